@@ -1,8 +1,9 @@
-//! Has the linker pack the list of places that the loader sets at each start, half a megabyte as it is, and put side by side
-//! the functions that a start calls (`start_order.ld`): scattered, they take 3 MB more of memory.
+//! Passes linker flags that save memory: pack the relocations that the loader applies at each start (half a megabyte
+//! unpacked), and place the functions of the start next to each other (`start_order.ld`); scattered, they take 3 MB
+//! more.
 //!
-//! Asked of the linker only where a small program that was linked so runs: not every linker and C library can. Refuses
-//! to generate code.
+//! A flag is used only if a small program that is linked with it runs, because not every linker and C library supports
+//! them.
 #![allow(
     clippy::print_stdout,
     reason = "this is how a build script speaks to cargo"
@@ -41,7 +42,7 @@ fn start_order() -> Option<String> {
     Some(format!("-Wl,-T,{folder}/start_order.ld"))
 }
 
-/// Tells whether a program that was linked so runs; `None` where that cannot be tried.
+/// Returns whether a program that is linked with the flag runs; `None` if that cannot be tried.
 fn runs_with(flag: &str) -> Option<bool> {
     let folder = PathBuf::from(env::var_os("OUT_DIR")?);
     let (source, program) = (folder.join("tried.rs"), folder.join("tried"));

@@ -1,7 +1,7 @@
-//! Makes a long run in a directory, to see how the program bears it.
+//! Creates a long run in a directory, to try how the program performs with it.
 //!
-//! `cargo run --release --example long_run -- DIR [EVENTS] [BYTES]`: 100,000 events of about 1,000 bytes each
-//! unless told otherwise. Then, in that directory, `agent-collab --resume`.
+//! `cargo run --release --example long_run -- DIR [EVENTS] [BYTES]`: by default 100,000 events of about 1,000 bytes
+//! each. Then run `agent-collab --resume` in that directory.
 
 #[path = "../benches/measured/long_run.rs"]
 mod long_run;

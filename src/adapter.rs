@@ -1,8 +1,8 @@
-//! What the program needs of a coding agent's command-line program, as a sans-I/O protocol.
+//! The protocol between the engine and a coding agent's CLI, as a sans-I/O state machine.
 //!
-//! An adapter turns turns into bytes and lines into events. It refuses to know processes, files,
-//! clocks and channels: the engine launches what [`Adapter::prepare_launch`] describes, feeds it every
-//! line, order and exit, and performs the [`AdapterOutput`]s in order.
+//! An adapter turns engine commands into bytes and output lines into events. It touches no process, file, clock or
+//! channel: the engine launches what [`Adapter::prepare_launch`] describes, feeds it every line, command and exit,
+//! and performs the [`AdapterOutput`]s in order.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -24,60 +24,61 @@ mod turn_failure;
 pub use sandbox_provider::{CliStateFolder, SandboxProvider, StateEntry, StateEntryKind};
 pub use turn_failure::{TurnFailure, TurnFailureKind};
 
-/// The protocol of one CLI for one session. Total: no input makes it panic or stop.
+/// The protocol of one CLI for one session. Total: no input makes it panic or block.
 pub trait Adapter: Send + Sync {
-    /// Describes how to start the CLI so that it can serve `turn`, resuming `session.external_id` where there is one.
+    /// Describes how to start the CLI so that it can serve `turn`, resuming `session.external_id` if there is one.
     fn prepare_launch(&mut self, session: &SessionSpec, turn: &TurnSpec) -> LaunchSpec;
 
-    /// Tells whether the running process can serve `turn`, or must be closed and launched anew.
+    /// Returns whether the running process can serve `turn`; if not, it must be closed and launched again.
     fn can_serve(&self, turn: &TurnSpec) -> bool;
 
-    /// Takes one order of the engine.
+    /// Handles one command of the engine.
     fn on_command(&mut self, order: AdapterCommand) -> Vec<AdapterOutput>;
 
-    /// Takes one line of the child's standard output, without its line end, invalid UTF-8 replaced.
+    /// Handles one line of the child's standard output, without its line end, invalid UTF-8 replaced.
     fn on_stdout_line(&mut self, line: &str) -> Vec<AdapterOutput>;
 
-    /// Takes one line of its standard error.
+    /// Handles one line of the child's standard error.
     fn on_stderr_line(&mut self, _line: &str) -> Vec<AdapterOutput> {
         Vec::new()
     }
 
-    /// Tells whether the CLI is to ask, by a command of this program's, before each call of its agent.
+    /// Returns whether the CLI must run this program's hook command before each tool call of its agent.
     fn wants_hook(&self) -> bool {
         false
     }
 
-    /// Tools that the CLI has, and that its agents here are not to have; each by its name.
+    /// Returns the names of the CLI's own tools that its agents must not have here.
     fn removed_tools(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Takes the child's end. A turn that is still open must be closed with [`AdapterEvent::TurnEnded`].
+    /// Handles the child's exit. A turn that is still open must be closed with [`AdapterEvent::TurnEnded`].
     fn on_exit(&mut self, exit: &CliExit) -> Vec<AdapterOutput>;
 }
 
-/// A frame as a raw stream keeps it.
+/// A frame as a raw stream stores it.
 #[derive(Deserialize)]
 struct RawStreamFrame {
     from: String,
     frame: serde_json::Value,
 }
 
-/// What a tool said, whole, where this line of a CLI's raw stream tells its end: `{"from":"cli","frame":…}`.
+/// Returns the whole output of the tool call `call` if this line of a CLI's raw stream
+/// (`{"from":"cli","frame":…}`) ends it.
 pub fn parse_tool_output(call: &str, line: &str) -> Option<String> {
     let kept: RawStreamFrame = serde_json::from_str(line).ok()?;
     let frame = (kept.from == "cli").then(|| kept.frame.to_string())?;
     codex::parse_tool_output(call, &frame).or_else(|| claude::parse_tool_output(call, &frame))
 }
 
-/// What stays the same over a session's life.
+/// What stays the same for the whole life of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionSpec {
-    /// The program's own id of the session.
+    /// This program's own id of the session.
     pub session: SessionId,
-    /// A UUID made anew for every launch, for CLIs that let the caller choose the id of a new conversation;
-    /// the ids of what is sent are made of it, so that no two launches send the same one.
+    /// A UUID made new for every launch, for CLIs that let the caller choose the id of a new conversation.
+    /// The ids of sent lines are derived from it, so that no two launches send the same one.
     pub fresh_id: String,
     /// The CLI's id of the conversation to resume; `None` starts a new one.
     pub external_id: Option<String>,
@@ -89,24 +90,23 @@ pub struct SessionSpec {
     pub cli: CliSpec,
     /// Whether the user trusts this repository.
     pub trust: RepositoryTrust,
-    /// The shell command by which the CLI asks before each call, where it is to ask so.
+    /// The shell command that the CLI runs before each tool call, where it supports such a hook.
     pub hook_command: Option<String>,
-    /// How the CLI starts the server of the program's tools, where its agent has any.
+    /// How the CLI starts this program's MCP tool server, where its agent has one.
     pub tool_server: Option<ToolServerSpec>,
-    /// Folders of which the agent's commands are to see nothing, where the CLI itself holds them.
+    /// Folders that the agent's commands must not see, where the CLI sandboxes them itself.
     pub hidden_folders: Vec<PathBuf>,
 }
 
-/// How a CLI starts the server of the program's tools for one session.
+/// How a CLI starts this program's MCP tool server for one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolServerSpec {
-    /// The program.
     pub program: String,
-    /// All arguments; no secret is among them.
+    /// All arguments; none of them is a secret.
     pub args: Vec<String>,
     /// The folder that the server must be able to read.
     pub folder: PathBuf,
-    /// How long the CLI must wait for a call's answer, in seconds.
+    /// How long the CLI must wait for the answer to a call, in seconds.
     pub timeout_seconds: u32,
 }
 
@@ -123,26 +123,25 @@ pub struct CliSpec {
     pub model: Option<String>,
 }
 
-/// Whether the user has said that this repository may configure and instruct agents.
+/// Whether the user allowed this repository to configure and instruct agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RepositoryTrust {
     /// The user ran `agent-collab trust` for this path and this content.
     Trusted,
-    /// Everybody else.
+    /// Every other repository.
     Untrusted,
 }
 
 /// One prompt and what its turn may write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnSpec {
-    /// The program's id of the turn.
+    /// This program's id of the turn.
     pub turn: TurnId,
-    /// The whole prompt.
     pub prompt: String,
     /// What the turn may write.
     pub access: TurnAccess,
-    /// Permissions whose tools the agent is not to see, where the CLI can leave tools out.
+    /// Permissions whose tools are hidden from the agent, where the CLI can leave tools out.
     pub hidden_permissions: Vec<String>,
 }
 
@@ -159,19 +158,17 @@ pub enum TurnAccess {
 /// How to start a CLI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaunchSpec {
-    /// The program, a name on PATH or a path.
+    /// The program to run: a name on PATH or a path.
     pub program: String,
-    /// All arguments.
     pub args: Vec<String>,
     /// Environment set on top of the user's own.
     pub env: BTreeMap<String, String>,
-    /// Environment variables of the user's that the child must not see.
+    /// Variables of the user's environment that the child must not see.
     pub env_remove: Vec<String>,
-    /// The working directory.
     pub cwd: PathBuf,
     /// Whether the process outlives a turn.
     pub lifetime: CliProcessLifetime,
-    /// Who holds what the agent does to what its turn may write.
+    /// Who sandboxes the agent, so that it writes only what the turn allows.
     pub sandbox: SandboxProvider,
 }
 
@@ -180,25 +177,25 @@ pub struct LaunchSpec {
 pub enum CliProcessLifetime {
     /// One process for many turns; standard input stays open.
     Session,
-    /// One process a turn; standard input is closed after the turn's bytes, the exit ends the turn.
+    /// One process per turn; standard input is closed after the turn's bytes, and the exit ends the turn.
     Turn,
 }
 
-/// What the engine wants of a CLI.
+/// A command of the engine to an adapter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AdapterCommand {
-    /// Runs a turn. Follows a launch, or comes to an idle process that serves it.
+    /// Runs a turn, either right after a launch or on an idle process that can serve it.
     StartTurn(TurnSpec),
     /// Answers [`AdapterEvent::ApprovalRequested`] and [`AdapterEvent::HookApprovalRequested`].
     DecideApproval(RequestId, CallDecision),
-    /// Answers [`AdapterEvent::HookApprovalRequested`]: the CLI is to ask.
+    /// Answers [`AdapterEvent::HookApprovalRequested`]: the CLI must ask the user.
     AskUserFirst(RequestId),
-    /// Answers [`AdapterEvent::QuestionAsked`]: question text to chosen or typed answer; `None` dismisses.
+    /// Answers [`AdapterEvent::QuestionAsked`]: maps question text to the chosen or typed answer; `None` dismisses.
     AnswerQuestions(RequestId, Option<BTreeMap<String, String>>),
-    /// Takes what the CLI asked by its hook, and under which number its answer is awaited.
+    /// Handles what the CLI's hook asks; the number identifies the hook process that waits for the answer.
     HandleHookCall(u64, String),
-    /// Says something to the agent in the middle of the running turn, which goes on; where that comes too
-    /// late, a notice says so.
+    /// Sends a text to the agent in the middle of the running turn, which continues. A notice reports a text that
+    /// came too late.
     Steer(String),
     /// Ends the running turn by the CLI's own protocol.
     Interrupt,
@@ -206,18 +203,18 @@ pub enum AdapterCommand {
     Close,
 }
 
-/// The answer to a call. Never remembered by the CLI (invariant I26).
+/// The answer to a call. The CLI never remembers it (invariant I26).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "decision", rename_all = "snake_case")]
 pub enum CallDecision {
-    /// The call goes ahead, once.
+    /// The call runs, once.
     Allow,
-    /// The call does not go ahead, the turn goes on; the reason reaches the agent where the CLI can carry it.
+    /// The call does not run and the turn continues; the reason reaches the agent where the CLI can carry it.
     Deny {
-        /// Why, for the agent to read.
+        /// The reason, for the agent to read.
         reason: String,
     },
-    /// The call does not go ahead and the turn ends.
+    /// The call does not run and the turn ends.
     DenyAndStop,
 }
 
@@ -228,83 +225,75 @@ pub enum AdapterOutput {
     Send(String),
     /// Closes the child's standard input.
     CloseInput,
-    /// Ends the process and launches anew for the same turn (a conversation the CLI no longer has).
+    /// Ends the process and launches it again for the same turn, because the CLI no longer has the conversation.
     Relaunch,
-    /// Says what the hook of this number prints.
+    /// Prints this answer from the hook process with this number.
     AnswerHook(u64, String),
-    /// Tells the engine what happened.
+    /// Reports an event to the engine.
     Event(AdapterEvent),
 }
 
 /// How a child ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CliExit {
-    /// The exit code, where it ended by itself.
+    /// The exit code, if the child exited by itself.
     pub code: Option<i32>,
-    /// The signal, where one ended it.
+    /// The signal that ended the child, if one did.
     pub signal: Option<i32>,
-    /// The last lines of standard error, sanitised by nobody yet.
+    /// The last lines of standard error, not sanitised yet.
     pub stderr_tail: String,
 }
 
-/// What a CLI told, in the program's own words.
+/// What a CLI reported, translated into this program's vocabulary.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum AdapterEvent {
     /// The CLI answered its handshake.
     Ready {
-        /// The version that the running CLI reported of itself.
+        /// The version that the running CLI reported.
         version: Option<String>,
     },
-    /// The conversation's id at the CLI; from now on it can be resumed.
+    /// The id of the conversation at the CLI; from now on it can be resumed.
     SessionOpened {
-        /// The CLI's id.
+        /// The CLI's id of the conversation.
         external_id: String,
     },
-    /// The CLI no longer has the conversation it was asked to resume; a new one follows.
+    /// The CLI no longer has the conversation that it was asked to resume; a new one follows.
     SessionLost {
         /// What the CLI said.
         reason: String,
     },
-    /// The model began to work on the turn.
+    /// The model started to work on the turn.
     TurnStarted,
     /// A piece of text that may still be withdrawn.
     TextDelta {
-        /// The block it belongs to.
+        /// The block that the text belongs to.
         item: String,
-        /// The piece.
         text: String,
     },
     /// A piece of thinking that may still be withdrawn.
     ThinkingDelta {
-        /// The block it belongs to.
+        /// The block that the text belongs to.
         item: String,
-        /// The piece.
         text: String,
     },
-    /// All deltas of this block are void (a cut stream is retried).
+    /// All deltas of this block are void, because a cut stream is retried.
     #[serde(rename = "withdrawn")]
     BlockWithdrawn {
-        /// The block.
         item: String,
     },
     /// A finished block of text; replaces its deltas.
     Text {
-        /// The block.
         item: String,
-        /// The whole text.
         text: String,
     },
     /// A finished block of thinking; replaces its deltas.
     Thinking {
-        /// The block.
         item: String,
-        /// The whole text.
         text: String,
     },
-    /// A tool began to run.
+    /// A tool started to run.
     ToolStarted {
-        /// The tool call.
         item: String,
         /// What kind of tool: `command`, `edit`, `read`, `search`, `mcp`, or the CLI's own name.
         tool: String,
@@ -313,137 +302,120 @@ pub enum AdapterEvent {
     },
     /// Live output of a running tool; may lack its beginning.
     ToolOutput {
-        /// The tool call.
         item: String,
-        /// The piece.
         text: String,
     },
-    /// A tool ended.
+    /// A tool call ended.
     ToolEnded {
-        /// The tool call.
         item: String,
-        /// How.
         status: ToolStatus,
-        /// The exit code of a command.
+        /// The exit code, if it was a command.
         exit_code: Option<i32>,
-        /// Its whole output as far as the CLI told.
+        /// The whole output as far as the CLI reported it.
         output: String,
     },
-    /// Files were changed by a tool call, or are about to be once it is allowed.
+    /// A tool call changed files, or will change them once it is allowed.
     FilesChanged {
-        /// The tool call.
         item: String,
-        /// The files.
         changes: Vec<FileChange>,
     },
-    /// The agent wants to do something that its CLI asks about. Waits for [`AdapterCommand::DecideApproval`].
+    /// The CLI asks for approval of a call. Waits for [`AdapterCommand::DecideApproval`].
     #[serde(rename = "asked")]
     ApprovalRequested {
-        /// The request.
         request: RequestId,
-        /// The tool call it belongs to, where known.
+        /// The tool call that the request belongs to, where known.
         item: Option<String>,
-        /// What it wants to do.
         call: AgentToolCall,
-        /// The agent's or CLI's reason.
+        /// The reason that the agent or the CLI gives.
         reason: Option<String>,
-        /// Whose call it is when it is a sub-agent's.
+        /// The sub-agent that makes the call, if it is not the agent itself.
         origin: Option<String>,
-        /// What an edit would change, as far as the CLI told; empty for all else.
+        /// The changes of an edit, as far as the CLI reported them; empty for all other calls.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         changes: Vec<FileChange>,
-        /// The mark of the tool with its whole input, see [`crate::permission::repetition::mark`]; `None` where the CLI does not tell it.
+        /// The fingerprint of the tool and its input, see [`crate::permission::loop_detector::call_fingerprint`]; `None`
+        /// if the CLI does not report the input.
         #[serde(skip)]
         mark: Option<String>,
     },
-    /// The agent is about to do something, and its CLI waits for a quick word about it: [`AdapterCommand::DecideApproval`], or
-    /// [`AdapterCommand::AskUserFirst`] when a person is to answer, upon which it asks.
+    /// The agent is about to make a call, and its CLI's hook waits for a quick answer: either
+    /// [`AdapterCommand::DecideApproval`], or [`AdapterCommand::AskUserFirst`] if the user must answer. In that case
+    /// the CLI asks.
     #[serde(rename = "weighed")]
     HookApprovalRequested {
-        /// The request.
         request: RequestId,
-        /// The tool call it belongs to, where known.
+        /// The tool call that the request belongs to, where known.
         item: Option<String>,
-        /// What it is about to do.
         call: AgentToolCall,
-        /// Whose call it is when it is a sub-agent's.
+        /// The sub-agent that makes the call, if it is not the agent itself.
         origin: Option<String>,
-        /// The changes it would make to files, where the adapter knows them.
+        /// The file changes that the call would make, where the adapter knows them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         changes: Vec<FileChange>,
         /// As in [`AdapterEvent::ApprovalRequested`].
         #[serde(skip)]
         mark: Option<String>,
     },
-    /// The agent asks the user something. Waits for [`AdapterCommand::AnswerQuestions`].
+    /// The agent asks the user questions. Waits for [`AdapterCommand::AnswerQuestions`].
     #[serde(rename = "questioned")]
     QuestionAsked {
-        /// The request.
         request: RequestId,
-        /// The questions.
         questions: Vec<AgentQuestion>,
     },
     /// The CLI no longer waits for an answer to this request.
     RequestWithdrawn {
-        /// The request.
         request: RequestId,
     },
-    /// The agent's CLI refused a call by itself.
+    /// The CLI denied a call by itself.
     CallDenied {
-        /// The tool.
         tool: String,
-        /// What the CLI said.
+        /// The reason that the CLI gave.
         reason: String,
     },
-    /// The agent called a tool that it does not have; nothing was done.
+    /// The agent called a tool that it does not have; nothing ran.
     ToolBlocked {
-        /// The tool.
         tool: String,
-        /// Why.
         reason: String,
     },
     /// Running totals of the conversation as the CLI counts them.
     Usage(CliUsageTotals),
-    /// How much of the account's plan is used.
+    /// How much of the account's plan is used up.
     PlanUse {
-        /// All windows of it that the CLI tells.
+        /// All usage windows that the CLI reports.
         windows: Vec<AccountUsageWindow>,
     },
-    /// A transient failure that the CLI is retrying by itself.
+    /// A transient failure; the CLI retries by itself.
     Retrying {
-        /// Which attempt follows, from 1, where known.
+        /// The number of the next attempt, from 1, where known.
         attempt: Option<u32>,
-        /// How many there are at the most, where known.
+        /// The maximum number of attempts, where known.
         max: Option<u32>,
-        /// What went wrong.
         reason: String,
     },
     /// Something the user may want to know.
     Notice {
-        /// The text.
         text: String,
     },
-    /// What the user said in the middle of the turn came too late for it.
+    /// A text that the user sent during the turn came too late for it.
     #[serde(rename = "untold")]
     InputUndelivered {
-        /// What.
+        /// The text that was not delivered.
         text: String,
     },
-    /// A frame this program does not know; kept, shown quietly.
+    /// A frame of an unknown type; it is kept and shown quietly.
     Unknown {
-        /// Its type as far as it names one.
+        /// The type of the frame, if it names one.
         kind: String,
         /// The frame, cut to 4 KiB.
         frame: String,
     },
-    /// A line that is no frame of the protocol; reported.
+    /// A line that is not a frame of the protocol; it is reported.
     Malformed {
-        /// What is wrong with it.
         problem: String,
         /// The line, cut to 4 KiB.
         line: String,
     },
-    /// The turn is over; nothing of it follows.
+    /// The turn is over; no further event of it follows.
     TurnEnded(CliTurnOutcome),
 }
 
@@ -451,13 +423,12 @@ pub enum AdapterEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolStatus {
-    /// It did what it should.
     Completed,
     /// It failed, or its process was ended.
     Failed,
     /// It was not allowed to run.
     Declined,
-    /// Nobody said: its end never came before the turn's.
+    /// Unknown: the turn ended before the tool call did.
     Abandoned,
 }
 
@@ -468,7 +439,7 @@ pub struct FileChange {
     pub path: PathBuf,
     /// What happens to it.
     pub kind: FileChangeKind,
-    /// A unified diff or the new text, as far as the CLI told.
+    /// A unified diff or the new text, as far as the CLI reported it.
     pub diff: String,
 }
 
@@ -476,29 +447,29 @@ pub struct FileChange {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileChangeKind {
-    /// It comes into being.
+    /// The file is new.
     Add,
-    /// It changes in place.
+    /// The file changes in place.
     Update,
-    /// It goes away.
+    /// The file is removed.
     Delete,
-    /// It moves to the given path.
+    /// The file moves to the given path.
     Move(PathBuf),
 }
 
 /// Running totals of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct CliUsageTotals {
-    /// Tokens read by the model, cached ones included.
+    /// Tokens that the model read, cached ones included.
     pub input_tokens: u64,
-    /// Tokens written by the model.
+    /// Tokens that the model wrote.
     pub output_tokens: u64,
-    /// US dollars as the CLI computes them, where it does.
+    /// US dollars as computed by the CLI, where it does that.
     pub cost_usd: Option<f64>,
-    /// Tokens of the model's context that the last answer left filled, where told.
+    /// Tokens in the model's context after the last answer, where reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<u64>,
-    /// The model's context size in tokens, where told.
+    /// The model's context size in tokens, where reported.
     pub context_window: Option<u64>,
 }
 
@@ -508,11 +479,11 @@ pub struct CliUsageTotals {
 pub enum CliTurnOutcome {
     /// The agent finished.
     Completed {
-        /// The agent's last message of the turn, whole; empty when it said nothing.
+        /// The agent's complete last message of the turn; empty if it sent none.
         final_text: String,
     },
-    /// The turn was interrupted by us or by a refusal that stops.
+    /// The user interrupted the turn, or a denied call stopped it.
     Interrupted,
-    /// The turn failed.
+    /// The turn failed for this reason.
     Failed(TurnFailure),
 }

@@ -1,9 +1,8 @@
-//! The configuration in force: shipped defaults, the user's own file, the repository's, `--config`
+//! Loads the effective configuration: shipped defaults, the user's own file, the repository's file, `--config`
 //! and flags, merged key by key and checked as a whole before anything runs.
 //!
-//! Refuses to be read twice (a changed file counts at the next start), to guess (anything wrong is
-//! an error, never an empty configuration) and to let a repository loosen anything before the user
-//! trusts it.
+//! It is read once; a changed file counts at the next start. Anything wrong is an error, never an empty configuration.
+//! A repository cannot loosen anything before the user trusts it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -43,39 +42,39 @@ pub use toml_parser::{ConfigOverride, ConfigSource};
 pub use trust_store::{TrustState, TrustStore};
 pub use user_dirs::UserDirs;
 
-/// What the user chose for this start.
+/// The configuration options of this start's command line.
 #[derive(Debug, Clone, Default)]
 pub struct ConfigFlags {
     /// `--config FILE`.
     pub file: Option<PathBuf>,
-    /// Flags that set keys, in their order.
+    /// Flags that set keys, in command-line order.
     pub overrides: Vec<ConfigOverride>,
     /// `--instructions`.
     pub instructions: Option<InstructionsChoice>,
 }
 
-/// The configuration as it was at the start.
+/// The configuration as it was when the program started.
 #[derive(Debug, Clone)]
 pub struct LoadedConfig {
-    /// What is in force, as plain fields.
+    /// The effective configuration, as plain fields.
     pub config: AppConfig,
-    /// What is in force, key by key with its origin.
+    /// The effective configuration, key by key with its origin.
     pub settings: LayeredSettings,
-    /// What was read and left out.
+    /// What was read but left out.
     pub notices: Vec<ConfigNotice>,
     /// Whether the user trusts this repository.
     pub trust: TrustState,
-    /// What the user said of the repository's instructions for agents, where they said something.
+    /// The user's decision about the repository's agent instructions, if there is one.
     pub instructions: Option<InstructionsChoice>,
-    /// The repository's own files, as trust was decided over.
+    /// The repository's own files, exactly as the trust decision saw them.
     pub project: ProjectFiles,
-    /// The user's own prompts.
+    /// The user's own prompt files.
     pub global_prompts: Vec<ConfigSource>,
 }
 
 impl LoadedConfig {
-    /// Returns the prompts that count: the user's own, then the repository's as far as trust lets
-    /// them; of two with one name the later one counts.
+    /// Returns the effective prompts: the user's own, then the repository's as far as it is trusted. If two have the
+    /// same name, the later one counts.
     pub fn prompts(&self) -> Vec<&ConfigSource> {
         let project: &[ConfigSource] = if self.trust == TrustState::Trusted {
             &self.project.prompts
@@ -85,17 +84,17 @@ impl LoadedConfig {
         self.global_prompts.iter().chain(project).collect()
     }
 
-    /// Returns what the agents are told besides, by their names: the texts that `agents.*.prompt` names, of those
-    /// that count.
+    /// Returns the additional prompts of agents, by agent: the texts that `agents.*.prompt` names, out of the effective
+    /// prompts.
     ///
     /// # Errors
-    /// There is no such file.
+    /// A named file does not exist.
     pub fn agent_prompts(&self) -> Result<BTreeMap<String, ConfigSource>, ConfigProblems> {
         agent_profiles::find_agent_prompts(&self.settings, &self.prompts())
     }
 }
 
-/// Reads, merges and checks the whole configuration for a repository; tells all problems of all files at once.
+/// Reads, merges and checks the whole configuration for a repository; reports all problems of all files at once.
 pub fn load(
     places: &UserDirs,
     root: &Path,
@@ -104,8 +103,8 @@ pub fn load(
     load_with_checks(places, root, choices, |_| Vec::new())
 }
 
-/// Does what [`load`] does; where anything is wrong, tells with it what else somebody finds wrong with the settings
-/// that could be read.
+/// Does what [`load`] does. If anything is wrong, also reports the problems that the caller's checks find in the
+/// settings that could be read.
 pub fn load_with_checks(
     places: &UserDirs,
     root: &Path,
@@ -124,7 +123,7 @@ pub fn load_with_checks(
         });
         TrustState::Untrusted
     });
-    // A file that cannot be read was told of above, and says nothing.
+    // A trust file that cannot be read was reported above, and counts as empty.
     let remembered = trust_store.instructions(&project).unwrap_or_default();
     merge_sources(places, project, trust, choices, also).map(|mut loaded| {
         notices.append(&mut loaded.notices);
@@ -136,7 +135,7 @@ pub fn load_with_checks(
     })
 }
 
-/// Does what [`load`] does, as if trust were as given; shows what trust would change.
+/// Does what [`load`] does with the given trust state; shows what trust would change.
 pub fn load_with_trust(
     places: &UserDirs,
     project: ProjectFiles,
@@ -226,7 +225,7 @@ fn merge_sources(
     Err(ConfigProblems(problems))
 }
 
-/// The layers that are laid so far, and everything to tell about them.
+/// The layers merged so far, and everything to report about them.
 #[derive(Default)]
 struct LayerStack {
     settings: LayeredSettings,
@@ -247,7 +246,7 @@ impl LayerStack {
         self.notices.extend(notices);
     }
 
-    /// The user's own themes that are files; what the configuration says of one counts more.
+    /// Adds the user's themes from theme files; what the configuration says about a theme takes precedence.
     fn add_themes(&mut self, folder: &Path) {
         let root = Path::new("/");
         let sources = project_files::load_folder(root, folder, "toml", &mut self.problems);

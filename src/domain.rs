@@ -1,6 +1,6 @@
-//! What a run is and how it moves: pure state, events in, effects out.
+//! Defines what a run is and how its state changes: pure state, events in, effects out.
 //!
-//! Knows no clock, file, process, channel or terminal. Instants, ids and hashes come in with events.
+//! Uses no clock, file, process, channel or terminal. Instants, ids and hashes arrive with events.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod ids;

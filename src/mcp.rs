@@ -1,11 +1,12 @@
-//! The tools by which agents reach this program: what each is called and takes, and the server that their CLIs start.
+//! The tools that agents call to reach this program: names, arguments, and the MCP server that their CLIs start.
 //!
-//! A call's way: CLI → `agent-collab mcp` ([`server`], MCP over stdio) → socket ([`wire`]) → the engine, which knows
-//! by the token whose call it is, takes it to the one decision, performs it, and answers now or later.
+//! The path of a call: CLI → `agent-collab mcp` ([`server`], MCP over stdio) → socket ([`socket_protocol`]) → the
+//! engine. The engine knows the caller by its token, makes the permission decision, performs the call, and answers
+//! now or later.
 //!
-//! To add a tool: a file in `tools/` with the type of its arguments and a `TOOL`, its line in [`TOOLS`], and a file
-//! in the engine's `tools/` with its line in the table there. In which turns it is there stands in `domain::tool`,
-//! who may use it in the rules of the profiles. Refuses to know what a tool does, and to decide anything.
+//! To add a tool: add a file in `tools/` with its argument type and a `TOOL`, a line in [`TOOLS`], and a file in the
+//! engine's `tools/` with a line in the table there. `domain::tool` says in which turns the tool is available, and the
+//! rules of the profiles say who may use it.
 
 pub mod server;
 pub mod socket_protocol;
@@ -17,7 +18,7 @@ use serde_json::{Map, Value};
 
 use socket_protocol::OfferedTool;
 
-/// All tools, in the order in which they are offered.
+/// All tools, in the order in which agents see them.
 pub const TOOLS: &[ToolDefinition] = &[
     tools::todoread::TOOL,
     tools::todowrite::TOOL,
@@ -32,31 +33,30 @@ pub const TOOLS: &[ToolDefinition] = &[
     tools::session_manage::TOOL,
 ];
 
-/// A JSON object.
+/// A JSON object, such as a schema.
 pub type JsonObject = Map<String, Value>;
 
 /// One tool as agents see it.
 #[derive(Debug, Clone, Copy)]
 pub struct ToolDefinition {
-    /// Its name.
     pub name: &'static str,
-    /// When to use it, and when not.
+    /// Builds the description: when to use the tool, and when not.
     pub describe: fn(&VisibleAgents) -> String,
-    /// What it takes.
+    /// Builds the JSON schema of its arguments.
     pub schema: fn(&VisibleAgents) -> JsonObject,
 }
 
-/// What descriptions and schemas depend on: what the session that is offered a tool can see.
+/// The agents that a session can see; tool descriptions and schemas depend on them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct VisibleAgents {
-    /// The agents that it may give tasks to: name and what each is for.
+    /// The agents to which it may give tasks: name and purpose of each.
     pub task_agents: Vec<(String, String)>,
-    /// Those that it may have discuss.
+    /// The agents that it may invite to a discussion.
     pub discussion_agents: Vec<(String, String)>,
 }
 
 impl VisibleAgents {
-    /// Agents in lines, as descriptions have them.
+    /// Formats agents one per line, as descriptions contain them.
     pub fn format_agent_list(agents: &[(String, String)]) -> String {
         let lines: Vec<String> = agents
             .iter()
@@ -72,7 +72,7 @@ impl ToolDefinition {
         TOOLS.iter().find(|tool| tool.name == name)
     }
 
-    /// What a session is offered.
+    /// Builds the tool as it is offered to a session.
     pub fn to_offered_tool(&self, seen: &VisibleAgents) -> OfferedTool {
         OfferedTool {
             name: self.name.to_owned(),
@@ -82,7 +82,7 @@ impl ToolDefinition {
     }
 }
 
-/// The schema of a tool's arguments, made of their type; nothing in it points elsewhere.
+/// Returns the schema of a tool's arguments, derived from their type; it contains no references.
 pub fn arguments_schema<T: JsonSchema>() -> JsonObject {
     let mut settings = schemars::generate::SchemaSettings::draft07();
     settings.inline_subschemas = true;
@@ -91,7 +91,7 @@ pub fn arguments_schema<T: JsonSchema>() -> JsonObject {
     match schema.to_value() {
         Value::Object(mut schema) => {
             schema.remove("title");
-            // What the type's own comment says stands in the tool's description.
+            // The doc comment of the argument type only repeats the tool's description.
             schema.remove("description");
             schema
         }
@@ -99,10 +99,10 @@ pub fn arguments_schema<T: JsonSchema>() -> JsonObject {
     }
 }
 
-/// Reads a tool's arguments.
+/// Parses a tool's arguments.
 ///
 /// # Errors
-/// They do not fit the tool's schema; the message says where.
+/// They do not match the tool's schema; the message says where.
 pub fn parse_arguments<T: DeserializeOwned>(arguments: &Value) -> Result<T, String> {
     T::deserialize(arguments).map_err(|error| format!("the arguments do not fit: {error}"))
 }

@@ -1,6 +1,6 @@
-//! What an agent may do: calls go in, a decision comes out.
+//! Decides what an agent may do: a tool call goes in, a decision comes out.
 //!
-//! Pure: paths arrive resolved, nothing here looks at the disk, the clock or the environment.
+//! Pure: paths arrive resolved, and nothing here reads the disk, the clock or the environment.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 use std::path::PathBuf;
@@ -49,53 +49,53 @@ pub use rule_layers::RuleSet;
 pub use stored_approval::{ApprovalMatcher, ApprovalScope, MaxApprovalScope, StoredApproval};
 pub use uncontained_commands::UncontainedCommandPolicy;
 
-/// Something an agent wants to do and its CLI asks about.
+/// Something that an agent wants to do and that its CLI asks about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum AgentToolCall {
     /// Runs a shell command line.
     Command {
-        /// The line as the CLI shows it, `bash -c '…'` wrappers of the CLI taken off.
+        /// The line as the CLI shows it, without the CLI's own `bash -c '…'` wrapper.
         line: String,
-        /// Where it would run.
+        /// The folder that it would run in.
         cwd: PathBuf,
-        /// What holds the command once it runs.
+        /// How the command is sandboxed when it runs.
         reach: SandboxReach,
     },
     /// Creates, changes, moves or deletes files.
     Edit {
-        /// Every path touched, as the CLI named it (absolute or relative to its working directory); empty when the CLI did not say.
+        /// Every path touched, as the CLI named it (absolute or relative to its working directory);
+        /// empty when the CLI named none.
         paths: Vec<PathBuf>,
-        /// What holds the edit once it is made.
+        /// How the edit is sandboxed when it is made.
         reach: SandboxReach,
     },
-    /// Reads outside what the CLI reads unasked.
+    /// Reads outside what the CLI reads without asking.
     Read {
-        /// The paths to be read.
         paths: Vec<PathBuf>,
-        /// How folders among them are searched; `None`: their names are listed.
+        /// How the folders among them are searched; `None`: only their names are listed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         search: Option<call_reads::SearchScope>,
     },
-    /// Calls a tool that is none of the above (MCP tools included).
+    /// Calls any other tool, MCP tools included.
     Tool {
-        /// The tool's name as the CLI gives it.
+        /// The tool's name as the CLI sends it.
         name: String,
-        /// Its input as JSON text.
+        /// The tool's input as JSON text.
         input: String,
     },
 }
 
-/// What holds a call once it is allowed.
+/// How a call is sandboxed once it is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxReach {
     /// The CLI's sandbox is lifted for this call: codex asks only to leave its sandbox.
     LeavesSandbox,
-    /// A rule of the CLI's own lets the command out of its sandbox without asking.
+    /// One of the CLI's own rules lets the command out of its sandbox without asking.
     LetOut,
-    /// Nothing holds it: the CLI has no sandbox of its own, and the system lets none be put around it.
+    /// No sandbox at all: the CLI has none of its own, and the system cannot put one around it.
     Unconfined,
-    /// The kernel holds it to what its turn may write: codex's sandbox, or the one in which claude runs.
+    /// The kernel limits it to what its turn may write: codex's sandbox, or the sandbox around claude.
     Contained,
 }

@@ -1,11 +1,11 @@
-//! One runner for every child process: the agents' CLIs, git, test commands, hooks.
+//! Runs every child process: the agents' CLIs, git, test commands, hooks.
 //!
-//! [`spawn`] gives lines of a long-lived child, [`run_to_end`] the whole output of a short one. Every
-//! child leads its own session and group, carries a mark in its environment, dies with this program
-//! and is never left behind: when it ends or is stopped, so is everything that it started, processes
-//! that lead sessions of their own included.
+//! [`spawn`] returns the output lines of a long-lived child, [`run_to_end`] the whole output of a short one.
+//! Every child leads its own session and process group, carries a mark in its environment, dies with this
+//! program and is never left behind: when it ends or is stopped, everything that it started ends, too,
+//! including processes in sessions of their own.
 //!
-//! Refuses to know protocols, agents, git and what any output means.
+//! Does not know protocols, agents or git, and does not interpret output.
 
 mod abstract_sockets;
 mod ancestor_chain;

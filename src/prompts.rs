@@ -1,8 +1,8 @@
-//! The prompts, one template for each phase and one for discussions: shipped ones and the user's own in their place, checked
-//! as a whole before anything runs.
+//! Renders the prompts: one template per phase and one for discussions. The user's own templates replace shipped ones,
+//! and all are checked before anything runs.
 //!
-//! Refuses to read files and to know trust: it is handed the templates that count. A template that
-//! names an unknown variable is refused, so that no prompt is ever sent with a hole in it.
+//! The caller passes in the templates that count; files and trust are handled there. A template with an unknown
+//! variable is an error, so that no prompt is ever sent with a gap in it.
 
 use std::path::PathBuf;
 
@@ -22,35 +22,33 @@ use template_variables::{
     ExecuteVars, RecoverVars, RefineGoalVars, RespondVars, ReviewVars, WritePlanVars,
 };
 
-/// A template of the user's or of a trusted repository.
+/// A template from the user or from a trusted repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptSource {
     /// The file, whose name says which template it replaces.
     pub file: PathBuf,
-    /// Its whole text.
     pub text: String,
 }
 
-/// All templates that are wrong, with everything that is wrong; never empty.
+/// Everything that is wrong with the templates; never empty.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
 pub struct TemplateProblems(pub Vec<TemplateProblem>);
 
-/// A template failed on values that it was not tried with.
+/// A template failed on values that the check did not try.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "render the prompt {file} (line {line}): {reason}; mend the template, or remove it to use the shipped one"
 )]
 pub struct PromptRenderError {
-    /// The file as it is shown.
+    /// The file, as it is shown.
     pub file: String,
     /// The line, from 1.
     pub line: usize,
-    /// What went wrong.
     pub reason: String,
 }
 
-/// The prompts of this start.
+/// The prompt templates of this start.
 #[derive(Debug, Clone)]
 pub struct PromptLibrary {
     environment: Environment<'static>,
@@ -58,8 +56,8 @@ pub struct PromptLibrary {
 }
 
 impl PromptLibrary {
-    /// Puts the given templates in the place of shipped ones, a later one before an earlier one of the
-    /// same name, and checks all of them. A Markdown file that is numbered like a template but is none is refused too.
+    /// Replaces shipped templates by the given ones and checks all of them. If two have the same name, the later one
+    /// counts. A Markdown file with a template's number but an unknown name is an error too.
     pub fn load(overrides: &[PromptSource]) -> Result<Self, TemplateProblems> {
         let mut problems = template_validation::check_file_names(overrides);
         let mut environment = template_environment();
@@ -91,7 +89,7 @@ impl PromptLibrary {
         }
     }
 
-    /// Tells which file a template comes from.
+    /// Returns the file of a template.
     pub fn source(&self, template: PromptTemplate) -> Option<&PromptSource> {
         self.sources
             .iter()
@@ -99,37 +97,37 @@ impl PromptLibrary {
             .map(|(_, source)| source)
     }
 
-    /// Writes the prompt of REFINE_GOAL.
+    /// Renders the prompt of REFINE_GOAL.
     pub fn render_refine_goal(&self, vars: &RefineGoalVars) -> Result<String, PromptRenderError> {
         self.render(PromptTemplate::RefineGoal, vars)
     }
 
-    /// Writes the prompt of WRITE_PLAN.
+    /// Renders the prompt of WRITE_PLAN.
     pub fn render_write_plan(&self, vars: &WritePlanVars) -> Result<String, PromptRenderError> {
         self.render(PromptTemplate::WritePlan, vars)
     }
 
-    /// Writes the prompt of REVIEW.
+    /// Renders the prompt of REVIEW.
     pub fn render_review(&self, vars: &ReviewVars) -> Result<String, PromptRenderError> {
         self.render(PromptTemplate::Review, vars)
     }
 
-    /// Writes the prompt of RESPOND.
+    /// Renders the prompt of RESPOND.
     pub fn render_respond(&self, vars: &RespondVars) -> Result<String, PromptRenderError> {
         self.render(PromptTemplate::Respond, vars)
     }
 
-    /// Writes a prompt of EXECUTE.
+    /// Renders a prompt of EXECUTE.
     pub fn render_execute(&self, vars: &ExecuteVars) -> Result<String, PromptRenderError> {
         self.render(PromptTemplate::Execute, vars)
     }
 
-    /// Writes the prompt that gives a new session the context of one that was lost.
+    /// Renders the prompt that gives a new session the context of a lost one.
     pub fn render_recover(&self, vars: &RecoverVars) -> Result<String, PromptRenderError> {
         self.render(PromptTemplate::Recover, vars)
     }
 
-    /// Writes the prompt of a speech in a discussion.
+    /// Renders the prompt of a speech in a discussion.
     pub fn render_discuss(&self, vars: &DiscussVars) -> Result<String, PromptRenderError> {
         self.render(PromptTemplate::Discuss, vars)
     }
@@ -160,14 +158,14 @@ fn template_environment() -> Environment<'static> {
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_trim_blocks(true);
     environment.set_lstrip_blocks(true);
-    // Prompts are Markdown: nothing is escaped for HTML.
+    // Prompts are Markdown, so nothing is escaped for HTML.
     environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
     environment.add_filter("fenced", prompt_fence::fence_text);
     environment
 }
 
-/// Takes away what left-out sections leave behind, outside of data blocks: blank lines at both ends
-/// and all but one of several.
+/// Removes what omitted sections leave behind, outside of data blocks: blank lines at both ends, and all but one of
+/// several in a row.
 fn collapse_blank_lines(text: &str) -> String {
     let mut lines: Vec<&str> = Vec::new();
     let mut fence: Option<&str> = None;

@@ -1,9 +1,9 @@
 //! Scripted agents: stand-ins that speak the real protocols of `codex` and `claude` from a script.
 //!
-//! They really run the commands and really write the files that their script names, and call no
-//! model. They know nothing of runs, phases or adapters: what they emit is held to recorded
-//! streams of the real programs (`tests/fixtures/scripted/`), not to our own reading of them.
-//! The script format is described in `docs/scripted-agents.md`.
+//! They really run the commands and write the files that their script names, and they call no model. They know nothing
+//! about runs, phases or adapters: what they send is compared with recorded streams of the real programs
+//! (`tests/fixtures/scripted/`), not with our own interpretation of them. `docs/scripted-agents.md` describes the
+//! script format.
 
 pub mod claude;
 pub mod codex;
@@ -23,7 +23,7 @@ use crate::scripted::conversation_store::ScriptConversationStore;
 use crate::scripted::runtime::ScriptRuntime;
 use crate::scripted::script::AgentScript;
 
-/// Which of the two programs a scripted agent behaves like.
+/// The program that a scripted agent imitates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScriptedProgram {
     /// `codex app-server`.
@@ -33,7 +33,7 @@ pub enum ScriptedProgram {
 }
 
 impl ScriptedProgram {
-    /// Returns the line that `--version` prints, as the real program prints it.
+    /// Returns the line that the real program prints for `--version`.
     pub fn version_line(self, version: &str) -> String {
         match self {
             Self::Codex => format!("codex-cli {version}"),
@@ -58,22 +58,21 @@ impl ScriptedProgram {
     }
 }
 
-/// Everything a scripted agent is started with.
+/// Everything that a scripted agent needs to start.
 #[derive(Debug)]
 pub struct ScriptedAgentOptions {
-    /// The program it behaves like.
+    /// The program that it imitates.
     pub program: ScriptedProgram,
-    /// What it plays.
+    /// The script that it plays.
     pub script: AgentScript,
-    /// Where it remembers which turns were used.
+    /// The store of which turns were already used.
     pub conversations: ScriptConversationStore,
-    /// Its working directory.
     pub cwd: PathBuf,
-    /// The arguments the real program would have got.
+    /// The arguments that the real program would receive.
     pub arguments: Vec<String>,
 }
 
-/// Plays a script on a stage until the input ends or the script exits; returns the exit code.
+/// Plays a script with a runtime until the input ends or the script exits; returns the exit code.
 pub fn play_script(casting: ScriptedAgentOptions, stage: ScriptRuntime) -> i32 {
     match casting.program {
         ScriptedProgram::Codex => codex::ScriptedCodex::new(casting, stage).play(),
@@ -81,7 +80,7 @@ pub fn play_script(casting: ScriptedAgentOptions, stage: ScriptRuntime) -> i32 {
     }
 }
 
-/// The instant in so many seconds, in seconds since 1970.
+/// Returns the instant this many seconds from now, in seconds since 1970.
 fn seconds_from_now(seconds: i64) -> i64 {
     jiff::Timestamp::now().as_second().saturating_add(seconds)
 }

@@ -1,14 +1,14 @@
-//! What the program keeps in the work directory of a repository: atomic files, locks, the event
-//! log, the snapshot, sessions, log.md, debug.log, history, and the guard over all of them.
+//! Stores everything that the program keeps in the work directory of a repository: atomic files, locks, the
+//! event log, the snapshot, sessions, log.md, debug.log, history, and the guard over all of them.
 //!
-//! Refuses to know what a run, a plan or an event means: content that is the domain's is generic
-//! here and only has to be serialisable. Starts no process and reads no configuration.
+//! Does not know what a run, a plan or an event means: domain content is generic here and only has to be
+//! serialisable. Starts no process and reads no configuration.
 //!
-//! The order of use: [`WorkdirLayout::new`] and [`WorkdirLayout::create`], [`InstanceLock::take`], [`clean_up_workdir`],
-//! then [`TamperGuard::open`], and through the guard [`EventLog`], [`snapshot`], [`SessionFiles`],
-//! [`RunLog`] and [`iterations`]. What is written through the guard is compared after every turn
-//! by [`TamperGuard::check`]. `plan.md` and `comments.md` belong to the user too and go through
-//! [`documents`].
+//! The order of use: [`WorkdirLayout::new`] and [`WorkdirLayout::create`], [`InstanceLock::acquire`],
+//! [`clean_up_workdir`], then [`TamperGuard::open`], and through the guard [`EventLog`], [`state_snapshot`],
+//! [`SessionFiles`], [`RunLog`] and [`iteration_files`]. [`TamperGuard::check_and_restore`] compares after
+//! every turn what was written through the guard. `plan.md` and `comments.md` belong to the user too and go
+//! through [`document_files`].
 
 pub mod approval_store;
 pub mod archive_move;

@@ -1,6 +1,7 @@
-//! Text as agents write it and people read it: made harmless, made safe to keep, cut, taken apart.
+//! Handles text that agents write and users read: removes control sequences and secrets,
+//! cuts, parses and compares text.
 //!
-//! Pure: strings go in, strings come out; nothing here knows files, clocks, events or screens.
+//! Pure: strings go in, strings come out. Files, clocks, events and screens are not used here.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod cleaner;

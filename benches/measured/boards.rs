@@ -1,4 +1,4 @@
-//! The board of a discussion: ten participants in ten rounds, beside two in one.
+//! Measures the board of a discussion: ten participants in ten rounds, compared with two in one.
 
 use agent_collab::domain::discussion::{
     DebateSide, DiscussionEvent, DiscussionOrder, DiscussionParticipant, DiscussionSettings,
@@ -38,7 +38,7 @@ fn again(board: &mut Drawn) -> anyhow::Result<std::time::Duration> {
     board.draw()
 }
 
-/// The screen with the board of a discussion open in which everybody has spoken in each round.
+/// Builds the screen with an open board of a discussion in which every participant has spoken in each round.
 fn board(n_participants: usize, n_rounds: u32) -> anyhow::Result<Drawn> {
     let names: Vec<String> = (0..n_participants)
         .map(|n| format!("participant-{n}"))

@@ -1,6 +1,7 @@
-//! Calls of the program's tools, beside those of a bare echo server of the same library: both over standard streams.
+//! Measures calls of the program's tools, compared with those of a bare echo server of the same library, both over
+//! standard streams.
 //!
-//! The program lets nobody in but what a session's CLI started, so this benchmark is started three times: by cargo; by
+//! The program accepts only clients that a session's CLI started, so this benchmark starts three times: by cargo; by
 //! the scripted agent, as the client of its tools; and by that client, as the echo server.
 
 use std::fs;
@@ -24,10 +25,10 @@ use crate::{side_by_side, timed};
 pub const CLIENT: &str = "--as-tool-client";
 /// See [`CLIENT`].
 pub const ECHO: &str = "--as-echo-server";
-/// Calls of each kind on each side; no two of them are the same, which the program would take for a circle.
+/// Calls of each kind on each side; no two are the same, because the program would report equal calls as a loop.
 const CALLS: usize = 200;
 
-/// Measures a list, a call that changes nothing, and one that is kept.
+/// Measures a list, a call that changes nothing, and one that is stored.
 pub fn run() -> anyhow::Result<()> {
     let place = tempfile::tempdir()?;
     let root = place.path().canonicalize()?;
@@ -95,7 +96,7 @@ fn configure(root: &Path, told: &Path) -> anyhow::Result<std::path::PathBuf> {
     Ok(config)
 }
 
-/// Stands between the scripted agent and its tools' server, whose command line this is: measures both servers in turns.
+/// Runs between the scripted agent and its tool server, whose command line this is: measures both servers in turns.
 pub fn client(server: &[String]) -> anyhow::Result<()> {
     let (program, args) = server
         .split_first()
@@ -128,7 +129,7 @@ pub fn client(server: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A server that was started and has said hello.
+/// A started server that has finished its handshake.
 struct Server {
     child: Child,
     to: ChildStdin,
@@ -164,7 +165,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Asks something and tells how many nanoseconds it took.
+    /// Sends a request and returns how many nanoseconds it took.
     fn ask(&mut self, key: &str, n: usize, meta: &Value) -> anyhow::Result<u64> {
         let (method, params) = match key {
             "list" => ("tools/list", json!({})),
@@ -210,7 +211,7 @@ impl Drop for Server {
     }
 }
 
-/// Says back what it is called with, on the standard streams.
+/// Echoes each call on the standard streams.
 pub fn echo() -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -1,4 +1,4 @@
-//! The view of what a run changed: a diff of 50,000 lines opened, and moved by a page, beside one of a single file.
+//! Measures the view of a run's changes: opening a diff of 50,000 lines and moving by a page, compared with one file.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -61,7 +61,7 @@ fn patch(n_files: usize) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// How long it takes from what git says to the frame that shows it.
+/// Measures the time from git's output to the frame that shows it.
 fn open(text: &str) -> anyhow::Result<(Duration, Drawn)> {
     let mut opened = Drawn::empty()?;
     opened.press(KeyCode::Esc);

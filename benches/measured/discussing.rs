@@ -1,7 +1,7 @@
-//! A discussion of more participants than there are places: how long a round takes beside as many speeches as follow
-//! each other at least.
+//! Measures a discussion with more participants than places: how long a round takes, compared with the minimum number
+//! of consecutive speeches.
 //!
-//! Real processes of the scripted agent. All agree at once, so that the first round is the last.
+//! It uses real processes of the scripted agent. All agree at once, so that the first round is the last.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::limit::Limit;
 use crate::side_by_side;
 
 const ROUNDS: usize = 3;
-/// What each says: the shortest that has a vote.
+/// What each participant says: the shortest speech that contains a vote.
 const SAYS: &str =
     "Small.\n\n```stance\n{\"stance\":\"agree\",\"proposal\":\"sqlite\",\"confidence\":0.7}\n```";
 
@@ -38,7 +38,7 @@ pub fn run() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// From the beginning to the outcome.
+/// Measures the time from the start to the outcome.
 fn makespan(root: &Path, n: u32, n_places: u32) -> anyhow::Result<Duration> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

@@ -1,6 +1,4 @@
-//! Screens that are drawn without a terminal, and how long that takes.
-//!
-//! Refuses to compare anything.
+//! Draws screens without a terminal, and measures how long that takes.
 
 use std::time::Duration;
 
@@ -17,7 +15,7 @@ use crate::timed;
 
 /// Slack against noise, of a key and its frame.
 pub const SLACK: Duration = Duration::from_micros(500);
-/// As long as the slowest of a hundred keys may take until it is on the screen.
+/// The limit for the slowest of a hundred keys until it is on the screen.
 pub const A_KEY: Duration = Duration::from_millis(8);
 /// Columns and rows of the window.
 pub const SIZE: (u16, u16) = (200, 50);
@@ -49,7 +47,7 @@ impl Drawn {
         Ok(long)
     }
 
-    /// The agent says something.
+    /// Adds a text of the agent.
     pub fn says(&mut self, text: &str) {
         let news = AgentActivity::Text {
             text: text.to_owned(),
@@ -59,7 +57,7 @@ impl Drawn {
         self.screen.on_event(UnixMillis(0), &event);
     }
 
-    /// How long a key takes, without a frame.
+    /// Measures a key without a frame.
     pub fn press(&mut self, code: KeyCode) -> Duration {
         self.press_with(code, KeyModifiers::NONE).0
     }
@@ -70,7 +68,7 @@ impl Drawn {
         timed(|| self.screen.on_key(key, self.state.as_ref()))
     }
 
-    /// How long a frame takes.
+    /// Measures a frame.
     pub fn draw(&mut self) -> anyhow::Result<Duration> {
         let (screen, state) = (&mut self.screen, self.state.as_ref());
         let (took, drawn) = timed(|| {
@@ -82,12 +80,12 @@ impl Drawn {
         Ok(took)
     }
 
-    /// How long a key and the frame that answers it take.
+    /// Measures a key and the frame that answers it.
     pub fn key(&mut self, code: KeyCode) -> anyhow::Result<Duration> {
         Ok(self.press(code) + self.draw()?)
     }
 
-    /// The same of a key that must change what is shown, taken back by another one afterwards.
+    /// Measures a key that must change the screen, and undoes it with another key afterwards.
     pub fn key_and_back(&mut self, code: KeyCode, back: KeyCode) -> anyhow::Result<Duration> {
         self.draw()?;
         let before = self.terminal.backend().buffer().clone();

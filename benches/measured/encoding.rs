@@ -1,5 +1,5 @@
-//! What goes to the terminal of a frame: by the program's own way, which moves rows that only moved, beside writing each
-//! cell that changed. And how many bytes that is.
+//! Measures the output of a frame to the terminal: the program's own way, which moves rows that only moved, compared
+//! with writing each changed cell. Counts the bytes too.
 
 use std::cell::Cell;
 use std::io::{self, Write};
@@ -43,7 +43,7 @@ fn picture(drawn: &Drawn) -> Buffer {
     drawn.terminal.backend().buffer().clone()
 }
 
-/// Shows two pictures in turn in both ways, and says how long it takes and how many bytes it is.
+/// Shows two pictures in turns in both ways, and prints the time and the number of bytes.
 fn compare(name: &str, pictures: [&Buffer; 2]) -> anyhow::Result<()> {
     let (out, out_beside) = (Counting::default(), Counting::default());
     let mut ours = terminal(DiffBackend::new(out.clone()))?;
@@ -89,7 +89,7 @@ fn show<B: Backend<Error = io::Error>>(
     Ok(took)
 }
 
-/// Takes everything and counts it.
+/// Accepts everything and counts the bytes.
 #[derive(Debug, Clone, Default)]
 struct Counting(Rc<Cell<usize>>);
 

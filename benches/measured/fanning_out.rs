@@ -1,6 +1,6 @@
-//! Equal tasks on fewer places: how long all of them take beside as many rounds of one as they need at least.
+//! Measures equal tasks on fewer places: how long all of them take, compared with the minimum number of rounds.
 //!
-//! Real processes of the scripted agent, by the engine as a task's own command has it.
+//! It uses real processes of the scripted agent and the engine, as the command `task` does.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use crate::limit::{Limit, verdict};
 use crate::{say, side_by_side};
 
-/// How long an agent takes, beside the start of its process.
+/// How long an agent works, in addition to the start of its process.
 pub const TASK: Duration = Duration::from_millis(500);
 const ROUNDS: usize = 3;
 
@@ -37,7 +37,7 @@ pub fn run() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A repository of its own for as long as the first of the two is there.
+/// Creates a repository that exists as long as the returned folder.
 pub fn repository() -> anyhow::Result<(tempfile::TempDir, PathBuf)> {
     let place = tempfile::tempdir()?;
     let root = place.path().canonicalize()?;
@@ -66,7 +66,7 @@ fn give(engine: &mut Engine) -> anyhow::Result<oneshot::Receiver<TaskResult>> {
     Ok(result)
 }
 
-/// What the program holds with many tasks that wait for a place, beside what it holds with none that do.
+/// Measures the program's memory with many waiting tasks, compared with none.
 pub fn queued() -> anyhow::Result<()> {
     let (_place, root) = repository()?;
     let runtime = runtime()?;
@@ -99,7 +99,7 @@ pub fn queued() -> anyhow::Result<()> {
     })
 }
 
-/// An engine of its own, in which `explore` can be given tasks.
+/// Builds an engine without a run, in which `explore` can be given tasks.
 pub async fn alone(root: &Path, choices: ConfigFlags) -> anyhow::Result<RunInstance> {
     let wishes = StartOptions::without_turns(root.to_owned(), choices);
     let opened = async {
@@ -111,7 +111,7 @@ pub async fn alone(root: &Path, choices: ConfigFlags) -> anyhow::Result<RunInsta
     opened.map_err(|refusal| anyhow::anyhow!("{refusal}"))
 }
 
-/// Waits until so many children have begun and nothing comes any more.
+/// Waits until this many children have started and no more events arrive.
 async fn settle(engine: &mut Engine, n_begun: usize) -> anyhow::Result<()> {
     loop {
         let begun = engine
@@ -138,7 +138,7 @@ fn resident() -> anyhow::Result<u64> {
     Ok(line.trim().trim_end_matches("kB").trim().parse()?)
 }
 
-/// From the first task given to the last result.
+/// Measures the time from the first task to the last result.
 fn makespan(root: &Path, n_tasks: u32, n_places: u32) -> anyhow::Result<Duration> {
     runtime()?.block_on(async {
         let mut started = alone(root, choices(root, n_places, ("Found it.", TASK))?).await?;
@@ -184,7 +184,7 @@ fn ask() -> TaskRequest {
     }
 }
 
-/// A configuration with so many places and an agent that says this after a while.
+/// Builds a configuration with this many places and an agent that answers after a pause.
 pub fn choices(
     root: &Path,
     n_places: u32,

@@ -1,4 +1,4 @@
-//! A log of 100,000 events folded into a run, beside reading the same bytes into trees.
+//! Measures folding a log of 100,000 events into a run, compared with reading the same bytes into trees.
 
 use std::fs::File;
 use std::hint::black_box;

@@ -1,5 +1,5 @@
-//! A key and the frame that answers it, with 100,000 events in the transcript, beside an empty screen; and a page up
-//! somewhere in it, beside one in a short transcript.
+//! Measures a key and the frame that answers it with 100,000 events in the transcript, compared with an empty screen;
+//! and a page up in the middle of it, compared with a short transcript.
 
 use agent_collab::domain::text_delta::TextDelta;
 use agent_collab::domain::turn::Role;
@@ -21,7 +21,7 @@ pub fn run() -> anyhow::Result<()> {
         &mut || empty.key(KeyCode::Char('a')),
     )?;
 
-    // Both stand in the middle of what can be scrolled: at the top a page up would be nothing.
+    // Both are scrolled to the middle, because at the top a page up would change nothing.
     let mut short = Drawn::long(200)?;
     for screen in [&mut long, &mut short] {
         screen.draw()?;

@@ -1,5 +1,5 @@
-//! `agent-collab permissions check --batch`: 2,000 commands in one process, beside `cat` over the same lines; and
-//! the guard alone on texts of 64 KiB that are made to be long to read, beside reading their words.
+//! Measures `agent-collab permissions check --batch` with 2,000 commands in one process, compared with `cat` over the
+//! same lines; and the guard alone on 64 KiB texts that are slow to parse, compared with reading their words.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -15,7 +15,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_agent-collab");
 const N_COMMANDS: usize = 2_000;
 const N_BYTES: usize = 64 * 1024;
 const ROUNDS: usize = 9;
-/// How long the guard may take for the longest text.
+/// The time limit of the guard for the longest text.
 const SLOWEST: Duration = Duration::from_millis(50);
 /// How often each hostile text is judged for the slowest of a hundred.
 const N_JUDGED: usize = 200;
@@ -116,7 +116,7 @@ fn ordinary() -> anyhow::Result<()> {
     say_tail("guard, 2,000 commands", Duration::from_millis(1), all)
 }
 
-/// Says how long the slowest took; of a hundred, ninety-nine have to keep to the limit.
+/// Prints the slowest time; ninety-nine of a hundred must keep to the limit.
 fn say_tail(name: &str, most: Duration, mut all: Vec<Duration>) -> anyhow::Result<()> {
     all.sort();
     let of = |per_cent: usize| {

@@ -1,5 +1,5 @@
-//! What is laid out anew: a long answer with tables and code, a long chat in a window of another width, a long plan,
-//! a word that is looked for, an action that is looked for; each beside the same on a screen with next to nothing.
+//! Measures layout work: a long answer with tables and code, a long chat in a window of another width, a long plan,
+//! a search for a word, a search for an action; each compared with the same on an almost empty screen.
 
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ fn an_answer() -> anyhow::Result<()> {
     )
 }
 
-/// How long a screen takes for an answer and the frame that shows it.
+/// Measures the time that a screen needs for an answer and the frame that shows it.
 fn first_frame(text: &str) -> anyhow::Result<Duration> {
     let mut screen = Drawn::empty()?;
     screen.draw()?;

@@ -1,6 +1,4 @@
-//! What figures are held against, and what came of it.
-//!
-//! Refuses to know what is measured.
+//! Defines the limits of measured figures, and collects which figures keep to them.
 
 use std::fmt;
 use std::process::ExitCode;
@@ -9,21 +7,21 @@ use std::time::Duration;
 
 use crate::say;
 
-/// What the time that something takes is held against.
+/// The limit of a measured time.
 #[derive(Debug, Clone, Copy)]
 pub enum Limit {
-    /// Nothing: it is told.
+    /// No limit: the time is only printed.
     None,
-    /// So many times what stands beside it.
+    /// At most this many times the compared time.
     Times(f64),
     /// The same, and so much more.
     TimesAnd(f64, Duration),
-    /// This, whatever stands beside it.
+    /// At most this long, whatever the compared time is.
     Within(Duration),
 }
 
 impl Limit {
-    /// Says whether a time is within the limit, and notes it; nothing where there is none.
+    /// Returns whether a time is within the limit, and records it; an empty text if there is no limit.
     pub fn verdict(self, name: &str, ours: Duration, beside: Duration) -> &'static str {
         let most = match self {
             Self::None => return "",
@@ -46,22 +44,22 @@ impl fmt::Display for Limit {
     }
 }
 
-/// The figures that were held against a limit, each with whether it kept to it.
+/// The figures with a limit, each with whether it was kept.
 static HELD: Mutex<Vec<(String, Kept)>> = Mutex::new(Vec::new());
 
-/// Whether a figure kept to its limit.
+/// Whether a figure keeps to its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kept {
     Yes,
     No,
 }
 
-/// Says whether a figure is within its limit, and notes it.
+/// Returns whether a figure is within its limit, and records it.
 pub fn verdict(name: &str, figure: f64, most: f64) -> &'static str {
     let (kept, word) = if figure <= most {
         (Kept::Yes, "  ok")
     } else {
-        // What is no number keeps to nothing.
+        // A figure that is not a number keeps to no limit.
         (Kept::No, "  MISSED")
     };
     if let Ok(mut held) = HELD.lock() {
@@ -70,7 +68,7 @@ pub fn verdict(name: &str, figure: f64, most: f64) -> &'static str {
     word
 }
 
-/// Says how many kept to their limits and which did not, and gives the exit status that follows from it.
+/// Prints how many figures keep to their limits and which do not, and returns the matching exit status.
 pub fn conclude() -> anyhow::Result<ExitCode> {
     let held = HELD.lock().map_err(|_| anyhow::anyhow!("a thread broke"))?;
     let missed: Vec<&str> = held

@@ -1,5 +1,5 @@
-//! Makes a long run on disk, as the program itself would have recorded it: every event goes through the
-//! journal. The same numbers give the same run but for its instants.
+//! Creates a long run on disk, as the program itself would have recorded it: every event goes through the
+//! journal. The same numbers give the same run, except for its instants.
 
 use std::path::Path;
 
@@ -15,8 +15,8 @@ use agent_collab::store::{StoreError, TamperGuard, WorkdirLayout, WorkdirNames};
 /// How many events of an agent make one turn.
 const A_TURN: u32 = 500;
 
-/// Makes a run of `n_events` events of an agent with texts of `mean` bytes, which waits for the release of
-/// the turn that writes the plan. The last text says `the last of … events`.
+/// Creates a run of `n_events` events of an agent with texts of `mean` bytes. The run waits for the release of
+/// the turn that writes the plan. The last text is `the last of … events`.
 ///
 /// # Errors
 /// The files cannot be written.
@@ -69,7 +69,7 @@ pub fn make(
     Ok(journal)
 }
 
-/// What the run begins with.
+/// Returns the parameters of the new run.
 pub fn created() -> RunParameters {
     RunParameters {
         schema: RUN_SCHEMA,
@@ -156,7 +156,7 @@ const WORDS: [&str; 24] = [
     "— then",
 ];
 
-/// Texts out of a few words, by a small generator of its own.
+/// Generates texts out of a few words with a small random generator.
 struct Texts {
     mean: usize,
     state: u64,

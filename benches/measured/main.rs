@@ -1,8 +1,8 @@
-//! What the program's own parts cost, each beside the plainest way to do the same: `cargo bench [WORD]`.
+//! Measures the cost of the program's parts, each compared with the simplest way to do the same: `cargo bench [WORD]`.
 //!
-//! Absolute figures hold for one machine and one moment, ratios do not depend on them. So both sides take
+//! Absolute figures apply to one machine and one moment, but ratios do not depend on them. So both sides run in
 //! turns, round by round, and the medians are compared; the usual benchmark harnesses measure one thing
-//! after the other. A figure that misses its limit is named at the end, and the exit status is 1 then; no test
+//! after the other. A figure that misses its limit is listed at the end, and the exit status is 1 then; no test
 //! depends on it.
 
 mod boards;
@@ -32,10 +32,10 @@ use std::time::{Duration, Instant};
 
 use limit::Limit;
 
-/// One of two things that are compared, and how long it took by its own count.
+/// One of two compared things; it returns how long it took.
 type Side<'a> = &'a mut dyn FnMut() -> anyhow::Result<Duration>;
 
-/// What is measured under one word.
+/// The measurements under one word.
 type Part = fn() -> anyhow::Result<()>;
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -49,7 +49,7 @@ fn main() -> anyhow::Result<ExitCode> {
         }
         _ => {}
     }
-    // Cargo says `--bench`; what is left is a part of a name.
+    // Cargo passes `--bench`; the other argument is a part of a name.
     let wanted = std::env::args()
         .skip(1)
         .find(|word| !word.starts_with("--"));
@@ -86,7 +86,7 @@ fn main() -> anyhow::Result<ExitCode> {
     limit::conclude()
 }
 
-/// Lets both sides take turns, says the medians and their ratio, and holds ours against the limit.
+/// Runs both sides in turns, prints the medians and their ratio, and checks ours against the limit.
 fn side_by_side(
     name: &str,
     limit: Limit,
@@ -114,7 +114,7 @@ fn median(mut all: Vec<Duration>) -> Duration {
     all.get(all.len() / 2).copied().unwrap_or_default()
 }
 
-/// Does something and tells how long that took.
+/// Runs a piece of work and returns how long it took.
 fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     let since = Instant::now();
     let done = work();

@@ -1,5 +1,5 @@
-//! A run of 100,000 events taken up again, the last page of what was said in it, and all of its pages back to
-//! the beginning; beside a program that reads all of it, parses it and keeps it. And the memory that each takes.
+//! Measures resuming a run of 100,000 events, showing the last page of it, and paging back to the start; compared with
+//! a program that reads, parses and stores all of it. Measures the memory of each too.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -18,11 +18,11 @@ use crate::saving::say_snapshot;
 use crate::{long_run, say, side_by_side, timed};
 
 const ROUNDS: usize = 3;
-/// As much as the whole program may take with a run of this length, in KiB.
+/// The memory limit of the whole program with a run of this length, in KiB.
 const MEMORY: u64 = 32 * 1024;
 /// As much of the log as the screen reads before it shows anything of it.
 const PAGE: u64 = 96 * 1024;
-/// As much as it reads at a time on the way to the beginning.
+/// The limit of what it reads at a time on the way to the start.
 const ON_THE_WAY: u64 = 8 * 1024 * 1024;
 
 pub fn run() -> anyhow::Result<()> {
@@ -47,7 +47,7 @@ pub fn run() -> anyhow::Result<()> {
         Ok(took)
     };
     let mut beside = || keep_all(&layout);
-    // What is kept by the plain way stays with the allocator: memory is looked at before it runs.
+    // The simple way leaves its memory in the allocator, so the program's memory is measured before it runs.
     ours()?;
     page()?;
     let (name, taken) = (
@@ -86,7 +86,7 @@ pub fn run() -> anyhow::Result<()> {
     )
 }
 
-/// Goes back to the beginning as a user does who presses Home.
+/// Scrolls back to the start, like a user who presses Home.
 fn all_pages(layout: &WorkdirLayout) -> anyhow::Result<Screen> {
     let mut screen = Screen::new(ScreenSettings::default());
     let mut log = BackwardReader::<Event>::new(&layout.events());
@@ -134,7 +134,7 @@ fn keep_all(layout: &WorkdirLayout) -> anyhow::Result<Duration> {
     Ok(took)
 }
 
-/// How much memory this process has of its own, in KiB; 0 where the system does not tell.
+/// Returns how much private memory this process has, in KiB; 0 if the system does not report it.
 fn anonymous() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status

@@ -1,5 +1,5 @@
-//! One change of state on disk: an event, the log synced, the snapshot replaced; beside a plain file of the
-//! snapshot's size that is written, synced and renamed.
+//! Measures one change of state on disk: an event, the log synced, the snapshot replaced; compared with a plain file
+//! of the snapshot's size that is written, synced and renamed.
 
 use std::fs::File;
 use std::io::Write;
@@ -19,7 +19,7 @@ const ROUNDS: usize = 200;
 /// As large as a snapshot may be, however long the run is, in bytes.
 const SNAPSHOT: u64 = 16 * 1024;
 
-/// Says how large the snapshot is after so many events.
+/// Prints how large the snapshot is after this many events.
 pub fn say_snapshot(size: u64, after: &str) -> anyhow::Result<()> {
     let name = format!("the snapshot after {after}");
     let word = verdict(&name, size as f64, SNAPSHOT as f64);

@@ -1,6 +1,6 @@
-//! `agent-collab scrub` between two `cat`, beside a third `cat` in its place: 100 MB of a log with something to
-//! take out now and then, of lines that nothing hints at, of lines that all hint at something, of colours, and of
-//! one line without an end.
+//! Measures `agent-collab scrub` between two `cat`, compared with a third `cat` in its place, with 100 MB each: a log
+//! with an occasional secret, lines without any hint of one, lines that all contain a hint, colours, and one line
+//! without an end.
 
 use std::fs;
 use std::path::Path;
@@ -61,7 +61,7 @@ fn pipe(file: &Path, middle: &str) -> anyhow::Result<Duration> {
     Ok(took)
 }
 
-/// Of ten lines one holds a secret, and half of the others a word that hints at one.
+/// Returns a log line; one line in ten contains a secret, and half of the others a word that hints at one.
 fn log_line(n: usize) -> String {
     match n % 10 {
         0 => format!(
@@ -76,7 +76,7 @@ fn log_line(n: usize) -> String {
     }
 }
 
-/// A word that secrets stand beside in every line, and a secret in every third.
+/// Returns a line with a word that often precedes secrets; every third line contains a secret.
 fn hinting_line(n: usize) -> String {
     let time = format!("2026-01-01T00:00:{:02}Z", n % 60);
     match n % 6 {

@@ -1,4 +1,4 @@
-//! A child that says a line and ends: how long until the line is here, and until its end is; beside the bare calls.
+//! Measures a child that prints a line and exits: the time to its line and to its end, compared with the bare calls.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::limit::Limit;
 use crate::side_by_side;
 
 const ROUNDS: usize = 100;
-/// What the program may take beside the calls themselves.
+/// The limit of what the program may add to the calls themselves.
 const OURS: Duration = Duration::from_millis(2);
 const SAYS: [&str; 2] = ["-c", "echo hello"];
 

@@ -1,4 +1,4 @@
-//! Streams of lines as `codex app-server` and `claude` write them: texts, commands with long outputs.
+//! Generates streams of lines as `codex app-server` and `claude` write them: texts, commands with long outputs.
 
 use serde_json::{Value, json};
 
@@ -96,7 +96,7 @@ fn stream_event(event: &Value) -> String {
 const TEXT: &str = "the state file is written after every step and `cargo test` was green, naïve café 漢字 … — “quoted” 🦀 ✅\n\
 src/main.rs:42:    let \"x1\" = fn main struct Event match Some None Ok Err async await tokio\n";
 
-/// A text of about `n_bytes` that begins at another place each time.
+/// Returns a text of about `n_bytes` that starts at another position each time.
 fn text(n: usize, n_bytes: usize) -> String {
     let skip = TEXT.floor_char_boundary(n * 7 % TEXT.len());
     let text: String = TEXT[skip..]

@@ -1,5 +1,5 @@
-//! What the CLIs say becomes events: 100 MB of it through the adapters, beside reading the same lines into
-//! trees and doing nothing with them.
+//! Measures the translation of 100 MB of CLI output into events by the adapters, compared with only reading the same
+//! lines into trees.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -67,7 +67,7 @@ pub fn run() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How many lines told something.
+/// Returns how many lines produced an event.
 fn translate(adapter: &mut dyn Adapter, lines: &[String]) -> usize {
     let told = lines
         .iter()
@@ -120,7 +120,7 @@ fn claude() -> anyhow::Result<Box<dyn Adapter>> {
     Ok(Box::new(claude))
 }
 
-/// Brings codex to where its turn runs, by answering whatever it asks.
+/// Answers codex's requests until its turn runs.
 fn codex() -> anyhow::Result<Box<dyn Adapter>> {
     let mut codex = CodexAdapter::new();
     codex.prepare_launch(&session(), &turn());

@@ -1,7 +1,6 @@
-//! The adapter of `claude`: one long-lived stream-json process, spoken to by its control protocol.
+//! The adapter of `claude`: one long-lived stream-json process, driven through its control protocol.
 //!
-//! Refuses to know how the process runs and what an answer should be. Orders are taken here, what the CLI
-//! says in `frames`.
+//! This file handles the engine's commands; `frame_handler` handles what the CLI writes.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -36,10 +35,10 @@ use open_turn::{ClaudeOpenTurn, ClaudeStopReason, ClaudeTurnStage};
 use steer_queue::SteerQueue;
 use stream_json::ClaudeFrame;
 
-/// The id of the handshake's request.
+/// The id of the handshake request.
 const HANDSHAKE_REQUEST_ID: &str = "initialize";
 
-/// What a tool said, where this line of claude tells its end.
+/// Returns the output of the tool call `call` if this line of claude ends it.
 pub fn parse_tool_output(call: &str, line: &str) -> Option<String> {
     let ClaudeFrame::User(user) = stream_json::parse_line(line).frame else {
         return None;
@@ -62,47 +61,47 @@ pub fn parse_tool_output(call: &str, line: &str) -> Option<String> {
 pub struct ClaudeAdapter {
     process: ClaudeProcessState,
     access: Option<TurnAccess>,
-    /// Permissions whose tools the process was started without.
+    /// Permissions whose tools were left out when the process was started.
     hidden_permissions: Vec<String>,
     cwd: PathBuf,
     fresh_id: String,
     conversation: Option<ClaudeConversation>,
     announced_conversation: Option<String>,
-    /// A conversation that the CLI said it does not have.
+    /// A conversation that the CLI reported as missing.
     lost_conversation: Option<String>,
-    /// The turn for which a new process was asked for; a second time is a failure.
+    /// The turn for which a new process was requested; a second request for it is a failure.
     relaunch_attempted_for: Option<TurnId>,
     model: Option<String>,
-    /// What the conversation filled of the model's context with its last answer.
+    /// How many tokens the conversation occupied in the model's context after its last answer.
     context_tokens: Option<u64>,
     turn: Option<ClaudeOpenTurn>,
     control_requests: PendingControlRequests,
     translator: MessageTranslator,
-    /// Calls that were asked about or whose denial was told.
+    /// Calls that were asked about, or whose denial was already reported.
     known_denied_calls: BTreeSet<String>,
     n_interrupts: u32,
     n_lines: u64,
     steer_queue: SteerQueue,
 }
 
-/// How far the process is.
+/// The state of the CLI process.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum ClaudeProcessState {
-    /// There is none that could serve a turn.
+    /// No process could serve a turn.
     #[default]
     Absent,
-    /// It was described to the engine; nothing was sent.
+    /// The launch was described to the engine; nothing was sent yet.
     Launched,
-    /// It has not answered the handshake.
+    /// It has not answered the handshake yet.
     Starting,
-    /// It takes turns.
+    /// It accepts turns.
     Ready,
-    /// It is to be replaced; nothing that it still says counts.
+    /// It will be replaced; its further output is ignored.
     AwaitingReplacement,
 }
 
 impl ClaudeAdapter {
-    /// Builds the adapter of a session without a process.
+    /// Builds the adapter of a session that has no process yet.
     pub fn new() -> Self {
         Self::default()
     }
@@ -170,7 +169,7 @@ impl Adapter for ClaudeAdapter {
                     answers.as_ref(),
                 ))]
             }
-            // Its hook is asked over the control channel.
+            // claude asks its hook over the control channel, not through a hook process.
             AdapterCommand::HandleHookCall(..) => Vec::new(),
             AdapterCommand::Interrupt => self.on_interrupt(),
             AdapterCommand::Steer(text) => self.on_steer(text),
@@ -202,6 +201,7 @@ impl Adapter for ClaudeAdapter {
         if process == ClaudeProcessState::AwaitingReplacement {
             return Vec::new();
         }
+        // A process that exits before the handshake names a lost or already used conversation on standard error.
         if process == ClaudeProcessState::Starting
             && let Some(out) = self.relaunch_for_new_conversation(&exit.stderr_tail)
         {
@@ -280,7 +280,7 @@ impl ClaudeAdapter {
         ))];
         if ask.kind == ControlRequestKind::PreToolUseHook && *decision == CallDecision::DenyAndStop
         {
-            // A hook's denial ends no turn.
+            // A denial by the hook does not end a turn, so it is interrupted as well.
             out.push(self.interrupt_output());
         }
         out

@@ -1,6 +1,6 @@
-//! What a probe finds out about a CLI before any turn: its version, what it can do, or why it is refused.
+//! What a probe learns about an installed CLI before any turn: its version, its features, or why it is unusable.
 //!
-//! Refuses to know how the CLI is run; each adapter says which arguments to run and reads the output.
+//! Each adapter chooses the arguments to run and parses the output; running the CLI happens elsewhere.
 
 use std::fmt;
 
@@ -9,23 +9,23 @@ use serde::{Deserialize, Serialize};
 use crate::text::clean_to_one_line;
 use crate::text::truncate::to_chars;
 
-/// How much of what a CLI says instead of its version is told, in characters.
+/// How many characters to quote of output that contains no version.
 const MAX_OUTPUT_CHARS: usize = 200;
 
 /// What one installed CLI can do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CliCapabilities {
-    /// The version that the CLI reports of itself.
+    /// The version that the CLI reports.
     pub version: CliVersion,
-    /// Goes on with an earlier conversation.
+    /// Resumes an earlier conversation.
     pub resume: FeatureSupport,
-    /// Asks before a call goes ahead and waits for the answer.
+    /// Asks for approval before a call and waits for the answer.
     pub approvals: FeatureSupport,
-    /// Ends a running turn by protocol, the conversation kept.
+    /// Interrupts a running turn by protocol and keeps the conversation.
     pub interrupt: FeatureSupport,
-    /// Sends text while the model writes it.
+    /// Streams text while the model writes it.
     pub live_text: FeatureSupport,
-    /// Counts the tokens of a conversation.
+    /// Reports the token usage of a conversation.
     pub usage: FeatureSupport,
 }
 
@@ -33,55 +33,53 @@ pub struct CliCapabilities {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FeatureSupport {
-    /// It can.
     Supported,
-    /// It cannot.
     Missing,
 }
 
-/// Why a CLI cannot be used; the text says what is wrong, [`CliProbeError::hint`] what to do.
+/// Why a CLI cannot be used. The text says what is wrong, [`CliProbeError::hint`] says what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CliProbeError {
     /// The program was not found.
     #[error("{program} is not on PATH")]
     NotFound {
-        /// What was looked for, as configured.
+        /// The program that was looked up, as configured.
         program: String,
-        /// The adapter, for the name of its setting.
+        /// The adapter, used to name its setting.
         adapter: &'static str,
         /// The exact command that installs a version known to work.
         install: &'static str,
     },
-    /// The program answered nothing that names a version.
+    /// The output of the program names no version.
     #[error("{program} did not tell its version: {said}")]
     NoVersion {
         /// The program, as configured.
         program: String,
-        /// The adapter, for the name of its setting.
+        /// The adapter, used to name its setting.
         adapter: &'static str,
-        /// What it printed instead, its first line, cleaned and cut.
+        /// The first line of what it printed instead, cleaned and cut.
         said: String,
         /// The exact command that installs a version known to work.
         install: &'static str,
     },
-    /// The program was asked and did not come to an end.
+    /// The program did not exit after it was asked for its version.
     #[error("{program} was asked for its version and did not end within {seconds} s")]
     TimedOut {
         /// The program, as configured.
         program: String,
-        /// The adapter, for the name of its setting.
+        /// The adapter, used to name its setting.
         adapter: &'static str,
-        /// How long it was waited for.
+        /// How long the probe waited.
         seconds: u64,
     },
-    /// The program is older than any version this program has been run with.
+    /// The program is older than any version that agent-collab was run with.
     #[error("{program} is version {found}, but {needed} or newer is needed")]
     TooOld {
         /// The program, as configured.
         program: String,
         /// The version it reported.
         found: CliVersion,
-        /// The oldest version that works.
+        /// The oldest version that is supported.
         needed: CliVersion,
         /// The exact command that installs a version known to work.
         install: &'static str,
@@ -89,7 +87,7 @@ pub enum CliProbeError {
 }
 
 impl CliProbeError {
-    /// Returns what the user can do about it.
+    /// Returns what the user can do about the problem.
     pub fn hint(&self) -> String {
         match self {
             Self::NotFound {
@@ -97,7 +95,7 @@ impl CliProbeError {
             } => format!(
                 "install it with `{install}`, or set adapters.{adapter}.program in config.toml"
             ),
-            // It is there and does not do what it is for: what it says itself tells more.
+            // The program exists but printed something else: its own output says more than a general hint.
             Self::NoVersion {
                 program,
                 adapter,
@@ -115,7 +113,7 @@ impl CliProbeError {
         }
     }
 
-    /// Builds the refusal of a program whose output names no version.
+    /// Builds the error for a program whose output names no version.
     pub fn no_version(
         program: &str,
         adapter: &'static str,
@@ -139,11 +137,8 @@ impl CliProbeError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct CliVersion {
-    /// The first number.
     pub major: u32,
-    /// The second number.
     pub minor: u32,
-    /// The third number.
     pub patch: u32,
 }
 

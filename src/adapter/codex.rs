@@ -1,8 +1,8 @@
-//! Speaks `codex app-server`: one process for a session, JSON lines both ways.
+//! The adapter of `codex app-server`: one process per session, JSON lines in both directions.
 //!
-//! Refuses to decide a permission, to remember a conversation, and to know files and processes.
-//! Before EXECUTE the sandbox is read-only, in it workspace-write; the approval policy is always
-//! `on-request`, and a codex that answers with weaker settings gets no prompt.
+//! Before EXECUTE the sandbox is read-only, during EXECUTE it is workspace-write. The approval policy is always
+//! `on-request`, and a codex that answers with weaker settings gets no prompt. Permission decisions come from the
+//! engine.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ use launch_parameters::WebSearchPolicy;
 use open_items::{CodexSpeaker, OpenItems};
 use pre_tool_use_hook::PendingHooks;
 
-/// What a tool said, where this line of codex tells its end.
+/// Returns the output of the tool call `call` if this line of codex ends it.
 pub fn parse_tool_output(call: &str, line: &str) -> Option<String> {
     let app_server_protocol::CodexFrame::Notification { method, params } =
         app_server_protocol::parse_frame(line).ok()?
@@ -70,21 +70,21 @@ pub fn parse_tool_output(call: &str, line: &str) -> Option<String> {
 pub struct CodexAdapter {
     session: Option<SessionSpec>,
     connection: CodexConnection,
-    /// Our own thread at codex, once it is open in this process.
+    /// Our own codex thread, once it is open in this process.
     thread_id: Option<String>,
-    /// The thread that the engine has been told of.
+    /// The thread that was reported to the engine.
     announced_thread_id: Option<String>,
     turn: Option<CodexOpenTurn>,
     server_requests: PendingServerRequests,
     pending_hooks: PendingHooks,
     open_items: OpenItems,
-    /// The turns that sub-agents are at, by their threads.
+    /// The running turns of sub-agents, by thread.
     sub_agent_turns: BTreeMap<String, String>,
-    /// Whether the process was started with codex's own search of the web.
+    /// Whether the process was started with codex's own web search.
     web_search: WebSearchPolicy,
-    /// Tools of the program's that its turns did not have when it was started: codex keeps the list that it read then.
+    /// This program's tools that the process was started without: codex reads the list of tools once.
     missing_tools: Vec<String>,
-    /// When the plan's used-up windows begin anew, in seconds since 1970.
+    /// When the plan's used-up windows reset, in seconds since 1970.
     resets_at: Option<i64>,
 }
 
@@ -94,29 +94,29 @@ struct CodexOpenTurn {
     spec: TurnSpec,
     stage: CodexTurnStage,
     interrupt: InterruptState,
-    /// A failure that stands whatever codex says of the turn's end.
+    /// A failure that is reported no matter how codex ends the turn.
     overriding_failure: Option<TurnFailure>,
-    /// The last final error that codex told, in case the turn's end names none.
+    /// The last final error that codex reported, in case the end of the turn names none.
     reported_failure: Option<TurnFailure>,
-    /// The agent's last whole message.
+    /// The agent's last complete message.
     final_text: String,
 }
 
-/// How far a turn has come.
+/// The stage of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum CodexTurnStage {
     /// The thread is not open yet.
     WaitingForThread,
-    /// `turn/start` is on its way.
+    /// `turn/start` was sent.
     Sent,
-    /// Codex has taken the turn and given it this id.
+    /// Codex accepted the turn and gave it this id.
     Accepted(String),
-    /// Codex works on the turn of this id.
+    /// Codex works on the turn with this id.
     Running(String),
 }
 
 impl CodexTurnStage {
-    /// Returns codex's id of the turn, once it has one.
+    /// Returns codex's id of the turn, if it has one yet.
     fn turn_id(&self) -> Option<&str> {
         match self {
             Self::WaitingForThread | Self::Sent => None,
@@ -125,19 +125,19 @@ impl CodexTurnStage {
     }
 }
 
-/// Whether the turn is to be ended.
+/// Whether the turn should be interrupted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum InterruptState {
-    /// Nobody wants it ended.
+    /// The turn is not to be interrupted.
     Unwanted,
-    /// It is to be ended as soon as codex has begun it.
+    /// It must be interrupted as soon as codex has started it.
     Wanted,
-    /// Codex has been told.
+    /// The interrupt was sent to codex.
     Sent,
 }
 
 impl CodexAdapter {
-    /// Builds the adapter; nothing is known until [`Adapter::launch`].
+    /// Builds the adapter; it knows no session before [`Adapter::prepare_launch`].
     pub fn new() -> Self {
         Self::default()
     }
@@ -171,7 +171,7 @@ impl CodexAdapter {
         }
     }
 
-    /// Ends the turn as soon as codex can be told; a turn that codex knows nothing of ends here.
+    /// Interrupts the turn as soon as codex can handle it; a turn that codex does not know yet ends here.
     fn on_interrupt(&mut self, out: &mut Vec<AdapterOutput>) {
         let Some(turn) = &mut self.turn else {
             return;
@@ -180,7 +180,7 @@ impl CodexAdapter {
             (CodexTurnStage::WaitingForThread, _) => {
                 self.end_turn(CliTurnOutcome::Interrupted, out)
             }
-            // Codex knows no turn to interrupt before it has begun one.
+            // Codex cannot interrupt a turn that it has not started yet.
             (CodexTurnStage::Sent | CodexTurnStage::Accepted(_), _) => {
                 turn.interrupt = InterruptState::Wanted
             }
@@ -206,14 +206,14 @@ impl CodexAdapter {
         self.end_turn(CliTurnOutcome::Failed(TurnFailure::new(kind, message)), out);
     }
 
-    /// Ends the open turn, if there is one: first whatever is open in it, then the turn.
+    /// Ends the open turn, if there is one: first the open items in it, then the turn.
     fn end_turn(&mut self, end: CliTurnOutcome, out: &mut Vec<AdapterOutput>) {
         let Some(turn) = self.turn.take() else {
             return;
         };
         self.decline_pending_requests(out);
         self.pending_hooks.deny_all("the turn is over", out);
-        // A sub-agent would go on changing files after the turn that answers for it.
+        // A sub-agent would continue to change files after the turn that is responsible for it.
         for (thread_id, turn_id) in std::mem::take(&mut self.sub_agent_turns) {
             self.connection.send_interrupt(&thread_id, &turn_id, out);
         }
@@ -232,6 +232,7 @@ impl CodexAdapter {
                 CliTurnOutcome::Completed { .. } | CliTurnOutcome::Interrupted => end,
             },
         };
+        // This must come last: no event of the turn may follow its end.
         out.push(AdapterOutput::Event(AdapterEvent::TurnEnded(end)));
     }
 }
@@ -248,7 +249,7 @@ impl CodexOpenTurn {
         }
     }
 
-    /// Tells whether codex has yet to begin this turn, and may do so under this id.
+    /// Returns whether codex has not started this turn yet and may start it under this id.
     fn can_start_as(&self, turn_id: &str) -> bool {
         match &self.stage {
             CodexTurnStage::Sent => true,
@@ -260,7 +261,7 @@ impl CodexOpenTurn {
 
 impl Adapter for CodexAdapter {
     fn prepare_launch(&mut self, session: &SessionSpec, turn: &TurnSpec) -> LaunchSpec {
-        // A turn that is still open goes on in the new process; the engine orders it again.
+        // A turn that is still open continues in the new process; the engine sends its command again.
         *self = Self {
             session: Some(session.clone()),
             connection: CodexConnection::for_new_process(),
@@ -300,7 +301,7 @@ impl Adapter for CodexAdapter {
             AdapterCommand::AnswerQuestions(request, answers) => {
                 self.on_question_answers(&request, answers.as_ref(), &mut out);
             }
-            // Its hook knows no such answer: what it asks is decided at once, or waits.
+            // Codex's hook has no such answer: a call is decided at once, or waits.
             AdapterCommand::AskUserFirst(_) => {}
             AdapterCommand::HandleHookCall(number, input) => {
                 self.on_hook_call(number, &input, &mut out)
@@ -358,7 +359,7 @@ fn push_notice(out: &mut Vec<AdapterOutput>, text: &str) {
     out.push(AdapterOutput::Event(AdapterEvent::Notice { text }));
 }
 
-/// The longest piece of a frame that is kept in an event, in bytes.
+/// The longest piece of a frame that an event keeps, in bytes.
 const MAX_EVENT_BYTES: usize = 4096;
 
 fn push_unknown_frame(out: &mut Vec<AdapterOutput>, kind: &str, frame: &str) {

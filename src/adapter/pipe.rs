@@ -1,6 +1,7 @@
-//! The adapter of any command that takes a prompt on its standard input and answers on its standard output.
+//! The adapter of any command that reads a prompt from standard input and answers on standard output.
 //!
-//! Refuses to know sessions, calls and tools: one process a turn, everything it writes is the answer.
+//! It runs one process per turn, and everything that the process writes is the answer. There are no sessions, calls or
+//! tools.
 
 use crate::adapter::{
     Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CliExit, CliProcessLifetime,
@@ -8,14 +9,14 @@ use crate::adapter::{
     TurnSpec,
 };
 
-/// Of a failed command's output at most this many bytes are shown.
+/// How many bytes of a failed command's output are shown at most.
 const MAX_OUTPUT_BYTES: usize = 2000;
 
-/// One command, run once a turn.
+/// One command that is run once per turn.
 #[derive(Debug, Default)]
 pub struct PipeAdapter {
     program: String,
-    /// What the user should know before the first answer.
+    /// A notice to show to the user before the first answer.
     pending_notice: Option<String>,
     turn: Option<PipeOpenTurn>,
 }
@@ -35,7 +36,7 @@ enum PipeStopState {
 }
 
 impl PipeAdapter {
-    /// Builds the adapter of a command.
+    /// Builds the adapter of a command that runs no turn yet.
     pub fn new() -> Self {
         Self::default()
     }
@@ -71,7 +72,7 @@ impl Adapter for PipeAdapter {
         match order {
             AdapterCommand::StartTurn(turn) => self.on_turn(turn),
             AdapterCommand::Interrupt => self.on_interrupt(),
-            // It has read all that it will.
+            // The command has already read all of its input.
             AdapterCommand::Steer(text) => {
                 vec![AdapterOutput::Event(AdapterEvent::InputUndelivered {
                     text,
@@ -140,7 +141,7 @@ impl PipeAdapter {
         }
         let remark = self.pending_notice.take();
         let remark = remark.map(|text| AdapterOutput::Event(AdapterEvent::Notice { text }));
-        // There is no handshake to wait for.
+        // The protocol has no handshake, so the turn starts at once.
         let sent = [
             AdapterOutput::Event(AdapterEvent::Ready { version: None }),
             AdapterOutput::Send(prompt),
@@ -150,7 +151,8 @@ impl PipeAdapter {
         remark.into_iter().chain(sent).collect()
     }
 
-    /// A command has no protocol to be interrupted by: its end, which the engine brings about, ends the turn.
+    /// Records the interrupt. A command has no protocol for it: the engine stops the process, and the exit ends the
+    /// turn.
     fn on_interrupt(&mut self) -> Vec<AdapterOutput> {
         if let Some(turn) = &mut self.turn {
             turn.stop = PipeStopState::Interrupted;

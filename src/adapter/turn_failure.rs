@@ -1,6 +1,4 @@
 //! Why a turn failed, in classes that the run can act on.
-//!
-//! Refuses to know what is done about it.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,17 +7,17 @@ use crate::domain::ids::UnixMillis;
 /// Why a turn failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnFailure {
-    /// The kind, which decides what can be done.
+    /// The kind, which decides what the user or the run can do.
     pub kind: TurnFailureKind,
     /// What the CLI said, one or a few lines.
     pub message: String,
-    /// When a used-up limit ends, where the CLI told; `None` for every other kind.
+    /// When a used-up limit resets, if the CLI reported it; `None` for every other kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resets_at: Option<UnixMillis>,
 }
 
 impl TurnFailure {
-    /// A failure that is over when the user or the service does something about it.
+    /// Builds a failure without a reset time.
     pub fn new(kind: TurnFailureKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -28,7 +26,8 @@ impl TurnFailure {
         }
     }
 
-    /// Adds when a used-up limit ends, in seconds since 1970, where nothing better is known; other kinds stay.
+    /// Adds the time when a used-up limit resets, in seconds since 1970, if none is known yet; other kinds stay
+    /// unchanged.
     #[must_use]
     pub fn with_reset_time(mut self, seconds: Option<i64>) -> Self {
         if self.kind == TurnFailureKind::UsageLimit && self.resets_at.is_none() {
@@ -42,20 +41,20 @@ impl TurnFailure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnFailureKind {
-    /// Log in or set a key.
+    /// The user must log in or set a key.
     Login,
-    /// Wait: too many requests.
+    /// Too many requests: wait.
     RateLimit,
-    /// Wait or pay: the plan's limit is used up.
+    /// The plan's limit is used up: wait or pay.
     UsageLimit,
-    /// Try again: the service is overloaded or failing.
+    /// The service is overloaded or failing: try again.
     Service,
-    /// Try again: the network or the stream broke.
+    /// The network or the stream broke: try again.
     Connection,
-    /// Start a new session: the conversation is too long.
+    /// The conversation is too long: start a new session.
     ContextFull,
-    /// Mend the configuration: the CLI refused to start or to take the request.
+    /// The CLI refused to start or to accept the request: fix the configuration.
     Refused,
-    /// The CLI ended or spoke nonsense in the middle of a turn.
+    /// The CLI exited or sent invalid data in the middle of a turn.
     Protocol,
 }

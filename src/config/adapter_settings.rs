@@ -1,6 +1,6 @@
-//! `[adapters.<as_str>]` turned into what is started: kind, program, arguments, environment.
+//! Turns `[adapters.<name>]` into what is started: kind, program, arguments, environment.
 //!
-//! Refuses to look whether the program exists; the probe does, with its version.
+//! It does not check whether the program exists; the probe does that, together with the version.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ impl SettingsReader<'_> {
         })
     }
 
-    /// `program` with `args`, or `command`: of the two the later layer counts, so that a user's
+    /// Returns `program` with `args`, or `command`: the one from the later layer counts, so that a user's
     /// `command` replaces the shipped `program`.
     fn program_and_args(&mut self, name: &str, kind: AdapterKind) -> Option<(String, Vec<String>)> {
         let at = |key: &str| self.layered_value(&format!("adapters.{name}.{key}"));
@@ -106,7 +106,7 @@ impl SettingsReader<'_> {
         }
     }
 
-    /// Tells whether something wrong was already reported of an adapter, so that what follows from it is not.
+    /// Returns whether a problem of an adapter was already reported, so that its consequences are not.
     fn is_broken(&self, name: &str) -> bool {
         let table = format!("adapters.{name}.");
         self.settings

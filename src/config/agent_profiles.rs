@@ -1,6 +1,4 @@
-//! What is written of agents: their rules out of every form they may have, and the names of those who are called.
-//!
-//! Refuses to know what a rule leads to.
+//! Reads the configuration of agents: their rules in every accepted form, and the agents that presets name.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,9 +12,9 @@ use super::key_suggestions::closest_match;
 use super::toml_parser::ConfigSource;
 use crate::domain::discussion::ParticipantSpec;
 
-/// Gathers an agent's rules in the order in which they count: what it may use, what it may not, single tools, rules.
+/// Collects an agent's rules, where later ones win: allowed tools, denied tools, single tools, rules.
 ///
-/// A list of allowed tools without `*` denies all others; denied ones come after it, so that they win.
+/// A list of allowed tools without `*` denies all others; denied tools come after it, so that they win.
 pub(super) fn agent_rules<'a>(held: impl Fn(&str) -> Option<&'a LayeredValue>) -> Vec<ConfigRule> {
     let mut rules = Vec::new();
     if let Some(allowed) = held("allowed_tools") {
@@ -65,7 +63,7 @@ fn tool_rule(held: &LayeredValue, tool: &str, action: PermissionAction) -> Confi
     }
 }
 
-/// Finds the text of each agent's prompt. Of two files with one name the later one counts, as for all prompts.
+/// Finds the text of each agent's prompt. If two files have the same name, the later one counts, as for all prompts.
 pub(super) fn find_agent_prompts(
     settings: &LayeredSettings,
     files: &[&ConfigSource],
@@ -98,7 +96,7 @@ pub(super) fn find_agent_prompts(
     }
 }
 
-/// Everybody who is called into a discussion must be there.
+/// Checks that every agent in a discussion preset exists.
 pub(super) fn check_preset_agents(
     settings: &LayeredSettings,
     config: &AppConfig,

@@ -1,6 +1,6 @@
-//! `[safety.all_builtin_rules]`: what a user makes of single built-in rules of the guard, by their names.
+//! Reads `[safety.builtin]`: a user's changes to single built-in rules of the command guard, by rule name.
 //!
-//! Refuses to know what the rules catch; the guard's list does.
+//! The guard's own list says what each rule catches.
 
 use super::config_key::ConfigKey;
 use super::config_layers::{self, LayeredSettings};
@@ -13,13 +13,13 @@ use crate::permission::command_safety::{
     BuiltinRule, BuiltinRuleLevel, all_builtin_rules, find_builtin_rule,
 };
 
-/// The path that stands in the list of keys.
+/// The path of these keys in the list of keys.
 pub const BUILTIN_RULE_PATH: &str = "safety.builtin.*";
 
-/// The table.
+/// The path of the table.
 pub const BUILTIN_RULE_TABLE: &str = "safety.builtin";
 
-/// The rule's name in a path, whether it is written `files.tree` or `"files.tree"`.
+/// Returns the rule's name in a path, whether it is written `files.tree` or `"files.tree"`.
 fn rule_name(path: &[String]) -> Option<String> {
     match path {
         [safety, builtin, name @ ..] if safety == "safety" && builtin == "builtin" => {
@@ -29,7 +29,7 @@ fn rule_name(path: &[String]) -> Option<String> {
     }
 }
 
-/// Finds what a path below the table is; `None` for other paths.
+/// Looks up a path below the table; `None` for other paths.
 pub fn find_rule_key(path: &[String]) -> Option<KeyLookup> {
     let name = rule_name(path)?;
     let key = KEYS.iter().find(|key| key.path == BUILTIN_RULE_PATH);
@@ -40,7 +40,7 @@ pub fn find_rule_key(path: &[String]) -> Option<KeyLookup> {
     })
 }
 
-/// Phrases what the user may have meant by a name that no rule has; `None` for other paths.
+/// Suggests what the user may have meant by the name of a missing rule; `None` for other paths.
 pub fn hint_for_unknown_rule(path: &[String]) -> Option<String> {
     let name = rule_name(path)?;
     let names: Vec<&str> = all_builtin_rules().map(|rule| rule.name).collect();
@@ -61,7 +61,7 @@ pub fn hint_for_unknown_rule(path: &[String]) -> Option<String> {
     ))
 }
 
-/// The rule and what is made of it, of a setting of the table.
+/// Parses a setting of the table into the rule and its change.
 fn parse_rule_override(
     path: &str,
     value: &ConfigValue,
@@ -75,7 +75,7 @@ fn parse_rule_override(
     }
 }
 
-/// Tells whether a setting of the table is no milder than what is in force.
+/// Returns whether a setting of the table is at least as strict as the effective one.
 pub fn is_stricter(path: &str, held: Option<&ConfigValue>, value: &ConfigValue) -> bool {
     let before = held.and_then(|held| parse_rule_override(path, held));
     parse_rule_override(path, value).is_some_and(|(rule, change)| {
@@ -83,7 +83,7 @@ pub fn is_stricter(path: &str, held: Option<&ConfigValue>, value: &ConfigValue) 
     })
 }
 
-/// All changes in force, by the rule's name; a problem where a rule cannot be turned off.
+/// Returns all effective changes by rule name; a rule that cannot be turned off is a problem.
 pub fn rule_overrides(
     settings: &LayeredSettings,
 ) -> (Vec<(String, BuiltinRuleOverride)>, Vec<ConfigProblem>) {
@@ -116,7 +116,8 @@ pub fn rule_overrides(
     (changes, problems)
 }
 
-/// The change of a rule where it counts. What loosens counts only from where an allow would.
+/// Returns the change of a rule if it counts. A loosening change counts only from a layer whose allow rules would
+/// count.
 pub fn effective_change(
     config: &AppConfig,
     rule: &BuiltinRule,
@@ -127,7 +128,7 @@ pub fn effective_change(
     (!loosens || allows(made.layer)).then_some(made.change)
 }
 
-/// Names the key of an example of the table.
+/// Returns the key's name in an example of the table.
 pub fn example_key_name(key: &ConfigKey) -> &'static str {
     match key.path {
         BUILTIN_RULE_PATH => "files.tree",

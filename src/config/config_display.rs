@@ -1,6 +1,6 @@
-//! What is in force, key by key with its origin, as TOML and as JSON.
+//! Writes the effective configuration, key by key with its origin, as TOML and as JSON.
 //!
-//! Refuses to print values of environment variables whose names promise a secret.
+//! Values of environment variables whose names suggest a secret are not printed.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use super::defaults;
 use super::diagnostic::ConfigLocation;
 use super::trust_store::TrustState;
 
-/// Writes every key with its value and origin as TOML that reads as the same configuration.
+/// Writes every key with its value and origin as TOML that parses to the same configuration.
 pub fn to_toml(loaded: &LoadedConfig) -> String {
     let mut text = format!("# This repository is {}.\n", trust_label(loaded.trust));
     for (table, keys) in defaults::key_tables() {
@@ -75,7 +75,7 @@ pub fn to_json(loaded: &LoadedConfig) -> serde_json::Value {
     })
 }
 
-/// Names a trust state in a few words.
+/// Names a trust state in a few words, for the user.
 pub fn trust_label(trust: TrustState) -> &'static str {
     match trust {
         TrustState::Trusted => "trusted",

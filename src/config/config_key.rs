@@ -1,7 +1,7 @@
-//! What a configuration key is: its path, what values it takes, its default, what an untrusted
-//! project may do to it, and one line of help.
+//! Describes a configuration key: its path, its values, its default, what an untrusted project may do to it, and one
+//! line of help.
 //!
-//! Refuses to list keys: `keys` is the one list.
+//! The list of all keys is in `schema`.
 
 use std::fmt;
 
@@ -10,17 +10,17 @@ use std::fmt;
 pub struct ConfigKey {
     /// The dotted path; `*` stands for a name that the user chooses.
     pub path: &'static str,
-    /// The values it takes.
+    /// The values that it accepts.
     pub kind: ValueKind,
-    /// Its value when nobody says anything.
+    /// The value if no layer sets it.
     pub preset: KeyDefault,
     /// What a project may do to it before the user trusts the repository.
     pub untrusted: UntrustedPolicy,
-    /// One line of help, a sentence without its full stop.
+    /// One line of help: a sentence without its full stop.
     pub help: &'static str,
 }
 
-/// The values that a key takes.
+/// The values that a key accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueKind {
     /// `true` or `false`.
@@ -43,9 +43,9 @@ pub enum ValueKind {
     FileName,
     /// A folder inside the repository.
     Folder,
-    /// A file of the user's, by its absolute path or below `~/`.
+    /// A file of the user: an absolute path, or one below `~/`.
     UserFile,
-    /// A Markdown file in the `prompts` folder beside the configuration file.
+    /// A Markdown file in the `prompts` folder next to the configuration file.
     PromptFile,
     /// A program and its arguments.
     Command,
@@ -59,17 +59,17 @@ pub enum ValueKind {
     Rules,
     /// A list of `[permission, pattern, action]`.
     ShortRules,
-    /// One key of the keyboard, or a list of them; what they are called is checked where they are used.
+    /// One key of the keyboard, or a list of them; their names are checked where they are used.
     KeyBindings,
-    /// A colour as a text or as a number; which it is is checked where it is used.
+    /// A colour as a text or a number; which colours exist is checked where they are used.
     Colour,
 }
 
-/// What an `action` of a rule can be.
+/// The possible values of a rule's `action`.
 pub const ACTIONS: [&str; 3] = ["allow", "ask", "deny"];
 
 impl fmt::Display for ValueKind {
-    /// Writes the expected form, to follow the word "expected".
+    /// Writes the expected form so that it can follow the word "expected".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag => f.write_str("`true` or `false`"),
@@ -102,40 +102,40 @@ impl fmt::Display for ValueKind {
     }
 }
 
-/// A key's value when nobody says anything.
+/// A key's value if no layer sets it.
 #[derive(Debug, Clone, Copy)]
 pub enum KeyDefault {
     /// This value, as TOML.
     Fixed(&'static str),
-    /// None; the text is an example, as TOML.
+    /// No value; the text is an example, as TOML.
     Unset(&'static str),
-    /// For a path with `*`: values, as TOML, for some names; an example for the others.
+    /// For a path with `*`: values, as TOML, for some names, and an example for the others.
     PerName(&'static [(&'static str, &'static str)], &'static str),
 }
 
 /// What a project may do to a key before the user trusts the repository. It may tighten, never loosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UntrustedPolicy {
-    /// Nothing.
+    /// It may change nothing; the key counts once the repository is trusted.
     Ignored,
-    /// Nothing, and no more after that: it is the user's own matter.
+    /// It may change nothing, even if the repository is trusted: only the user decides.
     UserOnly,
-    /// Set a smaller value than the one in force.
+    /// It may set a smaller value than the effective one.
     Lower,
-    /// Add entries to the list in force.
+    /// It may add entries to the effective list.
     Append,
-    /// Set this value, the stricter one.
+    /// It may set `true`, the stricter value.
     OnlyTrue,
-    /// Set this value, the stricter one.
+    /// It may set `false`, the stricter value.
     OnlyFalse,
-    /// Set a stricter value than the one in force.
+    /// It may set a stricter value than the effective one.
     Tighten,
-    /// Add rules that deny or ask; they hold beside the user's own rules, the stricter answer wins.
+    /// It may add rules that deny or ask; they apply together with the user's own rules, and the stricter answer wins.
     Restrict,
 }
 
 impl UntrustedPolicy {
-    /// Says what an untrusted project may do, to follow "may only".
+    /// Describes what an untrusted project may do, so that it can follow "may only".
     pub fn allowed_change(self) -> &'static str {
         match self {
             Self::Ignored | Self::UserOnly => "not set it",

@@ -1,7 +1,7 @@
-//! The merge of all layers into one set of settings, each with its origin; the only place that knows
-//! what an untrusted project may do.
+//! Merges all layers into one set of settings, each with its origin; the only place that decides what an untrusted
+//! project may change.
 //!
-//! Refuses to read files: layers arrive parsed.
+//! Layers arrive already parsed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::diagnostic::{ConfigLocation, ConfigNotice};
 use super::toml_parser::ConfigSetting;
 use super::trust_store::TrustState;
 
-/// Where a setting comes from; a later layer beats an earlier one, field by field.
+/// The origin of a setting; a later layer beats an earlier one, field by field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ConfigLayer {
     /// The shipped `config.toml`.
@@ -41,23 +41,21 @@ impl ConfigLayer {
     }
 }
 
-/// A value in force and its origin.
+/// An effective value and its origin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LayeredValue {
-    /// The key.
     pub key: &'static ConfigKey,
-    /// The value.
     pub value: ConfigValue,
     /// The layer that set it last.
     pub layer: ConfigLayer,
-    /// Where it stands.
+    /// The file and line that set it.
     pub place: ConfigLocation,
-    /// For rules: where each of them stands, in their order.
+    /// For rules: the location of each of them, in their order.
     pub rule_places: Vec<ConfigLocation>,
 }
 
 impl LayeredValue {
-    /// Reads the value as rules; one of another kind holds none.
+    /// Returns the value as rules; a value of another kind has none.
     pub fn rules(&self) -> Vec<ConfigRule> {
         match &self.value {
             ConfigValue::Rules(rules) => to_rules(self.layer, rules, &self.rule_places),
@@ -66,21 +64,21 @@ impl LayeredValue {
     }
 }
 
-/// All values in force.
+/// All effective values of the configuration, with the permission rules.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LayeredSettings {
-    /// By path, chosen names filled in. Holds no permission rules.
+    /// By path, with chosen names filled in. Contains no permission rules.
     pub values: BTreeMap<String, LayeredValue>,
     /// The user's and the trusted project's permission rules, earlier layers first.
     pub rules: Vec<ConfigRule>,
-    /// Permission rules of an untrusted project; none of them allows.
+    /// Permission rules of an untrusted project; none of them allows anything.
     pub restrictions: Vec<ConfigRule>,
-    /// Paths whose values are wrong in some layer; reported there, not in force.
+    /// Paths with a wrong value in some layer; the problem is already reported, and the value is not effective.
     pub broken: Vec<String>,
 }
 
 impl LayeredSettings {
-    /// Lays settings over what is in force. Laying the same layer twice is as good as once.
+    /// Merges the settings of a layer over the effective ones. Applying the same layer twice has no further effect.
     pub fn apply_layer(&mut self, layer: ConfigLayer, settings: Vec<ConfigSetting>) {
         for setting in settings {
             match &setting.value {
@@ -95,7 +93,7 @@ impl LayeredSettings {
         }
     }
 
-    /// The keys that the user gives actions.
+    /// Returns the key bindings that the user sets, by action.
     pub fn key_bindings(&self) -> BTreeMap<String, Vec<String>> {
         let keys = |(path, held): (&String, &LayeredValue)| match &held.value {
             ConfigValue::Texts(keys) => {
@@ -106,7 +104,7 @@ impl LayeredSettings {
         self.values.iter().filter_map(keys).collect()
     }
 
-    /// The user's own themes: their names, with the fields of each.
+    /// Returns the user's own themes by name, with the fields of each.
     pub fn themes(&self) -> BTreeMap<String, BTreeMap<String, String>> {
         let mut themes: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
         for (path, held) in &self.values {
@@ -121,7 +119,7 @@ impl LayeredSettings {
         themes
     }
 
-    /// Lays a project's settings over what is in force as far as its trust allows; tells what was left out.
+    /// Merges a project's settings over the effective ones as far as its trust allows; returns what was left out.
     pub fn apply_project_layer(
         &mut self,
         trust: TrustState,
@@ -152,6 +150,7 @@ impl LayeredSettings {
         if held == Some(&setting.value) {
             return Vec::new();
         }
+        // Each arm accepts only what makes the configuration stricter; everything else is ignored with a notice.
         match (setting.key.untrusted, held, &setting.value) {
             (UntrustedPolicy::Restrict, _, ConfigValue::Rules(rules)) => {
                 let rules = to_rules(ConfigLayer::Project, rules, &setting.rule_places);
@@ -241,7 +240,7 @@ fn to_rules(
     let to_rule = |(rule, place): (&RuleSource, &ConfigLocation)| ConfigRule {
         permission: rule.permission.clone(),
         pattern: rule.pattern.clone(),
-        // What is no action denies.
+        // An unknown action counts as deny, the strictest one.
         action: PermissionAction::from_name(&rule.action).unwrap_or(PermissionAction::Deny),
         layer,
         place: place.clone(),
@@ -275,7 +274,7 @@ fn ignored_notice(trust: TrustState, setting: &ConfigSetting) -> ConfigNotice {
     }
 }
 
-/// What no project may say, trusted or not.
+/// Builds the notice about a key that no project may set, trusted or not.
 fn user_only_notice(setting: &ConfigSetting) -> ConfigNotice {
     let given = format!("`{} = {}`", setting.path, setting.value.to_toml());
     ConfigNotice {
@@ -298,7 +297,7 @@ fn partly_ignored_notice(trust: TrustState, setting: &ConfigSetting) -> ConfigNo
     }
 }
 
-/// Says why a project's word does not count.
+/// Says why a project's setting does not count.
 pub fn trust_reason(trust: TrustState) -> &'static str {
     match trust {
         TrustState::Changed => {
@@ -308,7 +307,7 @@ pub fn trust_reason(trust: TrustState) -> &'static str {
     }
 }
 
-/// Says what makes it count.
+/// Says what the user can do to make it count.
 pub fn trust_hint(trust: TrustState) -> String {
     match trust {
         TrustState::Changed => "read the change, then run `agent-collab trust` again".to_owned(),

@@ -1,6 +1,6 @@
-//! The configuration in force, as plain fields: what the rest of the program reads.
+//! The effective configuration as plain fields, for the rest of the program to read.
 //!
-//! Refuses to know where a value comes from; `layers` does.
+//! The origin of each value is in `config_layers`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use super::diagnostic::ConfigLocation;
 pub use crate::permission::PermissionAction;
 use crate::permission::command_safety::BuiltinRuleLevel;
 
-/// The whole configuration in force.
+/// The whole effective configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AppConfig {
     /// `[roles]`
@@ -28,17 +28,17 @@ pub struct AppConfig {
     pub limits: LimitsConfig,
     /// `[permission]`
     pub permission: PermissionConfig,
-    /// `[agents.<as_str>]`
+    /// `[agents.<name>]`
     pub agents: BTreeMap<String, AgentConfig>,
-    /// `[adapters.<as_str>]`; `codex` and `claude` are always there.
+    /// `[adapters.<name>]`; `codex` and `claude` are always present.
     pub adapters: BTreeMap<String, AdapterConfig>,
     /// `[discuss]`
     pub discuss: DiscussionConfig,
     /// `[screen]`
     pub screen: ScreenConfig,
-    /// `[keys]`: an action's name and how its keys are spelled.
+    /// `[keys]`: the keys of each action.
     pub keys: BTreeMap<String, Vec<String>>,
-    /// `[themes.<as_str>]`: a field's name and its text.
+    /// `[themes.<name>]`: the text of each field.
     pub themes: BTreeMap<String, BTreeMap<String, String>>,
     /// `[log]`
     pub log: LogConfig,
@@ -53,7 +53,7 @@ pub struct RolesConfig {
     pub reviewer: Option<String>,
 }
 
-/// How the review loop goes.
+/// The settings of the review loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkflowConfig {
     /// Reviews of a plan before the user decides, 1 to 100.
@@ -77,38 +77,38 @@ pub enum ReviewerSession {
     Fresh,
 }
 
-/// Commands that are held back whatever else allows them.
+/// Commands that are held back, whatever else allows them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SafetyConfig {
     /// Commands that stop and ask.
     pub blocked_commands: Vec<String>,
     /// Commands that run only after confirmation.
     pub require_confirm_for: Vec<String>,
-    /// What is made of built-in rules, by their names.
+    /// The changed built-in rules, by name.
     pub builtin: BTreeMap<String, BuiltinRuleOverride>,
-    /// Whether CLIs without a sandbox of their own run inside one of the system's.
+    /// Whether CLIs without their own sandbox run inside a sandbox of the operating system.
     pub contain_agents: bool,
-    /// Whether the program's own test commands run inside one.
+    /// Whether the program's own test commands run inside such a sandbox.
     pub contain_tests: bool,
 }
 
-/// What somebody made of a built-in rule.
+/// A change of a built-in rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuiltinRuleOverride {
-    /// What it gives now.
+    /// The new level of the rule.
     pub change: BuiltinRuleLevel,
-    /// Who said so.
+    /// The layer that sets it.
     pub layer: ConfigLayer,
-    /// Where it stands.
+    /// The file and line that set it.
     pub place: ConfigLocation,
 }
 
-/// Where a run keeps its files.
+/// The folder and file names of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathsConfig {
     /// The work directory, relative to the repository root, without `..`.
     pub workdir: PathBuf,
-    /// The plan's file name in the work directory; the four names differ from one another.
+    /// The plan's file name in the work directory; the four file names must differ from one another.
     pub plan: String,
     /// The review's file name.
     pub comments: String,
@@ -120,120 +120,119 @@ pub struct PathsConfig {
     pub debug_log_max_bytes: u64,
 }
 
-/// How a step is checked.
+/// How a step is tested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestConfig {
-    /// The command.
     pub command: TestCommandChoice,
-    /// Whether a `TestConfig:` line of the plan counts when no command is found.
+    /// Whether a `Test:` line of the plan counts if no command is found.
     pub fallback_to_agent: bool,
     /// Whether the tests run once before the first step.
     pub baseline: bool,
-    /// Turns to mend failing tests of a step, 0 to 20.
+    /// How many turns may fix the failing tests of a step, 0 to 20.
     pub max_fix_turns: u32,
-    /// How long one run of the tests may take.
+    /// The time limit of one test run.
     pub timeout: Duration,
-    /// Which network tests have inside their sandbox.
+    /// The network that tests have inside their sandbox.
     pub network: ConfiguredTestNetwork,
-    /// Sockets that they reach although such are hidden.
+    /// Sockets that tests may use although sockets are hidden from them.
     pub sockets: Vec<PathBuf>,
 }
 
-/// Which network tests have inside their sandbox.
+/// The network that tests have inside their sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConfiguredTestNetwork {
-    /// A loopback interface of their own, until the user says otherwise for the repository.
+    /// A loopback interface of their own, until the user decides otherwise for the repository.
     Ask,
     /// A loopback interface of their own.
     Loopback,
-    /// The machine's.
+    /// The machine's network.
     Host,
 }
 
-/// Which command checks a step.
+/// The command that tests a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TestCommandChoice {
-    /// The one that the repository's files suggest.
+    /// The command that the repository's files suggest.
     Detect,
     /// This shell command line.
     Line(String),
 }
 
-/// Caps on time and number.
+/// Limits on time and number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LimitsConfig {
-    /// Child sessions at a time.
+    /// The number of concurrent child sessions.
     pub max_children: u32,
-    /// Tasks in one call.
+    /// The number of tasks in one call.
     pub tasks_per_call: u32,
-    /// Turns at a time of one adapter.
+    /// The number of concurrent turns of one adapter.
     pub per_adapter: u32,
-    /// One task of a child session.
+    /// The time limit of one task of a child session.
     pub task_timeout: Duration,
-    /// How often a task is begun again that could pass, 0 to 10.
+    /// How often a task is retried after a transient failure, 0 to 10.
     pub task_retries: u32,
-    /// One turn.
+    /// The time limit of one turn.
     pub turn_timeout: Duration,
-    /// After how long without an event of a turn its processes are looked at, 1 s to 10 min.
+    /// After how long without an event of a turn its processes are checked, 1 s to 10 min.
     pub silence: Duration,
-    /// How long a tool's call waits before its agent is told to go on without the answer; shorter than CLIs wait.
+    /// How long a tool call waits before its agent is told to continue without the answer; shorter than CLIs wait.
     pub tool_patience: Duration,
-    /// Waiting for running children at the end.
+    /// How long to wait for running children at the end.
     pub drain: Duration,
-    /// Days that finished child sessions are kept.
+    /// How many days finished child sessions are kept.
     pub keep_sessions_days: u32,
 }
 
-/// Written permissions.
+/// The configured permission rules.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PermissionConfig {
     /// Rules of the user and of a trusted project, in order; the last match wins.
     pub rules: Vec<ConfigRule>,
-    /// Rules of an untrusted project; none allows. They are a second list beside `rules`: the
-    /// stricter answer of the two holds, so that none of them can soften a deny of the user.
+    /// Rules of an untrusted project; none allows anything. They are a separate list next to `rules`: the
+    /// stricter answer of the two counts, so that no project rule can soften a deny of the user.
     pub restrictions: Vec<ConfigRule>,
 }
 
-/// One permission rule.
+/// One permission rule with its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigRule {
-    /// What it is about: `bash`, `edit`, `read`, …, or `*`.
+    /// The permission that it is about: `bash`, `edit`, `read`, …, or `*`.
     pub permission: String,
     /// The pattern of the target.
     pub pattern: String,
-    /// What happens on a match.
+    /// The action on a match.
     pub action: PermissionAction,
-    /// The layer that it comes from.
     pub layer: ConfigLayer,
-    /// Where it stands.
+    /// The file and line that contain it.
     pub place: ConfigLocation,
 }
 
-/// One agent of the user's.
+/// An agent that the user configured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentConfig {
-    /// Where it may be used: `primary`, `subagent` or `all`; `None` leaves it to the built-in one of its name, else all.
+    /// Where it may be used: `primary`, `subagent` or `all`. `None` means the mode of the built-in agent of its name,
+    /// or else `all`.
     pub mode: Option<String>,
-    /// Whether it is left out of what is offered.
+    /// Whether it is left out of lists of agents.
     pub hidden: bool,
-    /// What it is for.
+    /// What the agent is for.
     pub description: Option<String>,
-    /// Its prompt's file, `prompts/<as_str>.md` beside the configuration file.
+    /// Its prompt file, `prompts/<name>.md` next to the configuration file.
     pub prompt: Option<String>,
-    /// Its ordered rules, each of the layer that names them; what lists and tables of tools say stands first.
+    /// Its rules in order, each with its layer; those from lists and tables of tools come first.
     pub rules: Vec<ConfigRule>,
-    /// The adapter that plays it.
+    /// The adapter that runs it.
     pub adapter: Option<String>,
     /// The model to ask for.
     pub model: Option<String>,
 }
 
-/// One adapter, ready to be started.
+/// One adapter, ready to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdapterConfig {
-    /// The protocol it speaks.
+    /// The protocol that it speaks.
     pub kind: AdapterKind,
-    /// The program, a name on PATH or a path.
+    /// The program: a name on PATH or a path.
     pub program: String,
     /// Arguments put before the adapter's own.
     pub args: Vec<String>,
@@ -241,11 +240,11 @@ pub struct AdapterConfig {
     pub env: BTreeMap<String, String>,
     /// The model to ask for; `None` leaves the program's default.
     pub model: Option<String>,
-    /// Folders beside the CLI's own that it may write inside a sandbox of the system's.
+    /// Folders that it may write inside a sandbox of the operating system, in addition to the CLI's own.
     pub writable: Vec<PathBuf>,
 }
 
-/// The protocols there are.
+/// The protocols that an adapter can speak.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AdapterKind {
     /// `codex app-server`.
@@ -267,104 +266,103 @@ impl AdapterKind {
     }
 }
 
-/// How discussions go.
+/// The settings of discussions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiscussionConfig {
-    /// What holds when a preset says nothing; every field but `agents` and `context` is set.
+    /// The values that apply if a preset leaves them out; every field but `agents` and `context` is set.
     pub defaults: DiscussionPreset,
-    /// How much a participant reads and writes.
+    /// How much a participant may read and write.
     pub budget: DiscussionBudgetConfig,
-    /// `[discuss.preset.<as_str>]`
+    /// `[discuss.preset.<name>]`
     pub presets: BTreeMap<String, DiscussionPreset>,
 }
 
-/// A named set of arguments of a discussion; `None` leaves the default.
+/// A named set of discussion arguments; `None` means the default.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DiscussionPreset {
-    /// Who takes part.
     pub agents: Option<Vec<String>>,
     /// `debate`, `collaborative` or `jury`.
     pub mode: Option<String>,
     /// `simultaneous` or `sequential`.
     pub order: Option<String>,
-    /// What everybody is told beside the topic; never among the defaults.
+    /// What every participant is told in addition to the topic; never set in the defaults.
     pub context: Option<String>,
-    /// Rounds at the most, 1 to 10.
+    /// The maximum number of rounds, 1 to 10.
     pub rounds: Option<u32>,
-    /// Rounds with the same stances after which it ends, 2 to 10.
+    /// After how many rounds with unchanged stances the discussion ends, 2 to 10.
     pub stalemate_rounds: Option<u32>,
-    /// Participants that speak at a time.
+    /// How many participants speak at the same time.
     pub concurrency: Option<u32>,
-    /// How long one speech may take, from its start.
+    /// The time limit of one speech, from its start.
     pub timeout: Option<Duration>,
-    /// How long the whole discussion may take.
+    /// The time limit of the whole discussion.
     pub deadline: Option<Duration>,
-    /// New tries of a speech that failed for what can pass.
+    /// How often a speech is retried after a transient failure.
     pub max_retries: Option<u32>,
     /// Whether the participants' sessions are kept.
     pub keep_sessions: Option<bool>,
 }
 
-/// How much a participant of a discussion reads and writes.
+/// How much a participant of a discussion may read and write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiscussionBudgetConfig {
     /// `small`, `balanced` or `large`.
     pub profile: String,
-    /// Tokens of a prompt.
+    /// The maximum tokens of a prompt.
     pub input_tokens: u64,
-    /// Tokens kept free for an answer.
+    /// Tokens reserved for an answer.
     pub min_output_tokens: u64,
-    /// Tokens kept free for thinking.
+    /// Tokens reserved for thinking.
     pub reasoning_headroom_tokens: u64,
-    /// Characters that count as one token.
+    /// How many characters count as one token.
     pub chars_per_token: u64,
-    /// `[discuss.budget.adapter.<as_str>]`: what is other for those that an adapter plays.
+    /// `[discuss.budget.adapter.<name>]`: the differing values for participants that this adapter runs.
     pub adapters: BTreeMap<String, AdapterBudgetConfig>,
 }
 
-/// What of a budget is other for participants that one adapter plays.
+/// The budget values that differ for participants that one adapter runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AdapterBudgetConfig {
-    /// Tokens of a prompt.
+    /// The maximum tokens of a prompt.
     pub input_tokens: Option<u64>,
-    /// Characters that count as one token.
+    /// How many characters count as one token.
     pub chars_per_token: Option<u64>,
 }
 
-/// How the full-screen program looks and calls.
+/// The appearance and the notifications of the full-screen program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScreenConfig {
     /// The theme's name, or `auto`.
     pub theme: String,
-    /// Whether the program takes clicks and the wheel.
+    /// Whether the program handles clicks and the mouse wheel.
     pub mouse: bool,
-    /// How much moves by itself.
+    /// How much of the screen moves by itself.
     pub motion: MotionLevel,
-    /// How a user is told who looks elsewhere.
+    /// How to notify a user who looks at another window.
     pub notify: NotificationMethod,
 }
 
 /// How much of the screen moves by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MotionLevel {
-    /// What counts time moves with each second.
+    /// Timers update every second.
     #[default]
     Full,
-    /// It moves now and then.
+    /// Timers update now and then.
     Reduced,
 }
 
-/// How a user is told that they are needed who looks at another window.
+/// How to notify a user who is needed but looks at another window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NotificationMethod {
-    /// By the terminal's bell.
+    /// With the terminal's bell.
     #[default]
     Bell,
-    /// By a message of the terminal, in the form that it is known to take, and the bell.
+    /// With a terminal message, in the form that the terminal is known to support, and the bell.
     Message,
-    /// By a message in the form of iTerm2 (OSC 9), and the bell.
+    /// With a message in the form of iTerm2 (OSC 9), and the bell.
     Osc9,
-    /// By a message in the form of rxvt (OSC 777), and the bell.
+    /// With a message in the form of rxvt (OSC 777), and the bell.
     Osc777,
     /// Not at all.
     Off,
@@ -377,12 +375,12 @@ pub struct LogConfig {
     pub level: String,
     /// Whether it is written to [`PathsConfig::debug_log`].
     pub file: bool,
-    /// The file of the user's that gets it as lines of JSON.
+    /// A file of the user that receives the log as lines of JSON.
     pub json_file: Option<PathBuf>,
-    /// Whether standard error gets it where no screen is shown.
+    /// Whether standard error receives the log while no screen is shown.
     pub console: bool,
-    /// Whether an entry holds more than its message.
+    /// Whether an entry contains more than its message.
     pub metadata: bool,
-    /// Whether it holds whole prompts.
+    /// Whether the log contains whole prompts.
     pub log_prompts: bool,
 }

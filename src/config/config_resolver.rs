@@ -1,6 +1,6 @@
-//! Settings turned into the plain [`AppConfig`], with the checks that need more than one key.
+//! Turns settings into the plain [`AppConfig`], with the checks that need more than one key.
 //!
-//! Refuses to know files and trust: what is not in force does not arrive here.
+//! It sees only effective settings; files and trust are handled before.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use super::diagnostic::{ConfigLocation, ConfigProblem};
 use super::discussion_config;
 use super::key_suggestions::closest_match;
 
-/// Builds the configuration, or tells everything that does not fit together.
+/// Builds the configuration, or reports everything that does not fit together.
 pub fn resolve_config(
     settings: &LayeredSettings,
     home: &Path,
@@ -293,7 +293,7 @@ impl<'a> SettingsReader<'a> {
     }
 }
 
-/// Every adapter that is named must be there.
+/// Checks that every adapter that is named somewhere exists.
 fn check_adapter_names(
     settings: &LayeredSettings,
     adapters: &BTreeSet<String>,
@@ -341,7 +341,7 @@ fn check_adapter_names(
     problems
 }
 
-/// No two files of the work directory may have one name.
+/// Checks that no two files of the work directory have the same name.
 fn check_file_names(settings: &LayeredSettings, paths: &PathsConfig) -> Vec<ConfigProblem> {
     let named = [
         ("paths.plan", &paths.plan),

@@ -1,6 +1,4 @@
-//! One value of the configuration: read from TOML by the kind of its key, written back as TOML or JSON.
-//!
-//! Refuses to know files, layers and trust.
+//! One value of the configuration: parsed from TOML according to its key's kind, written back as TOML or JSON.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,7 +15,7 @@ use super::key_suggestions::closest_match;
 pub use super::rule_syntax::RuleSource;
 use super::rule_syntax::{parse_rules, parse_short_rules};
 
-/// A value that fits its key's kind.
+/// A value that matches its key's kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfigValue {
     /// Of [`ValueKind::Flag`].
@@ -28,7 +26,7 @@ pub enum ConfigValue {
     Duration(Duration),
     /// Of [`ValueKind::Size`], within its range, in bytes.
     Size(u64),
-    /// Of every kind that is one text.
+    /// Of every kind that is a single text.
     Text(String),
     /// Of [`ValueKind::Texts`] and [`ValueKind::Command`].
     Texts(Vec<String>),
@@ -43,15 +41,15 @@ pub enum ConfigValue {
 /// What is wrong with a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueError {
-    /// Where in the text, in bytes.
+    /// The position in the text, in bytes.
     pub span: Range<usize>,
-    /// What is wrong, to follow the key's name.
+    /// What is wrong, so that it can follow the key's name.
     pub what: String,
-    /// A special remedy, where there is one.
+    /// A specific remedy, if there is one.
     pub hint: Option<String>,
 }
 
-/// Parts of names of environment variables whose values are not shown.
+/// Parts of environment variable names whose values are not shown.
 const SECRET_NAME_PARTS: [&str; 7] = [
     "KEY",
     "TOKEN",
@@ -64,7 +62,7 @@ const SECRET_NAME_PARTS: [&str; 7] = [
 
 pub(super) type ValueResult<T> = Result<T, Vec<ValueError>>;
 
-/// Files of the work directory that no key may name.
+/// Files of the work directory that no key may name, because the program uses them itself.
 const RESERVED_FILES: [&str; 8] = [
     "config.toml",
     "prompts",
@@ -76,7 +74,7 @@ const RESERVED_FILES: [&str; 8] = [
     "history",
 ];
 
-/// Reads a value by the kind of its key, or tells everything that is wrong with it.
+/// Parses a value according to its key's kind, or reports everything that is wrong with it.
 pub fn parse_value(kind: ValueKind, raw: &Spanned<DeValue<'_>>) -> ValueResult<ConfigValue> {
     match kind {
         ValueKind::Flag => raw
@@ -311,7 +309,7 @@ fn parse_environment(
     Ok(pairs.into_iter().collect())
 }
 
-/// Keeps all values, or all flaws.
+/// Returns all values, or all errors.
 pub(super) fn collect_all<T>(parts: impl Iterator<Item = ValueResult<T>>) -> ValueResult<Vec<T>> {
     let (mut values, mut flaws) = (Vec::new(), Vec::new());
     for part in parts {
@@ -345,7 +343,7 @@ pub(super) fn value_error(raw: &Spanned<DeValue<'_>>, what: String) -> Vec<Value
     }]
 }
 
-/// Names what a raw value is.
+/// Names the type of a raw value, for messages.
 pub fn describe_toml_value(raw: &DeValue<'_>) -> String {
     match raw {
         DeValue::String(text) => format!("the text {:?}", text.as_ref()),
@@ -382,7 +380,7 @@ fn is_prompt_file(path: &str) -> bool {
 }
 
 impl ConfigValue {
-    /// Writes the value as TOML that reads as the same value.
+    /// Writes the value as TOML that parses to the same value.
     pub fn to_toml(&self) -> String {
         match self {
             Self::Flag(value) => value.to_string(),
@@ -416,7 +414,8 @@ impl ConfigValue {
         }
     }
 
-    /// Returns the value as it may be shown: environment variables whose names promise a secret say only that they are set.
+    /// Returns the value as it may be shown: environment variables with secret-looking names show only that they are
+    /// set.
     pub fn masked(&self) -> Self {
         let mask = |(name, value): (&String, &String)| {
             let upper = name.to_uppercase();
@@ -436,7 +435,7 @@ impl ConfigValue {
         }
     }
 
-    /// Writes the value as JSON; durations and sizes as the text that the configuration holds.
+    /// Writes the value as JSON; durations and sizes are texts as in the configuration.
     pub fn to_json(&self) -> serde_json::Value {
         match self {
             Self::Flag(value) => json!(value),

@@ -1,7 +1,6 @@
-//! The shipped `config.toml`: the defaults of every key, embedded, and how it is written from the
-//! list of keys.
+//! Embeds the shipped `config.toml` with the default of every key, and writes it from the list of keys.
 //!
-//! Refuses to hold a default of its own: a test keeps the file equal to the list.
+//! A test keeps the file equal to the list, so no default is defined here.
 
 use std::path::PathBuf;
 
@@ -10,7 +9,7 @@ use super::config_key::{ConfigKey, KeyDefault};
 use super::schema::KEYS;
 use super::toml_parser::ConfigSource;
 
-/// The name that the shipped configuration is shown by.
+/// The name under which the shipped configuration is shown.
 const DEFAULTS_NAME: &str = "the shipped config.toml";
 
 /// Returns the embedded default configuration.
@@ -21,7 +20,7 @@ pub fn default_source() -> ConfigSource {
     }
 }
 
-/// Writes the default configuration from the list of keys: every key with its help, those without a value as a comment.
+/// Writes the default configuration from the list of keys: every key with its help, those without a value as comments.
 pub fn render_defaults() -> String {
     let mut text = DEFAULTS_HEADER.to_owned();
     let mut current = String::new();
@@ -59,7 +58,7 @@ const DEFAULTS_HEADER: &str = "\
 # (untrusted: …) are the ones it may touch, and how.
 ";
 
-/// All tables in the order of the list, each with its keys.
+/// Returns all tables in the order of the list, each with its keys.
 pub(super) fn key_tables() -> Vec<(String, Vec<&'static ConfigKey>)> {
     let mut tables: Vec<(String, Vec<&'static ConfigKey>)> = Vec::new();
     for key in KEYS {
@@ -76,7 +75,7 @@ pub(super) fn key_tables() -> Vec<(String, Vec<&'static ConfigKey>)> {
     tables
 }
 
-/// The names to write a table for: those with a value of their own, then an example.
+/// Returns the names for which a table is written: those with their own values, then an example.
 fn table_names(table: &str, keys: &[&ConfigKey]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for key in keys {

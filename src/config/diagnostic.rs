@@ -1,18 +1,16 @@
-//! What is wrong with a configuration, and what was left out of it, for a person to read.
-//!
-//! Refuses to decide anything: it only holds the place, the offending text and the remedy.
+//! Describes problems of a configuration and settings that were left out: the location, the text and the remedy.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where a value stands.
+/// The location of a value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ConfigLocation {
     /// A whole file.
     File(PathBuf),
     /// A line of a file, from 1, and a column in characters, from 1.
     Line {
-        /// The file as it is shown.
+        /// The file, as it is shown.
         file: PathBuf,
         /// The line, from 1.
         line: usize,
@@ -36,13 +34,12 @@ impl fmt::Display for ConfigLocation {
 /// One thing that is wrong, with its remedy.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ConfigProblem {
-    /// Where.
+    /// The location of the problem.
     pub place: ConfigLocation,
-    /// What is wrong.
     pub what: String,
-    /// The offending line as it stands; empty when there is none.
+    /// The offending line, unchanged; empty if there is none.
     pub text: String,
-    /// What to do about it.
+    /// What the user can do about it.
     pub hint: String,
 }
 
@@ -74,14 +71,14 @@ fn join_problems(problems: &[ConfigProblem]) -> String {
     lines.join("\n")
 }
 
-/// Something that was read, found well-formed, and left out.
+/// A setting that was read and is well-formed, but was left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigNotice {
-    /// Where it stands.
+    /// The location of the setting.
     pub place: ConfigLocation,
     /// What was left out and why.
     pub what: String,
-    /// What makes it count.
+    /// What the user can do to make it count.
     pub hint: String,
 }
 
@@ -96,7 +93,7 @@ impl fmt::Display for ConfigNotice {
     }
 }
 
-/// Writes notices one a line, and each remedy once.
+/// Writes notices one per line, and each remedy only once.
 pub fn format_notices(notices: &[ConfigNotice]) -> String {
     let mut lines: Vec<String> = notices.iter().map(ToString::to_string).collect();
     let mut hints: Vec<&str> = notices.iter().map(|notice| notice.hint.as_str()).collect();
@@ -105,7 +102,7 @@ pub fn format_notices(notices: &[ConfigNotice]) -> String {
     lines.join("\n")
 }
 
-/// Writes out what a terminal would act on or hide: a repository's file may hold anything.
+/// Escapes characters that a terminal would interpret or hide: a repository's file may contain anything.
 pub fn escape_control_chars(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,6 +1,6 @@
-//! `[discussion]` with its budget and presets, turned into plain fields.
+//! Turns `[discuss]` with its budget and presets into plain fields.
 //!
-//! Refuses to lay a preset over the defaults: whoever begins a discussion does, with what was said there.
+//! A preset is not merged with the defaults here; that happens when a discussion starts, together with its arguments.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::config_value::ConfigValue;
 use super::diagnostic::ConfigProblem;
 use super::key_suggestions::closest_match;
 
-/// Where what is other for an adapter's participants stands.
+/// The table with the budget values that differ for one adapter.
 const ADAPTER_BUDGET_TABLE: &str = "discuss.budget.adapter.";
 
 impl SettingsReader<'_> {
@@ -98,7 +98,7 @@ impl SettingsReader<'_> {
     }
 }
 
-/// Every adapter that has a budget of its own must be there.
+/// Checks that every adapter with its own budget exists.
 pub(super) fn check_budget_adapters(
     settings: &LayeredSettings,
     adapters: &BTreeSet<String>,

@@ -1,6 +1,4 @@
-//! The rules and profiles in force, in the words of the permission layer.
-//!
-//! Refuses to decide anything and to read files: it only converts what the layers hold.
+//! Converts the effective rules and profiles of the configuration to the types of the permission layer.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,31 +15,31 @@ use crate::permission::{
     ProfileRegistry, RuleLayer, RuleOrigin, RuleSet, SessionLineage, tool_names,
 };
 
-/// Everything written about permissions.
+/// All configured permissions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EffectivePermissions {
-    /// The built-in profiles and the user's own, those with their own rules left out.
+    /// The built-in profiles and the user's own, without the rules that the user configures for them.
     pub profiles: ProfileRegistry,
-    /// Which commands are held back whatever else allows them.
+    /// The commands that are held back, whatever else allows them.
     pub safety: CommandSafetySettings,
     written: Vec<permission::Rule>,
     restrictions: Vec<permission::Rule>,
     own: Vec<(String, permission::Rule)>,
 }
 
-/// Whose allows count.
+/// Whose allow rules count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AllowAuthority {
-    /// Those of everybody who may write rules.
+    /// Those of everyone who may write rules.
     Everybody,
-    /// The user's; a repository's do not, trusted or not.
+    /// Only the user's; a repository's do not count, trusted or not.
     User,
-    /// Nobody's: what is allowed is what the program allows by itself.
+    /// None: only what the program allows by itself is allowed.
     Nobody,
 }
 
 impl EffectivePermissions {
-    /// Takes the permissions of a configuration. An allow that does not count asks, where nothing before it allows.
+    /// Converts the permissions of a configuration. An allow that does not count asks, unless an earlier rule allows.
     pub fn from_config(config: &AppConfig, allowing: AllowAuthority) -> Self {
         let counts = |layer: config_layers::ConfigLayer| match allowing {
             AllowAuthority::Everybody => true,
@@ -93,8 +91,8 @@ impl EffectivePermissions {
         }
     }
 
-    /// Tells of written rules that never decide anything, each list by itself; a rule of one place may well be
-    /// meant to be overruled by one of another.
+    /// Reports configured rules that never decide anything. Each list is checked by itself, because a rule from one
+    /// place may be meant to be overruled by a rule from another.
     pub fn ineffective_rules(config: &AppConfig) -> Vec<ConfigNotice> {
         let mut lists: Vec<Vec<&ConfigRule>> = Vec::new();
         let layered = config.permission.rules.iter();
@@ -113,8 +111,8 @@ impl EffectivePermissions {
         lists.iter().flat_map(|list| lint_rules(list)).collect()
     }
 
-    /// Tells of written rules about every agent that do not reach some of them: what a profile denies holds against
-    /// all but the rules that name it.
+    /// Reports configured rules for every agent that do not reach some agents: what a profile denies can only be
+    /// overruled by a rule that names the profile.
     pub fn rules_denied_by_profiles(config: &AppConfig) -> Vec<ConfigNotice> {
         let permissions = Self::from_config(config, AllowAuthority::Everybody);
         let profiles: Vec<(&str, RuleSet)> = permissions
@@ -151,12 +149,12 @@ impl EffectivePermissions {
             .collect()
     }
 
-    /// The written rules that hold for every session, in their order; those of a profile are not among them.
+    /// Returns the configured rules that apply to every session, in order; those of a profile are not included.
     fn session_rules(&self) -> RuleSet {
         RuleSet::from_written(&self.written, &self.restrictions)
     }
 
-    /// Layers the rules that hold for a profile; one that nobody knows may do nothing.
+    /// Combines the rules that apply to a profile; an unknown profile may do nothing.
     pub fn rules(&self, profile: &str) -> RuleSet {
         match self.profiles.find_by_name(profile) {
             Ok(found) => self.layered_rules(found),
@@ -164,7 +162,7 @@ impl EffectivePermissions {
         }
     }
 
-    /// The same at a CLI of this kind: codex reads files by commands alone.
+    /// Combines the same rules for a CLI of this kind: codex reads files only by running commands.
     pub fn rules_for_adapter(&self, profile: &str, kind: Option<AdapterKind>) -> RuleSet {
         match (self.profiles.find_by_name(profile), kind) {
             (Ok(found), Some(AdapterKind::Codex)) => {
@@ -174,7 +172,7 @@ impl EffectivePermissions {
         }
     }
 
-    /// What decisions rest on in a role's session under a profile, in mode default, before a call is known.
+    /// Builds the context of decisions in a role's session under a profile, in mode default, before a call is known.
     pub fn decision_context(
         &self,
         profile: &str,
@@ -189,7 +187,8 @@ impl EffectivePermissions {
         }
     }
 
-    /// Whose a child's session is: what is written holds for it, what its profile allows does not count further.
+    /// Returns the lineage of a child session: configured rules apply to it, but what its profile allows grants nothing
+    /// more.
     pub fn child_lineage(&self) -> SessionLineage {
         SessionLineage::Child {
             session: Arc::new(self.session_rules()),
@@ -209,7 +208,7 @@ impl EffectivePermissions {
     }
 }
 
-/// What the user says of an agent is laid over the built-in one of its name.
+/// Merges the user's settings of an agent over the built-in agent of its name.
 fn merge_profile(name: &str, agent: &AgentConfig, known: &ProfileRegistry) -> ProfileDefinition {
     let base = known
         .find_by_name(name)
@@ -241,7 +240,7 @@ fn to_permission_layer(layer: config_layers::ConfigLayer) -> RuleLayer {
     }
 }
 
-/// Names of tools are taken for the permission that they need.
+/// Converts a rule; the name of a tool stands for the permission that the tool needs.
 fn to_permission_rule(
     rule: &ConfigRule,
     action: PermissionAction,

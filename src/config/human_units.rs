@@ -1,13 +1,11 @@
-//! Durations and sizes as people write them: `1h30m`, `10MB`.
-//!
-//! Refuses to know which key a text belongs to and which range that key allows.
+//! Parses and formats durations and sizes as users write them: `1h30m`, `10MB`.
 
 use std::time::Duration;
 
 /// Units of time, largest first, in milliseconds.
 const TIME_UNITS: [(&str, u64); 4] = [("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
 
-/// Units of size, in bytes; a decimal unit comes before the binary one of its rank.
+/// Units of size, in bytes; each decimal unit comes before the binary unit of the same rank.
 const SIZE_UNITS: [(&str, u64); 7] = [
     ("GB", 1_000_000_000),
     ("GiB", 1 << 30),
@@ -18,7 +16,7 @@ const SIZE_UNITS: [(&str, u64); 7] = [
     ("B", 1),
 ];
 
-/// Reads a duration: whole numbers, each with `h`, `m`, `s` or `ms`, such as `1h30m`. `None` when it is none.
+/// Parses a duration: whole numbers, each with `h`, `m`, `s` or `ms`, such as `1h30m`. `None` if it is not a duration.
 pub fn parse_duration(text: &str) -> Option<Duration> {
     let mut rest = text.trim();
     let mut total = 0_u64;
@@ -37,14 +35,14 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
     Some(Duration::from_millis(total))
 }
 
-/// Reads a size: a whole number with `B`, `KB`, `KiB`, `MB`, `MiB`, `GB` or `GiB`. `None` when it is none.
+/// Parses a size: a whole number with `B`, `KB`, `KiB`, `MB`, `MiB`, `GB` or `GiB`. `None` if it is not a size.
 pub fn parse_size(text: &str) -> Option<u64> {
     let (number, tail) = split_number(text.trim())?;
     let (_, bytes) = SIZE_UNITS.iter().find(|(unit, _)| *unit == tail.trim())?;
     number.checked_mul(*bytes)
 }
 
-/// Writes a duration so that [`parse_duration`] reads the same one.
+/// Writes a duration so that [`parse_duration`] returns the same one.
 pub fn format_duration(duration: Duration) -> String {
     let mut millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     let mut text = String::new();
@@ -61,7 +59,7 @@ pub fn format_duration(duration: Duration) -> String {
     }
 }
 
-/// Writes a size so that [`parse_size`] reads the same one, in the largest unit that divides it.
+/// Writes a size so that [`parse_size`] returns the same one, in the largest unit that divides it.
 pub fn format_size(bytes: u64) -> String {
     let unit = SIZE_UNITS
         .iter()

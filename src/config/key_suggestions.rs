@@ -1,6 +1,4 @@
-//! The nearest known key to one that is not known.
-//!
-//! Refuses to correct anything by itself: it only phrases the hint.
+//! Suggests the nearest known key for an unknown one; nothing is corrected automatically.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +7,10 @@ use similar::get_close_matches;
 use super::builtin_rule_overrides;
 use super::schema::KEYS;
 
-/// How alike two words must be (0 to 1) before one is suggested for the other.
+/// How similar two words must be (0 to 1) before one is suggested for the other.
 const MIN_SIMILARITY: f32 = 0.6;
 
-/// Phrases what the user may have meant by a path that is no key.
+/// Suggests what the user may have meant by a path that is not a key.
 pub fn hint_for_unknown_key(path: &[String]) -> String {
     if let Some(hint) = builtin_rule_overrides::hint_for_unknown_rule(path) {
         return hint;
@@ -42,14 +40,14 @@ pub fn hint_for_unknown_key(path: &[String]) -> String {
     format!("known here: {}", siblings.join(", "))
 }
 
-/// Picks the candidate that is most like a word, if any is alike enough.
+/// Returns the candidate that is most similar to a word, if any is similar enough.
 pub fn closest_match<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     get_close_matches(word, candidates, 1, MIN_SIMILARITY)
         .first()
         .copied()
 }
 
-/// What may stand below a path: the next segments of all keys below it, without chosen names.
+/// Returns what may follow a path: the next segments of all keys below it, without chosen names.
 fn known_siblings(parent: &[String]) -> Vec<&'static str> {
     let mut names = BTreeSet::new();
     for key in KEYS {

@@ -1,7 +1,7 @@
-//! What a repository brings along to configure and instruct agents: `.agent-collab/config.toml`,
+//! Reads what a repository brings to configure and instruct agents: `.agent-collab/config.toml`,
 //! `.agent-collab/prompts/*.md`, `CLAUDE.md` and `AGENTS.md`, each read once.
 //!
-//! Refuses to judge it: trust is decided elsewhere, over the very bytes that were read here.
+//! Trust is decided elsewhere, based on the same bytes that were read here.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -17,16 +17,16 @@ use crate::domain::ids::Sha256;
 /// The folder of a repository's own settings.
 pub const PROJECT_DIR: &str = ".agent-collab";
 
-/// No configuration, prompt or instruction file may be larger, in bytes.
+/// The maximum size of a configuration, prompt or instruction file, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// Instructions for agents that a repository may hold.
+/// Instruction files for agents in the root of a repository.
 const ROOT_INSTRUCTIONS: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 
-/// Instructions for agents that a folder of a repository may hold.
+/// The instruction file for agents in a folder of a repository.
 const NESTED_INSTRUCTIONS: &str = "AGENTS.md";
 
-/// Folders that hold what others wrote, or what is made anew.
+/// Folders with third-party or generated content, which are not searched for instructions.
 const SKIPPED_FOLDERS: [&str; 8] = [
     "node_modules",
     "vendor",
@@ -38,7 +38,7 @@ const SKIPPED_FOLDERS: [&str; 8] = [
     "__pycache__",
 ];
 
-/// In how many folders instructions are looked for at most, and how many of them count.
+/// The maximum number of folders to search for instructions, and of instruction files that count.
 const MAX_FOLDERS: usize = 2_000;
 const MAX_NESTED_INSTRUCTIONS: usize = 50;
 
@@ -51,8 +51,8 @@ pub struct ProjectFiles {
     pub config: Option<ConfigSource>,
     /// `.agent-collab/prompts/*.md`, by name.
     pub prompts: Vec<ConfigSource>,
-    /// `AGENTS.md` and `CLAUDE.md`, as far as they are files inside the repository; then the `AGENTS.md` of folders, each
-    /// for what lies below it.
+    /// `AGENTS.md` and `CLAUDE.md`, as far as they are files inside the repository; then the `AGENTS.md` files of
+    /// folders, each for the files below it.
     pub instructions: Vec<ConfigSource>,
 }
 
@@ -86,7 +86,7 @@ impl ProjectFiles {
     /// Hashes what trust is bound to: the configuration and the prompts, with their names.
     ///
     /// `AGENTS.md` and `CLAUDE.md` are left out. They reach agents only as marked data, set no key
-    /// and change with ordinary work; bound to them, trust would end with every other commit.
+    /// and change with ordinary work; if they were included, trust would end with every other commit.
     pub fn sha256(&self) -> Sha256 {
         hash_sources(self.config.iter().chain(&self.prompts))
     }
@@ -115,7 +115,7 @@ fn hash_sources<'a>(sources: impl IntoIterator<Item = &'a ConfigSource>) -> Sha2
     )
 }
 
-/// Reads a folder's Markdown files in the order of their names; `folder` is relative to `root`, and shown.
+/// Reads a folder's Markdown files, sorted by name; `folder` is relative to `root` and appears in messages.
 pub fn load_markdown(
     root: &Path,
     folder: &Path,
@@ -124,7 +124,8 @@ pub fn load_markdown(
     load_folder(root, folder, "md", problems)
 }
 
-/// Reads a folder's files that end so, in the order of their names; `folder` is relative to `root`, and shown.
+/// Reads a folder's files with the given ending, sorted by name; `folder` is relative to `root` and appears in
+/// messages.
 pub fn load_folder(
     root: &Path,
     folder: &Path,
@@ -139,7 +140,7 @@ pub fn load_folder(
     names.iter().filter_map(load).collect()
 }
 
-/// Lists a folder's files that end so, by name; a folder that is not there has none.
+/// Lists a folder's files with the given ending, sorted by name; a missing folder has none.
 fn list_files(folder: &Path, ending: &str) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -160,7 +161,7 @@ fn list_files(folder: &Path, ending: &str) -> io::Result<Vec<PathBuf>> {
     Ok(names)
 }
 
-/// Reads a file of at most 1 MiB as text; `None` when it is not there.
+/// Reads a file of at most 1 MiB as text; `None` if it does not exist.
 pub fn load_file(path: &Path) -> io::Result<Option<String>> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -212,7 +213,7 @@ fn load_text(root: &Path, file: &Path, problems: &mut Vec<ConfigProblem>) -> Opt
     }
 }
 
-/// A link that leads out of the repository is no instruction of this repository, and one file under two names is one.
+/// Reads the instruction files. A link out of the repository does not count, and one file with two names counts once.
 fn load_instructions(root: &Path) -> Vec<ConfigSource> {
     let mut seen = Vec::new();
     let mut found = Vec::new();
@@ -235,8 +236,8 @@ fn load_instructions(root: &Path) -> Vec<ConfigSource> {
     found
 }
 
-/// The `AGENTS.md` of folders, relative to the root, higher ones first. Folders of other repositories, hidden ones and those
-/// that hold what others wrote are left out.
+/// Finds the `AGENTS.md` of folders, relative to the root, higher ones first. Folders of other repositories, hidden
+/// folders and folders with third-party content are left out.
 fn find_nested_instructions(root: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = VecDeque::from([PathBuf::new()]);
@@ -246,7 +247,7 @@ fn find_nested_instructions(root: &Path) -> Vec<PathBuf> {
         if n_looked_at > MAX_FOLDERS || found.len() >= MAX_NESTED_INSTRUCTIONS {
             break;
         }
-        // A folder that cannot be read has no instructions for anybody who works here.
+        // A folder that cannot be read cannot contain instructions for the current user either.
         let entries = fs::read_dir(root.join(&folder)).into_iter().flatten();
         let folders = entries.flatten().filter_map(|entry| {
             let name = entry.file_name();

@@ -1,6 +1,6 @@
-//! Which instructions for agents of a repository count, and why.
+//! Decides which of a repository's agent instructions count, and why.
 //!
-//! Trust lets them count; of a repository that is not trusted the user says so, of these very texts.
+//! In a trusted repository they count. Otherwise the user decides, and the decision is valid only for the same texts.
 
 use super::diagnostic::escape_control_chars;
 use super::project_files::ProjectFiles;
@@ -8,26 +8,26 @@ use super::trust_store::TrustState;
 use super::{ConfigSource, LoadedConfig};
 use crate::domain::instructions_choice::InstructionsChoice;
 
-/// How many files are named at most.
+/// The maximum number of files to name in a message.
 const MAX_LISTED_FILES: usize = 5;
 
 /// Whether a repository's instructions reach agents, and why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InstructionsReach {
-    /// It has none.
+    /// The repository has no instructions.
     NoInstructions,
-    /// They do: the repository is trusted.
+    /// They reach agents, because the repository is trusted.
     Trusted,
-    /// They do: the user said so.
+    /// They reach agents, because the user allowed it.
     Allowed,
-    /// They do not: the user said so.
+    /// They do not reach agents, because the user refused it.
     Ignored,
-    /// They do not: the repository is not trusted, and the user said nothing of them.
+    /// They do not reach agents, because the repository is not trusted and the user has not decided.
     Undecided,
 }
 
 impl LoadedConfig {
-    /// Whether the repository's instructions reach agents, and why.
+    /// Returns whether the repository's instructions reach agents, and why.
     pub fn instructions_reach(&self) -> InstructionsReach {
         match (self.instructions, self.trust) {
             _ if self.project.instructions.is_empty() => InstructionsReach::NoInstructions,
@@ -38,7 +38,7 @@ impl LoadedConfig {
         }
     }
 
-    /// The instructions that reach agents.
+    /// Returns the instructions that reach agents.
     pub fn project_instructions(&self) -> &[ConfigSource] {
         match self.instructions_reach() {
             InstructionsReach::Trusted | InstructionsReach::Allowed => &self.project.instructions,
@@ -48,7 +48,7 @@ impl LoadedConfig {
         }
     }
 
-    /// Which there are, whether they reach agents, and why; `None` where there are none.
+    /// Describes which instructions exist, whether they reach agents, and why; `None` if there are none.
     pub fn describe_instructions(&self) -> Option<String> {
         let why = match self.instructions_reach() {
             InstructionsReach::NoInstructions => return None,
@@ -63,7 +63,7 @@ impl LoadedConfig {
     }
 }
 
-/// The names of the files, those of a few.
+/// Joins the names of the files, up to the maximum.
 fn list_file_names(project: &ProjectFiles) -> String {
     let files = &project.instructions;
     let names = files.iter().take(MAX_LISTED_FILES).map(|source| {

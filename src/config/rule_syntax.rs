@@ -1,6 +1,4 @@
-//! Permission rules as they are written in a configuration file, with the examples that must hold.
-//!
-//! Refuses to know files, layers and trust, and what a rule leads to.
+//! Parses permission rules from a configuration file and checks the examples written with them.
 
 use std::ops::Range;
 
@@ -16,16 +14,16 @@ use super::key_suggestions::closest_match;
 use crate::permission::rule_lint::matches_example;
 use crate::permission::{PermissionAction, Rule, RuleLayer, RuleOrigin, tool_names};
 
-/// One permission rule as it was read; its examples hold.
+/// One permission rule as it was parsed; its examples were checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleSource {
-    /// What it is about: `bash`, `edit`, `read`, …, or `*`.
+    /// The permission that it is about: `bash`, `edit`, `read`, …, or `*`.
     pub permission: String,
     /// The pattern of the target.
     pub pattern: String,
     /// One of [`ACTIONS`].
     pub action: String,
-    /// Where it stands in its file, in bytes.
+    /// Its position in the file, in bytes.
     pub span: Range<usize>,
 }
 
@@ -102,7 +100,7 @@ fn parse_rule(item: &Spanned<DeValue<'_>>, table: &DeTable<'_>) -> ValueResult<R
     }
 }
 
-/// Holds a rule's examples against it: `match` must be taken, `not_match` must not.
+/// Checks a rule against its examples: those in `match` must match, those in `not_match` must not.
 fn check_examples(rule: &RuleSource, table: &DeTable<'_>) -> Vec<ValueError> {
     let origin = RuleOrigin {
         layer: RuleLayer::Own,

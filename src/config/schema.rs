@@ -1,7 +1,7 @@
 //! The list of all configuration keys, in the order of `config.toml`.
 //!
-//! Refuses to know how values are read or merged. Keys of features that are still to come are
-//! listed too: they are accepted and checked, so that a configuration does not break later.
+//! Keys of planned features are listed too: they are accepted and checked, so that a configuration does not break
+//! later.
 
 use super::builtin_rule_overrides;
 use super::config_key::{ConfigKey, KeyDefault, UntrustedPolicy, ValueKind};
@@ -32,16 +32,16 @@ const fn key(
     }
 }
 
-/// The words of `agents.*.mode`.
+/// The values of `agents.*.mode`.
 pub const AGENT_MODES: &[&str] = &["primary", "subagent", "all"];
-/// The words of `discuss.mode`.
+/// The values of `discuss.mode`.
 pub const DISCUSS_MODES: &[&str] = &["debate", "collaborative", "jury"];
-/// The words of `discuss.order`.
+/// The values of `discuss.order`.
 pub const DISCUSS_ORDERS: &[&str] = &["simultaneous", "sequential"];
-/// The words of `adapters.*.kind`.
+/// The values of `adapters.*.kind`.
 pub const ADAPTER_KINDS: &[&str] = &["codex", "claude", "pipe"];
 
-/// Every key there is.
+/// All configuration keys; the order is that of `config.toml`.
 #[rustfmt::skip]
 pub const KEYS: &[ConfigKey] = &[
     key("roles.planner", Adapter, Fixed("\"codex\""), Ignored, "The adapter that plans and executes"),
@@ -162,18 +162,17 @@ pub const KEYS: &[ConfigKey] = &[
     key("log.log_prompts", Flag, Fixed("false"), Ignored, "Whether the program's own log holds whole prompts"),
 ];
 
-/// What a path is.
+/// The result of looking up a path.
 #[derive(Debug, Clone, Copy)]
 pub enum KeyLookup {
-    /// A key.
     Key(&'static ConfigKey),
-    /// A table that holds keys.
+    /// A table that contains keys.
     Table,
-    /// Neither.
+    /// Neither a key nor a table.
     Unknown,
 }
 
-/// Finds what a path, given by its segments, is.
+/// Looks up a path, given by its segments.
 pub fn find_key(path: &[String]) -> KeyLookup {
     if let Some(found) = builtin_rule_overrides::find_rule_key(path) {
         return found;
@@ -189,7 +188,7 @@ pub fn find_key(path: &[String]) -> KeyLookup {
     found
 }
 
-/// Tells whether a key's path begins with these segments, and what follows them then.
+/// Returns what follows these segments in a key's path if the path starts with them; `None` if it does not.
 fn match_path_prefix(key: &'static ConfigKey, path: &[String]) -> Option<Option<&'static str>> {
     let mut rest = Some(key.path);
     for have in path {
@@ -205,7 +204,7 @@ fn match_path_prefix(key: &'static ConfigKey, path: &[String]) -> Option<Option<
     Some(rest)
 }
 
-/// Tells whether the last segment of a path is a name that the user chooses, such as `x` in `adapters.x`.
+/// Returns whether the last segment of a path is a name that the user chooses, such as `x` in `adapters.x`.
 pub fn is_chosen_name(path: &[String]) -> bool {
     let Some((_, before)) = path.split_last() else {
         return false;

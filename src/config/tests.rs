@@ -1,4 +1,4 @@
-//! The configuration as a whole: files in, values, problems and notices out.
+//! Tests the configuration as a whole: files in, values, problems and notices out.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::config_model::{PermissionAction, TestCommandChoice};
 use super::*;
 use crate::domain::instructions_choice::InstructionsChoice;
 
-/// A scratch home and repository.
+/// A temporary home and repository.
 struct ConfigFixture {
     _folder: tempfile::TempDir,
     places: UserDirs,
@@ -52,7 +52,7 @@ fn set(key: &str, value: &str) -> ConfigOverride {
     }
 }
 
-/// Loads files and tells the problems, or what is in force beyond the defaults, and the notices.
+/// Loads files and returns the problems, or the effective values that differ from the defaults, and the notices.
 fn check(files: &[(&str, &str)], overrides: &[ConfigOverride]) -> String {
     let scratch = ConfigFixture::new(files);
     let choices = ConfigFlags {
@@ -461,7 +461,7 @@ fn what_is_shown_says_where_it_comes_from_and_reads_as_the_same_configuration() 
     );
 }
 
-/// One line of a random project configuration.
+/// Generates one line of a random project configuration.
 fn change() -> BoxedStrategy<String> {
     let words =
         prop::sample::select(&crate::permission::command_safety::BuiltinRuleLevel::NAMES[..]);
@@ -667,7 +667,7 @@ fn a_message_holds_nothing_that_a_terminal_acts_on() {
         "{text:?}"
     );
 }
-/// Loads the user's own file and tells each problem or notice by its line.
+/// Loads the user's own file and returns each problem or notice by its line.
 fn check_own(text: &str) -> Vec<String> {
     let told = check(&[(GLOBAL, text)], &[]);
     let lines = told
@@ -775,7 +775,7 @@ fn permissions(text: &str) -> effective_permissions::EffectivePermissions {
     )
 }
 
-/// What an agent's rules say of tools, one word each.
+/// Returns the action of an agent's rules for each tool.
 fn said_of(text: &str, agent: &str, tools: &[&str]) -> Vec<&'static str> {
     let rules = permissions(text).rules(agent);
     let facts = crate::permission::rule::CallFacts::default();

@@ -1,6 +1,6 @@
-//! One configuration file or flag, read into settings; everything wrong with it becomes a problem.
+//! Parses one configuration file or flag into settings; everything wrong with it becomes a problem.
 //!
-//! Refuses to know other layers and trust: a file is judged by the list of keys alone.
+//! A file is checked against the list of keys only; other layers and trust are applied later.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -15,27 +15,24 @@ use super::diagnostic::{ConfigLocation, ConfigProblem};
 use super::key_suggestions;
 use super::schema::{KeyLookup, find_key, is_chosen_name};
 
-/// A configuration file's text and the name it is shown by.
+/// A configuration file's text and the name under which it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigSource {
-    /// The file as it is shown.
+    /// The file, as it is shown.
     pub file: PathBuf,
-    /// Its whole text.
     pub text: String,
 }
 
-/// One key with the value that one layer gives it.
+/// One key with the value from one layer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConfigSetting {
-    /// The key.
     pub key: &'static ConfigKey,
-    /// Its path with the chosen names filled in.
+    /// The path of the key, with the chosen names filled in.
     pub path: String,
-    /// The value.
     pub value: ConfigValue,
-    /// Where it stands.
+    /// The location of the setting.
     pub place: ConfigLocation,
-    /// For rules: where each of them stands, in their order.
+    /// For rules: the location of each of them, in their order.
     pub rule_places: Vec<ConfigLocation>,
 }
 
@@ -52,27 +49,27 @@ pub struct ConfigOverride {
     pub flag: String,
     /// The dotted path of the key.
     pub key: String,
-    /// The value as text; the quotes of a TOML string may be left out.
+    /// The value as text; the quotes of a TOML string may be omitted.
     pub value: String,
 }
 
-/// What a file holds.
+/// The result of parsing a file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SourceParseResult {
-    /// The settings that are right, even when others are wrong.
+    /// The correct settings, even if others are wrong.
     pub settings: Vec<ConfigSetting>,
-    /// Everything that is wrong, in the order of lines.
+    /// Everything that is wrong, in line order.
     pub problems: Vec<ConfigProblem>,
-    /// The paths whose values are wrong, so that nobody reports them as missing too.
+    /// The paths with wrong values, so that they are not reported as missing too.
     pub broken: Vec<String>,
 }
 
-/// Reads a file's text.
+/// Parses a file's text.
 pub fn parse_source(source: &ConfigSource) -> SourceParseResult {
     parse_under(source, Vec::new())
 }
 
-/// Reads a theme's own file, whose name is the theme's and whose keys are those of `[themes.NAME]`.
+/// Parses a theme file. The file name is the theme's name, and its keys are those of `[themes.NAME]`.
 pub fn parse_theme(source: &ConfigSource) -> SourceParseResult {
     let problem = |what: &str, hint: &str| SourceParseResult {
         problems: vec![ConfigProblem {
@@ -101,7 +98,7 @@ pub fn parse_theme(source: &ConfigSource) -> SourceParseResult {
     }
 }
 
-/// Reads a text whose keys stand below a path.
+/// Parses a text whose keys are below a path.
 fn parse_under(source: &ConfigSource, mut path: Vec<String>) -> SourceParseResult {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     let mut walk = TableWalker {
@@ -112,7 +109,7 @@ fn parse_under(source: &ConfigSource, mut path: Vec<String>) -> SourceParseResul
     for error in &errors {
         walk.report_syntax_error(error);
     }
-    // What recovery made of a broken line is not worth judging.
+    // Values that the parser recovered from a broken line are not checked.
     let syntax = std::mem::take(&mut walk.parsed.problems);
     let broken_lines: Vec<usize> = syntax.iter().map(line_number).collect();
     walk.walk_table(&mut path, table.get_ref());
@@ -282,7 +279,7 @@ impl TableWalker<'_> {
     }
 }
 
-/// Reads a setting of the command line.
+/// Parses a setting of the command line.
 pub fn parse_override(given: &ConfigOverride) -> Result<ConfigSetting, Vec<ConfigProblem>> {
     let place = ConfigLocation::Flag(given.flag.clone());
     let text = format!("{}={}", given.key, given.value);
@@ -331,7 +328,7 @@ pub fn parse_override(given: &ConfigOverride) -> Result<ConfigSetting, Vec<Confi
     })
 }
 
-/// A shell takes the quotes away, so the value is read as TOML first and as bare text second.
+/// Parses the value as TOML first and as bare text second, because a shell removes the quotes.
 fn parse_override_value(key: &ConfigKey, value: &str) -> Result<ConfigValue, Vec<ValueError>> {
     let bare = Spanned::new(0..value.len(), DeValue::String(value.into()));
     match DeValue::parse(value) {
@@ -341,7 +338,7 @@ fn parse_override_value(key: &ConfigKey, value: &str) -> Result<ConfigValue, Vec
     }
 }
 
-/// Shows a right value of a key.
+/// Returns a hint with a correct value of a key.
 fn example_hint(key: &ConfigKey) -> String {
     let value = match key.preset {
         KeyDefault::Fixed(value) | KeyDefault::Unset(value) | KeyDefault::PerName(_, value) => {

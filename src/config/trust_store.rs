@@ -1,8 +1,8 @@
-//! Which repositories the user trusts: kept in the user's state folder, bound to a repository's real
-//! path and to the content of its settings.
+//! Stores which repositories the user trusts, in the user's state folder; bound to a repository's real path and to the
+//! content of its settings.
 //!
-//! Refuses to say what trust changes; `layers` and the callers do. A file that it does not
-//! understand is never overwritten.
+//! What trust changes is decided in `config_layers` and by the callers. A file that cannot be parsed is never
+//! overwritten.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -21,9 +21,9 @@ use crate::domain::instructions_choice::InstructionsChoice;
 pub enum TrustState {
     /// The user ran `agent-collab trust` for this path and this content.
     Trusted,
-    /// The user never did, or took it back.
+    /// The user never trusted it, or revoked the trust.
     Untrusted,
-    /// The user did, but the content changed since; counts as untrusted.
+    /// The user trusted it, but the content has changed since; counts as untrusted.
     Changed,
 }
 
@@ -34,66 +34,58 @@ pub struct TrustEntry {
     pub root: PathBuf,
     /// The hash of its settings, see [`ProjectFiles::sha256`].
     pub sha256: Sha256,
-    /// When the user granted it.
+    /// When the user granted the trust.
     pub granted_at: jiff::Timestamp,
 }
 
-/// What the user said of a repository's instructions for agents.
+/// The user's decision about a repository's agent instructions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstructionsEntry {
     /// The repository's real path.
     pub root: PathBuf,
     /// The hash of the instructions, see [`ProjectFiles::instructions_sha256`].
     pub sha256: Sha256,
-    /// Whether they reach agents.
+    /// Whether the instructions reach agents.
     pub choice: InstructionsChoice,
-    /// When the user said so.
+    /// When the user decided.
     pub decided_at: jiff::Timestamp,
 }
 
-/// What can go wrong with the file of trusted repositories. Nothing is trusted then.
+/// What can go wrong with the file of trusted repositories. Nothing is trusted in that case.
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
-    /// It cannot be read.
+    /// The trust file cannot be read.
     #[error("read {path}: {source}")]
     Read {
-        /// The file.
         path: PathBuf,
-        /// Why.
         source: io::Error,
     },
-    /// It cannot be written.
+    /// The trust file cannot be written.
     #[error("write {path}: {source}")]
     Write {
-        /// The file.
         path: PathBuf,
-        /// Why.
         source: io::Error,
     },
-    /// It is no list of trusted repositories.
+    /// The file is not a list of trusted repositories.
     #[error(
         "understand {path}: {problem}; move it away and run `agent-collab trust` again in each repository you trust"
     )]
     Damaged {
-        /// The file.
         path: PathBuf,
         /// What is wrong, with its line.
         problem: String,
     },
-    /// It lies where the repository itself, or an agent in it, could write it.
+    /// The file is where the repository itself, or an agent in it, could write it.
     #[error(
         "keep trust in {path}, which is inside the repository {root}; set XDG_STATE_HOME to a folder outside"
     )]
     InsideRepository {
-        /// The file.
         path: PathBuf,
-        /// The repository.
         root: PathBuf,
     },
-    /// The repository's path cannot be written down exactly.
+    /// The repository's path cannot be stored exactly.
     #[error("trust {root}, since its path is not UTF-8; rename the folder")]
     PathNotUtf8 {
-        /// The repository.
         root: PathBuf,
     },
 }
@@ -108,21 +100,21 @@ struct TrustFile {
     instructions: Vec<InstructionsEntry>,
 }
 
-/// The file of trusted repositories.
+/// The file with the trusted repositories.
 #[derive(Debug, Clone)]
 pub struct TrustStore {
     file: PathBuf,
 }
 
 impl TrustStore {
-    /// Names the file; nothing is read yet.
+    /// Builds the path of the file; nothing is read yet.
     pub fn new(places: &UserDirs) -> Self {
         Self {
             file: places.trust_file(),
         }
     }
 
-    /// Tells whether the user trusts these very files of this very repository.
+    /// Returns whether the user trusts exactly these files of exactly this repository.
     pub fn status(&self, project: &ProjectFiles) -> Result<TrustState, TrustError> {
         let entries = self.list()?;
         let Some(entry) = entries.iter().find(|entry| entry.root == project.root) else {
@@ -136,7 +128,7 @@ impl TrustStore {
         })
     }
 
-    /// Trusts these very files of this very repository.
+    /// Trusts exactly these files of exactly this repository.
     pub fn grant(&self, project: &ProjectFiles) -> Result<TrustEntry, TrustError> {
         let root = project.root.clone();
         if root.to_str().is_none() {
@@ -150,7 +142,7 @@ impl TrustStore {
         };
         let granted = entry.clone();
         self.update_file(|file| {
-            // Trust lets the instructions count, whatever was said of them before.
+            // Trust makes the instructions count, whatever the user decided about them before.
             file.instructions.retain(|entry| entry.root != granted.root);
             file.trusted.retain(|entry| entry.root != granted.root);
             file.trusted.push(granted);
@@ -159,7 +151,7 @@ impl TrustStore {
         Ok(entry)
     }
 
-    /// What the user said of these very instructions of this very repository.
+    /// Returns the user's decision about exactly these instructions of exactly this repository.
     pub fn instructions(
         &self,
         project: &ProjectFiles,
@@ -175,7 +167,7 @@ impl TrustStore {
         Ok(is_of_these.then_some(entry.choice))
     }
 
-    /// Keeps what the user said of these very instructions of this very repository.
+    /// Stores the user's decision about exactly these instructions of exactly this repository.
     pub fn decide_instructions(
         &self,
         project: &ProjectFiles,
@@ -199,7 +191,7 @@ impl TrustStore {
         })
     }
 
-    /// Takes trust back from the repository at a real path; tells whether there was any.
+    /// Revokes the trust in the repository at a real path; returns whether there was any.
     pub fn revoke(&self, root: &Path) -> Result<bool, TrustError> {
         let file = self.read_file()?;
         let is_trusted = file.trusted.iter().any(|entry| entry.root == root);
@@ -251,7 +243,7 @@ impl TrustStore {
         Ok(file)
     }
 
-    /// Reads, changes and replaces the file under a lock; a crash leaves the old or the new content.
+    /// Reads, changes and replaces the file under a lock; after a crash the file has the old or the new content.
     fn update_file(&self, change: impl FnOnce(&mut TrustFile)) -> Result<(), TrustError> {
         let write = |source: io::Error| TrustError::Write {
             path: self.file.clone(),
@@ -259,7 +251,7 @@ impl TrustStore {
         };
         let folder = self.file.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder).map_err(write)?;
-        // The file itself is replaced by a rename, so the lock is a file beside it.
+        // A rename replaces the file itself, so the lock is a separate file next to it.
         let lock = File::create(self.file.with_extension("lock")).map_err(write)?;
         lock.lock_exclusive().map_err(write)?;
         let mut file = self.read_file()?;
@@ -269,7 +261,7 @@ impl TrustStore {
         replace_file(&self.file, folder, &text).map_err(write)
     }
 
-    /// An agent may write inside its repository: trust kept there would be trust it can grant itself.
+    /// Checks that the file is outside the repository: an agent may write inside, and could grant itself trust.
     fn check_outside(&self, root: &Path) -> Result<(), TrustError> {
         let real = self
             .file
@@ -287,7 +279,7 @@ impl TrustStore {
 }
 
 fn replace_file(file: &Path, folder: &Path, bytes: &[u8]) -> io::Result<()> {
-    // A temporary file is readable by its owner alone, and stays so.
+    // The temporary file is readable by its owner only, and the renamed file keeps that mode.
     let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
     temporary.write_all(bytes)?;
     temporary.as_file().sync_all()?;

@@ -1,6 +1,4 @@
-//! Where the user's own files are, by the XDG rules.
-//!
-//! Refuses to create anything.
+//! Finds the user's own folders by the XDG rules; it creates none of them.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +7,7 @@ use etcetera::BaseStrategy;
 /// The folders of the user's own files, outside every repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserDirs {
-    /// The user's home.
+    /// The user's home folder.
     pub home: PathBuf,
     /// `$XDG_CONFIG_HOME/agent-collab`, by default `~/.config/agent-collab`.
     pub config_dir: PathBuf,
@@ -39,7 +37,7 @@ impl UserDirs {
         })
     }
 
-    /// Puts all folders below one.
+    /// Builds all folders below a single one.
     pub fn under(folder: &Path) -> Self {
         Self {
             home: folder.join("home"),
@@ -49,42 +47,42 @@ impl UserDirs {
         }
     }
 
-    /// The user's own configuration.
+    /// Returns the path of the user's own configuration file.
     pub fn global_config(&self) -> PathBuf {
         self.config_dir.join("config.toml")
     }
 
-    /// The user's own prompts.
+    /// Returns the folder of the user's own prompts.
     pub fn global_prompts(&self) -> PathBuf {
         self.config_dir.join("prompts")
     }
 
-    /// The user's own themes, a file each.
+    /// Returns the folder of the user's own themes, one file per theme.
     pub fn global_themes(&self) -> PathBuf {
         self.config_dir.join("themes")
     }
 
-    /// What the user approved, a file a repository.
+    /// Returns the folder of the user's stored approvals, one file per repository.
     pub fn approvals_dir(&self) -> PathBuf {
         self.state_dir.join("approvals")
     }
 
-    /// What the user wrote, a file a repository.
+    /// Returns the folder of the user's input history, one file per repository.
     pub fn input_history_dir(&self) -> PathBuf {
         self.state_dir.join("written")
     }
 
-    /// Which instances of the program there are, a file each.
+    /// Returns the folder that lists the running instances of the program, one file per instance.
     pub fn instances_dir(&self) -> PathBuf {
         self.state_dir.join("instances")
     }
 
-    /// Where children that write have their work trees, a folder a repository.
+    /// Returns the folder with the work trees of writing children, one folder per repository.
     pub fn worktrees_dir(&self) -> PathBuf {
         self.cache_dir.join("worktrees")
     }
 
-    /// What the user trusts.
+    /// Returns the path of the file with the trusted repositories.
     pub fn trust_file(&self) -> PathBuf {
         self.state_dir.join("trust.json")
     }

@@ -1,40 +1,37 @@
-//! What an agent asked for that is answered after its turn, as data.
-//!
-//! Refuses to know what becomes of it.
+//! Describes an agent's question whose answer arrives only after the agent's turn.
 
 use serde::{Deserialize, Serialize};
 
 use super::ids::RequestId;
 
-/// A question whose agent was told to end its turn without the answer.
+/// A question whose agent ends its turn without the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeferredAnswer {
-    /// Its request.
     pub request: RequestId,
     /// What the answer decides.
     pub about: DeferredDecision,
 }
 
-/// What an answer that comes late decides.
+/// What a late answer decides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "about", rename_all = "snake_case")]
 pub enum DeferredDecision {
-    /// Nothing but what the agent does with it.
+    /// Only what the agent does with it.
     Answer {
-        /// What counts when nobody answers.
+        /// The answer that counts when the user gives none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         default: Option<String>,
     },
-    /// Whether the plan goes on to its review.
+    /// Whether the plan goes to its review.
     PlanExit,
-    /// Nothing any more: the user said no to a planner that still worked, and this is what it is told.
+    /// Nothing any more: the user said no while the planner was still working. The planner gets this text.
     Stay {
-        /// The user's word.
+        /// What the user said.
         told: String,
     },
-    /// Whether the executor goes back to planning.
+    /// Whether the executor returns to planning.
     PlanEnter {
-        /// Why it wants to.
+        /// Why the executor wants that.
         reason: String,
     },
 }

@@ -1,34 +1,31 @@
-//! Which changes of an execution can be looked at, and between which trees they lie.
-//!
-//! Refuses to know what is in a tree.
+//! Chooses which changes of an execution to show, and finds the two trees to compare.
 
 use serde::{Deserialize, Serialize};
 
 use super::plan_execution::{PlanExecution, StepRecord};
 
-/// Which changes are looked at.
+/// Which changes to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DiffScope {
-    /// All since before the first step, up to the work tree as it is now.
+    /// All changes from before the first step up to the current work tree.
     All,
-    /// Those of one step.
+    /// The changes of one step.
     Step(u32),
-    /// Those between the last two versions of the plan.
+    /// The changes between the last two versions of the plan.
     Plan,
 }
 
-/// The two trees that changes lie between.
+/// The two trees to compare.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreePair {
-    /// The earlier one.
     pub before: String,
-    /// The later one; `None` is the work tree as it is now.
+    /// The later tree; `None` is the current work tree.
     pub after: Option<String>,
 }
 
 impl DiffScope {
-    /// The word by which it is chosen: `all`, a number, `plan`.
+    /// Returns the word that selects it: `all`, a step number or `plan`.
     pub fn keyword(self) -> String {
         match self {
             Self::All => "all".to_owned(),
@@ -37,7 +34,7 @@ impl DiffScope {
         }
     }
 
-    /// What it is, in words.
+    /// Describes it for the user.
     pub fn describe(self) -> String {
         match self {
             Self::All => "the whole run, from before its first step to now".to_owned(),
@@ -48,7 +45,7 @@ impl DiffScope {
 }
 
 impl PlanExecution {
-    /// What can be looked at, in order: all, then each step that was begun.
+    /// Lists the available scopes in order: all changes, then each step that was started.
     pub fn diff_scopes(&self) -> Vec<DiffScope> {
         let done = self
             .done
@@ -58,13 +55,13 @@ impl PlanExecution {
         let mut steps: Vec<u32> = done.collect();
         let begun = self.current.iter().filter(|c| c.tree_before.is_some());
         steps.extend(begun.map(|current| current.n));
-        // A step that is being written down is both done and at hand.
+        // A step that is being recorded is both done and current.
         steps.dedup();
         let steps = steps.into_iter().map(DiffScope::Step);
         [DiffScope::All].into_iter().chain(steps).collect()
     }
 
-    /// The trees of a scope; `None` where they are not known.
+    /// Returns the trees of a scope; `None` where they are not known.
     pub fn diff_trees(&self, scope: DiffScope) -> Option<TreePair> {
         match scope {
             DiffScope::All => self.first_tree().map(|before| TreePair {
@@ -101,7 +98,7 @@ impl PlanExecution {
         })
     }
 
-    /// The tree before whatever came after a step whose own last tree is not known.
+    /// Returns the first known tree after a step whose own last tree is not known.
     fn next_tree_before(&self, at: Option<usize>) -> Option<String> {
         let next: Option<&StepRecord> = at.and_then(|at| self.done.get(at + 1));
         match next {

@@ -1,8 +1,8 @@
-//! A group discussion: several agents on one open question, round by round, until there is a decision with its
-//! reasons, its votes and its minority.
+//! Holds the state of a group discussion: several agents work on one open question, round by round, until there is a
+//! decision with its reasons, its votes and its minority.
 //!
-//! It is a fold of [`DiscussionEvent`]s. What comes next follows from it alone; whoever performs that feeds an event
-//! for everything that begins and for everything that ends. Refuses to know how an agent is made to speak.
+//! The state is a fold of [`DiscussionEvent`]s, and the next effect follows from it alone. The code that performs
+//! effects feeds an event whenever something starts or ends.
 
 mod check_command;
 mod conclusion;
@@ -54,58 +54,56 @@ pub use stance::{
 pub use stance_parser::{MAX_SPEECH_CHARS, STANCE_INFO, SpeechSlot};
 pub use vote::{CountedStance, StanceTable};
 
-/// One discussion as it stands. Changes only through [`GroupDiscussion::take`].
+/// The state of one discussion. It changes only through [`GroupDiscussion::apply`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupDiscussion {
-    /// What it was begun with.
+    /// What it was started with.
     pub order: DiscussionOrder,
-    /// When it was begun.
     pub begun_at: UnixMillis,
-    /// When it was begun or gone on with last; the deadline counts from here.
+    /// When it was started or last resumed; the deadline counts from here.
     pub running_since: UnixMillis,
-    /// Where it stands.
     pub status: DiscussionStatus,
     /// Its rounds, from 1. Only the last one may be unfinished, and only while the discussion runs.
     pub rounds: Vec<Round>,
-    /// The moderator's last word in a debate.
+    /// The moderator's closing speech in a debate.
     #[serde(default)]
     pub closing: Option<DiscussionSpeech>,
-    /// Who speaks at this moment.
+    /// The speeches in progress.
     #[serde(default)]
     pub speaking: Vec<ActiveSpeech>,
-    /// The commands that were to settle something, in the order in which they ended.
+    /// The check commands that ended, in the order in which they ended.
     #[serde(default)]
     pub checks: Vec<CheckRun>,
-    /// The command that runs at this moment.
+    /// The check command that runs now.
     #[serde(default)]
     pub checking: Option<CheckOrder>,
     /// The child session of each participant that has spoken, by the participant's name.
     #[serde(default)]
     pub sessions: BTreeMap<String, SessionId>,
-    /// Why it is to stop, where somebody said so.
+    /// Why it has to stop, where a stop was requested.
     #[serde(default)]
     pub stopping: Option<DiscussionStopReason>,
-    /// What came of it, once it is over.
+    /// The result, once the discussion is over.
     #[serde(default)]
     pub outcome: Option<DiscussionOutcome>,
 }
 
-/// Where a discussion stands.
+/// The status of a discussion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DiscussionStatus {
-    /// Somebody speaks, or is about to.
+    /// A participant speaks, or is about to.
     Running,
     /// It is over and has an outcome.
     Completed,
-    /// It is over because too few could speak; its outcome says what there was.
+    /// It is over because too few participants could speak. The outcome says what there was.
     Failed,
-    /// It was stopped, or the program ended. Its finished rounds are there, and it can be gone on with.
+    /// It was stopped, or the program ended. Its finished rounds are kept, and it can be resumed.
     Cancelled,
 }
 
 impl DiscussionStatus {
-    /// Names it as results do.
+    /// Returns the name used in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -117,17 +115,17 @@ impl DiscussionStatus {
 }
 
 impl GroupDiscussion {
-    /// Its id.
+    /// Returns the discussion's id.
     pub fn id(&self) -> &DiscussionId {
         &self.order.id
     }
 
-    /// Tells whether it is still going on.
+    /// Returns whether it is still running.
     pub fn is_running(&self) -> bool {
         self.status == DiscussionStatus::Running
     }
 
-    /// Tells whether it was stopped or cut off, or failed, and goes on where its user wants it to.
+    /// Returns whether the user can resume it: it was stopped, was cut off or failed.
     pub fn can_resume(&self) -> bool {
         matches!(
             self.status,
@@ -135,24 +133,24 @@ impl GroupDiscussion {
         )
     }
 
-    /// The participant of a name.
+    /// Returns the participant with this name.
     pub fn participant(&self, name: &str) -> Option<&DiscussionParticipant> {
         let mut all = self.order.participants.iter();
         all.find(|participant| participant.name == name)
     }
 
-    /// The round that is being spoken or was spoken last.
+    /// Returns the current round, or the last one.
     pub fn round(&self) -> Option<&Round> {
         self.rounds.last()
     }
 
-    /// The speech of a participant in a round, from 1.
+    /// Returns the speech of a participant in a round, counted from 1.
     pub fn speech(&self, round: u32, participant: &str) -> Option<&DiscussionSpeech> {
         let round = self.rounds.iter().find(|each| each.n == round)?;
         round.speech(participant)
     }
 
-    /// The participant whose child session this is.
+    /// Returns the participant whose child session this is.
     pub fn participant_of_session(&self, session: &SessionId) -> Option<&DiscussionParticipant> {
         let (name, _) = self.sessions.iter().find(|(_, of)| *of == session)?;
         self.participant(name)

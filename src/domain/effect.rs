@@ -1,4 +1,4 @@
-//! What the shell is asked to do. Plain data; the result of each comes back as an event.
+//! Defines the effects: what the domain asks the shell to do. Plain data; the result of each comes back as an event.
 
 use super::event::Approval;
 use super::ids::{DiscussionId, RequestId, SessionId, TurnId};
@@ -7,19 +7,17 @@ use super::reversal_plan::ReversalPlan;
 use super::test_command::TestCommand;
 use super::turn::{Role, TurnOrder};
 
-/// Why calls that waited are not answered any more.
+/// Why waiting calls are no longer answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExpiryReason {
     /// The user stopped or cancelled the run.
     Stopped,
-    /// Their turn ended.
     TurnEnded,
-    /// The program ended.
     ProgramEnded,
 }
 
 impl ExpiryReason {
-    /// The reason, in words.
+    /// Describes the reason for the agent.
     pub fn describe(self) -> &'static str {
         match self {
             Self::Stopped => "the turn was stopped",
@@ -29,155 +27,140 @@ impl ExpiryReason {
     }
 }
 
-/// One thing the shell is asked to do.
+/// One thing that the shell has to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
-    /// Send the turn's prompt.
+    /// Sends the turn's prompt.
     StartTurn(TurnOrder),
-    /// End the running turn by its CLI's protocol.
+    /// Interrupts the running turn through its CLI's protocol.
     InterruptTurn(TurnId),
-    /// Say something to the agent whose turn runs.
+    /// Sends a message to the agent whose turn runs.
     SteerTurn(String),
-    /// Forget the role's conversation at its CLI; the next turn opens a new one.
+    /// Forgets the role's conversation at its CLI; the next turn opens a new one.
     ForgetConversation(Role),
-    /// Make a new session for the role at another adapter, by its name in the configuration.
+    /// Creates a new session for the role at another adapter.
     MoveRole {
-        /// Whose.
         role: Role,
-        /// The adapter.
+        /// The adapter, by its name in the configuration.
         adapter: String,
     },
-    /// Take the document out of a completed turn and commit it.
+    /// Takes the document out of a completed turn and commits it.
     CollectDocument(TurnOrder),
-    /// Commit the held document of a turn in spite of the user's edit, merge both, or put it aside.
+    /// Settles a conflict with the user's edit of a document: commits the turn's stored document anyway, merges both,
+    /// or discards it.
     SettleConflict {
-        /// The turn.
         order: TurnOrder,
-        /// Overwrite, Merge or Discard.
+        /// `Overwrite`, `Merge` or `Discard`.
         answer: QuestionAnswer,
     },
-    /// Commit the document that a cut-off turn left in its folder.
+    /// Commits the document that a cut-off turn left in its folder.
     CommitDraft(TurnOrder),
-    /// Put that document aside.
+    /// Discards that document.
     DiscardDraft(TurnOrder),
-    /// Append remarks of the user to comments.md.
+    /// Appends the user's remarks to `comments.md`.
     AppendRemarks(String),
-    /// Append a synthetic message that puts the build profile on the planner's session.
+    /// Appends a synthetic message that sets the build profile on the planner's session.
     SwitchToBuildProfile,
-    /// Append a synthetic message that puts the plan profile on the planner's session.
+    /// Appends a synthetic message that sets the plan profile on the planner's session.
     SwitchToPlanProfile,
-    /// Look at branch, dirty files and test command.
+    /// Inspects the branch, the dirty files and the test command.
     SurveyRepository,
-    /// Make the branch stand and note the base.
+    /// Checks out the branch and records the base.
     EnterExecution(ExecutionTerms),
-    /// Store the whole tree before a step's turn.
+    /// Stores the whole tree before a step's turn.
     SnapshotTree {
-        /// The step; 0 before the summary.
+        /// The step; 0 for the summary.
         step: u32,
-        /// 0 before the step, the attempt before a fix.
+        /// 0 before the step, the attempt's number before a fix.
         attempt: u32,
     },
-    /// Put the tree back to what it was before a step; what is there now is stored first.
+    /// Restores the tree from before a step, after storing the current one.
     RestoreTree {
-        /// The step.
         step: u32,
     },
-    /// Look at what a step's turn changed.
+    /// Finds out what a step's turn changed.
     AuditStep {
-        /// The step.
         step: u32,
     },
-    /// Put files back to what they were before a step; what is there now is stored first.
+    /// Restores files to their state from before a step, after storing the current state.
     RestoreFiles {
-        /// The step.
         step: u32,
-        /// The files.
         paths: Vec<String>,
     },
-    /// Run the tests on the tree before the first step.
+    /// Runs the tests on the tree before the first step.
     RunBaseline(TestCommand),
-    /// End that run, if it is under way.
+    /// Stops that test run, if there is one.
     StopBaseline,
-    /// Run the tests.
+    /// Runs the tests of a step.
     RunTests {
-        /// The step.
         step: u32,
         /// The command; `None` yields a receipt without one.
         test: Option<TestCommand>,
     },
-    /// Keep what the user said of the network of this repository's tests.
+    /// Saves the user's choice about the network for this repository's tests.
     SaveTestNetwork(TestNetworkChoice),
-    /// Keep what the user said of a socket that this repository's tests want.
+    /// Saves the user's choice about a socket that this repository's tests need.
     SaveTestSocket {
-        /// The socket.
         path: String,
-        /// Whether they reach it.
+        /// Whether the tests may reach it.
         is_reached: bool,
     },
-    /// Commit the step.
+    /// Commits the changes of a step.
     CommitStep {
-        /// The step.
         step: u32,
-        /// The paths.
         paths: Vec<String>,
-        /// The first line.
+        /// The first line of the commit message.
         message: String,
     },
-    /// Write log.md and tick the box.
+    /// Writes log.md and ticks the box.
     RecordStep {
-        /// The step.
         step: u32,
     },
-    /// Store the whole tree before steps are undone or redone, if it is still the one that was looked at.
+    /// Stores the whole tree before an undo or redo, if it is still the tree that the user saw.
     StoreTree {
-        /// The tree that was looked at.
+        /// The tree that the user saw.
         seen: String,
     },
-    /// Put files back to what they were, and take commits back by a new one; all of it or nothing.
+    /// Restores files to earlier contents, and reverts commits with a new one; all of it or nothing.
     ApplyReversal {
-        /// What is reversed.
         reversal: ReversalPlan,
-        /// The tree from before.
+        /// The stored tree from before.
         kept: String,
     },
-    /// Open or tick the boxes of the steps.
+    /// Unticks or ticks the boxes of the steps.
     RecordReversal {
-        /// What was reversed.
         reversal: ReversalPlan,
-        /// The tree from before.
+        /// The stored tree from before.
         kept: String,
-        /// The commit that was made.
+        /// The commit that reverts them, where one was made.
         commit: Option<String>,
     },
-    /// Show a question, or let a flag answer it.
+    /// Shows a question, or lets a flag answer it.
     AskUser(Question),
-    /// Give the user's answers to the agent that waits.
+    /// Gives the user's answers to the waiting agent.
     AnswerAgent {
-        /// The request.
         request: RequestId,
-        /// Texts or Dismiss.
+        /// `Texts` or `Dismiss`.
         answer: QuestionAnswer,
     },
-    /// Go back to planning: the user's yes came late.
+    /// Returns to planning: the user's yes came late.
     EnterPlan {
         /// Why, as the executor said it.
         reason: String,
     },
-    /// Decline calls that waited; nobody answers them any more.
+    /// Declines waiting calls that will get no answer.
     ExpireApprovals {
-        /// The calls.
         approvals: Vec<Approval>,
-        /// Why.
         why: ExpiryReason,
     },
-    /// End the tasks of these children.
+    /// Stops the tasks of these children.
     StopChildren(Vec<SessionId>),
-    /// Stop these discussions at once; what was said until then stays.
+    /// Stops these discussions at once; finished speeches stay.
     StopDiscussions(Vec<DiscussionId>),
-    /// Write a line of the run's history into log.md.
+    /// Writes a line of the run's history into log.md.
     AppendLog(String),
-    /// The run is over.
+    /// Finishes the run.
     FinishRun,
-    /// The program cannot go on with this run; the reason goes to the user.
+    /// Halts the run: the program cannot continue it. The text is the reason for the user.
     HaltRun(String),
 }

@@ -1,19 +1,16 @@
-//! In which form a run is written down as one page, to be given to somebody else.
-//!
-//! Refuses to know how a page looks.
+//! Names the formats in which a run can be exported as one page.
 
-/// A form of the page.
+/// A format of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ExportFormat {
     /// One page of HTML, dark and light.
     #[default]
     Html,
-    /// Markdown.
     Markdown,
 }
 
 impl ExportFormat {
-    /// Its word, as in `/export html`; `None` for another one.
+    /// Parses the word of a format, as in `/export html`; `None` for any other word.
     pub fn from_name(word: &str) -> Option<Self> {
         match word {
             "html" => Some(Self::Html),
@@ -22,7 +19,7 @@ impl ExportFormat {
         }
     }
 
-    /// How the name of its file ends, without the dot.
+    /// Returns the extension of the file, without the dot.
     pub fn file_extension(self) -> &'static str {
         match self {
             Self::Html => "html",

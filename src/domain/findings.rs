@@ -1,10 +1,10 @@
-//! The ledger of a run's findings: every remark of every review, by the number it keeps.
+//! Keeps the ledger of a run's findings: every remark of every review, under its permanent number.
 //!
-//! Refuses to read documents; `review` does that.
+//! Does not read documents: `review` does.
 
 use serde::{Deserialize, Serialize};
 
-/// How much a finding weighs.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingSeverity {
@@ -12,12 +12,12 @@ pub enum FindingSeverity {
     Minor,
     /// Should be changed.
     Major,
-    /// Must be changed; an approval with one open is none.
+    /// Must be changed; an approval with an open one does not count.
     Blocking,
 }
 
 impl FindingSeverity {
-    /// The word as it stands between the brackets.
+    /// Returns the word as written between the brackets.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Minor => "minor",
@@ -30,9 +30,7 @@ impl FindingSeverity {
 /// One remark as a review states it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewRemark {
-    /// The finding's number.
     pub n: u32,
-    /// Its weight.
     pub severity: FindingSeverity,
     /// Its first line.
     pub text: String,
@@ -41,29 +39,26 @@ pub struct ReviewRemark {
 /// The planner's answer to a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindingResponse {
-    /// The finding's number.
     pub n: u32,
-    /// Whether the planner follows it.
+    /// Whether the planner accepts it.
     pub stand: FindingDisposition,
     /// Why, or what was done.
     pub reason: String,
 }
 
-/// Whether the planner follows a finding.
+/// Whether the planner accepts a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingDisposition {
-    /// It does.
     Accepted,
-    /// It does not.
     Rejected,
 }
 
-/// Where a finding stands.
+/// The status of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingStatus {
-    /// The last review that spoke repeats or states it.
+    /// The last review with remarks states or repeats it.
     Open,
     /// A later review left it out.
     SettledByReview,
@@ -74,13 +69,12 @@ pub enum FindingStatus {
 /// One finding over the iterations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What the last review that states it says.
+    /// The text of the last review that states it.
     pub remark: ReviewRemark,
-    /// The review, counted over the whole run, that raised it.
+    /// The review that raised it, counted over the whole run.
     pub raised_in: u32,
     /// The last review that stated it.
     pub last_in: u32,
-    /// Where it stands.
     pub status: FindingStatus,
     /// Each answer of the planner with the review it answers.
     pub responses: Vec<(u32, FindingResponse)>,
@@ -90,38 +84,38 @@ pub struct Finding {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct FindingLedger {
     all: Vec<Finding>,
-    /// How many reviews were taken in, over all cycles of the run.
+    /// How many reviews were applied, over all cycles of the run.
     reviews: u32,
 }
 
-/// What a review changed in the ledger.
+/// The effect of a review on the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LedgerChange {
     /// How many findings were open before.
     pub open_before: usize,
-    /// How many of these it settled.
+    /// How many of these the review settled.
     pub settled: usize,
 }
 
 impl FindingLedger {
-    /// All findings in the order of their first appearance.
+    /// Returns all findings in the order of their first appearance.
     pub fn all(&self) -> &[Finding] {
         &self.all
     }
 
-    /// The finding with this number.
+    /// Returns the finding with this number.
     pub fn get(&self, n: u32) -> Option<&Finding> {
         self.all.iter().find(|finding| finding.remark.n == n)
     }
 
-    /// The findings that are open.
+    /// Returns the open findings.
     pub fn open(&self) -> impl Iterator<Item = &Finding> {
         self.all
             .iter()
             .filter(|finding| finding.status == FindingStatus::Open)
     }
 
-    /// The open findings that the planner has not answered since the review that last stated them.
+    /// Returns the open findings that the planner has not answered since the review that last stated them.
     pub fn unanswered(&self) -> impl Iterator<Item = &Finding> {
         self.open().filter(|finding| {
             !finding
@@ -131,7 +125,7 @@ impl FindingLedger {
         })
     }
 
-    /// The highest number used so far, 0 when none was; a new finding takes a higher one.
+    /// Returns the highest number used so far, 0 when there is none; a new finding takes a higher one.
     pub fn highest_number(&self) -> u32 {
         self.all
             .iter()
@@ -140,24 +134,24 @@ impl FindingLedger {
             .unwrap_or(0)
     }
 
-    /// How many reviews were taken in.
+    /// Returns how many reviews were applied.
     pub fn review_count(&self) -> u32 {
         self.reviews
     }
 
-    /// Tells whether the user has settled this number.
+    /// Returns whether the user has settled this number.
     pub fn is_settled_by_user(&self, n: u32) -> bool {
         self.get(n)
             .is_some_and(|finding| finding.status == FindingStatus::SettledByUser)
     }
 
-    /// Takes a review of an earlier version in: stated numbers are open, open ones that it leaves out are settled.
+    /// Applies a review of an earlier version: stated findings are open, and all other open ones are settled.
     pub fn apply_legacy_review(&mut self, remarks: &[ReviewRemark]) -> LedgerChange {
         self.apply_review(remarks, None)
     }
 
-    /// Takes a review in: stated numbers are open. Of the other open ones those are settled that it says are, and
-    /// minor ones.
+    /// Applies a review: stated findings are open. Another open finding is settled when the review says so or when it
+    /// is minor.
     pub fn apply_review(
         &mut self,
         remarks: &[ReviewRemark],
@@ -201,7 +195,7 @@ impl FindingLedger {
             });
             return;
         };
-        // Stated twice in one review, the heavier severity counts.
+        // When one review states a finding twice, the higher severity counts.
         let severity = if finding.last_in == review {
             remark.severity.max(finding.remark.severity)
         } else {
@@ -217,7 +211,7 @@ impl FindingLedger {
         }
     }
 
-    /// Takes the planner's answers in; answers to unknown numbers are left out.
+    /// Applies the planner's answers; answers to unknown numbers are ignored.
     pub fn apply_responses(&mut self, responses: &[FindingResponse]) {
         let review = self.reviews;
         for response in responses {
@@ -227,7 +221,7 @@ impl FindingLedger {
         }
     }
 
-    /// Settles an open finding by the user's word; tells whether there was one.
+    /// Settles an open finding for the user; returns whether there was one.
     pub fn settle_by_user(&mut self, n: u32) -> bool {
         let open = self
             .all

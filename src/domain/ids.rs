@@ -1,6 +1,6 @@
-//! Newtypes for everything that has a name: runs, sessions, turns, questions, hashes.
+//! Defines newtypes for ids of runs, sessions, turns, discussions and requests, for hashes and for instants.
 //!
-//! Refuses to make ids up: they are made by the shell and come in with events.
+//! Does not create ids: the shell does, and they arrive with events.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ macro_rules! text_id {
         pub struct $name(String);
 
         impl $name {
-            /// Wraps an id as it stands.
+            /// Wraps an id unchanged.
             pub fn new(id: impl Into<String>) -> Self {
                 Self(id.into())
             }
@@ -42,7 +42,7 @@ text_id!(
     SessionId
 );
 text_id!(
-    /// One prompt and all that follows until its result (`trn_…`).
+    /// One prompt and everything until its result (`trn_…`).
     TurnId
 );
 text_id!(
@@ -58,13 +58,13 @@ text_id!(
     Sha256
 );
 
-/// An instant as milliseconds since 1970-01-01T00:00:00Z; the shell reads the clock, the domain is told.
+/// An instant as milliseconds since 1970-01-01T00:00:00Z; only the shell reads the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct UnixMillis(pub i64);
 
 impl UnixMillis {
-    /// The time of day in UTC, to the minute: `14:05Z`.
+    /// Formats the time of day in UTC, to the minute: `14:05Z`.
     pub fn to_utc_hour_minute(self) -> String {
         let minutes = self.0.div_euclid(60_000).rem_euclid(24 * 60);
         format!("{:02}:{:02}Z", minutes / 60, minutes % 60)

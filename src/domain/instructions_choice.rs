@@ -1,13 +1,12 @@
-//! Whether what a repository asks of agents, in AGENTS.md and CLAUDE.md, is sent to them.
+//! Says whether a repository's instructions for agents, in AGENTS.md and CLAUDE.md, are sent to them.
 
 use serde::{Deserialize, Serialize};
 
-/// What the user said of a repository's instructions for agents.
+/// The user's choice about a repository's instructions for agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InstructionsChoice {
-    /// Agents are sent them.
+    /// Agents receive them.
     Use,
-    /// They are not.
     Ignore,
 }

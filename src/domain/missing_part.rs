@@ -1,37 +1,35 @@
-//! What an agent's document lacks, for which it is asked once more before the document costs anybody else a turn.
-//!
-//! Refuses to know how an agent is asked.
+//! Finds what an agent's document lacks, so that its agent is asked once more before the document costs another agent a
+//! turn.
 
 use serde::{Deserialize, Serialize};
 
 use super::findings::{Finding, FindingLedger, FindingSeverity};
 use super::review::{ReviewDocument, Verdict};
 
-/// One thing that a document lacks.
+/// One part that a document lacks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "lack", rename_all = "snake_case")]
 pub enum MissingPart {
-    /// A review has no proper marker line, and no finding either.
+    /// A review has neither a proper marker line nor a finding.
     Verdict,
-    /// A review says nothing of open blocking or major findings.
+    /// A review does not mention open blocking or major findings.
     Findings {
-        /// Their numbers.
         numbers: Vec<u32>,
     },
     /// The planner has not answered all findings.
     Answers {
-        /// The numbers of the others.
+        /// The numbers of the unanswered findings.
         numbers: Vec<u32>,
     },
 }
 
 impl MissingPart {
-    /// Tells whether both are of the same kind: each kind is asked for once.
+    /// Returns whether both are of the same kind, because each kind is requested only once.
     fn is_same_kind(&self, other: &Self) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other)
     }
 
-    /// What the agent is told.
+    /// Describes the missing part for the agent.
     fn describe(&self) -> String {
         match self {
             Self::Verdict => "the review names no finding, and its first line is neither exactly `[APPROVED]` nor \
@@ -52,19 +50,19 @@ impl MissingPart {
     }
 }
 
-/// What is lacking, in one text for the agent.
+/// Describes all missing parts for the agent, in one text.
 pub fn describe_missing_parts(lacks: &[MissingPart]) -> String {
     let all: Vec<String> = lacks.iter().map(MissingPart::describe).collect();
     all.join("; ")
 }
 
-/// Those of them that were not asked for yet.
+/// Returns the parts that were not requested yet.
 pub(super) fn unrequested_parts(lacks: &[MissingPart], asked: &[MissingPart]) -> Vec<MissingPart> {
     let is_new = |lack: &&MissingPart| !asked.iter().any(|asked| asked.is_same_kind(lack));
     lacks.iter().filter(is_new).cloned().collect()
 }
 
-/// What a review lacks under the ledger as it stands before it.
+/// Returns what a review lacks; `ledger` is the state before the review.
 pub(super) fn missing_parts_of_review(
     review: &ReviewDocument,
     ledger: &FindingLedger,
@@ -82,7 +80,7 @@ pub(super) fn missing_parts_of_review(
     lacks
 }
 
-/// What answers lack under the ledger that has taken them in.
+/// Returns what the answers lack; `ledger` already contains the answers.
 pub(super) fn missing_parts_of_answers(ledger: &FindingLedger) -> Vec<MissingPart> {
     let numbers: Vec<u32> = ledger.unanswered().map(finding_number).collect();
     if numbers.is_empty() {
@@ -92,7 +90,7 @@ pub(super) fn missing_parts_of_answers(ledger: &FindingLedger) -> Vec<MissingPar
     }
 }
 
-/// The open findings that weigh and of which a review says neither that they stay nor that they are settled.
+/// Returns the open major and blocking findings that a review neither states nor settles.
 fn unmentioned_findings(review: &ReviewDocument, ledger: &FindingLedger) -> Vec<u32> {
     let settled = review.settled.as_deref().unwrap_or_default();
     let is_stated = |n: u32| review.remarks.iter().any(|remark| remark.n == n);

@@ -1,6 +1,4 @@
-//! The phases of a run, who releases its turns, and the one table of legal phase changes.
-//!
-//! Refuses to know why a cause came about; that is the business of `run`.
+//! Defines the phases of a run, the gate that releases its turns, and the only table of legal phase changes.
 
 use std::fmt;
 
@@ -12,7 +10,7 @@ pub use crate::permission::Mode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Phase {
-    /// The run exists, it has no goal yet.
+    /// The run exists but has no goal yet.
     Init,
     /// The user and an agent shape the goal.
     RefineGoal,
@@ -22,13 +20,13 @@ pub enum Phase {
     Review,
     /// The planner answers the findings and may change the plan.
     Respond,
-    /// The plan is agreed and waits for the user's go.
+    /// The plan is agreed and waits for the user's approval to execute it.
     Approved,
     /// The planner executes the plan step by step.
     Execute,
-    /// All steps are through.
+    /// All steps are finished.
     Done,
-    /// The user gave the run up.
+    /// The user cancelled the run.
     Cancelled,
 }
 
@@ -46,7 +44,7 @@ impl Phase {
         Self::Cancelled,
     ];
 
-    /// The phase's name as in files, screens and events.
+    /// Returns the phase's name as used in files, on screens and in events.
     pub fn name(self) -> &'static str {
         match self {
             Self::Init => "INIT",
@@ -61,7 +59,7 @@ impl Phase {
         }
     }
 
-    /// Tells whether the run is over.
+    /// Returns whether the run is over.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Done | Self::Cancelled)
     }
@@ -83,19 +81,18 @@ pub enum Gate {
     Auto,
 }
 
-/// Whether a turn that is released may start.
+/// Whether a released turn may start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnHold {
-    /// It may.
     #[default]
     Free,
-    /// It waits: the user is being asked whether to stop.
+    /// It waits, because the user is being asked whether to stop.
     Held,
 }
 
 impl TurnHold {
-    /// Tells whether turns may start.
+    /// Returns whether turns may start.
     pub fn is_free(&self) -> bool {
         *self == Self::Free
     }
@@ -112,11 +109,11 @@ pub enum TransitionCause {
     PlanWritten,
     /// The same, in a run without a reviewer.
     PlanWrittenUnreviewed,
-    /// The verdict is CHANGES_REQUIRED and the loop may go on.
+    /// The verdict is CHANGES_REQUIRED and the loop may continue.
     ChangesRequired,
     /// The planner answered and may have changed the plan.
     Responded,
-    /// The verdict is APPROVED on the plan that lies on disk.
+    /// The verdict is APPROVED on the plan that is on disk.
     PlanApproved,
     /// The user let the plan pass at the cap or on a stall.
     ForcedPass,
@@ -134,9 +131,9 @@ pub enum TransitionCause {
     ChangesRequested,
     /// The user, or `auto_approve`, starts the execution of the approved plan.
     ExecutionStarted,
-    /// The executor asked to plan anew, and the user agreed.
+    /// The executor asked to plan again, and the user agreed.
     PlanEntered,
-    /// The last step is through.
+    /// The last step is finished.
     StepsDone,
     /// The user stopped the run and goes back to the goal.
     Stopped,
@@ -144,14 +141,11 @@ pub enum TransitionCause {
     Cancelled,
 }
 
-/// One legal change of phase.
+/// One legal phase change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PhaseTransition {
-    /// The phase before.
     pub from: Phase,
-    /// Why it changes.
     pub cause: TransitionCause,
-    /// The phase after.
     pub to: Phase,
 }
 
@@ -159,7 +153,7 @@ const fn transition(from: Phase, cause: TransitionCause, to: Phase) -> PhaseTran
     PhaseTransition { from, cause, to }
 }
 
-/// Every legal change of phase; ARCHITECTURE.md prints this table.
+/// All legal phase changes; ARCHITECTURE.md prints this table.
 pub const TRANSITIONS: &[PhaseTransition] = &[
     transition(Phase::Init, TransitionCause::GoalGiven, Phase::RefineGoal),
     transition(
@@ -270,7 +264,7 @@ pub const TRANSITIONS: &[PhaseTransition] = &[
     transition(Phase::Execute, TransitionCause::Cancelled, Phase::Cancelled),
 ];
 
-/// Finds where `cause` leads from `from`; `None` when that change is not legal.
+/// Returns where `cause` leads from `from`; `None` when that change is not legal.
 pub fn next_phase(from: Phase, cause: TransitionCause) -> Option<Phase> {
     TRANSITIONS
         .iter()

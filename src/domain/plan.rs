@@ -1,6 +1,6 @@
-//! Reads `plan.md`: its title, its numbered boxes, its `Test:` line and the hash that approval binds to.
+//! Parses `plan.md`: its title, its numbered boxes, its `Test:` line and the hash to which an approval is bound.
 //!
-//! Total on any text. Refuses to touch files; the program's own ticks are made here as text.
+//! Works on any text without panicking. Does not touch files: the program's own ticks are made here as text.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256 as Hasher};
@@ -21,7 +21,7 @@ pub struct Step {
     pub done: bool,
 }
 
-/// What the program reads out of a plan.
+/// What the program reads from a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// The first heading, without a leading `Task:`; empty when there is none.
@@ -30,11 +30,11 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// The command after a `Test:` line, where the planner proposes one.
     pub test_command: Option<String>,
-    /// What an approval binds to: see [`approval_hash`].
+    /// The hash to which an approval is bound: see [`approval_hash`].
     pub approval_sha256: Sha256,
 }
 
-/// Why a text is no plan.
+/// Why a text is not a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PlanParseError {
     /// It has no numbered box.
@@ -43,29 +43,30 @@ pub enum PlanParseError {
     /// Two boxes share a number, so a commit `[Step N]` would be ambiguous.
     #[error("step {0} appears twice in the plan; every box needs a number of its own")]
     DuplicateStep(u32),
-    /// It is longer than any plan that is read and executed.
+    /// It is longer than the program accepts.
     #[error(
         "the plan has {0} bytes; the limit is {MAX_PLAN_BYTES}: shorten it, and leave sources and data in files of their own"
     )]
     TooLong(usize),
 }
 
-/// How many bytes a plan may have: a user reads it before it is approved, and each prompt of its execution names it.
+/// The maximum size of a plan in bytes: a user reads it before it is approved, and each prompt of its execution names
+/// it.
 pub const MAX_PLAN_BYTES: usize = 1024 * 1024;
 
-/// What the front matter of `plan.md` says of it.
+/// The status of a plan, as written in the front matter of `plan.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanStatus {
     /// It is being written.
     Draft,
     /// It is being reviewed, or changed after a review.
     Reviewing,
-    /// It is agreed on; execution and its end stand in the run's state.
+    /// It is agreed on. The execution's progress is in the run's state only.
     Approved,
 }
 
 impl PlanStatus {
-    /// What is true in a phase; `None` where nothing is said any more.
+    /// Returns the status in a phase; `None` where the front matter is no longer updated.
     pub fn for_phase(phase: Phase) -> Option<Self> {
         match phase {
             Phase::Init | Phase::RefineGoal | Phase::WritePlan => Some(Self::Draft),
@@ -75,7 +76,7 @@ impl PlanStatus {
         }
     }
 
-    /// The word in the front matter.
+    /// Returns the word in the front matter.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Draft => "draft",
@@ -85,10 +86,12 @@ impl PlanStatus {
     }
 }
 
-/// Reads a plan.
+/// Parses a plan.
 ///
 /// # Errors
-/// When the text has no numbered box outside of code fences, or two with one number.
+///
+/// Returns an error when the text is too long, has no numbered box outside of code fences, or has two with the same
+/// number.
 pub fn parse(text: &str) -> Result<Plan, PlanParseError> {
     if text.len() > MAX_PLAN_BYTES {
         return Err(PlanParseError::TooLong(text.len()));
@@ -120,7 +123,7 @@ pub fn parse(text: &str) -> Result<Plan, PlanParseError> {
     })
 }
 
-/// The whole block of step `n`: its line without number and box, and what belongs to it below.
+/// Returns the whole block of step `n`: its line without number and box, and the lines that belong to it.
 ///
 /// It ends at the next box, at a heading, at the `Test:` line, or where a line after a blank one is not indented.
 pub fn step_block(text: &str, n: u32) -> Option<String> {
@@ -143,7 +146,7 @@ pub fn step_block(text: &str, n: u32) -> Option<String> {
     }
     let block = block.trim_end();
     Some(match fence.open {
-        // An open fence would take in what stands behind the block.
+        // An unclosed fence would also include the text after the block.
         Some((mark, length)) => format!("{block}\n{}", mark.to_string().repeat(length)),
         None => block.to_owned(),
     })
@@ -155,15 +158,15 @@ fn ends_block(line: &str, after_blank: bool) -> bool {
     find_checkbox(line).is_some() || is_other || is_outside
 }
 
-/// Computes what an approval binds to: the SHA-256 of the body after the front matter, line ends LF,
-/// boxes normalised to `[ ]`, so that neither the program's ticks nor its front matter make an approval stale.
+/// Computes the hash to which an approval is bound: the SHA-256 of the body after the front matter, with LF line ends
+/// and boxes normalized to `[ ]`, so that neither the program's ticks nor its front matter make an approval stale.
 pub fn approval_hash(text: &str) -> Sha256 {
     let body = front_matter::parse_document(text).body;
     let normal = map_checkboxes(&body.replace("\r\n", "\n"), |_, _| ' ');
     file_hash(normal.as_bytes())
 }
 
-/// Computes the SHA-256 of a whole file, which edit conflicts are recognised by.
+/// Computes the SHA-256 of a whole file, used to detect edit conflicts.
 pub fn file_hash(bytes: &[u8]) -> Sha256 {
     let mut hex = String::with_capacity(64);
     for byte in Hasher::digest(bytes) {
@@ -172,17 +175,17 @@ pub fn file_hash(bytes: &[u8]) -> Sha256 {
     Sha256::new(hex)
 }
 
-/// Sets every box of an agent's text to `[ ]`: only the program ticks.
+/// Sets every box of an agent's text to `[ ]`: only the program ticks boxes.
 pub fn untick_all_steps(text: &str) -> String {
     map_checkboxes(text, |_, _| ' ')
 }
 
-/// Ticks the box of step `n`, leaving every other byte as it is.
+/// Ticks the box of step `n` and leaves every other byte unchanged.
 pub fn tick_step(text: &str, n: u32) -> String {
     map_checkboxes(text, |number, mark| if number == n { 'x' } else { mark })
 }
 
-/// Empties the boxes of these steps, leaving every other byte as it is.
+/// Unticks the boxes of these steps and leaves every other byte unchanged.
 pub fn untick_steps(text: &str, steps: &[u32]) -> String {
     map_checkboxes(
         text,
@@ -241,7 +244,7 @@ fn find_checkbox(line: &str) -> Option<StepCheckbox> {
     })
 }
 
-/// Reads the step that a line holds, if it holds one; whether it stands in a code fence is not known here.
+/// Parses the step in a line, if there is one; does not check whether the line is in a code fence.
 pub fn parse_step(line: &str) -> Option<Step> {
     parse_step_line(line)
 }
@@ -264,7 +267,7 @@ fn parse_title(line: &str) -> String {
     bare.unwrap_or(title).trim().to_owned()
 }
 
-/// Reads `Test: command`, also as a list item, in bold or with the command in backticks.
+/// Parses `Test: command`, also as a list item, in bold or with the command in backticks.
 fn parse_test_line(line: &str) -> Option<String> {
     let line = line.trim().trim_start_matches(['-', '*', ' ']);
     let rest = line
@@ -279,14 +282,14 @@ fn lines_outside_fences(body: &str) -> impl Iterator<Item = &str> {
     body.lines().filter(move |line| !fence.consume_line(line))
 }
 
-/// Follows fenced code blocks line by line.
+/// Tracks fenced code blocks line by line.
 #[derive(Default)]
 pub(super) struct CodeFenceTracker {
     open: Option<(char, usize)>,
 }
 
 impl CodeFenceTracker {
-    /// Tells whether the line belongs to a fenced block, its fences included.
+    /// Returns whether the line belongs to a fenced block, including its fences.
     pub(super) fn consume_line(&mut self, line: &str) -> bool {
         let trimmed = line.trim_start_matches(' ').trim_end();
         let mark = trimmed.chars().next().filter(|c| matches!(c, '`' | '~'));

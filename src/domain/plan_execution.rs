@@ -1,6 +1,4 @@
-//! What is known of an execution: its terms, the step at hand and what became of each step.
-//!
-//! Refuses to know git and test runners; their results come in as data.
+//! Holds the state of an execution: its terms, the current step and the record of each finished step.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,48 +12,46 @@ use super::run::RunState;
 use super::step_calls::StepCalls;
 use super::test_command::TestCommand;
 
-/// An execution under way or done.
+/// An execution, running or finished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanExecution {
-    /// Where commits go.
     pub commits: CommitTarget,
     /// The commit that was checked out on entering; `None` on an unborn branch or without git.
     pub base: Option<String>,
     /// The uncommitted files on entering.
     pub pre_dirty: Vec<String>,
-    /// Those of them that a stopped step of an execution before left.
+    /// Those of them that a stopped step of an earlier execution left.
     #[serde(default)]
     pub left: Option<LeftoverFiles>,
     /// What the program runs after each step.
     pub test: Option<TestCommand>,
-    /// What the tests said before the first step; `None` where they did not run then, and in runs of earlier versions.
+    /// The test result before the first step; `None` where the tests did not run then, and in runs of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<TestBaseline>,
-    /// The step at hand; `None` before the first and after the last.
+    /// The current step; `None` before the first and after the last.
     pub current: Option<CurrentStep>,
-    /// What became of the steps that are through.
+    /// The records of the finished steps.
     pub done: Vec<StepRecord>,
-    /// What the user said happens to their dirty files that steps edit, by path.
+    /// The user's choice for their dirty files that steps edit, by path.
     pub dirty_policy: BTreeMap<String, DirtyPolicy>,
-    /// What the user said happens to files that the tests change each time they run, by path.
+    /// The user's choice for files that the tests change each time they run, by path.
     #[serde(default)]
     pub rewritten_policy: BTreeMap<String, DirtyPolicy>,
     /// The tree before the first step; `None` until then, and in runs of earlier versions.
     #[serde(default)]
     pub base_tree: Option<String>,
-    /// What was undone and can come back, the last one at the end; empty once another turn has worked.
+    /// What was undone and can be redone, the last one at the end; empty once another turn has worked.
     #[serde(default)]
     pub undone: Vec<UndoRecord>,
-    /// What the user allowed in earlier steps, each with its content: what no commit takes up is found again by
-    /// later looks.
+    /// What the user allowed in earlier steps, each with its content: later audits find changes again that are in no
+    /// commit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowed_entry_points: Vec<EntryPoint>,
 }
 
-/// What the tests said of the tree before the first step.
+/// The test result on the tree before the first step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestBaseline {
-    /// The test run.
     pub receipt: Receipt,
     /// Untracked files that it made; they belong to no step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -66,7 +62,7 @@ pub struct TestBaseline {
 }
 
 impl TestBaseline {
-    /// What was found and what follows, in one line.
+    /// Describes the result and its consequence in one line.
     pub fn describe(&self) -> String {
         let receipt = &self.receipt;
         let failing = if receipt.failed_tests.is_empty() {
@@ -86,17 +82,16 @@ impl TestBaseline {
     }
 }
 
-/// A step that was stopped before it was through.
+/// A step that was stopped before it was finished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoppedStep {
-    /// Its number.
     pub n: u32,
     /// The tree before its first turn.
     pub tree_before: String,
 }
 
 impl PlanExecution {
-    /// Why the tests of the step at hand, which do not fail, may not have tested what tests did before it.
+    /// Returns why the current step's tests, which do not fail, may not have tested what earlier tests did.
     pub fn describe_test_doubt(&self) -> Option<String> {
         let now = self.current.as_ref()?.receipt.as_ref()?;
         let of_steps = self.done.iter().rev();
@@ -110,36 +105,36 @@ impl PlanExecution {
         )
     }
 
-    /// What failed before the first step, where nothing else fails in this test run.
+    /// Returns the receipt from before the first step, where nothing else fails in this test run.
     pub fn matching_baseline_failure(&self, now: &Receipt) -> Option<&Receipt> {
         let before = &self.baseline.as_ref()?.receipt;
         now.has_only_known_failures(before).then_some(before)
     }
 
-    /// Tells whether a file changed while the tests ran before the first step: by them or by the user.
+    /// Returns whether a file changed while the tests ran before the first step, because of them or of the user.
     pub(super) fn changed_during_baseline(&self, path: &String) -> bool {
         let baseline = self.baseline.as_ref();
         baseline.is_some_and(|baseline| baseline.changed.contains(path))
     }
 
-    /// Takes the step at hand away; gives what has to be known of it, where anything is kept of it.
+    /// Removes the current step; returns what is needed later, where the step's tree was stored.
     pub(super) fn stop_step(&mut self) -> Option<StoppedStep> {
         let CurrentStep { n, tree_before, .. } = self.current.take()?;
         tree_before.map(|tree_before| StoppedStep { n, tree_before })
     }
 }
 
-/// How far a plan is.
+/// The progress of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StepCount {
-    /// Steps that are through.
+    /// Finished steps.
     pub done: usize,
     /// All steps.
     pub all: usize,
 }
 
 impl RunState {
-    /// How many steps of the plan are through; none of none while there is no plan.
+    /// Returns how many steps of the plan are finished; zero of zero while there is no plan.
     pub fn step_count(&self) -> StepCount {
         let steps = self.plan.as_ref().map(|file| &file.plan.steps);
         let records = self.execution.iter().flat_map(|execution| &execution.done);
@@ -162,44 +157,42 @@ pub enum DirtyPolicy {
     LeaveOut,
 }
 
-/// The step at hand.
+/// The current step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CurrentStep {
-    /// Its number.
     pub n: u32,
-    /// Its text.
     pub text: String,
-    /// How far it is.
     pub stage: StepStage,
     /// How many fix turns it had.
     pub fix_turns: u32,
     /// The tree before its first turn; `None` without git.
     pub tree_before: Option<String>,
-    /// The tree after its last test run, else after the last look at its changes.
+    /// The tree after its last test run, otherwise after the last audit of its changes.
     #[serde(default)]
     pub tree_after: Option<String>,
-    /// The tree that its commit is made from, which is one that was tested.
+    /// The tree that its commit is made from, which was tested.
     #[serde(default)]
     pub commit_tree: Option<String>,
     /// Whether the tests ran a second time because the first run changed what it tested.
     #[serde(default)]
     pub tested_again: bool,
-    /// What it changed so far.
+    /// What it has changed so far.
     pub changed: Vec<String>,
     /// Untracked files that its test runs made.
     pub made_by_tests: Vec<String>,
-    /// Changes that would be run and that the user has allowed, as they were then.
+    /// Changes that would be run and that the user has allowed, with their content at that time.
     pub allowed_entry_points: Vec<EntryPoint>,
-    /// Changes that rules hold back and that the user has kept, as they were then.
+    /// Changes that rules hold back and that the user has kept, with their content at that time.
     #[serde(default)]
     pub kept_edits: Vec<HeldEdit>,
     /// Files that the user allowed its agent to edit when it asked.
     #[serde(default)]
     pub allowed_edits: Vec<String>,
-    /// What its agent's calls account for; `None` in runs of earlier versions, where nothing is asked about it.
+    /// The changes that its agent's calls account for; `None` in runs of earlier versions, where the user is not asked
+    /// about them.
     #[serde(default)]
     pub calls: Option<StepCalls>,
-    /// Files that none of its calls accounts for and that the user said are no part of it.
+    /// Files that no call of its agent accounts for and that the user excluded from it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub users_edits: Vec<String>,
     /// The last test run.
@@ -211,26 +204,25 @@ pub struct CurrentStep {
     pub summary: String,
 }
 
-/// How far a step is.
+/// The stage of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepStage {
     /// The tree is being stored, then the agent works.
     Code,
-    /// The program looks at what changed.
+    /// The program finds out what changed.
     Audit,
     /// The program runs the tests.
     Test,
-    /// The agent mends.
+    /// The agent fixes failing tests.
     Fix,
-    /// The program commits.
     Commit,
     /// The program writes log.md and ticks the box.
     Record,
 }
 
 impl StepStage {
-    /// What was going on, in words.
+    /// Describes the stage in the past tense, for a step that was cut off.
     pub fn describe(self) -> &'static str {
         match self {
             Self::Code => "the agent worked on it",
@@ -243,14 +235,11 @@ impl StepStage {
     }
 }
 
-/// What became of a step.
+/// The record of a finished step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepRecord {
-    /// Its number.
     pub n: u32,
-    /// Its text.
     pub text: String,
-    /// How it ended.
     pub outcome: StepOutcome,
     /// The last test run, where there was a change to test.
     pub receipt: Option<Receipt>,
@@ -258,13 +247,12 @@ pub struct StepRecord {
     pub fix_turns: u32,
     /// The first line of the agent's last message.
     pub summary: String,
-    /// Paths it changed.
     pub changed: Vec<String>,
     /// Untracked files that its test runs made; not committed.
     pub made_by_tests: Vec<String>,
-    /// Files it edited that stay uncommitted because they held changes of the user.
+    /// Files it edited that stay uncommitted because they contained changes of the user.
     pub left_out: Vec<String>,
-    /// Files that changed while it ran and that are no part of it: they stay uncommitted, and undoing it leaves them.
+    /// Files that changed while it ran and do not belong to it: they stay uncommitted, and undoing it leaves them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub users_edits: Vec<String>,
     /// What the user decided where it did not pass by itself.
@@ -273,7 +261,7 @@ pub struct StepRecord {
     /// The tree before its first turn; `None` in runs of earlier versions.
     #[serde(default)]
     pub tree_before: Option<String>,
-    /// The tree after it, what its tests made included; `None` in runs of earlier versions.
+    /// The tree after it, including what its tests made; `None` in runs of earlier versions.
     #[serde(default)]
     pub tree_after: Option<String>,
 }
@@ -291,27 +279,26 @@ pub enum StepOutcome {
     },
     /// It changed files, and no commit was made.
     Uncommitted {
-        /// Why.
         reason: String,
     },
-    /// It changed nothing; that is never tested work.
+    /// It changed nothing, so its work is never tested.
     NoChange,
 }
 
-/// What the user decided of a step that did not pass by itself.
+/// What the user decided about a step that did not pass by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepOverride {
-    /// What it asks was there already.
+    /// What it asks for was already there.
     AlreadyTrue,
     /// It is not done, and its box stays open.
     Skipped,
-    /// Its tests do not fail, and they may not have tested what they tested before.
+    /// Its tests do not fail, but may not have tested what they tested before.
     TestsInDoubt,
 }
 
 impl StepOverride {
-    /// What was decided, in words.
+    /// Describes the decision.
     pub fn describe(self) -> &'static str {
         match self {
             Self::AlreadyTrue => "it was true already, the user says",
@@ -321,24 +308,24 @@ impl StepOverride {
     }
 }
 
-/// How a step that is through is to be taken: one rule for all that tell of it.
+/// How to show a finished step: one rule for all views.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StepAssessment {
     /// It is committed, and nothing speaks against it.
     Committed,
-    /// Nothing speaks against it, and it is in no commit.
+    /// Nothing speaks against it, but it is in no commit.
     Uncommitted,
-    /// It changed nothing: that is never tested work.
+    /// It changed nothing, so its work is never tested.
     Unchanged,
     /// Its tests do not let it pass.
     Failing,
 }
 
 impl StepAssessment {
-    /// What is said of a step that changed nothing.
+    /// The text for a step that changed nothing.
     pub const CHANGED_NOTHING: &str = "changed nothing";
 
-    /// Its sign: a tick only where something was done and nothing speaks against it.
+    /// Returns its symbol: a tick only where something was done and nothing speaks against it.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Committed | Self::Uncommitted => "✓",
@@ -349,7 +336,7 @@ impl StepAssessment {
 }
 
 impl StepRecord {
-    /// How it is to be taken.
+    /// Returns how to show the step.
     pub fn assessment(&self) -> StepAssessment {
         let passes = self.receipt.as_ref().is_none_or(Receipt::allows_next_step);
         match &self.outcome {
@@ -360,13 +347,13 @@ impl StepRecord {
         }
     }
 
-    /// Whether it was passed over, so that its box stays open.
+    /// Returns whether it was skipped, so that its box stays open.
     pub fn is_skipped(&self) -> bool {
         self.decided == Some(StepOverride::Skipped)
     }
 
-    /// Why its work is not proven, in words; `None` where this program saw its tests pass, or where it changed
-    /// documentation only.
+    /// Returns why its work is not proven; `None` where this program saw its tests pass, or where it changed only
+    /// documentation.
     pub fn unproven_reason(&self) -> Option<&'static str> {
         let is_tested = matches!(
             self.receipt.as_ref().map(|receipt| &receipt.outcome),
@@ -387,7 +374,7 @@ impl StepRecord {
         }
     }
 
-    /// What was tested, in words; that it changed nothing where there was nothing to test.
+    /// Describes what was tested, or says that it changed nothing where there was nothing to test.
     pub fn describe_tests(&self) -> String {
         match (&self.outcome, &self.receipt) {
             (StepOutcome::NoChange, _) => match self.decided {
@@ -404,7 +391,7 @@ impl StepRecord {
     }
 }
 
-/// Whether a file holds documentation and nothing that a test could try.
+/// Returns whether a file contains only documentation, so that no test could cover it.
 fn is_documentation(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let name = name.to_ascii_lowercase();

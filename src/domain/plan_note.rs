@@ -1,6 +1,6 @@
-//! The user's own notes on lines of the plan: what reviewer and planner are told besides.
+//! Keeps the user's notes on lines of the plan, which go into the prompts of reviewer and planner.
 //!
-//! A note keeps the words of its line, so that it is found again when lines move. Refuses to read documents.
+//! A note keeps the words of its line, so that it is found again when lines move.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,22 +14,22 @@ pub const MAX_NOTE_CHARS: usize = 4_000;
 pub struct PlanNote {
     /// Its number, from 1; never reused.
     pub n: u32,
-    /// The line of `plan.md` that it was made on, from 1.
+    /// The line of `plan.md` on which it was made, from 1.
     pub line: u32,
-    /// What stood there.
+    /// The text of that line.
     pub quote: String,
-    /// What the user says of it.
+    /// The text of the note.
     pub text: String,
-    /// Whether a reviewer's prompt had it.
+    /// Whether a reviewer's prompt contained it.
     pub reviewed: bool,
-    /// The planner's turn whose prompt had it last.
+    /// The planner's turn whose prompt contained it last.
     sent: Option<TurnId>,
     /// Whether that turn has answered.
     pub answered: bool,
-    /// The reviewer's turn whose prompt had it last, once it was answered.
+    /// The reviewer's turn whose prompt contained it last, once it was answered.
     #[serde(default)]
     looked_at: Option<TurnId>,
-    /// Whether that turn has ended in a review: whoever judges has seen what became of it.
+    /// Whether that turn has ended in a review: the reviewer has seen the answer.
     #[serde(default)]
     pub judged: bool,
 }
@@ -42,22 +42,22 @@ pub struct PlanNotes {
 }
 
 impl PlanNotes {
-    /// All that were not removed, in the order in which they were made.
+    /// Returns all notes that were not removed, in the order in which they were made.
     pub fn all(&self) -> &[PlanNote] {
         &self.all
     }
 
-    /// Those that the planner has not answered yet.
+    /// Returns the notes that the planner has not answered yet.
     pub fn unanswered(&self) -> impl Iterator<Item = &PlanNote> {
         self.all.iter().filter(|note| !note.answered)
     }
 
-    /// Those of which no reviewer has seen yet what became of them.
+    /// Returns the notes whose answer no reviewer has seen yet.
     pub fn open(&self) -> impl Iterator<Item = &PlanNote> {
         self.all.iter().filter(|note| !note.judged)
     }
 
-    /// Adds a note; one without a text is none.
+    /// Adds a note; returns false for one without a text.
     pub fn add(&mut self, line: u32, quote: &str, text: &str) -> bool {
         let text = text.trim();
         if text.is_empty() {
@@ -79,14 +79,14 @@ impl PlanNotes {
         true
     }
 
-    /// Removes a note; tells whether there was one of that number.
+    /// Removes a note; returns whether there was one with this number.
     pub fn remove(&mut self, n: u32) -> bool {
         let n_before = self.all.len();
         self.all.retain(|note| note.n != n);
         self.all.len() < n_before
     }
 
-    /// The open ones stand in the prompt of this turn of the reviewer.
+    /// Records that the open notes are in the prompt of this turn of the reviewer.
     pub fn on_review_prompt(&mut self, turn: &TurnId) {
         for note in self.all.iter_mut().filter(|note| !note.judged) {
             note.reviewed = true;
@@ -94,21 +94,21 @@ impl PlanNotes {
         }
     }
 
-    /// The open ones stand in the prompt of this turn of the planner.
+    /// Records that the unanswered notes are in the prompt of this turn of the planner.
     pub fn on_respond_prompt(&mut self, turn: &TurnId) {
         for note in self.all.iter_mut().filter(|note| !note.answered) {
             note.sent = Some(turn.clone());
         }
     }
 
-    /// This turn of the reviewer has judged what its prompt said.
+    /// Records that this turn of the reviewer has judged the notes in its prompt.
     pub fn on_judged(&mut self, turn: &TurnId) {
         for note in &mut self.all {
             note.judged |= note.looked_at.as_ref() == Some(turn);
         }
     }
 
-    /// The planner has answered with this turn what its prompt said.
+    /// Records that this turn of the planner has answered the notes in its prompt.
     pub fn on_answered(&mut self, turn: &TurnId) {
         for note in &mut self.all {
             note.answered |= note.sent.as_ref() == Some(turn);
@@ -117,7 +117,7 @@ impl PlanNotes {
 }
 
 impl PlanNote {
-    /// Where it stands, in words.
+    /// Describes its status for the user.
     pub fn describe_status(&self) -> &'static str {
         match (self.answered, self.sent.is_some(), self.reviewed) {
             (true, ..) if self.judged => "the planner answered it, and the reviewer had it since",
@@ -128,7 +128,7 @@ impl PlanNote {
         }
     }
 
-    /// The line of a text that it is about now, from 0: the nearest one with its words.
+    /// Finds the line that it is about now, from 0: the nearest line with its words.
     pub fn find_line(&self, lines: &[&str]) -> Option<usize> {
         let was = usize::try_from(self.line).unwrap_or(1).saturating_sub(1);
         let words = without_tick(&self.quote);
@@ -138,7 +138,7 @@ impl PlanNote {
     }
 }
 
-/// A line without what ticking a box changes.
+/// Normalizes a ticked box, so that a tick does not change the line.
 fn without_tick(line: &str) -> String {
     line.trim().replacen("[x]", "[ ]", 1)
 }
@@ -165,7 +165,7 @@ mod tests {
             let open: Vec<u32> = notes.open().map(|note| note.n).collect();
             (unanswered, open)
         };
-        // Until the next review nobody has judged what the planner made of it.
+        // Until the next review, no reviewer has judged the planner's answer.
         assert_eq!(of(&notes), (vec![2], vec![1, 2]));
         let (third, other) = (TurnId::new("trn_3"), TurnId::new("trn_4"));
         notes.on_review_prompt(&third);

@@ -1,6 +1,4 @@
-//! Everything that waits for the user except approvals of an agent's calls, with its choices.
-//!
-//! Refuses to know who answers: a dialog, a slash command or a headless flag.
+//! Defines everything that waits for the user, with its choices, except approvals of an agent's calls.
 
 mod agent_question;
 mod answer_text;
@@ -32,9 +30,9 @@ pub struct Question {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "about", rename_all = "snake_case")]
 pub enum QuestionKind {
-    /// May the next turn go?
+    /// Whether the next turn may start.
     Gate {
-        /// The turn that waits.
+        /// The waiting turn.
         order: TurnOrder,
     },
     /// The review loop does not end by itself.
@@ -50,15 +48,15 @@ pub enum QuestionKind {
     StalePlan {
         /// The hash that was reviewed.
         reviewed: Sha256,
-        /// The hash of what lies on disk.
+        /// The hash of the text on disk.
         now: Sha256,
     },
-    /// Shall the approved plan be executed?
+    /// Whether to execute the approved plan.
     Execute {
         /// What the user approves with it.
         terms: ExecutionTerms,
     },
-    /// A turn brought no document, twice.
+    /// A turn produced no document, twice.
     NoDocument {
         /// What the turn was for.
         purpose: TurnPurpose,
@@ -67,25 +65,25 @@ pub enum QuestionKind {
     },
     /// The agent asks something.
     Agent {
-        /// The request at its CLI, where it waits for the answer; `None` when the question stood in its last text.
+        /// The request at its CLI, where it waits for the answer; `None` when the question was in its last text.
         request: Option<RequestId>,
         /// The questions with their offered answers.
         questions: Vec<AgentQuestion>,
         /// What its turn is or was for.
         purpose: TurnPurpose,
     },
-    /// The agent of a child session asks something; nothing else waits for the answer.
+    /// The agent of a child session asks something; only that agent waits for the answer.
     Child {
         /// The request at its CLI.
         request: RequestId,
-        /// The turn in which its task is done; with its end the question goes.
+        /// The turn in which its task is done; when the turn ends, the question is dropped.
         turn: TurnId,
-        /// Whose child it is, in names: `planner ▸ explore#2`.
+        /// The child and its parent: `planner ▸ explore#2`.
         path: String,
         /// The questions with their offered answers.
         questions: Vec<AgentQuestion>,
     },
-    /// A turn failed and trying again by ourselves did not help.
+    /// A turn failed, and automatic retries did not help.
     AdapterFailed {
         /// What the turn was for.
         purpose: TurnPurpose,
@@ -93,15 +91,15 @@ pub enum QuestionKind {
         kind: String,
         /// What the CLI said.
         message: String,
-        /// The other adapter that the role could move to.
+        /// The other adapter to which the role could move.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         other: Option<String>,
     },
-    /// A CLI's plan is used up; the turn goes again by itself when the wait is over.
+    /// A CLI's plan is used up; the turn is retried automatically after the wait.
     UsageLimit {
         /// What the turn was for.
         purpose: TurnPurpose,
-        /// The adapter whose plan it is, by its name in the configuration.
+        /// The adapter with that plan, by its name in the configuration.
         adapter: String,
         /// What the CLI said.
         message: String,
@@ -109,127 +107,110 @@ pub enum QuestionKind {
         until: UnixMillis,
         /// Where that instant comes from.
         from: WaitSource,
-        /// Who releases the turn then: auto while the run goes on, the run's gate once it was taken up again.
+        /// Who releases the turn then: auto while the run continues, the run's gate once it was resumed.
         then: Gate,
-        /// The other adapter that the role could move to.
+        /// The other adapter to which the role could move.
         other: Option<String>,
     },
-    /// A workflow file changed under a turn that wrote it too.
+    /// A workflow file changed while a turn wrote it too.
     Conflict {
-        /// The file's name.
         document: String,
         /// What the turn was for.
         purpose: TurnPurpose,
-        /// What keeps a merge from being whole, once one was tried.
+        /// Why a merge is incomplete, once one was tried.
         #[serde(default)]
         clash: Option<MergeConflict>,
     },
     /// A turn that the program's end cut off left a changed document in its folder.
     Draft {
-        /// The turn.
         order: TurnOrder,
-        /// What it left.
         files: Vec<DraftFile>,
     },
-    /// Files differ by more than a step's own changes: what of them goes into its commit?
+    /// Files contain more than a step's own changes: what goes into its commit?
     DirtyFiles {
-        /// The step.
         step: u32,
-        /// The files.
         paths: Vec<String>,
-        /// Whose the other changes are.
+        /// Where the other changes come from.
         #[serde(default)]
         origin: FileOrigin,
     },
     /// A step changed something that the program would run.
     EntryPoints {
-        /// The step.
         step: u32,
-        /// What changed.
         changes: Vec<EntryPoint>,
     },
     /// A step changed files that path rules hold back.
     HeldEdits {
-        /// The step.
         step: u32,
-        /// The changes.
         edits: Vec<HeldEdit>,
     },
-    /// A step's turn is over, and nothing is different.
+    /// A step's turn is over, and nothing changed.
     NothingChanged {
-        /// The step.
         step: u32,
         /// The first line of its agent's last message.
         said: String,
     },
-    /// A step's agent says that it cannot do it.
+    /// A step's agent says that it cannot do the step.
     Blocked {
-        /// The step.
         step: u32,
-        /// What stands in the way, as the agent says it.
+        /// The obstacle, as the agent describes it.
         said: String,
-        /// How many files it changed all the same.
+        /// How many files it changed anyway.
         n_changed: usize,
     },
     /// The tests of a step fail after all fix turns.
     TestsFailed {
-        /// The step.
         step: u32,
-        /// What was found, in words.
+        /// The test result, as text.
         found: String,
     },
-    /// The tests of a step do not fail, and they may not have tested what they tested before.
+    /// The tests of a step do not fail, but may not have tested what they tested before.
     TestsInDoubt {
-        /// The step.
         step: u32,
-        /// What was found, with the figures before and now.
+        /// The test result, with the numbers before and now.
         found: String,
     },
-    /// What the tests are run by is not there, as they found that were run before the first step.
+    /// The program that runs the tests is missing, as the test run before the first step found.
     RunnerMissing {
-        /// What was found, in words.
+        /// The test result, as text.
         found: String,
     },
-    /// The tests of a step fail for want of a network, and nobody has said yet whether they get the machine's.
+    /// The tests of a step fail because they need a network, and the user has not decided yet whether they get the
+    /// machine's.
     TestNetwork {
         /// The step; 0 before the first.
         step: u32,
-        /// The line that tells of it.
+        /// The line of the output that shows it.
         line: String,
     },
-    /// The tests of a step fail for want of a socket that is hidden from them, and nobody has said yet whether they reach it.
+    /// The tests of a step fail because they need a socket that is hidden from them, and the user has not decided yet
+    /// whether they may reach it.
     TestSocket {
-        /// The step.
         step: u32,
-        /// The socket, and the line that tells of it.
+        /// The socket, and the line of the output that shows it.
         lacked: MissingSocket,
     },
-    /// A commit failed.
     CommitFailed {
-        /// The step.
         step: u32,
         /// What git said.
         message: String,
     },
     /// The program ended in the middle of a step.
     StepRecovery {
-        /// The step.
         step: u32,
-        /// How far it was.
         stage: StepStage,
     },
     /// The execution could not be entered.
     CannotExecute {
-        /// Why.
         reason: String,
     },
 }
 
-/// Where changes come from that are not, or not only, a step's.
+/// Where changes come from that are not only a step's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileOrigin {
-    /// The files held uncommitted changes before the step edited them.
+    /// The files contained uncommitted changes before the step edited them.
     #[default]
     UsersBefore,
     /// The step's tests change them each time they run.
@@ -238,23 +219,22 @@ pub enum FileOrigin {
     OutsideOfCalls,
 }
 
-/// A merge of the user's text and the agent's that is not whole yet.
+/// An incomplete merge of the user's text and the agent's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MergeConflict {
-    /// The file in which it is made whole by hand, below the repository.
+    /// The file in which the user completes it by hand, below the repository.
     pub file: String,
-    /// What is wrong with it, in words.
+    /// What is wrong with it, as text.
     pub why: String,
 }
 
 /// A document that a cut-off turn left, in numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DraftFile {
-    /// The document's name.
     pub name: String,
     /// How many lines it has.
     pub n_lines: usize,
-    /// How many of them are not in the document that the turn began with.
+    /// How many of them are not in the document that the turn started with.
     pub n_added: usize,
     /// How many lines of that document it lacks.
     pub n_removed: usize,
@@ -264,11 +244,11 @@ pub struct DraftFile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ArbitrationReason {
-    /// The cap of iterations is reached.
+    /// The maximum number of iterations is reached.
     Cap,
     /// No finding was settled for `stall_limit` iterations.
     Stall,
-    /// The reviewer approves the plan beside an open blocking or major finding.
+    /// The reviewer approves the plan despite an open blocking or major finding.
     ApprovedBeside,
 }
 
@@ -276,9 +256,9 @@ pub enum ArbitrationReason {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitSource {
-    /// The CLI told it.
+    /// The CLI reported it.
     Cli,
-    /// Nobody told it: the waits grow from one to the next.
+    /// It is not known: the waits grow from one to the next.
     Us,
 }
 
@@ -292,7 +272,6 @@ pub struct ExecutionTerms {
     /// The command that does not run, where the plan names another one than was configured or detected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_test: Option<TestCommand>,
-    /// Where commits go.
     pub commits: CommitTarget,
     /// The uncommitted files at this moment.
     pub dirty: Vec<String>,
@@ -302,12 +281,12 @@ pub struct ExecutionTerms {
 }
 
 impl ExecutionTerms {
-    /// Tells whether the test command is the plan's, so that an agent chose it.
+    /// Returns whether the test command is the plan's, so that an agent chose it.
     pub fn runs_plan_test(&self) -> bool {
         self.test.as_ref().is_some_and(TestCommand::is_from_plan)
     }
 
-    /// The same terms with the other test command.
+    /// Returns the same terms with the other test command.
     #[must_use]
     pub fn with_other_test(self) -> Self {
         Self {
@@ -323,12 +302,12 @@ impl ExecutionTerms {
 pub struct LeftoverFiles {
     /// The step, of the plan at that time.
     pub step: u32,
-    /// The files that are uncommitted still; at least one.
+    /// The files that are still uncommitted; at least one.
     pub files: Vec<String>,
 }
 
 impl LeftoverFiles {
-    /// Divides paths into the user's own and those that were left.
+    /// Splits paths into the user's own and those that the step left.
     pub fn partition_paths<'a>(
         left: Option<&Self>,
         paths: &'a [String],
@@ -342,24 +321,22 @@ impl LeftoverFiles {
 /// Something that the program would run and that a step changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntryPoint {
-    /// The path.
     pub path: String,
     /// What it may run.
     pub why: String,
-    /// What it holds now, by its hash; an allowance is bound to it.
+    /// The hash of its current content; a permission is bound to it.
     pub content: Option<String>,
 }
 
 /// A change of a step that a path rule holds back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldEdit {
-    /// The path.
     pub path: String,
-    /// Ask or deny.
+    /// `Ask` or `Deny`.
     pub hold: PermissionAction,
-    /// What the rule says, and where it stands.
+    /// What the rule says, and where it is written.
     pub why: String,
-    /// What it holds now, by its hash; keeping it is bound to that. `None` where it is gone.
+    /// The hash of its current content; keeping the change is bound to it. `None` where the file is gone.
     pub content: Option<String>,
 }
 
@@ -369,48 +346,45 @@ pub struct HeldEdit {
 pub enum CommitTarget {
     /// No git repository: commits are off.
     Off {
-        /// Why.
         reason: String,
     },
     /// On the branch that is checked out.
     Current {
-        /// Its name.
         branch: String,
     },
     /// On a new branch.
     New {
-        /// Its name.
         branch: String,
     },
 }
 
-/// The network that the tests of a repository have.
+/// The network of a repository's tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestNetworkChoice {
-    /// The machine's.
+    /// The machine's network.
     Host,
     /// A loopback interface of their own.
     Loopback,
 }
 
-/// An answer to a question. Which fit is said by [`QuestionKind::accepts`].
+/// An answer to a question. [`QuestionKind::accepts`] says which answers fit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum QuestionAnswer {
     /// The plan passes as it is.
     ForcePass,
-    /// So many more iterations, at least 1.
+    /// More iterations.
     MoreIterations {
-        /// How many.
+        /// How many, at least 1.
         n: u32,
     },
     /// The user edits by hand.
     EditByHand,
-    /// The run is given up.
+    /// The run is cancelled.
     CancelRun,
     /// The user is done editing.
     Edited {
-        /// What shall follow.
+        /// What follows the edit.
         then: EditFollowUp,
         /// The plan as it is now.
         plan: super::plan::Plan,
@@ -419,39 +393,38 @@ pub enum QuestionAnswer {
     },
     /// The changed plan is reviewed again.
     ReviewAgain,
-    /// It is accepted as it is.
+    /// The plan is accepted as it is.
     AcceptAsIs,
     /// The plan is executed under the shown terms.
     Execute,
-    /// The other test command is the one that runs; the user is asked again.
+    /// The other test command is used; the user is asked again.
     SwitchTest,
     /// The plan is changed first.
     RequestChanges {
         /// What the user wants.
         text: String,
     },
-    /// Once more.
     Retry,
-    /// Once more, in a new session.
+    /// Try again in a new session.
     NewSession,
-    /// The run waits, and the turn goes by itself then.
+    /// The run waits, and the turn starts by itself after the wait.
     Wait,
-    /// Once more, by the other adapter; the role stays there.
+    /// Try again with the other adapter; the role stays there.
     SwitchAdapter,
-    /// Back to the goal.
+    /// The run goes back to the goal.
     Stop,
     /// Answers to an agent's questions, by question.
     Texts {
-        /// Question to answer.
+        /// Each question's text with its answer.
         answers: BTreeMap<String, String>,
     },
-    /// The agent's question stays unanswered; it shall decide.
+    /// The agent's question stays unanswered; the agent decides.
     Dismiss,
     /// The agent's text replaces the user's.
     Overwrite,
-    /// Both texts are merged; where they clash, the user's hand in the merge counts.
+    /// Both texts are merged; where they conflict, the user edits the merge.
     Merge,
-    /// The agent's text is put aside.
+    /// The agent's text is discarded.
     Discard,
     /// What the cut-off turn left counts as its document.
     UseDraft,
@@ -459,33 +432,33 @@ pub enum QuestionAnswer {
     Include,
     /// The files are left out of the step's commit.
     LeaveOut,
-    /// The step's changes stand.
+    /// The step's changes are allowed.
     Allow,
-    /// The changes that rules hold back stand as they are now.
+    /// The changes that rules hold back are kept as they are now.
     Keep,
-    /// The files that rules hold back are put back to before the step.
+    /// The files that rules hold back are restored to their state before the step.
     PutBack,
-    /// The step goes on without tests.
+    /// The step continues without tests.
     SkipTests,
-    /// What the step asks was there already.
+    /// What the step asks for was already there.
     AlreadyTrue,
-    /// The step is not done; the run goes on with the next one.
+    /// The step is not done; the run continues with the next one.
     SkipStep,
     /// The repository's tests get the machine's network, from now on.
     HostNetwork,
     /// They keep a loopback interface of their own, from now on.
     LoopbackNetwork,
-    /// The repository's tests reach the socket, from now on.
+    /// The repository's tests may reach the socket, from now on.
     ReachSocket,
-    /// It stays hidden from them, from now on.
+    /// The socket stays hidden from them, from now on.
     HideSocket,
-    /// The run goes on without this commit.
+    /// The run continues without this commit.
     WithoutCommit,
-    /// The cut-off step goes on from what is there.
+    /// The cut-off step continues from the current state.
     ContinueStep,
-    /// What is there is the step's change; it is tested and committed.
+    /// The current state is the step's change; it is tested and committed.
     TreatAsDone,
-    /// The tree is put back to before the step, and the step begins anew.
+    /// The tree is restored to its state before the step, and the step starts again.
     RedoStep,
 }
 
@@ -493,13 +466,11 @@ pub enum QuestionAnswer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EditFollowUp {
-    /// A review.
     Review,
-    /// The user's approval.
     Accept,
 }
 
-/// The kinds that `--answer KIND=CHOICE` can answer, with the words that choose.
+/// The kinds that `--answer KIND=CHOICE` can answer, with the words of each choice.
 pub const ANSWER_CHOICES: &[(&str, &[&str])] = &[
     ("arbitration", &["pass", "more:N", "edit", "cancel"]),
     ("stale_plan", &["review", "accept", "stop", "cancel"]),
@@ -547,7 +518,7 @@ pub const ANSWER_CHOICES: &[(&str, &[&str])] = &[
 ];
 
 impl QuestionKind {
-    /// The kind's name in events, in messages and for `--answer KIND=CHOICE`.
+    /// Returns the kind's name, used in events, in messages and for `--answer KIND=CHOICE`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Gate { .. } => "gate",
@@ -577,7 +548,7 @@ impl QuestionKind {
         }
     }
 
-    /// The request of a CLI that waits for the answer, where one does.
+    /// Returns the request for which a CLI waits, where one does.
     pub fn request_id(&self) -> Option<&RequestId> {
         match self {
             Self::Agent { request, .. } => request.as_ref(),
@@ -586,7 +557,7 @@ impl QuestionKind {
         }
     }
 
-    /// What an agent asks, with the answers that it offers; nothing where no agent does.
+    /// Returns what an agent asks, with the answers that it offers; empty where no agent asks.
     pub fn agent_questions(&self) -> &[AgentQuestion] {
         match self {
             Self::Agent { questions, .. } | Self::Child { questions, .. } => questions,
@@ -594,7 +565,7 @@ impl QuestionKind {
         }
     }
 
-    /// The words that choose an answer, in the order in which they are offered.
+    /// Returns the words for its answers, in the order in which they are offered.
     pub fn choices(&self) -> &'static [&'static str] {
         let name = self.name();
         ANSWER_CHOICES
@@ -603,7 +574,7 @@ impl QuestionKind {
             .map_or(&[], |(_, choices)| choices)
     }
 
-    /// Tells whether an answer fits this question.
+    /// Returns whether an answer fits this question.
     #[expect(
         clippy::too_many_lines,
         reason = "a table: each question with the answers that fit it"
@@ -724,7 +695,7 @@ impl QuestionKind {
         }
     }
 
-    /// Reads the word that chooses an answer, as typed after `--answer KIND=`.
+    /// Parses the word that chooses an answer, as typed after `--answer KIND=`.
     pub fn parse_answer(&self, word: &str) -> Option<QuestionAnswer> {
         let answer = match (self, word) {
             (_, "cancel") => QuestionAnswer::CancelRun,
@@ -776,7 +747,7 @@ impl QuestionKind {
         self.accepts(&answer).then_some(answer)
     }
 
-    /// What is asked, in one or a few lines, cleaned.
+    /// Describes the question in one or a few lines, cleaned.
     pub fn describe(&self) -> String {
         clean_text(&self.describe_uncleaned())
     }
@@ -949,7 +920,7 @@ impl QuestionKind {
 }
 
 impl FileOrigin {
-    /// What is asked about these files, in words.
+    /// Describes the question about these files.
     fn describe_question(self, step: u32, paths: &str) -> String {
         match self {
             Self::UsersBefore => {
@@ -968,7 +939,7 @@ impl FileOrigin {
 }
 
 impl DraftFile {
-    /// The document and how much of it is new.
+    /// Describes the document and how much of it is new.
     pub fn describe(&self) -> String {
         format!(
             "{}, {}, differs by +{} −{}",
@@ -991,7 +962,7 @@ fn describe_conflict(document: &str, clash: Option<&MergeConflict>) -> String {
 }
 
 impl ExecutionTerms {
-    /// By what is tested, and what else could have been.
+    /// Describes the test command, and which other one was available.
     pub fn describe_test(&self) -> String {
         let Some(test) = &self.test else {
             return "nothing is tested: no test command is known".to_owned();
@@ -1003,7 +974,7 @@ impl ExecutionTerms {
         format!("tested by {}{other}", test.describe())
     }
 
-    /// What the user approves, line by line.
+    /// Describes the terms, line by line.
     fn describe(&self) -> String {
         let test = self.describe_test();
         let commits = match &self.commits {
@@ -1039,7 +1010,8 @@ fn parse_answer_with_argument(word: &str) -> Option<QuestionAnswer> {
     })
 }
 
-/// Tells whether an answer is one of those to an adapter that cannot go on; `movable` where there is another one.
+/// Returns whether an answer fits a question about an adapter that cannot continue; `movable` where there is another
+/// adapter.
 fn fits_adapter_failure(answer: &QuestionAnswer, movable: bool) -> bool {
     match answer {
         QuestionAnswer::Retry | QuestionAnswer::Stop => true,
@@ -1048,7 +1020,7 @@ fn fits_adapter_failure(answer: &QuestionAnswer, movable: bool) -> bool {
     }
 }
 
-/// The tests of a step in words; step 0 is the time before the first one.
+/// Names the tests of a step; step 0 is the time before the first one.
 pub fn tests_label(step: u32) -> String {
     match step {
         0 => "the tests before step 1".to_owned(),

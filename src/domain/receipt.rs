@@ -1,23 +1,20 @@
-//! The receipt of one test run: the proof that this program, not an agent, ran the check.
-//!
-//! Plain data. Refuses to know how tests are found or run.
+//! Defines the receipt of one test run: the proof that this program, not an agent, ran the tests.
 
 use serde::{Deserialize, Serialize};
 
 use super::test_command::TestCommandOrigin;
 
-/// How many failing tests are named in a line.
+/// How many failing tests are named in one line.
 const MAX_NAMED_TESTS: usize = 5;
 
 /// What one test run of this program did and found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
-    /// The command line as it was run; empty when there was none.
+    /// The command line that was run; empty when there was none.
     pub command: String,
     /// Whose command it was; `None` where there was none, and in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<TestCommandOrigin>,
-    /// How it ended.
     pub outcome: TestOutcome,
     /// The exit code, where the command ended by itself.
     pub exit_code: Option<i32>,
@@ -34,23 +31,23 @@ pub struct Receipt {
     /// The names of the tests that failed, where the runner prints them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_tests: Vec<String>,
-    /// Whether it ended well by a runner that counts its tests, and told no counts.
+    /// Whether it succeeded with a runner that counts its tests, but reported no counts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub uncounted: bool,
-    /// The line by which it failed for want of the machine's network, where nobody has said yet whether it gets it.
+    /// The line which shows that it failed without the machine's network, where the user has not decided yet whether
+    /// tests get it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lacks_network: Option<String>,
-    /// The socket for want of which it failed, where nobody has said yet whether tests reach it.
+    /// The socket without which it failed, where the user has not decided yet whether tests may reach it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lacks_socket: Option<MissingSocket>,
 }
 
-/// A socket that is hidden from tests, and wanted by one.
+/// A socket that is hidden from tests, and that a test needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MissingSocket {
-    /// Its path.
     pub path: String,
-    /// The line of the test's output that tells of it.
+    /// The line of the test's output that shows it.
     pub line: String,
 }
 
@@ -58,13 +55,13 @@ pub struct MissingSocket {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TestOutcome {
-    /// Exit status 0 and at least one test, as far as one can tell.
+    /// Exit status 0 and at least one test, as far as this is known.
     Passed,
     /// Another exit status.
     Failed,
-    /// The runner found no tests: that is no pass.
+    /// The runner found no tests, which is not a pass.
     NoTests,
-    /// It was ended at `test.timeout`.
+    /// It was stopped at `test.timeout`.
     TimedOut,
     /// It could not be started; the text says why.
     NotStarted(String),
@@ -75,16 +72,14 @@ pub enum TestOutcome {
 /// What a test runner counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TestCounts {
-    /// Tests that passed.
     pub passed: u64,
     /// Tests that failed or errored.
     pub failed: u64,
-    /// Tests that were left out.
     pub skipped: u64,
 }
 
 impl TestCounts {
-    /// Tests that ran.
+    /// Returns how many tests ran.
     pub fn executed_count(self) -> u64 {
         self.passed + self.failed
     }
@@ -99,18 +94,18 @@ impl TestCounts {
     }
 }
 
-/// Whether the user has seen a receipt that another one is compared with.
+/// Whether the user has seen the receipt used for a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReceiptSource {
-    /// It is of a step that is through.
+    /// It belongs to a finished step.
     CompletedStep,
-    /// Nobody was asked about it.
+    /// The user was not asked about it.
     Baseline,
 }
 
 impl Receipt {
-    /// Why tests that did not fail may not have tested what they tested before, with both figures; `None` where
-    /// nothing speaks against them.
+    /// Returns why tests that did not fail may not have tested what they tested before, with both numbers; `None` where
+    /// there is no doubt.
     pub fn describe_test_doubt(&self, before: Option<(&Self, ReceiptSource)>) -> Option<String> {
         let counted = before.and_then(|(before, _)| before.counts);
         let counted = counted.filter(|counts| counts.executed_count() + counts.skipped > 0);
@@ -150,7 +145,7 @@ impl Receipt {
         }
     }
 
-    /// The receipt of a step for which there was nothing to run.
+    /// Returns the receipt of a step for which there was nothing to run.
     pub fn without_command() -> Self {
         Self {
             command: String::new(),
@@ -169,7 +164,8 @@ impl Receipt {
         }
     }
 
-    /// Tells whether nothing fails but what failed in an earlier run of the same tests. In doubt something else does.
+    /// Returns whether everything that fails also failed in an earlier run of the same tests. In doubt it returns
+    /// false.
     pub fn has_only_known_failures(&self, before: &Self) -> bool {
         let both_failed = [self, before]
             .iter()
@@ -177,7 +173,8 @@ impl Receipt {
         let (Some(now), Some(then)) = (self.counts, before.counts) else {
             return false;
         };
-        // A runner that stopped early, or that fails for another reason than a test, says nothing of the rest.
+        // A runner that stopped early, or that fails for another reason than a test, says nothing about the other
+        // tests.
         let is_comparable = both_failed
             && self.command == before.command
             && self.exit_code == before.exit_code
@@ -194,7 +191,7 @@ impl Receipt {
             }
     }
 
-    /// The first names of the tests that failed; empty where none is known.
+    /// Returns the first names of the failing tests; empty where none is known.
     pub fn failed_tests_label(&self) -> String {
         let n_more = self.failed_tests.len().saturating_sub(MAX_NAMED_TESTS);
         let more = match n_more {
@@ -210,15 +207,15 @@ impl Receipt {
         format!("{}{more}", named.join(", "))
     }
 
-    /// Tells whether the program that the command names is not there: no agent's edit of the tree changes that. A script
-    /// of the repository that is missing is another matter.
+    /// Returns whether the program of the command is missing, which no agent can change by editing the tree. A missing
+    /// script of the repository does not count.
     pub fn is_runner_missing(&self) -> bool {
         let program = self.command.split_ascii_whitespace().next();
         let is_path = program.is_some_and(|program| program.contains('/'));
         matches!(self.outcome, TestOutcome::NotStarted(_)) && !is_path
     }
 
-    /// Tells whether the step may go on: nothing failed (not tested counts as going on, not as tested).
+    /// Returns whether the step may continue: nothing failed. Untested work may continue, but does not count as tested.
     pub fn allows_next_step(&self) -> bool {
         match self.outcome {
             TestOutcome::Passed | TestOutcome::NoTests | TestOutcome::NoCommand => true,
@@ -226,7 +223,7 @@ impl Receipt {
         }
     }
 
-    /// Says in a few words what was found, and whose command found it.
+    /// Describes the result in a few words, with the source of the command.
     pub fn describe_with_origin(&self) -> String {
         let found = self.describe();
         match &self.origin {
@@ -235,7 +232,7 @@ impl Receipt {
         }
     }
 
-    /// Says in a few words what was found, the same on screen, in log.md and in JSON.
+    /// Describes the result in a few words, the same on screen, in log.md and in JSON.
     pub fn describe(&self) -> String {
         let counted = self
             .counts
@@ -295,12 +292,12 @@ mod tests {
         let uncounted =
             format!("the tests ended well, and nothing was counted: {before}; now no counts");
         check(Some((3, 0)), (Passed, None), &uncounted);
-        // A command that is no runner counts nothing, and a repository without tests has none to lose.
+        // A command that is not a test runner counts nothing, and a repository without tests has none to lose.
         check(None, (Passed, None), "");
         check(None, (NoTests, None), "");
     }
 
-    /// A failed run with so many tests that passed, were skipped and failed by these names.
+    /// A failed run with these numbers of passed and skipped tests and these names of failed ones.
     fn failed(passed: u64, skipped: u64, n_failed: u64, names: &[&str]) -> Receipt {
         Receipt {
             exit_code: Some(1),
@@ -350,7 +347,7 @@ mod tests {
         check(&failed(4, 0, 1, &[]), true);
         check(&failed(3, 0, 3, &[]), false);
         check(&failed(2, 0, 2, &[]), false);
-        // What fails beside the tests, or counts nothing, is not told apart.
+        // A failure outside of the tests, or a runner without counts, cannot be compared.
         check(&failed(5, 0, 0, &[]), false);
         let uncounted = Receipt {
             counts: None,

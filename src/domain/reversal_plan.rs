@@ -1,115 +1,110 @@
-//! Taking steps back, and putting them there again: what is reversed, in data.
+//! Plans how to undo and redo steps, as data.
 //!
-//! Both are one operation: between two trees that were noted, each path that changed gets its earlier
-//! content. Refuses to know git; what is in the trees is looked at by the engine.
+//! Both are one operation: between two recorded trees, each changed path gets its earlier content.
 
 use serde::{Deserialize, Serialize};
 
 use super::plan_execution::{CurrentStep, PlanExecution, StepOutcome, StepRecord};
 use super::run::commit_subject;
 
-/// Which way steps go.
+/// The direction in which steps are reversed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "way", rename_all = "snake_case")]
 pub enum UndoDirection {
-    /// Back to before this step; it and all after it are undone.
+    /// Undo this step and all after it.
     Undo {
-        /// The step.
         step: u32,
     },
-    /// What was undone last comes back.
+    /// Redo what was undone last.
     Redo,
 }
 
-/// What the user wishes for.
+/// What the user asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UndoRequest {
-    /// The last step that changed something is undone; else what was undone comes back.
+    /// Undo the last step that changed something; otherwise redo what was undone.
     Last,
-    /// Back to before this step.
+    /// Undo back to before this step.
     BackTo(u32),
-    /// What was undone comes back.
+    /// Redo what was undone.
     Redo,
 }
 
-/// What is reversed.
+/// What to reverse.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReversalPlan {
-    /// Which way.
     pub way: UndoDirection,
-    /// The steps, in the order in which they were made.
+    /// The steps, in the order in which they were done.
     pub steps: Vec<u32>,
     /// The text of the first of them.
     pub text: String,
-    /// The one of them that is at hand and not through.
+    /// The current step, where it is among them and not finished.
     pub unfinished: Option<u32>,
-    /// Between which trees the files changed, the oldest first; `to` goes back to `from`.
+    /// Between which trees the files changed, the oldest first; files change from `to` back to `from`.
     pub spans: Vec<TreeSpan>,
-    /// The commits that are taken back by one new commit, the oldest first.
+    /// The commits that one new commit reverts, the oldest first.
     pub commits: Vec<String>,
 }
 
-/// Two trees: from the later one the files go back to the earlier one.
+/// Two trees: the files change from the later one back to the earlier one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreeSpan {
-    /// The tree that is gone back to.
+    /// The tree to return to.
     pub from: String,
-    /// The tree that is left.
+    /// The tree to leave.
     pub to: String,
-    /// Paths that stay as they are, though they differ: the user's own edits meanwhile.
+    /// Paths that stay unchanged although they differ, because of the user's own edits in between.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keeps: Vec<String>,
 }
 
-/// Steps that were undone and can come back, as long as no other turn has worked since.
+/// Steps that were undone and can be redone, as long as no other turn has worked since.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UndoRecord {
-    /// What was known of them.
+    /// The records of the steps.
     pub records: Vec<StepRecord>,
-    /// The step that was at hand, where it went back too.
+    /// The step that was current, where it was undone too.
     pub current: Option<CurrentStep>,
-    /// The tree from before.
+    /// The tree from before the undo.
     pub kept: String,
-    /// The tree from right after.
+    /// The tree from right after the undo.
     pub left: String,
-    /// The commit that took theirs back.
+    /// The commit that reverted theirs.
     pub commit: Option<String>,
 }
 
 /// What a reversal would do, for the user to decide.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReversalPreview {
-    /// Which way.
     pub way: UndoDirection,
-    /// The steps.
     pub steps: Vec<u32>,
-    /// The tree that was looked at; when it changed, nothing is done.
+    /// The tree that was inspected; when it changed, nothing is done.
     pub inspected_tree: String,
-    /// Each file with what becomes of it.
+    /// Each file with what happens to it.
     pub files: Vec<(FileReversalKind, String)>,
-    /// Those of them that somebody changed since, whose changes go out of the tree.
+    /// Those of them that were edited since; these edits are removed from the tree.
     pub user_edited: Vec<String>,
-    /// The step that is at hand and not through.
+    /// The current step, where it is among them and not finished.
     pub unfinished: Option<u32>,
-    /// The commits that are taken back: id and subject.
+    /// The commits that are reverted: id and subject.
     pub commits: Vec<(String, String)>,
-    /// The first line of the commit that does it; `None` where nothing is committed.
+    /// The first line of the new commit; `None` where nothing is committed.
     pub commit_subject: Option<String>,
 }
 
-/// What becomes of a file.
+/// What happens to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileReversalKind {
     /// It gets its earlier content.
     Modify,
-    /// It comes back.
+    /// The file is created again.
     Restore,
-    /// It goes away.
+    /// The file is deleted.
     Delete,
 }
 
 impl UndoDirection {
-    /// The verb, as in `undo step 2`.
+    /// Returns the verb, as in `undo step 2`.
     pub fn verb(self) -> &'static str {
         match self {
             Self::Undo { .. } => "undo",
@@ -117,7 +112,7 @@ impl UndoDirection {
         }
     }
 
-    /// What was done to the steps.
+    /// Returns the past participle, as in `undone`.
     pub fn past_participle(self) -> &'static str {
         match self {
             Self::Undo { .. } => "undone",
@@ -136,7 +131,7 @@ pub fn steps_label(steps: &[u32]) -> String {
 }
 
 impl ReversalPlan {
-    /// The commit's message: what was taken back, then which commits.
+    /// Returns the commit message: what was reversed, then which commits.
     pub fn commit_message(&self) -> String {
         let verb = match self.way {
             UndoDirection::Undo { .. } => "Undo",
@@ -157,8 +152,8 @@ impl ReversalPlan {
 }
 
 impl PlanExecution {
-    /// The steps that can be undone, the likeliest first: the one at hand where it was begun, then the
-    /// last one that changed something.
+    /// Returns the steps that can be undone, the most likely first: the current one where it was started, then the last
+    /// one that changed something.
     pub fn undoable_steps(&self) -> Vec<u32> {
         let begun = self.current.iter().filter(|c| c.tree_before.is_some());
         let begun = begun.map(|current| current.n);
@@ -167,7 +162,7 @@ impl PlanExecution {
         begun.chain(last).collect()
     }
 
-    /// The ways that a wish may mean, the likeliest first.
+    /// Returns the directions that a request may mean, the most likely first.
     pub fn candidate_directions(&self, wish: UndoRequest) -> Vec<UndoDirection> {
         let undo = |step| UndoDirection::Undo { step };
         match wish {
@@ -181,10 +176,11 @@ impl PlanExecution {
         }
     }
 
-    /// What undoing back to before a step takes; `now` is the tree as it is.
+    /// Plans the undo back to before a step; `now` is the current tree.
     ///
     /// # Errors
-    /// Says why it cannot be undone.
+    ///
+    /// Returns why the step cannot be undone.
     pub fn plan_undo(&self, step: u32, now: &str) -> Result<ReversalPlan, String> {
         let at = self.done.iter().position(|record| record.n == step);
         let begun = self.current.as_ref().filter(|c| c.tree_before.is_some());
@@ -217,10 +213,11 @@ impl PlanExecution {
         })
     }
 
-    /// What bringing back the last undone steps takes.
+    /// Plans the redo of the steps undone last.
     ///
     /// # Errors
-    /// Says why nothing can come back.
+    ///
+    /// Returns why nothing can be redone.
     pub fn plan_redo(&self) -> Result<ReversalPlan, String> {
         let undone = self
             .undone
@@ -246,10 +243,11 @@ impl PlanExecution {
         })
     }
 
-    /// What a way takes.
+    /// Plans a reversal in this direction.
     ///
     /// # Errors
-    /// Says why it cannot be gone.
+    ///
+    /// Returns why it is not possible.
     pub fn plan_reversal(&self, way: UndoDirection, now: &str) -> Result<ReversalPlan, String> {
         match way {
             UndoDirection::Undo { step } => self.plan_undo(step, now),

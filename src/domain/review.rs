@@ -1,4 +1,5 @@
-//! Reads `comments.md`: marker, status, remarks and responses, and the verdict, a total function that fails closed.
+//! Parses `comments.md`: marker, status, remarks and responses, and the verdict. Any text that is not exactly an
+//! approval requires changes.
 //!
 //! The verdict is read from this document only, never from chat or plan text.
 
@@ -23,7 +24,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The word as in front matter and marker.
+    /// Returns the word as used in front matter and marker.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Approved => "APPROVED",
@@ -31,7 +32,7 @@ impl Verdict {
         }
     }
 
-    /// The word for people: the same wherever a verdict is told.
+    /// Returns the label for the user, the same wherever a verdict is shown.
     pub fn label(self) -> &'static str {
         match self {
             Self::Approved => "approved",
@@ -39,7 +40,7 @@ impl Verdict {
         }
     }
 
-    /// What stands before that word in lists.
+    /// Returns the symbol before that label in lists.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Approved => "✓",
@@ -48,10 +49,10 @@ impl Verdict {
     }
 }
 
-/// What a review document says.
+/// The content of a review document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewDocument {
-    /// Its verdict under the ledger it was read with.
+    /// Its verdict, given the ledger it was read with.
     pub verdict: Verdict,
     /// False when its signals disagree: marker, front-matter status, open blocking findings.
     pub consistent: bool,
@@ -60,12 +61,12 @@ pub struct ReviewDocument {
     pub marker: Option<Verdict>,
     /// Its remarks, in the order of the text.
     pub remarks: Vec<ReviewRemark>,
-    /// The findings that it says are settled; `None` in logs of earlier versions, where each one left out was.
+    /// The findings that it settles; `None` in logs of earlier versions, where every finding it left out was settled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<Vec<u32>>,
 }
 
-/// Reads a review document. Total: whatever is not exactly an approval requires changes.
+/// Parses a review document. Works on any text: whatever is not exactly an approval requires changes.
 pub fn parse(text: &str, ledger: &FindingLedger) -> ReviewDocument {
     let document = front_matter::parse_document(text);
     let marker = parse_marker(document.body);
@@ -98,7 +99,7 @@ pub fn parse(text: &str, ledger: &FindingLedger) -> ReviewDocument {
     }
 }
 
-/// What the first line that is not blank says, where that is a marker and nothing else.
+/// Returns the verdict in the first line that is not blank, where that line is a marker and nothing else.
 fn parse_marker(body: &str) -> Option<Verdict> {
     let first = body.lines().find(|line| !line.trim().is_empty())?;
     match first.trim() {
@@ -108,7 +109,7 @@ fn parse_marker(body: &str) -> Option<Verdict> {
     }
 }
 
-/// The numbers in the lines `Settled: 1, 2` of a review.
+/// Returns the numbers in the lines `Settled: 1, 2` of a review.
 pub fn parse_settled_numbers(body: &str) -> Vec<u32> {
     let lines = strip_responses(body).lines();
     lines.filter_map(parse_settled_line).flatten().collect()
@@ -127,13 +128,14 @@ fn parse_settled_line(line: &str) -> Option<Vec<u32>> {
     let words = numbers.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';'));
     let words = words.map(|word| word.trim_matches(['*', '`', '#', '.']));
     let numbers = words.filter(|word| !matches!(*word, "" | "and"));
-    // Behind the numbers a reason may follow, which names other things.
+    // A reason may follow the numbers, and may contain other numbers.
     Some(numbers.map_while(|word| word.parse().ok()).collect())
 }
 
-/// How many lines of a review say a verdict, the first one among them.
+/// Counts the lines of a review that state a verdict, including the first one.
 ///
-/// Wherever such a line is and however it is dressed, it counts: quoted, in a list, in a code fence, in other letters.
+/// Every such line counts, wherever and however it is written: quoted, in a list, in a code fence, in another letter
+/// case.
 fn count_marker_lines(text: &str) -> usize {
     let ends = [
         '\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}',
@@ -141,7 +143,7 @@ fn count_marker_lines(text: &str) -> usize {
     text.split(ends).filter(|line| is_marker_line(line)).count()
 }
 
-/// Tells whether a line says a verdict and nothing else, apart from a word on what it is, such as `Verdict:`.
+/// Returns whether a line states a verdict and nothing else, apart from a label such as `Verdict:`.
 fn is_marker_line(line: &str) -> bool {
     let is_open = |c: char| matches!(c, '[' | '［' | '【');
     let is_close = |c: char| matches!(c, ']' | '］' | '】');
@@ -149,7 +151,7 @@ fn is_marker_line(line: &str) -> bool {
     let line = line.trim_matches(is_dress);
     let (before, marker) = match line.find(is_open) {
         Some(at) => line.split_at(at),
-        // Without brackets only the word that nobody writes by chance is a marker.
+        // Without brackets, only the word that is never written by chance is a marker.
         None => return line.eq_ignore_ascii_case("CHANGES_REQUIRED"),
     };
     if !marker.ends_with(is_close) {
@@ -163,7 +165,7 @@ fn is_marker_line(line: &str) -> bool {
     (is_label || is_numbered) && matches!(says.as_str(), "APPROVED" | "CHANGESREQUIRED")
 }
 
-/// The values of every field called status, whatever the case of its name: one that disagrees is a conflict.
+/// Returns the values of every field called status, whatever the case of its name: a different value is a conflict.
 fn status_values(fields: &[(String, String)]) -> Vec<String> {
     let is_status = |name: &str| name.trim().eq_ignore_ascii_case("status");
     let plain = |value: &str| value.trim().trim_matches(['"', '\'']).to_ascii_uppercase();
@@ -174,13 +176,13 @@ fn status_values(fields: &[(String, String)]) -> Vec<String> {
         .collect()
 }
 
-/// Tells whether a text can be a review at all: it has a marker line or at least one remark.
+/// Returns whether a text can be a review at all: it has a marker line or at least one remark.
 pub fn is_review(text: &str) -> bool {
     let body = front_matter::parse_document(text).body;
     parse_marker(body).is_some() || !parse_remarks(body).is_empty()
 }
 
-/// The part of a review that the reviewer wrote: everything before the responses.
+/// Returns the part that the reviewer wrote: everything before the responses.
 pub fn strip_responses(body: &str) -> &str {
     let mut at = 0;
     for line in body.split_inclusive('\n') {
@@ -192,16 +194,16 @@ pub fn strip_responses(body: &str) -> &str {
     body
 }
 
-/// A review taken apart for reading: what stands below each remark, and what belongs to none.
+/// A review split for reading: the text below each remark, and the rest.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReviewParts {
-    /// The lines below each remark's first one, by its number.
+    /// The lines below each remark's first line, by its number.
     pub evidence: Vec<(u32, String)>,
-    /// What is neither marker, remark nor answer.
+    /// Everything that is neither marker, remark nor answer.
     pub rest: String,
 }
 
-/// Takes the text of a review apart.
+/// Splits the text of a review into its parts.
 pub fn split_parts(body: &str) -> ReviewParts {
     let mut parts = ReviewParts::default();
     let (mut of_remark, mut in_responses) = (false, false);
@@ -233,7 +235,7 @@ pub fn split_parts(body: &str) -> ReviewParts {
     parts
 }
 
-/// Reads the remarks `N. [blocking|major|minor] …`. An unknown word in the brackets counts as blocking.
+/// Parses the remarks `N. [blocking|major|minor] …`. An unknown word in the brackets counts as blocking.
 fn parse_remarks(body: &str) -> Vec<ReviewRemark> {
     strip_responses(body)
         .lines()
@@ -258,7 +260,7 @@ fn parse_remark(line: &str) -> Option<ReviewRemark> {
     })
 }
 
-/// Reads the planner's answers: only lines `N. accepted: …` and `N. rejected: …` count.
+/// Parses the planner's answers: only lines `N. accepted: …` and `N. rejected: …` count.
 pub fn parse_responses(text: &str) -> Vec<FindingResponse> {
     text.lines().filter_map(parse_response).collect()
 }
@@ -283,7 +285,7 @@ fn parse_response(line: &str) -> Option<FindingResponse> {
     })
 }
 
-/// Reads `N.` or `N)` at the start of a line, perhaps indented or a list item, and gives what follows.
+/// Parses `N.` or `N)` at the start of a line, perhaps indented or a list item, and returns what follows.
 fn parse_item_number(line: &str) -> Option<(u32, &str)> {
     let line = line
         .trim_start()
@@ -296,8 +298,8 @@ fn parse_item_number(line: &str) -> Option<(u32, &str)> {
     Some((n, rest.trim_start_matches('*').trim_start()))
 }
 
-/// Writes the section of responses that the program carries over: all answers so far, by review, and
-/// what was left unanswered.
+/// Renders the section of responses that the program carries over: all answers so far, by review, and what is
+/// unanswered.
 pub fn render_responses(ledger: &FindingLedger) -> String {
     let mut out = String::new();
     for review in 1..=ledger.review_count() {
@@ -516,7 +518,7 @@ mod tests {
             prop_assume!(c != '\n');
             let mut text = "[APPROVED]".to_owned();
             text.insert(at, c);
-            // A byte order mark at the very start of a file is no character of its first line.
+            // A byte order mark at the very start of a file is not part of its first line.
             prop_assume!(!(at == 0 && c == '\u{feff}'));
             prop_assert_eq!(parse(&text, &FindingLedger::default()).verdict, Verdict::ChangesRequired);
         }

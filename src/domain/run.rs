@@ -1,7 +1,6 @@
-//! One goal in one repository: the whole state, and `step`, the only door to it.
+//! Holds the whole state of a run, which is one goal in one repository, and changes it only through `step`.
 //!
-//! Refuses to know how effects are performed. The same events always give the same state and effects,
-//! so a run is a fold of its log.
+//! The same events always give the same state and effects, so a run is a fold of its log.
 
 mod agent_questions;
 mod child_sessions;
@@ -65,124 +64,121 @@ pub struct Run {
     state: RunState,
 }
 
-/// Everything that is known of a run; what `state.json` holds.
+/// Everything that is known of a run; the content of `state.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunState {
-    /// The run's id.
     pub run: RunId,
-    /// When it was made.
+    /// When it was created.
     pub created: UnixMillis,
     /// Its goal, once given.
     pub goal: Option<RunGoal>,
-    /// Who talks with the user about it.
+    /// Who discusses it with the user.
     #[serde(default)]
     pub refiner: Role,
     /// Where in the workflow it is.
     pub phase: Phase,
-    /// Who releases turns.
     pub gate: Gate,
-    /// Whether a turn that is released may start.
+    /// Whether a released turn may start.
     #[serde(default, skip_serializing_if = "TurnHold::is_free")]
     pub turn_hold: TurnHold,
     /// How much runs without asking.
     pub mode: Mode,
-    /// The settings that the workflow follows.
+    /// The settings of the workflow.
     pub settings: WorkflowSettings,
     /// How often a goal was confirmed.
     pub cycle: u32,
-    /// The review of this cycle that runs or ran last, from 1; 0 before the first.
+    /// The current or last review of this cycle, from 1; 0 before the first.
     pub iteration: u32,
-    /// Iterations granted beyond the cap.
+    /// Iterations that the user granted beyond the maximum.
     pub extra: u32,
     /// Iterations in a row that settled nothing.
     pub stall: u32,
-    /// The planner's session.
     pub planner: Session,
     /// The reviewer's session; `None` skips the review.
     pub reviewer: Option<Session>,
-    /// The plan that lies on disk.
+    /// The plan on disk.
     pub plan: Option<PlanFile>,
-    /// Whether the user's words are in it that an agent's next version would take away.
+    /// Whether it contains words of the user that an agent's next version would overwrite.
     #[serde(default)]
     pub plan_by: DocumentAuthor,
-    /// The hash of the `comments.md` that lies on disk.
+    /// The hash of the `comments.md` on disk.
     pub comments_sha256: Option<Sha256>,
-    /// The same as for the plan.
+    /// Whether it contains words of the user, as for the plan.
     #[serde(default)]
     pub comments_by: DocumentAuthor,
-    /// The approval hash of the plan that the review at hand is about.
+    /// The approval hash of the plan in the current review.
     pub reviewing: Option<Sha256>,
     /// The last verdict.
     pub verdict: Option<VerdictRecord>,
     /// The approval hash of the plan that was approved.
     pub approved_sha256: Option<Sha256>,
-    /// All findings.
     pub findings: FindingLedger,
-    /// What the agents of this review and of its answer were asked for once more.
+    /// What the agents of this review and of its answer were asked to add.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asked_back: Vec<MissingPart>,
     /// The execution, once entered.
     pub execution: Option<PlanExecution>,
-    /// The turn that runs.
+    /// The turn that runs now.
     pub running: Option<RunningTurn>,
-    /// What the program itself is at between two turns.
+    /// What the program itself does between two turns.
     pub busy: Option<ProgramOperation>,
     /// The question that waits for the user.
     pub awaiting: Option<Question>,
-    /// What agents wait for at their CLIs beside it: a second question of the turn at work, and those of children.
+    /// Other questions for which agents wait at their CLIs: a second question of the running turn, and those of
+    /// children.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<Question>,
     /// Calls of agents that wait for a decision.
     pub approvals: Vec<Approval>,
-    /// How many have waited so far.
+    /// How many have waited so far; numbers the next one.
     #[serde(default)]
     n_approvals: u32,
-    /// The child sessions, in the order in which they were made.
+    /// The child sessions, in the order in which they were created.
     #[serde(default)]
     pub children: Vec<ChildSession>,
-    /// The group discussions, in the order in which they were begun.
+    /// The group discussions, in the order in which they were started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub discussions: Vec<GroupDiscussion>,
-    /// What agents asked for and nobody answered before the program ended; each is told with its next turn.
+    /// Requests of agents without an answer before the program ended; each agent learns of it with its next turn.
     #[serde(default)]
     pub unanswered: Vec<UnansweredRequest>,
-    /// What the user refused together with the rest of a turn; each is told with its agent's next turn.
+    /// Requests that the user refused together with the rest of a turn; each agent learns of it with its next turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<UnansweredRequest>,
-    /// Questions whose agents were told to end their turns without the answer.
+    /// Questions whose agents ended their turns without the answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub late: Vec<DeferredAnswer>,
-    /// What the planner is told next, where the user said no to handing the plan on: the plan of the turn at hand is
-    /// kept and goes to no review.
+    /// The text for the planner, where the user did not let the plan go to review: the plan of the current turn is
+    /// stored and not reviewed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_stays: Option<String>,
-    /// A turn that is over and waits for answers to them.
+    /// A finished turn that waits for answers to its questions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     held_end: Option<deferred_answers::SuspendedTurnEnd>,
-    /// What came for agents after their turns; each is told with its next turn.
+    /// Results that arrived after an agent's turn; each agent gets them with its next turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<DeferredResult>,
-    /// What the user said when no turn could be told; the next one is.
+    /// The user's messages that no turn could receive; the next one gets them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<QueuedUserMessage>,
-    /// What a cut-off turn left in its folder, until the run is taken up.
+    /// What a cut-off turn left in its folder, until the run is resumed.
     #[serde(default)]
     draft: Option<(TurnId, Vec<DraftFile>)>,
     /// The last step that was stopped, which may have left changes uncommitted.
     #[serde(default)]
     pub stopped_step: Option<StoppedStep>,
-    /// Failures in a row of the turn at hand.
+    /// Failures in a row of the current turn.
     pub failures: u32,
-    /// Usage limits in a row that nobody told the end of.
+    /// Usage limits in a row whose end is not known.
     #[serde(default)]
     pub blind_waits: u32,
-    /// What the user asked for at the approval and `comments.md` does not hold yet.
+    /// What the user requested at the approval, until `comments.md` contains it.
     #[serde(default)]
     pub remarks: Option<String>,
     /// The user's notes on lines of the plan.
     #[serde(default)]
     pub notes: PlanNotes,
-    /// Who worked when, and what each review said.
+    /// When each role worked, and what each review said.
     #[serde(default)]
     pub course: RunTimeline,
     /// The number of the next turn.
@@ -202,79 +198,74 @@ pub struct RunGoal {
     pub confirmed: bool,
 }
 
-/// The plan that lies on disk.
+/// The plan on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanFile {
-    /// What it says.
     pub plan: Plan,
     /// The hash of the whole file.
     pub file_sha256: Sha256,
     /// Which committed version it is, from 1.
     pub version: u32,
-    /// Whether the file that lies there is a plan at all.
+    /// Whether the file on disk is a plan at all.
     pub reading: PlanFileState,
 }
 
-/// What an agent asked for and nobody answered.
+/// A request of an agent without an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnansweredRequest {
-    /// Who asked.
+    /// The role that asked.
     pub role: Role,
-    /// For what, cleaned.
+    /// What it asked for, cleaned.
     pub what: String,
 }
 
-/// What an agent waited for and is told with its next turn.
+/// A result for which an agent waited and which it gets with its next turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeferredResult {
-    /// Who waited.
+    /// The role that waited.
     pub role: Role,
-    /// What it is told, cleaned.
+    /// The text for the agent, cleaned.
     pub text: String,
 }
 
-/// Whose words a document holds.
+/// Whose words a document contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DocumentAuthor {
-    /// Those of agents and of the program alone.
+    /// Only those of agents and of the program.
     Agent,
-    /// The user's among them; also where nobody knows.
+    /// Some are the user's; also where this is not known.
     #[default]
     User,
 }
 
-/// Whether a plan's file is a plan.
+/// Whether the plan's file is a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanFileState {
-    /// It is.
+    /// The file is a plan.
     Plan,
-    /// An edit took its boxes away; `plan` holds the steps that were known before.
+    /// An edit removed its boxes; `plan` has the steps that were known before.
     Broken,
 }
 
-/// A verdict and what it was about.
+/// A verdict and its circumstances.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerdictRecord {
-    /// The verdict.
     pub value: Verdict,
     /// False when the review's signals disagreed.
     pub consistent: bool,
     /// Whether the user let the plan pass against it.
     pub forced: bool,
-    /// The approval hash of the plan it is about.
+    /// The approval hash of the plan that was reviewed.
     pub plan_sha256: Sha256,
-    /// The iteration.
     pub iteration: u32,
 }
 
-/// The turn that runs.
+/// The turn that runs now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunningTurn {
-    /// The turn.
     pub order: TurnOrder,
-    /// Since when.
     pub started_at: UnixMillis,
     /// Whether its result still counts.
     pub result: ResultValidity,
@@ -282,42 +273,38 @@ pub struct RunningTurn {
     pub process: Option<AgentProcess>,
 }
 
-/// Whether a running turn's result still counts.
+/// Whether the result of a running turn still counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResultValidity {
-    /// It does.
     Yes,
-    /// The user stopped or cancelled in between.
+    /// The user stopped or cancelled in the meantime.
     No,
 }
 
-/// What the program itself is at between two turns.
+/// What the program itself does between two turns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "busy", rename_all = "snake_case")]
 pub enum ProgramOperation {
     /// It takes a document out of a completed turn.
     Collecting {
-        /// The turn.
         order: TurnOrder,
-        /// The question at the end of its text, where the heuristic found one.
+        /// The question at the end of the turn's text, where the heuristic found one.
         question: Option<String>,
     },
     /// It stores the tree before a turn.
     Storing {
-        /// The turn.
         order: TurnOrder,
     },
-    /// It waits with a released turn until the user has said whether to stop.
+    /// It waits with a released turn until the user has answered whether to stop.
     Held {
-        /// The turn.
         order: TurnOrder,
         /// The gate that released it.
         by: Gate,
     },
-    /// It looks at the repository before the approval of an execution.
+    /// It inspects the repository before the approval of an execution.
     Surveying,
-    /// It makes the branch stand.
+    /// It checks out the branch.
     Entering,
     /// It runs the tests on the tree before the first step.
     Baseline,
@@ -326,26 +313,25 @@ pub enum ProgramOperation {
         /// What the turn is for.
         purpose: TurnPurpose,
     },
-    /// It is at the stage of the step at hand.
+    /// It works on the current step.
     Stepping {
         /// The question at the end of the agent's text, where the heuristic found one.
         question: Option<String>,
     },
-    /// It takes steps back, or brings them back.
+    /// It undoes or redoes steps.
     Reversing {
-        /// Which way.
         way: UndoDirection,
-        /// The tree from before, once it is kept; from then on it is gone through with.
+        /// The stored tree from before; once it is stored, the reversal is always finished.
         kept: Option<String>,
-        /// The tree from after and the commit that was made, once the files are put back.
+        /// The tree from after and the new commit, once the files are restored.
         left: Option<(String, Option<String>)>,
-        /// What waited for the user.
+        /// The question that waited for the user before the reversal.
         question: Option<Question>,
     },
 }
 
 impl Run {
-    /// Makes a run out of the first event of its log.
+    /// Creates a run from the first event of its log.
     pub fn new(at: UnixMillis, created: &RunParameters) -> Self {
         let session = |(id, adapter): &(_, String), profile| {
             Session::new(Clone::clone(id), adapter.clone(), profile)
@@ -408,12 +394,13 @@ impl Run {
         }
     }
 
-    /// What is known of the run.
+    /// Returns the state of the run.
     pub fn state(&self) -> &RunState {
         &self.state
     }
 
-    /// The run after one more event of its log, whose effects were performed or are nobody's; none before its first.
+    /// Applies one event of the log during a replay; its effects are dropped, because they were already performed or no
+    /// longer matter. Returns `None` before the first event.
     pub fn replay_event(run: Option<Self>, at: UnixMillis, event: &Event) -> Option<Self> {
         match (run, event) {
             (None, Event::RunCreated(created)) => Some(Self::new(at, created)),
@@ -425,8 +412,8 @@ impl Run {
         }
     }
 
-    /// Takes one event in and says what is to be done. An event that does not fit changes nothing but the
-    /// time of the last one.
+    /// Applies one event and returns the effects to perform. An event that does not fit changes nothing but the time of
+    /// the last one.
     pub fn step(&mut self, at: UnixMillis, event: &Event) -> Vec<Effect> {
         let effects = self.dispatch_event(at, event);
         run_timeline::record_event(&mut self.state, at, event);
@@ -668,7 +655,7 @@ impl PlanFile {
 }
 
 impl RunState {
-    /// The session of a role; `None` for the reviewer of a run without one.
+    /// Returns the session of a role; `None` for the reviewer of a run without one.
     pub fn session(&self, role: Role) -> Option<&Session> {
         match role {
             Role::Planner => Some(&self.planner),
@@ -683,19 +670,19 @@ impl RunState {
         }
     }
 
-    /// The question that comes first: an agent that waits at its CLI before the workflow, who asked first before who
-    /// asked later.
+    /// Returns the question to show first: questions of agents that wait at their CLIs come before those of the
+    /// workflow, then the older one comes first.
     pub fn current_question(&self) -> Option<&Question> {
         let all = self.awaiting.iter().chain(&self.asked);
         all.min_by_key(|question| (question.kind.request_id().is_none(), question.id))
     }
 
-    /// Tells whether nothing will happen in this run any more by itself.
+    /// Returns whether nothing more happens in this run by itself.
     pub fn is_over(&self) -> bool {
         self.phase.is_final() && self.busy.is_none()
     }
 
-    /// The run as it was left: whatever its record says, nobody is at anything and nothing is asked now.
+    /// Returns the run as it was left: nothing runs and no question is open, whatever the record says.
     #[must_use]
     pub fn without_activity(mut self) -> Self {
         (self.running, self.busy, self.awaiting) = (None, None, None);
@@ -703,12 +690,12 @@ impl RunState {
         self
     }
 
-    /// How many iterations this cycle may have.
+    /// Returns the maximum number of iterations in this cycle.
     pub fn iteration_limit(&self) -> u32 {
         self.settings.max_iterations.saturating_add(self.extra)
     }
 
-    /// Tells whether an execution ran to its end without changing anything.
+    /// Returns whether an execution finished without changing anything.
     pub fn has_changed_nothing(&self) -> bool {
         let nothing = |execution: &PlanExecution| {
             execution
@@ -720,7 +707,7 @@ impl RunState {
         self.phase == Phase::Done && self.execution.as_ref().is_none_or(nothing)
     }
 
-    /// Which steps are not proven and why, in one line; `None` where all are.
+    /// Describes which steps are not proven and why, in one line; `None` where all are.
     pub fn describe_unproven_steps(&self) -> Option<String> {
         let records = self.execution.iter().flat_map(|execution| &execution.done);
         let told = records.filter_map(|record| {
@@ -735,7 +722,7 @@ impl RunState {
         }
     }
 
-    /// Takes a committed or edited plan in as the next version.
+    /// Stores a committed or edited plan as the next version.
     fn set_plan(&mut self, plan: PlanFile, by: DocumentAuthor) {
         self.plan_by = by;
         let version = self.plan.as_ref().map_or(0, |plan| plan.version) + 1;

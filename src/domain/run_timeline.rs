@@ -1,7 +1,7 @@
-//! The course of a run: who worked from when to when, when the user was waited for, and what each review said.
+//! Records the timeline of a run: when each role worked, when the run waited for the user, and what each review said.
 //!
-//! A fold of the events like the rest of the state, kept for tables and bars, and small: of what is long ago only sums and
-//! the times of work are known. Refuses to decide anything by it.
+//! A fold of the events like the rest of the state, kept for tables and bars, and small: older entries are reduced to
+//! sums and working times. No decision depends on it.
 
 mod recorder;
 mod timeline_totals;
@@ -15,57 +15,52 @@ use super::turn::Role;
 pub(super) use recorder::record_event;
 use timeline_totals::TimelineTotals;
 
-/// What happened when, as far as it is kept.
+/// The recorded timeline of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RunTimeline {
-    /// The last turns, in their order.
+    /// The last turns, in order.
     turns: Vec<TurnSpan>,
-    /// When the user was waited for last.
+    /// The last waits for the user.
     waits: Vec<ActivitySpan>,
-    /// When no program worked on the run; the last hundreds.
+    /// Times without a running program; the last few hundred.
     pauses: Vec<ActivitySpan>,
-    /// The last hundreds of steps, in the order in which they were begun; one that is done again is there again.
+    /// The last few hundred steps, in the order in which they were started; a repeated step appears again.
     steps: Vec<StepSpan>,
-    /// The last hundreds of reviews.
+    /// The last few hundred reviews.
     reviews: Vec<ReviewSpan>,
-    /// When the last event came.
+    /// When the last event arrived.
     last: Option<UnixMillis>,
-    /// What is known of the turns and waits before those.
+    /// Sums of the turns and waits before those.
     #[serde(default, skip_serializing_if = "TimelineTotals::is_empty")]
     earlier: TimelineTotals,
 }
 
-/// A time, and what it was spent on.
+/// A time span, and what it was spent on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActivitySpan {
-    /// When it began.
     pub from: UnixMillis,
-    /// When it ended; `None` while it goes on.
+    /// When it ended; `None` while it lasts.
     pub to: Option<UnixMillis>,
-    /// On what, in a word or two; empty where there is nothing to say.
+    /// What it was spent on, in a word or two; may be empty.
     pub what: String,
 }
 
 /// One turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnSpan {
-    /// The turn.
     pub turn: TurnId,
-    /// Whose.
     pub role: Role,
-    /// What for, in words.
+    /// A description of its purpose.
     pub what: String,
-    /// When it began.
     pub from: UnixMillis,
-    /// When it ended; `None` while it goes on.
+    /// When it ended; `None` while it runs.
     pub to: Option<UnixMillis>,
-    /// How it ended.
     pub end: TurnSpanEnd,
-    /// What the CLI had counted before it.
+    /// The CLI's totals before it.
     before: SessionUsage,
-    /// What it had counted when it last told.
+    /// The CLI's last reported totals.
     after: SessionUsage,
-    /// How long the user was waited for in it, in milliseconds, by waits that are not kept one by one any more.
+    /// Time in it spent waiting for the user, in milliseconds, from waits that are no longer kept one by one.
     #[serde(default, skip_serializing_if = "is_zero")]
     waited: i64,
 }
@@ -78,26 +73,21 @@ fn is_zero(millis: &i64) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnSpanEnd {
-    /// It goes on.
+    /// The turn still runs.
     NotYet,
-    /// The agent finished.
     Completed,
-    /// It was interrupted.
     Interrupted,
-    /// It failed.
     Failed,
-    /// The program ended under it.
+    /// The program ended during the turn.
     CutOff,
 }
 
-/// One step, worked on from its first turn to its record.
+/// One step, from its first turn to its record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepSpan {
-    /// Its number.
     pub n: u32,
-    /// When it began.
     pub from: UnixMillis,
-    /// When it was through; `None` while it is at hand.
+    /// When it was finished; `None` while it is current.
     pub to: Option<UnixMillis>,
 }
 
@@ -108,9 +98,8 @@ pub struct ReviewSpan {
     pub review: u32,
     /// Which iteration of its cycle, from 1.
     pub iteration: u32,
-    /// When it was there.
+    /// When it was committed.
     pub at: UnixMillis,
-    /// Its verdict.
     pub verdict: Verdict,
     /// False when its signals disagreed.
     pub consistent: bool,
@@ -118,12 +107,12 @@ pub struct ReviewSpan {
     pub n_open: u32,
     /// How many of them it raised.
     pub n_new: u32,
-    /// How many it settled by leaving them out.
+    /// How many it settled.
     pub n_settled: u32,
 }
 
 impl TurnSpan {
-    /// What the turn itself used, as far as the CLI told.
+    /// Returns the usage of the turn itself, as far as the CLI reported it.
     pub fn usage(&self) -> SessionUsage {
         let cost = |usage: &SessionUsage| usage.cost_micro_usd.unwrap_or(0);
         SessionUsage {
@@ -143,7 +132,7 @@ impl TurnSpan {
         }
     }
 
-    /// How much of a wait until `now` was in the turn, in milliseconds.
+    /// Returns the overlap of a wait with the turn until `now`, in milliseconds.
     fn wait_overlap_millis(&self, wait: &ActivitySpan, now: UnixMillis) -> i64 {
         let end = self.to.unwrap_or(now).min(wait.to.unwrap_or(now));
         elapsed_millis(self.from.max(wait.from), Some(end), now)
@@ -151,45 +140,45 @@ impl TurnSpan {
 }
 
 impl RunTimeline {
-    /// The last turns, in their order.
+    /// Returns the last turns, in order.
     pub fn turns(&self) -> &[TurnSpan] {
         &self.turns
     }
 
-    /// How many turns there were, of a role.
+    /// Returns how many turns a role had.
     pub fn turn_count(&self, role: Role) -> usize {
         let turns = self.turns.iter().filter(|turn| turn.role == role);
         self.earlier.role_totals(role).turn_count() + turns.count()
     }
 
-    /// How many turns there were.
+    /// Returns how many turns there were.
     pub fn total_turn_count(&self) -> usize {
         self.turn_count(Role::Planner) + self.turn_count(Role::Reviewer)
     }
 
-    /// The last times at which the user was waited for.
+    /// Returns the last waits for the user.
     pub fn waits(&self) -> &[ActivitySpan] {
         &self.waits
     }
 
-    /// How often the user was waited for.
+    /// Returns how often the run waited for the user.
     pub fn wait_count(&self) -> usize {
         self.earlier.wait_count() + self.waits.len()
     }
 
-    /// When the user was waited for before the waits that are kept one by one.
+    /// Returns the waits for the user before those that are kept one by one.
     pub fn early_wait_times(&self) -> &[(UnixMillis, UnixMillis)] {
         self.earlier.wait_times()
     }
 
-    /// When the user was waited for until `now`; what is long ago and close together is one time.
+    /// Returns the times of all waits for the user until `now`; old ones that are close together are merged.
     pub fn wait_times(&self, now: UnixMillis) -> impl Iterator<Item = (UnixMillis, UnixMillis)> {
         let waits = self.waits.iter();
         let waits = waits.map(move |wait| (wait.from, wait.to.unwrap_or(now)));
         self.earlier.wait_times().iter().copied().chain(waits)
     }
 
-    /// When turns of a role did not end well.
+    /// Returns when turns of a role did not end well.
     pub fn failure_times(&self, role: Role) -> impl Iterator<Item = UnixMillis> {
         let turns = self.turns.iter().filter(move |turn| turn.role == role);
         let bad = turns.filter(|turn| turn.end.is_failure());
@@ -202,27 +191,27 @@ impl RunTimeline {
         earlier.chain(bad.filter_map(|turn| turn.to))
     }
 
-    /// When no program worked on the run.
+    /// Returns the times without a running program.
     pub fn pauses(&self) -> &[ActivitySpan] {
         &self.pauses
     }
 
-    /// The reviews.
+    /// Returns the recorded reviews.
     pub fn reviews(&self) -> &[ReviewSpan] {
         &self.reviews
     }
 
-    /// When the last event came; `None` where nothing was kept.
+    /// Returns when the last event arrived; `None` where nothing was recorded.
     pub fn last_event_at(&self) -> Option<UnixMillis> {
         self.last
     }
 
-    /// The span of a step, the last one where it was done again.
+    /// Returns the span of a step, the last one where it was repeated.
     pub fn step_span(&self, n: u32) -> Option<&StepSpan> {
         self.steps.iter().rev().find(|step| step.n == n)
     }
 
-    /// What a role used over all its sessions, as far as its CLIs told.
+    /// Returns what a role used over all its sessions, as far as its CLIs reported it.
     pub fn role_usage(&self, role: Role) -> SessionUsage {
         let turns = self.turns.iter().filter(|turn| turn.role == role);
         turns.fold(self.earlier.role_totals(role).usage(), |sum, turn| {
@@ -230,14 +219,14 @@ impl RunTimeline {
         })
     }
 
-    /// When a role worked until `now`: its turns without the times in which the user was waited for. What is long ago
-    /// and close together is one time, so that this is for drawing; [`Self::work_millis`] counts.
+    /// Returns when a role worked until `now`: its turns without the waits for the user. Old times that are close
+    /// together are merged, so this is only for drawing; [`Self::work_millis`] gives the exact sum.
     pub fn work_times(&self, role: Role, now: UnixMillis) -> Vec<(UnixMillis, UnixMillis)> {
         let earlier = self.earlier.role_totals(role).work_times().iter().copied();
         earlier.chain(self.recent_work_times(role, now)).collect()
     }
 
-    /// The same of the turns that are kept.
+    /// Returns the same for the turns that are kept.
     fn recent_work_times(
         &self,
         role: Role,
@@ -247,7 +236,7 @@ impl RunTimeline {
         turns.flat_map(move |turn| self.turn_work_times(turn, now))
     }
 
-    /// A turn without the times in which the user was waited for.
+    /// Returns the times of a turn without the waits for the user.
     fn turn_work_times(&self, turn: &TurnSpan, now: UnixMillis) -> Vec<(UnixMillis, UnixMillis)> {
         let mut from = turn.from;
         let to = turn.to.unwrap_or(now);
@@ -263,15 +252,15 @@ impl RunTimeline {
         pieces
     }
 
-    /// How long a role worked until `now`, in milliseconds, without waiting for the user.
+    /// Returns how long a role worked until `now`, in milliseconds, without waits for the user.
     pub fn work_millis(&self, role: Role, now: UnixMillis) -> i64 {
         let turns = self.turns.iter().filter(|turn| turn.role == role);
         let late: i64 = turns.map(|turn| self.turn_work_millis(turn, now)).sum();
         self.earlier.role_totals(role).work_millis() + late
     }
 
-    /// How long it was worked in a turn until `now`, in milliseconds. That is more than [`Self::turn_work_times`] comes to where
-    /// waits are long ago: their times are kept as one with what is between them.
+    /// Returns the active time of a turn up to `now`, in milliseconds. It is more than the sum of
+    /// [`Self::turn_work_times`] where the waits are old, because old waits are merged with the time between them.
     fn turn_work_millis(&self, turn: &TurnSpan, now: UnixMillis) -> i64 {
         let waits = self.waits.iter();
         let waited: i64 = waits.map(|wait| turn.wait_overlap_millis(wait, now)).sum();
@@ -279,7 +268,7 @@ impl RunTimeline {
         whole.saturating_sub(turn.waited + waited).max(0)
     }
 
-    /// How long the user was waited for until `now`, in milliseconds.
+    /// Returns how long the run waited for the user until `now`, in milliseconds.
     pub fn wait_millis(&self, now: UnixMillis) -> i64 {
         let waits = self.waits.iter();
         let late: i64 = waits
@@ -301,13 +290,13 @@ fn add_usage(one: SessionUsage, other: SessionUsage) -> SessionUsage {
     }
 }
 
-/// How long a span lasts that may still go on, in milliseconds.
+/// Returns how long a span lasts until its end or, while it has none, until `now`, in milliseconds.
 pub fn elapsed_millis(from: UnixMillis, to: Option<UnixMillis>, now: UnixMillis) -> i64 {
     to.unwrap_or(now).0.saturating_sub(from.0).max(0)
 }
 
 impl TurnSpanEnd {
-    /// Tells whether it did not end well.
+    /// Returns whether the turn did not end well.
     pub fn is_failure(self) -> bool {
         match self {
             Self::Interrupted | Self::Failed | Self::CutOff => true,
@@ -315,7 +304,7 @@ impl TurnSpanEnd {
         }
     }
 
-    /// How a turn ended, in a word.
+    /// Returns how the turn ended, in a word.
     pub fn label(self) -> &'static str {
         match self {
             Self::NotYet => "runs",

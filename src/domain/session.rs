@@ -1,6 +1,6 @@
-//! A role's conversation: who speaks through which adapter, and the messages it consists of.
+//! Defines a role's conversation: its adapter, its totals, and the messages it consists of.
 //!
-//! The messages themselves lie in files; here is only what follows from them.
+//! The texts of the messages are in files; this module keeps only what follows from them.
 
 use std::collections::BTreeMap;
 
@@ -15,22 +15,19 @@ use super::turn::TurnProfile;
 pub struct Message {
     /// Its id within the session (`msg_…`).
     pub id: String,
-    /// The turn it belongs to, where it does.
+    /// The turn it belongs to, if any.
     pub turn: Option<TurnId>,
-    /// Who speaks.
     pub role: MessageRole,
-    /// The profile that is current with it; build where none is named.
+    /// The profile that is active with it; build where none is named.
     #[serde(default)]
     pub agent: TurnProfile,
-    /// Whether this program wrote it rather than a person or a model.
+    /// Whether this program wrote it, and not a person or a model.
     pub synthetic: bool,
-    /// When.
     pub ts: UnixMillis,
-    /// Its text.
     pub text: String,
 }
 
-/// Who speaks in a message.
+/// The sender of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageRole {
@@ -38,41 +35,39 @@ pub enum MessageRole {
     System,
     /// The user, or this program in the user's place.
     User,
-    /// The agent.
     Assistant,
     /// A tool.
     Tool,
 }
 
-/// A role's conversation.
+/// The conversation of a role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
-    /// Its id.
     pub id: SessionId,
     /// The adapter's name in the configuration.
     pub adapter: String,
     /// The conversation's id at the CLI, once it can be resumed.
     pub external_id: Option<String>,
-    /// Whether the CLI lost the conversation once, so that it goes on from a recovery prompt.
+    /// Whether the CLI lost the conversation once, so that it continues from a recovery prompt.
     pub degraded: bool,
-    /// The adapter that the role had before it was moved to this one; `None` where it is the one that the run began with.
+    /// The adapter with which the run started, where the role was moved to this one; otherwise `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_from: Option<String>,
-    /// The version that the running CLI reported of itself.
+    /// The version that the running CLI reported.
     pub version: Option<String>,
     /// How many messages it has.
     pub n_messages: u32,
-    /// The agent of the last user message: the session's current agent.
+    /// The profile of the last user message, which is the session's current profile.
     last_user_agent: TurnProfile,
     /// Running totals of the CLI's usage report.
     pub usage: SessionUsage,
-    /// How much of its CLI's plan is used, where the CLI tells.
+    /// How much of its CLI's plan is used, where the CLI reports it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plan: Vec<AccountUsageWindow>,
-    /// What its agent has written down to do.
+    /// Its agent's todo list.
     #[serde(default, skip_serializing_if = "TodoList::is_empty")]
     pub todos: TodoList,
-    /// Free values about the session.
+    /// Additional values about the session.
     #[serde(default)]
     pub metadata: BTreeMap<String, String>,
 }
@@ -86,31 +81,31 @@ pub struct SessionUsage {
     pub output_tokens: u64,
     /// Millionths of a US dollar, where the CLI computes a cost.
     pub cost_micro_usd: Option<u64>,
-    /// Tokens that the conversation fills of the model's context now, where the CLI tells.
+    /// Tokens of the model's context that the conversation fills now, where the CLI reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<u64>,
-    /// The model's context size in tokens, where the CLI tells.
+    /// The model's context size in tokens, where the CLI reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_window: Option<u64>,
 }
 
-/// A span of time for which the plan of a CLI's account allows so much, as the CLI tells it.
+/// A time window in which the plan of a CLI's account allows a limited amount, as the CLI reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccountUsageWindow {
-    /// How long it is; `None` where the CLI does not tell.
+    /// Its length; `None` where the CLI does not report it.
     pub minutes: Option<u32>,
-    /// How much of it is used, in hundredths; more than 100 where the plan allows that.
+    /// How much of it is used, in percent; more than 100 where the plan allows that.
     pub used_percent: u16,
-    /// When it begins anew.
+    /// When it starts again.
     pub resets_at: Option<UnixMillis>,
 }
 
 impl AccountUsageWindow {
-    /// Makes one of what a CLI tells: hundredths that are used, and seconds since 1970.
+    /// Creates one from a CLI's report: percent used, and the reset in seconds since 1970.
     pub fn from_report(minutes: Option<u32>, percent: f64, resets_at: Option<i64>) -> Self {
         Self {
             minutes,
-            // A number out of range saturates, and what is none counts as nothing: `as` defines both.
+            // `as` saturates a number that is out of range, and turns one that is not a number into 0.
             used_percent: percent.round() as u16,
             resets_at: resets_at.map(|seconds| UnixMillis(seconds.saturating_mul(1_000))),
         }
@@ -118,7 +113,7 @@ impl AccountUsageWindow {
 }
 
 impl Session {
-    /// A session without messages; its agent is the given profile until one comes.
+    /// Creates a session without messages; its current profile is `agent` until a user message names one.
     pub fn new(id: SessionId, adapter: String, agent: TurnProfile) -> Self {
         Self {
             id,
@@ -136,7 +131,7 @@ impl Session {
         }
     }
 
-    /// The session that follows this one at another adapter: nothing of the conversation goes with it.
+    /// Returns the session that follows this one at another adapter; the conversation does not move with it.
     pub fn successor_at_adapter(&self, id: SessionId, adapter: String) -> Self {
         let began_with = self.moved_from.as_ref().unwrap_or(&self.adapter);
         let moved_from = (*began_with != adapter).then(|| began_with.clone());
@@ -148,17 +143,17 @@ impl Session {
         }
     }
 
-    /// Tells whether the next prompt must say all that the conversation knew: the CLI does not have it any more.
+    /// Returns whether the next prompt must repeat everything that the conversation knew, because the CLI lost it.
     pub fn needs_recovery(&self) -> bool {
         self.degraded && self.external_id.is_none()
     }
 
-    /// The current agent: that of the last user message.
+    /// Returns the current profile: that of the last user message.
     pub fn current_profile(&self) -> TurnProfile {
         self.last_user_agent
     }
 
-    /// Takes note of a message that was appended.
+    /// Records a message that was appended.
     pub fn record_message(&mut self, role: MessageRole, agent: TurnProfile) {
         self.n_messages += 1;
         if role == MessageRole::User {
@@ -167,7 +162,7 @@ impl Session {
     }
 }
 
-/// A version with the name of its adapter, which it may begin with itself.
+/// Returns a version with the name of its adapter in front, unless the version starts with it.
 pub fn version_label(adapter: &str, version: &str) -> String {
     if adapter.is_empty() || version.starts_with(adapter) {
         version.to_owned()

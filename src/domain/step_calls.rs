@@ -1,6 +1,6 @@
-//! What the calls of a step's agent account for: the files that its edits name, and when its commands ran.
+//! Tracks what the calls of a step's agent account for: the files that its edits name, and when its commands ran.
 //!
-//! A change that neither accounts for is somebody else's, most likely the user's.
+//! A change that neither accounts for was made by something else, most likely by the user.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,40 +12,40 @@ use super::ids::UnixMillis;
 use crate::permission::prove_read_only;
 use crate::text::truncate::ELLIPSIS;
 
-/// What stands before the new name of a file that a call moves, in [`AgentActivity::FilesChanged`].
+/// The prefix of a moved file's new name in [`AgentActivity::FilesChanged`].
 pub const MOVE_PREFIX: &str = "move to ";
 
-/// A command may start this long before this program hears of it, in milliseconds.
+/// How long before its report a command may have started, in milliseconds.
 const START_REPORT_DELAY_MS: i64 = 2_000;
 
-/// A file that a command wrote may carry a time this long after the command's end, in milliseconds.
+/// How long after a command's end the time of a file it wrote may be, in milliseconds.
 const CLOCK_SKEW_MS: i64 = 1_000;
 
-/// How many times of commands are kept; more are joined to the last one.
+/// How many command times are kept; more are merged into the last one.
 const MAX_COMMAND_SPANS: usize = 500;
 
 /// What the calls of a step's agent account for.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StepCalls {
-    /// The files that edits name, as the CLI told them: absolute, or below the repository.
+    /// The files that edits name, as the CLI reported them: absolute, or below the repository.
     files: BTreeSet<String>,
-    /// When commands ran that are not proven to only read, the earliest first.
+    /// When commands ran that are not proven to be read-only, the earliest first.
     commands: Vec<CommandSpan>,
-    /// The commands that run, by their calls.
+    /// The call ids of the commands that run now.
     running: BTreeSet<String>,
 }
 
-/// A time in which at least one command ran.
+/// A time span in which at least one command ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct CommandSpan {
-    /// When the first of them began.
+    /// When the first of them started.
     from: UnixMillis,
     /// When the last of them ended; `None` while one runs.
     to: Option<UnixMillis>,
 }
 
 impl StepCalls {
-    /// Takes in what the agent did.
+    /// Records what the agent did.
     pub(super) fn on_activity(&mut self, at: UnixMillis, news: &AgentActivity) {
         match news {
             AgentActivity::FilesChanged { paths, .. } => {
@@ -71,7 +71,7 @@ impl StepCalls {
         }
     }
 
-    /// Notes that something begins that may write any file.
+    /// Records the start of something that may write any file.
     pub(super) fn begin_command(&mut self, at: UnixMillis, item: &str) {
         self.running.insert(item.to_owned());
         let is_full = self.commands.len() >= MAX_COMMAND_SPANS;
@@ -88,14 +88,14 @@ impl StepCalls {
         }
     }
 
-    /// Notes that it ended.
+    /// Records its end.
     pub(super) fn end_command(&mut self, at: UnixMillis, item: &str) {
         if self.running.remove(item) && self.running.is_empty() {
             self.end_all_commands(at);
         }
     }
 
-    /// Notes that nothing of the agent runs any more.
+    /// Records that nothing of the agent runs any more.
     pub(super) fn end_all_commands(&mut self, at: UnixMillis) {
         self.running.clear();
         if let Some(last) = self.commands.last_mut() {
@@ -103,12 +103,12 @@ impl StepCalls {
         }
     }
 
-    /// The files that edits name, as the CLI told them.
+    /// Returns the files that edits name, as the CLI reported them.
     pub fn edited_files(&self) -> &BTreeSet<String> {
         &self.files
     }
 
-    /// Tells whether a command may have run at this time.
+    /// Returns whether a command may have run at this time.
     pub fn has_command_at(&self, at: UnixMillis) -> bool {
         self.commands.iter().any(|span| {
             let is_before = span.to.is_none_or(|to| at.0 <= to.0 + CLOCK_SKEW_MS);
@@ -116,17 +116,17 @@ impl StepCalls {
         })
     }
 
-    /// Tells whether any command ran that is not proven to only read.
+    /// Returns whether any command ran that is not proven to be read-only.
     pub fn has_commands(&self) -> bool {
         !self.commands.is_empty()
     }
 }
 
-/// Tells whether a call may write files that nothing names.
+/// Returns whether a call may write files that it does not name.
 fn may_write(tool: &str, title: &str) -> bool {
     match tool {
         "edit" | "read" | "search" | "mcp" => false,
-        // What was cut off, further lines of a script for example, may write.
+        // The part that was cut off, such as further lines of a script, may write.
         "command" if title.ends_with(ELLIPSIS) => true,
         "command" => prove_read_only(title, Path::new("/"), Path::new("/")).is_err(),
         _ => true,
@@ -156,7 +156,7 @@ mod tests {
         }
     }
 
-    /// The whole seconds from 0 to 40 at which a command may have run.
+    /// Returns the whole seconds from 0 to 40 at which a command may have run.
     fn seconds(calls: &StepCalls) -> Vec<i64> {
         let at = |second: &i64| calls.has_command_at(UnixMillis(second * 1_000));
         (0..=40).filter(at).collect()

@@ -1,7 +1,7 @@
-//! Documents that agents hand in as data: checked before they count, and written as the texts that they stand for.
+//! Checks documents that agents submit as data, and writes them as the texts that they stand for.
 //!
-//! Fails closed: data and text must say the same, every open finding must be dealt with, and what is written here must
-//! read back as what was given. Refuses to know how a submission came in.
+//! It fails closed: data and text must say the same, every open finding must be dealt with, and the written text must
+//! parse back to the submitted data.
 
 use std::collections::BTreeSet;
 
@@ -12,66 +12,64 @@ use super::plan;
 use super::review::{self, Verdict};
 use crate::text::clean_to_one_line;
 
-/// Why a submission does not count; it names everything that is wrong.
+/// Why a submission does not count; it lists every problem.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("nothing was taken: {}", .0.join("; "))]
 pub struct SubmissionError(Vec<String>);
 
-/// A review as it is handed in.
+/// A submitted review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewSubmission {
-    /// Its verdict.
     pub verdict: Verdict,
-    /// What it states: new findings, and earlier ones that stay open.
+    /// New findings, and earlier ones that stay open.
     pub findings: Vec<FindingSubmission>,
     /// The open findings that it settles.
     pub settled: Vec<u32>,
-    /// The same in the reviewer's own words; where there is none it is written from the data.
+    /// The same in the reviewer's own words; without it, the document is written from the data.
     pub document: Option<String>,
 }
 
-/// One finding as it is handed in.
+/// A submitted finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FindingSubmission {
-    /// Its number; a new finding may leave it to the program.
+    /// Its number; for a new finding the program can choose it.
     pub n: Option<u32>,
-    /// Its weight.
     pub severity: FindingSeverity,
-    /// What of the plan it is about, such as `step 2`; empty for the whole.
+    /// The part of the plan it is about, such as `step 2`; empty for the whole plan.
     pub anchor: String,
     /// What is wrong, in one sentence.
     pub text: String,
-    /// What shows it.
     pub evidence: Option<String>,
     /// What would settle it.
     pub suggestion: Option<String>,
 }
 
-/// The planner's answer to a finding as it is handed in.
+/// A submitted answer of the planner to a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnswerSubmission {
-    /// The finding.
     pub n: u32,
-    /// Whether the planner follows it.
+    /// Whether the planner accepts it.
     pub disposition: FindingDisposition,
     /// Why, or what was done.
     pub reason: String,
 }
 
-/// Checks a plan: it has numbered boxes, each with a number of its own.
+/// Checks a plan: it must have numbered boxes, each with a unique number.
 ///
 /// # Errors
-/// It is no plan.
+///
+/// Returns why it is not a plan.
 pub fn check_plan(text: &str) -> Result<(), SubmissionError> {
     let read = plan::parse(&plan::untick_all_steps(text));
     read.map(drop)
         .map_err(|problem| SubmissionError(vec![problem.to_string()]))
 }
 
-/// Checks a review against the findings so far and gives its document.
+/// Checks a review against the findings so far and returns its document.
 ///
 /// # Errors
-/// It contradicts itself or the ledger, or leaves an open finding out.
+///
+/// Returns an error when the review contradicts itself or the ledger, or leaves out an open finding.
 pub fn build_review_document(
     given: &ReviewSubmission,
     ledger: &FindingLedger,
@@ -110,10 +108,12 @@ pub fn build_review_document(
     }
 }
 
-/// Checks answers to findings and gives their document: every finding that waits for one has one, and no other.
+/// Checks answers to findings and returns their document. Every finding that waits for an answer must have one, and no
+/// other finding may.
 ///
 /// # Errors
-/// An answer is missing, is one too many, or says nothing.
+///
+/// Returns an error when an answer is missing, superfluous or empty.
 pub fn build_answers_document(
     given: &[AnswerSubmission],
     ledger: &FindingLedger,
@@ -159,7 +159,7 @@ pub fn build_answers_document(
 
 type NumberedFindings<'a> = Vec<(u32, &'a FindingSubmission)>;
 
-/// Gives new findings the numbers after the highest that was used or given.
+/// Gives new findings the numbers after the highest one that was used or given.
 fn number_findings<'a>(
     findings: &'a [FindingSubmission],
     ledger: &FindingLedger,
@@ -200,7 +200,7 @@ fn number_problems(findings: &NumberedFindings<'_>, ledger: &FindingLedger) -> V
     problems
 }
 
-/// Each open finding is either stated again or settled, and nothing else is settled.
+/// Checks that each open finding is either stated again or settled, and that nothing else is settled.
 fn settling_problems(
     findings: &NumberedFindings<'_>,
     settled: &[u32],
@@ -222,7 +222,7 @@ fn settling_problems(
     problems
 }
 
-/// The review as its form has it.
+/// Renders a review in the standard form.
 fn render_review(verdict: Verdict, findings: &NumberedFindings<'_>) -> String {
     let mut text = format!("[{}]\n", verdict.as_str());
     for (n, finding) in findings {
@@ -252,7 +252,7 @@ fn render_review(verdict: Verdict, findings: &NumberedFindings<'_>) -> String {
     text
 }
 
-/// The document with the line that names the settled findings, where it lacks it.
+/// Returns the document, with a line that names the settled findings where it is missing.
 fn append_settled_line(document: String, settled: &[u32]) -> String {
     let said = review::parse_settled_numbers(&document);
     if settled.iter().all(|n| said.contains(n)) {
@@ -266,7 +266,7 @@ fn append_settled_line(document: String, settled: &[u32]) -> String {
     )
 }
 
-/// What a document settles that the data does not.
+/// Returns what a document settles that the data does not.
 fn extra_settled_problem(document: &str, settled: &[u32]) -> Option<String> {
     let mut said = review::parse_settled_numbers(document);
     said.retain(|n| !settled.contains(n));
@@ -280,7 +280,7 @@ fn extra_settled_problem(document: &str, settled: &[u32]) -> Option<String> {
     (!said.is_empty()).then(problem)
 }
 
-/// What a document says otherwise than the data beside it.
+/// Returns how a document differs from the data submitted with it.
 fn document_differences(
     document: &str,
     verdict: Verdict,

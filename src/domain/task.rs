@@ -1,6 +1,4 @@
-//! A task that somebody gave to an agent of its own: the child session in which it is done, and what became of it.
-//!
-//! Refuses to know how a child is started and how many may run at a time.
+//! Defines a task for an agent in a child session of its own, and its result.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use super::ids::{DiscussionId, SessionId, TurnId, UnixMillis};
 use super::task_patch::TaskPatch;
 
-/// How many sessions may stand between a child and the session of a role or the user.
+/// How many sessions may be between a child and the session of a role or the user.
 pub const MAX_CHILD_DEPTH: usize = 1;
-/// What an agent is told that ended its task without a word.
+/// The error for an agent that ended its task without any text.
 pub const NO_SUMMARY_ERROR: &str =
     "E_NO_SUMMARY: the agent ended without saying what it found, asked once more as well";
-/// The words by which a task's text tells that it failed.
+/// The prefix of a task's text that marks it as failed.
 const TASK_FAILED_PREFIX: &str = "Subagent execution failed";
 
 /// One task as it was given.
@@ -28,36 +26,33 @@ pub struct TaskOrder {
     pub parent: Option<SessionId>,
     /// Which child of this agent it is in the run, from 1.
     pub n: u32,
-    /// The agent.
     pub agent: String,
-    /// The agent after which the child is called, where another one goes on with it.
+    /// The agent that names the child, where another agent continues it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_agent: Option<String>,
     /// What it is about, in a few words, cleaned.
     pub description: String,
     /// The adapter, by its name in the configuration.
     pub adapter: String,
-    /// The model to ask for.
+    /// The model to request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Who waits for it.
     pub waits: TaskWaitMode,
-    /// Its turn, by which its calls are told from those of others.
+    /// Its turn, which identifies its calls.
     pub turn: TurnId,
-    /// Where it is no task but a speech: in which discussion, and as whom.
+    /// The discussion and the participant, where it is a speech and not a task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speaks: Option<SpeakerAssignment>,
-    /// The work tree of its own in which it may write; `None` where it only reads.
+    /// Its own work tree, in which it may write; `None` where it only reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<PathBuf>,
 }
 
-/// In which discussion a child speaks, and as whom.
+/// The discussion in which a child speaks, and its participant there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpeakerAssignment {
-    /// The discussion.
     pub discussion: DiscussionId,
-    /// The participant's name.
     pub name: String,
 }
 
@@ -65,30 +60,29 @@ pub struct SpeakerAssignment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskWaitMode {
-    /// Whoever gave it does: with their turn's end it ends too.
+    /// The session that gave it waits: when that session's turn ends, the task ends too.
     Foreground,
-    /// Nobody: it tells with the next turn of who gave it how it ended.
+    /// No session waits: its end is reported with the next turn of the session that gave it.
     Background,
 }
 
-/// What became of a task.
+/// The result of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskResult {
-    /// The child session, by which the task can be gone on with.
+    /// The child session; with this id the task can be resumed.
     pub task_id: SessionId,
     /// The agent that did it.
     pub agent: String,
     /// The child's short name; empty where it was recorded before there was one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// How it ended.
     #[serde(flatten)]
     pub end: TaskOutcome,
     /// How many calls its agent made.
     pub tool_calls: u32,
-    /// How long it took from its start, in milliseconds; what it waited for its turn is not in it.
+    /// How long it took from its start, in milliseconds, without the wait for its slot.
     pub duration_ms: u64,
-    /// What it changed in a work tree of its own, and what became of that; `None` where it changed nothing.
+    /// Its changes in its own work tree, and their state; `None` where it changed nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patch: Option<TaskPatch>,
 }
@@ -97,38 +91,35 @@ pub struct TaskResult {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum TaskOutcome {
-    /// Its agent said what there is to say; never empty, see [`TaskOutcome::from_last_message`].
+    /// Its agent gave a result; never empty, see [`TaskOutcome::from_last_message`].
     Completed {
-        /// What it said last, cleaned.
+        /// Its last message, cleaned.
         summary: String,
     },
-    /// It failed.
     Failed {
-        /// Why.
         error: String,
     },
-    /// Somebody did not allow it, or what it needed.
+    /// The task, or something it needed, was not allowed.
     Declined {
-        /// Why.
         error: String,
     },
     /// It took longer than it may.
     Timeout {
-        /// How long it may take.
+        /// The time limit, as text.
         error: String,
     },
     /// It was stopped, or the program ended.
     Cancelled {
-        /// By what.
+        /// What cancelled it.
         error: String,
     },
 }
 
-/// Where a task stands.
+/// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskStatus {
-    /// It waits for a place, or is being done.
+    /// It waits for a slot, or is running.
     Running,
     /// See [`TaskOutcome::Completed`].
     Completed,
@@ -150,24 +141,24 @@ pub struct ChildSession {
     /// The conversation's id at the CLI, once it can be resumed.
     #[serde(default)]
     pub external_id: Option<String>,
-    /// Where its last task stands.
+    /// The status of its last task.
     pub status: TaskStatus,
-    /// When that was given.
+    /// When its last task was given.
     pub given_at: UnixMillis,
-    /// When it got its place; `None` while it waits for one.
+    /// When it got its slot; `None` while it waits for one.
     #[serde(default)]
     pub began_at: Option<UnixMillis>,
-    /// How many calls its agent made in it.
+    /// How many calls its agent made in its last task.
     pub tool_calls: u32,
     /// How many tasks it was given.
     pub n_tasks: u32,
-    /// The call that it is at.
+    /// Its current call.
     #[serde(default)]
     pub doing: Option<String>,
     /// How long its last task took, in milliseconds.
     #[serde(default)]
     pub took_ms: Option<u64>,
-    /// Whether its end is still to be told to the session that gave it.
+    /// Whether its end still has to be reported to the session that gave it.
     #[serde(default)]
     pub report: TaskReportStatus,
     /// What its last writing task changed, without the text.
@@ -175,19 +166,19 @@ pub struct ChildSession {
     pub patch: Option<TaskPatch>,
 }
 
-/// Whether a task's end is still to be told to the session that gave it.
+/// Whether a task's end still has to be reported to the session that gave it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskReportStatus {
-    /// It was, or nobody is to be told.
+    /// It was reported, or no session needs the report.
     #[default]
     Given,
-    /// With the next turn of that session.
+    /// It is reported with the next turn of that session.
     Due,
 }
 
 impl TaskOrder {
-    /// That its agent has it, whether it may write, in words. It may wait for a place yet.
+    /// Says that its agent has the task, and whether it may write. The task may still wait for a slot.
     pub fn describe_start(&self) -> String {
         let what = match self.tree {
             Some(_) => "a task",
@@ -200,12 +191,12 @@ impl TaskOrder {
         )
     }
 
-    /// The session's title.
+    /// Returns the session's title.
     pub fn title(&self) -> String {
         format!("{} (@{})", self.description, self.agent)
     }
 
-    /// The child's short name: agent and number, `explore#2`; of a participant its own.
+    /// Returns the child's short name: agent and number, `explore#2`; a discussion's participant has its own name.
     pub fn short_name(&self) -> String {
         match &self.speaks {
             Some(speaks) => speaks.name.clone(),
@@ -213,14 +204,14 @@ impl TaskOrder {
         }
     }
 
-    /// The agent after which the child is called: its first one.
+    /// Returns the agent that names the child: its first one.
     pub fn naming_agent(&self) -> &str {
         self.first_agent.as_deref().unwrap_or(&self.agent)
     }
 }
 
 impl TaskResult {
-    /// What the child is called: by its short name, else by its agent.
+    /// Returns the name to show: the short name, otherwise the agent.
     pub fn display_name(&self) -> &str {
         match self.name.as_str() {
             "" => &self.agent,
@@ -230,7 +221,7 @@ impl TaskResult {
 }
 
 impl TaskOutcome {
-    /// An agent's last words make a completed task; no words make a failed one.
+    /// Turns an agent's last message into a completed task; an empty one gives a failed task.
     pub fn from_last_message(text: &str) -> Self {
         match text.trim() {
             "" => Self::Failed {
@@ -242,7 +233,7 @@ impl TaskOutcome {
         }
     }
 
-    /// Where a task stands that ended so.
+    /// Returns the status that belongs to this outcome.
     pub fn status(&self) -> TaskStatus {
         match self {
             Self::Completed { .. } => TaskStatus::Completed,
@@ -253,7 +244,7 @@ impl TaskOutcome {
         }
     }
 
-    /// What it says: the summary, else the error.
+    /// Returns the text: the summary, otherwise the error.
     pub fn message(&self) -> &str {
         match self {
             Self::Completed { summary } => summary,
@@ -264,7 +255,7 @@ impl TaskOutcome {
         }
     }
 
-    /// The same for the user: without the code by which agents know an error.
+    /// Returns the text for the user: without the error code for agents.
     pub fn user_message(&self) -> &str {
         let text = self.message();
         let is_code = |word: &str| {
@@ -280,7 +271,7 @@ impl TaskOutcome {
 }
 
 impl TaskStatus {
-    /// Names it as results do.
+    /// Returns the name used in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -294,7 +285,7 @@ impl TaskStatus {
 }
 
 impl fmt::Display for TaskResult {
-    /// Tells it to an agent: how to go on with the task, then the result between marks that the result cannot forge.
+    /// Writes it for an agent: how to resume the task, then the result between tags that the result cannot forge.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "task_id: {} (goes on with this task)", self.task_id)?;
         if let Some(patch) = &self.patch {
@@ -308,19 +299,19 @@ impl fmt::Display for TaskResult {
     }
 }
 
-/// A text that cannot end the block of a result.
+/// Escapes the tags, so that a text cannot end the result block.
 fn escape_result_tags(text: &str) -> String {
     text.replace("<task_result>", "<task_result >")
         .replace("</task_result>", "</task_result >")
 }
 
 impl ChildSession {
-    /// The child's session.
+    /// Returns the child's session.
     pub fn session_id(&self) -> &SessionId {
         &self.order.session
     }
 
-    /// Where its last task stands, in one word: one that waits for its place is queued.
+    /// Returns the status of its last task in one word; a task that waits for its slot is queued.
     pub fn status_label(&self) -> &'static str {
         match (self.status, self.began_at) {
             (TaskStatus::Running, None) => "queued",
@@ -328,13 +319,13 @@ impl ChildSession {
         }
     }
 
-    /// Tells whether its task waits for a place or is being done.
+    /// Returns whether its task is running or waits for a slot.
     pub fn is_running(&self) -> bool {
         self.status == TaskStatus::Running
     }
 }
 
-/// How many sessions stand above this one, by walking from child to parent; `None` in a circle.
+/// Counts the sessions above this one, from child to parent; `None` in a cycle.
 pub fn session_depth(children: &[ChildSession], session: &SessionId) -> Option<usize> {
     let parent = |of: &SessionId| {
         let child = children.iter().find(|child| child.session_id() == of);

@@ -1,6 +1,4 @@
-//! What a child changed in its own tree, and what became of it in the user's.
-//!
-//! Refuses to know git: trees are names, and where a patch lies is a text.
+//! Describes what a child changed in its own tree, and the state of these changes in the user's tree.
 
 use std::fmt;
 
@@ -9,28 +7,27 @@ use serde::{Deserialize, Serialize};
 /// What a child changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskPatch {
-    /// Where it stands.
     pub state: PatchState,
-    /// The tree that the child began with.
+    /// The tree that the child started with.
     pub base: String,
-    /// The tree that it left.
+    /// The tree from after the task.
     pub tree: String,
-    /// The first of the files, with what each gained and lost.
+    /// The first of the files, with their added and removed lines.
     pub files: Vec<PatchedFile>,
     /// How many files there are.
     pub n_files: usize,
-    /// How many lines came in all of them.
+    /// How many lines were added in all of them.
     pub added: usize,
-    /// How many lines went.
+    /// How many lines were removed.
     pub removed: usize,
-    /// Where it lies as a file, below the repository; `None` once it was taken over whole.
+    /// The patch file, below the repository; `None` once it was applied completely.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The user's tree as it was and as it is to be, from when it is being written: who ends in the middle goes
-    /// through with these.
+    /// The user's tree before and after, from when it is being written: a program that ends midway finishes the work
+    /// with these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub between: Option<(String, String)>,
-    /// Why it is where it is, or what else is to be known; may be empty.
+    /// Why it is in this state, or what else to know; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
     /// The beginning of its text, cleaned; the file has the rest.
@@ -41,33 +38,33 @@ pub struct TaskPatch {
 /// One file of a patch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PatchedFile {
-    /// Its name below the repository, with the one before where it was moved; cleaned.
+    /// Its name below the repository, with the old name where it was moved; cleaned.
     pub path: String,
-    /// How many lines it gained.
+    /// How many lines were added.
     pub added: usize,
-    /// How many it lost.
+    /// How many lines were removed.
     pub removed: usize,
     /// What else happened to it: new, deleted, binary, its mode; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
 }
 
-/// Where a child's changes are.
+/// The state of a child's changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PatchState {
-    /// Saved; nobody has said yet whether they are taken over.
+    /// Saved; the user has not decided yet whether to apply them.
     Waiting,
     /// They are being written into the user's tree.
     Applying,
-    /// In the user's tree.
+    /// They are in the user's tree.
     Applied,
-    /// In a file, and not in the user's tree.
+    /// They are in a file, and not in the user's tree.
     Kept,
 }
 
 impl PatchState {
-    /// Says it in words.
+    /// Describes the state for the user.
     pub fn label(self) -> &'static str {
         match self {
             Self::Waiting => "changes wait to be taken over",
@@ -79,17 +76,17 @@ impl PatchState {
 }
 
 impl TaskPatch {
-    /// Tells whether it is kept and can be gone on with.
+    /// Returns whether it is saved as a file and can still be applied.
     pub fn is_saved_as_file(&self) -> bool {
         self.state == PatchState::Kept
     }
 
-    /// Tells whether nothing more is done with it by itself.
+    /// Returns whether nothing more happens to it by itself.
     pub fn is_settled(&self) -> bool {
         matches!(self.state, PatchState::Applied | PatchState::Kept)
     }
 
-    /// How much it is: `2 files, +3 −1`.
+    /// Returns its size: `2 files, +3 −1`.
     pub fn diffstat(&self) -> String {
         let files = match self.n_files {
             1 => "1 file".to_owned(),
@@ -98,7 +95,7 @@ impl TaskPatch {
         format!("{files}, +{} −{}", self.added, self.removed)
     }
 
-    /// Where it stands, in one line.
+    /// Describes its state in one line.
     pub fn describe(&self) -> String {
         let mut text = format!("{} ({})", self.state.label(), self.diffstat());
         if let Some(file) = &self.file {
@@ -123,7 +120,7 @@ impl fmt::Display for PatchedFile {
 }
 
 impl fmt::Display for TaskPatch {
-    /// Tells it to an agent: where the changes are, and of which files.
+    /// Writes it for an agent: where the changes are, and which files they contain.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "patch: {}", self.describe())?;
         for file in &self.files {

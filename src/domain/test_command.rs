@@ -1,6 +1,4 @@
-//! A test command and whose it is.
-//!
-//! Refuses to know how one is found and run.
+//! Defines a test command and its origin.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +7,6 @@ use crate::text::clean_to_one_line;
 /// A test command and where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestCommand {
-    /// The command line.
     pub command: String,
     /// Where it comes from.
     #[serde(flatten)]
@@ -19,15 +16,14 @@ pub struct TestCommand {
 /// Where a test command comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestCommandOrigin {
-    /// Who names it.
     pub source: TestCommandSource,
-    /// The file or the flag that names it, or by which it was detected; `None` for the plan's, and in records of
-    /// earlier versions.
+    /// The file or the flag that names it, or the file by which it was detected; `None` for the plan's, and in records
+    /// of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
 }
 
-/// Who names a test command.
+/// The source of a test command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TestCommandSource {
@@ -40,7 +36,7 @@ pub enum TestCommandSource {
 }
 
 impl TestCommand {
-    /// The command and whose it is.
+    /// Describes the command with its origin.
     pub fn describe(&self) -> String {
         format!(
             "`{}` ({})",
@@ -49,14 +45,14 @@ impl TestCommand {
         )
     }
 
-    /// Tells whether only the plan names it, so that an agent chose it.
+    /// Returns whether only the plan names it, so that an agent chose it.
     pub fn is_from_plan(&self) -> bool {
         self.origin.source == TestCommandSource::Proposed
     }
 }
 
 impl TestCommandOrigin {
-    /// Whose command it is, in words.
+    /// Describes the origin.
     pub fn describe(&self) -> String {
         match (self.source, &self.place) {
             (TestCommandSource::Configured, Some(place)) => {
@@ -96,7 +92,7 @@ mod tests {
             Some("config.toml"),
             "from config.toml",
         );
-        // Records of earlier versions name no place.
+        // Records of earlier versions have no place.
         check(TestCommandSource::Configured, None, "as configured");
     }
 

@@ -1,34 +1,29 @@
-//! Text on its way to the views, before it is a block and an event.
+//! Carries text to the views while it is still being written, before it becomes a block and an event.
 //!
-//! Refuses to be kept: what is said counts once it is whole.
+//! It is never stored: a text counts once it is complete.
 
 use super::ids::SessionId;
 use super::turn::Role;
 
-/// A piece of text on its way, for the view alone; nothing of it is kept.
+/// A piece of text in progress, only for the view; it is not stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TextDelta {
     /// More text of a block, not cleaned.
     Text {
-        /// Whose.
         role: Role,
-        /// The block.
+        /// The id of the block.
         item: String,
-        /// The piece.
         text: String,
     },
-    /// More text of what a child says, not cleaned.
+    /// More text of a child, not cleaned.
     Child {
-        /// Its session.
         session: SessionId,
-        /// The piece.
         text: String,
     },
-    /// The block's pieces are void.
+    /// The pieces of this block are discarded.
     Withdrawn {
-        /// Whose.
         role: Role,
-        /// The block.
+        /// The id of the block.
         item: String,
     },
 }

@@ -1,14 +1,14 @@
-//! A session's list of todos: what may stand in it, and why a list is refused.
+//! Defines a session's todo list and its rules, and says why a list is rejected.
 //!
-//! A list is replaced as a whole or not at all. Refuses to reorder it, to change a status by itself, and to know
-//! who writes it; texts come in cleaned.
+//! A list is replaced as a whole or not at all. It is never reordered, and no status changes by itself; texts arrive
+//! cleaned.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// How many todos a list holds at the most.
+/// The maximum number of todos in a list.
 pub const MAX_TODOS: usize = 100;
-/// How long a todo's text may be, in characters.
+/// The maximum length of a todo's text, in characters.
 pub const MAX_TODO_CHARS: usize = 500;
 
 /// One todo.
@@ -16,24 +16,21 @@ pub const MAX_TODO_CHARS: usize = 500;
 pub struct TodoItem {
     /// Its id within the list.
     pub id: String,
-    /// What is to be done, in one line.
+    /// What to do, in one line.
     pub content: String,
-    /// How far it is.
     pub status: TodoStatus,
-    /// How much it matters; changes nothing but how it is shown.
+    /// Its importance; it only affects the display.
     #[serde(default)]
     pub priority: TodoPriority,
 }
 
-/// How far a todo is.
+/// The progress of a todo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TodoStatus {
-    /// Nobody has begun it.
+    /// Not started.
     Pending,
-    /// It is worked on.
     InProgress,
-    /// It is done.
     Completed,
 }
 
@@ -41,7 +38,7 @@ impl TodoStatus {
     /// Every status, in the order in which a todo passes them.
     pub const ALL: [Self; 3] = [Self::Pending, Self::InProgress, Self::Completed];
 
-    /// Its name in lists and messages.
+    /// Returns the name in lists and messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -51,16 +48,13 @@ impl TodoStatus {
     }
 }
 
-/// How much a todo matters.
+/// The importance of a todo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TodoPriority {
-    /// More than others.
     High,
-    /// As much as others.
     #[default]
     Medium,
-    /// Less than others.
     Low,
 }
 
@@ -68,7 +62,7 @@ impl TodoPriority {
     /// Every priority, the highest first.
     pub const ALL: [Self; 3] = [Self::High, Self::Medium, Self::Low];
 
-    /// Its name in lists and messages.
+    /// Returns the name in lists and messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::High => "high",
@@ -78,34 +72,34 @@ impl TodoPriority {
     }
 }
 
-/// A todo as somebody wants it to be; its words are not read yet.
+/// A todo as requested; its status and priority are not parsed yet.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TodoInput {
-    /// Its id; the todo's place in the list, from 1, where there is none.
+    /// Its id; by default the todo's place in the list, from 1.
     pub id: Option<String>,
-    /// What is to be done.
     pub content: String,
-    /// Its status, by name.
+    /// The name of its status.
     pub status: String,
-    /// Its priority, by name; medium where there is none.
+    /// The name of its priority; medium by default.
     pub priority: Option<String>,
 }
 
-/// A list that keeps the rules: at most one todo is in progress, ids differ, no text is empty.
+/// A list that keeps the rules: at most one todo is in progress, ids are unique, no text is empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "Vec<TodoItem>", into = "Vec<TodoItem>")]
 pub struct TodoList(Vec<TodoItem>);
 
-/// Why a list is refused; it names every todo that is at fault.
+/// Why a list is rejected; it names every todo with a problem.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("the list stays as it was: {}", .0.join("; "))]
 pub struct TodoListError(Vec<String>);
 
 impl TodoList {
-    /// Reads a whole list.
+    /// Parses a whole list.
     ///
     /// # Errors
-    /// A word is none of a status's or a priority's, or the list breaks a rule.
+    ///
+    /// Returns an error when a status or a priority is unknown, or the list breaks a rule.
     pub fn parse(wanted: Vec<TodoInput>) -> Result<Self, TodoListError> {
         let mut problems = Vec::new();
         let mut todos = Vec::new();
@@ -123,22 +117,22 @@ impl TodoList {
         }
     }
 
-    /// The todos in the order in which they were written.
+    /// Returns the todos in the order in which they were written.
     pub fn items(&self) -> &[TodoItem] {
         &self.0
     }
 
-    /// Tells whether there are none.
+    /// Returns whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many have this status.
+    /// Returns how many todos have this status.
     pub fn count_by_status(&self, status: TodoStatus) -> usize {
         self.0.iter().filter(|todo| todo.status == status).count()
     }
 
-    /// Tells whether there are some and each is completed.
+    /// Returns whether the list is not empty and every todo is completed.
     pub fn is_completed(&self) -> bool {
         !self.is_empty() && self.count_by_status(TodoStatus::Completed) == self.0.len()
     }
@@ -201,7 +195,7 @@ fn value_by_name<T: Copy>(known: &[(&str, T)], word: &str) -> Result<T, String> 
     })
 }
 
-/// What is wrong with a list, in words.
+/// Describes the problems of a list.
 fn list_problems(todos: &[TodoItem]) -> Vec<String> {
     let mut faults = Vec::new();
     if todos.len() > MAX_TODOS {

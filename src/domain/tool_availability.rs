@@ -1,30 +1,29 @@
-//! The program's own tools that agents may be offered: what each is called, and in which turns a session has it.
+//! Lists the program's own tools that agents can use, and says in which turns a session has each of them.
 //!
-//! Refuses to know how a tool is called and what it does. Who may use one is said by rules; here stands only where
-//! it makes sense at all.
+//! Rules decide who may use a tool; this module only says where a tool makes sense at all.
 
 use super::turn::TurnPurpose;
 use crate::permission::RuleSet;
 use crate::permission::tool_names::permission_for_tool;
 
-/// What CLIs call the server of these tools; a tool's full name begins with it.
+/// The name of these tools' server at the CLIs; a tool's full name starts with it.
 pub const TOOL_SERVER_NAME: &str = "agent_collab";
 
-/// What a session is, as far as its tools depend on it.
+/// The properties of a session on which its tools depend.
 #[derive(Debug, Clone, Copy)]
 pub struct ToolContext<'a> {
     /// What its turn is for; `None` between turns.
     pub purpose: Option<&'a TurnPurpose>,
-    /// How many parents it has: none for a role's.
+    /// How many parents it has: 0 for a role's session.
     pub depth: u32,
-    /// What is written for the profile that it has put on.
+    /// The rules of its current profile.
     pub rules: &'a RuleSet,
 }
 
-/// The turns in which a tool makes sense.
+/// Returns whether a tool makes sense in a turn.
 type PurposePredicate = fn(&TurnPurpose) -> bool;
 
-/// Tools that belong to certain turns, and how those are called; all others belong to every turn.
+/// Tools that belong to certain turns, with a description of those turns; all others belong to every turn.
 const TURN_BOUND_TOOLS: &[(&str, PurposePredicate, &str)] = &[
     (
         "plan_submit",
@@ -52,13 +51,13 @@ fn is_executing(purpose: &TurnPurpose) -> bool {
     purpose.may_write()
 }
 
-/// In which turns a tool is there, in words; `None` where it is in all.
+/// Describes the turns in which a tool is available; `None` where it is in all.
 pub fn describe_tool_turns(tool: &str) -> Option<&'static str> {
     let (_, _, when) = TURN_BOUND_TOOLS.iter().find(|(name, ..)| *name == tool)?;
     Some(when)
 }
 
-/// Tells why a tool is not offered to a session; `None` where it is.
+/// Returns why a tool is not available in a session; `None` where it is.
 pub fn hidden_reason(tool: &str, standing: &ToolContext<'_>) -> Option<String> {
     let permission = permission_for_tool(tool);
     if standing.depth > 0 {
@@ -72,7 +71,7 @@ pub fn hidden_reason(tool: &str, standing: &ToolContext<'_>) -> Option<String> {
     (!is_there).then(|| format!("{tool} is there only {when}"))
 }
 
-/// The tool of this program that a CLI's name for a call means; `None` for every other tool.
+/// Returns the tool of this program for the name that a CLI uses in a call; `None` for every other tool.
 pub fn own_tool_name(name: &str) -> Option<&str> {
     let (server, tool) = match name.strip_prefix("mcp__") {
         Some(rest) => rest.split_once("__")?,

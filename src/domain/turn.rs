@@ -1,13 +1,11 @@
-//! A turn as the domain sees it: who does what, for which purpose, and how it ended.
-//!
-//! Refuses to know prompts' texts and CLIs' protocols.
+//! Describes a turn: who does what, for which purpose, and how it ended.
 
 use serde::{Deserialize, Serialize};
 
 use super::ids::{TurnId, UnixMillis};
 use super::phase::Phase;
 
-/// Which of the two agents of a run.
+/// One of the two agents of a run.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
@@ -16,12 +14,11 @@ pub enum Role {
     /// Plans, answers the review, executes.
     #[default]
     Planner,
-    /// Reviews the plan.
     Reviewer,
 }
 
 impl Role {
-    /// The other one.
+    /// Returns the other role.
     pub fn other(self) -> Self {
         match self {
             Self::Planner => Self::Reviewer,
@@ -29,7 +26,7 @@ impl Role {
         }
     }
 
-    /// The role's name as in configuration and screens.
+    /// Returns the role's name as in configuration and on screens.
     pub fn name(self) -> &'static str {
         match self {
             Self::Planner => "planner",
@@ -38,21 +35,21 @@ impl Role {
     }
 }
 
-/// The profile that speaks in a turn; the current agent of a session is that of its last user message.
+/// The profile of a turn's agent; a session's current profile is that of its last user message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnProfile {
     /// Edits the repository, step by step.
     #[default]
     Build,
-    /// Reads, and writes nothing but the plan and its answers.
+    /// Reads, and writes only the plan and its answers.
     Plan,
-    /// Reads, and writes nothing but the review.
+    /// Reads, and writes only the review.
     Review,
 }
 
 impl TurnProfile {
-    /// The profile's name as in configuration and screens.
+    /// Returns the profile's name as in configuration and on screens.
     pub fn name(self) -> &'static str {
         match self {
             Self::Build => "build",
@@ -66,38 +63,34 @@ impl TurnProfile {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "purpose", rename_all = "snake_case")]
 pub enum TurnPurpose {
-    /// Talks about the goal.
+    /// Discusses the goal.
     RefineGoal {
         /// What the user said.
         said: String,
-        /// Who talks.
+        /// The role that discusses it.
         #[serde(default)]
         by: Role,
     },
-    /// Writes the plan.
     WritePlan,
-    /// Reviews the plan.
     Review,
-    /// Answers the review.
+    /// Answers the findings of the review.
     Respond,
     /// Makes the change of a step.
     Step {
-        /// The step's number.
         n: u32,
     },
-    /// Mends a step whose tests fail.
+    /// Fixes a step whose tests fail.
     Fix {
-        /// The step's number.
         n: u32,
         /// Which attempt, from 1.
         attempt: u32,
     },
-    /// Sums the run up; reads only, and its failure is only logged.
+    /// Summarizes the run; reads only, and its failure is only logged.
     Summary,
 }
 
 impl TurnPurpose {
-    /// The phase in which such a turn runs.
+    /// Returns the phase in which such a turn runs.
     pub fn phase(&self) -> Phase {
         match self {
             Self::RefineGoal { .. } => Phase::RefineGoal,
@@ -108,7 +101,7 @@ impl TurnPurpose {
         }
     }
 
-    /// The role that does it.
+    /// Returns the role that does it.
     pub fn role(&self) -> Role {
         match self {
             Self::Review => Role::Reviewer,
@@ -121,7 +114,7 @@ impl TurnPurpose {
         }
     }
 
-    /// The profile that the phase puts on the session.
+    /// Returns the profile that the phase sets on the session.
     pub fn profile(&self) -> TurnProfile {
         match self {
             Self::RefineGoal { .. } | Self::WritePlan | Self::Respond | Self::Summary => {
@@ -132,12 +125,12 @@ impl TurnPurpose {
         }
     }
 
-    /// Whether the turn may change the repository.
+    /// Returns whether the turn may change the repository.
     pub fn may_write(&self) -> bool {
         matches!(self.profile(), TurnProfile::Build)
     }
 
-    /// One line for people.
+    /// Describes the purpose in one line for the user.
     pub fn describe(&self) -> String {
         match self {
             Self::RefineGoal { .. } => "talks about the goal".to_owned(),
@@ -151,86 +144,80 @@ impl TurnPurpose {
     }
 }
 
-/// One turn to be done.
+/// A turn to start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnOrder {
-    /// Its id.
     pub turn: TurnId,
     /// What it is for.
     pub purpose: TurnPurpose,
-    /// Why it is asked again, where it is; goes into the prompt.
+    /// Why it is repeated, if it is; goes into the prompt.
     pub again: Option<TurnRetryReason>,
 }
 
-/// Why a turn is asked again.
+/// Why a turn is repeated.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "why", rename_all = "snake_case")]
 pub enum TurnRetryReason {
-    /// The last one brought no document.
+    /// The last one produced no document.
     NoDocument {
         /// What was missing.
         reason: String,
     },
-    /// What the last one brought lacks something.
+    /// The document of the last one lacks something.
     AskedBack {
-        /// What.
         reason: String,
     },
-    /// The user answered a question that the agent had asked in its text.
+    /// The user answered a question in the agent's text.
     Answered {
-        /// The answer.
         answer: String,
     },
     /// The last one failed or was interrupted.
     Failed,
-    /// The step's last turn did not do it, and the user wants it tried again.
+    /// The step's last turn did not complete it, and the user wants another try.
     StepTried,
-    /// The user took the steps from this one on back.
+    /// The user undid the steps from this one on.
     Undone {
-        /// The step.
         step: u32,
     },
 }
 
 impl TurnRetryReason {
-    /// What was missing where the user kept a text of their own against the turn's; the agent reads it.
+    /// The reason when the user kept their own text instead of the turn's; the agent reads it.
     pub const USER_KEPT_OWN_TEXT: &'static str =
         "the user kept their own text; read the file again and go on from it";
 }
 
-/// How a turn ended, for the workflow.
+/// How a turn ended, as far as the workflow needs it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "end", rename_all = "snake_case")]
 pub enum TurnOutcome {
-    /// The agent finished.
     Completed {
         /// The question at the end of its text, where the heuristic found one.
         question: Option<String>,
         /// The first line of its last message, cleaned, for log and commit message.
         summary: String,
     },
-    /// We interrupted it.
+    /// The program interrupted it.
     Interrupted,
-    /// It failed.
     Failed {
-        /// The kind of failure, in the adapter's word.
+        /// The kind of failure, named by the adapter.
         kind: String,
         /// What the CLI said, cleaned.
         message: String,
-        /// Whether trying again may help.
+        /// Whether a retry may help.
         transient: bool,
         /// The usage limit that it met; `None` for every other failure.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<UsageLimit>,
-        /// The other adapter that the role could move to, by its name in the configuration.
+        /// The other adapter to which the role could move, by its name in the configuration.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         other: Option<String>,
     },
 }
 
-/// A used-up plan at a CLI's service.
+/// A usage limit of a CLI's service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsageLimit {
-    /// When there is something to use again, where the CLI told.
+    /// When usage is possible again, where the CLI reported it.
     pub resets_at: Option<UnixMillis>,
 }

@@ -1,7 +1,8 @@
-//! The server that an agent's CLI starts: MCP on its standard streams, and behind it the running program.
+//! The MCP server that an agent's CLI starts, on standard input and output; it forwards everything to the running
+//! program.
 //!
-//! It holds nothing of its own: which tools there are and what a call comes to is asked of the program, over a socket
-//! and under a token that binds it to one session. When the program is gone, each call fails and says so.
+//! It has no state of its own: the program lists the tools and answers the calls, over a socket and with a token that
+//! is bound to one session. If the program is gone, each call fails and says so.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -29,49 +30,47 @@ use super::socket_protocol::{
     ToolSocketMessage, ToolSocketRequest,
 };
 
-/// How many questions may wait to be written.
+/// How many requests may wait to be written.
 const OUTGOING_CAPACITY: usize = 64;
 
-/// How many words of progress may wait for a call's CLI to read them.
+/// How many progress messages of a call may wait for the CLI to read them.
 const PROGRESS_CAPACITY: usize = 4;
 
-/// What agents are told of the server as a whole.
+/// What the CLI's agents read about the server as a whole.
 const INSTRUCTIONS: &str = "The tools of the program that runs this session: lists of todos, plans and reviews \
     handed in as data, questions to the user. What its prompts ask for can be done by them. `task` gives work to an \
     agent of its own, a sub-agent, several side by side; `group_discuss` has several agents discuss a question; \
     `session_manage` looks at the tasks that you gave. A session has those of them that its turn allows.";
 
-/// Why the server cannot serve.
+/// Why the server cannot run.
 #[derive(Debug, Error)]
 pub enum McpServerError {
     /// The token cannot be read.
     #[error("failed to read the token {path}: {source}")]
     Token {
-        /// Where it should lie.
+        /// The path of the token file.
         path: PathBuf,
-        /// Why.
         source: io::Error,
     },
-    /// Nobody answers at the socket.
+    /// The running program does not accept the connection.
     #[error("failed to reach the running program at {path}: {source}; did it end?")]
     Reach {
-        /// Where it should listen.
+        /// The path of the socket.
         path: PathBuf,
-        /// Why.
         source: io::Error,
     },
-    /// The program does not want this session.
+    /// The program rejects the connection.
     #[error("the running program refuses: {0}")]
     Refused(String),
-    /// The CLI does not speak the protocol.
+    /// The CLI does not follow the protocol.
     #[error("the CLI's handshake failed: {0}")]
     Handshake(String),
 }
 
-/// Serves the CLI on the standard streams until it goes.
+/// Serves the CLI on standard input and output until it disconnects.
 ///
 /// # Errors
-/// The program cannot be reached or refuses, or the CLI's handshake fails.
+/// The program cannot be reached or rejects the connection, or the CLI's handshake fails.
 pub async fn serve(socket: &Path, token: &Path) -> Result<(), McpServerError> {
     let word = std::fs::read_to_string(token).map_err(|source| McpServerError::Token {
         path: token.to_owned(),
@@ -128,7 +127,7 @@ async fn read_message(lines: &mut SocketReader) -> io::Result<ToolSocketMessage>
     serde_json::from_slice(&line).map_err(io::Error::other)
 }
 
-/// Takes in what the program says until it is gone.
+/// Handles the messages of the program until it is gone.
 async fn receive_messages(mut lines: SocketReader, link: Arc<ProgramLink>) {
     loop {
         match read_message(&mut lines).await {
@@ -141,7 +140,7 @@ async fn receive_messages(mut lines: SocketReader, link: Arc<ProgramLink>) {
             }
             Ok(ToolSocketMessage::Changed) => {
                 if let Some(peer) = link.peer.get() {
-                    // A CLI that does not listen keeps the list that it has; a call is decided anyway.
+                    // A CLI that ignores the notification keeps its old list; each call is checked anyway.
                     let _deaf = peer.notify_tool_list_changed().await;
                 }
             }
@@ -154,22 +153,22 @@ async fn receive_messages(mut lines: SocketReader, link: Arc<ProgramLink>) {
     }
 }
 
-/// What the program gave for a question.
+/// The program's reply to a request.
 #[derive(Debug)]
 enum ProgramReply {
     Answer(ToolAnswer),
     Tools(Vec<OfferedTool>),
 }
 
-/// Who waits for an answer.
+/// A caller that waits for an answer.
 #[derive(Debug)]
 struct ReplyWaiter {
     reply: oneshot::Sender<ProgramReply>,
-    /// Where it is told meanwhile what it waits for.
+    /// Receives messages about what the call waits for.
     progress: mpsc::Sender<String>,
 }
 
-/// A question that is asked: its number, where its answer comes, and what is told before.
+/// A pending request: its number, the receiver of its answer, and the receiver of its progress.
 #[derive(Debug)]
 struct PendingReply {
     id: u64,
@@ -177,13 +176,13 @@ struct PendingReply {
     progress: mpsc::Receiver<String>,
 }
 
-/// The way to the program.
+/// The connection to the program.
 #[derive(Debug)]
 struct ProgramLink {
-    /// Whole lines.
+    /// Complete lines to write.
     outgoing: mpsc::Sender<Vec<u8>>,
     n_requests: AtomicU64,
-    /// Who waits; `None` once the program is gone.
+    /// The waiting callers; `None` once the program is gone.
     waiters: Mutex<Option<BTreeMap<u64, ReplyWaiter>>>,
     peer: OnceLock<Peer<RoleServer>>,
 }
@@ -198,7 +197,7 @@ impl ProgramLink {
         }
     }
 
-    /// Opens a question; `None` when the program is gone.
+    /// Registers a request; `None` if the program is gone.
     fn register_waiter(&self) -> Option<PendingReply> {
         let id = self.n_requests.fetch_add(1, Ordering::Relaxed) + 1;
         let (give, given) = oneshot::channel();
@@ -216,16 +215,16 @@ impl ProgramLink {
         })
     }
 
-    /// Tells who waits what it waits for.
+    /// Forwards a progress message to the waiting caller.
     fn forward_progress(&self, id: u64, text: String) {
         let open = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(waiter) = open.as_ref().and_then(|open| open.get(&id)) {
-            // A CLI that does not read has no use for what was.
+            // A CLI that does not read does not need old progress messages, so a full queue is no problem.
             let _unread = waiter.progress.try_send(text);
         }
     }
 
-    /// Takes out who waits for an answer.
+    /// Removes the caller that waits for an answer.
     fn remove_waiter(&self, id: u64) -> Option<ReplyWaiter> {
         let mut open = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
         open.as_mut()?.remove(&id)
@@ -233,20 +232,20 @@ impl ProgramLink {
 
     fn deliver_reply(&self, id: u64, given: ProgramReply) {
         if let Some(waiter) = self.remove_waiter(id) {
-            // Who asked may be gone.
+            // The caller may have given up already.
             let _gone = waiter.reply.send(given);
         }
     }
 
-    /// Nobody answers any more.
+    /// Drops all waiting callers, because no answer can come any more.
     fn close(&self) {
         *self.waiters.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Asks something.
+    /// Sends a request.
     ///
     /// # Errors
-    /// The program is gone, or does not take as much at once; then it is asked nothing.
+    /// The program is gone, or too many requests wait to be written; then nothing is sent.
     async fn send_request(
         &self,
         ask: impl FnOnce(u64) -> ToolSocketRequest,
@@ -266,11 +265,11 @@ impl ProgramLink {
         Ok(asked)
     }
 
-    /// Takes a question back.
+    /// Withdraws a request.
     async fn cancel_request(&self, id: u64) {
         self.remove_waiter(id);
         if let Ok(line) = socket_protocol::encode_line(&ToolSocketRequest::Forget { id }) {
-            // The program may be gone with the call.
+            // The program may be gone at the same time as the call.
             let _gone = self.outgoing.send(line).await;
         }
     }
@@ -287,7 +286,7 @@ fn request_too_long_error(bytes: usize) -> ErrorData {
     ErrorData::invalid_params(told, None)
 }
 
-/// What the CLI speaks to.
+/// The MCP handler for the CLI.
 struct McpServer(Arc<ProgramLink>);
 
 impl ServerHandler for McpServer {
@@ -303,7 +302,7 @@ impl ServerHandler for McpServer {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        // A CLI that says so twice is the same CLI.
+        // A CLI that initialises twice is still the same peer.
         let _again = self.0.peer.set(context.peer);
     }
 
@@ -361,23 +360,23 @@ impl ServerHandler for McpServer {
     }
 }
 
-/// The progress of one call, as its CLI wants to hear of it.
+/// Sends the progress of one call to its CLI, in the form that the CLI asked for.
 struct CallProgress {
     token: ProgressToken,
     n_sent: u32,
 }
 
 impl CallProgress {
-    /// Tells one word of it, and waits until that is written: nothing may follow the answer.
+    /// Sends one progress message and waits until it is written, because nothing may follow the answer.
     async fn send_progress(&mut self, text: String, peer: &Peer<RoleServer>) {
         self.n_sent += 1;
         let told = ProgressNotificationParam::new(self.token.clone(), f64::from(self.n_sent));
-        // A CLI that is gone takes its call back.
+        // If the CLI is gone, its call is cancelled anyway.
         let _gone = peer.notify_progress(told.with_message(text)).await;
     }
 }
 
-/// How a call wants to be told what it waits for; `None` where it does not.
+/// Returns how a call wants to receive progress; `None` if it does not.
 fn requested_progress(
     request: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,
@@ -388,7 +387,7 @@ fn requested_progress(
     Some(CallProgress { token, n_sent: 0 })
 }
 
-/// codex names the conversation that calls; a sub-agent of its own has another one.
+/// Returns the calling conversation, which codex names; a sub-agent of codex has a conversation of its own.
 fn calling_thread_id(
     request: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,

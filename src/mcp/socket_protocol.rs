@@ -1,94 +1,86 @@
-//! What the server of an agent's CLI and the running program say to each other: a line of JSON each.
+//! The messages between an agent's MCP server and the running program: one line of JSON each.
 //!
-//! Refuses to know sockets. A line that cannot be read ends the connection.
+//! A line that cannot be parsed ends the connection.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::JsonObject;
 
-/// The version of these words; the two ends are the same program, unless it was replaced while it ran.
+/// The version of this protocol. Both ends are the same program, unless it was replaced while it ran.
 pub const PROTOCOL_VERSION: u32 = 2;
 
-/// How long a line may be, in bytes: a plan or a review stands in it.
+/// The maximum length of a line in bytes; a line may contain a plan or a review.
 pub const MAX_LINE_BYTES: usize = 4 * 1024 * 1024;
 
-/// What the server asks.
+/// What the server sends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case", deny_unknown_fields)]
 pub enum ToolSocketRequest {
-    /// The first line: who it is for.
+    /// The first line, which identifies the session.
     Hello {
-        /// [`PROTOCOL_VERSION`].
         version: u32,
-        /// What binds it to one session.
+        /// The secret that is bound to one session.
         token: String,
     },
-    /// Which tools there are.
+    /// Asks for the available tools.
     List {
-        /// The number that the answer carries.
+        /// The id that the answer repeats.
         id: u64,
     },
-    /// A tool is called.
     Call {
-        /// The number that the answer carries.
+        /// The id that the answer repeats.
         id: u64,
-        /// The tool.
         tool: String,
-        /// Its arguments.
         arguments: Value,
-        /// The CLI's id of the conversation that calls, where it tells one.
+        /// The CLI's id of the conversation that calls, if it sends one.
         thread: Option<String>,
-        /// Whether it wants to be told meanwhile what it waits for.
+        /// Whether the caller wants to receive progress while it waits.
         wants_progress: bool,
     },
-    /// Nobody waits for that answer any more.
+    /// The answer to a call is no longer needed.
     Forget {
-        /// The call's number.
+        /// The id of the call.
         id: u64,
     },
 }
 
-/// What the program says.
+/// What the program sends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "tell", rename_all = "snake_case", deny_unknown_fields)]
 pub enum ToolSocketMessage {
-    /// The session is there.
+    /// The session exists.
     Welcome,
-    /// It is not, and the connection ends.
+    /// The session does not exist, and the connection ends.
     Refused {
-        /// Why, and what to do.
+        /// The reason, and what to do about it.
         why: String,
     },
-    /// The tools that there are.
     Tools {
-        /// The number of the question.
+        /// The id of the request.
         id: u64,
-        /// The tools.
         tools: Vec<OfferedTool>,
     },
-    /// What a call waits for meanwhile; never after its answer.
+    /// What a call currently waits for; never sent after its answer.
     Progress {
-        /// The number of the call.
+        /// The id of the call.
         id: u64,
-        /// One line.
+        /// One line of text.
         text: String,
     },
-    /// What a call came to.
+    /// The answer to a call.
     Answer {
-        /// The number of the call.
+        /// The id of the call.
         id: u64,
-        /// What.
         answer: ToolAnswer,
     },
-    /// The tools are others now.
+    /// The list of tools has changed.
     Changed,
 }
 
-/// A tool as it is offered.
+/// A tool as it is offered to a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OfferedTool {
-    /// Its name.
     pub name: String,
     /// When to use it, and when not.
     pub description: String,
@@ -96,30 +88,29 @@ pub struct OfferedTool {
     pub schema: JsonObject,
 }
 
-/// What a call came to.
+/// The answer to a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolAnswer {
     /// What the agent reads.
     pub text: String,
-    /// The same as data, where there is some.
+    /// The same as data, if available.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
-    /// Whether it did what it should.
+    /// Whether the call succeeded.
     pub outcome: ToolAnswerStatus,
 }
 
-/// Whether a call did what it should.
+/// Whether a call succeeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolAnswerStatus {
-    /// It did.
     Done,
-    /// It did not; the text says why.
+    /// It failed; the text says why.
     Failed,
 }
 
 impl ToolAnswer {
-    /// A call that did what it should.
+    /// Builds the answer of a call that succeeded.
     pub fn done(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -128,7 +119,7 @@ impl ToolAnswer {
         }
     }
 
-    /// A call that did not, and why.
+    /// Builds the answer of a call that failed, with the reason.
     pub fn failed(text: impl Into<String>) -> Self {
         Self {
             outcome: ToolAnswerStatus::Failed,
@@ -136,13 +127,13 @@ impl ToolAnswer {
         }
     }
 
-    /// A call of a tool that the session does not have.
+    /// Builds the answer to a call of a tool that the session does not have.
     pub fn blocked(tool: &str, reason: &str) -> Self {
         let data = serde_json::json!({ "blocked": true, "tool": tool, "reason": reason });
         Self::failed(data.to_string()).with_data(data)
     }
 
-    /// The same with its data.
+    /// Adds the data to the answer.
     #[must_use]
     pub fn with_data(self, data: Value) -> Self {
         Self {
@@ -152,10 +143,10 @@ impl ToolAnswer {
     }
 }
 
-/// Writes a line, its end included.
+/// Encodes a message as a line, including its line end.
 ///
 /// # Errors
-/// It cannot be said as JSON.
+/// The message cannot be represented as JSON.
 pub fn encode_line(message: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');

@@ -1,4 +1,4 @@
-//! One file a tool: the type of its arguments, when to use it and when not.
+//! One file per tool: the type of its arguments, when to use it and when not.
 
 pub mod ask_user;
 pub mod group_discuss;

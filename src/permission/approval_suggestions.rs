@@ -1,7 +1,7 @@
-//! What could be approved for more than once: the call as it stands, and patterns of what is like it.
+//! Suggests what the user can approve for more than one call: the exact call, and patterns for similar calls.
 //!
-//! It refuses to store anything. No pattern is proposed where it would cover more than it shows: for programs
-//! that run what they are given, that change much with little, and for what is held back by the safety list.
+//! A pattern is not suggested where it would allow more than it seems to: for programs that run other commands, for
+//! programs where few words do much harm, and for commands that the safety list blocks. Does not store anything.
 
 use super::command_segments::{self, CommandSegment};
 use super::decision::Decision;
@@ -9,7 +9,8 @@ use super::stored_approval::{ApprovalMatcher, MaxApprovalScope};
 use super::tool_names::{TargetKind, target_kind_for_tool};
 use super::{AgentToolCall, PermissionAction, wildcard};
 
-/// Programs and how many of their first words say what they do; the longest entry counts, one word where none does.
+/// For each program, how many of its first words identify the action. The longest matching entry counts;
+/// without an entry it is one word.
 #[rustfmt::skip]
 const PREFIX_LENGTHS: &[(&str, usize)] = &[
     ("apt", 2), ("apt-get", 2), ("aws", 3), ("az", 3), ("bazel", 2), ("brew", 2), ("bun", 2), ("bun run", 3),
@@ -23,7 +24,7 @@ const PREFIX_LENGTHS: &[(&str, usize)] = &[
     ("turbo", 2), ("uv", 2), ("uv run", 3), ("yarn", 2), ("yarn run", 3), ("zig", 2),
 ];
 
-/// Programs that run what they are given, or change much with little: only what stands there is proposed.
+/// Programs that run other commands, or where few words do much harm: only the exact command is suggested.
 #[rustfmt::skip]
 const EXACT_ONLY_PROGRAMS: &[&str] = &[
     // Interpreters and shells.
@@ -34,16 +35,16 @@ const EXACT_ONLY_PROGRAMS: &[&str] = &[
     "sudo", "doas", "su", "env", "xargs", "find", "fd", "parallel", "command", "builtin", "exec", "eval", "source", ".", "nohup", "nice", "ionice",
     "timeout", "time", "stdbuf", "setsid", "watch", "busybox", "toybox", "chroot", "unshare", "nsenter", "flock", "script", "strace", "ltrace",
     "entr", "ssh", "npx", "bunx", "pnpx", "uvx", "pipx", "tmux", "screen", "at", "batch", "crontab", "systemd-run", "trap", "alias",
-    // What changes much with little.
+    // Few words do much harm.
     "rm", "rmdir", "mv", "cp", "dd", "ln", "install", "tee", "truncate", "shred", "chmod", "chown", "chgrp", "kill", "pkill", "killall", "mount", "umount",
     "mkfs", "fdisk", "curl", "wget", "scp", "rsync", "sftp", "nc", "ncat", "socat", "telnet", "tar", "unzip", "patch", "export", "set", "unset", "cd",
     "iptables", "nft", "ufw", "reboot", "shutdown", "poweroff", "halt", "git",
 ];
 
-/// Words behind which a program runs what it is given.
+/// Words after which a program runs the rest of the line as a command.
 const RUNNER_WORDS: [&str; 4] = ["exec", "x", "dlx", "eval"];
 
-/// Proposes what of a decision could be kept, the narrowest first; nothing for what cannot be kept.
+/// Suggests approvals for a decision, the narrowest first; none for a decision that cannot be stored.
 pub fn suggest_approvals(call: &AgentToolCall, decision: &Decision) -> Vec<ApprovalMatcher> {
     if decision.action != PermissionAction::Ask {
         return Vec::new();
@@ -92,7 +93,8 @@ fn suggest_patterns(call: &AgentToolCall, decision: &Decision) -> Vec<ApprovalMa
     }
 }
 
-/// Each command of a line that would still ask gets its own pattern; one that has none leaves the line to its exact text.
+/// Suggests a pattern for each command of a line that would still ask. If one command has none,
+/// only the exact line is suggested.
 fn suggest_line_patterns(line: &str) -> Vec<ApprovalMatcher> {
     let split = command_segments::split_command_line(line);
     if split.doubt.is_some() {
@@ -140,22 +142,24 @@ fn segment_pattern(part: &CommandSegment) -> Option<ApprovalMatcher> {
     )))
 }
 
-/// A version at the end of an interpreter's name does not make it another.
+/// Returns whether only the exact command is suggested for a program. The version in an interpreter's
+/// name (`python3.12`) is ignored.
 fn is_exact_only_program(program: &str) -> bool {
     let bare = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
     EXACT_ONLY_PROGRAMS.contains(&program)
         || EXACT_ONLY_PROGRAMS.contains(&bare)
+        // A path may lead to any program, whatever its name says.
         || program.contains('/')
 }
 
-/// The folder of a path; not the whole repository and not the whole disk.
+/// Suggests the folder of a path, but never the whole repository or the whole disk.
 fn folder_pattern(path: &str) -> Option<ApprovalMatcher> {
     let (folder, _) = path.trim_end_matches('/').rsplit_once('/')?;
     let is_some_folder = !folder.trim_matches(['/', '.']).is_empty();
     is_some_folder.then(|| ApprovalMatcher::Pattern(format!("{}/*", wildcard::escape(folder))))
 }
 
-/// The host of an address.
+/// Suggests the host of a web address.
 fn host_pattern(name: &str, input: &str) -> Option<ApprovalMatcher> {
     if target_kind_for_tool(name) != TargetKind::Text {
         return None;

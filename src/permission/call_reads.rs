@@ -1,6 +1,6 @@
-//! What a call opens to read, found on the disk by who can look, and what read rules say about it.
+//! What a call opens to read, and what the read rules say about it.
 //!
-//! It refuses to look at the disk itself: [`super::reading::openings`] says what to look for.
+//! This file does not read the disk: [`super::read_only_prover`] lists what to look for, and the caller resolves it.
 
 use std::path::PathBuf;
 
@@ -15,67 +15,66 @@ use super::rule::{CallFacts, PermissionAction, TargetForm};
 use super::stored_approval::MaxApprovalScope;
 use super::wildcard;
 
-/// What of a path is shown.
+/// How much of a path is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadDepth {
-    /// That it is there, and how large.
+    /// That it exists, and its size.
     Names,
-    /// What it holds.
+    /// What is in it.
     Contents,
 }
 
-/// Something that a call opens, as it is named.
+/// Something that a call opens, as the command names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadTarget {
     /// A path, or a pattern of paths.
     pub text: String,
-    /// The folders from which it may be named, absolute.
+    /// The folders that it may be relative to, absolute.
     pub folders: Vec<PathBuf>,
-    /// Whether the shell makes paths of a pattern.
+    /// Whether the shell expands it as a pattern.
     pub is_pattern: bool,
-    /// Whether its name decides although it is not in the work tree: an object of git's may be read by it.
+    /// Whether the rules apply to its name even if it is not in the work tree: git may read it from an object.
     pub is_decided_by_name: bool,
-    /// What of it is shown.
+    /// How much of it is shown.
     pub depth: ReadDepth,
-    /// How folders are searched; `None`: what is in them is not opened.
+    /// How folders are searched; `None`: files in them are not opened.
     pub search: Option<SearchScope>,
 }
 
-/// Which program searches, as far as its options and words differ.
+/// Which program searches, as far as options and arguments differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchProgram {
-    /// grep and what goes through all files like it.
+    /// grep, and other programs that go through all files.
     Grep,
     /// ripgrep and ag.
     Ripgrep,
-    /// claude's own tool.
+    /// claude's own Grep tool.
     GrepTool,
-    /// git, of tracked files.
+    /// git, which searches tracked files.
     Git,
-    /// What find and its like hand on.
+    /// Files that `find` and similar programs pass on.
     Find,
 }
 
-/// What a search goes through.
+/// Which files a search goes through.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SearchScope {
-    /// Which program.
     pub program: SearchProgram,
-    /// Patterns of the files that it is about; empty: all.
+    /// Patterns of the files that are searched; empty: all.
     pub includes: Vec<String>,
-    /// Patterns of files and folders that it leaves out.
+    /// Patterns of files and folders that are skipped.
     pub excludes: Vec<String>,
-    /// Whether it goes into what is hidden.
+    /// Whether it searches hidden files.
     pub hidden: bool,
-    /// Whether it leaves out what `.gitignore` does.
+    /// Whether it skips what `.gitignore` lists.
     pub ignores: bool,
     /// Whether it follows links.
     pub follows: bool,
 }
 
 impl SearchScope {
-    /// A search of everything.
+    /// Makes a search that skips nothing.
     pub fn everything(program: SearchProgram) -> Self {
         Self {
             program,
@@ -87,7 +86,7 @@ impl SearchScope {
         }
     }
 
-    /// Tells whether it opens a file below its folder, by its path from there.
+    /// Returns whether it opens a file, given the path below the folder that is searched.
     pub fn includes_file(&self, below: &str) -> bool {
         let included = || {
             self.includes
@@ -97,14 +96,14 @@ impl SearchScope {
         (self.includes.is_empty() || included()) && !self.excludes_path(below)
     }
 
-    /// Tells whether it leaves a file or folder out by name.
+    /// Returns whether it skips a file or folder by name.
     pub fn excludes_path(&self, below: &str) -> bool {
         self.excludes
             .iter()
             .any(|glob| glob_matches_file(glob, below))
     }
 
-    /// Tells whether it names a hidden file by a pattern.
+    /// Returns whether an include pattern names a hidden file.
     pub fn matches_include(&self, below: &str) -> bool {
         self.includes
             .iter()
@@ -127,7 +126,7 @@ impl SearchScope {
     }
 }
 
-/// A pattern without `/` is about names, any other about paths.
+/// Matches a pattern without `/` against names, any other against paths.
 fn glob_matches_file(glob: &str, below: &str) -> bool {
     expand_braces(glob).iter().any(|glob| {
         let bare = glob.trim_start_matches("**/").trim_start_matches("./");
@@ -142,7 +141,7 @@ fn glob_matches_file(glob: &str, below: &str) -> bool {
     })
 }
 
-/// `*.{a,b}` as `*.a` and `*.b`.
+/// Expands `*.{a,b}` to `*.a` and `*.b`.
 fn expand_braces(glob: &str) -> Vec<String> {
     let parts = glob.split_once('{').and_then(|(before, rest)| {
         rest.split_once('}')
@@ -157,27 +156,25 @@ fn expand_braces(glob: &str) -> Vec<String> {
     }
 }
 
-/// A path that a call opens, found on the disk.
+/// A path that a call opens, as found on the disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenedPath {
-    /// The path.
     pub path: ResolvedPath,
-    /// What of it is shown.
+    /// How much of it is shown.
     pub depth: ReadDepth,
-    /// The search that meets it; `None` where it is named.
+    /// The search that finds it; `None` where the call names it.
     pub search: Option<SearchScope>,
 }
 
-/// All that a call opens.
+/// Everything that a call opens.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CallReads {
-    /// The paths.
     pub opened_paths: Vec<OpenedPath>,
-    /// Why nobody can tell.
+    /// Why it is unknown what else the call opens.
     pub unknown_reason: Option<String>,
 }
 
-/// Tells what leads a command that is proven by name to something outside of the repository.
+/// Returns why a command whose names are proven to stay in the repository still reads outside of it.
 pub fn outside_read_reason(context: &DecisionContext) -> Option<String> {
     if let Some(trouble) = &context.reads.unknown_reason {
         return Some(trouble.clone());
@@ -191,7 +188,7 @@ pub fn outside_read_reason(context: &DecisionContext) -> Option<String> {
     ))
 }
 
-/// What the rules say about reading a path, by name and in truth.
+/// Returns what the rules say about reading a path, by its name and by its resolved path: the stricter one.
 pub fn evaluate_read_rules(context: &DecisionContext, path: &ResolvedPath) -> PermissionAction {
     let about = |path: &PathBuf| {
         let form = TargetForm {
@@ -204,8 +201,8 @@ pub fn evaluate_read_rules(context: &DecisionContext, path: &ResolvedPath) -> Pe
     about(&path.lexical).max(about(&path.real))
 }
 
-/// Refuses a search that would meet what read rules hold back, with words that would do: nobody named the file, so
-/// nobody is asked.
+/// Denies a search that would read a file that the read rules protect, and suggests words that skip it. It denies and
+/// does not ask, because the call does not name the file.
 pub fn check_search(looked: &FloorInput<'_>) -> Option<FloorRestriction> {
     let context = looked.context;
     if !matches!(

@@ -1,7 +1,7 @@
-//! The guard: what a command would do, as a class.
+//! Classifies what a command would do: safe, confirm or dangerous.
 //!
-//! It reads a text as a shell would and judges each command in it, by the user's phrases and by the
-//! built-in set. It refuses to know who asks, rules and approvals; it looks at no disk.
+//! Reads a text as a shell would and judges each command in it by the user's phrases and by the built-in rules.
+//! Permission rules and approvals are not known here, and nothing is read from the disk.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -40,15 +40,15 @@ pub use builtin_rules::{BuiltinRule, all_builtin_rules, find_builtin_rule};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
-    /// Nothing that the guard looks for.
+    /// Nothing that the classifier looks for.
     Safe,
-    /// Asked in every mode.
+    /// The user is asked in every mode.
     Confirm,
-    /// Asked with No preselected, never stored.
+    /// The user is asked with No preselected, and the answer is never stored.
     Dangerous,
 }
 
-/// What the guard says about a text.
+/// How a text is classified.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandClassification {
     /// The strictest class of all commands in the text.
@@ -57,12 +57,12 @@ pub struct CommandClassification {
     pub rule: String,
     /// Why, in one line; empty when the text is safe.
     pub reason: String,
-    /// The bytes of the text that the rule speaks of; empty when the text is safe.
+    /// The bytes of the text that the rule is about; empty when the text is safe.
     pub span: Range<usize>,
 }
 
 impl CommandClassification {
-    /// The reason for people, with the rule where the reason does not name it.
+    /// Returns the reason for the user, with the rule's name where the reason does not contain it.
     pub fn describe(&self) -> String {
         if self.rule.starts_with(user_patterns::CONFIG_SECTION) {
             self.reason.clone()
@@ -73,7 +73,7 @@ impl CommandClassification {
 }
 
 impl Class {
-    /// Its name as the configuration and JSON have it.
+    /// Returns the class as the configuration and JSON spell it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Safe => "safe",
@@ -83,15 +83,13 @@ impl Class {
     }
 }
 
-/// What a user makes of a built-in rule, the mildest first.
+/// How a user changes a built-in rule, the mildest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BuiltinRuleLevel {
-    /// It is never applied; it gives confirm where [`BuiltinRule::may_be_off`] says no.
+    /// The rule does not apply; it gives confirm where [`BuiltinRule::can_be_disabled`] returns false.
     Off,
-    /// It gives confirm.
     Confirm,
-    /// It gives dangerous.
     Dangerous,
 }
 
@@ -99,7 +97,7 @@ impl BuiltinRuleLevel {
     /// The words of `[safety.builtin]`, the mildest first.
     pub const NAMES: [&str; 3] = ["off", "confirm", "dangerous"];
 
-    /// Its word of [`BuiltinRuleLevel::NAMES`].
+    /// Returns its word in [`BuiltinRuleLevel::NAMES`].
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Off => "off",
@@ -108,29 +106,29 @@ impl BuiltinRuleLevel {
         }
     }
 
-    /// Reads one of [`BuiltinRuleLevel::NAMES`].
+    /// Parses one of [`BuiltinRuleLevel::NAMES`].
     pub fn from_name(name: &str) -> Option<Self> {
         let all = [Self::Off, Self::Confirm, Self::Dangerous];
         all.into_iter().find(|change| change.as_str() == name)
     }
 }
 
-/// What the guard goes by.
+/// The settings of the classifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandSafetySettings {
-    /// Phrases whose commands are dangerous.
+    /// Phrases that make a command dangerous.
     pub blocked_patterns: Vec<String>,
-    /// Phrases whose commands are confirmed.
+    /// Phrases that make a command one to confirm.
     pub confirm_patterns: Vec<String>,
-    /// Changes of the built-in set, by the rule's name; see [`builtin`].
+    /// Changed levels of built-in rules, by the rule's name; see [`builtin_rules`].
     pub builtin_levels: BTreeMap<String, BuiltinRuleLevel>,
-    /// The repository's root, absolute; what lies in it is the project's. `None` when there is none to go by.
+    /// The repository's root, absolute: everything below it belongs to the project. `None` when it is unknown.
     pub root: Option<PathBuf>,
-    /// Where the text would be run, absolute; `None` when that is not known.
+    /// The folder that the text would run in, absolute; `None` when it is unknown.
     pub cwd: Option<PathBuf>,
-    /// The user's home, absolute; the same as `~`.
+    /// The user's home folder, absolute; the same as `~`.
     pub home: Option<PathBuf>,
-    /// How much work one text may be.
+    /// How much work one text may take.
     pub limits: AnalysisLimits,
 }
 
@@ -161,7 +159,7 @@ pub fn classify_script(text: &str, settings: &CommandSafetySettings) -> CommandC
     )
 }
 
-/// No shell is given a text with a NUL: what it would make of it cannot be told, but is asked about at least.
+/// A text with a NUL byte never reaches a shell. What a shell would make of it is unknown, so it is at least confirmed.
 fn classify_script_with_nul(text: &str, settings: &CommandSafetySettings) -> CommandClassification {
     let parted = classify_script(&text.replace('\0', " "), settings);
     let joined = classify_script(&text.replace('\0', ""), settings);
@@ -182,13 +180,13 @@ fn classify_script_with_nul(text: &str, settings: &CommandSafetySettings) -> Com
     }
 }
 
-/// Classifies a command that is started without a shell; spans count in its words joined by blanks.
+/// Classifies a command that starts without a shell; spans count in its words joined by single spaces.
 pub fn classify_argv(argv: &[String], settings: &CommandSafetySettings) -> CommandClassification {
     let reading = shell::analyze_argv(argv, &settings.limits);
     classifier::classify_analysis(&reading, &argv.join(" "), settings)
 }
 
-/// Classifies what was read already; `text` is what it was read from.
+/// Classifies a text that is already analysed; `text` is the source of the analysis.
 pub fn classify_analysis(
     reading: &ShellAnalysis,
     text: &str,

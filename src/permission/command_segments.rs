@@ -1,6 +1,6 @@
-//! A command line as rules see it: each simple command as the texts that a rule may name it by.
+//! Splits a command line into its simple commands, each with the texts that a rule can match.
 //!
-//! It refuses to know rules and what a program does; how a shell reads a line is `shell`'s.
+//! How a shell reads a line is in `shell`; what a program does is not known here.
 
 use std::path::{Path, PathBuf};
 
@@ -10,33 +10,33 @@ use super::shell::{
     WrapperKind,
 };
 
-/// A line, split.
+/// A command line, split into its simple commands.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CommandLineSegments {
-    /// Its simple commands; at least one.
+    /// The simple commands; at least one.
     pub segments: Vec<CommandSegment>,
-    /// Why there may be more than these; `None` when they are all.
+    /// Why there may be more commands; `None` when the list is complete.
     pub doubt: Option<String>,
 }
 
-/// One simple command.
+/// One simple command, with the texts that rules can match.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CommandSegment {
-    /// Texts that stand for the whole of it: one that a rule allows is enough. Empty when only files are written.
+    /// Texts for the whole command: a rule that allows one of them is enough. Empty when the command only writes files.
     pub match_texts: Vec<String>,
-    /// What it runs inside of a wrapper that changes its meaning: must not be forbidden or asked about.
+    /// Commands that run inside a wrapper that changes their meaning: none of them may be denied or asked about.
     pub inner_commands: Vec<String>,
-    /// Other looks of the same command: must not be forbidden.
+    /// Other spellings of the same command: none of them may be denied.
     pub aliases: Vec<String>,
-    /// Files that its redirects write, as they are named.
+    /// Files that its redirects write, as the command names them.
     pub written_files: Vec<String>,
-    /// Its words, the program first, for whoever looks closer.
+    /// Its words, the program first, for a closer look.
     words: Vec<String>,
-    /// Whether they are all of it: nothing stands before it, and none is guessed.
+    /// Whether the words are the whole command: no wrapper or assignment before it, and no word is a guess.
     is_literal: bool,
 }
 
-/// Targets of redirects that keep nothing.
+/// Redirect targets that store nothing.
 const NON_FILE_TARGETS: [&str; 6] = [
     "/dev/null",
     "/dev/stdout",
@@ -46,7 +46,7 @@ const NON_FILE_TARGETS: [&str; 6] = [
     "/dev/full",
 ];
 
-/// Splits a line.
+/// Splits a command line into its simple commands.
 pub fn split_command_line(line: &str) -> CommandLineSegments {
     let reading = shell::analyze_script(line, &AnalysisLimits::default());
     let nested = find_nested_commands(&reading.commands);
@@ -87,19 +87,19 @@ impl CommandSegment {
         }
     }
 
-    /// Its words, where nothing stands before them and each of them is known.
+    /// Returns its words when nothing comes before them and every word is known.
     pub fn literal_words(&self) -> Option<&[String]> {
         self.is_literal.then_some(self.words.as_slice())
     }
 
-    /// Tells whether an argument names something outside the root, as far as its text tells.
+    /// Returns whether an argument names something outside the root, judged by its text.
     pub fn leaves_root(&self, cwd: &Path, root: &Path) -> bool {
         self.argument_values().any(|word| {
             word.starts_with('~') || !is_inside(&lexical_absolute(cwd, Path::new(word)), root)
         })
     }
 
-    /// Its words, its program and the files that it writes, each as the path that it would be.
+    /// Returns its words, its program and the files that it writes, each as the path that it could mean.
     pub fn possible_paths(&self, cwd: &Path) -> impl Iterator<Item = PathBuf> {
         let program = self.words.iter().take(1).map(String::as_str);
         let written = self.written_files.iter().map(String::as_str);
@@ -107,7 +107,7 @@ impl CommandSegment {
         words.map(move |word| lexical_absolute(cwd, Path::new(word)))
     }
 
-    /// What stands behind its program: of an option with a value, the value.
+    /// Returns the words after its program; for an option with a value, the value.
     fn argument_values(&self) -> impl Iterator<Item = &str> {
         self.words
             .iter()
@@ -141,14 +141,14 @@ fn build_segment(simple: &SimpleCommand, source: SegmentSource<'_>) -> CommandSe
     };
     match words.split_first() {
         Some((program, rest)) => collect_match_texts(&mut part, simple, source, program, rest),
-        // A block's redirects stand behind it: its commands are judged by themselves.
+        // These are the redirects of a block. The commands inside the block are judged one by one.
         None if is_block_redirect(simple, source.text) => {}
         None => part.match_texts.push(source.text.to_owned()),
     }
     part
 }
 
-/// Tells of each command whether its place in the line lies in that of another one, or is the same.
+/// Returns for each command whether its span is inside another command's span, or equal to it.
 fn find_nested_commands(commands: &[SimpleCommand]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..commands.len()).collect();
     let span = |at: usize| commands.get(at).map_or(0..0, |simple| simple.span.clone());
@@ -178,11 +178,11 @@ fn find_nested_commands(commands: &[SimpleCommand]) -> Vec<bool> {
     nested
 }
 
-/// Where a command stands in the line.
+/// Where a command is in the line.
 #[derive(Clone, Copy)]
 struct SegmentSource<'a> {
     text: &'a str,
-    /// Whether no other command has the same place, as what lies in a substitution may.
+    /// Whether no other command has the same span, as a command in a substitution may.
     is_unshared: bool,
 }
 
@@ -196,7 +196,7 @@ fn is_block_redirect(simple: &SimpleCommand, source: &str) -> bool {
         && !source.starts_with(|c: char| c.is_ascii_digit() || "<>&".contains(c))
 }
 
-/// Gathers the texts that a command goes by.
+/// Collects the texts that rules can match for a command.
 fn collect_match_texts(
     part: &mut CommandSegment,
     simple: &SimpleCommand,
@@ -232,7 +232,7 @@ fn collect_match_texts(
             | WrapperKind::Remote
             | WrapperKind::ForEachArgument => false,
         });
-    // A program whose name holds a blank is not what its text looks like.
+    // A program name with a space in it does not match its own text: the text would read as program and argument.
     if is_itself && !program.contains(char::is_whitespace) {
         part.match_texts.push(own.join(" "))
     } else {

@@ -1,8 +1,8 @@
-//! The one decision about a call.
+//! Decides about a call: allow, ask or deny.
 //!
-//! Floors, rules, approvals, mode, in this order; the strictest word counts, and only approvals and modes
-//! make anything milder: an ask becomes an allow, never a deny. Paths arrive resolved; nothing here looks
-//! at the disk. It refuses to know adapters and who answers an ask.
+//! The order is floors, rules, approvals, mode. The strictest answer counts. Only approvals and modes make an answer
+//! milder: they turn an ask into an allow, never a deny. Paths arrive resolved; nothing here reads the disk. Who
+//! answers an ask is not known here.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,80 +18,77 @@ use super::{AgentToolCall, SandboxReach};
 /// What happens to a call, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// Allow: it goes ahead, once. Ask: the user answers. Deny: it does not go ahead.
+    /// Allow: it runs, once. Ask: the user answers. Deny: it does not run.
     pub action: PermissionAction,
-    /// What is decided about; of an ask only what asks.
+    /// What the decision is about; for an ask, only the targets that ask.
     pub request: PermissionRequest,
-    /// The permissions that are needed, each once; of an ask only those that ask.
+    /// The permissions that the call needs, each once; for an ask, only those that ask.
     pub permissions: Vec<String>,
-    /// How far an answer to the ask may be kept.
+    /// How long an answer to the ask may be stored.
     pub max_scope: MaxApprovalScope,
-    /// Who decided.
     pub source: DecisionSource,
-    /// What decided.
     pub reason: DecisionReason,
-    /// Everything that was looked at, in its order.
+    /// Every check on the way to the decision, in order.
     pub steps: Vec<DecisionStep>,
 }
 
-/// Who decided.
+/// Which part of the permission system decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DecisionSource {
-    /// A floor.
     Floor,
-    /// What is built into the program, a profile's rule too.
+    /// A default of the program, including the rules of a built-in profile.
     Program,
-    /// A rule that somebody wrote.
+    /// A rule that the user wrote.
     Written,
-    /// An approval of the user's.
+    /// An approval that the user gave earlier.
     Approval,
-    /// The mode.
     Mode,
 }
 
-/// What decided about a call, for people, agents and the log.
+/// What decided about a call, for users, agents and the log.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct DecisionReason {
-    /// The rule, floor, approval or mode, in words.
+    /// The rule, floor, approval or mode, as text.
     pub rule: String,
-    /// Where it stands: file and line, or what part of the program it is.
+    /// Where it is: file and line, or which part of the program.
     pub origin: String,
-    /// Why, in a sentence without its full stop.
+    /// The reason, as a sentence without its full stop.
     pub reason: String,
 }
 
-/// One thing that was looked at on the way to a decision.
+/// One check on the way to a decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DecisionStep {
-    /// What: a floor, the rules, approvals, the mode.
+    /// What was checked: a floor, the rules, approvals, the mode.
     pub step: String,
-    /// What it says; `None` when it says nothing.
+    /// The answer of the check; `None` when it has none.
     pub says: Option<PermissionAction>,
-    /// About what, by which rule, why.
+    /// Details: the target, the rule and the reason.
     pub told: String,
 }
 
-/// What is asked for.
+/// What the user is asked to permit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PermissionRequest {
     /// `bash`, `edit`, `read` or a tool's name.
     pub permission: String,
-    /// What it is asked for; empty when the CLI did not say.
+    /// The targets of the permission; empty when the CLI named none.
     pub targets: Vec<PermissionTarget>,
 }
 
-/// One thing that an ask is about.
+/// One target of an ask.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PermissionTarget {
-    /// A whole command line, a tool's input, or a path by name: below the root relative to it, else absolute.
+    /// A whole command line, a tool's input, or a path by name: relative to the root when it is
+    /// below the root, else absolute.
     pub text: String,
-    /// The path's real form, where it differs from its name.
+    /// The resolved path, where it differs from the name.
     pub real: Option<String>,
 }
 
 impl PermissionTarget {
-    /// Every form of it.
+    /// Returns its text and, where it differs, its resolved path.
     pub fn forms(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.text.as_str()).chain(self.real.as_deref())
     }
@@ -104,7 +101,8 @@ impl PermissionTarget {
     }
 }
 
-/// Decides about a call. Total; what is not known to be harmless is asked in EXECUTE and denied before.
+/// Decides about a call. Always returns a decision; a call that is not known to be harmless asks
+/// in EXECUTE and is denied before.
 pub fn decide_call(call: &AgentToolCall, context: &DecisionContext) -> Decision {
     let checks = required_permissions::permissions_for_call(call, context);
     let facts = call_facts(call, context);
@@ -149,7 +147,7 @@ pub fn decide_call(call: &AgentToolCall, context: &DecisionContext) -> Decision 
     weighing.apply_asks(forced.ask, &judged)
 }
 
-/// What is known of a call besides its targets.
+/// Returns the facts about a call that rules depend on, besides its targets.
 pub(super) fn call_facts(call: &AgentToolCall, context: &DecisionContext) -> CallFacts {
     let reach = required_permissions::sandbox_reach(call);
     CallFacts {
@@ -166,16 +164,16 @@ pub(super) fn call_facts(call: &AgentToolCall, context: &DecisionContext) -> Cal
     }
 }
 
-/// A reason and who gives it.
+/// A reason, and which part gives it.
 type SourcedReason = (DecisionSource, DecisionReason);
 
-/// What the floors say together.
+/// The combined answer of all floors.
 struct FloorOutcome {
     deny: Option<SourcedReason>,
     ask: Option<(MaxApprovalScope, SourcedReason)>,
 }
 
-/// A decision in the making.
+/// Collects the steps of a decision.
 struct DecisionBuilder<'a> {
     call: &'a AgentToolCall,
     checks: &'a RequiredPermissions,
@@ -227,6 +225,7 @@ impl DecisionBuilder<'_> {
             match held.action {
                 PermissionAction::Deny => forced.deny = forced.deny.or(Some(reason)),
                 PermissionAction::Ask | PermissionAction::Allow => {
+                    // Of several forced asks, the one whose answer may be stored for the shortest time counts.
                     forced.ask = match forced.ask {
                         Some(asked) if asked.0 >= held.max_scope => Some(asked),
                         Some(_) | None => Some((held.max_scope, reason)),
@@ -237,7 +236,7 @@ impl DecisionBuilder<'_> {
         forced
     }
 
-    /// The staging files are the program's own: rules are about what is the user's.
+    /// The staging files belong to the program; rules are about the user's files, so they are not consulted.
     fn finish_staging(self, forced: Option<(MaxApprovalScope, SourcedReason)>) -> Decision {
         let checks = self.checks;
         match forced {
@@ -333,7 +332,8 @@ impl DecisionBuilder<'_> {
         )
     }
 
-    /// An approval, or else the mode, makes an allow of an ask. Of forced asks only an approval for the run answers one.
+    /// Turns an ask into an allow by an approval or else by the mode. A forced ask is only
+    /// answered by an approval for the run.
     fn find_relaxation(
         &self,
         check: &PermissionCheck,
@@ -351,7 +351,7 @@ impl DecisionBuilder<'_> {
             | AgentToolCall::Read { .. }
             | AgentToolCall::Tool { .. } => None,
         };
-        // Of a call that is not wholly known only its very text can have been approved.
+        // If a call is only partly understood, only an approval of its exact text counts.
         let for_check = || match &self.checks.doubt {
             Some(_) => None,
             None => asker.find_for_check(check),
@@ -393,7 +393,7 @@ impl DecisionBuilder<'_> {
         }
     }
 
-    /// A command is asked about as a whole; of paths those are named that ask.
+    /// For a command the whole line is asked about; for paths only those that ask.
     fn build_request(&self, about: &[PermissionCheck]) -> PermissionRequest {
         let whole = |permission: &str, text: &str| PermissionRequest {
             permission: permission.to_owned(),

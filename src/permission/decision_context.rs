@@ -1,6 +1,6 @@
-//! What a decision rests on besides the call.
+//! Everything besides the call that a decision depends on.
 //!
-//! It refuses to know how any of it was found: paths arrive resolved, rules layered.
+//! The caller collects it: paths arrive resolved, and rules arrive in their layers.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,84 +19,81 @@ use super::uncontained_commands::UncontainedCommandPolicy;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PhaseAccess {
-    /// Every phase but EXECUTE: agents write their staging files alone.
+    /// Every phase except EXECUTE: agents write only their staging files.
     BeforeExecute,
-    /// EXECUTE: agents write the repository.
+    /// EXECUTE: agents write in the repository.
     Execute,
 }
 
-/// A path of a call, resolved by who can look.
+/// A path of a call, resolved by the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResolvedPath {
-    /// Absolute, `.` and `..` taken out by name; [`super::path::absolute`] makes it.
+    /// Absolute, with `.` and `..` removed by name; see [`super::lexical_path::lexical_absolute`].
     pub lexical: PathBuf,
-    /// Absolute, links resolved as far as the path exists.
+    /// Absolute, with links resolved as far as the path exists.
     pub real: PathBuf,
 }
 
 /// Whose session a call comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum SessionLineage {
-    /// A role's, or the console's.
+    /// A role's session, or the console's.
     #[default]
     Role,
-    /// The child of another session.
+    /// A child of another session.
     Child {
-        /// What is written for the parent's session; the rules of its profile are not among them.
+        /// The rules written for the parent's session, without the rules of its profile.
         session: Arc<RuleSet>,
     },
 }
 
-/// Whether an agent turns in a circle.
+/// Whether an agent repeats itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LoopStatus {
-    /// It does not.
     #[default]
     NoLoop,
-    /// Its last calls are the same few, again and again.
+    /// Its last calls repeat the same few calls.
     Loop,
 }
 
-/// What a decision rests on besides the call.
+/// Everything besides the call that a decision depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecisionContext {
-    /// Where the run is.
     pub phase_access: PhaseAccess,
-    /// The paths of the call, one for each, in its order; empty for commands and tools.
+    /// The paths of the call, in order; empty for commands and tools.
     pub paths: Vec<ResolvedPath>,
-    /// What the call opens to read, where somebody looked.
+    /// What the call opens to read, if the caller looked it up.
     pub reads: CallReads,
-    /// The repository's real root, absolute.
+    /// The repository's resolved root, absolute.
     pub root: PathBuf,
-    /// The files that the turn may write before EXECUTE, real and absolute.
+    /// The files that the turn may write before EXECUTE, resolved and absolute.
     pub staging_files: Vec<PathBuf>,
-    /// Folders of the program's own besides the root's `.agent-collab`, real and absolute; nothing in them may be written.
+    /// The program's own folders besides the root's `.agent-collab`, resolved and absolute; writing in them is denied.
     pub program_folders: Vec<PathBuf>,
-    /// Folders of the user's that the session does not work in, real and absolute: the tree that a child's own was made
-    /// from, and git's folder. Nothing in them may be written, nor named by a command.
+    /// Folders of the user's that the session does not work in, resolved and absolute: the tree that a child's own tree
+    /// was made from, and git's folder. Writing in them is denied, and commands may not name them.
     pub closed_folders: Vec<PathBuf>,
-    /// The name of the profile that the session has put on.
+    /// The name of the session's profile.
     pub profile: String,
-    /// The rules that hold for it.
+    /// The rules that apply to the profile.
     pub rules: Arc<RuleSet>,
     /// How much runs without asking.
     pub mode: Mode,
-    /// What the user approved before.
+    /// What the user approved earlier.
     pub approvals: Vec<StoredApproval>,
-    /// Whose session it is.
     pub lineage: SessionLineage,
-    /// Tools that are not offered to the session, as patterns.
+    /// Patterns of tools that are not offered to the session.
     pub hidden_tools: Vec<String>,
-    /// Whether the agent turns in a circle.
+    /// Whether the agent repeats itself.
     pub loop_status: LoopStatus,
-    /// Which commands are held back whatever else allows them.
+    /// Which commands the safety list blocks, whatever else allows them.
     pub safety_settings: command_safety::CommandSafetySettings,
-    /// What happens to commands that nothing holds; the engine says so, a bare context follows the rules.
+    /// What happens to commands that no sandbox limits. The engine sets it; [`DecisionContext::new`] follows the rules.
     pub uncontained_policy: UncontainedCommandPolicy,
 }
 
 impl DecisionContext {
-    /// Makes the context of a role session in mode default under the built-in profile of the phase, without written rules.
+    /// Makes the context of a role session in mode default, with the phase's built-in profile and no written rules.
     pub fn new(phase_access: PhaseAccess, root: PathBuf) -> Self {
         let name = match phase_access {
             PhaseAccess::BeforeExecute => "plan",

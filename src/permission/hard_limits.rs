@@ -1,6 +1,6 @@
 //! Floors: denies and forced asks that no rule, approval or mode lifts.
 //!
-//! It refuses to know rules. Each floor is one function that says what it holds a call against, or nothing.
+//! Each floor is one function that returns its restriction, or `None`. Rules are not consulted here.
 
 use std::path::{Path, PathBuf};
 
@@ -18,33 +18,32 @@ use super::{
     tool_names, uncontained_commands, wildcard,
 };
 
-/// Which floor.
+/// The floors. Each looks at one kind of danger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Floor {
     /// The tool is not offered to the session.
     HiddenTool,
     /// `.git` and the program's own folders.
     ProtectedPaths,
-    /// Every phase but EXECUTE only reads.
+    /// Every phase except EXECUTE only reads.
     Phase,
     /// Mode plan only reads.
     Mode,
-    /// What a parent session may not, its children may not.
+    /// A child session may not do what its parent may not.
     ParentSession,
-    /// What read rules hold back and a search would meet.
+    /// Searches that would read files that the read rules protect.
     Search,
-    /// What would run outside of a CLI's own sandbox.
+    /// Commands that would run outside a CLI's own sandbox.
     OutsideSandbox,
-    /// The safety list.
     SafetyList,
-    /// Nothing holds the command.
+    /// No sandbox limits the command.
     Uncontained,
-    /// The same call again and again.
+    /// The agent repeats the same calls.
     DoomLoop,
 }
 
 impl Floor {
-    /// Names the floor in words.
+    /// Returns the floor's name for the user.
     pub fn label(self) -> &'static str {
         match self {
             Self::HiddenTool => "hidden tool",
@@ -61,7 +60,7 @@ impl Floor {
     }
 }
 
-/// All floors in the order in which they are told.
+/// All floors, in the order in which they are reported.
 pub const FLOORS: [Floor; 10] = [
     Floor::HiddenTool,
     Floor::ProtectedPaths,
@@ -75,31 +74,28 @@ pub const FLOORS: [Floor; 10] = [
     Floor::DoomLoop,
 ];
 
-/// What a floor says about a call.
+/// What a floor demands for a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FloorRestriction {
     /// Ask or deny.
     pub action: PermissionAction,
-    /// How far an answer may be kept.
+    /// How long an answer may be stored.
     pub max_scope: MaxApprovalScope,
-    /// Why, and for a deny what to do instead.
+    /// Why; for a deny, also what to do instead.
     pub reason: String,
 }
 
 /// What a floor looks at.
 pub struct FloorInput<'a> {
-    /// The call.
     pub call: &'a AgentToolCall,
-    /// What it needs.
+    /// The permissions that the call needs.
     pub checks: &'a RequiredPermissions,
-    /// What is known of it.
     pub facts: CallFacts,
-    /// What the decision rests on.
     pub context: &'a DecisionContext,
 }
 
 impl Floor {
-    /// Tells what the floor holds a call against; `NoLoop` when it stands clear of it.
+    /// Returns what the floor demands for the call; `None` when it does not apply.
     pub fn evaluate(self, looked: &FloorInput<'_>) -> Option<FloorRestriction> {
         match self {
             Self::HiddenTool => check_hidden_tool(looked),
@@ -162,7 +158,7 @@ fn check_hidden_tool(looked: &FloorInput<'_>) -> Option<FloorRestriction> {
     deny_restriction(format!("blocked: the tool {name} is not offered here{by}"))
 }
 
-/// The turn's own staging files are the one place in the program's folders that an agent writes.
+/// Denies writing in `.git` and in the program's folders. The turn's own staging files are the only exception.
 fn check_protected_paths(looked: &FloorInput<'_>) -> Option<FloorRestriction> {
     let context = looked.context;
     let forbidden = |path: &Path| {
@@ -190,7 +186,7 @@ fn check_protected_paths(looked: &FloorInput<'_>) -> Option<FloorRestriction> {
     ))
 }
 
-/// A child with a tree of its own leaves the user's alone: what it changes is taken over when its task ends.
+/// Keeps a child with its own tree out of the user's folders: its changes are brought over when its task ends.
 fn check_closed_folders(looked: &FloorInput<'_>) -> Option<FloorRestriction> {
     let context = looked.context;
     let is_closed = |path: &Path| {
@@ -222,7 +218,7 @@ fn check_closed_folders(looked: &FloorInput<'_>) -> Option<FloorRestriction> {
     })
 }
 
-/// Nothing is written but the turn's staging files, and what is not proven to read only is denied.
+/// Denies every write except to the turn's staging files, and every command that is not proven to only read.
 fn check_read_only(looked: &FloorInput<'_>, when: &str) -> Option<FloorRestriction> {
     let context = looked.context;
     match looked.call {
@@ -263,7 +259,7 @@ fn check_read_only(looked: &FloorInput<'_>, when: &str) -> Option<FloorRestricti
     }
 }
 
-/// Tells whether a call writes the turn's staging files and nothing else.
+/// Returns whether a call writes only the turn's staging files.
 pub fn is_staging_edit(looked: &FloorInput<'_>) -> bool {
     let is_staging = |path: &PathBuf| looked.context.staging_files.contains(path);
     let all = looked
@@ -277,7 +273,7 @@ pub fn is_staging_edit(looked: &FloorInput<'_>) -> bool {
         && all
 }
 
-/// Tools that change nothing but the program's own state.
+/// Returns whether a tool changes only the program's own state.
 fn is_harmless_tool(tool: &str) -> bool {
     const HARMLESS: [&str; 9] = [
         "read",
@@ -294,7 +290,7 @@ fn is_harmless_tool(tool: &str) -> bool {
     HARMLESS.contains(&permission) || CHILD_FORBIDDEN_TOOLS.contains(&permission)
 }
 
-/// Tells why a command is not proven to read only inside the repository.
+/// Returns why a command is not proven to only read inside the repository.
 pub fn read_only_refusal(
     line: &str,
     cwd: &Path,
@@ -315,7 +311,7 @@ pub fn read_only_refusal(
     refused.or_else(|| call_reads::outside_read_reason(context))
 }
 
-/// A child has no tools that start or talk to sessions, and nothing that its parent's session denies.
+/// Denies a child the tools that start or message sessions, and everything that its parent's session denies.
 fn check_parent_session(looked: &FloorInput<'_>) -> Option<FloorRestriction> {
     let SessionLineage::Child { session } = &looked.context.lineage else {
         return None;

@@ -1,10 +1,10 @@
-//! Paths as names: made absolute without looking at the disk, compared, and found to be protected.
+//! Compares paths by name, without reading the disk: makes them absolute and checks whether they are protected.
 //!
-//! It refuses to know links; who calls it brings the real path beside the named one.
+//! Links are not resolved here; callers also check the resolved path.
 
 use std::path::{Component, Path, PathBuf};
 
-/// Makes a path absolute and takes `.` and `..` out of it by name alone.
+/// Makes a path absolute and removes `.` and `..` by name alone.
 pub fn lexical_absolute(cwd: &Path, named: &Path) -> PathBuf {
     let mut path = PathBuf::new();
     for component in cwd.join(named).components() {
@@ -21,19 +21,18 @@ pub fn lexical_absolute(cwd: &Path, named: &Path) -> PathBuf {
     path
 }
 
-/// Tells whether an absolute path is the root or below it.
+/// Returns whether an absolute path is the root or below it.
 pub fn is_inside(path: &Path, root: &Path) -> bool {
     is_lexically_resolved(path) && path.starts_with(root)
 }
 
-/// Tells whether an absolute path is below the root.
+/// Returns whether an absolute path is below the root.
 pub fn is_below(path: &Path, root: &Path) -> bool {
     is_inside(path, root) && path != root
 }
 
-/// Tells whether a path lies in a `.git` (of this repository or another), in the root's
-/// `.agent-collab` or in one of the program's own folders, whatever the letters' case, and however a
-/// file system might fold the name.
+/// Returns whether a path is in a `.git` (of this or any repository), in the root's `.agent-collab` or in one of the
+/// program's own folders. Letter case is ignored, and so is what a file system may ignore in a name.
 pub fn is_protected(path: &Path, root: &Path, own: &[PathBuf]) -> bool {
     let below = path.strip_prefix(root).ok();
     let first = below.and_then(|below| below.components().next());
@@ -46,7 +45,7 @@ pub fn is_protected(path: &Path, root: &Path, own: &[PathBuf]) -> bool {
             .any(|part| matches!(fold_component(part).as_str(), ".git" | "git~1"))
 }
 
-/// Tells whether a path is a folder or below it where names that a file system may fold are the same.
+/// Returns whether a path is a folder or below it, where names that a file system may treat as equal are equal.
 fn is_folded_inside(path: &Path, folder: &Path) -> bool {
     let mut parts = path.components();
     folder.components().all(|name| {
@@ -56,7 +55,7 @@ fn is_folded_inside(path: &Path, folder: &Path) -> bool {
     })
 }
 
-/// A path below the root as the root's, any other as it is; for rules and for people.
+/// Returns a path below the root relative to it, any other path unchanged; for rules and for the user.
 pub fn display_path(path: &Path, root: &Path) -> String {
     let path = if is_below(path, root) {
         path.strip_prefix(root).unwrap_or(path)
@@ -70,7 +69,7 @@ fn is_lexically_resolved(path: &Path) -> bool {
     path.is_absolute() && !path.components().any(|part| part == Component::ParentDir)
 }
 
-/// Some file systems ignore case, joiners, and dots, spaces and streams at a name's end.
+/// Some file systems ignore case, joiners, and dots, spaces and streams at the end of a name.
 fn fold_component(component: Component<'_>) -> String {
     let name = component.as_os_str().to_string_lossy();
     let visible = name.chars().filter(|c| !matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}'));

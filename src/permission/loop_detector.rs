@@ -1,7 +1,7 @@
-//! Whether an agent turns in a circle: the same few calls, again and again, at the end of what it did in a turn.
+//! Detects an agent that repeats itself: the same few calls, again and again, at the end of its turn so far.
 //!
-//! It refuses to know what calls do, and who asks. Calls are the same when their marks are: the tool with its
-//! whole input. What the agent says between them is no call and hides no circle.
+//! Two calls are the same when their fingerprints are: the tool with its whole input. Text that the agent writes
+//! between calls does not count as a call, so it does not break a loop.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 
 use super::decision_context::LoopStatus;
 
-/// The longest circle that is looked for, in calls.
+/// The longest loop that is looked for, in calls.
 const MAX_LOOP_CALLS: usize = 4;
 
-/// How often its calls come before it counts as one.
+/// How often the calls must repeat before they count as a loop.
 const LOOP_REPEATS: usize = 3;
 
 /// The last calls of a turn.
@@ -22,16 +22,15 @@ pub struct LoopDetector {
     recent: VecDeque<CallRecord>,
 }
 
-/// One call.
 #[derive(Debug, Clone)]
 struct CallRecord {
     item: Option<String>,
-    /// `NoLoop` where its input is not known: it is then like no other.
+    /// `None` where the input is unknown; such a call equals no other call.
     fingerprint: Option<u64>,
 }
 
 impl LoopDetector {
-    /// Takes a call in and tells whether a circle ends with it. A call that is asked about twice counts once.
+    /// Records a call and returns whether a loop ends with it. A call that is asked about twice counts once.
     pub fn record_call(&mut self, item: Option<&str>, mark: Option<&str>) -> LoopStatus {
         let is_known = |made: &CallRecord| item.is_some() && made.item.as_deref() == item;
         let at = match self.recent.iter().position(is_known) {
@@ -51,12 +50,13 @@ impl LoopDetector {
         }
     }
 
-    /// Begins anew: what came so far was looked at and let pass.
+    /// Forgets all calls so far: the user has seen them and let the agent continue.
     pub fn reset(&mut self) {
         self.recent.clear();
     }
 
     fn push_record(&mut self, item: Option<&str>, mark: Option<&str>) -> usize {
+        // Earlier calls cannot be part of a loop that ends here.
         if self.recent.len() == MAX_LOOP_CALLS * LOOP_REPEATS {
             self.recent.pop_front();
         }
@@ -74,17 +74,18 @@ fn hash_fingerprint(mark: &str) -> u64 {
     hasher.finish()
 }
 
-/// Tells whether the last calls are the same `n`, so many times.
+/// Returns whether the last calls are [`LOOP_REPEATS`] repeats of the same `n` calls.
 fn ends_with_loop(marks: &[Option<u64>], n: usize) -> bool {
     let tail = marks.len().checked_sub(n * LOOP_REPEATS);
     let Some(tail) = tail.and_then(|from| marks.get(from..)) else {
         return false;
     };
     let repeats = tail.iter().zip(tail.iter().skip(n)).all(|(a, b)| a == b);
+    // A call with unknown input equals no other call.
     repeats && tail.iter().all(Option::is_some)
 }
 
-/// Writes the mark of a call: its tool and its input, whatever the order in which the input's keys came.
+/// Makes the fingerprint of a call from its tool and input; the order of the input's keys does not matter.
 pub fn call_fingerprint(tool: &str, input: &Value) -> String {
     format!("{tool} {}", sort_keys(input))
 }
@@ -109,7 +110,8 @@ mod tests {
 
     use super::*;
 
-    /// Takes calls in, one letter each, `?` for one whose input nobody tells; gives where a circle was found, from 1.
+    /// Records calls, one letter each, `?` for a call with unknown input; returns the positions
+    /// where a loop was found, from 1.
     fn circles(calls: &str) -> Vec<usize> {
         let mut seen = LoopDetector::default();
         let take = |call: char| match call {

@@ -1,7 +1,7 @@
 //! How much runs without asking: plan, default, auto-edit, yolo.
 //!
-//! It refuses to know phases, profiles and gates, which it never changes. A mode turns an ask into an allow and
-//! never lifts a floor; `plan` is a floor itself.
+//! A mode turns an ask into an allow and never lifts a floor; `plan` is itself a floor. A mode does not
+//! change phases, profiles or gates.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// Nothing is written, commands only read.
+    /// Nothing is written, and commands only read.
     Plan,
-    /// As the rules say.
+    /// What the rules say.
     #[default]
     Default,
-    /// Edits inside the repository are not asked about.
+    /// Edits inside the repository run without asking.
     AutoEdit,
-    /// Nothing is asked about but safety, protected paths, what is outside the repository, and loops.
+    /// Everything runs without asking except for safety, protected paths, paths outside the repository, and loops.
     Yolo,
 }
 
@@ -24,7 +24,7 @@ pub enum Mode {
 pub const MODES: [Mode; 4] = [Mode::Plan, Mode::Default, Mode::AutoEdit, Mode::Yolo];
 
 impl Mode {
-    /// Names the mode as commands and screens do.
+    /// Returns the mode's name in commands and on the screen.
     pub fn name(self) -> &'static str {
         match self {
             Self::Plan => "plan",
@@ -34,7 +34,7 @@ impl Mode {
         }
     }
 
-    /// Says what it lets run.
+    /// Describes what the mode runs without asking.
     pub fn describe(self) -> &'static str {
         match self {
             Self::Plan => "agents only read, whatever the phase",
@@ -46,12 +46,12 @@ impl Mode {
         }
     }
 
-    /// Reads a mode by its name.
+    /// Parses a mode by its name.
     pub fn from_name(name: &str) -> Option<Self> {
         MODES.into_iter().find(|mode| mode.name() == name)
     }
 
-    /// Gives the mode that Shift+Tab leads to; never yolo.
+    /// Returns the mode that Shift+Tab switches to; never yolo.
     pub fn next_in_cycle(self) -> Self {
         match self {
             Self::Default => Self::AutoEdit,
@@ -60,7 +60,7 @@ impl Mode {
         }
     }
 
-    /// Gives the mode of a run that is taken up: yolo does not survive a restart.
+    /// Returns the mode for a run that is resumed: yolo does not survive a restart.
     pub fn after_restart(self) -> Self {
         match self {
             Self::Yolo => Self::Default,
@@ -68,7 +68,7 @@ impl Mode {
         }
     }
 
-    /// Tells whether the mode turns an ask for something of this kind into an allow.
+    /// Returns whether the mode turns an ask of this kind into an allow.
     pub(super) fn relaxes(self, asked: RelaxableAsk) -> bool {
         match (self, asked) {
             (_, RelaxableAsk::Never) | (Self::Plan | Self::Default, _) => false,
@@ -78,14 +78,14 @@ impl Mode {
     }
 }
 
-/// What an ask is about, as far as modes look at it.
+/// What an ask is about, as far as modes care.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RelaxableAsk {
-    /// An edit whose name and real path are inside the repository.
+    /// An edit whose name and resolved path are inside the repository.
     EditInside,
-    /// Something else inside.
+    /// Anything else inside the repository.
     Other,
-    /// Something outside the repository, or outside of what can be told.
+    /// Something outside the repository, or at an unknown place.
     Never,
 }
 

@@ -1,7 +1,7 @@
-//! Agents: profiles with a name, where they may be used, and their ordered rules.
+//! Agent profiles: their names, where they may be used, and their ordered rules.
 //!
-//! The built-in ones are data below. It refuses to know phases, modes and how a prompt is worded. A
-//! catch-all stands first and exceptions follow it, since the last match wins.
+//! The built-in profiles are data below. The last matching rule wins, so a catch-all comes first and exceptions follow
+//! it. Phases, modes and prompt texts are elsewhere.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,12 +17,11 @@ pub enum AgentMode {
     Primary,
     /// As the child of a task or a discussion.
     Subagent,
-    /// Everywhere.
     All,
 }
 
 impl AgentMode {
-    /// Names it as the configuration does.
+    /// Returns its name in the configuration.
     pub fn name(self) -> &'static str {
         match self {
             Self::Primary => "primary",
@@ -31,7 +30,7 @@ impl AgentMode {
         }
     }
 
-    /// Reads it by its name.
+    /// Parses it by its name.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Primary, Self::Subagent, Self::All]
             .into_iter()
@@ -39,40 +38,35 @@ impl AgentMode {
     }
 }
 
-/// Whether a profile is offered to models and people.
+/// Whether a profile is offered to models and users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ProfileVisibility {
-    /// It is.
     #[default]
     Offered,
-    /// It is not.
     Hidden,
 }
 
-/// An agent: configuration, never a process.
+/// The configuration of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfileDefinition {
-    /// Its name.
     pub name: String,
-    /// Where it may be used.
     pub mode: AgentMode,
-    /// What it is for, in one line; empty when nobody said.
+    /// What it is for, in one line; may be empty.
     pub description: String,
-    /// Its prompt's file beside the configuration file.
+    /// Its prompt file, next to the configuration file.
     pub prompt: Option<String>,
     /// Its rules, the built-in ones first.
     pub rules: Vec<Rule>,
-    /// The adapter that plays it, where it is not the role's.
+    /// The adapter that runs it; `None`: the adapter of the role.
     pub adapter: Option<String>,
     /// The model to ask for.
     pub model: Option<String>,
-    /// Whether it is offered.
     pub visibility: ProfileVisibility,
 }
 
 type ProfileRuleRow = (&'static str, &'static str, PermissionAction, RuleCondition);
 
-/// What only looks; secrets in environment files are asked about.
+/// Rules for reading only; environment files with secrets ask.
 const READ_RULES: &[ProfileRuleRow] = &[
     ("read", "*", Allow, Always),
     ("glob", "*", Allow, Always),
@@ -90,7 +84,7 @@ const READ_RULES: &[ProfileRuleRow] = &[
 const ASK_BY_DEFAULT: &[ProfileRuleRow] = &[("*", "*", Ask, Always)];
 const DENY_BY_DEFAULT: &[ProfileRuleRow] = &[("*", "*", Deny, Always)];
 
-/// Edits inside, and commands as far as the kernel holds them.
+/// Rules for edits inside the repository, and for commands that are sandboxed.
 const BUILD_RULES: &[ProfileRuleRow] = &[
     ("edit", "*", Allow, SandboxNotLifted),
     ("bash", "*", Allow, InSandbox),
@@ -139,7 +133,7 @@ const REVIEW_RULES: &[ProfileRuleRow] = &[
     ("question", "*", Allow, Always),
     ("group_discuss_context", "*", Allow, Always),
 ];
-/// What only the session of a role has.
+/// Denies the tools that only a role's session has.
 const NO_SESSION_RULES: &[ProfileRuleRow] = &[
     ("task", "*", Deny, Always),
     ("todoread", "*", Deny, Always),
@@ -149,7 +143,7 @@ const NO_SESSION_RULES: &[ProfileRuleRow] = &[
     ("session_manage", "*", Deny, Always),
     ("review_submit", "*", Deny, Always),
 ];
-/// A child never has these, whatever its rules say.
+/// Tools that a child never gets, whatever its rules say.
 pub const CHILD_FORBIDDEN_TOOLS: [&str; 10] = [
     "task",
     "todoread",
@@ -163,7 +157,7 @@ pub const CHILD_FORBIDDEN_TOOLS: [&str; 10] = [
     "session_manage",
 ];
 
-/// Name, mode, description, rules in their order.
+/// Name, mode, description, and rules in order.
 type BuiltInProfile = (
     &'static str,
     AgentMode,
@@ -247,7 +241,7 @@ const BUILT_IN_PROFILES: &[BuiltInProfile] = &[
 ];
 
 impl ProfileDefinition {
-    /// Gives a built-in profile.
+    /// Returns a built-in profile; `None` if the name is unknown.
     pub fn built_in(name: &str) -> Option<Self> {
         let (name, mode, description, rows) = BUILT_IN_PROFILES
             .iter()
@@ -267,8 +261,8 @@ impl ProfileDefinition {
         })
     }
 
-    /// The same where files are read by commands alone, as codex does: one that reads and has no shell runs what is
-    /// proven to only read. What somebody wrote of it counts all the same.
+    /// Adapts the profile for a CLI that reads files only by commands, as codex does: a profile that reads and has no
+    /// shell may run commands that are proven to only read. Rules that the user wrote still count.
     #[must_use]
     pub fn with_read_only_commands(mut self) -> Self {
         let facts = CallFacts::default();
@@ -289,7 +283,7 @@ impl ProfileDefinition {
         self
     }
 
-    /// Makes a profile without any rule: what no other layer allows is asked about.
+    /// Makes a profile without rules: it asks about everything that no other layer allows.
     pub fn without_rules(name: &str, mode: AgentMode) -> Self {
         Self {
             name: name.to_owned(),
@@ -303,7 +297,7 @@ impl ProfileDefinition {
         }
     }
 
-    /// Makes the profile of a name that nobody knows: it may do nothing.
+    /// Makes a profile for an unknown name: it denies everything.
     pub fn deny_all(name: &str) -> Self {
         let origin = RuleOrigin {
             layer: RuleLayer::Own,
@@ -320,12 +314,12 @@ impl ProfileDefinition {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfileRegistry(BTreeMap<String, ProfileDefinition>);
 
-/// Nobody knows a profile of this name.
+/// The error for an unknown profile name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownProfile {
-    /// The name.
+    /// The name that was asked for.
     pub name: String,
-    /// The names that are known and offered.
+    /// The known profiles that are offered.
     pub known: Vec<String>,
 }
 
@@ -337,7 +331,7 @@ impl fmt::Display for UnknownProfile {
 }
 
 impl Default for ProfileRegistry {
-    /// The built-in ones.
+    /// Returns the built-in profiles.
     fn default() -> Self {
         let built_in = BUILT_IN_PROFILES
             .iter()
@@ -351,15 +345,15 @@ impl Default for ProfileRegistry {
 }
 
 impl ProfileRegistry {
-    /// Adds a profile, in place of one of the same name.
+    /// Adds a profile, or replaces the one with the same name.
     pub fn insert(&mut self, profile: ProfileDefinition) {
         self.0.insert(profile.name.clone(), profile);
     }
 
-    /// Finds a profile by its name, a hidden one too.
+    /// Finds a profile by its name, including hidden ones.
     ///
     /// # Errors
-    /// There is none; the known ones are named.
+    /// There is no such profile; the error lists the known ones.
     pub fn find_by_name(&self, name: &str) -> Result<&ProfileDefinition, UnknownProfile> {
         self.0.get(name).ok_or_else(|| UnknownProfile {
             name: name.to_owned(),
@@ -370,7 +364,8 @@ impl ProfileRegistry {
         })
     }
 
-    /// Lists the profiles of a mode that are offered; one of mode `all` is in every list, and `All` lists every one.
+    /// Lists the offered profiles of a mode. A profile of mode `all` is in every list, and
+    /// `AgentMode::All` lists every profile.
     pub fn iter_offered(&self, mode: AgentMode) -> impl Iterator<Item = &ProfileDefinition> {
         self.0.values().filter(move |profile| {
             let fits =

@@ -1,7 +1,7 @@
-//! Proven reading: the texts that surely only read, inside the root, and end.
+//! Proves that a command text only reads, stays inside the root, and ends.
 //!
-//! Everything is refused that is not listed here as reading: programs, options, redirects, paths. It
-//! looks at no disk, so that links are not its concern.
+//! This is an allow list: a program, option, redirect or path that is not listed here is not proven. Nothing is read
+//! from the disk, so callers must check links themselves.
 
 use std::ops::Range;
 use std::path::Path;
@@ -29,27 +29,27 @@ use working_folders::WorkingFolders;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{reason}")]
 pub struct ReadOnlyRefusal {
-    /// What is not known to read, in a few words.
+    /// What is not known to only read, in a few words.
     pub reason: String,
-    /// The bytes of the text that it is about.
+    /// The bytes of the text that the reason is about.
     pub span: Range<usize>,
 }
 
-/// Variables that only change how things are shown.
+/// Variables that only change how output looks.
 const HARMLESS_VARIABLES: &str =
     "LC_ALL LANG LC_CTYPE LC_COLLATE TZ COLUMNS NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE TERM";
 
 /// Wrappers that only run their command.
 const HARMLESS_WRAPPERS: &[&str] = &["time", "command", "builtin", "nice", "timeout", "stdbuf"];
 
-/// Shells and the words that run a text which was read already.
+/// Shells, and builtins that run a text that is analysed separately.
 const SHELL_PROGRAMS: &[&str] = &["bash", "sh", "zsh", "dash", "ksh"];
 
-/// Proves that a text only reads, inside the root, when it is run in `cwd`; both are absolute.
+/// Proves that a text only reads, inside the root, when it runs in `cwd`; both paths are absolute.
 ///
 /// # Errors
 ///
-/// Tells the first thing that is not known to only read.
+/// Returns the first part that is not known to only read.
 pub fn prove_read_only(text: &str, cwd: &Path, root: &Path) -> Result<(), ReadOnlyRefusal> {
     let limits = AnalysisLimits {
         max_bytes: 1 << 14,
@@ -73,7 +73,7 @@ pub fn prove_read_only(text: &str, cwd: &Path, root: &Path) -> Result<(), ReadOn
             "the command cannot be followed to its end".to_owned(),
         ));
     }
-    // A test alone is no command of its own; what it substitutes is one.
+    // A lone `[[ … ]]` test yields no command; substitutions inside it do yield commands.
     if reading.commands.is_empty() && !text.trim_start().starts_with("[[ ") {
         return Err(refused("an empty command".to_owned()));
     }
@@ -95,7 +95,8 @@ pub fn prove_read_only(text: &str, cwd: &Path, root: &Path) -> Result<(), ReadOn
     Ok(())
 }
 
-/// Control characters but line breaks and tabs, and those that make a line look other than it is.
+/// Returns whether a character is a control character (tabs and line breaks are fine) or makes a line
+/// look different from what it is.
 fn is_unsafe_control(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t'))
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | shell::UNKNOWN_PLACEHOLDER)
@@ -104,18 +105,17 @@ fn is_unsafe_control(c: char) -> bool {
 /// Arguments that a wrapper adds to a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum WrapperArguments {
-    /// None.
     Nothing,
-    /// Paths that `find` puts its own starting point before: none looks like an option.
+    /// Paths that `find` prefixes with its own starting point: none of them looks like an option.
     Paths,
-    /// Whatever names files have.
+    /// Any file names.
     Anything,
 }
 
-/// A reason to refuse.
+/// The reason why a proof fails.
 type RefusalReason = String;
 
-/// What a proof of one command rests on.
+/// What the proof of one command depends on.
 struct ProofContext<'a> {
     text: &'a str,
     commands: &'a [SimpleCommand],
@@ -173,7 +173,7 @@ impl ProofContext<'_> {
         }
     }
 
-    /// What the wrapper adds to the arguments.
+    /// Returns which arguments a wrapper adds.
     fn prove_wrapper(
         &self,
         wrapper: &CommandWrapper,
@@ -190,7 +190,7 @@ impl ProofContext<'_> {
             WrapperKind::Shell if SHELL_PROGRAMS.contains(&name) && is_plain_shell(wrapper) => {
                 Ok(WrapperArguments::Nothing)
             }
-            // A file's name in a text that a shell reads could be anything.
+            // A file name inside a text that a shell reads could be any command.
             WrapperKind::ForEachArgument
                 if name == "find" && is_innermost_wrapper(wrapper, simple) =>
             {
@@ -208,7 +208,8 @@ impl ProofContext<'_> {
         }
     }
 
-    /// The names must come from what lists files inside the root, and go to programs that no option makes write.
+    /// Requires that the names come from a program that lists files inside the root, and go to
+    /// programs that no option makes write.
     fn prove_xargs(
         &self,
         wrapper: &CommandWrapper,
@@ -255,7 +256,7 @@ impl ProofContext<'_> {
         }
     }
 
-    /// The command on the other side of the pipe that `prove_xargs` reads: nothing but the pipe stands between them.
+    /// Returns the command on the other side of the pipe that `prove_xargs` reads, if only the pipe is between them.
     fn pipe_source(&self, simple: &SimpleCommand) -> Option<&SimpleCommand> {
         let own = self
             .commands
@@ -334,7 +335,7 @@ impl ProofContext<'_> {
         reader.prove(program, arguments, self.folders)
     }
 
-    /// The known arguments of a command that `prove_xargs` completes.
+    /// Proves a command that `prove_xargs` completes, by its known arguments.
     fn prove_with_added_arguments(
         &self,
         reader: &ReaderProgram,
@@ -356,14 +357,14 @@ fn is_read_builtin(simple: &SimpleCommand) -> bool {
         .is_some_and(|first| first.text == "read")
 }
 
-/// `time -o file`: a keyword's only option is `-p`.
+/// `time -o file`: the shell keyword has no option but `-p`.
 fn time_writes_file(wrapper: &CommandWrapper) -> bool {
     let plain = ["-p", "--", "-v", "--verbose", "--portability"];
     let mut options = wrapper.words.iter().skip(1);
     options.any(|word| !plain.contains(&word.text.as_str()))
 }
 
-/// Tells whether a wrapper runs the command itself, nothing between them.
+/// Returns whether a wrapper runs the command directly, with no other wrapper between them.
 fn is_innermost_wrapper(wrapper: &CommandWrapper, simple: &SimpleCommand) -> bool {
     let last = simple.wrappers.last();
     last.is_some_and(|last| std::ptr::eq(last, wrapper))
@@ -381,7 +382,7 @@ fn is_plain_shell(wrapper: &CommandWrapper) -> bool {
     })
 }
 
-/// Programs of which a version may be asked.
+/// Programs whose version may be asked for.
 const VERSION_PROGRAMS: &str = "node npm npx yarn pnpm bun deno python python3 pip pip3 ruby go rustc cargo rustup java javac gcc g++ clang \
     make cmake git docker kubectl php perl bash tsc jq rg curl wget psql sqlite3 gh uv poetry swift dotnet mvn \
     gradle";

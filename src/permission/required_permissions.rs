@@ -1,6 +1,6 @@
-//! What a call needs: one permission for each of its targets.
+//! Lists what a call needs: one permission for each of its targets.
 //!
-//! It refuses to know rules and floors. Paths arrive resolved; those of redirects are known by name alone.
+//! Paths arrive resolved; the targets of redirects are known only by name. Rules and floors are applied elsewhere.
 
 use std::path::Path;
 
@@ -16,39 +16,37 @@ use super::{AgentToolCall, SandboxReach};
 /// One permission for one target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PermissionCheck {
-    /// The permission.
     pub permission: String,
-    /// The target, as people see it.
+    /// The target as the user sees it.
     pub target: PermissionTarget,
-    /// What rules look at; each must be allowed, one that is forbidden is enough.
+    /// The texts that rules match: each form must be allowed, and one denied form is enough to deny.
     pub forms: Vec<TargetForm>,
-    /// Texts that must not be forbidden.
+    /// Texts that must not be denied.
     pub aliases: Vec<String>,
-    /// Texts of which an explicit word counts too.
+    /// Texts for which only an explicit rule counts.
     pub inner_commands: Vec<String>,
-    /// Where it leads.
     pub location: TargetLocation,
 }
 
-/// Where a target lies.
+/// Where a target is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetLocation {
-    /// Inside the repository by name and in truth, or no path at all.
+    /// Inside the repository by name and by resolved path, or no path at all.
     Inside,
-    /// Outside, or nobody can tell.
+    /// Outside the repository, or unknown.
     Outside,
 }
 
-/// Everything that a call needs, and why that may not be all.
+/// Everything that a call needs, and why the list may be incomplete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequiredPermissions {
-    /// In the call's order; empty when a call that acts on paths names none.
+    /// In the call's order; empty when a call on paths names none.
     pub checks: Vec<PermissionCheck>,
-    /// What cannot be told about the call.
+    /// What is unknown about the call.
     pub doubt: Option<String>,
 }
 
-/// Tells what a call needs.
+/// Lists the permissions that a call needs.
 pub fn permissions_for_call(
     call: &AgentToolCall,
     context: &DecisionContext,
@@ -65,11 +63,11 @@ pub fn permissions_for_call(
     }
 }
 
-/// The most reads of one command that are told.
+/// The most allowed reads of one command that are listed; restricted reads are all listed.
 const MAX_READ_CHECKS: usize = 64;
 
-/// Adds what a command opens: what is held back first, since it says the most. What no rule is about is left to the
-/// rules about the command.
+/// Adds what a command opens, the most restricted reads first because they say the most. Reads that no read rule is
+/// about are covered by the rules about the command.
 fn add_read_checks(checks: &mut Vec<PermissionCheck>, context: &DecisionContext) {
     let named = context
         .reads
@@ -101,12 +99,13 @@ fn add_read_checks(checks: &mut Vec<PermissionCheck>, context: &DecisionContext)
         })
     };
     free.retain(is_ruled);
+    // Only allowed reads are limited: each restricted one must be decided.
     free.truncate(MAX_READ_CHECKS);
     checks.splice(0..0, held);
     checks.extend(free);
 }
 
-/// Tells what a command line needs.
+/// Lists the permissions that a command line needs.
 pub fn permissions_for_command(line: &str, cwd: &Path, root: &Path) -> RequiredPermissions {
     let split = command_segments::split_command_line(line);
     let mut checks = Vec::new();
@@ -173,7 +172,7 @@ fn permissions_for_paths(
     }
 }
 
-/// A path outside needs `external_directory` beside its own permission.
+/// A path outside the repository needs `external_directory` in addition to its own permission.
 fn path_checks(permission: &str, path: &ResolvedPath, root: &Path) -> Vec<PermissionCheck> {
     let is_in = match permission {
         "edit" => is_below,
@@ -207,7 +206,7 @@ fn path_checks(permission: &str, path: &ResolvedPath, root: &Path) -> Vec<Permis
     checks
 }
 
-/// A path below the root goes by its name below it, and by its whole name.
+/// A path below the root matches by its relative name and by its absolute path.
 fn path_form(path: &Path, root: &Path) -> TargetForm {
     TargetForm {
         texts: vec![display_path(path, root)],
@@ -222,7 +221,7 @@ fn path_target(path: &ResolvedPath, root: &Path) -> PermissionTarget {
     }
 }
 
-/// Keys of an input that say what a tool is about, the telling ones first.
+/// Input keys that say what a tool acts on, the most specific first.
 const MAIN_INPUT_KEYS: [&str; 13] = [
     "file_path",
     "path",
@@ -239,13 +238,13 @@ const MAIN_INPUT_KEYS: [&str; 13] = [
     "prompt",
 ];
 
-/// Keys of an input that name an agent.
+/// Input keys that name an agent.
 const AGENT_INPUT_KEYS: [&str; 2] = ["agent", "subagent_type"];
 
-/// What a tool is about whose input does not tell.
+/// The target of a tool whose input does not name one.
 const ANY_TARGET: &str = "*";
 
-/// What a tool is about, out of its input; `*` where the input does not tell.
+/// Returns what a tool acts on according to its input; `*` where the input does not say.
 pub fn main_input_text(input: &str) -> String {
     serde_json::from_str::<serde_json::Value>(input)
         .ok()
@@ -257,7 +256,7 @@ pub fn main_input_text(input: &str) -> String {
         .unwrap_or_else(|| ANY_TARGET.to_owned())
 }
 
-/// The inputs of the tasks that a call gives at once; none where it gives one.
+/// Returns the inputs of all tasks in a call that contains several; empty for a call with one task.
 fn batch_task_inputs(input: &str) -> Vec<String> {
     let input = serde_json::from_str::<serde_json::Value>(input).ok();
     let tasks = input
@@ -267,7 +266,8 @@ fn batch_task_inputs(input: &str) -> Vec<String> {
     tasks.map(serde_json::Value::to_string).collect()
 }
 
-/// The agents that a call names as participants of a discussion, each as `{"agent": …}`; none where it names none.
+/// Returns the agents that a call names as participants of a discussion, each as
+/// `{"agent": …}`; empty if there are none.
 fn discussion_agent_inputs(input: &str) -> Vec<String> {
     let input = serde_json::from_str::<serde_json::Value>(input).ok();
     let listed = |key: &str| input.as_ref()?.get(key)?.as_array().cloned();
@@ -291,8 +291,8 @@ fn discussion_agent_inputs(input: &str) -> Vec<String> {
         .collect()
 }
 
-/// Of several tasks each is a target, as is each participant that a discussion names; so is what stands beside them,
-/// of which nobody may get away with.
+/// Each task is a target of its own, and so is each participant of a discussion. Fields next to them are targets as
+/// well, so that no agent escapes the check.
 fn permissions_for_tool(name: &str, input: &str) -> RequiredPermissions {
     let permission = tool_names::permission_for_tool(name);
     let mut inputs = match permission {
@@ -313,7 +313,7 @@ fn permissions_for_tool(name: &str, input: &str) -> RequiredPermissions {
         },
         aliases: Vec::new(),
         inner_commands: Vec::new(),
-        // Rights that a CLI asks for go beyond what it holds; nobody can tell where they lead.
+        // The rights that a CLI requests go beyond its sandbox, and where they lead is unknown.
         location: match name {
             "request_permissions" | "network" => TargetLocation::Outside,
             _ => TargetLocation::Inside,
@@ -325,7 +325,7 @@ fn permissions_for_tool(name: &str, input: &str) -> RequiredPermissions {
     }
 }
 
-/// Tells whether a call has its sandbox lifted, or is contained.
+/// Returns how a call is sandboxed.
 pub fn sandbox_reach(call: &AgentToolCall) -> Option<SandboxReach> {
     match call {
         AgentToolCall::Command { reach, .. } | AgentToolCall::Edit { reach, .. } => Some(*reach),

@@ -1,6 +1,6 @@
-//! Written permission: one rule, where it stands, and what an ordered list of rules says.
+//! One permission rule, its origin, and the last match in an ordered list of rules.
 //!
-//! It refuses to know who asks, what a profile is and what the absence of a match leads to.
+//! What happens when no rule matches is decided elsewhere.
 
 use std::fmt;
 
@@ -8,20 +8,20 @@ use serde::{Deserialize, Serialize};
 
 use super::wildcard;
 
-/// What a rule, or a decision, says about a call. Ordered from mild to strict.
+/// The answer of a rule or a decision. Ordered from mild to strict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PermissionAction {
-    /// The call goes ahead.
+    /// The call runs.
     Allow,
     /// The user decides.
     Ask,
-    /// The call does not go ahead.
+    /// The call does not run.
     Deny,
 }
 
 impl PermissionAction {
-    /// Names the action as the configuration does.
+    /// Returns the action's name in the configuration.
     pub fn name(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -30,7 +30,7 @@ impl PermissionAction {
         }
     }
 
-    /// Reads an action by its name.
+    /// Parses an action by its name.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Allow, Self::Ask, Self::Deny]
             .into_iter()
@@ -38,28 +38,28 @@ impl PermissionAction {
     }
 }
 
-/// Whose word a rule is; a later one beats an earlier one.
+/// Who wrote a rule; a later layer beats an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleLayer {
-    /// The program's, for every profile.
+    /// The program's rules for every profile.
     Default,
-    /// The program's, of a built-in profile.
+    /// The program's rules for a built-in profile.
     BuiltIn,
-    /// The user's, for all repositories.
+    /// The user's rules for all repositories.
     Global,
-    /// The repository's.
+    /// The repository's rules.
     Project,
-    /// The file that the user named for this start.
+    /// The configuration file that the user named for this start.
     File,
-    /// A flag of this start.
+    /// A command line flag of this start.
     Flag,
-    /// The user's, of one profile.
+    /// The user's rules for one profile.
     Own,
 }
 
 impl RuleLayer {
-    /// Tells whether its rules are somebody's about every agent.
+    /// Returns whether its rules are about every agent and not defaults of the program.
     pub fn is_general(self) -> bool {
         match self {
             Self::Global | Self::Project | Self::File | Self::Flag => true,
@@ -67,7 +67,7 @@ impl RuleLayer {
         }
     }
 
-    /// Names the layer in words.
+    /// Returns the layer's name for the user.
     pub fn label(self) -> &'static str {
         match self {
             Self::Default => "defaults",
@@ -84,14 +84,13 @@ impl RuleLayer {
 /// Where a rule comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleOrigin {
-    /// Whose word it is.
     pub layer: RuleLayer,
-    /// Where it stands, for a person: a file with its line, a flag, a profile's name.
+    /// The place for the user to read: a file and line, a flag, or a profile's name.
     pub place: String,
 }
 
 impl fmt::Display for RuleOrigin {
-    /// Writes the place and, where that is no file, whose it is.
+    /// Writes the place and, where that is not a file, the layer.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.layer {
             RuleLayer::Default => f.write_str("the defaults"),
@@ -105,28 +104,27 @@ impl fmt::Display for RuleOrigin {
     }
 }
 
-/// What must be true of a call for a rule to count. Written rules count always.
+/// What must be true about a call for a rule to apply. Written rules always apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RuleCondition {
-    /// Always.
     #[default]
     Always,
-    /// The kernel contains the call.
+    /// The kernel sandboxes the call.
     InSandbox,
-    /// No sandbox is lifted for it.
+    /// No sandbox is lifted for the call.
     SandboxNotLifted,
-    /// It is a command that is proven to read only.
+    /// The call is a command that is proven to only read.
     ReadOnly,
 }
 
-/// What is known of a call besides its targets, as far as rules look at it.
+/// What rules need to know about a call besides its targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CallFacts {
-    /// The kernel contains it.
+    /// The kernel sandboxes the call.
     pub is_contained: bool,
-    /// A sandbox is lifted for it.
+    /// A sandbox is lifted for the call.
     pub leaves_sandbox: bool,
-    /// It is a command that is proven to read only.
+    /// The call is a command that is proven to only read.
     pub only_reads: bool,
 }
 
@@ -150,35 +148,31 @@ impl RuleCondition {
     }
 }
 
-/// One `[[permission.rule]]`.
+/// One `[[permission.rule]]` of a configuration file, or a built-in rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    /// `bash`, `edit`, `read` or a tool's name; a pattern as below.
+    /// `bash`, `edit`, `read` or a tool's name; may be a pattern as well.
     pub permission: String,
-    /// What the target must match, see [`wildcard::matches`].
+    /// The pattern that the target must match, see [`wildcard::matches`].
     pub pattern: String,
-    /// What then holds.
     pub action: PermissionAction,
-    /// Where it stands.
     pub origin: RuleOrigin,
-    /// When it counts.
+    /// When the rule applies.
     pub condition: RuleCondition,
-    /// Whether it was written as an allow that does not count here: it asks, but never where what stands before it
-    /// allows.
+    /// Whether the rule was written as an allow that does not count here: it asks, unless an earlier rule allows.
     pub is_discounted: bool,
 }
 
-/// A target as rules look at it: texts that mean the same, of which one that a rule matches is enough.
+/// A target as rules see it: several texts with the same meaning. A rule needs to match only one of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TargetForm {
-    /// The texts.
     pub texts: Vec<String>,
     /// The absolute path of a target below the root, for rules that name absolute paths.
     pub absolute_path: Option<String>,
 }
 
 impl TargetForm {
-    /// A target of one text.
+    /// Makes a target with one text.
     pub fn from_text(text: &str) -> Self {
         Self {
             texts: vec![text.to_owned()],
@@ -188,7 +182,7 @@ impl TargetForm {
 }
 
 impl Rule {
-    /// Makes a rule that counts always.
+    /// Makes a rule that always applies.
     pub fn new(
         permission: &str,
         pattern: &str,
@@ -205,12 +199,12 @@ impl Rule {
         }
     }
 
-    /// Tells whether the rule is about a permission and counts for such a call.
+    /// Returns whether the rule is about a permission and applies to such a call.
     pub fn applies_to(&self, permission: &str, facts: CallFacts) -> bool {
         self.condition.is_met(facts) && wildcard::matches(&self.permission, permission)
     }
 
-    /// Tells whether the rule's pattern matches a target.
+    /// Returns whether the rule's pattern matches a target.
     pub fn matches_target(&self, form: &TargetForm) -> bool {
         let whole = form
             .absolute_path
@@ -222,7 +216,7 @@ impl Rule {
             .any(|text| wildcard::matches(&self.pattern, text))
     }
 
-    /// Tells whether the rule is about everything that a permission can be asked for.
+    /// Returns whether the rule matches every target of a permission.
     pub fn matches_every_target(&self) -> bool {
         !self.pattern.is_empty() && self.pattern.chars().all(|c| c == '*')
     }
@@ -246,8 +240,8 @@ impl fmt::Display for Rule {
     }
 }
 
-/// Finds the last rule about a permission whose pattern matches a target, and whose word that is. An allow that does
-/// not count leaves an earlier one in force.
+/// Finds the last rule about a permission whose pattern matches a target. An allow that does not count
+/// leaves an earlier allow in force.
 pub fn find_last_match<'a>(
     rules: &'a [Rule],
     permission: &str,

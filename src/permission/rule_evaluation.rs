@@ -1,24 +1,24 @@
-//! What rules and approvals say about what a call needs: the strictest word counts.
+//! Evaluates rules and approvals for what a call needs: the strictest answer counts.
 //!
-//! It refuses to know floors and modes.
+//! Floors and modes come later, in `decision`.
 
 use super::required_permissions::{PermissionCheck, RequiredPermissions};
 use super::rule::{CallFacts, PermissionAction, Rule, TargetForm};
 use super::rule_layers::RuleSet;
 use super::stored_approval::{ApprovalMatcher, MaxApprovalScope, StoredApproval};
 
-/// What the rules say about one check.
+/// The answer of the rules for one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PermissionOutcome<'a> {
     /// Allow, ask or deny.
     pub action: PermissionAction,
-    /// The rule that says so; `None` where none matches.
+    /// The rule that decides; `None` where none matches.
     pub rule: Option<&'a Rule>,
-    /// Whether an allow became an ask because not all that the call does is known.
+    /// Whether an allow became an ask because the call is only partly understood.
     pub is_downgraded: bool,
 }
 
-/// Judges what a call needs by rules alone; one answer for each check, in order.
+/// Evaluates the rules alone; one answer for each check, in order.
 pub fn evaluate_checks<'a>(
     rules: &'a RuleSet,
     checks: &RequiredPermissions,
@@ -70,7 +70,7 @@ fn evaluate_check<'a>(
         .iter()
         .map(|text| about(&TargetForm::from_text(text)))
         .filter(|judged| judged.action == PermissionAction::Deny);
-    // Of equal words the first one is told: it is the one about the target as it was named.
+    // Between equal answers the first one is reported: it is about the target as the agent named it.
     let nothing = PermissionOutcome {
         action: PermissionAction::Ask,
         rule: None,
@@ -89,19 +89,17 @@ fn evaluate_check<'a>(
         .unwrap_or(nothing)
 }
 
-/// Who asks, for approvals.
+/// What an approval lookup depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct ApprovalLookup<'a> {
-    /// The profile.
     pub profile: &'a str,
-    /// The stored approvals.
     pub approvals: &'a [StoredApproval],
-    /// How far an approval of such a call could have been kept.
+    /// How long an approval of such a call may be stored.
     pub max_scope: MaxApprovalScope,
 }
 
 impl<'a> ApprovalLookup<'a> {
-    /// Finds the approval of a whole call's very text.
+    /// Finds an approval of a whole call's exact text.
     pub fn find_exact(&self, permission: &str, text: &str) -> Option<&'a StoredApproval> {
         self.find_matching(permission, |approved| {
             matches!(approved.what, ApprovalMatcher::Exact(_))
@@ -109,7 +107,7 @@ impl<'a> ApprovalLookup<'a> {
         })
     }
 
-    /// Finds the approvals by which a check goes ahead, one for each form; the first is told.
+    /// Finds the approvals that allow a check, one for each form, and returns the first.
     pub fn find_for_check(&self, check: &PermissionCheck) -> Option<&'a StoredApproval> {
         let mut for_forms = check.forms.iter().map(|form| {
             self.find_matching(&check.permission, |approved| {

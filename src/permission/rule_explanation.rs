@@ -1,6 +1,6 @@
-//! Every rule that has a word in a decision, for people who ask why.
+//! Lists every rule that affects a decision, for users who ask why.
 //!
-//! It refuses to decide.
+//! The decision itself is made in `decision`.
 
 use super::AgentToolCall;
 use super::decision::call_facts;
@@ -11,24 +11,23 @@ use super::rule::{PermissionAction, Rule, TargetForm};
 /// The rules about one target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetExplanation<'a> {
-    /// The permission that is needed.
     pub permission: String,
-    /// The text that the rules were held against.
+    /// The text that the rules were matched against.
     pub target: String,
-    /// Those that match, in their order. Restrictions of an untrusted project stand behind them.
+    /// The rules that match, in order. Restrictions of an untrusted project come last.
     pub rules: Vec<&'a Rule>,
-    /// The one that counts; `None` where none does.
+    /// The rule that counts; `None` where none does.
     pub deciding_rule: Option<&'a Rule>,
-    /// What no rule allows here is asked about; of what a command only leads to, words that forbid count.
+    /// What a missing rule means for this text.
     pub relevance: RuleRelevance,
 }
 
-/// What the absence of a rule about a text comes to.
+/// What a missing rule about a text means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuleRelevance {
-    /// It is asked about.
+    /// The call asks.
     Required,
-    /// Nothing: only what somebody wrote about it counts.
+    /// Nothing: only a rule that the user wrote about it counts.
     WrittenOnly,
     /// Nothing: only a deny counts.
     DenyOnly,

@@ -1,35 +1,35 @@
-//! All written rules for one profile, in the one order in which the last match wins, and what a
-//! repository that is not trusted takes away from them.
+//! Combines all rules for one profile into one ordered list in which the last match wins, and restricts what
+//! an untrusted repository may add.
 //!
-//! It refuses to read files: rules arrive with their origin.
+//! Does not read files: rules arrive with their origin.
 
 use super::profile_registry::ProfileDefinition;
 use super::rule::{
     CallFacts, PermissionAction, Rule, RuleLayer, RuleOrigin, TargetForm, find_last_match,
 };
 
-/// The rules that hold for a profile.
+/// The rules that apply to a profile.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RuleSet {
     list: Vec<Rule>,
     restrictions: Vec<Rule>,
 }
 
-/// What the rules say about one form of a target.
+/// The answer of the rules for one form of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RuleOutcome<'a> {
     /// Allow, ask or deny; ask where no rule matches.
     pub action: PermissionAction,
-    /// The rule that says so.
+    /// The rule that decides.
     pub rule: Option<&'a Rule>,
 }
 
 impl RuleSet {
-    /// Puts layers in their order: defaults, built-in profile, the user's, the project's, this start's,
-    /// the user's own of the profile. Of one layer earlier rules stay earlier.
+    /// Puts the layers in order: defaults, built-in profile, the user's, the project's, this start's, the user's own
+    /// rules for the profile. Within a layer the order stays.
     ///
-    /// `restrictions` are the rules of a project that is not trusted. They are a list of their own,
-    /// whose asks and denies hold whatever the other says, so that none of them can soften a rule.
+    /// `restrictions` are the rules of an untrusted project. They form a list of their own. Its asks and denies apply
+    /// whatever the other list says, so that none of them can soften a rule.
     pub fn from_layers(
         profile: &ProfileDefinition,
         written: &[Rule],
@@ -45,7 +45,7 @@ impl RuleSet {
         }
     }
 
-    /// Takes a list as it stands, without any other layer.
+    /// Makes a rule set from one list, without any other layer.
     pub fn from_list(list: Vec<Rule>) -> Self {
         Self {
             list,
@@ -53,7 +53,7 @@ impl RuleSet {
         }
     }
 
-    /// Takes what is written for every profile, without defaults and profiles.
+    /// Makes a rule set from the rules written for every profile, without defaults and profiles.
     pub fn from_written(written: &[Rule], restrictions: &[Rule]) -> Self {
         let mut list = written.to_vec();
         list.sort_by_key(|rule| rule.origin.layer);
@@ -63,17 +63,17 @@ impl RuleSet {
         }
     }
 
-    /// All rules in their order, restrictions apart.
+    /// Returns all rules in order, without restrictions.
     pub fn rules(&self) -> &[Rule] {
         &self.list
     }
 
-    /// The restrictions, in their order; none allows.
+    /// Returns the restrictions in order; none of them allows.
     pub fn restrictions(&self) -> &[Rule] {
         &self.restrictions
     }
 
-    /// Tells what the rules say about one form of a target, by the stricter of the two lists.
+    /// Evaluates one form of a target; the stricter of the two lists counts.
     pub fn evaluate(
         &self,
         permission: &str,
@@ -107,7 +107,8 @@ impl RuleSet {
         find_last_match(&self.list, permission, form, facts)
     }
 
-    /// What a built-in profile denies is its floor: a rule about every agent does not lift it, one of this agent does.
+    /// Finds the floor of a built-in profile: its denies. A rule about every agent does not lift
+    /// them, a rule about this agent does.
     fn find_profile_floor_under(
         &self,
         last: &Rule,
@@ -122,7 +123,7 @@ impl RuleSet {
         floor.filter(|rule| is_profile_floor(rule, permission))
     }
 
-    /// The rules of the built-in profile, and the defaults before them.
+    /// Returns the rules of the built-in profile, and the defaults before them.
     fn built_in_rules(&self) -> &[Rule] {
         let end = self
             .list
@@ -130,8 +131,7 @@ impl RuleSet {
         self.list.get(..end).unwrap_or_default()
     }
 
-    /// Tells whether a rule about every agent may have no say in some target, or in none, since the profile's floor
-    /// denies it.
+    /// Returns whether the profile's floor may override a rule about every agent for some or all targets.
     fn has_profile_floor(&self, permission: &str, facts: CallFacts) -> bool {
         self.built_in_rules()
             .iter()
@@ -141,7 +141,7 @@ impl RuleSet {
             .is_some_and(|rule| is_profile_floor(rule, permission))
     }
 
-    /// Finds what of a profile a rule about every agent cannot lift, whatever the target.
+    /// Finds the part of the profile that a rule about every agent cannot lift, whatever the target.
     pub fn find_profile_floor(&self, permission: &str) -> Option<&Rule> {
         let last = self
             .built_in_rules()
@@ -150,13 +150,14 @@ impl RuleSet {
         (is_profile_floor(last, permission) && last.matches_every_target()).then_some(last)
     }
 
-    /// Tells whether a file of this name, below the root, is read without anybody being asked.
+    /// Returns whether a file with this name, below the root, is read without asking.
     pub fn allows_reading(&self, name: &str) -> bool {
         let said = self.evaluate("read", &TargetForm::from_text(name), CallFacts::default());
         said.action == PermissionAction::Allow
     }
 
-    /// Lists what is in each target of a permission that some rule denies; rules about every target are left out.
+    /// Lists the literal part of each target that some rule denies for a permission; rules
+    /// about every target are left out.
     pub fn denied_literals(&self, permission: &str) -> Vec<String> {
         let rules = self.list.iter().chain(&self.restrictions);
         rules
@@ -169,11 +170,11 @@ impl RuleSet {
             .collect()
     }
 
-    /// Lists what is in each target of a permission that some rule does not allow; `None` where a target can be held
-    /// back whatever it is called.
+    /// Lists the literal part of each target that some rule does not allow for a permission; `None` where any target,
+    /// whatever its name, may be restricted.
     pub fn restricted_literals(&self, permission: &str) -> Option<Vec<String>> {
         let facts = CallFacts::default();
-        // A name that no rule has in mind.
+        // A name that no rule is written for.
         let plain = self.evaluate(permission, &TargetForm::from_text("\u{1}"), facts);
         let mut literals = Vec::new();
         for rule in self.list.iter().chain(&self.restrictions) {
@@ -187,7 +188,7 @@ impl RuleSet {
         (plain.action == PermissionAction::Allow && is_known).then_some(literals)
     }
 
-    /// Tells whether whatever the permission is asked for is allowed: nothing then depends on the target.
+    /// Returns whether the permission is allowed for every target.
     pub fn allows_everything(&self, permission: &str, facts: CallFacts) -> bool {
         let about = |rule: &&Rule| rule.applies_to(permission, facts);
         let last_for_all = self
@@ -204,7 +205,7 @@ impl RuleSet {
         is_lifted && !self.restrictions.iter().any(|rule| about(&rule))
     }
 
-    /// Finds the rule that hides a tool: the last about it, where that denies every target.
+    /// Finds the rule that hides a tool: the last rule about it, if that rule denies every target.
     pub fn find_hiding_rule(&self, tool: &str) -> Option<&Rule> {
         let facts = CallFacts::default();
         let lists = [&self.list, &self.restrictions];
@@ -218,14 +219,15 @@ impl RuleSet {
     }
 }
 
-/// What a profile denies holds against rules about every agent. Where it may look is no part of what it is.
+/// A profile's denies override rules about every agent, except for where it may look: that is
+/// not part of what a profile is.
 fn is_profile_floor(rule: &Rule, permission: &str) -> bool {
     rule.origin.layer == RuleLayer::BuiltIn
         && rule.action == PermissionAction::Deny
         && !matches!(permission, "external_directory" | "doom_loop")
 }
 
-/// The longest text that each match of a pattern holds; what is in a class stands for one character alone.
+/// Returns the longest text that every match of a pattern contains; a class matches one character and is no part of it.
 fn longest_literal(pattern: &str) -> String {
     let plain = pattern.split('[').next().unwrap_or_default();
     let pattern = pattern.strip_suffix(" *").unwrap_or(pattern);
@@ -239,7 +241,7 @@ fn longest_literal(pattern: &str) -> String {
     longest.unwrap_or_default().to_owned()
 }
 
-/// What holds for every profile until a rule says otherwise.
+/// The rules for every profile, until another rule overrides them.
 fn default_rules() -> Vec<Rule> {
     let origin = RuleOrigin {
         layer: RuleLayer::Default,
@@ -250,7 +252,7 @@ fn default_rules() -> Vec<Rule> {
         .to_vec()
 }
 
-/// A project that is not trusted only tightens: what allows is no restriction.
+/// An untrusted project can only tighten: its allows are dropped.
 fn without_allows(rules: &[Rule]) -> Vec<Rule> {
     rules
         .iter()

@@ -1,6 +1,7 @@
-//! Written rules that have no effect, and examples that do not hold: told before anything runs.
+//! Finds written rules that have no effect and examples that do not match, so that they are
+//! reported before anything runs.
 //!
-//! It refuses to know files; each rule brings its origin.
+//! Does not read files: each rule brings its origin.
 
 use super::command_segments;
 use super::rule::{PermissionAction, Rule, TargetForm};
@@ -8,18 +9,17 @@ use super::standalone_evaluation::normalise_path;
 use super::tool_names::{TargetKind, known_permissions, target_kind_for_tool};
 use super::wildcard;
 
-/// What is odd about a rule.
+/// A problem with a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleLint {
-    /// The rule's place in the list.
+    /// The rule's index in the list.
     pub rule_index: usize,
-    /// What is odd.
     pub message: String,
     /// What to do about it.
     pub hint: String,
 }
 
-/// Finds the rules of one list that can never decide anything, or not what they seem to.
+/// Finds the rules of one list that never decide anything, or do not do what they seem to.
 pub fn lint_rules(rules: &[Rule]) -> Vec<RuleLint> {
     rules
         .iter()
@@ -88,7 +88,7 @@ fn lint_unmatchable_rule(rule: &Rule) -> Option<(String, String)> {
     }
 }
 
-/// Says that no tool is called so, where none is, and how tools are called.
+/// Returns a message and a hint when no tool has this name.
 pub fn unknown_tool_message(name: &str) -> Option<(String, String)> {
     let names: Vec<&str> = known_permissions().collect();
     let hint = || {
@@ -100,7 +100,7 @@ pub fn unknown_tool_message(name: &str) -> Option<(String, String)> {
     (!is_known_permission(name)).then(|| (format!("no tool is called {name:?}"), hint()))
 }
 
-/// A pattern, a known name, or the name of an MCP server's tool.
+/// Returns whether it is a pattern, a known name, or a tool name of an MCP server.
 fn is_known_permission(permission: &str) -> bool {
     let is_foreign = permission.contains(['*', '?', '[', '.']) || permission.contains("__");
     is_foreign || known_permissions().any(|name| name == permission)
@@ -122,7 +122,7 @@ fn lint_bare_command(rule: &Rule) -> Option<(String, String)> {
     })
 }
 
-/// Tells whether a rule's pattern takes an example, as it would take the target of a call.
+/// Returns whether a rule's pattern matches an example, the way it would match the target of a call.
 pub fn matches_example(rule: &Rule, example: &str) -> bool {
     match target_kind_for_tool(&rule.permission) {
         TargetKind::Path => rule.matches_target(&TargetForm::from_text(&normalise_path(example))),
@@ -159,7 +159,7 @@ mod tests {
         )
     }
 
-    /// Places of the rules that are told, each with the word after "never", or "bare".
+    /// The indices of the reported rules, each with the word after "never", or "bare".
     fn check(lines: &[&str], expected: &[&str]) {
         let rules: Vec<Rule> = lines.iter().map(|line| rule(line)).collect();
         let found: Vec<String> = lint_rules(&rules)

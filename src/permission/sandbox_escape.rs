@@ -1,21 +1,21 @@
-//! The floor under commands that run outside of a CLI's own sandbox: each is asked about, one at a time.
+//! The floor for commands that run outside a CLI's own sandbox: each one asks, every time.
 //!
-//! It refuses to know how a command gets out; its reach says so.
+//! How a command leaves the sandbox is in its [`SandboxReach`].
 
 use super::hard_limits::{FloorInput, FloorRestriction};
 use super::rule::PermissionAction;
 use super::stored_approval::MaxApprovalScope;
 use super::{AgentToolCall, SandboxReach};
 
-/// Asks about a command that nothing would hold, whatever mode, rules and approvals say: those were given for commands
-/// that the sandbox holds.
+/// Asks about a command that would run outside the sandbox, whatever mode, rules and approvals say: those were
+/// written for sandboxed commands.
 pub fn check_outside_sandbox(looked: &FloorInput<'_>) -> Option<FloorRestriction> {
     let AgentToolCall::Command { reach, .. } = looked.call else {
         return None;
     };
     let how = match reach {
         SandboxReach::LeavesSandbox => "it runs outside of codex's sandbox",
-        // What is proven to read needs no sandbox.
+        // A command that is proven to only read needs no sandbox.
         SandboxReach::LetOut if looked.facts.only_reads => return None,
         SandboxReach::LetOut => "a rule of codex's own lets it run outside of codex's sandbox",
         SandboxReach::Unconfined | SandboxReach::Contained => return None,

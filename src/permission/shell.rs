@@ -1,8 +1,8 @@
-//! What a shell text would run: every simple command of it, wrappers taken off, words expanded.
+//! Analyses what a shell text would run: every simple command, with wrappers removed and words expanded.
 //!
-//! It reads `bash` (which `sh`, `dash`, `ksh` and `zsh` share) and follows what can be followed
-//! without running anything. It refuses to know what a program does and which command is dangerous;
-//! what it cannot follow it says as a [`AnalysisDoubt`] and never drops.
+//! Reads `bash` (and what `sh`, `dash`, `ksh` and `zsh` share with it) and follows everything that can be followed
+//! without running it. A part that cannot be followed is reported as an [`AnalysisDoubt`] and never dropped. What a
+//! program does and which command is dangerous is decided elsewhere.
 
 use std::ops::Range;
 
@@ -29,19 +29,20 @@ mod word_expansion;
 
 use interpreter::ShellInterpreter;
 
-/// Stands in [`ShellWord::text`] for everything that only a run would show: at least no, at most any text.
+/// Replaces, in [`ShellWord::text`], everything that only a run would show: no text, some text, or any text.
 pub const UNKNOWN_PLACEHOLDER: char = '\u{fffc}';
 
-/// How much work one reading may be. Each limit passed is a [`AnalysisDoubt::Limit`], never a shorter answer in silence.
+/// How much work one analysis may take. Each limit that is exceeded is reported as [`AnalysisDoubt::Limit`];
+/// the answer is never cut silently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AnalysisLimits {
     /// The longest text, in bytes; a longer one is only split into words.
     pub max_bytes: usize,
-    /// Steps: pieces of syntax read and followed, commands found. A short text gets fewer.
+    /// The steps: pieces of syntax read and followed, and commands found. A short text gets fewer.
     pub max_steps: usize,
-    /// The most commands or words that one command or word may become.
+    /// The most commands or words that one command or word may expand to.
     pub max_expansions: usize,
-    /// How deep texts, substitutions and blocks may lie in each other.
+    /// How deep texts, substitutions and blocks may nest.
     pub max_depth: usize,
 }
 
@@ -56,46 +57,45 @@ impl Default for AnalysisLimits {
     }
 }
 
-/// Everything that a text would run, and what could not be told.
+/// Everything that a text would run, and what is unknown about it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ShellAnalysis {
-    /// In the order of the text; a command of several possible words stands here once for each.
+    /// In the order of the text; a command with several possible words is listed once for each.
     pub commands: Vec<SimpleCommand>,
-    /// What could not be followed; while there is one, `commands` may lack some.
+    /// What could not be followed; if there is any, `commands` may be incomplete.
     pub doubts: Vec<AnalysisDoubt>,
-    /// The text split at its operators and blanks alone, quotes and backslashes dropped, no program
-    /// looked up: given when there is a [`AnalysisDoubt::Unparsable`] or [`AnalysisDoubt::Limit`], so that blocked
-    /// words can still be looked for at every place of a line.
+    /// The text split only at operators and spaces, with quotes and backslashes dropped and no program looked up.
+    /// Filled when there is an [`AnalysisDoubt::Unparsable`] or [`AnalysisDoubt::Limit`], so that blocked words can
+    /// still be found anywhere in a line.
     pub rough_lines: Vec<Vec<String>>,
-    /// How many steps it took, in the measure of [`AnalysisLimits::max_steps`].
+    /// How many steps the analysis took, as [`AnalysisLimits::max_steps`] counts them.
     pub steps: usize,
 }
 
-/// One simple command that would run, wrappers taken off.
+/// One simple command that would run, with wrappers removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SimpleCommand {
     /// The program first; empty when there are only redirects or assignments.
     pub words: Vec<ShellWord>,
-    /// What stood before it, outermost first.
+    /// The wrappers that came before it, outermost first.
     pub wrappers: Vec<CommandWrapper>,
-    /// Its own redirects and those of the wrappers on its line; those of a block stand in a command without words.
+    /// Its own redirects and those of the wrappers on its line; the redirects of a block
+    /// are in a command without words.
     pub redirects: Vec<CommandRedirect>,
-    /// What it reads from standard input.
     pub input: CommandInput,
-    /// The variables set for it alone (`VAR=x` before the command, `env VAR=x`).
+    /// The variables set for this command only (`VAR=x` before the command, `env VAR=x`).
     pub assignments: Vec<(String, ShellWord)>,
-    /// The bytes of the outermost text that lead to it.
+    /// The bytes of the outermost text that the command comes from.
     pub span: Range<usize>,
 }
 
-/// Something that runs the command that follows it.
+/// A program that runs the command after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandWrapper {
-    /// The program's name without its folder, or the shell's word for it (`eval`, `trap`, `alias`).
+    /// The program's name without its folder, or the shell's name for it (`eval`, `trap`, `alias`).
     pub name: String,
-    /// What it does to the command.
     pub kind: WrapperKind,
-    /// Its own words, itself first, the command's left out.
+    /// Its own words, itself first, without the words of the command.
     pub words: Vec<ShellWord>,
 }
 
@@ -104,9 +104,9 @@ pub struct CommandWrapper {
 pub enum WrapperKind {
     /// Runs it with other rights (`sudo`, `doas`, `su`, `pkexec`, `runuser`).
     Privilege,
-    /// Runs it as it is (`env`, `nice`, `timeout`).
+    /// Runs it unchanged (`env`, `nice`, `timeout`).
     Known,
-    /// Seems to run it: the wrapper is not known, a later word names a program that often is wrapped.
+    /// Probably runs it: the wrapper is unknown, but a later word names a program that is often wrapped.
     Unknown,
     /// Runs it on another machine or in a container (`ssh`, `docker exec`).
     Remote,
@@ -116,18 +116,17 @@ pub enum WrapperKind {
     Shell,
 }
 
-/// One redirection.
+/// One redirect: its direction, its descriptor and its target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandRedirect {
-    /// Which way.
     pub kind: RedirectKind,
-    /// The descriptor that is redirected; `None` when a variable holds it.
+    /// The descriptor that is redirected; `None` when it is in a variable.
     pub fd: Option<u32>,
     /// A path; for [`RedirectKind::Duplicate`] a descriptor or `-`.
     pub target: ShellWord,
 }
 
-/// Which way a redirection goes.
+/// The direction of a redirect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RedirectKind {
     /// `<`.
@@ -145,65 +144,64 @@ pub enum RedirectKind {
 /// What a command reads from standard input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandInput {
-    /// What the whole text reads: nothing, where agents run it.
+    /// The input of the whole text: nothing, where agents run it.
     Nothing,
-    /// The output of these commands (indices into [`ShellAnalysis::commands`]), not known as text; also
-    /// of those that wrote the script that it runs.
+    /// The output of these commands (indices into [`ShellAnalysis::commands`]), whose text is unknown; also the
+    /// commands that wrote the script that it runs.
     Pipe(Vec<usize>),
-    /// This text, from a here-document, a here-string or a command whose output is known.
+    /// A known text: from a here-document, a here-string or a command whose output is known.
     KnownText(String),
-    /// A file or something else that only a run would show.
+    /// A file, or something else that only a run would show.
     Unknown,
 }
 
 /// A word after expansion and quote removal, as far as both can be followed.
 ///
-/// `$HOME` stands in it as `~`, `$PWD` as `.`.
+/// `$HOME` becomes `~`, and `$PWD` becomes `.`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShellWord {
-    /// The text; what is not known stands as [`UNKNOWN_PLACEHOLDER`].
+    /// The text, with [`UNKNOWN_PLACEHOLDER`] for every unknown part.
     pub text: String,
-    /// Whether no [`UNKNOWN_PLACEHOLDER`] is inside.
+    /// Whether the text contains no [`UNKNOWN_PLACEHOLDER`].
     pub is_fully_known: bool,
     /// Whether an unquoted `*`, `?` or `[` makes it a pattern for file names.
     pub is_glob: bool,
-    /// Whether it may become none or several words.
+    /// Whether it may expand to no word or to several.
     pub may_split: bool,
 }
 
-/// Why a reading may lack something.
+/// Why an analysis may be incomplete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnalysisDoubt {
-    /// A part is not shell syntax; what follows it on its level is only in [`ShellAnalysis::rough`].
+    /// A part is not shell syntax; what follows it on its level is only in [`ShellAnalysis::rough_lines`].
     Unparsable {
-        /// Bytes of the outermost text.
+        /// The bytes of the outermost text.
         span: Range<usize>,
     },
-    /// A limit was passed.
+    /// A limit was exceeded.
     Limit {
-        /// Which.
         limit: AnalysisLimitKind,
-        /// Bytes of the outermost text.
+        /// The bytes of the outermost text.
         span: Range<usize>,
     },
-    /// The program's name is not known (`$CMD x`); its command is listed.
+    /// The program's name is unknown (`$CMD x`); its command is listed.
     DynamicProgram {
-        /// Bytes of the outermost text.
+        /// The bytes of the outermost text.
         span: Range<usize>,
     },
-    /// A text is run that is not known (`eval "$X"`, `curl u | sh`); the command that runs it is listed.
+    /// An unknown text is run (`eval "$X"`, `curl u | sh`); the command that runs it is listed.
     DynamicScript {
-        /// Bytes of the outermost text.
+        /// The bytes of the outermost text.
         span: Range<usize>,
     },
     /// A function starts itself in a pipe or in the background.
     ForkBomb {
-        /// Bytes of the outermost text.
+        /// The bytes of the outermost text.
         span: Range<usize>,
     },
 }
 
-/// The limits by name.
+/// Which limit of [`AnalysisLimits`] was exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnalysisLimitKind {
     /// [`AnalysisLimits::max_bytes`].
@@ -217,7 +215,7 @@ pub enum AnalysisLimitKind {
 }
 
 impl ShellWord {
-    /// A word that is known; `text` may hold [`UNKNOWN_PLACEHOLDER`].
+    /// Makes a word from a text, which may contain [`UNKNOWN_PLACEHOLDER`].
     pub fn new(text: impl Into<String>) -> Self {
         let text = text.into();
         Self {
@@ -229,19 +227,19 @@ impl ShellWord {
     }
 }
 
-/// Reads a text as `bash -c` would.
+/// Analyses a text as `bash -c` would read it.
 pub fn analyze_script(text: &str, limits: &AnalysisLimits) -> ShellAnalysis {
     ShellInterpreter::new(*limits, text.len()).interpret_script(text)
 }
 
-/// Reads a command that is started without a shell; the first word is the program. Spans are those
-/// of the words joined by one blank each.
+/// Analyses a command that starts without a shell; the first word is the program. Spans count in the
+/// words joined by single spaces.
 pub fn analyze_argv(argv: &[String], limits: &AnalysisLimits) -> ShellAnalysis {
     let n_bytes = argv.iter().map(String::len).sum();
     ShellInterpreter::new(*limits, n_bytes).interpret_argv(argv)
 }
 
-/// Splits a text at its operators and blanks alone, as [`ShellAnalysis::rough`] tells.
+/// Splits a text only at its operators and spaces; see [`ShellAnalysis::rough_lines`].
 pub fn split_rough_lines(text: &str) -> Vec<Vec<String>> {
     fallback_lexer::split_rough_lines(text)
 }

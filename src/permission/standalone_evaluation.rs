@@ -1,7 +1,7 @@
-//! A decision by given rules and approvals alone: no floor, no profile, no mode, no repository.
+//! Decides by given rules and approvals alone: no floor, profile, mode or repository.
 //!
-//! It refuses to know where the rules come from. Paths are normalised by name; a shell line is judged by each
-//! of its commands, and what it writes by redirects counts as edits.
+//! Paths are normalised by name. A shell line is judged by each of its commands, and the files that its
+//! redirects write count as edits.
 
 use super::command_segments;
 use super::decision::PermissionTarget;
@@ -12,21 +12,21 @@ use super::rule_layers::RuleSet;
 use super::stored_approval::{ApprovalMatcher, MaxApprovalScope, StoredApproval};
 use super::tool_names::{TargetKind, permission_for_tool, target_kind_for_tool};
 
-/// A target: its text, and its real path where that is another.
+/// A target: its text, and its resolved path where that differs.
 pub type StandaloneTarget<'a> = (&'a str, Option<&'a str>);
 
-/// What is decided, and by what.
+/// The answer, and what decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StandaloneDecision {
     /// Allow, ask or deny.
     pub action: PermissionAction,
-    /// The rule or approval, in words with its place; `None` where nothing matches.
+    /// The rule or approval as text, with its place; `None` where nothing matches.
     pub rule: Option<String>,
-    /// Why, in a sentence without its full stop.
+    /// The reason, as a sentence without its full stop.
     pub reason: String,
 }
 
-/// The name under which given approvals serve.
+/// The profile name for the given approvals.
 const STANDALONE_PROFILE: &str = "given";
 
 /// Makes an approval for [`decide_standalone`].
@@ -88,7 +88,7 @@ fn decide_target(
         max_scope: MaxApprovalScope::Project,
     };
     let answers = checks.checks.iter().zip(&judged).map(|(check, judged)| {
-        // A command that is not understood to its end is asked about, whatever allows it.
+        // A command that is only partly understood asks, whatever allows it.
         let is_misread = doubt.is_some() && target_kind_for_tool(tool) == TargetKind::Command;
         let judged = PermissionOutcome {
             action: judged.action.max(if is_misread {
@@ -136,9 +136,9 @@ fn decide_target(
         .unwrap_or_else(|| no_match_decision(tool, target.0))
 }
 
-/// A tool goes by its own name first, and by the permission that it needs where no rule is about its name;
-/// where rules are about both, the stricter answer counts. A name in other letters is another name, which
-/// what is denied to the permission is denied to as well.
+/// A tool matches by its own name first, and by the permission that it needs if no rule is about its name. If
+/// rules are about both, the stricter answer counts. A name in other letter case is another name, but a deny of
+/// the permission also denies it.
 fn evaluate_tool_names<'a>(
     rules: &'a RuleSet,
     tool: &str,
@@ -243,7 +243,7 @@ fn permissions_for_line(tool: &str, line: &str) -> RequiredPermissions {
     }
 }
 
-/// Takes `.`, `..` and double slashes out of a path by name; what leaves its beginning keeps its `..`.
+/// Removes `.`, `..` and double slashes from a path by name; a path that leaves its start keeps its `..`.
 pub fn normalise_path(path: &str) -> String {
     let is_absolute = path.starts_with('/');
     let mut parts: Vec<&str> = Vec::new();

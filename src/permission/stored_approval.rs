@@ -1,24 +1,24 @@
-//! Answers that the user gave for more than one call.
+//! Approvals that the user gave for more than one call.
 //!
-//! An approval turns an ask into an allow, for the profile that it was given under; it never touches a deny. What
-//! was approved exactly is data and is compared, never matched. It refuses to know where approvals are kept.
+//! An approval turns an ask into an allow, for the profile that it was given under; it never changes a deny. An exact
+//! approval is data: it is compared, never matched as a pattern. Where approvals are stored is not known here.
 
 use serde::{Deserialize, Serialize};
 
 use super::wildcard;
 
-/// What was approved.
+/// What an approval covers: one exact text, or a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalMatcher {
-    /// This very text.
+    /// This exact text.
     Exact(String),
     /// Everything that the pattern matches.
     Pattern(String),
 }
 
 impl ApprovalMatcher {
-    /// Tells whether a target is approved.
+    /// Returns whether a target is approved.
     pub fn matches(&self, target: &str) -> bool {
         match self {
             Self::Exact(text) => text == target,
@@ -26,7 +26,7 @@ impl ApprovalMatcher {
         }
     }
 
-    /// The text or pattern.
+    /// Returns the text or the pattern.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Exact(text) | Self::Pattern(text) => text,
@@ -34,18 +34,17 @@ impl ApprovalMatcher {
     }
 }
 
-/// How long an approval serves.
+/// How long an approval is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalScope {
-    /// Until the run ends.
     Run,
-    /// Until it is revoked.
+    /// Until the user revokes it.
     Project,
 }
 
 impl ApprovalScope {
-    /// Names the scope in words.
+    /// Returns the scope's name for the user.
     pub fn label(self) -> &'static str {
         match self {
             Self::Run => "this run",
@@ -54,33 +53,30 @@ impl ApprovalScope {
     }
 }
 
-/// How far a call's ask may be kept as an approval.
+/// How long an approval of an ask may be valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MaxApprovalScope {
     /// For the run or the project.
     Project,
-    /// For the run, and only what is named exactly: the command is one to be confirmed.
+    /// For the run, and only for the exact text: the command is one to confirm.
     Run,
-    /// Not at all.
     Never,
 }
 
-/// One stored approval.
+/// An approval that the user gave: what it allows, for which profile and how long.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredApproval {
-    /// The profile that it was given under and serves.
+    /// The profile that it was given under and is valid for.
     pub profile: String,
     /// The permission: `bash`, `edit`, a tool's name.
     pub permission: String,
-    /// What was approved.
     pub what: ApprovalMatcher,
-    /// How long it serves.
     pub scope: ApprovalScope,
 }
 
 impl StoredApproval {
-    /// Tells whether the approval lets a target go ahead that may be kept as far as this.
+    /// Returns whether the approval allows a target whose approvals may be stored up to this scope.
     pub fn covers(
         &self,
         profile: &str,

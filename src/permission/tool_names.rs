@@ -1,19 +1,18 @@
-//! What tools are called: the names of the CLIs and of other programs, and the permission each of them needs.
+//! Maps the tool names of the CLIs and of other programs to the permission that each tool needs.
 //!
-//! It refuses to know inputs. A name that is not listed is its own permission.
+//! A name that is not listed is its own permission. Tool inputs are read elsewhere.
 
-/// What the target of a permission is.
+/// What kind of target a permission has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetKind {
     /// A shell command line.
     Command,
-    /// A path.
     Path,
     /// Neither: a pattern, an address, a name, a text.
     Text,
 }
 
-/// Permission, the sort of its target, the names of tools that need it.
+/// The permission, the kind of its target, and the tools that need it.
 #[rustfmt::skip]
 const TOOL_PERMISSIONS: &[(&str, TargetKind, &[&str])] = &[
     ("bash", TargetKind::Command, &["shell", "Bash", "Shell", "exec_command", "local_shell", "shell_command", "run_shell_command", "terminal"]),
@@ -46,7 +45,7 @@ const OTHER_PERMISSIONS: &[&str] = &[
     "network",
 ];
 
-/// Returns the permission that a tool needs; a name that is not listed is its own.
+/// Returns the permission that a tool needs; a name that is not listed is its own permission.
 pub fn permission_for_tool(tool: &str) -> &str {
     TOOL_PERMISSIONS
         .iter()
@@ -54,7 +53,7 @@ pub fn permission_for_tool(tool: &str) -> &str {
         .map_or(tool, |(permission, ..)| permission)
 }
 
-/// Returns what the target of a tool, or of a permission, is.
+/// Returns what kind of target a tool or a permission has.
 pub fn target_kind_for_tool(tool: &str) -> TargetKind {
     let permission = permission_for_tool(tool);
     TOOL_PERMISSIONS
@@ -63,7 +62,7 @@ pub fn target_kind_for_tool(tool: &str) -> TargetKind {
         .map_or(TargetKind::Text, |(_, sort, _)| *sort)
 }
 
-/// Lists the permissions that are known by name; those of foreign MCP servers are not.
+/// Lists the permissions with a known name; those of other MCP servers are not included.
 pub fn known_permissions() -> impl Iterator<Item = &'static str> {
     TOOL_PERMISSIONS
         .iter()

@@ -1,23 +1,23 @@
-//! Commands that nothing holds once they run: each is asked about, unless the user lifts that.
+//! The floor for commands that no sandbox limits: each one asks, unless the user turns that off.
 //!
-//! Who holds a command is told by its reach; nothing here looks for it.
+//! Whether a command is sandboxed is in its `SandboxReach`; nothing here looks for a sandbox.
 
 use super::hard_limits::{FloorInput, FloorRestriction};
 use super::rule::PermissionAction;
 use super::stored_approval::MaxApprovalScope;
 use super::{AgentToolCall, SandboxReach};
 
-/// What happens to a command that nothing holds and that is not proven to read only.
+/// What happens to a command that no sandbox limits and that is not proven to only read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UncontainedCommandPolicy {
     /// The user is asked about each one, whatever rules, approvals and the mode say.
     AskEach,
-    /// Rules, approvals and the mode decide as about any other.
+    /// Rules, approvals and the mode decide, as for any other command.
     #[default]
     FollowRules,
 }
 
-/// Tells whether a command is asked about because nothing would hold it.
+/// Asks about a command because no sandbox would limit it.
 pub(super) fn check_uncontained_command(looked: &FloorInput<'_>) -> Option<FloorRestriction> {
     let asks_each = looked.context.uncontained_policy == UncontainedCommandPolicy::AskEach;
     let AgentToolCall::Command { reach, .. } = looked.call else {

@@ -1,8 +1,7 @@
-//! Patterns of permission rules.
+//! The wildcard patterns of permission rules.
 //!
-//! It compares texts and refuses to know whether they are commands, paths or names.
+//! Matches plain texts: commands, paths and names are all the same here.
 
-/// One element of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum PatternElement {
     /// `*`: any run of characters.
@@ -14,25 +13,24 @@ enum PatternElement {
         ranges: Vec<(char, char)>,
         sense: ClassPolarity,
     },
-    /// The character itself.
     Literal(char),
 }
 
-/// Whether a class names what it takes or what it refuses.
+/// Whether a class lists the characters that match or those that do not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ClassPolarity {
     Include,
     Exclude,
 }
 
-/// Tells whether a pattern matches the whole of a target, case-sensitively.
+/// Returns whether a pattern matches the whole target, case-sensitively.
 ///
-/// `*` and `?` match every character, `/` and newline too; `[seq]` and `[!seq]` are classes with
-/// ranges; a bracket that is never closed is literal, and `[[]` is a literal bracket. A pattern that
-/// ends in ` *` also matches without arguments: `ls *` matches `ls` and `ls -la`, not `lsof`.
-/// Takes at most pattern times target steps.
+/// `*` and `?` match every character, including `/` and newlines; `[seq]` and `[!seq]` are classes with
+/// ranges; a bracket that is never closed is literal, and `[[]` is a literal bracket. A pattern that ends in `
+/// *` also matches without arguments: `ls *` matches `ls` and `ls -la`, not `lsof`. Takes at most pattern
+/// length times target length steps.
 pub fn matches(pattern: &str, target: &str) -> bool {
-    // Most are names, and every start of the program asks some thousands of times.
+    // Most patterns are plain names, and every start of the program matches some thousands of them.
     if !pattern.contains(['*', '?', '[']) {
         return pattern == target;
     }
@@ -45,7 +43,7 @@ pub fn matches(pattern: &str, target: &str) -> bool {
     pattern.strip_suffix(" *").is_some_and(is_it) || is_it(pattern)
 }
 
-/// Writes a text as a pattern that matches nothing but it.
+/// Escapes a text, so that the pattern matches only this text.
 pub fn escape(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len());
     for c in text.chars() {
@@ -54,11 +52,11 @@ pub fn escape(text: &str) -> String {
             _ => pattern.push(c),
         }
     }
-    // The optional end of a pattern is a blank and a star; an escaped star is not one.
+    // The optional end of a pattern is a space and a star; an escaped star is not one.
     pattern
 }
 
-/// Tells whether one pattern matches all that another one matches; where that is hard to tell, it says no.
+/// Returns whether one pattern matches everything that another one matches; false where that is hard to prove.
 pub fn covers(wide: &str, narrow: &str) -> bool {
     let alternatives = |pattern: &str| {
         let bare = pattern.strip_suffix(" *").map(parse_pattern);
@@ -73,7 +71,7 @@ pub fn covers(wide: &str, narrow: &str) -> bool {
     })
 }
 
-/// Tells whether one element, no run, takes each character that another one takes.
+/// Returns whether one element, not `*`, matches each character that another element matches.
 fn element_covers(taker: &PatternElement, element: &PatternElement) -> bool {
     match (taker, element) {
         (_, PatternElement::AnyRun) => false,
@@ -83,8 +81,8 @@ fn element_covers(taker: &PatternElement, element: &PatternElement) -> bool {
     }
 }
 
-/// Goes along what a pattern is to match, characters or the elements of another one; on a mismatch the last `*` takes
-/// one more of them, earlier ones need not.
+/// Matches a pattern against a list of characters, or of another pattern's elements. On a mismatch only the last `*`
+/// takes one more item; earlier ones never need to.
 fn match_elements<T>(
     pattern: &[PatternElement],
     target: &[T],
@@ -150,10 +148,10 @@ fn parse_pattern(pattern: &str) -> Vec<PatternElement> {
     elements
 }
 
-/// Reads a class after its opening bracket; gives its length with the closing one.
+/// Parses a class after its opening bracket; returns it with its length, including the closing bracket.
 fn parse_class(chars: &[char]) -> Option<(PatternElement, usize)> {
     let negated = usize::from(chars.first() == Some(&'!'));
-    // A closing bracket that stands first is a member.
+    // A closing bracket in first position is a member of the class.
     let members = chars.get(negated + 1..)?;
     let end = negated + 1 + members.iter().position(|c| *c == ']')?;
     let sense = if negated == 1 {
@@ -265,7 +263,7 @@ mod tests {
         assert!(!matches(&format!("{}c", "*a".repeat(200)), &target));
     }
 
-    /// Row by row over pattern and target, with nothing clever.
+    /// A simple table over pattern and target, as the reference.
     fn by_table(pattern: &[PatternElement], target: &[char]) -> bool {
         let mut reached = vec![false; target.len() + 1];
         reached[0] = true;

@@ -1,16 +1,14 @@
-//! Lists of words written as one text, blanks between them.
-//!
-//! It refuses to know what the words are.
+//! Looks up words in lists that are written as one text, separated by spaces.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 thread_local! {
-    /// Each list taken apart once, by where its text lies.
+    /// Each list is split once; the key is the address and length of its text.
     static WORD_LISTS: RefCell<HashMap<(usize, usize), HashSet<&'static str>>> = RefCell::default();
 }
 
-/// Tells whether a word stands in a list.
+/// Returns whether a list contains a word.
 pub fn is_in_word_list(list: &'static str, word: &str) -> bool {
     let key = (list.as_ptr() as usize, list.len());
     WORD_LISTS.with_borrow_mut(|lists| {

@@ -1,6 +1,6 @@
 //! Closes abstract sockets of other programs to all children that a thread starts.
 //!
-//! Such sockets have no place in the file system: bubblewrap closes them with the network alone.
+//! Such sockets are not in the file system: bubblewrap can close them only together with the network.
 
 #[cfg(target_os = "linux")]
 use landlock::{
@@ -15,7 +15,7 @@ fn landlock_ruleset() -> Result<RulesetCreated, RulesetError> {
         .create()
 }
 
-/// Tells why abstract sockets cannot be closed here without the network; `None` where they can.
+/// Explains why abstract sockets cannot be closed here without the network; `None` if they can.
 pub fn why_abstract_sockets_stay_open() -> Option<String> {
     #[cfg(target_os = "linux")]
     return landlock_ruleset().err().map(|error| error.to_string());
@@ -23,7 +23,7 @@ pub fn why_abstract_sockets_stay_open() -> Option<String> {
     None
 }
 
-/// Closes them to what this thread starts from now on; there is no way back.
+/// Closes abstract sockets to everything that this thread starts from now on; this cannot be undone.
 pub(super) fn close_abstract_sockets() {
     #[cfg(target_os = "linux")]
     if let Err(error) = landlock_ruleset().and_then(RulesetCreated::restrict_self) {

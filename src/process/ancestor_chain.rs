@@ -1,6 +1,7 @@
-//! The line of parents above a process, up to where it meets this program's own line or an adopter of orphans.
+//! Follows the chain of parents above a process, up to this program's own ancestors or an adopter of orphans.
 //!
-//! An adopter is no parent: whose first living ancestor is one may have been left behind by anybody.
+//! An adopter is not the real parent: a process whose first living ancestor is an adopter may have been left
+//! behind by any program.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,32 +9,32 @@ use std::sync::OnceLock;
 
 use super::process_table::{ProcessEntry, read_process_entry, scan_processes};
 
-/// More generations than any real line of processes has.
+/// The maximum number of generations; no real chain is longer.
 const MAX_GENERATIONS: usize = 1024;
-/// The first process of the machine or container, which adopts whom nobody else adopts.
+/// The first process of the machine or container, which adopts all remaining orphans.
 const INIT_PID: u32 = 1;
 /// Adopts the orphans of a user's session.
 const SESSION_MANAGER_NAME: &str = "systemd";
 
-/// Who adopts what this program would leave behind; known once [`detect_orphan_adopter`] was called.
+/// The process that would adopt orphans of this program; known after [`detect_orphan_adopter`].
 static ADOPTER: OnceLock<Option<u32>> = OnceLock::new();
 
-/// Where a line of parents leads.
+/// Where a chain of parents ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AncestorChainEnd {
-    /// To this program.
+    /// At this program.
     ThisProgram,
-    /// To a process that this program descends from.
+    /// At a process that is an ancestor of this program.
     SharedAncestor,
-    /// Out of the process table, as from a container's host.
+    /// Outside of the process table, as for a process from a container's host.
     OutsideNamespace,
-    /// To an adopter of orphans.
+    /// At an adopter of orphans.
     OrphanAdopter,
-    /// Nobody can tell.
+    /// This cannot be determined.
     Unknown,
 }
 
-/// The line above a process, itself first.
+/// The chain above a process, starting with the process itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AncestorChain {
     pub entries: Vec<ProcessEntry>,
@@ -41,22 +42,22 @@ pub(super) struct AncestorChain {
 }
 
 impl AncestorChain {
-    /// The last process of the line.
+    /// Returns the last process of the chain.
     pub(super) fn top(&self) -> Option<&ProcessEntry> {
         self.entries.last()
     }
 }
 
-/// Follows parents, each time through the same adopters and the same line of this program's.
+/// Follows chains of parents with the same set of adopters and own ancestors each time.
 pub(super) struct AncestorChainReader {
     adopters: BTreeSet<u32>,
     own_ancestors: BTreeSet<u32>,
-    /// One look at everybody, or none: then each process is read by itself.
+    /// One snapshot of the process table, or `None`: then each process is read individually.
     table: Option<BTreeMap<u32, ProcessEntry>>,
 }
 
 impl AncestorChainReader {
-    /// Prepares to follow single lines; these are adopters, too.
+    /// Prepares to follow single chains; the given processes count as adopters, too.
     pub(super) fn new(adopters: impl IntoIterator<Item = u32>) -> Self {
         let mut reader = Self {
             adopters: adopters.into_iter().collect(),
@@ -68,7 +69,7 @@ impl AncestorChainReader {
         reader
     }
 
-    /// Prepares to follow the lines of everybody; gives them.
+    /// Prepares to follow the chains of all processes; returns these processes.
     pub(super) fn with_process_table(
         adopters: impl IntoIterator<Item = u32>,
     ) -> (Self, Vec<ProcessEntry>) {
@@ -78,7 +79,7 @@ impl AncestorChainReader {
         (reader, all)
     }
 
-    /// Follows the line above a process.
+    /// Follows the chain above a process.
     pub(super) fn read_chain(&self, pid: u32) -> AncestorChain {
         let own = std::process::id();
         let (mut line, mut at) = (Vec::new(), pid);
@@ -107,7 +108,8 @@ impl AncestorChainReader {
         AncestorChain { entries: line, end }
     }
 
-    /// The parents of this program up to the first adopter: who descends from one of them is of its user's session.
+    /// Returns the parents of this program up to the first adopter: a descendant of one of them belongs to
+    /// its user's session.
     fn read_own_ancestors(&self) -> BTreeSet<u32> {
         let mut above = BTreeSet::new();
         let mut at = read_process_entry(std::process::id()).map(|entry| entry.parent);
@@ -137,20 +139,20 @@ fn is_session_manager(pid: u32) -> bool {
     name.is_ok_and(|name| name.trim_end() == SESSION_MANAGER_NAME)
 }
 
-/// The user who started a process, before any change of user of its own; `None` where it is gone.
+/// Returns the user who started a process, before the process changed its user; `None` if it is gone.
 pub(super) fn read_real_uid(pid: u32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let users = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
     users.split_ascii_whitespace().next()?.parse().ok()
 }
 
-/// Who adopts what this program would leave behind, as far as it was found out.
+/// Returns the process that would adopt orphans of this program, if it was detected.
 pub(super) fn orphan_adopter() -> Option<u32> {
     ADOPTER.get().copied().flatten()
 }
 
-/// Finds out who adopts what this program would leave behind, while it does not yet do so itself: leaves a process
-/// behind, and looks who its parent is.
+/// Detects which process adopts orphans of this program, before this program becomes a subreaper itself:
+/// creates an orphan and reads its parent.
 #[cfg(target_os = "linux")]
 pub(super) fn detect_orphan_adopter() {
     ADOPTER.get_or_init(|| match probe_orphan_adopter() {
@@ -167,7 +169,7 @@ fn probe_orphan_adopter() -> std::io::Result<Option<u32>> {
     use std::io::{BufRead, BufReader};
     use std::process::{Command, Stdio};
 
-    // The orphan lives until its input ends, which is when it has been looked at.
+    // The orphan lives until its input is closed, which happens after its parent was read.
     let script = "exec 3<&0; cat <&3 >/dev/null 2>&1 & echo $!";
     let mut parent = Command::new("/bin/sh")
         .args(["-c", script])

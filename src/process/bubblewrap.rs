@@ -1,7 +1,7 @@
-//! Puts a child into a view of the file system in which only named places can be written, by bubblewrap.
+//! Runs a child in bubblewrap, in a view of the file system in which only given paths are writable.
 //!
-//! The kernel holds the child and all that it starts. Network and process ids are shared unless the containment says
-//! otherwise. Which places are writable is the caller's business.
+//! The kernel enforces this for the child and everything that it starts. Network and process ids are shared
+//! with the host unless the sandbox says otherwise. The caller decides which paths are writable.
 
 use std::ffi::{OsStr, OsString};
 use std::ops::Deref;
@@ -19,28 +19,27 @@ use super::child_spawner::ChildSpawner;
 use super::process_table::mark_mount_path;
 use super::spawn_spec::{ProcessMark, SpawnSpec};
 
-/// The folder for temporary files of a contained child that gets one of its own: it lies in memory, nobody
-/// else sees it, and it goes with the child.
+/// The folder for temporary files of a sandboxed child with a private one: it is in memory, no other process
+/// sees it, and it is gone when the child ends.
 pub const PRIVATE_TMPDIR: &str = "/dev/shm";
 
-/// What the probe's shell says when the place cannot be written.
+/// The exit code of the probe's shell if the folder is not writable.
 const NOT_WRITABLE_EXIT_CODE: i32 = 42;
 
-/// Whether children can be held by the kernel here.
+/// Whether children can be sandboxed by the kernel here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SandboxSupport {
-    /// This bubblewrap does it.
     Available(BubblewrapProgram),
-    /// Nothing does, and this is why.
+    /// There is no working sandbox, for this reason.
     Unavailable(String),
 }
 
-/// A bubblewrap, with what it can do here.
+/// A bubblewrap program with its capabilities on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BubblewrapProgram {
     program: PathBuf,
-    /// Which processes a child of it sees, unless its containment says otherwise: its own, where a `/proc` of
-    /// theirs can be mounted. Some containers forbid that.
+    /// Which processes a child sees by default: only its own, if a new `/proc` can be mounted. Some
+    /// containers forbid that.
     pub processes: SandboxProcesses,
 }
 
@@ -52,7 +51,7 @@ impl Deref for BubblewrapProgram {
     }
 }
 
-/// A bubblewrap that was not tried out: its children see all processes.
+/// Describes a bubblewrap that was not probed: its children see all processes.
 impl From<&Path> for BubblewrapProgram {
     fn from(program: &Path) -> Self {
         Self {
@@ -74,14 +73,13 @@ impl From<&Self> for BubblewrapProgram {
     }
 }
 
-/// What a child may do with one place and all that lies below it. Of two holds on one place the later variant counts.
+/// What a child may do with a path and everything below it. Of two mounts for the same path the later variant
+/// counts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SandboxMount {
-    /// It sees this other folder or file there and writes it; what lies at the place itself stays as it is.
+    /// It sees this other folder or file there and writes to it; what is at the path itself stays unchanged.
     BindFrom(PathBuf),
-    /// It writes there.
     Writable,
-    /// It reads there.
     ReadOnly,
     /// It sees an empty folder there.
     EmptyFolder,
@@ -89,7 +87,7 @@ pub enum SandboxMount {
     EmptyFile,
 }
 
-/// What holds a child: it reads everything and writes the writable places alone.
+/// The sandbox of a child: it reads everything and writes only the writable paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxSpec {
     bwrap: PathBuf,
@@ -101,12 +99,13 @@ pub struct SandboxSpec {
     scratch: Option<ScratchFolder>,
 }
 
-/// A folder for what a contained child writes in place of others; it is removed with the last containment of it.
+/// A folder for what a sandboxed child writes instead of the original; it is removed with the last sandbox
+/// that uses it.
 #[derive(Debug, Clone)]
 pub struct ScratchFolder(Arc<TempDir>);
 
 impl ScratchFolder {
-    /// Takes a folder that is removed with the value.
+    /// Wraps a folder that is removed with the value.
     pub fn new(folder: TempDir) -> Self {
         Self(Arc::new(folder))
     }
@@ -120,25 +119,26 @@ impl PartialEq for ScratchFolder {
 
 impl Eq for ScratchFolder {}
 
-/// Which network a contained child has.
+/// The network of a sandboxed child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SandboxNetwork {
-    /// That of the machine, with its abstract sockets.
+    /// The host's network, with its abstract sockets.
     Host,
-    /// A loopback interface of its own and nothing else: neither another machine nor a service of this one.
+    /// A private loopback interface and nothing else: neither another machine nor a service of this one is
+    /// reachable.
     Loopback,
 }
 
-/// Which processes a contained child can see and signal.
+/// The processes that a sandboxed child can see and signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SandboxProcesses {
-    /// All of the user's.
+    /// All of the user's processes.
     Host,
-    /// Its own descendants alone; they end with it.
+    /// Only its own descendants; they end with it.
     Own,
 }
 
-/// Whether the program may do everything on this machine.
+/// Whether this program runs as root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum UserPrivilege {
     Root,
@@ -146,8 +146,8 @@ enum UserPrivilege {
 }
 
 impl SandboxSpec {
-    /// Describes what holds a child. The places are real absolute paths; of two, the deeper one counts for what
-    /// lies below it, and of two holds on one place the stricter. A place that is missing stays missing.
+    /// Describes a sandbox. The paths are real absolute paths. For a path below two mounts the deeper mount
+    /// counts; of two mounts for one path the stricter counts. A missing path stays missing.
     pub fn new(
         bwrap: impl Into<BubblewrapProgram>,
         places: impl IntoIterator<Item = (PathBuf, SandboxMount)>,
@@ -165,7 +165,7 @@ impl SandboxSpec {
         .with_mounts(places)
     }
 
-    /// Adds places; the order in which places are named decides nothing.
+    /// Adds mounts; their order does not matter.
     #[must_use]
     pub fn with_mounts(
         mut self,
@@ -178,65 +178,65 @@ impl SandboxSpec {
         self
     }
 
-    /// Takes out what holds on exactly these places.
+    /// Removes the mounts of exactly these paths.
     #[must_use]
     pub fn without_mounts(mut self, places: &[PathBuf]) -> Self {
         self.mounts.retain(|(path, _)| !places.contains(path));
         self
     }
 
-    /// Hides these sockets, as far as they are there when a child starts.
+    /// Hides these sockets, if they exist when a child starts.
     #[must_use]
     pub fn with_hidden_sockets(mut self, sockets: impl IntoIterator<Item = PathBuf>) -> Self {
         self.hidden_sockets.extend(sockets);
         self
     }
 
-    /// Takes these variables out of what the child inherits.
+    /// Removes these variables from what the child inherits.
     #[must_use]
     pub fn with_removed_variables(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.removed_variables.extend(names);
         self
     }
 
-    /// Keeps this folder for as long as the containment is.
+    /// Keeps this folder for as long as the sandbox exists.
     #[must_use]
     pub fn with_scratch(mut self, scratch: Option<ScratchFolder>) -> Self {
         self.scratch = scratch;
         self
     }
 
-    /// What the child may do where, shallow places first.
+    /// Returns the mounts, shallow paths first.
     pub fn mounts(&self) -> &[(PathBuf, SandboxMount)] {
         &self.mounts
     }
 
-    /// The sockets that are hidden from the child, beside those below hidden places.
+    /// Returns the sockets that are hidden one by one, in addition to those below hidden paths.
     pub fn hidden_sockets(&self) -> &[PathBuf] {
         &self.hidden_sockets
     }
 
-    /// Which network the child has.
+    /// Returns the child's network.
     pub fn network(&self) -> SandboxNetwork {
         self.network
     }
 
-    /// Gives the child this network.
+    /// Sets the child's network.
     #[must_use]
     pub fn with_network(mut self, network: SandboxNetwork) -> Self {
         self.network = network;
         self
     }
 
-    /// Lets the child see and signal these processes.
+    /// Sets which processes the child can see and signal.
     #[must_use]
     pub fn with_processes(mut self, processes: SandboxProcesses) -> Self {
         self.processes = processes;
         self
     }
 
-    /// Tells whether abstract sockets of other programs are to be closed to the child by other means than its network. A
-    /// bubblewrap that gets its rights from its file would lose them that way.
+    /// Returns true if the abstract sockets of other programs must be closed by other means than the network.
+    /// A bubblewrap with rights from its file (set-uid) would lose them that way.
     pub(super) fn closes_abstract_sockets(&self) -> bool {
         let is_set_user_id = self
             .bwrap
@@ -245,7 +245,7 @@ impl SandboxSpec {
         self.network == SandboxNetwork::Host && !is_set_user_id
     }
 
-    /// Tells whether the child inherits a variable.
+    /// Returns true if the child inherits a variable.
     pub(super) fn inherits_variable(&self, name: &OsStr) -> bool {
         !self
             .removed_variables
@@ -253,13 +253,13 @@ impl SandboxSpec {
             .any(|removed| OsStr::new(removed) == name)
     }
 
-    /// The program that does it.
+    /// Returns the bubblewrap program.
     pub(super) fn program(&self) -> &Path {
         &self.bwrap
     }
 
-    /// Its arguments, up to the `--` after which the child's own command line comes. A mount bears the child's mark:
-    /// unlike its environment, what is held cannot take it away.
+    /// Returns the arguments up to the `--` before the child's own command line. One mount carries the
+    /// child's mark: unlike its environment, a sandboxed process cannot remove it.
     pub(super) fn to_arguments(&self, cwd: &Path, mark: &str) -> Vec<OsString> {
         let privilege = if geteuid().is_root() {
             UserPrivilege::Root
@@ -277,8 +277,9 @@ impl SandboxSpec {
     fn to_arguments_as(&self, privilege: UserPrivilege, cwd: &Path) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = Vec::new();
         let mut add = |words: &[&str]| arguments.extend(words.iter().map(OsString::from));
-        // In a user namespace of its own the child cannot look through the eyes of a process outside of it,
-        // which `/proc/<pid>/root` would otherwise let it do. There root keeps rights, unless it drops them.
+        // In a user namespace of its own the child cannot reach the file system through a process outside of
+        // it, which `/proc/<pid>/root` would otherwise allow. Root keeps its rights in that namespace, so they are
+        // dropped.
         add(&["--die-with-parent", "--unshare-user"]);
         if privilege == UserPrivilege::Root {
             add(&["--cap-drop", "ALL"]);
@@ -293,8 +294,8 @@ impl SandboxSpec {
         if self.processes == SandboxProcesses::Own {
             add(&["--proc", "/proc"]);
         } else if privilege == UserPrivilege::User {
-            // A sandbox inside the sandbox, of a test or a browser, must be able to set itself up. To root
-            // the system's own switches lie there.
+            // A sandbox inside the sandbox, of a test or a browser, must be able to set itself up. For root,
+            // `/proc` also contains the switches of the whole system.
             add(&["--bind", "/proc", "/proc"]);
         }
         for (path, hold) in &self.mounts {
@@ -315,7 +316,7 @@ impl SandboxSpec {
                 }
             }
         }
-        // A socket comes and goes with its program: the mount of one that is gone would fail.
+        // A socket comes and goes with its program: mounting over a missing one would fail.
         for socket in self.hidden_sockets.iter().filter(|path| path.exists()) {
             arguments.extend(["--ro-bind".into(), "/dev/null".into(), socket.into()]);
         }
@@ -324,8 +325,8 @@ impl SandboxSpec {
     }
 }
 
-/// Finds the first of these bubblewraps that works here; `place`, a folder that this program can write, must not be
-/// writable inside it.
+/// Finds the first of these bubblewraps that works here; `place`, a folder that this program can write, must
+/// not be writable inside it.
 pub async fn detect_sandbox_support(
     children: &ChildSpawner,
     candidates: &[PathBuf],
@@ -358,7 +359,7 @@ pub async fn detect_sandbox_support(
     SandboxSupport::Unavailable(why)
 }
 
-/// Tells who else owns a place where this program is root: root that is held writes its own files alone.
+/// Names the foreign owner of a path if this program is root: sandboxed root can write only its own files.
 pub fn describe_foreign_owner(place: &Path) -> Option<String> {
     let owner = place.metadata().ok()?.uid();
     let foreign = geteuid().is_root() && owner != 0;

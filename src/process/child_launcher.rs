@@ -1,8 +1,8 @@
-//! Starts a child: own session, mark, pipes, and a death that follows this program's.
+//! Launches a child with its own session, mark and pipes; the child dies with this program.
 //!
-//! Refuses to read or write the child's pipes. All children are started by two threads that live as
-//! long as the program, because Linux ties a child's death to the thread that started it. One of them is closed to the
-//! abstract sockets of other programs, and with it all that it starts.
+//! Does not read or write the child's pipes. Two threads that live as long as the program start all children,
+//! because Linux ties a child's death signal to the thread that started it. One of the threads has no access
+//! to the abstract sockets of other programs, and neither has anything that it starts.
 
 use std::ffi::OsString;
 use std::io;
@@ -25,7 +25,7 @@ use super::process_tree::ProcessTree;
 use super::spawn_error::SpawnError;
 use super::spawn_spec::{MARK_VARIABLE, SpawnSpec};
 
-/// A child that runs, its pipes untouched.
+/// A running child with its pipes untouched.
 pub(super) struct LaunchedChild {
     pub child: Child,
     pub family: ProcessTree,
@@ -38,7 +38,6 @@ pub(super) enum StdinMode {
     Null,
 }
 
-/// Starts a child.
 pub(super) async fn launch_child(
     spec: &SpawnSpec,
     input: StdinMode,
@@ -89,14 +88,14 @@ pub(super) async fn launch_child(
     }
 }
 
-/// Makes the child lead a session and a group of its own and follow this program into death.
+/// Makes the child lead its own session and process group and die with this program.
 fn start_own_session(command: &mut Command) {
     let parent = std::process::id();
     let before_exec = move || {
         nix::unistd::setsid()?;
         #[cfg(target_os = "linux")]
         {
-            // TERM, not KILL: the agents' CLIs use it to end commands that lead sessions of their own.
+            // TERM, not KILL: the agents' CLIs use it to end commands in sessions of their own.
             nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGTERM)?;
             // The program may have died before the line above.
             if u32::try_from(nix::unistd::getppid().as_raw()) != Ok(parent) {
@@ -125,13 +124,13 @@ struct LaunchRequest {
 /// Which abstract sockets a child can reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SocketReach {
-    /// Those of its network.
+    /// All sockets of its network.
     AllSockets,
-    /// Those of contained children, where the kernel can do that.
+    /// Only those of sandboxed children, where the kernel supports that.
     OwnSockets,
 }
 
-/// Has a starting thread start a child.
+/// Makes a launcher thread start a child.
 async fn spawn_on_launcher_thread(
     command: Command,
     reach: SocketReach,
@@ -150,6 +149,7 @@ async fn spawn_on_launcher_thread(
 }
 
 fn launcher_thread(reach: SocketReach) -> Option<&'static mpsc::Sender<LaunchRequest>> {
+    // A thread cannot get the abstract sockets back, so children without them need a thread of their own.
     static OPEN: OnceLock<Option<mpsc::Sender<LaunchRequest>>> = OnceLock::new();
     static CLOSED: OnceLock<Option<mpsc::Sender<LaunchRequest>>> = OnceLock::new();
     let (starter, name) = match reach {
@@ -178,21 +178,21 @@ fn serve_launch_requests(inbox: &mpsc::Receiver<LaunchRequest>) {
     } in inbox
     {
         let _guard = runtime.enter();
-        // A runtime that is being shut down panics; this thread must outlive it.
+        // A runtime that is shutting down panics; this thread must survive that.
         let started = catch_unwind(AssertUnwindSafe(|| {
             ChildRegistration::spawn_registered(|| command.spawn(), Child::id)
         }));
         let started =
             started.unwrap_or_else(|_| Err(io::Error::other("the program is shutting down")));
         if let Err(Ok((child, registered))) = reply.send(started) {
-            // Nobody waits any more: the family's end is the child's.
+            // The caller is gone: the whole process tree ends.
             drop(ProcessTree::new(registered, String::from("nobody")));
             drop(child);
         }
     }
 }
 
-/// The part of a mark that names this program's process and the child.
+/// Returns the part of a mark that identifies this program's process and the child.
 fn unique_mark_suffix() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let own = read_own_identity();
@@ -204,7 +204,7 @@ fn unique_mark_suffix() -> String {
     )
 }
 
-/// Finds the file that a program's name means to the child.
+/// Finds the file that the program's name refers to for the child.
 fn resolve_program(spec: &SpawnSpec, path: Option<&OsString>) -> Result<PathBuf, SpawnError> {
     if spec.program.contains('/') {
         let path = spec.cwd.join(&spec.program);

@@ -1,6 +1,6 @@
-//! A short-lived child: bytes in, whole output and end out, within a time.
+//! Runs a short-lived child: input bytes in, whole output and exit status out, within a time limit.
 //!
-//! Refuses to know what it ran. Whatever the child left behind is gone when this returns.
+//! Everything that the child left behind is gone when the call returns.
 
 use std::time::{Duration, Instant};
 
@@ -16,66 +16,60 @@ use super::spawn_error::SpawnError;
 use super::spawn_spec::SpawnSpec;
 use super::stop_ladder::{StopChannels, StopLadder, wait_and_sweep};
 
-/// What a short-lived child may use.
+/// The limits and the input of a short-lived child.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandLimits {
     /// How long it may run before it is stopped.
     pub timeout: Duration,
     /// How many bytes of each of its outputs are kept.
     pub output_cap: usize,
-    /// What it reads.
     pub stdin: StdinSource,
 }
 
-/// What a short-lived child reads.
+/// The standard input of a short-lived child.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StdinSource {
-    /// Nothing.
     Null,
-    /// These bytes, then the end.
+    /// These bytes, then end of file.
     Bytes(Vec<u8>),
 }
 
-/// A short-lived child's whole story.
+/// The result of a short-lived child.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandOutput {
-    /// How it ended.
     pub exit: ChildExit,
-    /// Who ended it.
     pub end_cause: CommandEndCause,
-    /// Its standard output.
     pub stdout: CapturedOutput,
-    /// Its standard error.
     pub stderr: CapturedOutput,
-    /// From the start to the end of its whole family.
+    /// The time from its start to the end of its whole process tree.
     pub duration: Duration,
 }
 
 impl CommandOutput {
-    /// Tells whether it ended by itself with exit code 0.
+    /// Returns true if it ended by itself with exit code 0.
     pub fn is_success(&self) -> bool {
         self.end_cause == CommandEndCause::ByItself && self.exit.is_success()
     }
 }
 
-/// Who ended a short-lived child.
+/// What ended a short-lived child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandEndCause {
-    /// Nobody.
     ByItself,
-    /// We, because its time was up.
+    /// This program, because the time limit was reached.
     TimedOut,
-    /// We, because it was no longer wanted.
+    /// This program, because the caller cancelled it.
     Cancelled,
 }
 
-/// How often a containment is set up while sockets that it hides come and go.
+/// How often the sandbox setup is retried while sockets that it hides come and go.
 const MAX_SANDBOX_SETUPS: usize = 3;
 
-/// Runs a child to its end: its own, its time's or its caller's. Dropped meanwhile, the child is killed.
+/// Runs a child until it ends by itself, its time is up, or the caller cancels it. If the future is dropped,
+/// the child is killed.
 ///
 /// # Errors
-/// The child did not start; a child that fails is no error.
+/// The child did not start; a child that fails is not an error.
 pub async fn run_to_end(
     spec: &SpawnSpec,
     limits: &CommandLimits,
@@ -92,8 +86,8 @@ pub async fn run_to_end(
     run_once(spec, limits, cancel).await
 }
 
-/// Tells whether bubblewrap could not lay a place over another: a socket ended between the look at it and its mount. The
-/// child's own program was not started then.
+/// Returns true if bubblewrap could not mount a path: a socket disappeared between the check and its mount.
+/// The child's own program was not started then.
 fn is_setup_failure(finished: &CommandOutput) -> bool {
     finished.end_cause == CommandEndCause::ByItself
         && !finished.is_success()
@@ -158,7 +152,7 @@ async fn run_once(
 
 async fn write_stdin(stdin: Option<tokio::process::ChildStdin>, bytes: &StdinSource) {
     if let (Some(mut stdin), StdinSource::Bytes(bytes)) = (stdin, bytes) {
-        // A child may well end without reading everything.
+        // A child may end without reading everything.
         let _not_wanted = stdin.write_all(bytes).await;
     }
 }

@@ -1,6 +1,6 @@
-//! The children that this program is running right now, and its office as their descendants' heir.
+//! Registers the running children of this program, and makes it the subreaper of their descendants.
 //!
-//! Refuses to stop or wait for them: that is their owners' work.
+//! Does not stop or wait for them: their owners do.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -8,16 +8,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::process_table::{ProcessIdentity, read_identity};
 
-/// Direct children whose end has not been noted yet. They are the async runtime's to wait for;
-/// everything else below this program is an orphan that it inherited.
+/// Direct children whose end has not been recorded yet. The async runtime waits for them; everything else
+/// below this program is an inherited orphan.
 static CHILDREN: Mutex<BTreeSet<ProcessIdentity>> = Mutex::new(BTreeSet::new());
 
-/// Makes this program the parent of its descendants' orphans, so that none of them can slip away.
+/// Makes this program the parent of its descendants' orphans, so that none of them can escape.
 ///
-/// Called once at the start. Finds out first who did so until now. Off Linux it does nothing, and orphans of own sessions are not found.
+/// Called once at the start, after detecting which process was the adopter until now. Off Linux it does
+/// nothing, and orphans in sessions of their own are not found.
 ///
 /// # Errors
-/// What the system said, where it refuses.
+/// The error of the system if it refuses.
 pub fn become_subreaper() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -27,24 +28,24 @@ pub fn become_subreaper() -> io::Result<()> {
     Ok(())
 }
 
-/// Tells whether this program is the parent of its descendants' orphans.
+/// Returns true if this program is the parent of its descendants' orphans.
 #[cfg(target_os = "linux")]
 pub(super) fn is_subreaper() -> bool {
     nix::sys::prctl::get_child_subreaper().unwrap_or(false)
 }
 
-/// Off Linux it never is.
+/// Off Linux this is always false.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn is_subreaper() -> bool {
     false
 }
 
-/// A direct child's entry; leaves with it.
+/// The registration of a direct child; dropping it removes the entry.
 #[derive(Debug)]
 pub(super) struct ChildRegistration(ProcessIdentity);
 
 impl ChildRegistration {
-    /// Starts a child and enters it in one stroke, so that nobody takes it for an orphan in between.
+    /// Starts and registers a child in one step, so that it is never mistaken for an orphan in between.
     pub(super) fn spawn_registered<C>(
         start: impl FnOnce() -> io::Result<C>,
         pid_of: impl FnOnce(&C) -> Option<u32>,
@@ -63,7 +64,7 @@ impl ChildRegistration {
     }
 }
 
-/// Does something to a process while it surely is none of the direct children.
+/// Acts on a process while it is certain that it is not a direct child.
 pub(super) fn run_unless_registered(id: ProcessIdentity, act: impl FnOnce()) {
     let children = lock_children();
     if !children.contains(&id) {
@@ -77,7 +78,7 @@ impl Drop for ChildRegistration {
     }
 }
 
-/// All direct children now.
+/// Returns all current direct children.
 pub(super) fn registered_children() -> BTreeSet<ProcessIdentity> {
     lock_children().clone()
 }

@@ -1,7 +1,7 @@
-//! Who starts children: the system, or stand-ins that are handed in where the program is put together.
+//! Starts children through the system, or through simulators that a test installs.
 //!
-//! Refuses to know what a stand-in plays. The program itself never hands any in; whoever rehearses it
-//! in one process does, and then no child of the system is started at all.
+//! The program itself never installs a simulator. A test that runs the whole program in one process does, and
+//! then no real child is started at all.
 
 use std::fmt;
 use std::process::ExitStatus;
@@ -20,19 +20,19 @@ use super::spawn_error::SpawnError;
 use super::spawn_spec::SpawnSpec;
 use super::stop_ladder::{ProcessTreeEnd, StopChannels, StopLadder, StopRung};
 
-/// Where children come from; by default the system starts them.
+/// Starts children; by default the system starts them.
 #[derive(Clone, Default)]
 pub struct ChildSpawner(Option<Arc<dyn ProcessSimulator>>);
 
-/// Plays children inside this process.
+/// Simulates children inside this process.
 pub trait ProcessSimulator: Send + Sync {
-    /// Begins a long-lived child.
+    /// Starts a simulated long-lived child.
     ///
     /// # Errors
     /// As [`spawn`].
     fn spawn_child(&self, spec: &SpawnSpec) -> Result<SimulatedChild, SpawnError>;
 
-    /// Plays a short-lived child to its end; may block.
+    /// Runs a simulated short-lived child to its end; may block.
     ///
     /// # Errors
     /// As [`run_to_end`].
@@ -43,19 +43,16 @@ pub trait ProcessSimulator: Send + Sync {
     ) -> Result<CommandOutput, SpawnError>;
 }
 
-/// A long-lived child that is played.
+/// A simulated long-lived child.
 pub struct SimulatedChild {
-    /// What it passes for in the process table.
+    /// Its identity in place of an entry in the process table.
     pub id: ProcessIdentity,
-    /// What it reads.
     pub stdin: Box<dyn AsyncWrite + Send + Unpin>,
-    /// What it writes.
     pub stdout: Box<dyn AsyncRead + Send + Unpin>,
-    /// What it complains.
     pub stderr: Box<dyn AsyncRead + Send + Unpin>,
-    /// Where signals to it go.
+    /// Receives the signals that are sent to it.
     pub signals: mpsc::UnboundedSender<Signal>,
-    /// How it ended, once it has; dropped without a word it counts as lost.
+    /// Receives its exit status; if the sender is dropped, the child counts as lost.
     pub ended: oneshot::Receiver<ExitStatus>,
 }
 
@@ -67,17 +64,17 @@ impl fmt::Debug for ChildSpawner {
 }
 
 impl ChildSpawner {
-    /// Children that are played.
+    /// Returns a spawner that uses this simulator.
     pub fn simulated_by(stand_ins: Arc<dyn ProcessSimulator>) -> Self {
         Self(Some(stand_ins))
     }
 
-    /// Tells whether stand-ins play them.
+    /// Returns true if children are simulated.
     pub fn is_simulated(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Starts a child whose lines are wanted; see [`spawn`].
+    /// Starts a child whose output lines are read; see [`spawn`].
     ///
     /// # Errors
     /// The child did not start.
@@ -119,7 +116,7 @@ fn assemble_simulated_child(played: SimulatedChild) -> RunningChild {
     })
 }
 
-/// Waits for the end of a played child and climbs the ladders that come meanwhile.
+/// Waits for the end of a simulated child and runs the stop ladders that arrive in the meantime.
 async fn wait_for_simulated_child(
     mut ended: oneshot::Receiver<ExitStatus>,
     signals: mpsc::UnboundedSender<Signal>,
@@ -148,7 +145,7 @@ async fn climb_stop_ladder(
     close_input: &CancellationToken,
 ) -> Option<ExitStatus> {
     for (rung, patience) in ladder.0 {
-        // One that does not listen any more has ended.
+        // If the receiver is gone, the child has ended.
         let _ended = match rung {
             StopRung::Wait => Ok(()),
             StopRung::CloseInput => {

@@ -1,7 +1,7 @@
-//! Ends what an agent's commands left running, and leaves its CLI and the CLI's servers alone.
+//! Ends processes that an agent's commands left running, but not its CLI and the CLI's servers.
 //!
-//! A CLI starts its servers before its agent can call anything; what comes later below it is of the agent's calls,
-//! whatever session or environment it moved to. Off Linux nobody is found.
+//! A CLI starts its servers before its agent can call anything. Later processes below it belong to the
+//! agent's calls, whatever session or environment they moved to. Off Linux no process is found.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,25 +17,25 @@ use super::process_table::{
 };
 use super::process_tree::add_descendants;
 
-/// A CLI and its servers, as they were before a turn's first call.
+/// A CLI and its servers, as they were before the first call of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CliProcesses {
     root: ProcessIdentity,
-    /// The CLI itself, with what wraps it.
+    /// The CLI itself with its wrappers.
     cli: BTreeSet<ProcessIdentity>,
-    /// What else there was; all that these start is theirs.
+    /// The other processes at that time; everything that these start belongs to them.
     servers: BTreeSet<ProcessIdentity>,
-    /// When it was looked, in clock ticks since the machine's start.
+    /// When the snapshot was taken, in clock ticks since boot.
     snapshot_at: u64,
 }
 
 impl CliProcesses {
-    /// Looks at a child before its agent's first call. Reads the process table.
+    /// Takes a snapshot of a child before its agent's first call. Reads the process table.
     pub fn take_snapshot(root: ProcessIdentity) -> Self {
         let family = find_process_tree(root, &scan_processes());
         let input = read_stdin_target(root);
-        // The CLI reads what this program writes, and so do its wrappers; a server has an input of its own. Whose
-        // input cannot be seen is none: what it starts is not spared.
+        // The CLI and its wrappers read what this program writes; a server has an input of its own. A process
+        // with unknown input counts as no server: what it starts is not spared.
         let is_own = |id: &ProcessIdentity| {
             let its = read_stdin_target(*id);
             *id == root || its.is_none() || its == input
@@ -49,7 +49,7 @@ impl CliProcesses {
         }
     }
 
-    /// Ends what the calls since have left: TERM, `grace`, KILL. Gives those who live on.
+    /// Ends what the calls have left since: TERM, `grace`, KILL. Returns the survivors.
     pub async fn terminate_leftover_commands(&self, grace: Duration) -> Vec<ProcessIdentity> {
         terminate_until_gone(grace, || self.find_leftover_commands()).await
     }
@@ -71,15 +71,15 @@ impl CliProcesses {
         family
     }
 
-    /// Who lost its parent and came to this program since, with a session of its own and perhaps no mark any more.
-    /// Whose command it was cannot be told; nobody who may stay comes this way.
+    /// Finds orphans that this program inherited since, with a session of their own and perhaps without a
+    /// mark. Which command started them is unknown, but no process that may stay gets here this way.
     fn find_stray_orphans(&self, table: &[ProcessEntry]) -> BTreeSet<ProcessIdentity> {
         let own = read_own_identity();
         let own_session = table
             .iter()
             .find(|entry| entry.id == own)
             .map(|e| e.session);
-        // Read after the table: whoever is a direct child in the table is in here, if it still lives.
+        // Read after the table: every direct child in the table is registered, if it is still alive.
         let children = registered_children();
         let is_stray = |entry: &&ProcessEntry| {
             entry.parent == own.pid

@@ -1,22 +1,20 @@
-//! Keeps the beginning and the end of an output whose length nobody knows.
-//!
-//! Refuses to read or clean it.
+//! Keeps the beginning and the end of an output of unknown length.
 
 use std::collections::VecDeque;
 
-/// An output, whole up to a cap; beyond it the beginning and the end, with the gap counted.
+/// An output: complete up to a limit; beyond it the beginning and the end, with the size of the gap.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CapturedOutput {
-    /// The beginning; everything, when nothing was dropped.
+    /// The beginning; everything if nothing was dropped.
     pub head: Vec<u8>,
     /// How many bytes between head and tail were dropped.
     pub n_dropped: u64,
-    /// The end; empty when nothing was dropped.
+    /// The end; empty if nothing was dropped.
     pub tail: Vec<u8>,
 }
 
 impl CapturedOutput {
-    /// Gives the output as text, invalid UTF-8 replaced, the gap named.
+    /// Returns the output as text, with invalid UTF-8 replaced and the gap described.
     pub fn to_text(&self) -> String {
         let mut text = String::from_utf8_lossy(&self.head).into_owned();
         if self.n_dropped > 0 {
@@ -26,18 +24,18 @@ impl CapturedOutput {
         text
     }
 
-    /// Gives the bytes where all of them are here.
+    /// Returns the bytes if nothing was dropped.
     pub fn complete_bytes(&self) -> Option<&[u8]> {
         (self.n_dropped == 0).then_some(&self.head)
     }
 
-    /// The same, given away.
+    /// Converts the output into its bytes if nothing was dropped.
     pub fn into_complete_bytes(self) -> Option<Vec<u8>> {
         (self.n_dropped == 0).then_some(self.head)
     }
 }
 
-/// An output that is still coming.
+/// Collects an output while it arrives.
 #[derive(Debug)]
 pub(super) struct HeadTailBuffer {
     head_cap: usize,
@@ -48,7 +46,7 @@ pub(super) struct HeadTailBuffer {
 }
 
 impl HeadTailBuffer {
-    /// Keeps `cap` bytes: half of them from the beginning, half from the end.
+    /// Keeps `cap` bytes: half from the beginning, half from the end.
     pub(super) fn new(cap: usize) -> Self {
         let head_cap = cap / 2;
         Self {
@@ -97,7 +95,7 @@ impl HeadTailBuffer {
         }
     }
 
-    /// Gives the last lines of what is kept as text.
+    /// Returns the last lines of the kept output as text.
     pub(super) fn last_lines(&mut self, n_lines: usize) -> String {
         let text = String::from_utf8_lossy(self.tail.make_contiguous());
         let lines: Vec<&str> = text.lines().collect();

@@ -1,13 +1,13 @@
 //! Compares the kernel namespaces of a process with this program's own.
 //!
-//! Off Linux there are none: nothing can be read, and what cannot be read counts as different.
+//! Off Linux there are none; a namespace that cannot be read counts as different.
 
 use std::fs;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// The namespaces that a sandbox or a container changes, by the names that the kernel gives them.
+/// The namespaces that a sandbox or a container changes, by their kernel names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelNamespaces {
     pid: PathBuf,
@@ -16,7 +16,7 @@ pub struct KernelNamespaces {
 }
 
 impl KernelNamespaces {
-    /// Reads the namespaces of a process; `None` where it is gone or not ours to read.
+    /// Reads the namespaces of a process; `None` if it is gone or not readable.
     pub(super) fn read(pid: u32) -> Option<Self> {
         let link = |name: &str| fs::read_link(format!("/proc/{pid}/ns/{name}")).ok();
         Some(Self {
@@ -26,18 +26,18 @@ impl KernelNamespaces {
         })
     }
 
-    /// Reads this program's own.
+    /// Reads this program's own namespaces.
     pub(super) fn read_own() -> Option<Self> {
         Self::read(std::process::id())
     }
 
-    /// Tells whether both number processes alike.
+    /// Returns true if both use the same process ids.
     pub(super) fn shares_pid_namespace(&self, other: &Self) -> bool {
         self.pid == other.pid
     }
 }
 
-/// Tells whether a process sees other mounts than this program; where it cannot be read, it does.
+/// Returns true if a process sees other mounts than this program, or if its namespace cannot be read.
 pub(super) fn has_other_mount_namespace(pid: u32) -> bool {
     let mounts = |pid: u32| fs::read_link(format!("/proc/{pid}/ns/mnt")).ok();
     match (mounts(pid), mounts(std::process::id())) {

@@ -1,8 +1,9 @@
-//! Which instances of this program were killed since the machine started, and who may be left of them.
+//! Finds instances of this program that were killed since boot, and the processes they may have left.
 //!
-//! An instance that ends by itself ends all that it started. A killed one can leave a process that cleared its
-//! environment, leads a session of its own and has no parent: nothing of it tells whose it was. So it is known by
-//! what it cannot change: it started after that instance, and its line of parents ends at an adopter of orphans.
+//! An instance that ends normally ends everything that it started. A killed one can leave a process that
+//! cleared its environment, has its own session and no parent: nothing shows where it came from. So it is
+//! recognized by what it cannot change: it started after that instance, and its chain of parents ends at an
+//! adopter of orphans.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,32 +22,31 @@ use super::process_table::{
     scan_processes,
 };
 
-/// One instance of this program, as its record on disk tells it.
+/// One instance of this program, from its record on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstanceRecord {
-    /// The program's process.
     pub id: ProcessIdentity,
-    /// Which start of the machine it belongs to.
+    /// The boot of the machine that it belongs to.
     boot: String,
     namespaces: Option<KernelNamespaces>,
-    /// Who adopts what it leaves behind, where that is known.
+    /// The process that adopts its orphans, if known.
     #[serde(default)]
     adopter: Option<u32>,
 }
 
-/// What a record of an instance says now.
+/// The state of a recorded instance now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InstanceFate {
-    /// It lives, or another container has it.
+    /// It is alive, or runs in another container.
     Alive,
-    /// It was killed, and something of it may live.
+    /// It was killed, and some of its processes may be alive.
     Killed,
-    /// The machine was started again since: nothing of it lives.
+    /// The machine was rebooted since: none of its processes is alive.
     BeforeReboot,
 }
 
 impl InstanceRecord {
-    /// Describes this program; `None` where the system does not tell processes apart.
+    /// Describes this program; `None` if the system cannot identify processes.
     pub fn current() -> Option<Self> {
         Some(Self {
             id: read_own_identity(),
@@ -56,7 +56,7 @@ impl InstanceRecord {
         })
     }
 
-    /// Tells what became of it.
+    /// Returns what happened to the instance.
     pub fn fate(&self) -> InstanceFate {
         if read_boot_id().is_some_and(|boot| boot != self.boot) {
             return InstanceFate::BeforeReboot;
@@ -73,29 +73,27 @@ impl InstanceRecord {
     }
 }
 
-/// The instances of which something may be left.
+/// The killed instances whose processes may still exist.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KilledInstances(Vec<InstanceRecord>);
 
 /// A process that a killed instance may have left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftoverSuspect {
-    /// The process.
     pub id: ProcessIdentity,
-    /// Its command line.
     pub command: String,
-    /// Where it works, where that can be seen.
+    /// Its working directory, if visible.
     pub folder: Option<PathBuf>,
 }
 
 impl KilledInstances {
-    /// Takes these instances for killed.
+    /// Treats these instances as killed.
     pub fn new(instances: impl IntoIterator<Item = InstanceRecord>) -> Self {
         Self(instances.into_iter().collect())
     }
 
-    /// Finds the living processes that one of them may have left. Where there are none, nothing of them can ever
-    /// come back: whoever is born later has other parents.
+    /// Finds the living processes that a killed instance may have left. If there are none, none can appear
+    /// later: new processes have other parents.
     pub fn find_suspects(&self) -> Vec<LeftoverSuspect> {
         if self.0.is_empty() {
             return Vec::new();
@@ -114,18 +112,18 @@ impl KilledInstances {
             .collect()
     }
 
-    /// Tells whether one of them may have started whoever is at the bottom of this line.
+    /// Returns true if a killed instance may have started the process at the bottom of this chain.
     pub(super) fn may_have_left(&self, line: &AncestorChain) -> bool {
         let (AncestorChainEnd::OrphanAdopter, Some(top)) = (&line.end, line.top()) else {
             return false;
         };
         let earliest = self.0.iter().map(|instance| instance.id.start_time).min();
-        // Whoever was there before, and whatever another user's process started, is nobody's leftover.
+        // A process that existed before, or that belongs to another user, is no leftover.
         earliest.is_some_and(|earliest| top.id.start_time >= earliest)
             && read_real_uid(top.id.pid).is_none_or(|user| user == getuid().as_raw())
     }
 
-    /// Who adopted what they left.
+    /// Returns the processes that adopted the orphans of these instances.
     pub(super) fn adopters(&self) -> BTreeSet<u32> {
         self.0
             .iter()
@@ -134,7 +132,7 @@ impl KilledInstances {
     }
 }
 
-/// Tells whether a process that this program started still lives.
+/// Returns true if a process that this program started is still alive.
 pub fn has_living_descendants() -> bool {
     if !registered_children().is_empty() {
         return true;

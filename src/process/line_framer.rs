@@ -1,34 +1,34 @@
-//! Cuts a stream of bytes into lines, however the bytes arrive.
+//! Splits a stream of bytes into lines, however the bytes arrive.
 //!
-//! Refuses to know where the bytes come from. A line longer than the cap is not kept but counted:
-//! it is reported with its length and its beginning, and the stream goes on at the next line end.
+//! A line longer than the limit is not kept: it is reported with its length and its beginning, and the stream
+//! continues after the next line end.
 
 use memchr::memchr;
 
-/// The longest line that is kept, in bytes without the line end.
+/// The maximum length of a line that is kept, in bytes without the line end.
 pub(super) const MAX_LINE_BYTES: usize = 32 * 1024 * 1024;
-/// How much of an over-long line is told, in bytes.
+/// How much of an over-long line is reported, in bytes.
 const OVERLONG_HEAD_BYTES: usize = 1024;
 
 /// One line of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum FramedLine {
-    /// A line without its line end, invalid UTF-8 replaced.
+    /// A line without its line end, with invalid UTF-8 replaced.
     Line(String),
     /// A line that was too long to keep.
     TooLong { bytes: u64, head: String },
 }
 
-/// The unfinished line of one stream.
+/// Stores the unfinished line of one stream.
 pub(super) struct LineFramer {
     cap: usize,
     line: PartialLine,
 }
 
-/// A line whose end has not come yet.
+/// A line without its end so far.
 enum PartialLine {
     Buffered(Vec<u8>),
-    /// It grew over the cap: only its beginning is here.
+    /// The line exceeded the limit: only its beginning is kept.
     Overlong {
         bytes: u64,
         head: Vec<u8>,
@@ -43,7 +43,7 @@ impl LineFramer {
         }
     }
 
-    /// Takes the next bytes and gives every line that they finish.
+    /// Adds bytes and returns every line that they complete.
     pub(super) fn push(&mut self, mut bytes: &[u8]) -> Vec<FramedLine> {
         let mut framed = Vec::new();
         while let Some(end) = memchr(b'\n', bytes) {
@@ -55,7 +55,7 @@ impl LineFramer {
         framed
     }
 
-    /// Gives the last line where the stream ended without a line end.
+    /// Returns the last line if the stream ended without a line end.
     pub(super) fn finish(&mut self) -> Option<FramedLine> {
         let empty = matches!(&self.line, PartialLine::Buffered(line) if line.is_empty());
         (!empty).then(|| self.finish_line())
@@ -102,7 +102,7 @@ impl LineFramer {
     }
 }
 
-/// Turns bytes into text without a copy where they are valid.
+/// Converts bytes into text, without a copy if they are valid UTF-8.
 pub(super) fn decode_utf8_lossy(bytes: Vec<u8>) -> String {
     match String::from_utf8(bytes) {
         Ok(text) => text,

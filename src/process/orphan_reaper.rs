@@ -1,7 +1,7 @@
-//! Finds and ends processes that outlived the program, by the mark in their environment or among their mounts.
+//! Finds and ends processes that outlived the program, by the mark in their environment or their mounts.
 //!
-//! Refuses to touch a child of a program that still runs, and a process that merely got the number
-//! of one that was found.
+//! Never touches a child of a program that is still running, or a process that got the reused pid of one that
+//! was found.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -16,24 +16,22 @@ use super::process_table::{
 };
 use super::process_tree::{add_descendants, signal_process};
 
-/// How soon it is looked again who still lives.
+/// The interval at which survivors are polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
-/// How often it is looked for leftovers at the most.
+/// The maximum number of searches for leftovers.
 const MAX_SWEEPS: u32 = 8;
 
 /// A process that was left behind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftoverProcess {
-    /// The process.
     pub id: ProcessIdentity,
     /// Its whole mark, `<run>:<owner>:<unique>`.
     pub marker: String,
-    /// Its command line.
     pub command: String,
 }
 
-/// Finds processes whose mark begins with these words (`<run>` or `<run>:<owner>`; empty: any) and
-/// whose program is gone. Off Linux it finds none.
+/// Finds processes whose mark starts with this prefix (`<run>` or `<run>:<owner>`; empty: any) and whose
+/// program is gone. Off Linux it finds none.
 pub fn find_leftovers(marker_prefix: &str) -> Vec<LeftoverProcess> {
     let own = std::process::id();
     scan_processes()
@@ -55,7 +53,7 @@ pub fn find_leftovers(marker_prefix: &str) -> Vec<LeftoverProcess> {
         .collect()
 }
 
-/// Ends leftovers and all that descends from them: TERM, `grace`, KILL. Gives those who live on.
+/// Ends leftovers and all their descendants: TERM, `grace`, KILL. Returns the survivors.
 pub async fn terminate_leftovers(
     leftovers: &[LeftoverProcess],
     grace: Duration,
@@ -71,8 +69,8 @@ pub async fn terminate_leftovers(
     .await
 }
 
-/// Ends all leftovers with such a mark, see [`find_leftovers`], over again for newborns: who is being ended may have
-/// started somebody just then, who is nobody's child by now. `grace` is that of each look.
+/// Ends all leftovers with such a mark, see [`find_leftovers`]. Repeats for new processes: a process that is
+/// being ended may just have started another one, which then has no parent. `grace` applies to each round.
 pub async fn terminate_leftovers_by_prefix(marker_prefix: &str, grace: Duration) {
     for _ in 0..MAX_SWEEPS {
         let left = find_leftovers(marker_prefix);
@@ -82,15 +80,15 @@ pub async fn terminate_leftovers_by_prefix(marker_prefix: &str, grace: Duration)
     }
 }
 
-/// Ends everything that descends from this program and is not of its own session, at the very end of
-/// it: TERM, `grace`, KILL. Gives those who live on.
+/// Ends all descendants of this program that are not in its own session, when the program exits: TERM,
+/// `grace`, KILL. Returns the survivors.
 pub async fn terminate_descendants(grace: Duration) -> Vec<ProcessIdentity> {
     terminate_until_gone(grace, || living_descendants(SessionScope::Other)).await
 }
 
-/// Ends what descends from this program and is of its own session, which is whoever it lent its terminal: TERM,
-/// `grace`, KILL. For as long as `first` nobody is signalled: whoever was told together with this program ends by
-/// itself, and may take a second signal for impatience. Gives those who live on.
+/// Ends the descendants of this program in its own session, which are the processes that it lent its terminal
+/// to: TERM, `grace`, KILL. Sends no signal during `first`: a process that was signalled together with this
+/// program ends by itself, and may take a second signal as a request to abort. Returns the survivors.
 pub async fn terminate_own_session(first: Duration, grace: Duration) -> Vec<ProcessIdentity> {
     let give_up_at = Instant::now() + first;
     while !living_descendants(SessionScope::Own).is_empty() {
@@ -102,16 +100,16 @@ pub async fn terminate_own_session(first: Duration, grace: Duration) -> Vec<Proc
     Vec::new()
 }
 
-/// Whose session a process is of.
+/// Which sessions are searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SessionScope {
-    /// This program's.
+    /// The session of this program.
     Own,
-    /// Somebody else's.
+    /// Any other session.
     Other,
 }
 
-/// All that live, descend from this program, and are of such a session.
+/// Returns all living descendants of this program in such a session.
 fn living_descendants(session: SessionScope) -> BTreeSet<ProcessIdentity> {
     let own = super::process_table::read_own_identity();
     let table = scan_processes();
@@ -129,7 +127,7 @@ fn living_descendants(session: SessionScope) -> BTreeSet<ProcessIdentity> {
     below
 }
 
-/// Signals everybody who is found, over again for newborns, until nobody lives or patience ends.
+/// Signals every process found, repeatedly for new ones, until none is left or time is up.
 pub(super) async fn terminate_until_gone(
     grace: Duration,
     find: impl Fn() -> BTreeSet<ProcessIdentity>,
@@ -165,7 +163,8 @@ fn has_mark_prefix(mark: &str, prefix: &str) -> bool {
             .is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
 }
 
-/// Tells whether the program that made a mark still runs; a mark that does not say counts as left.
+/// Returns true if the program that made a mark is still running; a mark without an owner counts as left
+/// behind.
 fn is_owner_alive(mark: &str) -> bool {
     let owner = || {
         let mut parts = mark.rsplit(':').next()?.split('.');

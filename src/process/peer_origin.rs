@@ -1,6 +1,6 @@
-//! What a process that asks this program for something is to it: started by it, of some run, or apart.
+//! Classifies a process that sends a request to this program: started by it, part of a run, or unrelated.
 //!
-//! Refuses to guess: what the process table does not tell is unknown, and off Linux it tells nothing.
+//! Does not guess: what the process table does not show is unknown, and off Linux it shows nothing.
 
 use super::ancestor_chain::{AncestorChain, AncestorChainEnd, AncestorChainReader};
 use super::kernel_namespaces::KernelNamespaces;
@@ -11,28 +11,28 @@ use super::process_table::{
 };
 use super::spawn_spec::MARK_VARIABLE;
 
-/// More generations than any real line of processes has.
+/// The maximum number of generations; no real chain of processes is longer.
 const MAX_GENERATIONS: usize = 1024;
 
-/// What a process is to this program.
+/// The relation of a process to this program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PeerOrigin {
-    /// Neither this program nor, as far as can be told, any run started it.
+    /// Neither this program nor, as far as is known, any run started it.
     Unrelated,
-    /// It is this program or descends from it.
+    /// It is this program or a descendant of it.
     Descendant,
-    /// It or a parent of it carries the mark of a run.
+    /// It, or a parent of it, carries the mark of a run.
     CarriesRunMark,
     /// It is in a sandbox or a container, and this program is not in the same one.
     OtherNamespace,
-    /// It may be left of an instance that was killed.
+    /// It may be left over from a killed instance.
     PossibleLeftover,
-    /// It is gone, hidden, or not ours to look at.
+    /// It is gone, hidden, or not readable.
     Unknown,
 }
 
 impl PeerOrigin {
-    /// Says why such a process is not obeyed; `None` for one that is apart.
+    /// Returns the reason why requests of such a process are refused; `None` if it is unrelated.
     pub fn refusal_reason(self) -> Option<String> {
         match self {
             Self::Unrelated => None,
@@ -53,7 +53,7 @@ impl PeerOrigin {
     }
 }
 
-/// Looks what a process is to this program, of whose earlier instances these were killed.
+/// Classifies a process, given the killed earlier instances of this program.
 pub fn classify_peer(pid: u32, killed: &KilledInstances) -> PeerOrigin {
     let Some(entry) = read_process_entry(pid) else {
         return PeerOrigin::Unknown;
@@ -66,19 +66,19 @@ pub fn classify_peer(pid: u32, killed: &KilledInstances) -> PeerOrigin {
         | AncestorChainEnd::OutsideNamespace
         | AncestorChainEnd::OrphanAdopter => classify_non_descendant(pid, &line, killed),
     };
-    // One whose number went to another process meanwhile was not looked at.
+    // If the pid was reused in the meantime, another process was examined.
     match read_process_entry(pid) {
         Some(now) if now.id == entry.id => standing,
         Some(_) | None => PeerOrigin::Unknown,
     }
 }
 
-/// Looks at a process that does not descend from this program.
+/// Classifies a process that is not a descendant of this program.
 fn classify_non_descendant(pid: u32, line: &AncestorChain, killed: &KilledInstances) -> PeerOrigin {
     let Some(environment) = read_environment(pid) else {
         return PeerOrigin::Unknown;
     };
-    // Another user's parent, such as cron, hides its environment and is of no run.
+    // A parent of another user, such as cron, hides its environment and belongs to no run.
     let is_marked = |pid: u32| read_environment_mark(pid).is_some();
     if find_mark(&environment).is_some() || line.entries.iter().any(|entry| is_marked(entry.id.pid))
     {
@@ -95,19 +95,19 @@ fn classify_non_descendant(pid: u32, line: &AncestorChain, killed: &KilledInstan
     PeerOrigin::Unrelated
 }
 
-/// Tells whether a process is this one or descends from it; never where the process table does not tell.
+/// Returns true if a process is this one or a descendant; false if the process table does not show it.
 pub fn is_descendant(pid: u32, ancestor: u32) -> bool {
     classify_descent(pid, ancestor) == PeerOrigin::Descendant
 }
 
-/// Names the process that started this one, or that took its place once that one was gone; `None` where the process
-/// table does not tell.
+/// Returns the process that started this one, or that adopted it since; `None` if the process table does not
+/// show it.
 pub fn read_parent(pid: u32) -> Option<ProcessIdentity> {
     let parent = read_process_entry(pid)?.parent;
     read_process_entry(parent).map(|entry| entry.id)
 }
 
-/// Tells whether this very process is there and has not ended.
+/// Returns true if this exact process exists and has not ended.
 pub fn is_process_alive(id: ProcessIdentity) -> bool {
     is_alive(id)
 }

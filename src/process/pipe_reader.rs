@@ -1,7 +1,7 @@
 //! Reads a child's pipe to its end, and no longer than the child's own bytes need.
 //!
-//! Refuses to understand the bytes. A pipe can outlive its child in the hands of a process that
-//! nobody found; it is then left open behind, once it is silent or has been heard long enough.
+//! A pipe can outlive its child if an unknown process keeps it open. It is then left open after it was
+//! silent, or was read, for long enough.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -12,19 +12,19 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// How long a pipe may be silent once the child's family is gone. What the child itself wrote is in
-/// the pipe by then, so nothing of it is lost.
+/// How long a pipe may be silent after the child's process tree is gone. The child's own output is in the
+/// pipe by then, so nothing of it is lost.
 const MAX_SILENCE_AFTER_END: Duration = Duration::from_millis(250);
-/// How long a pipe is heard at the most once the child's family is gone, in reading time.
+/// The maximum reading time of a pipe after the child's process tree is gone.
 const MAX_READ_TIME_AFTER_END: Duration = Duration::from_secs(2);
-/// How much is read at once where little comes, and where much does.
+/// The size of one read: small when little output arrives, large when much does.
 const SMALL_READ_BYTES: usize = 4 * 1024;
 const LARGE_READ_BYTES: usize = 64 * 1024;
-/// How long after a sip the next one is taken where nobody is in a hurry: what is said word by word is heard thirty
-/// times a second, and each time costs the same.
+/// The delay after a small read if the reader is not in a hurry: output that arrives word by word is read
+/// thirty times a second, and each read costs the same.
 const SMALL_READ_INTERVAL: Duration = Duration::from_millis(33);
 
-/// Whether those who take what is read can wait a little for more of it. Whoever holds it may change it at any time.
+/// Whether the consumer can wait a little for more output. Any clone can change it at any time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ReadPacing(Arc<AtomicBool>);
 
@@ -38,12 +38,12 @@ impl ReadPacing {
     }
 }
 
-/// How a pipe was left.
+/// How reading a pipe ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PipeEnd {
-    /// Read to its end.
+    /// At the end of the pipe.
     Eof,
-    /// Somebody still holds its other side.
+    /// Another process still has the other end open.
     LeftOpen,
 }
 
@@ -54,7 +54,7 @@ pub(super) enum ReadDemand {
     Stop,
 }
 
-/// Reads a pipe and hands every piece over, waiting until it is taken.
+/// Reads a pipe and passes every piece on, waiting until it is accepted.
 pub(super) async fn drain_pipe<R, S, F>(
     mut pipe: R,
     ended: CancellationToken,
@@ -91,6 +91,7 @@ where
             Ok(n) if sink(buffer[..n].to_vec()).await == ReadDemand::Stop => {
                 return PipeEnd::Eof;
             }
+            // A full buffer means that much output arrives: read more at once.
             Ok(n) if n == buffer.len() => buffer.resize((4 * n).min(LARGE_READ_BYTES), 0),
             Ok(n) if n < SMALL_READ_BYTES && calm.is_relaxed() => tokio::select! {
                 () = sleep_until(read_at + SMALL_READ_INTERVAL) => {}
@@ -107,7 +108,8 @@ mod tests {
 
     use super::*;
 
-    /// After how long each of two words is heard, in ms, where the second is said 1 ms after the first.
+    /// Checks the delay in ms after which each of two words is read, when the second is written 1 ms after
+    /// the first.
     async fn check(is_calm: bool, first: usize, expected: [u64; 2]) {
         let (mut says, pipe) = tokio::io::duplex(LARGE_READ_BYTES);
         let calm = ReadPacing::default();
@@ -117,7 +119,7 @@ mod tests {
             says.write_all(&vec![b'a'; first]).await.unwrap();
             tokio::time::sleep(Duration::from_millis(1)).await;
             says.write_all(b"b").await.unwrap();
-            // The pipe ends only once both were heard.
+            // The pipe is closed only after both were read.
             tokio::time::sleep(Duration::from_secs(1)).await;
             drop(says);
         };

@@ -1,6 +1,7 @@
-//! What a child and everything below it is at: processor time used, stopped or not, waiting for input or not.
+//! Reports what a child and everything below it are doing: processor time, stopped or not, waiting for input
+//! or not.
 //!
-//! Refuses to judge and to signal. Off Linux the list is empty: nothing is known there.
+//! Does not judge or signal. Off Linux the list is empty, because nothing is known there.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,55 +14,54 @@ use super::process_table::{
 };
 use super::process_tree::add_descendants;
 
-/// How many clock ticks a second has, as Linux counts them for programs.
+/// Clock ticks per second, as Linux reports them to programs.
 const TICKS_PER_SECOND: u64 = 100;
-/// The numbers of the calls that read: `read` and `readv`.
+/// The numbers of the system calls that read: `read` and `readv`.
 #[cfg(target_arch = "x86_64")]
 const READS: [&str; 2] = ["0", "19"];
 #[cfg(not(target_arch = "x86_64"))]
 const READS: [&str; 2] = ["63", "65"];
 
-/// What one process is at.
+/// The activity of one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessActivity {
-    /// Which.
     pub id: ProcessIdentity,
-    /// Its command line, its words parted by blanks, cleaned by nobody.
+    /// Its command line, with the words separated by spaces, not sanitized.
     pub command: String,
-    /// What the system says of it.
+    /// Its state in the process table.
     pub state: ProcessState,
-    /// The processor time that it and its ended children have used.
+    /// The processor time of the process and its ended children.
     pub cpu_time: Duration,
-    /// How long it has lived.
+    /// The time since it started.
     pub age: Duration,
     /// Whether it waits for input.
     pub input_wait: InputWait,
 }
 
-/// What the system says of a process.
+/// The state of a process as the system reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessState {
-    /// It runs, or sleeps until something comes.
+    /// It runs, or sleeps until an event arrives.
     Normal,
-    /// It waits for a device and hears no signal meanwhile.
+    /// It waits for a device and receives no signals in the meantime.
     Uninterruptible,
-    /// A signal has stopped it.
     Stopped,
-    /// It has ended, and its parent has not taken note.
+    /// It has ended, and its parent has not waited for it.
     Zombie,
 }
 
 /// Whether a process waits for input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InputWait {
-    /// It is blocked in reading its standard input, a terminal or a pipe into which no process beside the
-    /// child itself writes.
+    /// It is blocked reading its standard input: a terminal, or a pipe that no process other than the child
+    /// itself writes to.
     Waiting,
-    /// It is not, or nobody can tell.
+    /// It does not wait for input, or this is unknown.
     Unknown,
 }
 
-/// Looks at a child and its family, the child first. Reads the process table: not for every moment.
+/// Returns the activity of a child and its process tree, the child first. Reads the process table, so do not
+/// call it often.
 pub fn read_tree_activity(root: ProcessIdentity) -> Vec<ProcessActivity> {
     let table = scan_processes();
     let family = find_process_tree(root, &table);
@@ -74,7 +74,7 @@ pub fn read_tree_activity(root: ProcessIdentity) -> Vec<ProcessActivity> {
     doing
 }
 
-/// A child, all of its session and mark, and whoever descends from one of them.
+/// Returns a child, all processes in its session or with its mark, and all their descendants.
 pub(super) fn find_process_tree(
     root: ProcessIdentity,
     table: &[ProcessEntry],
@@ -99,7 +99,7 @@ fn read_activity(
     let stat = read_stat_fields(id.pid)?;
     let fields: Vec<&str> = stat.split_ascii_whitespace().collect();
     let ticks = |n: usize| fields.get(n).and_then(|text| text.parse::<u64>().ok());
-    // Its own time and that of the children that it has waited for, each in and out of the kernel.
+    // Its own time and that of the children that it has waited for, in user and kernel mode.
     let cpu: u64 = (11..=14).filter_map(ticks).sum();
     Some(ProcessActivity {
         id,
@@ -111,7 +111,7 @@ fn read_activity(
     })
 }
 
-/// What the system says of a process, from its state on: the name before it may hold anything.
+/// Returns the fields of a process from its state on: the name before it may contain anything.
 fn read_stat_fields(pid: u32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     Some(stat.rsplit_once(')')?.1.to_owned())
@@ -126,7 +126,7 @@ fn parse_process_state(letter: &str) -> ProcessState {
     }
 }
 
-/// Says what the system says of a process; `None` where it says nothing.
+/// Returns the state of a process; `None` if the system reports none.
 pub fn read_process_state(pid: u32) -> Option<ProcessState> {
     read_stat_fields(pid)?
         .split_ascii_whitespace()
@@ -138,7 +138,7 @@ fn ticks_to_duration(ticks: u64) -> Duration {
     Duration::from_millis(ticks.saturating_mul(1_000 / TICKS_PER_SECOND))
 }
 
-/// How long the machine runs.
+/// Returns the uptime of the machine.
 fn read_uptime() -> Duration {
     let text = fs::read_to_string("/proc/uptime").unwrap_or_default();
     let seconds = text.split_ascii_whitespace().next();
@@ -164,7 +164,7 @@ fn detect_input_wait(
         .iter()
         .any(|kind| name.starts_with(kind));
     let mut others = family.iter().filter(|id| id.pid != pid && **id != root);
-    // In `make | tail` it is `make` that tail waits for.
+    // In `make | tail`, tail waits for make.
     let is_fed = name.starts_with("pipe:") && others.any(|id| has_write_end(id.pid, &source));
     if may_keep_waiting && !is_fed {
         InputWait::Waiting
@@ -173,7 +173,7 @@ fn detect_input_wait(
     }
 }
 
-/// Tells whether a thread of the process is inside a call that reads descriptor 0.
+/// Returns true if a thread of the process is inside a call that reads descriptor 0.
 fn is_reading_stdin(pid: u32) -> bool {
     let tasks = fs::read_dir(format!("/proc/{pid}/task"));
     tasks.into_iter().flatten().flatten().any(|task| {
@@ -183,7 +183,7 @@ fn is_reading_stdin(pid: u32) -> bool {
     })
 }
 
-/// Tells whether a process holds the writing end of a pipe.
+/// Returns true if a process has the write end of a pipe open.
 fn has_write_end(pid: u32, pipe: &PathBuf) -> bool {
     let held = fs::read_dir(format!("/proc/{pid}/fd"));
     held.into_iter().flatten().flatten().any(|held| {

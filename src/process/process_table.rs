@@ -1,7 +1,7 @@
-//! The system's process table: who lives, whose child, which session, which mark.
+//! Reads the system's process table: living processes, their parents, sessions and marks.
 //!
-//! Refuses to signal anybody. Off Linux the table is empty: then a child is known by its process
-//! group alone, and processes that lead sessions of their own are not found.
+//! Sends no signals. Off Linux the table is empty: then a child is known only by its process group, and
+//! processes in sessions of their own are not found.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -11,22 +11,21 @@ use serde::{Deserialize, Serialize};
 use super::kernel_namespaces::has_other_mount_namespace;
 use super::spawn_spec::MARK_VARIABLE;
 
-/// What the mount that bears a contained child's mark begins with.
+/// The path prefix of the mount that carries a sandboxed child's mark.
 const MARK_MOUNT_PREFIX: &str = "/dev/agent-collab.";
 
-/// More than a `stat` line holds: 52 numbers and a name of at most 64 bytes.
+/// The maximum size of a `stat` line: 52 numbers and a name of at most 64 bytes.
 const MAX_STAT_BYTES: usize = 2048;
 
-/// A process, told apart from a later one that got the same number.
+/// Identifies a process, even if a later process gets the same pid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ProcessIdentity {
-    /// The process number.
     pub pid: u32,
-    /// Clock ticks (100 a second) between the machine's start and the process's; 0 off Linux.
+    /// Clock ticks (100 per second) between boot and the start of the process; 0 off Linux.
     pub start_time: u64,
 }
 
-/// One line of the table.
+/// One entry of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ProcessEntry {
     pub id: ProcessIdentity,
@@ -36,15 +35,15 @@ pub(super) struct ProcessEntry {
     pub liveness: ProcessLiveness,
 }
 
-/// Whether a process still does anything.
+/// Whether a process is alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ProcessLiveness {
     Alive,
-    /// Dead, and waiting for its parent to take note.
+    /// Dead, but its parent has not waited for it.
     Zombie,
 }
 
-/// Reads the whole table; processes that end meanwhile are left out.
+/// Reads the whole table; processes that end in the meantime are left out.
 pub(super) fn scan_processes() -> Vec<ProcessEntry> {
     let Ok(folder) = fs::read_dir("/proc") else {
         return Vec::new();
@@ -55,32 +54,34 @@ pub(super) fn scan_processes() -> Vec<ProcessEntry> {
         .collect()
 }
 
-/// Tells whether this program may have inherited processes from its descendants; it must be their heir. Where
-/// the system cannot say, it may.
+/// Returns true if this program, which must be the subreaper, may have inherited orphans from its
+/// descendants. If the system cannot tell, it may have.
 ///
-/// Linux hands orphans to the first thread of their heir, and children are started by another one. The list
-/// can lack somebody when children end meanwhile, but then it is not empty: only an empty one is relied on.
+/// Linux attaches orphans to the first thread of the subreaper, while another thread starts children. The
+/// list can miss a process while children end, but then it is not empty: the code only relies on an empty
+/// list.
 pub(super) fn may_have_inherited_orphans() -> bool {
     let own = std::process::id();
     let children = fs::read(format!("/proc/{own}/task/{own}/children"));
     children.map_or(true, |pids| !pids.is_empty())
 }
 
-/// Reads one process's line.
+/// Reads the entry of one process.
 pub(super) fn read_process_entry(pid: u32) -> Option<ProcessEntry> {
-    // The table is read whenever a child ends: one read a process, since the file tells no size to go by.
+    // The table is read whenever a child ends: use a single read per process, because the file reports no
+    // size.
     let mut file = File::open(format!("/proc/{pid}/stat")).ok()?;
     let mut line = [0; MAX_STAT_BYTES];
     let n = file.read(&mut line).ok()?;
     parse_stat(&String::from_utf8_lossy(&line[..n]))
 }
 
-/// Names a process that was just started, before anybody can have waited for it.
+/// Identifies a process that was just started, before any code can have waited for it.
 pub(super) fn read_identity(pid: u32) -> ProcessIdentity {
     read_process_entry(pid).map_or(ProcessIdentity { pid, start_time: 0 }, |entry| entry.id)
 }
 
-/// How long the machine runs, in the clock ticks of [`ProcessIdentity`]; 0 off Linux.
+/// Returns the uptime of the machine, in the clock ticks of [`ProcessIdentity`]; 0 off Linux.
 pub(super) fn read_uptime_ticks() -> u64 {
     let text = fs::read_to_string("/proc/uptime").unwrap_or_default();
     let (seconds, rest) = text.split_once('.').unwrap_or(("0", ""));
@@ -89,23 +90,23 @@ pub(super) fn read_uptime_ticks() -> u64 {
     seconds * 100 + hundredths.unwrap_or(0)
 }
 
-/// Names this program's own process.
+/// Identifies this program's own process.
 pub(super) fn read_own_identity() -> ProcessIdentity {
     read_identity(std::process::id())
 }
 
-/// Tells whether this very process is there and has not ended.
+/// Returns true if this exact process exists and has not ended.
 pub(super) fn is_alive(id: ProcessIdentity) -> bool {
     read_process_entry(id.pid)
         .is_some_and(|entry| entry.id == id && entry.liveness == ProcessLiveness::Alive)
 }
 
-/// Reads the mark that a process was started with; `None` where there is none or it is not ours to read.
+/// Reads the mark that a process was started with; `None` if there is none or it is not readable.
 pub(super) fn read_environment_mark(pid: u32) -> Option<String> {
     find_mark(&read_environment(pid)?)
 }
 
-/// Reads the environment that a process was started with; `None` where it is gone or not ours to read.
+/// Reads the environment that a process was started with; `None` if it is gone or not readable.
 pub(super) fn read_environment(pid: u32) -> Option<Vec<u8>> {
     fs::read(format!("/proc/{pid}/environ")).ok()
 }
@@ -120,7 +121,8 @@ pub(super) fn find_mark(environment: &[u8]) -> Option<String> {
     })
 }
 
-/// Where a contained child's mark is mounted; what a path or a table of mounts would write otherwise becomes `_`.
+/// Returns the path at which a sandboxed child's mark is mounted; characters that paths or the mount table
+/// would escape become `_`.
 pub(super) fn mark_mount_path(mark: &str) -> String {
     let plain = |c: char| match c {
         ':' | '.' | '-' | '_' => c,
@@ -131,7 +133,7 @@ pub(super) fn mark_mount_path(mark: &str) -> String {
     format!("{MARK_MOUNT_PREFIX}{mark}")
 }
 
-/// Reads the mark among the mounts that a process sees; `None` where it sees this program's own.
+/// Reads the mark from the mounts that a process sees; `None` if it sees the same mounts as this program.
 pub(super) fn read_mount_mark(pid: u32) -> Option<String> {
     if !has_other_mount_namespace(pid) {
         return None;
@@ -144,7 +146,7 @@ pub(super) fn read_mount_mark(pid: u32) -> Option<String> {
     mark.map(str::to_owned)
 }
 
-/// Reads a process's command line, its words parted by blanks.
+/// Reads the command line of a process, with the words separated by spaces.
 pub(super) fn read_command_line(pid: u32) -> String {
     let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     String::from_utf8_lossy(&words)
@@ -152,7 +154,8 @@ pub(super) fn read_command_line(pid: u32) -> String {
         .replace('\0', " ")
 }
 
-/// Reads a line of `/proc/<pid>/stat`. The name in brackets may hold blanks and brackets, so what counts comes after the last one.
+/// Parses a line of `/proc/<pid>/stat`. The name in parentheses may contain spaces and parentheses, so the
+/// fields start after the last one.
 fn parse_stat(line: &str) -> Option<ProcessEntry> {
     let (start, rest) = (line.split_once(" (")?.0, line.rsplit_once(')')?.1);
     let fields: Vec<&str> = rest.split_ascii_whitespace().collect();

@@ -1,9 +1,9 @@
-//! A child and everything that it started, wherever that went.
+//! Tracks a child and everything that it started, wherever these processes moved.
 //!
-//! A command of an agent may lead a session of its own, outlive its parent or clear its environment.
-//! A process belongs to the family when it is in the child's session, carries the child's mark, has a
-//! parent in the family, was in it before, or is a stray orphan that only this child can have left.
-//! Refuses to decide when anybody is signalled.
+//! A command of an agent may have its own session, outlive its parent or clear its environment. A process
+//! belongs to the tree if it is in the child's session, carries the child's mark, has a parent in the tree,
+//! was in the tree before, or is a stray orphan that only this child can have left. The owner decides when to
+//! send signals.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,25 +19,25 @@ use super::process_table::{
     read_environment_mark, read_process_entry, scan_processes,
 };
 
-/// A child and its descendants. Dropped before its end was seen to, it kills them all.
+/// A child and its descendants. If it is dropped before the end was handled, it kills them all.
 #[derive(Debug)]
 pub(super) struct ProcessTree {
     pub root: ProcessIdentity,
     mark: String,
     members: BTreeSet<ProcessIdentity>,
     stage: ProcessTreeStage,
-    /// Whether this program was the heir of its descendants when the child began.
+    /// Whether this program was the subreaper when the child started.
     is_subreaper: bool,
     _registered: ChildRegistration,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 enum ProcessTreeStage {
-    /// The child has not been waited for: its number and its group's are its own.
+    /// The child has not been waited for: its pid and its process group id cannot be reused.
     Running,
-    /// The child was waited for; others of the family may live.
+    /// The child was waited for; other processes of the tree may be alive.
     Orphaned,
-    /// Nobody is left, or nobody who can be ended.
+    /// No process is left, or none that can be ended.
     Finished,
 }
 
@@ -53,19 +53,19 @@ impl ProcessTree {
         }
     }
 
-    /// Notes that the child itself has ended and was waited for.
+    /// Records that the child itself has ended and was waited for.
     pub(super) fn on_root_reaped(&mut self) {
         self.stage = ProcessTreeStage::Orphaned;
     }
 
-    /// Notes that all was done that can be.
+    /// Records that everything possible was done.
     pub(super) fn on_finished(&mut self) {
         self.stage = ProcessTreeStage::Finished;
     }
 
-    /// Everybody of the family but the child itself who still lives; ended orphans are buried on the way.
+    /// Returns all living processes of the tree except the child itself; reaps ended orphans on the way.
     pub(super) fn descendants(&mut self) -> Vec<ProcessIdentity> {
-        // Nearly every command ends alone: then there is no need to go through all processes of the machine.
+        // Nearly every command leaves no process: then scanning all processes of the machine is unnecessary.
         if self.is_known_childless() {
             self.members.clear();
             return Vec::new();
@@ -76,7 +76,7 @@ impl ProcessTree {
             .iter()
             .find(|entry| entry.id.pid == own)
             .map(|entry| entry.session);
-        // Read after the table: whoever is a direct child in the table is in here, if it still lives.
+        // Read after the table: every direct child in the table is registered, if it is still alive.
         let children = registered_children();
         reap_orphans(&table, own, own_session);
         self.add_members(&table, own, own_session, &children);
@@ -91,7 +91,7 @@ impl ProcessTree {
         self.members.iter().copied().collect()
     }
 
-    /// Tells whether surely nobody is left of the child that ended: whoever is left was inherited.
+    /// Returns true if the ended child certainly left no process: any leftover would have been inherited.
     fn is_known_childless(&self) -> bool {
         self.stage == ProcessTreeStage::Orphaned
             && self.is_subreaper
@@ -106,7 +106,7 @@ impl ProcessTree {
         own_session: Option<u32>,
         children: &BTreeSet<ProcessIdentity>,
     ) {
-        // Once the child was waited for, its number may be given to a stranger.
+        // After the child was waited for, its pid may belong to an unrelated process.
         let number_is_ours = !table
             .iter()
             .any(|entry| entry.id.pid == self.root.pid && entry.id != self.root);
@@ -116,7 +116,7 @@ impl ProcessTree {
                 .all(|id| *id == self.root || id.start_time > orphan.id.start_time)
         };
         for entry in table {
-            // Nobody who was there before the child can descend from it.
+            // A process that is older than the child cannot be its descendant.
             if entry.id.pid == own
                 || entry.id.start_time < self.root.start_time
                 || self.members.contains(&entry.id)
@@ -145,17 +145,19 @@ impl ProcessTree {
         }
     }
 
-    /// Sends a signal to the child, its group and everybody else of the family who lives.
+    /// Sends a signal to the child, its group and every other living process of the tree.
     ///
-    /// The group comes first, so that the child cannot answer the death of its own children before its turn.
+    /// The group comes first, so that the child cannot react to the death of its own children before it gets
+    /// the signal.
     pub(super) fn signal_all(&mut self, signal: Signal) {
         let descendants = self.descendants();
-        // The number is the child's as long as it was not waited for; off Linux there is nothing else to go by.
+        // The id belongs to the child until it was waited for; off Linux there is no other information.
         let by_group = self.stage == ProcessTreeStage::Running || cfg!(not(target_os = "linux"));
         if by_group {
             let _gone = killpg(to_nix_pid(self.root.pid), signal);
         }
         for id in descendants {
+            // The signal to the group has already reached these processes.
             let reached = by_group
                 && read_process_entry(id.pid).is_some_and(|entry| entry.group == self.root.pid);
             if !reached {
@@ -164,7 +166,7 @@ impl ProcessTree {
         }
     }
 
-    /// Tells whether the child's group outlived it, where the table is empty and only the group can tell.
+    /// Returns true if the child's group outlived it, where the table is empty and only the group shows this.
     pub(super) fn is_group_alive_off_linux(&self) -> bool {
         cfg!(not(target_os = "linux")) && killpg(to_nix_pid(self.root.pid), None).is_ok()
     }
@@ -176,14 +178,14 @@ impl ProcessTree {
         }
     }
 
-    /// Sends a signal to the child's own group alone.
+    /// Sends a signal only to the child's own group.
     pub(super) fn signal_group(&self, signal: Signal) {
         if self.stage == ProcessTreeStage::Running {
             let _gone = killpg(to_nix_pid(self.root.pid), signal);
         }
     }
 
-    /// Kills everybody at once, over again for those born meanwhile, as far as that can be done without waiting.
+    /// Kills all processes at once, repeatedly for new ones, as far as that is possible without waiting.
     fn kill_all(&mut self) {
         for _ in 0..5 {
             self.signal_all(Signal::SIGKILL);
@@ -202,14 +204,14 @@ impl Drop for ProcessTree {
     }
 }
 
-/// Sends a signal to one process if it is still the same one.
+/// Sends a signal to a process if its pid was not reused.
 pub(super) fn signal_process(id: ProcessIdentity, signal: Signal) {
     if read_process_entry(id.pid).is_some_and(|entry| entry.id == id) {
         let _gone = kill(to_nix_pid(id.pid), signal);
     }
 }
 
-/// Adds everybody whose parent is in the set, until nobody is added.
+/// Adds all descendants of the processes in the set.
 pub(super) fn add_descendants(known: &mut BTreeSet<ProcessIdentity>, table: &[ProcessEntry]) {
     let mut pids: BTreeSet<u32> = table
         .iter()
@@ -229,8 +231,8 @@ pub(super) fn add_descendants(known: &mut BTreeSet<ProcessIdentity>, table: &[Pr
     }
 }
 
-/// Waits, one by one, for orphans that this program inherited and that have ended. Children of the
-/// async runtime, and anything of our own session, are somebody else's to wait for.
+/// Reaps inherited orphans that have ended, one by one. Children of the async runtime, and processes in this
+/// program's own session, have other owners that wait for them.
 fn reap_orphans(table: &[ProcessEntry], own: u32, own_session: Option<u32>) {
     let inherited = table.iter().filter(|entry| {
         entry.liveness == ProcessLiveness::Zombie

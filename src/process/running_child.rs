@@ -1,7 +1,6 @@
-//! A long-lived child: lines out of it, texts into it, an end.
+//! Runs a long-lived child: lines out of it, texts into it, an exit status at the end.
 //!
-//! Refuses to know the protocol. Lines arrive on a bounded channel: whoever is slow to take them
-//! slows the child.
+//! Lines arrive on a bounded channel: a slow consumer slows the child down.
 
 use std::collections::VecDeque;
 use std::process::ExitStatus;
@@ -22,52 +21,50 @@ use super::spawn_spec::SpawnSpec;
 use super::stdin_writer::{InputHandle, stdin_writer};
 use super::stop_ladder::{ProcessTreeEnd, StopChannels, StopLadder, wait_and_sweep};
 
-/// How many batches of lines may wait; one batch is what one read of a pipe finished.
+/// The maximum number of queued batches of lines; a batch contains the lines that one read of a pipe
+/// completed.
 const MAX_QUEUED_BATCHES: usize = 4;
 const STDERR_TAIL_BYTES: usize = 8 * 1024;
 const STDERR_TAIL_LINES: usize = 40;
 
-/// What comes out of a child.
+/// An event from a child.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OutputEvent {
-    /// A line of standard output, without its line end, invalid UTF-8 replaced.
+    /// A line of standard output, without its line end, with invalid UTF-8 replaced.
     Stdout(String),
     /// A line of standard error, likewise.
     Stderr(String),
     /// A line of more than 32 MiB.
     TooLong {
-        /// Where it came.
         stream: OutputStream,
         /// Its length in bytes.
         bytes: u64,
         /// Its first KiB.
         head: String,
     },
-    /// The child has ended, its family is gone and all it said was given.
+    /// The child has ended, its process tree is gone and all its output was returned.
     Ended(ChildExit),
 }
 
 /// One of a child's two outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputStream {
-    /// Standard output.
     Out,
-    /// Standard error.
     Err,
 }
 
 /// How a child ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChildExit {
-    /// The exit code, where it ended by itself.
+    /// The exit code, if it ended by itself.
     pub code: Option<i32>,
-    /// The signal, where one ended it.
+    /// The signal, if one ended it.
     pub signal: Option<i32>,
-    /// The last 40 lines of standard error, 8 KiB at the most, cleaned by nobody.
+    /// The last 40 lines of standard error, at most 8 KiB, not sanitized.
     pub stderr_tail: String,
     /// Whether its pipes were read to their ends.
     pub pipes: PipeState,
-    /// Processes that even KILL did not end; nearly always none.
+    /// Processes that even KILL did not end; nearly always empty.
     pub survivors: Vec<u32>,
 }
 
@@ -85,7 +82,7 @@ impl ChildExit {
         }
     }
 
-    /// Tells whether the exit code was 0.
+    /// Returns true if the exit code was 0.
     pub fn is_success(&self) -> bool {
         self.code == Some(0)
     }
@@ -94,9 +91,8 @@ impl ChildExit {
 /// Whether a child's pipes were read to their ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PipeState {
-    /// Yes.
     Closed,
-    /// A process that is not known as the child's kept one open; what the child said is complete.
+    /// A process that is not known to belong to the child kept one open; the child's own output is complete.
     LeftOpen,
 }
 
@@ -110,7 +106,7 @@ impl PipeState {
     }
 }
 
-/// A child that runs. Dropped, it is killed with its family.
+/// A running child. Dropping it kills the child with its process tree.
 #[derive(Debug)]
 pub struct RunningChild {
     id: ProcessIdentity,
@@ -120,7 +116,7 @@ pub struct RunningChild {
     pacing: ReadPacing,
     exit: PendingExit,
     stop: StopHandle,
-    /// Readers, writer and waiter; they go with this value.
+    /// The tasks for reading, writing and waiting; they end with this value.
     _tasks: JoinSet<()>,
 }
 
@@ -130,19 +126,21 @@ enum PendingExit {
     Ready(ChildExit),
 }
 
-/// Stops a child while somebody else takes its lines.
+/// Stops a child while other code reads its lines.
 #[derive(Debug, Clone)]
 pub struct StopHandle(mpsc::Sender<StopLadder>);
 
 impl StopHandle {
-    /// Begins to climb a ladder; a later call replaces an earlier one (`StopLadder::now()` ends all patience).
+    /// Starts a stop ladder; a later call replaces an earlier one (`StopLadder::immediate()` ends the
+    /// waiting).
     pub fn start_stopping(&self, ladder: StopLadder) {
-        // Full means that eight orders wait already, closed that the child is gone.
+        // A full channel means that eight stop requests are already queued, a closed one that the child is
+        // gone.
         let _child_is_gone_or_stopping = self.0.try_send(ladder);
     }
 }
 
-/// Starts a child whose lines are wanted.
+/// Starts a child whose output lines are read.
 ///
 /// # Errors
 /// The child did not start; the error says why and what to do.
@@ -165,7 +163,7 @@ pub async fn spawn(spec: &SpawnSpec) -> Result<RunningChild, SpawnError> {
 }
 
 impl RunningChild {
-    /// Puts a child together from its pipes and from what waits for its end.
+    /// Assembles a child from its pipes and the future that waits for its end.
     pub(super) fn assemble<W>(
         id: ProcessIdentity,
         stdin: impl AsyncWrite + Send + Unpin + 'static,
@@ -210,7 +208,7 @@ impl RunningChild {
         let mut tasks = JoinSet::new();
         tasks.spawn(writer);
         tasks.spawn(async move {
-            // Each is a task's work of its own, but none outlives the others.
+            // Each of these does its own work, but none outlives the others.
             let (end, out, err) = tokio::join!(wait, out, err);
             let tail = tail
                 .lock()
@@ -234,27 +232,27 @@ impl RunningChild {
         }
     }
 
-    /// The child's process number.
+    /// Returns the child's process id.
     pub fn pid(&self) -> u32 {
         self.id.pid
     }
 
-    /// The child, told apart from a later process of the same number.
+    /// Returns the child's identity, which a later process with the same pid does not share.
     pub fn identity(&self) -> ProcessIdentity {
         self.id
     }
 
-    /// A handle on the child's standard input.
+    /// Returns a handle on the child's standard input.
     pub fn input(&self) -> InputHandle {
         self.input.clone()
     }
 
-    /// A handle that stops the child while its lines go on being taken here.
+    /// Returns a handle that stops the child while its lines are still read here.
     pub fn stop_handle(&self) -> StopHandle {
         self.stop.clone()
     }
 
-    /// Waits for what comes next. Cancel safe; after the end it gives the end again.
+    /// Waits for the next event. Cancel safe; after the end it returns the end again.
     pub async fn next_event(&mut self) -> OutputEvent {
         loop {
             if let Some(line) = self.ready.pop_front() {
@@ -262,7 +260,8 @@ impl RunningChild {
             }
             if let Some(batch) = self.batches.recv().await {
                 self.ready.extend(batch);
-                // Those behind it, too: whoever comes seldom takes all that is there.
+                // Take the batches that are ready, too: a consumer that comes rarely takes everything
+                // available.
                 for _ in 1..MAX_QUEUED_BATCHES {
                     self.ready
                         .extend(self.batches.try_recv().into_iter().flatten());
@@ -273,17 +272,17 @@ impl RunningChild {
         }
     }
 
-    /// Says whether whoever takes the lines can wait a little (33 ms at the most) for those that come word by word.
+    /// Sets whether the consumer can wait a little (at most 33 ms) for lines that arrive word by word.
     pub fn set_relaxed_reading(&self, is_calm: bool) {
         self.pacing.set_relaxed(is_calm);
     }
 
-    /// Takes a line that is here already; the end is never given so.
+    /// Returns a line that is already available; never returns the end.
     pub fn try_next_event(&mut self) -> Option<OutputEvent> {
         self.ready.pop_front()
     }
 
-    /// Stops the child and throws away what it still says.
+    /// Stops the child and discards its remaining output.
     pub async fn stop(&mut self, ladder: StopLadder) -> ChildExit {
         self.stop.start_stopping(ladder);
         loop {

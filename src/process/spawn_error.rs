@@ -1,71 +1,67 @@
-//! Why a child did not start, with what the user can do about it.
+//! The errors of a child that did not start, with hints for the user.
 //!
-//! Refuses to know how a child ended: that is no error.
+//! A child that started and failed is not an error here.
 
 use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// A child that did not start.
+/// Explains why a child did not start.
 #[derive(Debug, Error)]
 pub enum SpawnError {
-    /// No such program on PATH.
+    /// There is no such program on PATH.
     #[error("{program} is not on PATH")]
     NotOnPath {
-        /// The name as asked for.
+        /// The name that was requested.
         program: String,
     },
-    /// The program was named by a path at which there is nothing.
+    /// The program was given by a path at which there is no file.
     #[error("there is no program at {}", path.display())]
     NoSuchFile {
-        /// The path, made absolute.
+        /// The absolute path.
         path: PathBuf,
     },
-    /// There is a file, but it may not be run.
+    /// The file exists but is not executable.
     #[error("{} is not an executable file", path.display())]
     NotExecutable {
-        /// The path, made absolute.
+        /// The absolute path.
         path: PathBuf,
     },
-    /// The file exists, but what its first line names does not.
+    /// The file exists, but the interpreter in its first line does not.
     #[error("{} cannot be run: its interpreter or loader is missing", path.display())]
     InterpreterMissing {
-        /// The path, made absolute.
+        /// The absolute path.
         path: PathBuf,
     },
-    /// The working directory is missing or no directory.
+    /// The working directory is missing or not a directory.
     #[error("cannot start {program} in {}: there is no such directory", cwd.display())]
     NoSuchDirectory {
-        /// The program.
         program: String,
-        /// The directory asked for.
+        /// The requested directory.
         cwd: PathBuf,
     },
-    /// An argument or a variable holds a NUL byte, or all of them together are too long.
+    /// An argument or a variable contains a NUL byte, or all of them together are too long.
     #[error("cannot start {program} in {}: {what}", cwd.display())]
     BadArguments {
-        /// The program.
         program: String,
-        /// Where it was to run.
+        /// Its working directory.
         cwd: PathBuf,
-        /// What is wrong.
         what: &'static str,
     },
     /// The system refused.
     #[error("cannot start {program} in {}: {source}", cwd.display())]
     Refused {
-        /// The program.
         program: String,
-        /// Where it was to run.
+        /// Its working directory.
         cwd: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
 
 impl SpawnError {
-    /// Says what the user can do about it.
+    /// Suggests what the user can do about it.
     pub fn hint(&self) -> String {
         match self {
             Self::NotOnPath { program } => {
@@ -89,7 +85,7 @@ impl SpawnError {
     }
 }
 
-/// The child's standard input is closed; what was to be sent is dropped.
+/// The child's standard input is closed; the text was not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("the child no longer reads its standard input")]
 pub struct InputClosedError;

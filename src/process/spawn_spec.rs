@@ -1,6 +1,4 @@
-//! What to start: program, arguments, environment, folder and mark.
-//!
-//! Refuses to start anything.
+//! Describes a child to start: program, arguments, environment, folder and mark.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -8,10 +6,10 @@ use std::path::PathBuf;
 
 use super::bubblewrap::SandboxSpec;
 
-/// The environment variable that every child carries, so that it can be found again.
+/// The environment variable that every child carries, so that it can be found later.
 pub const MARK_VARIABLE: &str = "AGENT_COLLAB_MARK";
 
-/// A child to be started.
+/// A child to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpawnSpec {
     /// A name on the child's PATH, or a path; a relative path starts at `cwd`.
@@ -20,15 +18,14 @@ pub struct SpawnSpec {
     pub args: Vec<String>,
     /// What the environment starts from.
     pub env_base: EnvironmentBase,
-    /// Variables taken out of the base.
+    /// Variables removed from the base.
     pub env_remove: Vec<String>,
     /// Variables set last, over everything else.
     pub env: BTreeMap<String, String>,
-    /// The working directory.
     pub cwd: PathBuf,
-    /// Whom the child belongs to.
+    /// The owner of the child.
     pub mark: ProcessMark,
-    /// What the kernel holds it to; `None` leaves it what this program may do.
+    /// Its sandbox; `None` gives it all rights of this program.
     pub sandbox: Option<SandboxSpec>,
 }
 
@@ -47,21 +44,21 @@ impl SpawnSpec {
         }
     }
 
-    /// Adds arguments.
+    /// Adds arguments to the command line.
     #[must_use]
     pub fn args<A: Into<String>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
         self.args.extend(args.into_iter().map(Into::into));
         self
     }
 
-    /// Sets one variable.
+    /// Sets one environment variable.
     #[must_use]
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.env.insert(name.into(), value.into());
         self
     }
 
-    /// The whole environment of the child but its mark.
+    /// Returns the whole environment of the child except its mark.
     pub fn child_environment(
         &self,
         ours: impl Iterator<Item = (OsString, OsString)>,
@@ -89,9 +86,9 @@ impl SpawnSpec {
 /// What a child's environment starts from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EnvironmentBase {
-    /// Everything this program has.
+    /// All variables of this program.
     Inherit,
-    /// Only variables of these names; a name that ends in `*` stands for all that begin so.
+    /// Only variables with these names; a name that ends in `*` matches all that start with it.
     Only(Vec<String>),
 }
 
@@ -109,10 +106,10 @@ impl EnvironmentBase {
     }
 }
 
-/// Whom a child belongs to: a run, and inside it a session, git or the tests.
+/// The owner of a child: a run, and inside it a session, git or the tests.
 ///
-/// In the environment it reads `<run>:<owner>:<unique>`; the unique part names this program's
-/// process and the child, so that sweeping after one child never meets another.
+/// In the environment it has the form `<run>:<owner>:<unique>`. The unique part identifies this program's
+/// process and the child, so that cleaning up after one child never affects another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessMark {
     run: String,
@@ -120,7 +117,7 @@ pub struct ProcessMark {
 }
 
 impl ProcessMark {
-    /// Makes a marker; a colon, which parts the mark, and a NUL byte in either word become `_`.
+    /// Creates a mark; a colon, which separates the parts, and a NUL byte become `_`.
     pub fn new(run: impl AsRef<str>, owner: impl AsRef<str>) -> Self {
         let clean = |word: &str| word.replace([':', '\0'], "_");
         Self {
@@ -129,7 +126,7 @@ impl ProcessMark {
         }
     }
 
-    /// The run's name.
+    /// Returns the run's name.
     pub fn run(&self) -> &str {
         &self.run
     }

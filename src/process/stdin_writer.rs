@@ -1,6 +1,4 @@
-//! The one writer of a child's standard input.
-//!
-//! Refuses to know what is written. Each text reaches the child whole and in order.
+//! Writes to a child's standard input; each text arrives whole and in order.
 
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
@@ -8,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::spawn_error::InputClosedError;
 
-/// How many texts may wait for the child to read.
+/// How many texts may be queued for the child to read.
 const QUEUE_CAPACITY: usize = 64;
 
 /// Sends texts to a child; clones send through the same writer.
@@ -19,10 +17,10 @@ pub struct InputHandle {
 }
 
 impl InputHandle {
-    /// Sends a text; waits while the child does not read what was sent before.
+    /// Sends a text; waits while the child does not read earlier texts.
     ///
     /// # Errors
-    /// The input is closed, by us or by the child.
+    /// The input is closed, by this program or by the child.
     pub async fn send(&self, text: String) -> Result<(), InputClosedError> {
         if self.closing.is_cancelled() {
             return Err(InputClosedError);
@@ -30,13 +28,13 @@ impl InputHandle {
         self.texts.send(text).await.map_err(|_| InputClosedError)
     }
 
-    /// Closes the child's input after what was sent before; safe to call twice.
+    /// Closes the child's input after the queued texts; safe to call twice.
     pub fn close(&self) {
         self.closing.cancel();
     }
 }
 
-/// Makes a handle and the writer that serves it.
+/// Creates a handle and the writer that serves it.
 pub(super) fn stdin_writer(
     pipe: impl AsyncWrite + Unpin,
     closing: CancellationToken,
@@ -66,7 +64,7 @@ async fn write_queued_texts(
         };
         let Some(text) = text else { return };
         if pipe.write_all(text.as_bytes()).await.is_err() || pipe.flush().await.is_err() {
-            // The child closed its side; whoever sends next is told.
+            // The child closed its side; the next send returns the error.
             closing.cancel();
             return;
         }

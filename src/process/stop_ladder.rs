@@ -1,6 +1,6 @@
-//! Waits for a child, climbs the ladder that stops it, and sweeps what it leaves behind.
+//! Waits for a child, stops it step by step, and ends what it leaves behind.
 //!
-//! Refuses to know what the child says. Dropped in the middle, it kills the child's whole family.
+//! If it is dropped in between, it kills the child's whole process tree.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::process::ExitStatus;
@@ -14,30 +14,30 @@ use tokio_util::sync::CancellationToken;
 
 use super::process_tree::{ProcessTree, signal_process};
 
-/// How long those whom a child left behind may take after TERM.
+/// How long leftover processes of a child may take after TERM.
 const SWEEP_GRACE: Duration = Duration::from_millis(500);
-/// How long the system may take to end those who were killed.
+/// How long the system may take to end killed processes.
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What is tried, in order, to stop a child; a kill of the whole family is always the end of it.
+/// The steps to stop a child, in order; a kill of the whole process tree always follows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StopLadder(pub Vec<(StopRung, Duration)>);
 
-/// One attempt to stop a child; beside it stands how long it may take.
+/// One step to stop a child; it is paired with its time limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopRung {
-    /// Waits only: the child was asked by its own protocol.
+    /// Only waits: the child was asked to stop by its own protocol.
     Wait,
     /// Closes the child's standard input.
     CloseInput,
     /// Sends INT to the child's group, as Ctrl+C would.
     Interrupt,
-    /// Sends TERM to the whole family.
+    /// Sends TERM to the whole process tree.
     Terminate,
 }
 
 impl StopLadder {
-    /// Input closed, INT, TERM, each with some time, then KILL: seven seconds at the most.
+    /// Closes the input, then INT, then TERM, each with some time, then KILL: at most seven seconds.
     pub fn patient() -> Self {
         let rungs = [
             (StopRung::CloseInput, 2),
@@ -62,26 +62,26 @@ impl StopLadder {
     }
 }
 
-/// The strings that a waiting task pulls and is pulled by.
+/// The channels to and from the task that waits for a child.
 pub(super) struct StopChannels {
-    /// Ladders to climb; a later one replaces an earlier one.
+    /// Ladders to run; a later one replaces an earlier one.
     pub ladders: mpsc::Receiver<StopLadder>,
     /// Closes the child's standard input.
     pub close_input: CancellationToken,
-    /// Told once the child has ended and its family is gone.
+    /// Cancelled once the child has ended and its process tree is gone.
     pub ended: CancellationToken,
 }
 
-/// How a child and its family ended.
+/// How a child and its process tree ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ProcessTreeEnd {
-    /// `None` when the system lost track of the child, or it could not be killed.
+    /// `None` if the system lost track of the child, or it could not be killed.
     pub status: Option<ExitStatus>,
     /// Processes that even KILL did not end.
     pub survivors: Vec<u32>,
 }
 
-/// Waits until a child has ended, and ends it when a ladder comes; then ends all that it left.
+/// Waits until a child has ended, or stops it when a ladder arrives; then ends everything that it left.
 pub(super) async fn wait_and_sweep(
     mut child: Child,
     mut family: ProcessTree,
@@ -111,7 +111,7 @@ async fn wait_or_stop(
                 climb = match climb {
                     StopProgress::Idle => StopProgress::Idle,
                     StopProgress::Climbing { rungs, .. } => apply_next_rung(rungs, family, &reins.close_input),
-                    // A child that is stuck inside the system is left to it.
+                    // A child that is stuck inside the system cannot be ended.
                     StopProgress::Killed { .. } => return None,
                 };
             }
@@ -119,9 +119,9 @@ async fn wait_or_stop(
     }
 }
 
-/// Where on its ladder a stop is.
+/// The progress of a stop on its ladder.
 enum StopProgress {
-    /// Nobody wants the child stopped.
+    /// No stop was requested.
     Idle,
     Climbing {
         rungs: VecDeque<(StopRung, Duration)>,
@@ -166,7 +166,7 @@ fn apply_next_rung(
     }
 }
 
-/// Ends whoever of a family is left after the child: TERM, a short grace, KILL. Gives those who live on.
+/// Ends the remaining processes of a tree after the child: TERM, a short grace, KILL. Returns the survivors.
 async fn terminate_remaining(family: &mut ProcessTree) -> Vec<u32> {
     let nobody_is_left = signal_until_gone(family, Signal::SIGTERM, SWEEP_GRACE).await
         || signal_until_gone(family, Signal::SIGKILL, KILL_TIMEOUT).await;
@@ -176,7 +176,7 @@ async fn terminate_remaining(family: &mut ProcessTree) -> Vec<u32> {
     family.descendants().into_iter().map(|id| id.pid).collect()
 }
 
-/// Signals everybody of a family once, newborns too, until nobody is left or patience ends.
+/// Signals every process of a tree once, including new ones, until none is left or time is up.
 async fn signal_until_gone(family: &mut ProcessTree, signal: Signal, patience: Duration) -> bool {
     let give_up_at = Instant::now() + patience;
     let mut signalled = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Real processes, mostly `sh`; conditions are polled with a deadline, never slept for.
+//! Tests with real processes, mostly `sh`; conditions are polled with a deadline, without fixed sleeps.
 
 mod leftovers;
 mod output_lines;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use super::process_table::{is_alive, read_process_entry};
 use super::*;
 
-/// A shell script as a child.
+/// Describes a shell script as a child.
 fn sh(script: &str) -> SpawnSpec {
     SpawnSpec::new(
         "sh",
@@ -42,7 +42,7 @@ async fn run(spec: &SpawnSpec) -> CommandOutput {
     .unwrap()
 }
 
-/// All lines of a child to its end, one a line: `out: …`, `err: …`, `exit …`.
+/// Reads all output of a child to its end, one entry per line: `out: …`, `err: …`, `exit …`.
 async fn collect_output(running: &mut RunningChild) -> String {
     let mut told = Vec::new();
     loop {
@@ -71,8 +71,9 @@ fn describe_exit(exit: &ChildExit) -> String {
     }
 }
 
-/// Writes a program. Another process does it: were the file open for writing here, it would be in every child that
-/// another test starts just then, and until those have begun their own programs nobody can run it ("text file busy").
+/// Writes a program through another process. If the file were open for writing here, every child that another
+/// test starts at that moment would inherit it, and until they have started their own programs the file could
+/// not be executed ("text file busy").
 pub(crate) fn put_program(path: &Path, text: &str) {
     let mut writer = std::process::Command::new("sh")
         .args(["-c", "cat > \"$0\" && chmod 755 \"$0\""])
@@ -95,12 +96,12 @@ async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// One word for a shell, in single quotes or not: a path may have blanks.
+/// Quotes one word for a shell if needed: a path may contain spaces.
 fn quoted(path: &Path) -> String {
     format!("\"{}\"", path.display())
 }
 
-/// Waits for a file with a process number, as `echo $$ > file` writes it.
+/// Waits for a file with a process id, as `echo $$ > file` writes it.
 async fn pid_in(path: &Path) -> ProcessIdentity {
     let mut id = None;
     until(&format!("a process number in {}", path.display()), || {

@@ -1,6 +1,6 @@
-//! What `07_discuss.md` may say, out of a discussion and who is to speak in it.
+//! Builds the variables of `07_discuss.md` from a discussion and its next speaker.
 //!
-//! Refuses to decide how much of the discussion is told; that is in the text it is given.
+//! The caller decides how much of the discussion is included and passes that text in.
 
 use serde::Serialize;
 
@@ -13,11 +13,11 @@ use crate::domain::discussion::{
 pub struct DiscussVars {
     /// The repository's root.
     pub root: String,
-    /// Who is to speak.
+    /// The name of the speaker.
     pub name: String,
-    /// Everybody who takes part, by name.
+    /// The names of all participants.
     pub participants: Vec<String>,
-    /// What it is told of its part besides.
+    /// Additional instructions for the speaker's part.
     pub role_text: Option<String>,
     /// `advocate`, `critic`, `moderator` or `open`.
     pub side: String,
@@ -27,24 +27,24 @@ pub struct DiscussVars {
     pub part: String,
     /// The round, from 1.
     pub round: u32,
-    /// How many there are at the most.
+    /// The maximum number of rounds.
     pub rounds: u32,
-    /// Whether it must attack the leading proposal.
+    /// Whether the speaker must attack the leading proposal.
     pub attacks: bool,
-    /// The leading proposal, where it must attack it and there is one.
+    /// The leading proposal, if the speaker must attack it and there is one.
     pub leading: Option<String>,
-    /// Whether its word ends the rounds.
+    /// Whether the speaker's verdict ends the rounds.
     pub concludes: bool,
-    /// The short names of the proposals that it has heard of.
+    /// The short names of the proposals that the speaker knows.
     pub names: Vec<String>,
-    /// How long its words may be, in characters.
+    /// The maximum length of the speech, in characters.
     pub message_chars: u64,
-    /// Topic, speeches and files, fenced as data, as long as its budget allows.
+    /// Topic, speeches and files, fenced as data, within the budget.
     pub context: String,
 }
 
 impl DiscussVars {
-    /// What is told to who is to speak, with the texts of the files that the discussion was given.
+    /// Builds the variables for the next speaker, with the texts of the files that the discussion received.
     pub fn for_speech(
         discussion: &GroupDiscussion,
         speak: &SpeechRequest,
@@ -131,7 +131,7 @@ mod tests {
         }
     }
 
-    /// Every prompt of a discussion in which each says this, with whose it is.
+    /// Renders every prompt of a discussion in which each speaker says this, with the speaker's name.
     fn prompts(mode: DiscussionMode, agents: &[&str], said: &str) -> Vec<(String, String)> {
         let shipped = PromptLibrary::load(&[]).expect("the shipped prompts are sound");
         let mut discussion = GroupDiscussion::begin(UnixMillis(0), &order(mode, agents));

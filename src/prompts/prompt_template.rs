@@ -1,16 +1,14 @@
-//! The list of templates: their file names and shipped texts.
-//!
-//! Refuses to know what a template says.
+//! Lists the templates: their file names and shipped texts.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::PromptSource;
 
-/// One template for each phase, one for a lost session, one for discussions.
+/// The templates: one per phase, one for a lost session, one for discussions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromptTemplate {
-    /// Talks about the goal.
+    /// Discusses the goal.
     RefineGoal,
     /// Asks for the plan.
     WritePlan,
@@ -18,7 +16,7 @@ pub enum PromptTemplate {
     Review,
     /// Asks for answers to the review.
     Respond,
-    /// Asks for a step's change, its mending, or the summary.
+    /// Asks for the change of a step, for the fix of its tests, or for the summary.
     Execute,
     /// Gives a new session the context of a lost one.
     Recover,
@@ -38,7 +36,7 @@ impl PromptTemplate {
         Self::Discuss,
     ];
 
-    /// The template's file name.
+    /// Returns the template's file name.
     pub fn file_name(self) -> &'static str {
         match self {
             Self::RefineGoal => "01_refine_goal.md",
@@ -51,12 +49,12 @@ impl PromptTemplate {
         }
     }
 
-    /// Tells whether a file replaces this template.
+    /// Returns whether a file replaces this template.
     pub fn matches_file(self, file: &Path) -> bool {
         file.file_name() == Some(OsStr::new(self.file_name()))
     }
 
-    /// The template as it is shipped.
+    /// Returns the shipped template.
     pub(super) fn default_source(self) -> PromptSource {
         let text = match self {
             Self::RefineGoal => include_str!("../../prompts/01_refine_goal.md"),

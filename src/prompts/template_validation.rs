@@ -1,7 +1,7 @@
-//! What can be wrong with a template, found before anything runs: its syntax, its variables, and
-//! everything that a trial with sample values brings out.
+//! Finds errors in templates before anything runs: in their syntax, in their variables, and when rendered with sample
+//! values.
 //!
-//! Refuses to judge the wording.
+//! The wording is not checked.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -18,18 +18,17 @@ use super::template_variables::{
     RecoverVars, RefineGoalVars, RespondVars, ReviewVars, WritePlanVars,
 };
 
-/// One thing that is wrong with a template.
+/// One error in a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateProblem {
-    /// The file as it is shown.
+    /// The file, as it is shown.
     pub file: String,
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong.
     pub what: String,
-    /// The offending line.
+    /// The line with the error.
     pub text: String,
-    /// What to do about it.
+    /// How to fix it.
     pub hint: String,
 }
 
@@ -44,7 +43,7 @@ impl fmt::Display for TemplateProblem {
     }
 }
 
-/// Finds files that are numbered like a template but are none: an override with a slip in its name would never count.
+/// Finds files with a template's number but an unknown name: with such a typo an override would never count.
 pub fn check_file_names(sources: &[PromptSource]) -> Vec<TemplateProblem> {
     let known = PromptTemplate::ALL.map(PromptTemplate::file_name);
     let is_numbered = |name: &str| name.starts_with(|c: char| c.is_ascii_digit());
@@ -72,7 +71,7 @@ pub fn check_file_names(sources: &[PromptSource]) -> Vec<TemplateProblem> {
     problems
 }
 
-/// Describes a template that cannot be read.
+/// Describes a template with a syntax error.
 pub fn syntax_problem(source: &PromptSource, error: &Error) -> TemplateProblem {
     let hint = "a `{{`, `{%` or `{#` that is text is written `{{ '{{' }}`".to_owned();
     template_problem(
@@ -83,7 +82,7 @@ pub fn syntax_problem(source: &PromptSource, error: &Error) -> TemplateProblem {
     )
 }
 
-/// Says what went wrong without the place, which is told apart.
+/// Returns the error without its location, which is shown separately.
 pub fn error_reason(error: &Error) -> String {
     match error.detail() {
         Some(detail) => format!("{} ({detail})", error.kind()),
@@ -91,7 +90,7 @@ pub fn error_reason(error: &Error) -> String {
     }
 }
 
-/// Finds everything wrong with a template that can be read.
+/// Finds all errors in a template whose syntax is correct.
 pub fn check_template(
     environment: &Environment<'_>,
     template: PromptTemplate,
@@ -155,7 +154,7 @@ fn unknown_variable_problem(
     )
 }
 
-/// Finds the first tag that names a variable; the first line when there is none to be seen.
+/// Returns the line of the first tag that uses a variable; the first line if there is none.
 fn line_of_variable(text: &str, name: &str) -> usize {
     let pattern = format!(r"(?s)\{{[{{%][^}}]*?\b{}\b", regex::escape(name));
     let found = Regex::new(&pattern)
@@ -184,7 +183,7 @@ fn template_problem(
     }
 }
 
-/// Sample values of a template: all there, and all left out.
+/// Returns sets of sample values for a template: one with all optional values, and others without some or all of them.
 fn sample_values(template: PromptTemplate) -> Vec<serde_json::Value> {
     match template {
         PromptTemplate::RefineGoal => vec![

@@ -1,45 +1,43 @@
-//! What each template may say: its variables, one type for each template.
+//! Defines the variables of each template, one type per template.
 //!
-//! Refuses to gather the values; the engine does. A field here is a variable there, by the same name.
+//! The engine collects the values. A field here is a template variable of the same name.
 
 use serde::Serialize;
 
-/// What every template may say.
+/// The variables that every template has.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct CommonVars {
     /// The goal as the user gave or confirmed it.
     pub goal: String,
-    /// Its title.
+    /// The title of the goal.
     pub goal_title: String,
     /// The repository's root.
     pub root: String,
-    /// Whether the agent has tools of the program's.
+    /// Whether the agent has this program's tools.
     pub tools: bool,
-    /// What it can give to other agents, and by which tools; `None` where it has none of them.
+    /// What the agent can delegate to other agents, and with which tools; `None` if it has no such tools.
     pub delegating: Option<String>,
-    /// `AGENTS.md` and `CLAUDE.md`; empty unless the user trusts the repository or lets them in.
+    /// `AGENTS.md` and `CLAUDE.md`; empty unless the user trusts the repository or allows the instructions.
     pub project_instructions: Vec<InstructionFile>,
 }
 
-/// One file of instructions for agents.
+/// One file with instructions for agents.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct InstructionFile {
-    /// Its path in the repository.
+    /// The path in the repository.
     pub name: String,
-    /// The folder for whose files alone it counts; `None` where it counts for all.
+    /// The folder whose files it applies to; `None` if it applies to all files.
     pub folder: Option<String>,
-    /// Its text.
     pub text: String,
 }
 
 /// One open finding of a review.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct OpenFinding {
-    /// Its number.
     pub n: u32,
     /// `blocking`, `major` or `minor`.
     pub severity: String,
-    /// What it says.
+    /// The text of the finding.
     pub text: String,
     /// The planner's last answer, such as `rejected: …`.
     pub answer: Option<String>,
@@ -48,143 +46,135 @@ pub struct OpenFinding {
 /// Variables of `01_refine_goal.md`.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct RefineGoalVars {
-    /// What every template may say.
     #[serde(flatten)]
     pub common: CommonVars,
-    /// Who talks: `planner` or `reviewer`.
+    /// The role of the agent: `planner` or `reviewer`.
     pub role: String,
-    /// What the user said last.
+    /// The user's last message.
     pub message: Option<String>,
 }
 
 /// Variables of `02_write_plan.md`.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct WritePlanVars {
-    /// What every template may say.
     #[serde(flatten)]
     pub common: CommonVars,
-    /// The file that the plan is written to.
+    /// The file to write the plan to.
     pub staging_plan: String,
     /// The plan of an earlier cycle.
     pub prior_plan: Option<String>,
-    /// The configured or detected test command; without one the plan may propose it.
+    /// The configured or detected test command; if there is none, the plan may propose one.
     pub test_command: Option<String>,
-    /// Why the last answer did not count, see [`RetryReason`].
+    /// Why the last answer was rejected, see [`RetryReason`].
     pub retry_reason: Option<String>,
-    /// Who reviews the plan: `nobody`, `somebody`, or `other_vendor` where that is known.
+    /// Who reviews the plan: `nobody`, `somebody`, or `other_vendor` if that is known.
     pub reviewer: String,
 }
 
 /// Variables of `03_review.md`.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct ReviewVars {
-    /// What every template may say.
     #[serde(flatten)]
     pub common: CommonVars,
-    /// The plan's text.
+    /// The text of the plan.
     pub plan: String,
-    /// The plan's path.
+    /// The path of the plan.
     pub plan_path: String,
-    /// The file that the review is written to.
+    /// The file to write the review to.
     pub staging_comments: String,
-    /// Which review this is, from 1.
+    /// The number of this review, from 1.
     pub iteration: u32,
-    /// How many there may be.
+    /// The maximum number of reviews.
     pub cap: u32,
-    /// The highest number that a finding of this run has; 0 without any.
+    /// The highest number of a finding in this run; 0 if there is none.
     pub highest_finding: u32,
-    /// The findings that are open, with the planner's answers.
+    /// The open findings, with the planner's answers.
     pub open_findings: Vec<OpenFinding>,
-    /// Why the last answer did not count, see [`RetryReason`].
+    /// Why the last answer was rejected, see [`RetryReason`].
     pub retry_reason: Option<String>,
 }
 
 /// Variables of `04_respond.md`.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct RespondVars {
-    /// What every template may say.
     #[serde(flatten)]
     pub common: CommonVars,
-    /// The plan's text.
+    /// The text of the plan.
     pub plan: String,
-    /// The review's text.
+    /// The text of the review.
     pub comments: String,
     /// The findings to answer.
     pub open_findings: Vec<OpenFinding>,
-    /// The file that a changed plan is written to.
+    /// The file to write a changed plan to.
     pub staging_plan: String,
-    /// The file that the answers are written to.
+    /// The file to write the answers to.
     pub staging_comments: String,
-    /// Which review is answered, from 1.
+    /// The number of the review to answer, from 1.
     pub iteration: u32,
-    /// How many there may be.
+    /// The maximum number of reviews.
     pub cap: u32,
-    /// The findings that the last answer left out.
+    /// The findings that the last answer did not cover.
     pub unanswered: Vec<u32>,
-    /// Why the last answer did not count, see [`RetryReason`].
+    /// Why the last answer was rejected, see [`RetryReason`].
     pub retry_reason: Option<String>,
 }
 
 /// Variables of `05_execute.md`.
 #[derive(Debug, Clone, Serialize)]
 pub struct ExecuteVars {
-    /// What every template may say.
     #[serde(flatten)]
     pub common: CommonVars,
-    /// The approved plan's text.
+    /// The text of the approved plan.
     pub plan: String,
-    /// The command that the program checks the step with.
+    /// The command with which the program tests the step.
     pub test_command: Option<String>,
-    /// The steps that are through, in their order.
+    /// The finished steps, in order.
     pub done: Vec<DoneStep>,
-    /// What is to be done.
+    /// The task of the turn.
     pub task: ExecuteTask,
 }
 
-/// One step that is through.
+/// One finished step.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct DoneStep {
-    /// Its number.
     pub n: u32,
-    /// Its first line.
+    /// The first line of the step.
     pub text: String,
-    /// Its commit, abbreviated, or why it has none.
+    /// The abbreviated hash of its commit, or why it has none.
     pub end: String,
 }
 
-/// What a turn of EXECUTE does; `task.kind` in the template.
+/// The task of a turn in EXECUTE; `task.kind` in the template.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ExecuteTask {
     /// Makes the change of a step.
     Step {
-        /// The step's number.
         number: u32,
-        /// How many steps the plan has.
+        /// The number of steps in the plan.
         total: u32,
-        /// The whole block of the step.
+        /// The complete text of the step.
         text: String,
     },
-    /// Mends a step whose tests fail.
+    /// Fixes a step whose tests fail.
     Fix {
-        /// The step's number.
         number: u32,
-        /// How many steps the plan has.
+        /// The number of steps in the plan.
         total: u32,
-        /// The whole block of the step.
+        /// The complete text of the step.
         text: String,
         /// The command that failed.
         command: String,
-        /// How it ended, to follow "it": `ended with exit status 1`.
+        /// How the command ended, so that it can follow "it": `ended with exit status 1`.
         outcome: String,
-        /// The end of its output.
+        /// The end of the command's output.
         output: String,
-        /// Which attempt this is, from 1.
+        /// The number of this attempt, from 1.
         attempt: u32,
-        /// How many there are.
+        /// The maximum number of attempts.
         attempts: u32,
     },
-    /// Sums the run up, changing nothing.
+    /// Summarises the run and changes nothing.
     Summary {
         /// The run's commits, oldest first.
         commits: Vec<CommitLine>,
@@ -203,46 +193,45 @@ pub struct CommitLine {
 /// Variables of `06_recover_context.md`.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct RecoverVars {
-    /// What every template may say.
     #[serde(flatten)]
     pub common: CommonVars,
     /// `planner` or `reviewer`.
     pub role: String,
     /// The phase's name, such as `REVIEW`.
     pub phase: String,
-    /// The plan's text.
+    /// The text of the plan.
     pub plan: Option<String>,
-    /// The review's text, answers included.
+    /// The text of the review, including answers.
     pub comments: Option<String>,
     /// The last finished step, such as `2. Add the parser`.
     pub last_step: Option<String>,
-    /// The findings that are open.
+    /// The open findings.
     pub open_findings: Vec<OpenFinding>,
-    /// The whole prompt of the turn that is to be done now.
+    /// The complete prompt of the turn to do now.
     pub prompt: Option<String>,
 }
 
-/// Why an answer did not count; its text is the template's `retry_reason`.
+/// Why an answer was rejected; its text is the template's `retry_reason`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RetryReason {
-    /// The turn brought no document.
+    /// The turn produced no document.
     NoDocument {
-        /// The document's file name.
+        /// The file name of the document.
         document: &'static str,
     },
-    /// The turn brought one that is none; the reason is a sentence without its full stop.
+    /// The turn produced an invalid document; the reason is a sentence without its full stop.
     BadDocument {
-        /// The document's file name.
+        /// The file name of the document.
         document: &'static str,
-        /// What is wrong with it.
+        /// What is wrong with the document.
         reason: String,
     },
-    /// Findings were left without an answer.
+    /// Some findings have no answer.
     Unanswered,
 }
 
 impl RetryReason {
-    /// Says it to the agent.
+    /// Formats the reason for the agent.
     pub fn to_prompt_text(&self) -> String {
         match self {
             Self::NoDocument { document } => {

@@ -1,4 +1,4 @@
-//! Templates and values in, prompts and problems out.
+//! Tests templates: templates and values in, prompts and problems out.
 
 use proptest::prelude::*;
 

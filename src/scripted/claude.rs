@@ -1,8 +1,8 @@
-//! A scripted agent in the guise of `claude -p --input-format stream-json`.
+//! A scripted agent that imitates `claude -p --input-format stream-json`.
 //!
-//! One process, many turns; requests and answers of the control protocol on the same two pipes.
-//! Knows no hooks but one before each call, no MCP servers and no rules but `permissions.ask`: edits and every
-//! command that does more than read are asked about, as in the default mode.
+//! One process plays many turns; requests and answers of the control protocol use the same two pipes.
+//! The only supported hook is the one before each call, and the only supported rules are `permissions.ask`. Edits and
+//! commands that do more than read are asked about, as in the default mode.
 
 pub mod flags;
 pub mod frames;
@@ -39,7 +39,7 @@ pub struct ScriptedClaude {
     conversations: ScriptConversationStore,
     flags: ScriptedClaudeFlags,
     frame_builder: ClaudeFrameBuilder,
-    /// The id of the host's hook before each call.
+    /// The id of the host's hook that runs before each call.
     hook_callback_id: Option<String>,
     conversation: ScriptConversation,
     input: StdinState,
@@ -50,14 +50,14 @@ pub struct ScriptedClaude {
     last_result: LastTurnResult,
 }
 
-/// Whether more input can come.
+/// Whether more input can arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StdinState {
     Open,
     Closed,
 }
 
-/// How the last turn ended; the exit code at the end of input tells it.
+/// How the last turn ended, which determines the exit code at the end of input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LastTurnResult {
     Succeeded,
@@ -90,7 +90,7 @@ struct ScriptedMessage {
     n_blocks: usize,
 }
 
-/// What the turn is in the middle of.
+/// The current activity of the turn.
 enum ScriptedTurnPhase {
     Idle,
     StreamingText {
@@ -105,7 +105,7 @@ enum ScriptedTurnPhase {
     },
 }
 
-/// What a line of the host comes to.
+/// The result of handling a line of the host.
 enum ClaudeInputOutcome {
     Nothing,
     Interrupt,
@@ -113,7 +113,7 @@ enum ClaudeInputOutcome {
     Exit(i32),
 }
 
-/// What a wait within a turn comes to.
+/// The result of waiting within a turn.
 enum ClaudeWaitOutcome {
     Timeout,
     CommandOutput(ScriptCommandId, String),
@@ -135,7 +135,7 @@ enum ScriptedClaudeStop {
 }
 
 impl ScriptedClaude {
-    /// Takes its place on the stage.
+    /// Builds the agent; nothing is played yet.
     pub fn new(casting: ScriptedAgentOptions, stage: ScriptRuntime) -> Self {
         let flags = ScriptedClaudeFlags::parse(&casting.arguments);
         let recorded = ScriptedProgram::Claude.recorded_version();
@@ -183,7 +183,7 @@ impl ScriptedClaude {
         code
     }
 
-    /// Takes up the conversation that the flags name; an error is the exit code.
+    /// Opens the conversation that the flags name; an error is the exit code.
     fn open_conversation(&mut self) -> Result<(), i32> {
         if let Some(server) = self.flags.mcp_server.clone() {
             server.start_client(&self.script.tool_client);
@@ -269,7 +269,7 @@ impl ScriptedClaude {
         }
     }
 
-    /// Takes one line of the host. One that is no JSON ends the process, as it does the real one.
+    /// Handles one line of the host. A line that is not JSON ends the process, as in the real program.
     fn on_line(&mut self, line: &str) -> ClaudeInputOutcome {
         if line.is_empty() {
             return ClaudeInputOutcome::Nothing;
@@ -418,7 +418,7 @@ impl ScriptedClaude {
         self.runtime.send(&self.frame_builder.system_init());
     }
 
-    /// Takes the script's turn for the prompt and remembers that it is used.
+    /// Selects the script's turn for the prompt and records that it is used.
     fn select_turn(&mut self, prompt: &str) -> Result<Vec<ScriptAction>, ScriptedClaudeStop> {
         let conversation = (
             self.frame_builder.session_id.as_str(),
@@ -537,7 +537,7 @@ impl ScriptedClaude {
     }
 }
 
-/// What a turn came to.
+/// The outcome of a turn.
 enum ScriptedTurnOutcome {
     Completed,
     Aborted,

@@ -1,8 +1,8 @@
-//! A scripted agent in the guise of `codex app-server`.
+//! A scripted agent that imitates `codex app-server`.
 //!
-//! JSON-RPC lines without the `jsonrpc` field on standard input and output; one turn at a time.
-//! Has no sandbox: in a read-only turn it asks for every command but plain reading ones, as a
-//! model does whose command failed in the sandbox, and runs what is allowed as it stands.
+//! It exchanges JSON-RPC lines without the `jsonrpc` field on standard input and output, one turn at a time.
+//! It has no sandbox: in a read-only turn it asks for every command that does more than read, as a model does whose
+//! command failed in the sandbox, and runs allowed commands directly.
 
 pub mod frames;
 mod incoming_requests;
@@ -29,45 +29,44 @@ use crate::scripted::runtime::{InboxEvent, ScriptCommandId, ScriptRuntime, Stdou
 use crate::scripted::script::{AgentScript, ScriptAction};
 use crate::scripted::{ScriptedAgentOptions, ScriptedProgram};
 
-/// The exit code of codex when nobody reads it any more.
+/// The exit code of codex if its output is no longer read.
 const EXIT_CODE_READER_GONE: i32 = 101;
 
-/// A `codex app-server`.
+/// A running `codex app-server`.
 pub struct ScriptedCodex {
     runtime: ScriptRuntime,
     script: AgentScript,
     conversations: ScriptConversationStore,
     cwd: PathBuf,
     version: String,
-    /// The hash by which the hook of the command line is trusted.
+    /// The hash that makes the command-line hook trusted.
     trusted_hook_hash: Option<String>,
     profiles: ScriptedSandboxProfiles,
     handshake: ClientHandshake,
     threads: BTreeMap<String, ScriptedThread>,
     active_turn: Option<ActiveCodexTurn>,
     terminals: BTreeMap<ScriptCommandId, ScriptedTerminal>,
-    /// The call of a tool that is under way, and what answered it.
+    /// The current tool call, and what was answered so far.
     pending_tool_call: Option<(ScriptCommandId, String)>,
     n_requests: u64,
 }
 
-/// Whether the client has introduced itself.
+/// Whether the client has sent its handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ClientHandshake {
     Pending,
     Complete,
 }
 
-/// One conversation.
 struct ScriptedThread {
     conversation: ScriptConversation,
     cwd: PathBuf,
     model: String,
     policy: String,
     sandbox: Value,
-    /// The profile that the sandbox is of.
+    /// The permission profile of the sandbox.
     profile: Option<String>,
-    /// The host's server of tools.
+    /// The host's tool server.
     mcp_server: Option<ToolServerCommand>,
 }
 
@@ -83,14 +82,14 @@ struct ActiveCodexTurn {
     usage_report: UsageReportState,
 }
 
-/// Whether a turn has told its token counts.
+/// Whether a turn has reported its token counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum UsageReportState {
     Pending,
     Sent,
 }
 
-/// A command that runs.
+/// A command that is running.
 struct ScriptedTerminal {
     turn_ids: ScriptedTurnIds,
     item: Value,
@@ -98,22 +97,22 @@ struct ScriptedTerminal {
     started: Instant,
 }
 
-/// What a line of the client comes to.
+/// The result of handling a line of the client.
 enum CodexInputOutcome {
-    /// Nothing that the turn has to know of.
+    /// Nothing that concerns the turn.
     Nothing,
-    /// A turn is to be played.
+    /// A turn must be played.
     StartTurn {
         place: ScriptedTurnIds,
         prompt: String,
     },
-    /// The turn is over.
+    /// The turn must end.
     Interrupt,
-    /// A request is answered; `None` for a refusal to answer.
+    /// A request is answered; `None` if the client answered with an error.
     Answer { request: u64, result: Option<Value> },
 }
 
-/// What a wait within a turn comes to.
+/// The result of waiting within a turn.
 enum CodexWaitOutcome {
     Timeout,
     CommandEnded(ScriptCommandId),
@@ -139,7 +138,7 @@ fn find_trusted_hook_hash(arguments: &[String]) -> Option<String> {
 }
 
 impl ScriptedCodex {
-    /// Takes its place on the stage.
+    /// Builds the agent; nothing is played yet.
     pub fn new(casting: ScriptedAgentOptions, stage: ScriptRuntime) -> Self {
         let recorded = ScriptedProgram::Codex.recorded_version();
         Self {
@@ -218,7 +217,7 @@ impl ScriptedCodex {
         }
     }
 
-    /// Takes one line of the client; a line that is no JSON is complained of and ignored.
+    /// Handles one line of the client; a line that is not JSON is reported and ignored.
     fn on_line(&mut self, line: &str) -> CodexInputOutcome {
         if line.is_empty() {
             return CodexInputOutcome::Nothing;
@@ -328,7 +327,7 @@ impl ScriptedCodex {
         self.end_turn(&place, ended)
     }
 
-    /// Takes the script's turn for the prompt and remembers that it is used.
+    /// Selects the script's turn for the prompt and records that it is used.
     fn select_turn(
         &mut self,
         place: &ScriptedTurnIds,

@@ -1,7 +1,7 @@
-//! Which turn of a script comes next, what its `${…}` mean, and what is remembered over restarts.
+//! Selects the next turn of a script, fills in its `${…}`, and stores the state over restarts.
 //!
-//! Knows no protocol. One conversation, one cursor; a conversation that the CLI's id names can be
-//! taken up by a later process, as the real programs' can.
+//! It is independent of the protocol. Each conversation has one cursor; a later process can resume a conversation by
+//! its CLI id, as with the real programs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,34 +10,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::scripted::script::{AgentScript, ScriptAction, ScriptTurnUses};
 
-/// The schema of the remembered state.
+/// The schema number of the stored state.
 const STATE_SCHEMA: u32 = 1;
 
-/// Where conversations are remembered.
+/// The folder in which conversations are stored.
 #[derive(Debug, Clone)]
 pub struct ScriptConversationStore {
-    /// The folder.
     folder: PathBuf,
-    /// What file names begin with.
+    /// The prefix of file names.
     prefix: String,
 }
 
-/// What is remembered of a conversation.
+/// The stored state of a conversation.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ScriptConversation {
     /// The schema number of this file.
     pub schema: u32,
-    /// The turns already played, by their place in the script, from 0.
+    /// The turns already played, by their index in the script, from 0.
     pub used: Vec<usize>,
-    /// Tokens read so far.
+    /// The tokens read so far.
     pub input_tokens: u64,
-    /// Tokens written so far.
+    /// The tokens written so far.
     pub output_tokens: u64,
-    /// US dollars so far.
+    /// The cost so far in US dollars.
     pub cost_usd: f64,
 }
 
-/// Why a conversation cannot be kept.
+/// Why a conversation cannot be stored.
 #[derive(Debug, thiserror::Error)]
 pub enum ScriptConversationStoreError {
     /// The file could not be written.
@@ -46,24 +45,20 @@ pub enum ScriptConversationStoreError {
         writable_folder_hint(path)
     )]
     Save {
-        /// The file.
         path: PathBuf,
-        /// Why.
         source: std::io::Error,
     },
-    /// The file is not ours.
+    /// The file has another format.
     #[error(
         "take up the script's place from {path}: {problem}\nhint: remove the file to begin anew"
     )]
     Load {
-        /// The file.
         path: PathBuf,
-        /// What is wrong.
         problem: String,
     },
 }
 
-/// What lets the agent write a file.
+/// Returns a hint on how to let the agent write a file.
 fn writable_folder_hint(path: &Path) -> String {
     let folder = path.parent().unwrap_or(path).display();
     format!(
@@ -72,7 +67,7 @@ fn writable_folder_hint(path: &Path) -> String {
 }
 
 impl ScriptConversationStore {
-    /// Remembers in `folder`, in files whose names begin with `prefix`.
+    /// Stores in `folder`, in files whose names start with `prefix`.
     pub fn new(folder: PathBuf, prefix: impl Into<String>) -> Self {
         Self {
             folder,
@@ -80,7 +75,7 @@ impl ScriptConversationStore {
         }
     }
 
-    /// Takes the turn for a prompt in a conversation and remembers that it is used; else says why there is none.
+    /// Selects the turn for a prompt in a conversation and records that it is used; otherwise says why there is none.
     pub fn select_turn(
         &self,
         id: &str,
@@ -112,7 +107,7 @@ impl ScriptConversationStore {
             .join(format!("{}.{safe}.state.json", self.prefix))
     }
 
-    /// Loads a conversation; `None` when there is none of this id.
+    /// Loads a conversation; `None` if there is none with this id.
     ///
     /// # Errors
     /// The file exists and cannot be read.
@@ -144,7 +139,7 @@ impl ScriptConversationStore {
         }
     }
 
-    /// Saves a conversation, whole or not at all.
+    /// Saves a conversation atomically.
     ///
     /// # Errors
     /// The folder cannot be written.
@@ -168,7 +163,7 @@ impl ScriptConversationStore {
 }
 
 impl ScriptConversation {
-    /// Begins a conversation.
+    /// Builds the state of a new conversation.
     pub fn new() -> Self {
         Self {
             schema: STATE_SCHEMA,
@@ -176,8 +171,8 @@ impl ScriptConversation {
         }
     }
 
-    /// Takes the turn for a prompt: the first unused one whose `when` is in it, else the first
-    /// unused one without `when`. `None` when the script has none left for it.
+    /// Selects the turn for a prompt: the first unused one whose `when` occurs in it, else the first unused one without
+    /// `when`. `None` if the script has none left for it.
     fn select_turn<'s>(
         &mut self,
         script: &'s AgentScript,
@@ -198,13 +193,13 @@ impl ScriptConversation {
     }
 }
 
-/// What `${…}` stands for in a turn.
+/// The values of `${…}` in a turn.
 #[derive(Debug, Clone, Default)]
 pub struct ScriptPlaceholders(BTreeMap<&'static str, String>);
 
 impl ScriptPlaceholders {
-    /// Finds the words in a prompt: `${prompt}`, and `${plan_path}` and `${comments_path}`, the
-    /// staging paths that it names.
+    /// Finds the values in a prompt: `${prompt}`, and `${plan_path}` and `${comments_path}`, the staging paths that it
+    /// names.
     pub fn from_prompt(prompt: &str) -> Self {
         let mut words = BTreeMap::from([("prompt", prompt.to_owned())]);
         for (word, file) in [("plan_path", "plan.md"), ("comments_path", "comments.md")] {
@@ -215,12 +210,12 @@ impl ScriptPlaceholders {
         Self(words)
     }
 
-    /// Gives a word its meaning.
+    /// Sets the value of a placeholder.
     pub fn set(&mut self, word: &'static str, meaning: impl Into<String>) {
         self.0.insert(word, meaning.into());
     }
 
-    /// Fills in every `${word}` that has a meaning; others stay as they are.
+    /// Replaces every `${word}` that has a value; others stay unchanged.
     pub fn expand(&self, text: &str) -> String {
         self.0
             .iter()
@@ -230,8 +225,8 @@ impl ScriptPlaceholders {
     }
 }
 
-/// Finds the path under a `turns/` folder that ends in `file`: first among what stands between
-/// backticks, where a path may hold blanks, then among all words.
+/// Finds the path in a `turns/` folder that ends in `file`: first among the texts in backticks, where a path may
+/// contain spaces, then among all words.
 fn find_staging_path(prompt: &str, file: &str) -> Option<String> {
     let is_it = |word: &&str| word.contains("turns/") && word.ends_with(file);
     let quoted = prompt

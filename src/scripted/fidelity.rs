@@ -1,8 +1,7 @@
-//! Every frame that a scripted agent sends is compared with recorded streams of the real program.
+//! Compares every frame that a scripted agent sends with recorded streams of the real program.
 //!
-//! A frame is compared with the recorded ones of its own kind: it may hold no key that none of
-//! them holds, must hold every key that all of them hold, and each value must have a JSON type
-//! that was recorded in its place.
+//! A frame is compared with the recorded ones of its own kind: it may contain no key that none of them contains, must
+//! contain every key that all of them contain, and each value must have a JSON type that was recorded at its path.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,7 +14,7 @@ use super::test_harness::{
     start_codex_turn,
 };
 
-/// What was recorded in one place of a kind of frame.
+/// What was recorded at one path of a kind of frame.
 #[derive(Default)]
 struct RecordedField {
     types: BTreeSet<&'static str>,
@@ -23,10 +22,10 @@ struct RecordedField {
     keys: BTreeMap<String, usize>,
 }
 
-/// Recorded places by kind of frame and path in it.
+/// Recorded fields by kind of frame and by path in it.
 type RecordedFrameKinds = BTreeMap<String, BTreeMap<String, RecordedField>>;
 
-/// Places that hold what somebody else decides: a tool's input, names of models, echoes.
+/// Paths with values from elsewhere: a tool's input, names of models, echoes.
 const UNCHECKED_PATHS: [&str; 11] = [
     ".request.input",
     ".message.content[].input",
@@ -52,7 +51,7 @@ fn json_type(value: &Value) -> &'static str {
     }
 }
 
-/// Names the kind of a frame: what decides how a reader takes it.
+/// Names the kind of a frame, which decides how a reader handles it.
 fn frame_kind(frame: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     if let Some(method) = frame["method"].as_str() {
@@ -80,7 +79,7 @@ fn frame_kind(frame: &Value) -> String {
         .to_owned()
 }
 
-/// Names what a frame of claude is within its type.
+/// Names the kind of a claude frame within its type.
 fn claude_frame_kind(frame: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     match text(&frame["type"]).as_str() {
@@ -228,7 +227,7 @@ fn check(folder: &str, frames: &[Value]) -> BTreeSet<String> {
     frames.iter().map(frame_kind).collect()
 }
 
-/// One turn for everything that both guises can do, each under its own prompt.
+/// One turn for everything that both programs can do, each under its own prompt.
 const SCRIPT: &str = r#"
 [[turn]]
 when = "talk"
@@ -270,7 +269,7 @@ when = "fail 5"
 action = [{ do = "error", kind = "server", retries = 1, outcome = "recovers" }, { do = "error", kind = "connection" }]
 "#;
 
-/// What only claude can do.
+/// The turns for what only claude can do.
 const CLAUDE_ONLY_SCRIPT: &str = r#"
 [[turn]]
 when = "ask me"

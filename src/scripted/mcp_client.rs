@@ -1,7 +1,6 @@
-//! The server of the host's tools, as a scripted agent's program starts it: one process a call, spoken to in MCP.
+//! Calls the host's tools through its MCP server, as a scripted agent's program does; one server process per call.
 //!
-//! Refuses to know which tools there are. The real programs keep one server for all calls of a conversation; what
-//! the host sees of a call is the same.
+//! The real programs keep one server for all calls of a conversation; the host sees no difference in a call.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -10,41 +9,39 @@ use serde_json::{Value, json};
 
 /// The name under which the host registers its server.
 const SERVER_NAME: &str = "agent_collab";
-/// The version of MCP that is spoken.
+/// The version of MCP that the client requests.
 const PROTOCOL_VERSION: &str = "2025-06-18";
-/// The number of the call among what is asked.
+/// The id of the call among the client's requests.
 const CALL_REQUEST_ID: u64 = 2;
 
-/// How the server is started.
+/// The command that starts the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolServerCommand {
     program: String,
     args: Vec<String>,
 }
 
-/// One call.
+/// A call of a host tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScriptedToolCall {
-    /// The tool.
     pub tool: String,
-    /// Its arguments.
     pub input: Value,
-    /// The conversation that calls, where the program tells it.
+    /// The conversation that calls, if the program sends it.
     pub thread: Option<String>,
 }
 
-/// What a call came to.
+/// The outcome of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScriptedToolOutcome {
-    /// What the model reads.
+    /// The text for the model.
     pub text: String,
-    /// Whether it did what it should.
+    /// Whether the call failed.
     pub is_error: bool,
-    /// The whole result; null where the server gave none.
+    /// The whole result; null if the server sent none.
     pub result: Value,
 }
 
-/// The same value with its strings filled in.
+/// Returns the same value with the placeholders in its strings filled in.
 pub fn expand_strings(value: &Value, fill: &impl Fn(&str) -> String) -> Value {
     match value {
         Value::String(text) => Value::String(fill(text)),
@@ -63,7 +60,7 @@ pub fn expand_strings(value: &Value, fill: &impl Fn(&str) -> String) -> Value {
 }
 
 impl ToolServerCommand {
-    /// Finds the host's server in a table of servers, as both programs have it.
+    /// Finds the host's server in a table of servers; both programs use the same format.
     pub fn from_server_table(servers: &Value) -> Option<Self> {
         let server = servers.get(SERVER_NAME)?;
         let args = server["args"].as_array().into_iter().flatten();
@@ -73,7 +70,7 @@ impl ToolServerCommand {
         })
     }
 
-    /// The same server behind another client of it; the server itself where there is none.
+    /// Returns the same server behind another client program; the server itself if `client` is empty.
     #[must_use]
     pub fn through_client(self, client: &[String]) -> Self {
         let Some((program, args)) = client.split_first() else {
@@ -86,8 +83,8 @@ impl ToolServerCommand {
         }
     }
 
-    /// Has another client of the server, where there is one, connect to it, before anything calls: both programs do so
-    /// when a conversation begins.
+    /// Makes the other client program, if there is one, connect to the server before any call: both programs do so when
+    /// a conversation starts.
     pub fn start_client(self, client: &[String]) {
         if client.is_empty() {
             return;
@@ -95,17 +92,17 @@ impl ToolServerCommand {
         let mut client = client.to_vec();
         client.push("--start".to_owned());
         let mut command = self.through_client(&client).to_command();
-        // Where it does not start, the first call starts it or fails and says so.
+        // If it does not start, the first call starts it, or fails and reports that.
         let Ok(mut started) = command.stdin(Stdio::null()).spawn() else {
             return;
         };
-        // It says when it is ready, and stays.
+        // The client prints a line when it is ready, and keeps running.
         if let Some(says) = started.stdout.take() {
             let _ready = BufReader::new(says).read_line(&mut String::new());
         }
     }
 
-    /// Prepares the server's process.
+    /// Builds the command of the server's process.
     pub(super) fn to_command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command
@@ -118,14 +115,14 @@ impl ToolServerCommand {
 }
 
 impl ScriptedToolCall {
-    /// Makes the call at a server's ends and gives the line with its answer; none when the server goes.
+    /// Makes the call over the server's streams and returns the line with its answer; `None` if the server exits.
     pub(super) fn send_and_receive(
         &self,
         mut to: impl Write,
         from: impl std::io::Read,
     ) -> Option<String> {
         let hello = json!({"protocolVersion": PROTOCOL_VERSION, "capabilities": {}, "clientInfo": {"name": "scripted", "version": "0"}});
-        // Both programs want to be told what a call waits for.
+        // Both programs ask for progress messages while a call waits.
         let meta = json!({ "progressToken": CALL_REQUEST_ID });
         let mut params = json!({"name": self.tool, "arguments": self.input, "_meta": meta});
         if let Some(thread) = &self.thread {
@@ -139,7 +136,7 @@ impl ScriptedToolCall {
             writeln!(to, "{frame}").ok()?;
         }
         to.flush().ok()?;
-        // The server stays as long as its input is open, which is until here.
+        // The server runs as long as its input is open, so the input is kept open until here.
         BufReader::new(from)
             .lines()
             .map_while(Result::ok)
@@ -151,7 +148,7 @@ impl ScriptedToolCall {
 }
 
 impl ScriptedToolOutcome {
-    /// Reads the line with an answer; without one the call failed.
+    /// Parses the line with an answer; without one the call failed.
     pub fn parse(line: &str) -> Self {
         let frame: Value = serde_json::from_str(line).unwrap_or_default();
         let result = frame["result"].clone();

@@ -1,7 +1,7 @@
-//! What a scripted agent does in the world: lines in and out, pauses, commands, files.
+//! Performs a scripted agent's input and output: lines, pauses, commands, files.
 //!
-//! Knows neither protocol nor script. Everything that can happen arrives in one inbox, so that an
-//! interrupt is heard in the middle of a pause, a command or an open request alike.
+//! It is independent of protocol and script. All events arrive in one inbox, so that an interrupt is noticed during a
+//! pause, a command or an open request alike.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -18,10 +18,10 @@ use similar::TextDiff;
 
 use super::mcp_client::{ScriptedToolCall, ToolServerCommand};
 
-/// How many things may wait in the inbox before their senders are held up.
+/// How many events may wait in the inbox before their senders block.
 const INBOX_CAPACITY: usize = 256;
 
-/// How long the pauses of a script are.
+/// The length of a script's pauses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PlaybackSpeed {
     /// No pause at all.
@@ -31,7 +31,7 @@ pub enum PlaybackSpeed {
 }
 
 impl PlaybackSpeed {
-    /// Returns how long a pause of `ms` milliseconds lasts.
+    /// Returns the duration of a pause of `ms` milliseconds.
     pub fn pause_duration(self, ms: u64) -> Duration {
         match self {
             Self::Fast => Duration::ZERO,
@@ -43,10 +43,10 @@ impl PlaybackSpeed {
     }
 }
 
-/// The number of a command that was started, unique in this process.
+/// The number of a started command, unique in this process.
 pub type ScriptCommandId = u64;
 
-/// Something that happened.
+/// An event in the inbox.
 #[derive(Debug)]
 pub enum InboxEvent {
     /// A line of standard input, without its line end.
@@ -55,15 +55,15 @@ pub enum InboxEvent {
     InputClosed,
     /// The process was told to terminate.
     Terminate,
-    /// A command said something.
+    /// A command wrote a line.
     CommandOutput(ScriptCommandId, String),
-    /// A command ended, with its exit code; `None` when a signal ended it.
+    /// A command ended with this exit code; `None` if a signal ended it.
     CommandEnded(ScriptCommandId, Option<i32>),
 }
 
-/// Where a scripted agent hears what happened.
+/// The source of a scripted agent's events.
 pub trait EventInbox: Send {
-    /// Waits for the next thing to happen; `None` when nothing did until `deadline`.
+    /// Waits for the next event; `None` if there is none until `deadline`.
     fn wait_for_event(&mut self, deadline: Option<Instant>) -> Option<InboxEvent>;
 }
 
@@ -81,7 +81,7 @@ impl EventInbox for Receiver<InboxEvent> {
     }
 }
 
-/// Where a scripted agent acts.
+/// The input, output, commands and pauses of a scripted agent.
 pub struct ScriptRuntime {
     inbox: Box<dyn EventInbox>,
     events: SyncSender<InboxEvent>,
@@ -93,17 +93,17 @@ pub struct ScriptRuntime {
     stdout_state: StdoutState,
 }
 
-/// Whether somebody still reads our standard output.
+/// Whether standard output still has a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StdoutState {
-    /// Nothing says otherwise.
+    /// No write has failed.
     Open,
     /// A write failed.
     Closed,
 }
 
 impl ScriptRuntime {
-    /// Makes a stage of any input and output; `events` is where the input's lines are to be put.
+    /// Builds a runtime for any input and output; `events` receives the lines of the input.
     pub fn new(
         pace: PlaybackSpeed,
         out: Box<dyn Write + Send>,
@@ -114,7 +114,7 @@ impl ScriptRuntime {
         (stage, post)
     }
 
-    /// Makes a stage whose agent hears from this inbox; what its commands say is posted.
+    /// Builds a runtime that reads events from this inbox; the output of its commands is posted to it.
     pub fn with_inbox(
         pace: PlaybackSpeed,
         out: Box<dyn Write + Send>,
@@ -134,7 +134,7 @@ impl ScriptRuntime {
         }
     }
 
-    /// Makes the stage of this process: standard input, output and error, and SIGTERM.
+    /// Builds the runtime of this process: standard input, output and error, and SIGTERM.
     pub fn from_stdio(pace: PlaybackSpeed) -> Self {
         let (stage, post) = Self::new(
             pace,
@@ -152,7 +152,7 @@ impl ScriptRuntime {
         self.send_line(&frame.to_string());
     }
 
-    /// Sends one line as it stands.
+    /// Sends one line unchanged.
     pub fn send_line(&mut self, line: &str) {
         let sent = writeln!(self.out, "{line}").and_then(|()| self.out.flush());
         if sent.is_err() {
@@ -160,22 +160,22 @@ impl ScriptRuntime {
         }
     }
 
-    /// Tells whether somebody still reads.
+    /// Returns whether standard output still has a reader.
     pub fn stdout_state(&self) -> StdoutState {
         self.stdout_state
     }
 
-    /// Says something on standard error; nobody there to read it is no failure.
+    /// Writes to standard error; a missing reader is not an error.
     pub fn write_stderr(&mut self, text: &str) {
         let _nobody_reads = writeln!(self.err, "{text}");
     }
 
-    /// Returns how long a pause of the script lasts.
+    /// Returns the duration of a pause of the script.
     pub fn pause_duration(&self, ms: u64) -> Duration {
         self.speed.pause_duration(ms)
     }
 
-    /// Waits for the next thing to happen; `None` when nothing did until `deadline`.
+    /// Waits for the next event; `None` if there is none until `deadline`.
     pub fn wait_for_event(&mut self, deadline: Option<Instant>) -> Option<InboxEvent> {
         let heard = self.inbox.wait_for_event(deadline);
         if let Some(InboxEvent::CommandEnded(run, _)) = &heard {
@@ -184,7 +184,7 @@ impl ScriptRuntime {
         heard
     }
 
-    /// Starts a command line in `cwd`, in a process group of its own, both outputs as one.
+    /// Starts a command line in `cwd`, in its own process group, with both outputs combined.
     ///
     /// # Errors
     /// There is no `sh`, or the system can start no more processes.
@@ -214,7 +214,7 @@ impl ScriptRuntime {
         Ok(run)
     }
 
-    /// Starts a server of tools for one call, whose answer is its one line of output.
+    /// Starts a tool server for one call; its one line of output is the answer.
     ///
     /// # Errors
     /// The server cannot be started.
@@ -240,7 +240,7 @@ impl ScriptRuntime {
         Ok(run)
     }
 
-    /// Kills a command and all of its group; one that has ended is left alone.
+    /// Kills a command and its whole process group; does nothing if the command has ended.
     pub fn kill_command(&mut self, run: ScriptCommandId) {
         if let Some(group) = self.process_groups.get(&run) {
             let _already_gone = killpg(*group, Signal::SIGKILL);
@@ -294,7 +294,7 @@ fn forward_output(out: impl Read, run: ScriptCommandId, post: &SyncSender<InboxE
     }
 }
 
-/// Posts a SIGTERM. Without a runtime the process just dies of it, as any other does.
+/// Posts a SIGTERM. Without a runtime the process just dies of it, as any other process does.
 fn forward_sigterm(post: &SyncSender<InboxEvent>) {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -312,7 +312,7 @@ fn forward_sigterm(post: &SyncSender<InboxEvent>) {
     });
 }
 
-/// Tells whether a line of plain words only reads, so that neither program would ask about it.
+/// Returns whether a line of plain words only reads, so that neither program would ask about it.
 pub fn is_read_only_command(line: &str) -> bool {
     let plain_words = line
         .chars()
@@ -326,14 +326,14 @@ pub fn is_read_only_command(line: &str) -> bool {
     plain_words && reads && !line.contains("--output")
 }
 
-/// A change of one file, worked out and not made yet.
+/// A change of one file that is not applied yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptedFileChange {
-    /// The file, absolute.
+    /// The absolute path of the file.
     pub path: PathBuf,
-    /// What it holds now; `None` when it does not exist.
+    /// The current content; `None` if the file does not exist.
     pub before: Option<String>,
-    /// What it is to hold.
+    /// The new content.
     pub after: String,
 }
 
@@ -343,34 +343,29 @@ pub enum ScriptedFileChangeError {
     /// The file could not be read.
     #[error("read {path}: {source}")]
     Read {
-        /// The file.
         path: PathBuf,
-        /// Why.
         source: std::io::Error,
     },
     /// The file could not be written.
     #[error("write {path}: {source}")]
     Write {
-        /// The file.
         path: PathBuf,
-        /// Why.
         source: std::io::Error,
     },
-    /// The passage is not in the file.
+    /// The text to replace is not in the file.
     #[error("String to replace not found in {path}: {find}")]
     NotFound {
-        /// The file.
         path: PathBuf,
-        /// The passage.
+        /// The text to replace.
         find: String,
     },
 }
 
 impl ScriptedFileChange {
-    /// Works out the writing of a whole file.
+    /// Prepares writing a whole file.
     ///
     /// # Errors
-    /// The file exists and is no readable text.
+    /// The file exists and cannot be read as text.
     pub fn from_content(path: PathBuf, content: String) -> Result<Self, ScriptedFileChangeError> {
         let before = match std::fs::read_to_string(&path) {
             Ok(before) => Some(before),
@@ -384,10 +379,10 @@ impl ScriptedFileChange {
         })
     }
 
-    /// Works out the replacing of the first occurrence of a passage.
+    /// Prepares replacing the first occurrence of a text.
     ///
     /// # Errors
-    /// The file is no readable text, or the passage is not in it.
+    /// The file cannot be read as text, or does not contain the text.
     pub fn from_replacement(
         path: PathBuf,
         find: &str,
@@ -412,7 +407,7 @@ impl ScriptedFileChange {
         })
     }
 
-    /// Makes the change, and the folders above the file.
+    /// Applies the change and creates missing parent folders.
     ///
     /// # Errors
     /// The file cannot be written.

@@ -1,7 +1,7 @@
-//! The script of a scripted agent: turns, and what is done in each.
+//! Defines the script of a scripted agent: turns, and the actions in each.
 //!
-//! Knows neither protocol; what one of them was never recorded saying is refused when the script
-//! is loaded (`load.rs`), so that no turn fails half-way for it.
+//! The script is independent of the protocol. Actions that the real program was never recorded doing are rejected when
+//! the script is loaded (`loader.rs`), so that no turn fails half-way because of them.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -10,7 +10,7 @@ mod loader;
 
 pub use loader::ScriptError;
 
-/// A whole script.
+/// The whole script of a scripted agent.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgentScript {
@@ -20,8 +20,8 @@ pub struct AgentScript {
     /// The model to report.
     #[serde(default)]
     pub model: Option<String>,
-    /// A program that calls the host's tools in this agent's place: it is started as their server would be, with the
-    /// server's command line after its own, and spoken to in the same way.
+    /// A program that calls the host's tools in place of this agent. It is started instead of the tool server, with the
+    /// server's command line after its own, and used through the same protocol.
     #[serde(default)]
     pub tool_client: Vec<String>,
     /// The turns, in order.
@@ -33,7 +33,7 @@ pub struct AgentScript {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptTurn {
-    /// Text that the prompt must contain; without it the turn fits every prompt that fits no other.
+    /// Text that the prompt must contain; a turn without it matches every prompt that no other turn matches.
     #[serde(default)]
     pub when: Option<String>,
     /// How often it may be played.
@@ -51,64 +51,64 @@ pub enum ScriptTurnUses {
     /// Once.
     #[default]
     Once,
-    /// Whenever it fits.
+    /// Every time it matches.
     Always,
 }
 
-/// One thing that an agent does.
+/// One action of an agent.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 pub enum ScriptAction {
-    /// Says something, in deltas.
+    /// Sends a message, in deltas.
     Text(ScriptSpeech),
-    /// Thinks something, in deltas.
+    /// Sends thinking, in deltas.
     Thinking(ScriptSpeech),
-    /// Begins to say something, loses the stream and takes it back; the real program retries.
+    /// Starts a message, loses the stream and withdraws it; the real program retries.
     Cut(ScriptSpeech),
     /// Runs a shell command.
     Command(ScriptCommand),
     /// Writes a whole file.
     Write(ScriptFileWrite),
-    /// Replaces one passage of a file.
+    /// Replaces one text in a file.
     Edit(ScriptFileEdit),
     /// Asks the user (claude only).
     Question(ScriptQuestion),
     /// Fails, or recovers after retries.
     Error(ScriptFailure),
-    /// Is silent.
+    /// Stays silent.
     Stall(ScriptStall),
     /// Ends the process in the middle of the turn.
     Exit(ScriptExit),
-    /// Emits a frame as it stands, for frames that our program does not know.
+    /// Sends a frame unchanged, for frames that our program does not know.
     Frame(ScriptRawFrame),
-    /// Emits a line that is no JSON at all.
+    /// Sends a line that is not JSON.
     Malformed(ScriptMalformedLine),
-    /// Plays a turn that nobody asked for, after this one (claude only).
+    /// Plays a turn that was not requested, after this one (claude only).
     Unsolicited(ScriptUnsolicitedTurn),
-    /// Calls a tool of the host's, through the server that the host registered.
+    /// Calls a tool of the host, through the server that the host registered.
     Tool(ScriptToolCall),
-    /// Counts tokens.
+    /// Reports token counts.
     Usage(ScriptUsage),
 }
 
-/// A tool of the host's; what it came to is `${answer}` from then on.
+/// A call of a host tool; its result is `${answer}` from then on.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptToolCall {
-    /// The tool, by the name that the host gives it.
+    /// The tool, by the host's name for it.
     pub tool: String,
-    /// Its arguments; `${…}` is filled in inside their strings.
+    /// The arguments; `${…}` in their strings is filled in.
     #[serde(default = "nothing")]
     pub input: Value,
-    /// What follows when it did what it should.
+    /// The actions after a successful call.
     #[serde(default)]
     pub if_done: Vec<ScriptAction>,
-    /// What follows when it did not.
+    /// The actions after a failed call.
     #[serde(default)]
     pub if_failed: Vec<ScriptAction>,
 }
 
-/// Text that comes in deltas.
+/// Text that is sent in deltas.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptSpeech {
@@ -117,7 +117,7 @@ pub struct ScriptSpeech {
     /// Milliseconds before each delta.
     #[serde(default)]
     pub pause_ms: u64,
-    /// How the text is divided.
+    /// The size of the deltas.
     #[serde(default)]
     pub delta: DeltaGranularity,
     /// How often the text is repeated, for long answers.
@@ -153,18 +153,17 @@ pub enum ScriptAskPolicy {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptCommand {
-    /// The command line.
     pub run: String,
-    /// What it is for.
+    /// The reason for the command.
     #[serde(default)]
     pub reason: Option<String>,
-    /// Whether it is asked about.
+    /// Whether the agent asks first.
     #[serde(default)]
     pub ask: ScriptAskPolicy,
-    /// What follows when it ran.
+    /// The actions after it ran.
     #[serde(default)]
     pub if_allowed: Vec<ScriptAction>,
-    /// What follows when it was not allowed.
+    /// The actions after it was denied.
     #[serde(default)]
     pub if_denied: Vec<ScriptAction>,
 }
@@ -175,36 +174,35 @@ pub struct ScriptCommand {
 pub struct ScriptFileWrite {
     /// The path, absolute or relative to the working directory.
     pub path: String,
-    /// Its new content.
+    /// The new content of the file.
     pub content: String,
-    /// Whether it is asked about.
+    /// Whether the agent asks first.
     #[serde(default)]
     pub ask: ScriptAskPolicy,
-    /// What follows when it was written.
+    /// The actions after it was written.
     #[serde(default)]
     pub if_allowed: Vec<ScriptAction>,
-    /// What follows when it was not allowed.
+    /// The actions after it was denied.
     #[serde(default)]
     pub if_denied: Vec<ScriptAction>,
 }
 
-/// A passage of a file, really replaced.
+/// A text in a file, really replaced.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptFileEdit {
     /// The path, absolute or relative to the working directory.
     pub path: String,
-    /// The passage; its first occurrence is replaced.
+    /// The text to replace; only its first occurrence is replaced.
     pub find: String,
-    /// What takes its place.
     pub replace: String,
-    /// Whether it is asked about.
+    /// Whether the agent asks first.
     #[serde(default)]
     pub ask: ScriptAskPolicy,
-    /// What follows when it was changed.
+    /// The actions after the change.
     #[serde(default)]
     pub if_allowed: Vec<ScriptAction>,
-    /// What follows when it was not allowed.
+    /// The actions after it was denied.
     #[serde(default)]
     pub if_denied: Vec<ScriptAction>,
 }
@@ -213,17 +211,15 @@ pub struct ScriptFileEdit {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptQuestion {
-    /// The question.
     pub question: String,
-    /// Its heading of a word or two.
+    /// The heading of the question, one or two words.
     #[serde(default)]
     pub header: String,
-    /// The offered answers.
     pub options: Vec<String>,
-    /// What follows an answer.
+    /// The actions after an answer.
     #[serde(default)]
     pub if_answered: Vec<ScriptAction>,
-    /// What follows when nobody answers.
+    /// The actions if the user dismisses the question.
     #[serde(default)]
     pub if_dismissed: Vec<ScriptAction>,
 }
@@ -232,54 +228,54 @@ pub struct ScriptQuestion {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptFailure {
-    /// What fails.
+    /// The kind of failure.
     pub kind: ScriptFailureKind,
     /// How many retries are reported first.
     #[serde(default)]
     pub retries: u32,
-    /// In how many seconds a used-up limit ends, as the service tells; without it nobody tells.
+    /// The number of seconds until a used-up limit resets, as the service reports it; without it no reset is reported.
     #[serde(default)]
     pub resets_in: Option<i64>,
     /// Milliseconds before each report.
     #[serde(default)]
     pub pause_ms: u64,
-    /// What comes of it.
+    /// The outcome of the failure.
     #[serde(default)]
     pub outcome: ScriptFailureOutcome,
 }
 
-/// What fails.
+/// The kinds of failure that a script can play.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScriptFailureKind {
-    /// 401.
+    /// HTTP status 401.
     Unauthorized,
-    /// 429.
+    /// HTTP status 429.
     RateLimit,
-    /// The plan is used up.
+    /// The plan's limit is used up.
     UsageLimit,
-    /// 500 (codex) or 529 (claude).
+    /// HTTP status 500 (codex) or 529 (claude).
     Server,
-    /// Nothing listens there.
+    /// The service cannot be reached.
     Connection,
 }
 
-/// What comes of a failure.
+/// The outcome of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScriptFailureOutcome {
     /// The turn fails.
     #[default]
     Fails,
-    /// The turn goes on.
+    /// The turn continues.
     Recovers,
 }
 
-/// Silence.
+/// A pause without any output.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptStall {
-    /// How long, in milliseconds; without it until the turn is interrupted or the process ended.
+    /// The length in milliseconds; without it until the turn is interrupted or the process ended.
     #[serde(default)]
     pub ms: Option<u64>,
 }
@@ -288,23 +284,22 @@ pub struct ScriptStall {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptExit {
-    /// The exit code.
     #[serde(default)]
     pub code: i32,
-    /// What is said on standard error before.
+    /// The text to write to standard error first.
     #[serde(default)]
     pub stderr: Option<String>,
 }
 
-/// A frame as it stands.
+/// A frame that is sent unchanged.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptRawFrame {
-    /// The frame; `${…}` is filled in inside its strings.
+    /// The frame; `${…}` in its strings is filled in.
     pub json: Value,
 }
 
-/// A line that is no JSON.
+/// A line that is not JSON.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptMalformedLine {
@@ -312,24 +307,22 @@ pub struct ScriptMalformedLine {
     pub line: String,
 }
 
-/// A turn that nobody asked for.
+/// A turn that was not requested.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptUnsolicitedTurn {
-    /// What it does.
+    /// The actions of the turn.
     #[serde(rename = "action")]
     pub actions: Vec<ScriptAction>,
 }
 
-/// Tokens of one call of the model.
+/// The tokens of one request to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptUsage {
-    /// Tokens read.
     pub input: u64,
-    /// Tokens written.
     pub output: u64,
-    /// What it cost in US dollars (claude only).
+    /// The cost in US dollars (claude only).
     #[serde(default)]
     pub cost_usd: f64,
 }
@@ -338,13 +331,13 @@ fn once() -> u32 {
     1
 }
 
-/// Arguments of a tool that takes none.
+/// Returns the arguments of a tool that has none.
 fn nothing() -> Value {
     Value::Object(serde_json::Map::new())
 }
 
 impl ScriptSpeech {
-    /// Divides the whole text, already filled in, into its deltas.
+    /// Splits the whole text, with placeholders already filled in, into its deltas.
     pub fn split_into_deltas<'a>(&self, text: &'a str) -> Vec<&'a str> {
         match self.delta {
             DeltaGranularity::Word => text.split_inclusive([' ', '\n']).collect(),

@@ -1,4 +1,4 @@
-//! A scripted agent on strings, for tests: frames in, frames out, no process.
+//! Runs a scripted agent in memory for tests: frames in, frames out, no process.
 
 use std::io::Write;
 use std::path::Path;
@@ -33,7 +33,7 @@ pub struct ScriptedAgentExit {
 }
 
 impl ScriptedAgentHarness {
-    /// Starts a scripted agent that works and remembers in `folder`.
+    /// Starts a scripted agent that works and stores its state in `folder`.
     pub fn new(guise: ScriptedProgram, script: &str, arguments: &[&str], folder: &Path) -> Self {
         let script = AgentScript::parse(script, Path::new("script.toml"), guise).unwrap();
         let (send, lines) = channel();
@@ -74,7 +74,7 @@ impl ScriptedAgentHarness {
         self.events.send(InboxEvent::Line(line.to_owned())).unwrap();
     }
 
-    /// Returns the frames up to and with the first that `is_it`.
+    /// Returns the frames up to and including the first for which `is_it` is true.
     pub fn read_until(&self, is_it: impl Fn(&Value) -> bool) -> Vec<Value> {
         let mut frames = Vec::new();
         loop {
@@ -94,13 +94,13 @@ impl ScriptedAgentHarness {
         self.events.send(InboxEvent::Terminate).unwrap();
     }
 
-    /// Ends the input and waits for the end.
+    /// Closes the input and waits for the exit.
     pub fn close_input(self) -> ScriptedAgentExit {
         let _it_may_be_over = self.events.send(InboxEvent::InputClosed);
         self.wait_for_exit()
     }
 
-    /// Waits for the end.
+    /// Waits for the exit.
     pub fn wait_for_exit(self) -> ScriptedAgentExit {
         let code = self.agent.join().unwrap();
         let lines = self.lines.try_iter().collect();
@@ -148,7 +148,7 @@ impl Write for SharedBuffer {
     }
 }
 
-/// Shakes hands with codex and opens a thread; returns its id.
+/// Completes the handshake with codex and opens a thread; returns its id.
 pub fn start_codex_thread(codex: &ScriptedAgentHarness, sandbox: &str) -> String {
     codex.send_frame(json!({"id": 1, "method": "initialize", "params": {"clientInfo": {"name": "t", "version": "1"}}}));
     codex.send_frame(json!({"method": "initialized"}));
@@ -160,7 +160,7 @@ pub fn start_codex_thread(codex: &ScriptedAgentHarness, sandbox: &str) -> String
         .to_owned()
 }
 
-/// Begins a turn of codex.
+/// Starts a turn of codex.
 pub fn start_codex_turn(codex: &ScriptedAgentHarness, thread: &str, prompt: &str) {
     let input = json!([{"type": "text", "text": prompt}]);
     codex.send_frame(
@@ -168,7 +168,7 @@ pub fn start_codex_turn(codex: &ScriptedAgentHarness, thread: &str, prompt: &str
     );
 }
 
-/// Begins a turn of claude.
+/// Starts a turn of claude.
 pub fn start_claude_turn(claude: &ScriptedAgentHarness, prompt: &str) {
     claude.send_frame(
         json!({"type": "user", "message": {"role": "user", "content": prompt}, "uuid": "u-1"}),

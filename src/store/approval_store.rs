@@ -1,7 +1,7 @@
-//! What the user approved for more than one call: one file a repository, beside the list of trusted
-//! ones and outside every repository, so that no agent reaches it.
+//! Stores what the user approved for more than one call: one file per repository, beside the list of trusted
+//! repositories and outside of every repository, so that no agent can reach it.
 //!
-//! Refuses to decide anything by it. A file that it does not understand is never overwritten and approves nothing.
+//! Does not decide anything. A file that it cannot parse is never overwritten and approves nothing.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -18,17 +18,15 @@ use crate::permission::{ApprovalScope, StoredApproval};
 const SCHEMA: u64 = 1;
 const MAX_BYTES: u64 = 4 << 20;
 
-/// An approval with when and where it was given.
+/// An approval with the time and the run in which it was granted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalRecord {
-    /// Its number, by which it is revoked; never used again in its file.
+    /// Its number, by which it is revoked; never reused in the file.
     pub id: u64,
-    /// What was approved.
     #[serde(flatten)]
     pub approved: StoredApproval,
-    /// When.
     pub granted_at: UnixMillis,
-    /// The run that it was given in.
+    /// The run in which it was granted.
     pub run: RunId,
 }
 
@@ -48,7 +46,7 @@ pub struct ApprovalStore {
     root: PathBuf,
 }
 
-/// The file of a repository, by its real root, in a folder of the user's.
+/// Returns the file of a repository, by its real root, in a folder of the user's.
 pub(super) fn repository_file(folder: &Path, root: &Path) -> PathBuf {
     let hash = Sha256::digest(root.as_os_str().as_encoded_bytes());
     let name: String = hash
@@ -60,7 +58,7 @@ pub(super) fn repository_file(folder: &Path, root: &Path) -> PathBuf {
 }
 
 impl ApprovalStore {
-    /// Names the file of a repository, by its real root, in a folder of the user's; nothing is read yet.
+    /// Opens the store of a repository, by its real root, in a folder of the user's; reads nothing yet.
     pub fn new(folder: &Path, root: &Path) -> Self {
         Self {
             file: repository_file(folder, root),
@@ -68,20 +66,20 @@ impl ApprovalStore {
         }
     }
 
-    /// The file.
+    /// Returns the path of the file.
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// Lists all approvals in the order in which they were given.
+    /// Lists all approvals in the order in which they were granted.
     ///
     /// # Errors
-    /// The file cannot be read, is not one of this program's, or lies inside the repository.
+    /// The file cannot be read, is not one of this program's, or is inside the repository.
     pub fn list(&self) -> Result<Vec<ApprovalRecord>, StoreError> {
         Ok(self.load()?.approvals)
     }
 
-    /// Lists those that serve a run: given for the project, or in this very run.
+    /// Lists the approvals that apply to a run: granted for the project, or in this run.
     ///
     /// # Errors
     /// As [`ApprovalStore::list`].
@@ -96,7 +94,7 @@ impl ApprovalStore {
             .collect())
     }
 
-    /// Keeps approvals that are not kept yet; gives the number of new ones.
+    /// Stores approvals that are not stored yet; returns the number of new ones.
     ///
     /// # Errors
     /// As [`ApprovalStore::list`], or the file cannot be written.
@@ -128,7 +126,7 @@ impl ApprovalStore {
         })
     }
 
-    /// Takes back the approvals for which this holds; gives them.
+    /// Revokes and returns the approvals that match the predicate.
     ///
     /// # Errors
     /// As [`ApprovalStore::add`].
@@ -200,7 +198,8 @@ impl ApprovalStore {
         Ok(changed)
     }
 
-    /// What an agent can write approves nothing.
+    /// Checks that the file is outside of the repository: a file that an agent can write must not approve
+    /// anything.
     fn check_outside_repository(&self) -> Result<(), StoreError> {
         let real = self
             .file

@@ -1,7 +1,7 @@
-//! Moves a finished or abandoned run to `history/<date>-<title>/`, and one of them back.
+//! Moves a finished or abandoned run to `history/<date>-<title>/`, and moves an archived run back.
 //!
-//! Refuses to delete or merge anything, and to leave a run that is half here and half there
-//! unnoticed: a note in the work directory names the destination until the last file is moved.
+//! Does not delete or merge anything. An interrupted move never goes unnoticed: a note in the work directory
+//! names the destination until the last file is moved.
 
 use std::path::{Path, PathBuf};
 
@@ -11,26 +11,26 @@ use serde::{Deserialize, Serialize};
 use super::nofollow_fs::{self, PathKind};
 use super::{InstanceLock, StoreError, TamperGuard, WorkdirLayout, atomic_file, failpoints};
 
-/// The longest title in a directory name, in bytes.
+/// The maximum length of a title in a directory name, in bytes.
 const MAX_TITLE_BYTES: usize = 60;
 
-/// What is under way; written before the first file is moved, gone after the last.
+/// The move in progress; written before the first file is moved, removed after the last.
 #[derive(Serialize, Deserialize)]
 struct ArchiveMoveNote {
     schema: u64,
-    /// The name of the destination in `history/`; none where nothing is moved there, or all of it has been.
+    /// The name of the destination in `history/`; `None` if nothing is moved there, or everything has been.
     #[serde(default)]
     to: Option<String>,
-    /// The name in `history/` of the run that comes back after that.
+    /// The name in `history/` of the run that comes back afterwards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     back: Option<String>,
 }
 
 /// Moves the run's files to a new directory under `history/` and returns it; `None` if there are none.
 ///
-/// Settings, prompts, earlier history, the lock and the diagnostic log stay. After a crash at any
-/// point [`finish_move`] completes the move. The lock proves that no other instance writes meanwhile.
-/// Where a guard is open, use [`TamperGuard::archive_run`].
+/// Settings, prompts, earlier history, the lock and the diagnostic log stay. After a crash at any point
+/// [`finish_move`] completes the move. The lock proves that no other instance writes in the meantime. If a
+/// guard is open, use [`TamperGuard::archive_run`].
 pub fn archive_run(
     layout: &WorkdirLayout,
     lock: &InstanceLock,
@@ -55,13 +55,14 @@ pub fn archive_run(
     finish_move(layout, lock)
 }
 
-/// Makes an archived run the one that lies here; what lies here is moved to a new directory under `history/`, which is
-/// returned.
+/// Makes an archived run the current one; the current run is moved to a new directory under `history/`, which
+/// is returned.
 ///
-/// All of it or nothing: after a crash at any point [`finish_move`] completes both moves. No guard may be open.
+/// All of it or nothing: after a crash at any point [`finish_move`] completes both moves. No guard may be
+/// open.
 ///
 /// # Errors
-/// There is no directory of that name in `history/`, or the disk refuses.
+/// There is no directory with this name in `history/`, or the disk fails.
 pub fn unarchive_run(
     layout: &WorkdirLayout,
     lock: &InstanceLock,
@@ -98,7 +99,8 @@ pub fn unarchive_run(
     finish_move(layout, lock)
 }
 
-/// Tells whether a move was begun and not completed: what lies here is only a part then.
+/// Returns true if a move was started and not completed: then only a part of the run is in the work
+/// directory.
 pub fn is_move_unfinished(layout: &WorkdirLayout) -> Result<bool, StoreError> {
     Ok(nofollow_fs::path_kind(&layout.archive_note())? != PathKind::Missing)
 }
@@ -116,7 +118,7 @@ impl TamperGuard {
     }
 }
 
-/// What belongs to one run, the snapshot last: while it is here, so is the run.
+/// Returns the files of a run, the snapshot last: the run exists as long as its snapshot does.
 fn run_files(layout: &WorkdirLayout) -> [PathBuf; 10] {
     [
         layout.iterations(),
@@ -141,7 +143,7 @@ fn has_run_files(layout: &WorkdirLayout) -> Result<bool, StoreError> {
     Ok(false)
 }
 
-/// Makes a new directory for a run and gives its name.
+/// Creates a new directory for a run and returns its name.
 fn reserve_archive_folder(
     layout: &WorkdirLayout,
     title: &str,
@@ -166,7 +168,7 @@ fn write_move_note(layout: &WorkdirLayout, note: &ArchiveMoveNote) -> Result<(),
     atomic_file::replace_file(&path, &text)
 }
 
-/// Completes what was interrupted; gives where the run was archived that lay here, `None` when none was.
+/// Completes an interrupted move; returns where the current run was archived, `None` if none was.
 pub fn finish_move(
     layout: &WorkdirLayout,
     _lock: &InstanceLock,
@@ -195,7 +197,7 @@ pub fn finish_move(
         }
     }
     if let Some(name) = back {
-        // From here on what lies here is part of the run that comes back.
+        // From here on the files in the work directory belong to the run that comes back.
         let back = Some(name.clone());
         write_move_note(
             layout,
@@ -213,7 +215,7 @@ pub fn finish_move(
     Ok(place)
 }
 
-/// Moves an archived run to where runs are worked on, the snapshot last, and removes its directory.
+/// Moves an archived run back to the work directory, the snapshot last, and removes its directory.
 fn move_out_of_archive(layout: &WorkdirLayout, archived: &WorkdirLayout) -> Result<(), StoreError> {
     let folder = archived.workdir();
     if nofollow_fs::path_kind(folder)? != PathKind::Directory {
@@ -225,13 +227,13 @@ fn move_out_of_archive(layout: &WorkdirLayout, archived: &WorkdirLayout) -> Resu
         }
         let to = layout.workdir().join(from.file_name().unwrap_or_default());
         if nofollow_fs::path_kind(&to)? != PathKind::Missing {
-            // Somebody put it there after a crash: it is kept.
+            // This file was created after a crash: keep it.
             nofollow_fs::ensure_dirs(layout.workdir(), &layout.conflicts())?;
             move_into(&to, &layout.conflicts())?;
         }
         nofollow_fs::rename(&from, &to)?;
     }
-    // What was written beside the record goes with it.
+    // Other files beside the record move with it.
     let failed = |e| StoreError::from_io("list", folder, e);
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         move_into(&entry.map_err(failed)?.path(), layout.workdir())?;
@@ -250,7 +252,7 @@ fn move_into(from: &Path, place: &Path) -> Result<(), StoreError> {
     nofollow_fs::rename(from, &to)
 }
 
-/// Makes a directory name out of a title: letters and digits of any script, joined by `-`.
+/// Converts a title into a directory name: letters and digits of any script, joined by `-`.
 pub fn title_to_slug(title: &str) -> String {
     let mut slug = String::new();
     for c in title.chars().flat_map(char::to_lowercase) {
@@ -359,7 +361,8 @@ mod tests {
         }
     }
 
-    /// A finished run lies here and an unfinished one in the history; a word of each in its files.
+    /// Creates a finished current run and an unfinished archived one, each with a word of its own in its
+    /// files.
     fn two_runs(place: &TestRepo, lock: &InstanceLock) -> PathBuf {
         fill(&place.layout);
         let old = archive_run(&place.layout, lock, "old", date())

@@ -1,7 +1,5 @@
-//! Replaces a file so that a reader, at any moment and after any crash, sees the old or the new
-//! whole content.
-//!
-//! Refuses to know what is in the file or who may write it.
+//! Replaces a file so that a reader, at any moment and after any crash, sees either the old or the new whole
+//! content.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -16,18 +14,18 @@ const TEMPORARY_PREFIX: &str = ".agent-collab-";
 const TEMPORARY_SUFFIX: &str = ".tmp";
 const CHUNK_BYTES: usize = 8 * 1024;
 
-/// A point between two of the steps of a replacement, where a crash may happen.
+/// A point between two steps of a replacement, where a crash may happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ReplaceStage {
     /// The temporary file exists and is empty.
     Created,
-    /// At least one chunk, and perhaps not all, is written.
+    /// At least one chunk is written, and perhaps not all.
     Partial,
     /// Everything is written, nothing is synced.
     Written,
     /// The temporary file is durable.
     Synced,
-    /// It has taken the name; the directory is not synced.
+    /// The file is renamed; the directory is not synced.
     Renamed,
 }
 
@@ -45,20 +43,20 @@ impl ReplaceStage {
 
 /// Replaces the file at `path`, or creates it.
 ///
-/// The bytes go to a temporary file in the same directory (0600, or the mode of the file that it
-/// replaces), which is synced, renamed and made durable by a sync of the directory. A symbolic
-/// link at `path` is replaced itself and not followed. After an error the old content stands, or
-/// the new one if only the last sync failed.
+/// The bytes go to a temporary file in the same directory (mode 0600, or the mode of the file that it
+/// replaces), which is synced, renamed and made durable by a sync of the directory. A symbolic link at `path`
+/// is replaced itself and not followed. After an error the old content remains, or the new one if only the
+/// last sync failed.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     replace_file_from(path, &mut &*bytes)
 }
 
-/// Like [`replace_file`], with the content from a reader.
+/// Replaces a file like [`replace_file`], with the content from a reader.
 pub(super) fn replace_file_from(path: &Path, source: &mut dyn Read) -> Result<(), StoreError> {
     replace_with_crash_points(path, source, &|_| CrashDecision::Continue)
 }
 
-/// What happens to the writer at a point; only tests let it die.
+/// Whether the writer dies at a stage; only tests let it die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CrashDecision {
     Continue,
@@ -77,7 +75,7 @@ fn replace_with_crash_points(
         .tempfile_in(dir)
         .map_err(|e| StoreError::from_io("create a file beside", path, e))?;
     let writing = |e| StoreError::from_io("write", path, e);
-    // The lock tells a sweep by another process that this file is in use.
+    // The lock shows a cleanup by another process that this file is in use.
     temporary.as_file().lock_shared().map_err(writing)?;
     let dies = |point: ReplaceStage| {
         failpoints::trace_file_change(point.label(), path);
@@ -120,7 +118,7 @@ fn replace_with_crash_points(
 /// Leaves the temporary file behind, as a process that dies does.
 fn leave_temporary_file(temporary: tempfile::NamedTempFile) -> Result<(), StoreError> {
     let path = temporary.path().to_path_buf();
-    // Closing alone would leave the lock with a child that was forked and has not begun its program yet.
+    // Closing alone would leave the lock with a child that was forked and has not started its program yet.
     let unlocked = FileExt::unlock(temporary.as_file());
     unlocked.map_err(|e| StoreError::from_io("unlock", &path, e))?;
     temporary
@@ -129,15 +127,15 @@ fn leave_temporary_file(temporary: tempfile::NamedTempFile) -> Result<(), StoreE
         .map_err(|e| StoreError::from_io("leave", &path, e.error))
 }
 
-/// Tells a temporary file of an interrupted replacement by its name.
+/// Returns true for the name of a temporary file of an interrupted replacement.
 pub(super) fn is_temporary_name(name: &str) -> bool {
     name.starts_with(TEMPORARY_PREFIX) && name.ends_with(TEMPORARY_SUFFIX)
 }
 
 /// Removes the temporary files that interrupted replacements left in one directory.
 ///
-/// Returns their number. Nobody ever reads them, and one that a living process still writes is
-/// left alone. A directory that does not exist has none.
+/// Returns their number. They are never read, and a file that a living process is still writing stays. A
+/// directory that does not exist has none.
 pub(super) fn remove_temporary_files(dir: &Path) -> Result<usize, StoreError> {
     if nofollow_fs::path_kind(dir)? != nofollow_fs::PathKind::Directory {
         return Ok(0);
@@ -179,7 +177,7 @@ mod tests {
         ReplaceStage::Renamed,
     ];
 
-    /// Lets the writer die at one point and says what a reader finds and what a sweep removes.
+    /// Lets the writer die at one stage; returns what a reader finds and how many files a cleanup removes.
     fn check(point: ReplaceStage, old: Option<&[u8]>, new: &[u8]) -> (Option<Vec<u8>>, usize) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("state.json");

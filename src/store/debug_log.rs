@@ -1,7 +1,7 @@
-//! The program's own log: where it goes, what it holds, cleaned of secrets on every way out, written by threads of its own.
+//! Writes the program's own log to its sinks: redacted for every sink, by threads of its own.
 //!
-//! Refuses to hold a line that was not cleaned, and prompts or context at any level unless the user wants
-//! them: those are logged under the target [`PROMPT_TARGET`], which is off otherwise.
+//! No line is written without redaction. Prompts and context are written only if the user asks for them,
+//! whatever the level: they are logged under the target [`PROMPT_TARGET`], which is off by default.
 
 mod entry_format;
 mod rotating_file;
@@ -28,37 +28,36 @@ pub use rotating_file::RotatingFile;
 
 /// The default size limit of one file, in bytes.
 pub const DEFAULT_MAX_BYTES: u64 = 10_000_000;
-/// The target of events that hold prompts or context.
+/// The target of events that contain prompts or context.
 pub const PROMPT_TARGET: &str = "agent_collab::prompt";
 
 /// Whether whole prompts are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromptLines {
-    /// They are left out.
     LeftOut,
     /// They are written, whatever the level of the rest.
     Kept,
 }
 
-/// Whether an entry holds more than its message.
+/// Whether an entry contains more than its message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogMetadata {
-    /// Its fields and the module that wrote it go along.
+    /// Its fields and the module that wrote it are included.
     Kept,
-    /// They do not; what is wanted under [`PROMPT_TARGET`] does.
+    /// They are not; only what was requested under [`PROMPT_TARGET`] is.
     LeftOut,
 }
 
-/// How entries are written.
+/// How entries are formatted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
-    /// A line of text each.
+    /// One line of text per entry.
     Text,
-    /// A JSON object each, on a line.
+    /// One JSON object per line.
     JsonLines,
 }
 
-/// One way out of the log.
+/// One destination of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LogSink {
     /// Lines of text in a file.
@@ -70,7 +69,7 @@ pub enum LogSink {
 }
 
 impl LogSink {
-    /// Names it to a person.
+    /// Returns the name of the sink for people.
     pub fn label(&self) -> String {
         match self {
             Self::TextFile(path) => path.display().to_string(),
@@ -96,18 +95,17 @@ impl LogSink {
     }
 }
 
-/// What the log holds.
+/// What the log contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogContent {
-    /// Events of this program are written from here on, those of libraries from warnings on.
+    /// The minimum level of this program's events; events of libraries are written from `warn` on.
     pub level: LevelFilter,
-    /// Whether whole prompts are.
     pub prompts: PromptLines,
-    /// Whether an entry holds more than its message.
+    /// Whether an entry contains more than its message.
     pub metadata: LogMetadata,
 }
 
-/// Hands each formatted event, cleaned, to the writing thread.
+/// Passes each formatted event, redacted, to the writing thread.
 #[derive(Clone)]
 struct CleaningWriter {
     out: NonBlocking,
@@ -140,7 +138,7 @@ impl<'a> MakeWriter<'a> for CleaningWriter {
     }
 }
 
-/// Keeps the writing threads alive; dropping it writes what is left.
+/// Keeps the writing threads alive; dropping it writes the rest.
 #[derive(Debug)]
 #[must_use = "dropping it ends the log"]
 pub struct DebugLog {
@@ -149,7 +147,7 @@ pub struct DebugLog {
 
 type BoxedLayer<S> = Box<dyn Layer<S> + Send + Sync>;
 
-/// Makes the layers that write the log, for a subscriber of the caller's own.
+/// Creates the layers that write the log, for the caller's own subscriber.
 ///
 /// # Errors
 /// A file cannot be opened; then nothing is written anywhere.
@@ -208,7 +206,7 @@ fn build_target_filter(content: LogContent) -> Targets {
         .with_target(PROMPT_TARGET, prompts)
 }
 
-/// Sends the whole process's diagnostics to the log; for one call, at the start.
+/// Sends the diagnostics of the whole process to the log; call it once, at the start.
 ///
 /// # Errors
 /// A file cannot be opened; then nothing is written anywhere.
@@ -231,15 +229,15 @@ pub fn init_debug_log(
     Ok(log)
 }
 
-/// Looks whether a file of the user's could be written as a log, without writing or making it.
+/// Checks whether a file of the user's could be written as a log, without writing or creating it.
 ///
 /// # Errors
-/// It lies in the repository, whose steps would commit it; or it could not be written, and why.
+/// It is in the repository, whose steps would commit it; or it could not be written, and why.
 pub fn check_user_log_file(path: &Path, root: &Path) -> Result<(), StoreError> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     let real = folder.canonicalize();
     let real = real.map_err(|error| StoreError::from_io("look at", folder, error))?;
-    // A repository that is not there holds nothing.
+    // A repository that does not exist contains nothing.
     if root.canonicalize().is_ok_and(|root| real.starts_with(root)) {
         return Err(StoreError::InsideRepository {
             path: path.to_path_buf(),

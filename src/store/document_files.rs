@@ -1,6 +1,6 @@
 //! Reads and replaces the documents that the user may edit at any time: plan and comments.
 //!
-//! Refuses to overwrite a version that the caller has not seen, and to know what a document says.
+//! Never overwrites a version that the caller has not seen.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,33 +13,31 @@ use crate::domain::ids::{Sha256, UnixMillis};
 use super::nofollow_fs::{self, PathKind};
 use super::{DocumentLock, StoreError, WorkdirLayout, atomic_file, utc_time};
 
-/// The largest document that is read, in bytes.
+/// The maximum size of a document that is read, in bytes.
 pub const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// A document as it is on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentContent {
-    /// Its bytes, untouched.
+    /// Its bytes, unchanged.
     pub bytes: Vec<u8>,
-    /// Their hash.
     pub sha256: Sha256,
 }
 
-/// Why a document was not replaced.
+/// Explains why a document was not replaced.
 #[derive(Debug, Error)]
 pub enum DocumentReplaceError {
-    /// Somebody changed the document since the caller read it; it is as they left it.
+    /// The document has changed since the caller read it; it stays unchanged.
     #[error("the document was changed meanwhile")]
     Conflict {
-        /// What is there now; `None` when it was removed.
+        /// The current version; `None` if it was removed.
         current: Option<Sha256>,
     },
-    /// The file cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Hashes bytes as documents are hashed.
+/// Hashes bytes in the same way as documents.
 pub fn hash_document(bytes: &[u8]) -> Sha256 {
     let digest = sha2::Sha256::digest(bytes);
     Sha256::new(
@@ -50,7 +48,7 @@ pub fn hash_document(bytes: &[u8]) -> Sha256 {
     )
 }
 
-/// Reads a document of at most [`MAX_BYTES`]; `None` when there is none. Follows no link.
+/// Reads a document of at most [`MAX_BYTES`]; `None` if there is none. Follows no link.
 pub fn read_document(path: &Path) -> Result<Option<DocumentContent>, StoreError> {
     Ok(
         nofollow_fs::read_limited(path, MAX_BYTES)?.map(|bytes| DocumentContent {
@@ -60,10 +58,10 @@ pub fn read_document(path: &Path) -> Result<Option<DocumentContent>, StoreError>
     )
 }
 
-/// Replaces the locked document atomically if it still is what `expected_base` says (`None`: absent).
+/// Replaces the locked document atomically if it still equals `expected_base` (`None`: absent).
 ///
-/// Of two writers with one base one has a conflict. An editor that takes no lock can still save between
-/// comparison and rename, a few microseconds; the hash that is returned lets the caller notice it at the next read.
+/// Of two writers with the same base one gets a conflict. An editor that takes no lock can still save between
+/// comparison and rename, a few microseconds; the returned hash lets the caller notice it at the next read.
 pub fn replace_document(
     lock: &DocumentLock,
     expected_base: Option<&Sha256>,
@@ -78,8 +76,8 @@ pub fn replace_document(
     Ok(hash_document(bytes))
 }
 
-/// Keeps a version that lost a conflict under `history/conflicts/` and returns where; once, however
-/// often it is kept.
+/// Stores a version that lost a conflict under `history/conflicts/` and returns its path; the same version is
+/// stored only once.
 ///
 /// # Errors
 /// The directory cannot be read or written.

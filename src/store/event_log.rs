@@ -1,9 +1,9 @@
-//! The event log `events.jsonl`: one envelope a line, numbered without a gap backwards, never
+//! Appends to and opens the event log `events.jsonl`: one envelope per line, numbered without a gap, never
 //! rewritten.
 //!
-//! Refuses to know any event: an event is what serialises as `{"kind": …, "data": …}` (serde's
-//! adjacent tagging). The first line has `seq` 0 and kind `log.opened` and carries the schema
-//! number; events count from 1.
+//! Does not know any event: an event is whatever serialises as `{"kind": …, "data": …}` (serde's adjacent
+//! tagging). The first line has `seq` 0 and kind `log.opened` and carries the schema number; events count
+//! from 1.
 
 mod backward_reader;
 mod forward_reader;
@@ -33,9 +33,7 @@ const OPENED_KIND: &str = "log.opened";
 /// The session and the turn that an event belongs to, if any.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EventOrigin {
-    /// The session.
     pub session: Option<SessionId>,
-    /// The turn.
     pub turn: Option<TurnId>,
 }
 
@@ -44,18 +42,14 @@ pub struct EventOrigin {
 pub struct EventLogRecord<E> {
     /// Its number, strictly increasing within a log, from 1.
     pub seq: u64,
-    /// When it happened.
     pub at: UnixMillis,
-    /// The run.
     pub run: RunId,
-    /// Where in the run.
     pub origin: EventOrigin,
-    /// What happened.
     pub event: E,
 }
 
 impl<E: Serialize> EventLogRecord<E> {
-    /// Writes the line as it stands in the log, without its end.
+    /// Formats the line as it is in the log, without its end.
     pub fn to_line(&self) -> Result<String, serde_json::Error> {
         let event = serde_json::to_value(&self.event)?;
         let (kind, data) = split_event(event).map_err(serde::ser::Error::custom)?;
@@ -109,19 +103,18 @@ fn join_event(kind: String, data: Value) -> Value {
     Value::Object(fields)
 }
 
-/// What a crash left at the end of the log: half a line, which is no event.
+/// An incomplete last line that a crash left in the log; it is no event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TornTail {
-    /// Its length.
     pub bytes: u64,
-    /// Where it is kept.
+    /// Where a copy is stored.
     pub kept_copy: PathBuf,
 }
 
-/// A log that was on disk already.
+/// A log that already existed on disk.
 #[derive(Debug)]
 pub struct OpenedEventLog<E> {
-    /// The log, ready to go on.
+    /// The log, ready for appending.
     pub log: EventLog<E>,
     /// What was cut off its end, if anything.
     pub torn: Option<TornTail>,
@@ -138,7 +131,7 @@ pub struct EventLog<E> {
 }
 
 impl<E> EventLog<E> {
-    /// Begins the log of a new run; refused where a log with events or a first line exists.
+    /// Creates the log of a new run; fails if a log with events or a first line exists.
     pub fn create(guard: &TamperGuard, run: &RunId, at: UnixMillis) -> Result<Self, StoreError> {
         let path = guard.layout().events();
         if guard.len(&path).unwrap_or(0) > 0 {
@@ -160,10 +153,10 @@ impl<E> EventLog<E> {
         Ok(log)
     }
 
-    /// Opens the log that is there; `None` when there is none, or none that got as far as one line.
+    /// Opens the existing log; `None` if there is none, or none with at least one line.
     ///
-    /// A last line without its end is cut off and kept in `history/`. A malformed line before it,
-    /// a number that does not rise and a newer schema are errors, and nothing is changed then.
+    /// An incomplete last line is cut off and stored in `history/`. A malformed line before it, a number that
+    /// does not increase and a newer schema are errors; then nothing is changed.
     pub fn open(guard: &TamperGuard) -> Result<Option<OpenedEventLog<E>>, StoreError> {
         let path = guard.layout().events();
         if guard.len(&path).is_none() {
@@ -195,17 +188,17 @@ impl<E> EventLog<E> {
         }
     }
 
-    /// The run whose log this is.
+    /// Returns the run that the log belongs to.
     pub fn run(&self) -> &RunId {
         &self.run
     }
 
-    /// The number of the last event; 0 before the first.
+    /// Returns the number of the last event; 0 before the first.
     pub fn last_seq(&self) -> u64 {
         self.last_seq
     }
 
-    /// The guard that it writes through.
+    /// Returns the guard through which the log is written.
     pub(super) fn guard(&self) -> &TamperGuard {
         &self.guard
     }
@@ -233,7 +226,7 @@ impl<E> EventLog<E> {
 impl<E: Serialize> EventLog<E> {
     /// Appends one event and returns its number; durable only after [`EventLog::sync`].
     ///
-    /// After an error the log is as it was and the number is not used up.
+    /// After an error the log is unchanged and the number is not used up.
     pub fn append(
         &mut self,
         at: UnixMillis,
@@ -258,13 +251,13 @@ impl<E: Serialize> EventLog<E> {
 }
 
 impl<E: DeserializeOwned> EventLog<E> {
-    /// Reads the events from number `from` on, up to the last one there now.
+    /// Reads the events from number `from` on, up to the current last one.
     pub fn read_from(&self, from: u64) -> Result<EventLogReader<E>, StoreError> {
         read_events(&self.path, from)
     }
 }
 
-/// Keeps what follows the last whole line in `history/torn_bytes-<instant>.bin`.
+/// Stores what follows the last whole line in `history/`, in a file named after the instant.
 fn save_torn_tail(layout: &WorkdirLayout, path: &Path, whole: u64) -> Result<PathBuf, StoreError> {
     let failed = |e| StoreError::from_io("read", path, e);
     let mut tail = Vec::new();

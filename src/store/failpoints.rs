@@ -1,18 +1,18 @@
-//! The places between two changes that outlive the program, told as trace events as they are passed.
+//! Emits trace events between two durable changes, so that a test can simulate a crash there.
 //!
-//! Refuses to do anything there: whoever rehearses a crash listens, and ends the process from outside.
+//! Does nothing else at these places: a test listens for the events, and ends the process from outside.
 
 use std::path::Path;
 
 /// The target of the trace events; no log of the program writes them.
 pub const FAILPOINT_TARGET: &str = "agent_collab::boundary";
 
-/// Tells that the program stands just before a change of a file, or after the last part of one.
+/// Traces that the program is just before a change of a file, or after the last part of one.
 pub fn trace_file_change(place: &'static str, path: &Path) {
     tracing::trace!(target: FAILPOINT_TARGET, place, path = %path.display());
 }
 
-/// Tells that the program is about to perform an effect.
+/// Traces that the program is about to perform an effect.
 pub fn trace_effect(effect: &impl std::fmt::Debug) {
     tracing::trace!(target: FAILPOINT_TARGET, place = "effect", path = first_word(effect));
 }

@@ -1,7 +1,7 @@
-//! What the user wrote in the composer, so that it can be called back after the program ended: one file a
-//! repository, outside of it, without secrets, and never more than a little.
+//! Stores what the user wrote in the composer, for recall in later sessions: one file per repository, outside
+//! of it, redacted and limited in size.
 //!
-//! A damaged file counts as an empty one. Refuses to touch what a newer version of this program wrote.
+//! A damaged file counts as empty. Never changes a file that a newer version of this program wrote.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -16,19 +16,18 @@ use crate::text::redactor::redact_text;
 const SCHEMA: u64 = 1;
 /// How many texts are kept.
 const MAX_TEXTS: usize = 100;
-/// How many bytes a text may have, without its secrets: more than anybody can write at once.
+/// The maximum length of a redacted text, in bytes: more than a user can write at once.
 pub const MAX_TEXT_BYTES: usize = 512 << 10;
-/// How many bytes all of them may have; the newest is kept however long it is.
+/// The maximum size of all texts, in bytes; the newest is kept however long it is.
 const MAX_TOTAL_BYTES: usize = 256 << 10;
-/// As JSON each byte may take six.
+/// In JSON each byte may take six.
 const MAX_FILE_BYTES: u64 = 6 * (MAX_TEXT_BYTES as u64) + 4096;
 
-/// What became of texts that were to be kept.
+/// Whether texts were stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InputHistoryFit {
-    /// They are kept.
     Stored,
-    /// One of them is too long for that.
+    /// One of them is too long to be stored.
     TooLong,
 }
 
@@ -44,24 +43,24 @@ struct InputHistoryContent {
     texts: Vec<String>,
 }
 
-/// Which version of this program wrote the file.
+/// The schema number in the file.
 #[derive(Debug, Default, Deserialize)]
 struct SchemaHeader {
     schema: u64,
 }
 
 impl InputHistoryFile {
-    /// Names the file of a repository, by its real root, in a folder of the user's; nothing is read yet.
+    /// Opens the file of a repository, by its real root, in a folder of the user's; reads nothing yet.
     pub fn new(folder: &Path, root: &Path) -> Self {
         Self {
             file: repository_file(folder, root),
         }
     }
 
-    /// Reads the texts, the oldest first.
+    /// Loads the texts, oldest first.
     ///
     /// # Errors
-    /// The file is there and cannot be read, or a newer version wrote it.
+    /// The file exists and cannot be read, or a newer version wrote it.
     pub fn load(&self) -> Result<Vec<String>, StoreError> {
         let bytes = nofollow_fs::read_limited(&self.file, MAX_FILE_BYTES)?.unwrap_or_default();
         let version: SchemaHeader = serde_json::from_slice(&bytes).unwrap_or_default();
@@ -76,10 +75,10 @@ impl InputHistoryFile {
         Ok(kept.texts)
     }
 
-    /// Adds texts, redacted; the oldest go where there are too many.
+    /// Adds texts, redacted; the oldest are dropped if there are too many.
     ///
     /// # Errors
-    /// The file cannot be read or written, or a newer version wrote it; it stays as it is then.
+    /// The file cannot be read or written, or a newer version wrote it; then it stays unchanged.
     pub fn add(&self, new: &[String]) -> Result<InputHistoryFit, StoreError> {
         let mut texts = self.load()?;
         let mut whole = InputHistoryFit::Stored;

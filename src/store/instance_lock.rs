@@ -1,7 +1,7 @@
-//! The lock of the program's instance in a repository, and the short locks of single documents.
+//! Locks the repository for one instance of the program, and single documents for short times.
 //!
-//! Refuses to believe a process id in a file: only the kernel's lock counts, and it ends with the
-//! process that holds it. Documents are replaced by rename, so their locks are files beside them.
+//! Never trusts a process id in a file: only the kernel's lock counts, and it ends with the process that has
+//! it. Documents are replaced by rename, so their locks are files beside them.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -18,33 +18,32 @@ use crate::domain::ids::UnixMillis;
 
 use super::{StoreError, WorkdirLayout, local_time, nofollow_fs, utc_time};
 
-/// A lock file that is exchanged under us this often is exchanged on purpose.
+/// The maximum number of tries; a lock file that is replaced more often is replaced on purpose.
 const MAX_LOCK_TRIES: u32 = 8;
-/// How long lookers, who hold the lock for microseconds and never alone, are waited for.
+/// How long to wait for readers of the lock, which share it for microseconds at a time.
 const LOOKER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Who holds the instance lock, as far as the lock file tells.
+/// The holder of the instance lock, as far as the lock file shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LockHolder {
     /// The process, unless it has not written its id yet.
     pub pid: Option<u32>,
-    /// When it took the lock.
+    /// When it acquired the lock.
     pub since: Option<UnixMillis>,
 }
 
-/// Why the instance lock could not be taken.
+/// Explains why the instance lock could not be acquired.
 #[derive(Debug, Error)]
 pub enum LockError {
-    /// Another instance works in this repository.
+    /// Another instance is running in this repository.
     #[error("another agent-collab works in this repository{}", describe_holder(.0))]
     HeldByInstance(LockHolder),
-    /// The lock file cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl LockError {
-    /// Says what the user can do.
+    /// Suggests what the user can do.
     pub fn hint(&self) -> String {
         match self {
             Self::HeldByInstance(_) => {
@@ -56,7 +55,8 @@ impl LockError {
 }
 
 impl fmt::Display for LockHolder {
-    /// Writes `process 123, since 2026-11-22 10:00`, in local time and as far as it is known; else nothing.
+    /// Writes `process 123, since 2026-11-22 10:00`, in local time and as far as it is known; otherwise
+    /// nothing.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pid = self.pid.map(|pid| format!("process {pid}"));
         let since = self
@@ -74,7 +74,7 @@ fn describe_holder(held: &LockHolder) -> String {
     }
 }
 
-/// What the lock file holds.
+/// The content of the lock file.
 #[derive(Debug, Serialize, Deserialize)]
 struct LockNote {
     pid: u32,
@@ -82,17 +82,17 @@ struct LockNote {
     since: UnixMillis,
 }
 
-/// The proof that this process is the only instance in the repository, until it is dropped.
+/// Proves that this process is the only instance in the repository, until it is dropped.
 #[derive(Debug)]
 pub struct InstanceLock {
     path: PathBuf,
     file: File,
-    /// Lock files that were moved away from `path` while we held them: still held.
+    /// Lock files that were moved away from `path` while they were locked; they stay locked.
     former: Vec<File>,
 }
 
 impl InstanceLock {
-    /// Takes the lock, or says who holds it. Never waits for another instance.
+    /// Acquires the lock, or returns its holder. Never waits for another instance.
     pub fn acquire(layout: &WorkdirLayout) -> Result<Self, LockError> {
         let path = layout.lock();
         let file = acquire_lock_file(&path)?;
@@ -103,11 +103,12 @@ impl InstanceLock {
         })
     }
 
-    /// Tells who holds the lock, `None` where nobody does. Takes nothing away from anybody: the lock
-    /// is only shared for a moment, which an instance that starts just then does not take for another one.
+    /// Returns the holder of the lock, `None` if there is none. It does not disturb other instances: it
+    /// shares the lock only for a moment, which an instance that is just starting does not mistake for
+    /// another instance.
     ///
     /// # Errors
-    /// The lock file is no plain file, or cannot be opened or locked.
+    /// The lock file is not a plain file, or cannot be opened or locked.
     pub fn read_holder(layout: &WorkdirLayout) -> Result<Option<LockHolder>, StoreError> {
         let path = layout.lock();
         let Some(file) = nofollow_fs::open_read(&path)? else {
@@ -120,12 +121,12 @@ impl InstanceLock {
         }
     }
 
-    /// Waits until the instance that holds the lock is gone; returns at once where there is none. Blocks.
+    /// Waits until the instance with the lock has ended; returns at once if there is none. Blocks.
     ///
-    /// Nothing is taken away from an instance that starts then, see [`InstanceLock::read_holder`].
+    /// It does not disturb an instance that starts in the meantime, see [`InstanceLock::read_holder`].
     ///
     /// # Errors
-    /// The lock file is no plain file, or cannot be opened or locked.
+    /// The lock file is not a plain file, or cannot be opened or locked.
     pub fn wait_until_free(layout: &WorkdirLayout) -> Result<(), StoreError> {
         let path = layout.lock();
         let Some(file) = nofollow_fs::open_read(&path)? else {
@@ -135,10 +136,10 @@ impl InstanceLock {
         FileExt::unlock(&file).map_err(|e| StoreError::from_io("unlock", &path, e))
     }
 
-    /// Makes sure that the lock file in the directory is still the one that is held.
+    /// Checks that the lock file in the directory is still the one that is locked.
     ///
-    /// If it was removed or exchanged, the one that is there now is taken as well. To be called
-    /// after every turn, because a second instance would lock the file that it finds.
+    /// If it was removed or replaced, the current file is locked as well. Must be called after every turn,
+    /// because a second instance would lock the file that it finds.
     pub fn reacquire_if_replaced(&mut self) -> Result<(), LockError> {
         if is_same_file(&self.file, &self.path)? {
             return Ok(());
@@ -151,7 +152,8 @@ impl InstanceLock {
 
 impl Drop for InstanceLock {
     fn drop(&mut self) {
-        // Closing alone would leave the lock with a child that was forked and has not begun its program yet.
+        // Closing alone would leave the lock with a child that was forked and has not started its program
+        // yet.
         for file in self.former.iter().chain([&self.file]) {
             let _ = FileExt::unlock(file);
         }
@@ -168,7 +170,7 @@ fn acquire_lock_file(path: &Path) -> Result<File, LockError> {
                 return Err(LockError::HeldByInstance(read_lock_note(path)?));
             }
         }
-        // Between opening and locking, another may have exchanged the file.
+        // Another process may have replaced the file between opening and locking.
         if !is_same_file(&file, path)? {
             continue;
         }
@@ -193,8 +195,8 @@ enum ExclusiveAttempt {
     HeldByAnother,
 }
 
-/// Locks a file exclusively. An instance holds its lock exclusively, lookers share it: where sharing is
-/// possible there is no instance, and the lookers are gone in a moment.
+/// Locks a file exclusively. An instance has an exclusive lock, readers share it: if sharing is possible
+/// there is no instance, and the readers are gone in a moment.
 fn try_lock_alone(file: &File) -> io::Result<ExclusiveAttempt> {
     let started = Instant::now();
     loop {
@@ -248,12 +250,13 @@ pub struct DocumentLock {
 }
 
 impl DocumentLock {
-    /// How long one is waited for; the program holds one for milliseconds.
+    /// How long to wait for a document lock; the program keeps one for milliseconds.
     pub const WAIT_TIMEOUT: Duration = Duration::from_secs(5);
-    /// How long after each other it is tried meanwhile.
+    /// The interval between two tries in the meantime.
     pub const RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
-    /// Takes the lock file `<document>.lock`; [`StoreError::LockBusy`] where another holds it. Never waits.
+    /// Locks the file `<document>.lock`; [`StoreError::LockBusy`] if another process has the lock. Never
+    /// waits.
     pub fn try_acquire(document: &Path) -> Result<Self, StoreError> {
         let mut name = document.file_name().unwrap_or_default().to_os_string();
         name.push(".lock");
@@ -272,7 +275,7 @@ impl DocumentLock {
         }
     }
 
-    /// The same, but waits, at most five seconds. Blocks.
+    /// Locks the file like [`DocumentLock::try_acquire`], but waits at most five seconds. Blocks.
     pub fn acquire(document: &Path) -> Result<Self, StoreError> {
         let started = Instant::now();
         loop {
@@ -285,7 +288,7 @@ impl DocumentLock {
         }
     }
 
-    /// The document that may be replaced.
+    /// Returns the path of the locked document.
     pub fn document(&self) -> &Path {
         &self.document
     }
@@ -293,7 +296,7 @@ impl DocumentLock {
 
 impl Drop for DocumentLock {
     fn drop(&mut self) {
-        // As for the instance's.
+        // Unlock explicitly, as for the instance lock.
         let _ = FileExt::unlock(&self.file);
     }
 }
@@ -314,7 +317,7 @@ mod tests {
 
     const CHILD_ROOT: &str = "AGENT_COLLAB_TEST_LOCK_ROOT";
 
-    /// Runs as the other process: says what it got, then holds it until its input closes.
+    /// Runs as the other process: reports what it got, then keeps it until its input closes.
     #[test]
     fn a_child_reports_what_it_got() {
         let Some(root) = std::env::var_os(CHILD_ROOT) else {

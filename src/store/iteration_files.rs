@@ -1,6 +1,6 @@
-//! Keeps every committed version of plan and comments under `list_iterations/<number>/`.
+//! Stores every committed version of plan and comments under `iterations/<number>/`.
 //!
-//! Refuses to overwrite a kept version: a second one in the same iteration gets a number.
+//! Never overwrites a stored version: a second one in the same iteration gets a number.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use super::nofollow_fs::PathKind;
 use super::{StoreError, TamperGuard, WorkdirLayout, nofollow_fs};
 
-/// The largest document that is compared, in bytes.
+/// The maximum size of a document that is compared, in bytes.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Keeps one version and returns where; the same bytes as the newest kept version are kept once.
+/// Stores one version and returns its path; bytes equal to the newest stored version are not stored again.
 ///
 /// The first version of `plan.md` in an iteration is `plan.md`, the next `plan-2.md` and so on.
 pub fn save_version(
@@ -39,20 +39,19 @@ pub fn save_version(
     }
 }
 
-/// A kept version of a document.
+/// A stored version of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentVersion {
-    /// The iteration that it was kept for.
+    /// The iteration that it was stored for.
     pub iteration: u32,
-    /// Which of its versions, from 1.
+    /// Its number within the iteration, from 1.
     pub number: u32,
     /// Its path below the work directory.
     pub name: String,
-    /// Its bytes.
     pub bytes: Vec<u8>,
 }
 
-/// Reads the last `most` kept versions of a document, the oldest first. Needs no lock.
+/// Loads the last `most` stored versions of a document, oldest first. Needs no lock.
 ///
 /// # Errors
 /// The folder or a version cannot be read.
@@ -65,7 +64,7 @@ pub fn load_last_versions(
     load_versions(layout, found.split_off(found.len().saturating_sub(most)))
 }
 
-/// Reads the first version of a document that was kept for an iteration. Needs no lock.
+/// Loads the first stored version of a document in an iteration. Needs no lock.
 ///
 /// # Errors
 /// It cannot be read.
@@ -77,7 +76,7 @@ pub fn load_first_version(
     nofollow_fs::read_limited(&layout.iteration_folder(iteration).join(name), MAX_BYTES)
 }
 
-/// A version by its iteration, its number in it and its file's name.
+/// A version by iteration, number within it, and file name.
 type VersionKey = (u32, u32, String);
 
 fn list_versions(layout: &WorkdirLayout, name: &str) -> Result<Vec<VersionKey>, StoreError> {
@@ -88,7 +87,7 @@ fn list_versions(layout: &WorkdirLayout, name: &str) -> Result<Vec<VersionKey>, 
             match nofollow_fs::path_kind(&layout.iteration_folder(n).join(&kept))? {
                 PathKind::Missing => break,
                 PathKind::File => found.push((n, n_version, kept)),
-                // Nothing that the program wrote; a version after it may be.
+                // The program did not write this; a version after it may exist.
                 PathKind::Directory | PathKind::Symlink | PathKind::Other => {}
             }
         }
@@ -116,7 +115,7 @@ fn load_versions(
     Ok(versions)
 }
 
-/// The numbers of the iterations that are kept, in order.
+/// Returns the numbers of the stored iterations, in order.
 fn list_iterations(layout: &WorkdirLayout) -> Result<Vec<u32>, StoreError> {
     let folder = layout.iterations();
     if nofollow_fs::path_kind(&folder)? != PathKind::Directory {

@@ -1,6 +1,6 @@
-//! Instants as the user's clock shows them, for people alone.
+//! Formats instants in the user's local time, for display only.
 //!
-//! Refuses to be stored or read back: what is kept on disk is UTC.
+//! Times on disk are in UTC: see `utc_time`.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use super::utc_time;
 use crate::domain::ids::UnixMillis;
 
-/// Writes an instant in local time, to the minute: `2026-11-22 18:05`.
+/// Formats an instant in local time, to the minute: `2026-11-22 18:05`.
 pub fn to_local_text(at: UnixMillis) -> String {
     to_zoned_text(at, TimeZone::system())
 }
@@ -19,7 +19,7 @@ fn to_zoned_text(at: UnixMillis, zone: TimeZone) -> String {
             .to_zoned(zone)
             .strftime("%Y-%m-%d %H:%M")
             .to_string(),
-        // Outside of all calendars.
+        // The instant is outside of every calendar.
         Err(_) => utc_time::to_rfc3339(at),
     }
 }

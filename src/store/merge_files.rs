@@ -1,6 +1,4 @@
-//! Files in which the user puts a merge right: written once, read by whoever made them, never lost.
-//!
-//! Refuses to know what is merged.
+//! Writes files in which the user resolves a merge; they are never lost.
 
 use std::fs;
 use std::io;
@@ -10,10 +8,10 @@ use crate::domain::ids::UnixMillis;
 
 use super::{StoreError, WorkdirLayout, atomic_file, document_files, nofollow_fs};
 
-/// Writes a merge under `merges/` and returns where.
+/// Writes a merge under `merges/` and returns its path.
 ///
 /// # Errors
-/// The disk refuses.
+/// The disk fails.
 pub fn write_merge(layout: &WorkdirLayout, name: &str, text: &str) -> Result<PathBuf, StoreError> {
     let dir = layout.merges();
     nofollow_fs::ensure_dirs(layout.workdir(), &dir)?;
@@ -22,10 +20,10 @@ pub fn write_merge(layout: &WorkdirLayout, name: &str, text: &str) -> Result<Pat
     Ok(path)
 }
 
-/// Moves all merges to the texts that lost a conflict: the user may have typed in them.
+/// Moves all merges to `history/conflicts/`: the user may have typed in them.
 ///
 /// # Errors
-/// One cannot be read, kept or removed.
+/// A merge cannot be read, stored or removed.
 pub fn move_to_conflicts(layout: &WorkdirLayout, at: UnixMillis) -> Result<(), StoreError> {
     let dir = layout.merges();
     let failed = |error| StoreError::from_io("clear", &dir, error);
@@ -35,7 +33,7 @@ pub fn move_to_conflicts(layout: &WorkdirLayout, at: UnixMillis) -> Result<(), S
     };
     for entry in entries {
         let path = entry.map_err(failed)?.path();
-        // What an editor left beside a merge, such as a folder of its own, is not ours to move.
+        // Other things that an editor left beside a merge, such as a folder, do not belong to the program.
         if nofollow_fs::path_kind(&path)? != nofollow_fs::PathKind::File {
             continue;
         }

@@ -1,6 +1,6 @@
-//! Opens plain files and plain directories, and nothing else, at places an agent could have changed.
+//! Opens plain files and plain directories, and nothing else, at paths that an agent could have changed.
 //!
-//! Refuses to follow a symbolic link, to wait at a FIFO, and to read more than it was told.
+//! Never follows a symbolic link, waits at a FIFO, or reads more than the limit.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read};
@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 
 use super::{StoreError, failpoints};
 
-/// What stands at a path, links not followed.
+/// What is at a path, without following links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PathKind {
     Missing,
@@ -24,7 +24,7 @@ pub(super) enum PathKind {
 }
 
 impl PathKind {
-    /// Names it for a message.
+    /// Returns the name for a message.
     pub(super) fn label(self) -> &'static str {
         match self {
             Self::Missing => "missing",
@@ -36,7 +36,7 @@ impl PathKind {
     }
 }
 
-/// Looks at a path without following a link at its end.
+/// Returns what is at a path without following a link at its end.
 pub(super) fn path_kind(path: &Path) -> Result<PathKind, StoreError> {
     match fs::symlink_metadata(path) {
         Ok(meta) if meta.is_file() => Ok(PathKind::File),
@@ -56,7 +56,7 @@ fn is_missing(error: &io::Error) -> bool {
     )
 }
 
-/// Opens a plain file for reading; `None` when nothing is there.
+/// Opens a plain file for reading; `None` if nothing is there.
 pub(super) fn open_read(path: &Path) -> Result<Option<File>, StoreError> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -118,7 +118,7 @@ fn open_plain_file(
     }
 }
 
-/// Reads a whole plain file of at most `limit` bytes; `None` when nothing is there.
+/// Reads a whole plain file of at most `limit` bytes; `None` if nothing is there.
 pub(super) fn read_limited(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, StoreError> {
     let Some(file) = open_read(path)? else {
         return Ok(None);
@@ -136,7 +136,7 @@ pub(super) fn read_limited(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, S
     Ok(Some(bytes))
 }
 
-/// Reads a plain file of JSON up to this size; `None` when nothing is there.
+/// Reads a plain file of JSON up to this size; `None` if nothing is there.
 pub(super) fn read_json<T: DeserializeOwned>(
     path: &Path,
     limit: u64,
@@ -192,7 +192,7 @@ pub(super) fn ensure_dirs(base: &Path, path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Gives the owner back the right to list, enter and change a directory, if it was taken away.
+/// Restores the owner's right to list, enter and change a directory, if it was removed.
 pub(super) fn ensure_owner_rights(dir: &Path) -> Result<(), StoreError> {
     let meta = fs::symlink_metadata(dir).map_err(|e| StoreError::from_io("look at", dir, e))?;
     let mode = meta.permissions().mode();
@@ -225,7 +225,7 @@ pub(super) fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Finds a free place: `path` itself, else `path-2`, `path-3` and so on.
+/// Finds a free path: `path` itself, else `path-2`, `path-3` and so on.
 pub(super) fn find_free_path(path: &Path) -> Result<std::path::PathBuf, StoreError> {
     let mut place = path.to_path_buf();
     let mut n = 1_u32;

@@ -1,6 +1,5 @@
-//! Patches of what children changed and nobody took over: whole files for `git apply`, kept until the user removes them.
-//!
-//! Refuses to know what is in them, and to remove one that was not taken over.
+//! Stores patches of children that were not applied: whole files for `git apply`, kept until the user removes
+//! them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,10 +7,10 @@ use std::path::{Path, PathBuf};
 use super::workdir_layout::id_to_file_name;
 use super::{StoreError, WorkdirLayout, atomic_file, nofollow_fs};
 
-/// Writes a patch under `patches/`, over an earlier one of that name, and returns where.
+/// Writes a patch under `patches/`, over an earlier one with that name, and returns its path.
 ///
 /// # Errors
-/// The disk refuses.
+/// The disk fails.
 pub fn write_patch(
     layout: &WorkdirLayout,
     name: &str,
@@ -24,10 +23,10 @@ pub fn write_patch(
     Ok(path)
 }
 
-/// Removes a patch that was taken over.
+/// Removes a patch that was applied.
 ///
 /// # Errors
-/// The disk refuses.
+/// The disk fails.
 pub fn remove_patch(layout: &WorkdirLayout, path: &Path) -> Result<(), StoreError> {
     let path = layout.root().join(path);
     match std::fs::remove_file(&path) {

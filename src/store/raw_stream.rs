@@ -1,7 +1,6 @@
-//! The raw stream of one session: what its CLI said, line by line, redacted and bounded.
+//! Stores the raw stream of one session: the output lines of its CLI, redacted and limited in size.
 //!
-//! Refuses to keep a line that was not cleaned first, and to grow without end: it keeps one older
-//! file, and says in the new one what is gone.
+//! No line is stored without redaction. It keeps one older file, and notes in the new one what is gone.
 
 use std::fmt;
 use std::fs;
@@ -10,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 use super::{StoreError, TamperGuard, WorkdirLayout, nofollow_fs};
 
-/// The stream's file, and the one before it.
+/// The file of the stream; the previous one has `.1` appended.
 pub(super) const RAW_FILE_NAME: &str = "raw.jsonl";
 const OLD_RAW_FILE_NAME: &str = "raw.jsonl.1";
 
-/// The function that makes a line fit to be kept: secrets and control sequences removed.
+/// Makes a line fit for storage: removes secrets and control sequences.
 pub type LineCleaner = Box<dyn Fn(&str) -> String + Send + Sync>;
 
 /// Writes `raw.jsonl` and, when that is full, moves it to `raw.jsonl.1`.
@@ -24,13 +23,13 @@ pub struct RawStream {
     limit: u64,
     clean: LineCleaner,
     n_lost_bytes: u64,
-    /// How long the file is, once that was asked.
+    /// The length of the file, once it was read.
     file_len: Option<u64>,
     /// Lines that are not written yet.
     buffer: String,
 }
 
-/// How much is held before it is written, in bytes.
+/// How much is buffered before it is written, in bytes.
 const MAX_BUFFER_BYTES: usize = 64 * 1024;
 
 impl fmt::Debug for RawStream {
@@ -55,8 +54,8 @@ impl RawStream {
         }
     }
 
-    /// Takes one line (its end not included) in, cleaned; written with the next [`RawStream::flush`], or
-    /// before it where many are held.
+    /// Adds one line (without its end), redacted; it is written with the next [`RawStream::flush`], or before
+    /// it if many lines are buffered.
     ///
     /// A line that is longer than a whole file may be is cut and followed by a line
     /// `{"agent_collab":"cut","bytes":…}` with the number of bytes left out.
@@ -90,12 +89,12 @@ impl RawStream {
         }
     }
 
-    /// Writes what is held; what cannot be written is dropped with the error.
+    /// Writes the buffered lines; what cannot be written is dropped with the error.
     pub fn flush(&mut self) -> Result<(), StoreError> {
         if self.buffer.is_empty() {
             return Ok(());
         }
-        // Half a line of a crash must not swallow the line that follows it.
+        // An incomplete line from a crash must not swallow the line that follows it.
         let torn = self
             .guard
             .last_byte(&self.path)?
@@ -122,11 +121,12 @@ impl RawStream {
     }
 }
 
-/// Goes through the lines of all raw streams of a run that hold a text, each stream's in order, with what makes something
-/// of a line; gives the last thing that was made, and nothing once it is not wanted any more. Keeps one line at a time.
+/// Applies a function to the lines in all raw streams of a run that contain a text, in order within each
+/// stream, and returns its last result; returns nothing if it is cancelled. Keeps one line in memory at a
+/// time.
 ///
 /// # Errors
-/// A stream is there and cannot be read.
+/// A stream exists and cannot be read.
 pub fn find_last_match<T>(
     layout: &WorkdirLayout,
     text: &str,

@@ -1,6 +1,6 @@
-//! Lists what lies in `history/`: one directory a run, named by its date and title.
+//! Lists the archived runs in `history/`: one directory per run, named by its date and title.
 //!
-//! Refuses to read what a run is: a directory is told by its name alone, and nothing is changed.
+//! Recognizes a directory by its name alone, and changes nothing.
 
 use std::fs;
 
@@ -17,18 +17,17 @@ const DATE_LEN: usize = "2026-11-21".len();
 /// The directory of one archived run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunArchive {
-    /// The directory's name.
     pub name: String,
     /// When the run was archived.
     pub date: Date,
-    /// Where its files lie.
+    /// The paths of its files.
     pub layout: WorkdirLayout,
 }
 
 /// Lists the archived runs by name. Texts that lost a conflict and files set aside are no runs.
 ///
 /// # Errors
-/// The directory is there and cannot be listed.
+/// The directory exists and cannot be listed.
 pub fn list_archives(layout: &WorkdirLayout) -> Result<Vec<RunArchive>, StoreError> {
     let history = layout.history();
     if nofollow_fs::path_kind(&history)? != PathKind::Directory {
@@ -51,7 +50,8 @@ pub fn list_archives(layout: &WorkdirLayout) -> Result<Vec<RunArchive>, StoreErr
     Ok(archives)
 }
 
-/// The archived run in which a discussion was begun, by its directory's name; `None` where there is none.
+/// Finds the archived run in which a discussion was started; returns its directory's name, `None` if there is
+/// none.
 ///
 /// # Errors
 /// As [`list_archives`].
@@ -64,7 +64,7 @@ pub fn find_archive_of_discussion(
     Ok(found.map(|archive| archive.name))
 }
 
-/// The date that a run's directory begins with; `None` when it is none of a run.
+/// Parses the date at the start of a run's directory name; `None` if the directory is not of a run.
 fn parse_archive_date(name: &str) -> Option<Date> {
     let (date, rest) = name.split_at_checked(DATE_LEN)?;
     rest.starts_with('-').then(|| date.parse().ok())?

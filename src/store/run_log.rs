@@ -1,24 +1,22 @@
-//! The log of the run for people, `log.md`: what was there stays there, entries come after it.
-//!
-//! Refuses to change or reorder anything that was written.
+//! Appends to the run's log for people, `log.md`; existing entries are never changed or reordered.
 
 use super::{StoreError, TamperGuard};
 
-/// Appends to `log.md`.
+/// Appends entries to `log.md`.
 #[derive(Debug, Clone)]
 pub struct RunLog {
     guard: TamperGuard,
 }
 
 impl RunLog {
-    /// Names the log; touches nothing yet.
+    /// Prepares the log; touches no file yet.
     pub fn new(guard: &TamperGuard) -> Self {
         Self {
             guard: guard.clone(),
         }
     }
 
-    /// Appends one entry, durably; it begins on a line of its own and ends with a line end.
+    /// Appends one entry, durably; it starts on a line of its own and ends with a line end.
     pub fn append_entry(&self, text: &str) -> Result<(), StoreError> {
         let path = self.guard.layout().log();
         let mut entry = String::with_capacity(text.len() + 2);

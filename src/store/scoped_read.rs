@@ -1,8 +1,8 @@
-//! Reads files that an agent, a repository or a prompt names: beneath the real project root, or not at all.
+//! Reads files that an agent, a repository or a prompt names: only below the real project root.
 //!
-//! What was opened is what was checked: no name is looked up twice, so that nothing can be swapped in between.
-//! Links may lead anywhere inside the root. Only regular files with one name are read: a pipe would hang, and a
-//! second name may be that of a file elsewhere. Refuses to know what the files are for.
+//! The file that was checked is the file that was opened: no name is looked up twice, so nothing can be
+//! swapped in between. Links may lead anywhere inside the root. Only regular files with one name are read: a
+//! pipe would block, and a second name (hard link) may belong to a file elsewhere.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -18,14 +18,14 @@ use nix::fcntl::{OFlag, openat, readlinkat};
 use nix::sys::stat::Mode;
 use thiserror::Error;
 
-/// How much may be read; a file or a sum that is exactly as large is read.
+/// How much may be read; a file or a sum exactly at the limit is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadLimits {
-    /// The most files at once.
+    /// The maximum number of files at once.
     pub max_files: usize,
-    /// The most bytes of one file.
+    /// The maximum size of one file, in bytes.
     pub max_file_bytes: u64,
-    /// The most bytes of all of them.
+    /// The maximum size of all files, in bytes.
     pub max_total_bytes: u64,
 }
 
@@ -39,79 +39,70 @@ impl Default for ReadLimits {
     }
 }
 
-/// Why a named file was not read; each says which one, and what to do is in [`ScopedReadError::hint`].
+/// Explains why a named file was not read; [`ScopedReadError::hint`] says what to do.
 #[derive(Debug, Error)]
 pub enum ScopedReadError {
-    /// More files are named than may be.
+    /// Too many files are named.
     #[error("{n} files are named, at most {limit} are read at once")]
     TooMany {
-        /// How many.
+        /// How many files were named.
         n: usize,
-        /// The most.
         limit: usize,
     },
-    /// One file is too large.
     #[error("{name:?} has {size} bytes, at most {limit} are read of one file")]
     TooLarge {
-        /// The file as it was named.
+        /// The file name as it was given.
         name: String,
-        /// Its size in bytes, or what was read of it when it grew.
+        /// Its size in bytes, or what was read of it if it grew.
         size: u64,
-        /// The most.
         limit: u64,
     },
     /// All files together are too large.
     #[error("with {name:?} the named files have {size} bytes, at most {limit} are read at once")]
     TotalTooLarge {
-        /// The file with which it was too much.
+        /// The file that exceeded the limit.
         name: String,
-        /// The sum up to it, in bytes.
+        /// The sum including it, in bytes.
         size: u64,
-        /// The most.
         limit: u64,
     },
-    /// There is no such file.
     #[error("{name:?} is not there")]
     NotFound {
-        /// The file as it was named.
+        /// The file name as it was given.
         name: String,
     },
-    /// The name, or a link on its way, leads out of the project.
+    /// The name, or a link in its path, leads out of the project.
     #[error("{name:?} leads out of {}", root.display())]
     Outside {
-        /// The file as it was named.
+        /// The file name as it was given.
         name: String,
-        /// The project.
         root: PathBuf,
     },
-    /// What is there is no file that is read.
+    /// It is not a regular file.
     #[error("{name:?} is {found}; only regular files are read")]
     NotRegular {
-        /// The file as it was named.
+        /// The file name as it was given.
         name: String,
-        /// What it is.
         found: &'static str,
     },
-    /// It is no text.
     #[error("{name:?} is no text: {why}")]
     NotText {
-        /// The file as it was named.
+        /// The file name as it was given.
         name: String,
-        /// What it holds that no text does.
+        /// Why it is not text.
         why: &'static str,
     },
     /// The system refused.
     #[error("cannot read {name:?}")]
     Io {
-        /// The file as it was named.
+        /// The file name as it was given.
         name: String,
-        /// The system's reason.
         source: io::Error,
     },
 }
 
 impl ScopedReadError {
-    /// A word for scripts that stays the same.
+    /// Returns a stable error code for scripts.
     pub fn code(&self) -> &'static str {
         match self {
             Self::TooMany { .. } => "E_FILE_TOO_MANY",
@@ -124,7 +115,7 @@ impl ScopedReadError {
         }
     }
 
-    /// What to do about it.
+    /// Suggests what the user can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::TooMany { .. } | Self::TotalTooLarge { .. } => "name fewer files",
@@ -138,21 +129,19 @@ impl ScopedReadError {
     }
 }
 
-/// One file that was read.
+/// The bytes of one file, with the name under which it was requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileContents {
-    /// The file as it was named.
+    /// The file name as it was given.
     pub name: String,
-    /// All of it.
     pub bytes: Vec<u8>,
 }
 
-/// One text that was read.
+/// The text of one file, with the name under which it was requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileText {
-    /// The file as it was named.
+    /// The file name as it was given.
     pub name: String,
-    /// All of it.
     pub text: String,
 }
 
@@ -178,25 +167,25 @@ pub struct ScopedReader {
 /// How many links are followed on the way to one file.
 const MAX_LINKS: usize = 40;
 
-/// How often the kernel is asked again when something was renamed while it looked.
+/// How often the kernel is asked again if something was renamed during the lookup.
 #[cfg(target_os = "linux")]
 const MAX_OPEN_TRIES: usize = 8;
 
 impl ScopedReader {
-    /// Opens the project; its root may be named by a link.
+    /// Opens the project; its root may be a link.
     ///
     /// # Errors
-    /// It is no directory, or cannot be opened.
+    /// It is not a directory, or cannot be opened.
     pub fn open(root: &Path) -> io::Result<Self> {
         let path = root.canonicalize()?;
         let root = nix::fcntl::open(&path, folder_open_flags(), Mode::empty())?;
         Ok(Self { root, path })
     }
 
-    /// Reads all the files that are named, or none.
+    /// Reads all the named files, or none.
     ///
     /// # Errors
-    /// The first one that may not or cannot be read, or the limit that they exceed.
+    /// The first file that may not or cannot be read, or the limit that they exceed.
     pub fn read_all(
         &self,
         names: &[String],
@@ -241,10 +230,10 @@ impl ScopedReader {
         Ok(all)
     }
 
-    /// Reads all the texts that are named, or none.
+    /// Reads all the named texts, or none.
     ///
     /// # Errors
-    /// As [`ScopedReader::read_all`]; or the first that is no text.
+    /// As [`ScopedReader::read_all`]; or the first file that is not text.
     pub fn read_texts(
         &self,
         names: &[String],
@@ -276,14 +265,14 @@ impl ScopedReader {
         let mut bytes = Vec::new();
         let reading = file.take(limit.saturating_add(1)).read_to_end(&mut bytes);
         reading.map_err(failed)?;
-        // It may have grown since, or tell no size.
+        // It may have grown since, or report no size.
         match bytes.len() as u64 {
             size if size > limit => Err(too_large(size)),
             _ => Ok(bytes),
         }
     }
 
-    /// Opens a regular file, without waiting for whatever else may be there.
+    /// Opens a regular file, without blocking if something else is there.
     fn open_regular_file(&self, name: &str) -> Result<File, ScopedReadError> {
         let relative = self.relative_path(name);
         let opened = relative.and_then(|relative| self.open_beneath(&relative));
@@ -304,7 +293,8 @@ impl ScopedReader {
         })
     }
 
-    /// An absolute name may lie in the project; what it is called there is all that counts.
+    /// Converts an absolute name inside the project into a relative one; only the path inside the project
+    /// counts.
     fn relative_path(&self, name: &str) -> Result<PathBuf, Errno> {
         let path = Path::new(name);
         if name.is_empty() || name.contains('\0') {
@@ -317,8 +307,8 @@ impl ScopedReader {
         Ok(Path::new(".").join(inside))
     }
 
-    /// Asks the kernel to stay beneath. It refuses links that say where they lead from the very top, which may
-    /// be inside all the same, and older ones do not know the question: then every step is made by hand.
+    /// Asks the kernel to stay below the root (`openat2`). The kernel refuses absolute links, which may lead
+    /// inside all the same, and older kernels do not have the call: then the path is walked by hand.
     fn open_beneath(&self, name: &Path) -> Result<OwnedFd, Errno> {
         #[cfg(target_os = "linux")]
         {
@@ -338,8 +328,9 @@ impl ScopedReader {
         self.open_by_walking(name)
     }
 
-    /// Opens a file step by step: each from the directory before it, none through a link unseen. The way up is
-    /// the way it came down, so that a directory that is moved meanwhile leads nowhere else.
+    /// Opens a file component by component: each from the directory before it, and no link is followed
+    /// unchecked. `..` goes back the way it came, so that a directory that is moved in the meantime leads
+    /// nowhere else.
     fn open_by_walking(&self, name: &Path) -> Result<OwnedFd, Errno> {
         let mut way: Vec<OwnedFd> = Vec::new();
         let mut steps: VecDeque<OsString> = path_steps(name);
@@ -364,7 +355,7 @@ impl ScopedReader {
                 }
                 Err(error) => error,
             };
-            // A link is refused in different words; whether it is one is asked of itself.
+            // Systems report a refused link with different errors, so ask whether it is a link.
             let target = readlinkat(here, step.as_os_str()).map_err(|_| error)?;
             n_links += 1;
             if n_links > MAX_LINKS {
@@ -415,7 +406,7 @@ impl ScopedReader {
     }
 }
 
-/// Reading without waiting for a pipe's other end and without becoming a terminal's process.
+/// Returns flags that neither wait for the other end of a pipe nor make a terminal the controlling one.
 fn file_open_flags() -> OFlag {
     OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC
 }
@@ -427,7 +418,7 @@ fn folder_open_flags() -> OFlag {
     flags
 }
 
-/// The steps of a path; one that ends in a slash or a dot ends at a directory.
+/// Returns the components of a path; a path that ends in a slash or a dot must end at a directory.
 fn path_steps(path: &Path) -> VecDeque<OsString> {
     let mut steps: VecDeque<OsString> = path
         .components()

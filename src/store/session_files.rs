@@ -1,6 +1,6 @@
-//! The files of one session: `session.json`, `messages_path.jsonl`, and the way to its raw stream.
+//! Reads and writes the files of one session: `session.json`, `messages.jsonl` and the raw stream.
 //!
-//! Refuses to know what a session or a message is: both are whatever serialises.
+//! Does not know what a session or a message is: both are whatever serialises.
 
 use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use std::path::PathBuf;
@@ -19,18 +19,19 @@ use super::{
 
 /// The schema number of `session.json` that this version writes.
 pub const SCHEMA: u64 = 1;
-/// The largest `session.json` that is read, in bytes.
+/// The maximum size of a `session.json` that is read, in bytes.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Reads a session's `session.json` as it lies on disk, whoever writes it; `None` where there is none.
+/// Loads a session's `session.json` from disk, while another process may be writing it; `None` if there is
+/// none.
 ///
 /// # Errors
-/// It cannot be read, or is no JSON.
+/// It cannot be read, or is not JSON.
 pub fn load_session(layout: &WorkdirLayout, id: &SessionId) -> Result<Option<Value>, StoreError> {
     nofollow_fs::read_json(&layout.session_folder(id).join("session.json"), MAX_BYTES)
 }
 
-/// Reads the `session.json` of every session, by its id; one that cannot be read is left out.
+/// Loads the `session.json` of every session, ordered by id; one that cannot be read is left out.
 ///
 /// # Errors
 /// The folder of the sessions cannot be listed.
@@ -41,7 +42,7 @@ pub fn list_sessions(layout: &WorkdirLayout) -> Result<Vec<Value>, StoreError> {
         .collect())
 }
 
-/// Each folder of a session with its `session.json`, by their names.
+/// Returns each session folder with its `session.json`, ordered by name.
 fn list_session_folders(layout: &WorkdirLayout) -> Result<Vec<(PathBuf, Value)>, StoreError> {
     let folder = layout.sessions();
     if nofollow_fs::path_kind(&folder)? != PathKind::Directory {
@@ -61,7 +62,7 @@ fn list_session_folders(layout: &WorkdirLayout) -> Result<Vec<(PathBuf, Value)>,
     Ok(names.iter().filter_map(read).collect())
 }
 
-/// The messages of a session, whoever writes them: each look reads only what is new.
+/// Reads the messages of a session that another process may be writing: each call reads only new ones.
 #[derive(Debug, Clone)]
 pub struct SessionMessageReader {
     path: PathBuf,
@@ -70,7 +71,7 @@ pub struct SessionMessageReader {
 }
 
 impl SessionMessageReader {
-    /// Those of a session of this run; nothing is read yet.
+    /// Prepares to read the messages of a session of this run; reads nothing yet.
     pub fn new(layout: &WorkdirLayout, id: &SessionId) -> Self {
         Self {
             path: layout.session_folder(id).join("messages.jsonl"),
@@ -78,7 +79,8 @@ impl SessionMessageReader {
         }
     }
 
-    /// Reads on. A damaged message is left out; one that is half written is read once it is whole. Blocks.
+    /// Reads new messages. A damaged message is left out; an incomplete one is read once it is complete.
+    /// Blocks.
     ///
     /// # Errors
     /// They cannot be read.
@@ -103,16 +105,16 @@ impl SessionMessageReader {
     }
 }
 
-/// What came of deleting old sessions.
+/// The result of deleting old sessions.
 #[derive(Debug, Default)]
 pub struct PruneReport {
-    /// How many are deleted.
+    /// How many were deleted.
     pub n_deleted: usize,
-    /// Why others are still there.
+    /// Why others still exist.
     pub failures: Vec<StoreError>,
 }
 
-/// Deletes the sessions of tasks in finished runs that were last changed before an instant.
+/// Deletes the sessions of tasks in archived runs that were last changed before an instant.
 ///
 /// # Errors
 /// A folder cannot be listed.
@@ -123,7 +125,7 @@ pub fn prune_archived_sessions(
 ) -> Result<PruneReport, StoreError> {
     let mut pruned = PruneReport::default();
     for archive in run_archives::list_archives(layout)? {
-        // By the folder that was looked at: what a file says of itself may be another's id.
+        // Use the folder that was listed: the id inside a file may be another session's.
         for (folder, session) in list_session_folders(&archive.layout)? {
             let changed = session["updated"].as_i64();
             let is_child = session["kind"] == "task" || session["kind"] == "participant";
@@ -150,7 +152,7 @@ pub struct SessionFiles {
 }
 
 impl SessionFiles {
-    /// Names the files of a session; touches nothing yet.
+    /// Returns the files of a session; touches none yet.
     pub fn new(guard: &TamperGuard, id: &SessionId) -> Self {
         Self {
             guard: guard.clone(),
@@ -189,7 +191,7 @@ impl SessionFiles {
         self.guard.replace(&path, &text)
     }
 
-    /// Reads `session.json`; `None` when there is none.
+    /// Loads `session.json`; `None` if there is none.
     pub fn load<T: DeserializeOwned>(&self) -> Result<Option<T>, StoreError> {
         let path = self.session_path();
         let Some(mut fields) = nofollow_fs::read_json::<Map<String, Value>>(&path, MAX_BYTES)?
@@ -216,7 +218,7 @@ impl SessionFiles {
     pub fn append_message<M: Serialize>(&self, message: &M) -> Result<(), StoreError> {
         let path = self.messages_path();
         let mut line = Vec::new();
-        // Half a line of a crash must not swallow the message that follows it.
+        // An incomplete line from a crash must not swallow the message that follows it.
         if self
             .guard
             .last_byte(&path)?
@@ -233,7 +235,7 @@ impl SessionFiles {
         self.guard.sync(&path)
     }
 
-    /// Reads the messages in order, each with its line number, malformed ones as errors in place.
+    /// Reads the messages in order, each with its line number; malformed ones are errors in their place.
     pub fn read_messages<M: DeserializeOwned>(
         &self,
     ) -> Result<Vec<Result<M, StoreError>>, StoreError> {
@@ -255,7 +257,8 @@ impl SessionFiles {
         Ok(messages)
     }
 
-    /// Opens the raw stream of at most about twice `limit` bytes; every line passes `clean` first.
+    /// Opens the raw stream, which takes at most about twice `limit` bytes; every line goes through `clean`
+    /// first.
     pub fn open_raw_stream(&self, limit: u64, clean: LineCleaner) -> RawStream {
         RawStream::new(
             &self.guard,

@@ -1,22 +1,22 @@
-//! Puts the work directory in order at a start, before anything is read from it.
+//! Cleans up the work directory at the start, before anything is read from it.
 //!
-//! Refuses to touch what is not the program's own unfinished work.
+//! Touches only unfinished work of the program itself.
 
 use std::path::{Path, PathBuf};
 
 use super::nofollow_fs::{self, PathKind};
 use super::{InstanceLock, StoreError, WorkdirLayout, archive_move, atomic_file};
 
-/// What was left by a process that ended in the middle.
+/// What a process that was interrupted left behind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CleanupReport {
     /// How many temporary files of unfinished writes were removed.
     pub n_removed: usize,
-    /// Where a half-archived run is now complete.
+    /// The directory of a half-archived run that is now complete.
     pub archived: Option<PathBuf>,
 }
 
-/// Finishes a half-done archive move and removes temporary files that nobody writes any more.
+/// Finishes an interrupted archive move and removes temporary files that no process is writing any more.
 pub fn clean_up_workdir(
     layout: &WorkdirLayout,
     lock: &InstanceLock,

@@ -1,7 +1,7 @@
-//! The snapshot `state.json`: the whole state of the run after one numbered event.
+//! Reads and writes the snapshot `state.json`: the whole state of the run after one numbered event.
 //!
-//! Refuses to write a snapshot of events that are not durable: the only way to write one is
-//! [`commit_snapshot`], which syncs the log first.
+//! A snapshot never covers events that are not durable: only [`commit_snapshot`] writes one, and it syncs the
+//! log first.
 
 use std::path::PathBuf;
 
@@ -13,22 +13,21 @@ use super::{EventLog, StoreError, WorkdirLayout, atomic_file, nofollow_fs, utc_t
 
 /// The schema number of the snapshot that this version writes.
 pub const SCHEMA: u64 = 1;
-/// The largest snapshot that is read, in bytes.
+/// The maximum size of a snapshot that is read, in bytes.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
-/// A state read from disk.
+/// A state that was loaded from disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateSnapshot<T> {
     /// The number of the last event that the state contains.
     pub last_seq: u64,
-    /// The state.
     pub state: T,
 }
 
 /// Makes the log durable and then replaces the snapshot by one that covers it.
 ///
-/// `state` must serialise as an object without the keys `schema` and `last_seq`, which are added.
-/// The log is borrowed whole, so nothing can be appended between the two.
+/// `state` must serialise as an object without the keys `schema` and `last_seq`, which are added. The log is
+/// borrowed mutably, so nothing can be appended between the two steps.
 pub fn commit_snapshot<E, T: Serialize>(
     log: &mut EventLog<E>,
     state: &T,
@@ -56,7 +55,7 @@ pub fn commit_snapshot<E, T: Serialize>(
     log.guard().replace(&path, &text)
 }
 
-/// Reads the snapshot; `None` when there is none. Changes nothing, whatever it finds.
+/// Loads the snapshot; `None` if there is none. Changes nothing, whatever it finds.
 pub fn load_snapshot<T: DeserializeOwned>(
     layout: &WorkdirLayout,
 ) -> Result<Option<StateSnapshot<T>>, StoreError> {
@@ -82,7 +81,7 @@ pub fn load_snapshot<T: DeserializeOwned>(
     Ok(Some(StateSnapshot { last_seq, state }))
 }
 
-/// Keeps the bytes of a snapshot that cannot be read in `history/` and returns where; `None` when there is none.
+/// Stores the bytes of an unreadable snapshot in `history/` and returns the path; `None` if there is none.
 ///
 /// # Errors
 /// The file cannot be read, or its copy not written.

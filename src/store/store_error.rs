@@ -1,6 +1,4 @@
-//! What can go wrong between this program and its files, each with the path and a remedy.
-//!
-//! Refuses to decide what happens next: a caller shows the message and the hint and stops.
+//! The errors of the store, each with the path and a hint for the user.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,44 +8,37 @@ use thiserror::Error;
 /// A failure of the store; `Display` says what happened, [`StoreError::hint`] what to do.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// The operating system refused one operation.
+    /// The operating system refused an operation.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was tried, as a verb phrase ("read", "rename to").
+        /// The operation, as a verb phrase ("read", "rename to").
         action: &'static str,
-        /// The file or directory concerned.
+        /// The file or directory.
         path: PathBuf,
-        /// The system's reason.
         source: io::Error,
     },
-    /// The disk or the quota is full; what was there before is unchanged.
+    /// The disk or the quota is full; the previous content is unchanged.
     #[error("no space left to {action} {}", path.display())]
     DiskFull {
-        /// What was tried.
         action: &'static str,
-        /// The file concerned.
         path: PathBuf,
-        /// The system's reason.
         source: io::Error,
     },
-    /// The place cannot be written by this user.
+    /// This user cannot write to the path.
     #[error("no permission to {action} {}", path.display())]
     ReadOnly {
-        /// What was tried.
         action: &'static str,
-        /// The file or directory concerned.
+        /// The file or directory.
         path: PathBuf,
-        /// The system's reason.
         source: io::Error,
     },
-    /// Something stands where a plain file or a plain directory of ours belongs.
+    /// Something else is in the place of a plain file or directory of the program.
     #[error("{} is {found}, expected {expected}", path.display())]
     UnexpectedFileType {
-        /// The place.
         path: PathBuf,
-        /// What stands there ("a symbolic link", "a directory", …).
+        /// What is there ("a symbolic link", "a directory", …).
         found: &'static str,
-        /// What belongs there.
+        /// What should be there.
         expected: &'static str,
     },
     /// The configured work directory or one of its file names cannot be used.
@@ -55,83 +46,74 @@ pub enum StoreError {
     InvalidPathSetting {
         /// The key under `[paths]`.
         key: &'static str,
-        /// Its value.
         value: String,
-        /// Why not.
         reason: &'static str,
     },
-    /// A file of ours holds what this program never writes.
+    /// A file of the program contains what the program never writes.
     #[error("{}:{line}: {reason}", path.display())]
     Damaged {
-        /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: u64,
         /// What is wrong with it.
         reason: String,
     },
-    /// A file of the user's folder holds what this program never writes.
+    /// A file in the user's folder contains what this program never writes.
     #[error("{}:{line}: {reason}", path.display())]
     ForeignContent {
-        /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: u64,
         /// What is wrong with it.
         reason: String,
     },
-    /// A file that agents must not reach lies in their repository.
+    /// A file that agents must not reach is inside their repository.
     #[error("{} lies inside the repository {}", path.display(), root.display())]
     InsideRepository {
-        /// The file.
         path: PathBuf,
-        /// The repository.
+        /// The root of that repository.
         root: PathBuf,
     },
     /// A newer version of this program wrote the file.
     #[error("{} has schema {found}, this version knows {known}", path.display())]
     NewerSchema {
-        /// The file.
         path: PathBuf,
-        /// The schema number found.
+        /// The schema number that was found.
         found: u64,
-        /// The highest schema number known.
+        /// The highest known schema number.
         known: u64,
     },
     /// A file is larger than what the program reads at once.
     #[error("{} is larger than {limit} bytes", path.display())]
     TooLarge {
-        /// The file.
         path: PathBuf,
         /// The limit in bytes.
         limit: u64,
     },
-    /// A value of the program's own cannot be stored in this file; a defect of the program.
+    /// A value of the program itself cannot be stored in this file; this is a bug in the program.
     #[error("the value cannot be stored in {}: {reason}", path.display())]
     Unserializable {
-        /// The file.
         path: PathBuf,
-        /// Why not.
+        /// Why serialization failed.
         reason: String,
     },
-    /// Another program holds the lock of a document and does not let go.
+    /// Another program keeps a document locked.
     #[error("{} is held by another program for {seconds} seconds", path.display())]
     LockBusy {
-        /// The lock file.
         path: PathBuf,
         /// How long this program waited.
         seconds: u64,
     },
-    /// There is already a run where a new one was to begin.
+    /// There already is a run where a new one was to start.
     #[error("{} already holds a run", path.display())]
     RunExists {
-        /// The event log found.
+        /// The existing event log.
         path: PathBuf,
     },
 }
 
 impl StoreError {
-    /// What is wrong with a file of JSON.
+    /// Creates the error for an invalid JSON file.
     pub(super) fn from_json(path: &Path, error: &serde_json::Error) -> Self {
         Self::Damaged {
             path: path.to_path_buf(),
@@ -140,7 +122,7 @@ impl StoreError {
         }
     }
 
-    /// A file of JSON without a number that it must have.
+    /// Creates the error for a JSON file without a required number.
     pub(super) fn missing_number(path: &Path, key: &str) -> Self {
         Self::Damaged {
             path: path.to_path_buf(),
@@ -149,7 +131,7 @@ impl StoreError {
         }
     }
 
-    /// Sorts a system error by what the user can do about it.
+    /// Classifies a system error by what the user can do about it.
     pub fn from_io(action: &'static str, path: &Path, source: io::Error) -> Self {
         let path = path.to_path_buf();
         match source.kind() {
@@ -171,7 +153,7 @@ impl StoreError {
         }
     }
 
-    /// Says what the user can do, as one sentence without a full stop.
+    /// Suggests what the user can do, as one sentence without a full stop.
     pub fn hint(&self) -> String {
         match self {
             Self::Io { path, .. } => format!(

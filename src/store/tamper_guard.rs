@@ -1,9 +1,9 @@
-//! Guards the files that only the program writes: every write of theirs goes through here, and a
-//! check after each turn puts back what somebody else changed.
+//! Guards the files that only the program writes: all writes to them go through here, and a check after each
+//! turn restores what was changed by others.
 //!
-//! Refuses to trust the disk: it compares with a copy of its own, in memory when small, else in a
-//! file without a name that no other program can reach by a path. Refuses to delete anything but what it
-//! wrote itself: what it finds instead of ours goes to `history/`. `plan.md` and `comments.md` are not its business.
+//! Does not trust the disk: it compares with a copy of its own, in memory if small, else in a nameless file
+//! that no other program can reach by a path. Deletes only what it wrote itself: anything else that it finds
+//! goes to `history/`. `plan.md` and `comments.md` are not guarded.
 
 mod guard_comparison;
 mod guard_copy;
@@ -20,8 +20,8 @@ use guard_copy::{BlockPool, GuardCopy};
 use super::nofollow_fs::{self, PathKind};
 use super::{StoreError, WorkdirLayout, atomic_file, failpoints};
 
-/// How many files may be open for appending: more than ever are written to at once, and few beside what a program may
-/// have open.
+/// How many files may be open for appending: more than are ever written at once, and few compared to the
+/// limit of open files per process.
 const MAX_OPEN_FILES: usize = 32;
 
 /// A difference that was found and undone.
@@ -29,11 +29,11 @@ const MAX_OPEN_FILES: usize = 32;
 pub struct TamperedFile {
     /// The file or directory that differed from what the program wrote.
     pub path: PathBuf,
-    /// Where what was found instead is kept; `None` when nothing was there.
+    /// Where a copy of what was found instead is stored; `None` if nothing was there.
     pub kept_copy: Option<PathBuf>,
 }
 
-/// The one writer of guarded files; a clone speaks to the same one.
+/// The single writer of guarded files; clones share the same state.
 #[derive(Debug, Clone)]
 pub struct TamperGuard {
     layout: Arc<WorkdirLayout>,
@@ -43,13 +43,13 @@ pub struct TamperGuard {
 #[derive(Debug)]
 struct GuardState {
     layout: Arc<WorkdirLayout>,
-    /// Where copies of large files are.
+    /// Stores the copies of large files.
     pool: Arc<BlockPool>,
-    /// How often a file was written to; the files that are open tell when that was for each.
+    /// The number of writes so far; each open file records the number of its last write.
     n_writes: u64,
     /// What the program wrote, by path relative to the work directory.
     files: BTreeMap<PathBuf, GuardedFile>,
-    /// Differences found while writing, to be told by the next check.
+    /// Differences found during a write, to be reported by the next check.
     pending: Vec<TamperedFile>,
     /// The directory under `history/` for what this process sets aside.
     aside_folder: Option<PathBuf>,
@@ -58,7 +58,8 @@ struct GuardState {
 #[derive(Debug)]
 struct GuardedFile {
     copy: GuardCopy,
-    /// The file as it was opened for appending; it stays ours if the path is given to another.
+    /// The file as it was opened for appending; it stays the program's even if the path leads to another
+    /// file.
     append_handle: Option<AppendHandle>,
 }
 
@@ -66,16 +67,16 @@ struct GuardedFile {
 #[derive(Debug)]
 struct AppendHandle {
     file: File,
-    /// The write that was the last one to it.
+    /// The number of the last write to it.
     written_at: u64,
 }
 
 impl TamperGuard {
-    /// Takes the run's files as they are on disk for its own and guards them from here on.
+    /// Accepts the run's files as they are on disk and guards them from now on.
     ///
-    /// `side` is a directory outside the repository for nameless copies of large files, such as
-    /// the user's state directory; it is made if missing. Only plain files are taken over; any
-    /// other thing among them is reported by the first check.
+    /// `side` is a directory outside the repository for nameless copies of large files, such as the user's
+    /// state directory; it is created if missing. Only plain files are accepted; anything else among them is
+    /// reported by the first check.
     pub fn open(layout: &WorkdirLayout, side: &Path) -> Result<Self, StoreError> {
         std::fs::create_dir_all(side).map_err(|e| StoreError::from_io("create", side, e))?;
         let layout = Arc::new(layout.clone());
@@ -96,7 +97,7 @@ impl TamperGuard {
         })
     }
 
-    /// The places that it works in.
+    /// Returns the layout of the guarded work directory.
     pub fn layout(&self) -> &WorkdirLayout {
         &self.layout
     }
@@ -106,7 +107,7 @@ impl TamperGuard {
         self.lock().replace(path, bytes)
     }
 
-    /// Appends to a guarded file, all or nothing; not yet durable, see [`TamperGuard::sync`].
+    /// Appends to a guarded file, all or nothing; durable only after [`TamperGuard::sync`].
     pub fn append(&self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         self.lock().append(path, bytes)
     }
@@ -116,20 +117,20 @@ impl TamperGuard {
         self.lock().sync(path)
     }
 
-    /// Removes a folder among the guarded files with all that the program wrote below it; what somebody else put
-    /// there stays, and is told by the next check.
+    /// Removes a guarded folder with everything that the program wrote below it; other files stay and are
+    /// reported by the next check.
     pub fn remove(&self, folder: &Path) -> Result<(), StoreError> {
         self.lock().remove(folder)
     }
 
-    /// The length in bytes of what the program wrote to a file; `None` if it wrote none.
+    /// Returns the length in bytes of what the program wrote to a file; `None` if it wrote none.
     pub fn len(&self, path: &Path) -> Option<u64> {
         let inner = self.lock();
         let name = inner.relative_name(path).ok()?;
         inner.files.get(&name).map(|kept| kept.copy.len())
     }
 
-    /// The last byte of what the program wrote to a file.
+    /// Returns the last byte of what the program wrote to a file.
     pub(super) fn last_byte(&self, path: &Path) -> Result<Option<u8>, StoreError> {
         let inner = self.lock();
         let name = inner.relative_name(path)?;
@@ -139,12 +140,12 @@ impl TamperGuard {
         }
     }
 
-    /// Cuts a guarded file down to its first `len` bytes; the caller has kept the rest elsewhere.
+    /// Truncates a guarded file to its first `len` bytes; the caller has stored the rest elsewhere.
     pub(super) fn truncate(&self, path: &Path, len: u64) -> Result<(), StoreError> {
         self.lock().truncate(path, len)
     }
 
-    /// Renames a guarded file, over another one if need be.
+    /// Renames a guarded file, and replaces an existing one if necessary.
     pub(super) fn rotate(&self, from: &Path, to: &Path) -> Result<(), StoreError> {
         self.lock().rotate(from, to)
     }
@@ -160,7 +161,7 @@ impl TamperGuard {
 }
 
 impl GuardState {
-    /// The name of a guarded file relative to the work directory.
+    /// Returns the path of a guarded file relative to the work directory.
     fn relative_name(&self, path: &Path) -> Result<PathBuf, StoreError> {
         let name = path.strip_prefix(self.layout.workdir()).unwrap_or(path);
         if self.is_guarded(name) {
@@ -204,7 +205,7 @@ impl GuardState {
         Ok(())
     }
 
-    /// Makes the way to a file ours again and sets aside what stands at its place instead of it.
+    /// Restores the folders above a file and sets aside what is in its place instead of it.
     fn prepare_path(&mut self, name: &Path) -> Result<(), StoreError> {
         self.ensure_parent_folders(name)?;
         if self.files.contains_key(name) {
@@ -223,7 +224,7 @@ impl GuardState {
         let copy = GuardCopy::from_bytes(bytes, path, &self.pool)?;
         let before = nofollow_fs::open_read(path)?;
         let done = atomic_file::replace_file(path, bytes);
-        // Even a failed replacement may have taken place: its last step only makes it durable.
+        // Even a failed replacement may have happened: its last step only makes it durable.
         let took_place = done.is_ok()
             || nofollow_fs::open_read(path)?
                 .is_some_and(|file| copy.equals_file(&file).unwrap_or(false));
@@ -240,7 +241,7 @@ impl GuardState {
         done
     }
 
-    /// Keeps what somebody wrote to a file between the look at it and its replacement.
+    /// Stores what another process wrote to a file between the check and its replacement.
     fn keep_replaced_content(
         &mut self,
         name: &Path,
@@ -305,7 +306,8 @@ impl GuardState {
         Ok(())
     }
 
-    /// Makes room for one more open file: which of them was not written to for the longest is opened again when it is.
+    /// Makes room for one more open file: closes the one with the oldest write; it is reopened for its next
+    /// write.
     fn close_oldest_handle(&mut self) -> Result<(), StoreError> {
         let open = self.files.iter().filter_map(|(name, kept)| {
             let live = kept.append_handle.as_ref()?;
@@ -370,14 +372,15 @@ impl GuardState {
             .take_while(|name| name.starts_with(&folder_name))
             .collect();
         for name in names {
-            // It is put back first if somebody took it away or another's lies at its place: only ours is removed.
+            // The file is restored first if it was removed or replaced: only the program's own file is
+            // deleted.
             self.prepare_path(&name)?;
             let path = self.absolute_path(&name);
             failpoints::trace_file_change("remove", &path);
             std::fs::remove_file(&path).map_err(|e| StoreError::from_io("remove", &path, e))?;
             self.files.remove(&name);
         }
-        // One that holds something of somebody else's stays.
+        // A folder with files of others stays.
         let _not_empty = std::fs::remove_dir(folder);
         Ok(())
     }
@@ -402,7 +405,7 @@ impl GuardState {
     }
 }
 
-/// A file that is open for appending, and what it holds.
+/// Returns a file that is open for appending, and its copy.
 fn copy_and_handle<'a>(
     files: &'a mut BTreeMap<PathBuf, GuardedFile>,
     name: &Path,
@@ -414,11 +417,11 @@ fn copy_and_handle<'a>(
     Some((copy, live.as_mut()?))
 }
 
-/// Appends all of `bytes`, or puts the file back to the length that it had.
+/// Appends all of `bytes`, or truncates the file to its previous length.
 fn append_all_or_nothing(file: &mut File, bytes: &[u8], before: u64) -> std::io::Result<()> {
     let done = file.write_all(bytes);
     if done.is_err() {
-        // A second failure here leaves half a line: the next check finds and mends it.
+        // A second failure here leaves an incomplete line: the next check finds and repairs it.
         let _ = file.set_len(before);
     }
     done

@@ -1,6 +1,4 @@
-//! A throw-away repository with a work directory, for the tests of this layer.
-//!
-//! Refuses to exist outside tests.
+//! Provides a temporary repository with a work directory, for the tests of this layer.
 
 use tempfile::TempDir;
 

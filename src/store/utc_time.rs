@@ -1,6 +1,6 @@
-//! Turns instants into RFC 3339 text in UTC and back, and reads the clock for the store.
+//! Converts instants to RFC 3339 text in UTC and back, and reads the clock for the store.
 //!
-//! Refuses to know time zones: what is kept on disk is UTC.
+//! Does not know time zones: times on disk are in UTC.
 
 use std::sync::OnceLock;
 
@@ -8,10 +8,10 @@ use jiff::Timestamp;
 
 use crate::domain::ids::UnixMillis;
 
-/// The clock of this process, where another than the system's was handed in.
+/// The clock of this process, if another than the system's was set.
 static CLOCK: OnceLock<fn() -> UnixMillis> = OnceLock::new();
 
-/// Reads the clock.
+/// Returns the current time.
 pub fn now() -> UnixMillis {
     match CLOCK.get() {
         Some(clock) => clock(),
@@ -19,13 +19,13 @@ pub fn now() -> UnixMillis {
     }
 }
 
-/// Follows another clock than the system's from here on; the first one that is handed in stays. The
-/// program itself hands none in.
+/// Replaces the system's clock from now on; only the first call has an effect. The program itself never calls
+/// this.
 pub fn set_clock(clock: fn() -> UnixMillis) {
     let _the_first_stays = CLOCK.set(clock);
 }
 
-/// Writes an instant as RFC 3339 in UTC, such as `2026-11-21T22:58:28.123Z`.
+/// Formats an instant as RFC 3339 in UTC, such as `2026-11-21T22:58:28.123Z`.
 ///
 /// An instant outside the years -9999 to 9999 is moved to the nearer end.
 pub fn to_rfc3339(at: UnixMillis) -> String {
@@ -40,13 +40,13 @@ pub fn to_rfc3339(at: UnixMillis) -> String {
     format!("{instant:.3}")
 }
 
-/// Reads RFC 3339 text of any offset; `None` when it is none.
+/// Parses RFC 3339 text with any offset; `None` if it is invalid.
 pub fn parse_rfc3339(text: &str) -> Option<UnixMillis> {
     let instant: Timestamp = text.parse().ok()?;
     Some(UnixMillis(instant.as_millisecond()))
 }
 
-/// Writes an instant for a file name, such as `20261121T225828Z`.
+/// Formats an instant for a file name, such as `20261121T225828Z`.
 pub(super) fn to_file_name(at: UnixMillis) -> String {
     let text = to_rfc3339(at);
     let seconds = text.split(['.', 'Z']).next().unwrap_or(&text);

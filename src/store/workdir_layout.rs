@@ -1,6 +1,6 @@
-//! Where every file of the program lies inside a repository.
+//! Defines the path of every file of the program inside a repository.
 //!
-//! Refuses to read or write what lies there; it only makes the directory and its `.gitignore`.
+//! Does not read or write these files; it only creates the directory and its `.gitignore`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,10 +11,10 @@ use crate::domain::ids::{DiscussionId, SessionId};
 use super::nofollow_fs::{self, PathKind};
 use super::{StoreError, atomic_file};
 
-/// What the program puts into the work directory's `.gitignore`.
+/// The content of the work directory's `.gitignore`.
 const GITIGNORE: &str = "*\n!.gitignore\n!config.toml\n!prompts/\n!prompts/**\n";
 
-/// Names in the work directory that no document may take.
+/// Names in the work directory that no document may use.
 const RESERVED_NAMES: [&str; 16] = [
     ".gitignore",
     "archive.json",
@@ -34,14 +34,14 @@ const RESERVED_NAMES: [&str; 16] = [
     "turns",
 ];
 
-/// The names under `[paths]` of the configuration.
+/// The names under `[paths]` in the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkdirNames {
     /// The work directory, relative to the repository.
     pub workdir: PathBuf,
-    /// The plan's file name.
+    /// The file name of the plan.
     pub plan: String,
-    /// The review's file name.
+    /// The file name of the review.
     pub comments: String,
     /// The file name of the run's log for people.
     pub log: String,
@@ -61,17 +61,17 @@ impl Default for WorkdirNames {
     }
 }
 
-/// Whether other users of the machine can look into the work directory.
+/// Whether other users of the machine can read the work directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum WorkdirPrivacy {
     /// Only its owner can.
     Private,
-    /// The file system does not let the mode be narrowed; worth a notice.
+    /// The file system does not allow a stricter mode; worth a notice.
     Open,
 }
 
-/// Every path of the program inside one repository.
+/// The paths of the program inside one repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkdirLayout {
     root: PathBuf,
@@ -82,8 +82,8 @@ pub struct WorkdirLayout {
 impl WorkdirLayout {
     /// Checks the names against the repository at `root` and resolves `root` itself.
     ///
-    /// The work directory must stay inside the repository, be neither the repository itself nor
-    /// in `.git`, and have no symbolic link on its way. It need not exist yet.
+    /// The work directory must stay inside the repository, be neither the repository itself nor in `.git`,
+    /// and have no symbolic link in its path. It need not exist yet.
     pub fn new(root: &Path, names: WorkdirNames) -> Result<Self, StoreError> {
         let root = root
             .canonicalize()
@@ -119,11 +119,10 @@ impl WorkdirLayout {
         Ok(())
     }
 
-    /// Makes the work directory (0700) and its `.gitignore` (0600) where they are missing.
+    /// Creates the work directory (0700) and its `.gitignore` (0600) if they are missing.
     ///
-    /// A `.gitignore` that is there is the user's and stays as it is. A directory that the
-    /// configuration points at and that holds other people's files is refused, because git would
-    /// ignore them from then on.
+    /// An existing `.gitignore` belongs to the user and is not changed. A configured directory that already
+    /// contains other files is refused, because git would ignore them from then on.
     pub fn create(&self) -> Result<WorkdirPrivacy, StoreError> {
         self.check_workdir_path()?;
         nofollow_fs::ensure_dirs(&self.root, &self.workdir)?;
@@ -163,7 +162,7 @@ impl WorkdirLayout {
                 .map_err(|e| StoreError::from_io("look at", &self.workdir, e))
         };
         if look()? != 0o700 {
-            // A file system without modes, or another owner, refuses this; the look below tells.
+            // A file system without modes, or another owner, refuses this; the check below reports it.
             let _ = fs::set_permissions(&self.workdir, fs::Permissions::from_mode(0o700));
         }
         Ok(match look()? & 0o077 {
@@ -172,47 +171,47 @@ impl WorkdirLayout {
         })
     }
 
-    /// The repository, every link resolved.
+    /// Returns the repository root with all links resolved.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The work directory.
+    /// Returns the work directory.
     pub fn workdir(&self) -> &Path {
         &self.workdir
     }
 
-    /// The names that were configured.
+    /// Returns the configured names.
     pub fn names(&self) -> &WorkdirNames {
         &self.names
     }
 
-    /// The snapshot of the run.
+    /// Returns the path of the run's snapshot.
     pub fn state(&self) -> PathBuf {
         self.workdir.join("state.json")
     }
 
-    /// The event log of the run.
+    /// Returns the path of the run's event log.
     pub fn events(&self) -> PathBuf {
         self.workdir.join("events.jsonl")
     }
 
-    /// The plan.
+    /// Returns the path of the plan.
     pub fn plan(&self) -> PathBuf {
         self.workdir.join(&self.names.plan)
     }
 
-    /// The review.
+    /// Returns the path of the review.
     pub fn comments(&self) -> PathBuf {
         self.workdir.join(&self.names.comments)
     }
 
-    /// The documents: the plan and the review.
+    /// Returns the paths of the documents: the plan and the review.
     pub fn document_paths(&self) -> [PathBuf; 2] {
         [self.plan(), self.comments()]
     }
 
-    /// Where all that was said and done is kept.
+    /// Returns the paths of the record of everything that was said and done.
     pub fn record_paths(&self) -> [PathBuf; 4] {
         [
             self.state(),
@@ -222,100 +221,100 @@ impl WorkdirLayout {
         ]
     }
 
-    /// The log for people.
+    /// Returns the path of the log for people.
     pub fn log(&self) -> PathBuf {
         self.workdir.join(&self.names.log)
     }
 
-    /// The diagnostic log.
+    /// Returns the path of the diagnostic log.
     pub fn debug_log(&self) -> PathBuf {
         self.workdir.join(&self.names.debug_log)
     }
 
-    /// The project's own settings.
+    /// Returns the path of the project's own settings.
     pub fn config(&self) -> PathBuf {
         self.workdir.join("config.toml")
     }
 
-    /// The project's own prompts.
+    /// Returns the directory of the project's own prompts.
     pub fn prompts(&self) -> PathBuf {
         self.workdir.join("prompts")
     }
 
-    /// The lock of the program's instance.
+    /// Returns the path of the instance lock.
     pub fn lock(&self) -> PathBuf {
         self.workdir.join("lock")
     }
 
-    /// The socket at which the program's instance listens.
+    /// Returns the path of the socket on which the instance listens.
     pub fn socket(&self) -> PathBuf {
         self.workdir.join("socket")
     }
 
-    /// The directory of all kept iterations.
+    /// Returns the directory of all stored iterations.
     pub fn iterations(&self) -> PathBuf {
         self.workdir.join("iterations")
     }
 
-    /// The kept documents of iteration `n`.
+    /// Returns the directory of the stored documents of iteration `n`.
     pub fn iteration_folder(&self, n: u32) -> PathBuf {
         self.iterations().join(n.to_string())
     }
 
-    /// The directory of all sessions.
+    /// Returns the directory of all sessions.
     pub fn sessions(&self) -> PathBuf {
         self.workdir.join("sessions")
     }
 
-    /// The directory of one session.
+    /// Returns the directory of one session.
     pub fn session_folder(&self, id: &SessionId) -> PathBuf {
         self.sessions().join(id_to_file_name(id.as_str()))
     }
 
-    /// The directories of a run in which only the program writes.
+    /// Returns the directories of a run in which only the program writes.
     pub(super) fn guarded_folders(&self) -> [PathBuf; 3] {
         [self.sessions(), self.iterations(), self.discussions()]
     }
 
-    /// The directory of all discussions.
+    /// Returns the directory of all discussions.
     pub fn discussions(&self) -> PathBuf {
         self.workdir.join("discussions")
     }
 
-    /// One discussion as data.
+    /// Returns the path of one discussion as data.
     pub fn discussion_file(&self, id: &DiscussionId) -> PathBuf {
         let name = id_to_file_name(id.as_str());
         self.discussions().join(format!("{name}.json"))
     }
 
-    /// The directory of all staging copies.
+    /// Returns the directory of all staging copies.
     pub fn turns(&self) -> PathBuf {
         self.workdir.join("turns")
     }
 
-    /// The directory in which one session's agent writes its staging copies.
+    /// Returns the directory in which one session's agent writes its staging copies.
     pub fn staging_folder(&self, id: &SessionId) -> PathBuf {
         self.turns().join(id_to_file_name(id.as_str()))
     }
 
-    /// The directory of merges that wait for the user's hand.
+    /// Returns the directory of merges that the user must resolve.
     pub fn merges(&self) -> PathBuf {
         self.workdir.join("merges")
     }
 
-    /// The directory of patches that nobody took over; they outlive the run that they are of.
+    /// Returns the directory of patches that were not applied; they outlive their run.
     pub fn patches(&self) -> PathBuf {
         self.workdir.join("patches")
     }
 
-    /// The directory of archived runs and of everything set aside.
+    /// Returns the directory of archived runs and of everything set aside.
     pub fn history(&self) -> PathBuf {
         self.workdir.join("history")
     }
 
-    /// The places of an archived run, as if its directory were the work directory.
+    /// Returns the layout of an archived run, as if its directory were the work directory.
     ///
-    /// `label` is a file name that was found in [`WorkdirLayout::history`].
+    /// `name` is a file name that was found in [`WorkdirLayout::history`].
     pub(super) fn archived_layout(&self, name: &str) -> Self {
         Self {
             workdir: self.history().join(name),
@@ -323,23 +322,23 @@ impl WorkdirLayout {
         }
     }
 
-    /// The directory of the pages that were written for somebody else, of whichever run of this repository.
+    /// Returns the directory of exported pages, of every run of this repository.
     pub fn exports(&self) -> PathBuf {
         self.root.join(&self.names.workdir).join("exports")
     }
 
-    /// The directory of versions that lost a conflict.
+    /// Returns the directory of versions that lost a conflict.
     pub fn conflicts(&self) -> PathBuf {
         self.history().join("conflicts")
     }
 
-    /// The note that an archive move is under way.
+    /// Returns the path of the note about an archive move in progress.
     pub(super) fn archive_note(&self) -> PathBuf {
         self.workdir.join("archive.json")
     }
 }
 
-/// Makes one plain file name out of an id, so that no id can point elsewhere.
+/// Converts an id into one plain file name, so that no id can point elsewhere.
 pub(super) fn id_to_file_name(id: &str) -> String {
     let name: String = id
         .chars()

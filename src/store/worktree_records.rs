@@ -1,6 +1,8 @@
-//! The record of the work trees that children write in: a folder of the user's cache, and beside each tree what it is.
+//! Records the work trees that children write in: a folder in the user's cache, with a record file beside
+//! each tree.
 //!
-//! What stands in no record is not the program's. The record lies where no child writes. Refuses to know git.
+//! A tree without a record does not belong to the program. No child can write to the records. Does not use
+//! git.
 
 use std::fs;
 use std::io;
@@ -14,7 +16,7 @@ use super::{StoreError, WorkdirLayout, atomic_file, nofollow_fs};
 use crate::domain::ids::{SessionId, TurnId};
 
 const SCHEMA: u32 = 1;
-/// The largest record that is read, in bytes.
+/// The maximum size of a record that is read, in bytes.
 const MAX_BYTES: u64 = 64 * 1024;
 
 /// The folder of one repository's trees.
@@ -23,54 +25,52 @@ pub struct WorktreeRegistry {
     folder: PathBuf,
 }
 
-/// What is known of one tree.
+/// The record of one tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorktreeRecord {
     schema: u32,
     /// The child session that works in it.
     pub session: SessionId,
-    /// Its turn.
+    /// The turn of that session.
     pub turn: TurnId,
-    /// How its run is named.
+    /// The name of its run.
     pub run: String,
     /// The repository's real root.
     pub root: PathBuf,
-    /// The commit that it was made from.
+    /// The commit that it was created from.
     pub commit: String,
-    /// The tree that its child began with.
+    /// The tree that its child started with.
     pub base: String,
-    /// The tree that its child left, once that is saved.
+    /// The tree that its child left, once it is saved.
     #[serde(default)]
     pub tree: Option<String>,
-    /// How far it is.
     pub stage: WorktreeStage,
 }
 
-/// The trees of a folder.
+/// The trees in a folder.
 #[derive(Debug, Default)]
 pub struct WorktreeList {
-    /// What their records say.
     pub records: Vec<WorktreeRecord>,
-    /// Why others could not be read.
+    /// Why other records could not be read.
     pub failures: Vec<StoreError>,
 }
 
-/// How far a tree is.
+/// The stage of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorktreeStage {
-    /// Its files are being laid down; nobody has worked in it.
+    /// Its files are being created; no child has worked in it.
     Making,
-    /// A child works in it, or did.
+    /// A child works in it, or has worked in it.
     Made,
-    /// What was changed in it is saved elsewhere.
+    /// Its changes are saved elsewhere.
     Saved,
-    /// It holds what cannot be saved, and stays.
+    /// It contains what cannot be saved, and stays.
     Left,
 }
 
 impl WorktreeRecord {
-    /// Describes a tree that is about to be made.
+    /// Describes a tree that is about to be created.
     pub fn new(
         session: &SessionId,
         turn: &TurnId,
@@ -94,7 +94,8 @@ impl WorktreeRecord {
 }
 
 impl WorktreeRegistry {
-    /// The folder of a repository's trees in a folder of the user's cache, by the run's own folder; nothing is made.
+    /// Returns the folder of a repository's trees in the user's cache, named after the run's own folder;
+    /// creates nothing.
     pub fn new(cache: &Path, layout: &WorkdirLayout) -> Self {
         let name = super::approval_store::repository_file(cache, layout.workdir());
         Self {
@@ -102,15 +103,15 @@ impl WorktreeRegistry {
         }
     }
 
-    /// The folder itself.
+    /// Returns the path of the folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Makes the folder (0700), and gives the place of a child's tree in it, every link resolved.
+    /// Creates the folder (0700), and returns the path of a child's tree in it, with links resolved.
     ///
     /// # Errors
-    /// The folder lies inside the repository, or the disk refuses.
+    /// The folder is inside the repository, or the disk fails.
     pub fn prepare_worktree_path(&self, session: &SessionId, root: &Path) -> io::Result<PathBuf> {
         use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
         let mut builder = fs::DirBuilder::new();
@@ -133,10 +134,10 @@ impl WorktreeRegistry {
         self.folder.join(name)
     }
 
-    /// Writes what a tree is.
+    /// Writes the record of a tree.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// The disk fails.
     pub fn save_record(&self, record: &WorktreeRecord) -> Result<(), StoreError> {
         let path = self.record_path(&record.session);
         let bytes = serde_json::to_vec(record).map_err(|error| StoreError::Unserializable {
@@ -146,7 +147,7 @@ impl WorktreeRegistry {
         atomic_file::replace_file(&path, &bytes)
     }
 
-    /// What a child's tree is; `None` where it has none.
+    /// Loads the record of a child's tree; `None` if it has none.
     ///
     /// # Errors
     /// The record cannot be read, or is damaged.
@@ -154,10 +155,10 @@ impl WorktreeRegistry {
         read_record(&self.record_path(session))
     }
 
-    /// Forgets a tree that is gone.
+    /// Removes the record of a deleted tree.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// The disk fails.
     pub fn remove_record(&self, session: &SessionId) -> Result<(), StoreError> {
         let path = self.record_path(session);
         match fs::remove_file(&path) {
@@ -168,7 +169,7 @@ impl WorktreeRegistry {
         }
     }
 
-    /// All trees that there are, by their names; a record that cannot be read hides no other.
+    /// Lists all trees by name; an unreadable record does not hide the others.
     ///
     /// # Errors
     /// The folder cannot be listed.
@@ -199,7 +200,7 @@ fn read_record(path: &Path) -> Result<Option<WorktreeRecord>, StoreError> {
     let Some(value) = nofollow_fs::read_json::<Value>(path, MAX_BYTES)? else {
         return Ok(None);
     };
-    // What a newer version keeps there may mean something else.
+    // What a newer version stores there may have another meaning.
     let (found, known) = (value["schema"].as_u64(), u64::from(SCHEMA));
     if let Some(found) = found.filter(|found| *found > known) {
         let path = path.to_owned();

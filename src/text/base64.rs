@@ -1,9 +1,7 @@
-//! Base64, of either alphabet, read back to bytes.
-//!
-//! Refuses to know what it stands for.
+//! Decodes base64 of either alphabet.
 
-/// Reads digits back to bytes, without padding; what is left of a last byte counts for nothing. `None` where something
-/// else is among them.
+/// Decodes digits to bytes, without padding; leftover bits at the end are ignored. `None`
+/// if there is any other character.
 pub fn decode(digits: impl IntoIterator<Item = u8>) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let (mut bits, mut n_bits) = (0_u32, 0_u32);

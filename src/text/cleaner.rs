@@ -1,8 +1,7 @@
-//! The one way by which agent text reaches events, logs, log.md, raw streams and screens.
+//! Cleans agent text before it reaches events, logs, log.md, raw streams and screens.
 //!
-//! First the sanitiser, then the redactor: a sequence inside a key must not hide it. It refuses to
-//! know who writes or reads the text. `plan.md` and `comments.md` keep the agent's bytes and are
-//! cleaned when they are shown.
+//! The sanitiser runs before the redactor, because an escape sequence inside a key would hide the key. `plan.md` and
+//! `comments.md` keep the agent's bytes and are cleaned when they are shown.
 
 mod duplicate_keys;
 
@@ -16,11 +15,11 @@ pub fn clean_text(text: &str) -> String {
     redact_text(&sanitise_text(text))
 }
 
-/// How much of a text is cleaned at a time where only its beginning is wanted.
+/// How much of a text is cleaned at a time when only its beginning is needed.
 const PIECE_BYTES: usize = 16 << 10;
 
-/// Cleans the beginning of a text: all that [`clean_text`] gives where that has at most `most` bytes, else more than so
-/// many of its first. What comes after them costs nothing.
+/// Cleans the beginning of a text. If the result of [`clean_text`] has at most `most` bytes, returns all of it, else
+/// its beginning with more than `most` bytes. The rest of the text costs nothing.
 pub fn clean_prefix(text: &str, most: usize) -> String {
     let mut cleaner = TextCleaner::new();
     let mut out = String::new();
@@ -36,23 +35,23 @@ pub fn clean_prefix(text: &str, most: usize) -> String {
     out
 }
 
-/// How much before the end of a text is looked at with it, in bytes: more than the redactor ever holds back.
+/// How many bytes before the end of a text are cleaned with it: more than the redactor ever holds back.
 const LOOKBEHIND_BYTES: usize = 2 * redactor::LINE_HOLD_LIMIT;
 
-/// Cleans the end of a text: all that [`clean_text`] gives of its last `most` bytes, from the start of their first line
-/// where that is no long one. What stands far before them costs nothing.
+/// Cleans the end of a text. Returns what [`clean_text`] returns for the last `most` bytes, starting at the beginning
+/// of their first line unless that line is long. Text far before them costs nothing.
 pub fn clean_suffix(text: &str, most: usize) -> String {
     let (before, end) = text.split_at(text.ceil_char_boundary(text.len().saturating_sub(most)));
     let from = before.ceil_char_boundary(before.len().saturating_sub(LOOKBEHIND_BYTES));
     let mut cleaner = TextCleaner::new();
-    // Much is a secret by what stands before it; what is cut off here at its beginning is given out with this.
+    // The text before decides whether much of the end is a secret, so it is cleaned too and its output dropped.
     drop(cleaner.push(before.get(from..).unwrap_or_default()));
     let mut out = cleaner.push(end);
     out.push_str(&cleaner.finish());
     out
 }
 
-/// Cleans a text to one line: every run of white space becomes one blank. Idempotent.
+/// Cleans a text to one line: every run of white space becomes one space. Idempotent.
 pub fn clean_to_one_line(text: &str) -> String {
     clean_text(text)
         .split_whitespace()
@@ -60,9 +59,9 @@ pub fn clean_to_one_line(text: &str) -> String {
         .join(" ")
 }
 
-/// Cleans a text that arrives in pieces; any split gives the same text.
+/// Cleans a text that arrives in pieces; every split gives the same result.
 ///
-/// Gives out whole lines; holds back at most [`redact_text::LINE_HOLD_LIMIT`] bytes of an unfinished one.
+/// Returns whole lines; holds back at most [`redactor::LINE_HOLD_LIMIT`] bytes of an unfinished line.
 #[derive(Debug, Clone, Default)]
 pub struct TextCleaner {
     sanitiser: TextSanitiser,
@@ -70,18 +69,18 @@ pub struct TextCleaner {
 }
 
 impl TextCleaner {
-    /// Starts at the beginning of a text.
+    /// Makes a cleaner at the beginning of a text.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes the next piece and gives out the lines that are complete with it.
+    /// Adds the next piece and returns the lines that are now complete.
     pub fn push(&mut self, piece: &str) -> String {
         let harmless = self.sanitiser.push(piece);
         self.redactor.push(&harmless)
     }
 
-    /// Ends the text and gives out what was held back; the cleaner starts anew.
+    /// Ends the text and returns what was held back; the cleaner is then ready for a new text.
     pub fn finish(&mut self) -> String {
         let harmless = self.sanitiser.finish();
         let mut out = self.redactor.push(&harmless);
@@ -90,19 +89,17 @@ impl TextCleaner {
     }
 }
 
-/// What is taken out of a text.
+/// What is removed from a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ScrubScope {
-    /// Both of what follows.
     #[default]
     All,
-    /// Secrets only.
     Secrets,
-    /// What drives a terminal or hides from its reader only.
+    /// Only what controls a terminal or hides from the reader.
     Controls,
 }
 
-/// Cleans bytes that arrive in pieces, as [`TextCleaner`] does text; what is no UTF-8 becomes U+FFFD.
+/// Cleans bytes that arrive in pieces, like [`TextCleaner`] does with text; invalid UTF-8 becomes U+FFFD.
 #[derive(Debug, Clone, Default)]
 pub struct ByteScrubber {
     scope: ScrubScope,
@@ -112,7 +109,7 @@ pub struct ByteScrubber {
 }
 
 impl ByteScrubber {
-    /// Starts at the beginning of a text.
+    /// Makes a scrubber at the beginning of a text.
     pub fn new(taken: ScrubScope) -> Self {
         Self {
             scope: taken,
@@ -120,7 +117,7 @@ impl ByteScrubber {
         }
     }
 
-    /// Takes the next bytes and adds to `out` what is certain with them.
+    /// Adds the next bytes and appends to `out` what is now certain.
     pub fn push(&mut self, bytes: &[u8], out: &mut String) {
         let text = self.decoder.push(bytes);
         scrub_text(
@@ -132,7 +129,7 @@ impl ByteScrubber {
         );
     }
 
-    /// Tells that what comes next means what it would mean at the beginning of a text.
+    /// Returns whether the next bytes are read as at the beginning of a text.
     pub fn is_at_rest(&self) -> bool {
         let can_rest = match self.scope {
             ScrubScope::All => self.sanitiser.is_at_rest() && self.redactor.is_at_rest(),
@@ -142,7 +139,7 @@ impl ByteScrubber {
         can_rest && self.decoder.is_at_rest()
     }
 
-    /// Ends the text and adds to `out` what was held back; the scrubber starts anew.
+    /// Ends the text and appends to `out` what was held back; the scrubber is then ready for a new text.
     pub fn finish(&mut self, out: &mut String) {
         let text = self.decoder.finish();
         scrub_text(
@@ -177,10 +174,10 @@ fn scrub_text(
 
 /// Cleans one line of a JSON stream; JSON stays JSON with the same structure.
 ///
-/// Strings are cleaned, and values under secret names (`"password": …`, or `"value"` beside a
-/// `"name"` that is one) are replaced. A line that needs no cleaning comes back as it was. A line
-/// that is no JSON is cleaned as text, its inner line breaks made spaces so that it stays one line.
-/// Members with the same name become one, the last, when a line is rewritten.
+/// Strings are cleaned, and values under secret names (`"password": …`, or `"value"` next to a `"name"` that is
+/// secret) are replaced. A line that needs no cleaning is returned unchanged. A line that is not JSON is cleaned as
+/// text, with its inner line breaks made spaces so that it stays one line. When a line is rewritten, of members with
+/// the same name only the last is kept.
 pub fn clean_json_line(line: &str) -> String {
     let (content, end) = line
         .strip_suffix('\n')
@@ -200,8 +197,8 @@ fn clean_line_content(content: &str) -> String {
     }
 }
 
-/// Tells that nothing in a line can need cleaning, however it is read: it is harmless as it stands, its
-/// escapes stand for nothing but line ends, tabs, quotes and backslashes, and nothing in it hints at a secret.
+/// Returns whether nothing in a line can need cleaning, however it is read: the text is harmless, its escapes are only
+/// line ends, tabs, quotes and backslashes, and nothing in it hints at a secret.
 fn is_plain_line(content: &str) -> bool {
     is_harmless(content)
         && !content.contains('\n')
@@ -222,7 +219,7 @@ fn has_plain_escapes(content: &str) -> bool {
 
 fn clean_parsed_line(content: &str, value: Value) -> String {
     let cleaned = clean_value(&value);
-    // Parsing drops a repeated member, so that an unchanged value proves nothing about the line.
+    // Parsing drops a repeated member, so an equal value does not prove that the line is clean.
     if cleaned == value && duplicate_keys::has_unique_keys(content) {
         return content.to_owned();
     }
@@ -263,7 +260,7 @@ fn clean_members(members: &Map<String, Value>) -> Map<String, Value> {
     cleaned
 }
 
-/// Cleans what stands under a secret name; the name reaches the items of a list.
+/// Cleans the value under a secret name; the name applies to the items of a list as well.
 fn clean_secret_value(name: &str, value: &Value) -> Value {
     match value {
         Value::String(text) => {

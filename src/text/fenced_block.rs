@@ -1,40 +1,39 @@
-//! Fenced code blocks in Markdown, and the document that an agent sent in one.
+//! Finds fenced code blocks in Markdown, and the document that an agent sent in one.
 //!
-//! It refuses to know what a document must contain.
+//! What a document must contain is checked elsewhere.
 
-/// A fenced code block.
+/// A fenced code block: its info string and its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FencedBlock {
-    /// What follows the opening fence, trimmed.
+    /// The text after the opening fence, trimmed.
     pub info: String,
-    /// The lines between the fences, each with its line end, the fence's indentation taken off.
+    /// The lines between the fences, each with its line end, without the fence's indentation.
     pub content: String,
-    /// Whether the closing fence was there.
+    /// Whether there is a closing fence.
     pub end: BlockEnd,
 }
 
-/// A piece of a text.
+/// A part of a Markdown text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MarkdownPart {
-    /// Whole lines outside of blocks, may be empty.
+    /// Whole lines outside of blocks; may be empty.
     Prose(String),
-    /// A block, its fences taken off.
+    /// A block, without its fences.
     Block(FencedBlock),
 }
 
 /// How a block ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockEnd {
-    /// By its closing fence.
     Closed,
     /// By the end of the text.
     Unclosed,
 }
 
-/// How a fence with an info string inside a block of the same fence is read.
+/// How a fence with an info string is read inside a block with the same fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FenceSyntax {
-    /// As CommonMark has it: it is content, and the next bare fence closes the outer block.
+    /// As in CommonMark: it is content, and the next bare fence closes the outer block.
     Flat,
     /// As agents mean it: it opens an inner block, which the next bare fence closes.
     Nested,
@@ -49,28 +48,28 @@ struct FenceLine<'a> {
     info: &'a str,
 }
 
-/// Finds the fenced blocks of a text, in order, as CommonMark reads them: three or more backticks
-/// or tildes, indented by three spaces at most, closed by the same sign at least as often.
+/// Finds the fenced blocks of a text, in order, as CommonMark defines them: three or more backticks or tildes, indented
+/// by at most three spaces, closed by the same sign at least as often.
 pub fn find_blocks(text: &str) -> Vec<FencedBlock> {
     parse_blocks(text, FenceSyntax::Flat)
 }
 
-/// Finds the document `file_name` in a message: the last closed block whose info string has the
-/// name as a word (`markdown plan.md`, `plan.md`, `title="docs/plan.md"`).
+/// Finds the document `file_name` in a message: the last closed block whose info string contains the name as a word
+/// (`markdown plan.md`, `plan.md`, `title="docs/plan.md"`).
 ///
-/// A document may hold fences of its own length if each opens with an info string.
+/// A document may contain fences of its own length if each opens with an info string.
 pub fn find_document(text: &str, file_name: &str) -> Option<String> {
     find_closed_block(parse_blocks(text, FenceSyntax::Nested), file_name)
         .or_else(|| find_closed_block(find_blocks(text), file_name))
 }
 
-/// Divides a text into prose and fenced blocks, in order.
+/// Splits a text into prose and fenced blocks, in order.
 pub fn split_parts(text: &str) -> Vec<MarkdownPart> {
     parse_parts(text, FenceSyntax::Flat)
 }
 
-/// Puts a text between fences longer than any run of backticks in it, on lines of their own wherever
-/// it is put: a fence that shares its line with other text is none.
+/// Puts a text between fences longer than any run of backticks in it. The fences get lines of their own, because a
+/// fence on a line with other text does not count as one.
 pub fn fence_text(text: &str) -> String {
     let mut longest = 2;
     let mut run = 0;
@@ -158,7 +157,7 @@ fn parse_block<'a>(
 }
 
 impl FenceLine<'_> {
-    /// An info string after backticks has none itself, or `` ```x``` `` on one line would open a block.
+    /// An info string after backticks must not contain any, or `` ```x``` `` on one line would open a block.
     fn is_opening(&self) -> bool {
         self.sign == '~' || !self.info.contains('`')
     }

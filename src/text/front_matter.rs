@@ -1,29 +1,30 @@
-//! Front matter: `key: value` lines between two `---` lines at the top of a document.
+//! Parses and writes front matter: `key: value` lines between two `---` lines at the top of a document.
 //!
-//! It keeps every key, known or not, in order, and refuses to know what a key means.
+//! Every key is kept in order, known or not; their meaning is not known here.
 
-/// A document taken apart.
+/// A document split into front matter and body.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FrontMatterDocument<'a> {
     /// Keys and values in the order of the text; empty when there is no front matter. A value is
     /// trimmed, its quotes kept; lines that continue it (lists, indented text) follow after `\n`.
     pub fields: Vec<(String, String)>,
-    /// What follows the front matter, as it was.
+    /// The text after the front matter, unchanged.
     pub body: &'a str,
 }
 
 impl FrontMatterDocument<'_> {
-    /// The value of the first field with this key, its surrounding quotes taken off.
+    /// Returns the value of the first field with this key, without surrounding quotes.
     pub fn get(&self, key: &str) -> Option<&str> {
         let (_, value) = self.fields.iter().find(|(name, _)| name == key)?;
         Some(unquote(value))
     }
 }
 
-/// Takes a document apart. Total: what is no well-formed front matter is body.
+/// Splits a document. Never fails: anything that is not well-formed front matter is body.
 ///
-/// A byte order mark is dropped, and so are blank lines before the first `---`; CRLF is understood, and `...` closes as well as `---`. Between them may be fields, lines that continue
-/// one (indented or starting with `-`), blank lines and `#` comments, of which the last two are dropped.
+/// A byte order mark is dropped, and so are blank lines before the first `---`. CRLF is accepted, and `...` closes as
+/// well as `---`. Between them may be fields, lines that continue one (indented or starting with `-`), blank lines and
+/// `#` comments; blank lines and comments are dropped.
 pub fn parse_document(text: &str) -> FrontMatterDocument<'_> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     parse_fields(text).unwrap_or_else(|| FrontMatterDocument {
@@ -32,9 +33,9 @@ pub fn parse_document(text: &str) -> FrontMatterDocument<'_> {
     })
 }
 
-/// Writes fields and body as one document that [`parse_document`] reads back; no fields, no front matter.
+/// Writes fields and body as one document that [`parse_document`] reads back; without fields there is no front matter.
 ///
-/// Characters that a key cannot have become `-`; further lines of a value are indented.
+/// Characters that a key cannot contain become `-`; further lines of a value are indented.
 pub fn write_document(fields: &[(String, String)], body: &str) -> String {
     if fields.is_empty() {
         return body.to_owned();

@@ -1,7 +1,7 @@
-//! Shows a text exactly: everything that a terminal would hide, reorder or obey gets a sign that is seen.
+//! Replaces everything in a text that a terminal would hide, reorder or obey by a visible sign.
 //!
-//! Refuses to take anything out, secrets included: it is for the one who decides about this very text, on
-//! their own screen, and for nothing that is kept.
+//! Nothing is removed, not even secrets: the text is for the user who decides about exactly this text, on their own
+//! screen. Never store the result.
 
 use unicode_width::UnicodeWidthChar;
 
@@ -11,7 +11,7 @@ pub fn escape_invisible(text: &str) -> String {
     for c in text.chars() {
         match c {
             '\n' => out.push('\n'),
-            // The pictures of control characters stand in the order of the characters.
+            // The Unicode pictures of control characters are in the same order as the characters.
             '\0'..='\u{1f}' => out.extend(char::from_u32(0x2400 + u32::from(c))),
             '\u{7f}' => out.push('␡'),
             _ if is_invisible(c) => out.push_str(&format!("⟨U+{:04X}⟩", u32::from(c))),
@@ -21,7 +21,7 @@ pub fn escape_invisible(text: &str) -> String {
     out
 }
 
-/// Tells whether a character has no place of its own on a screen, or moves its neighbours.
+/// Returns whether a character has no place of its own on a screen, or moves its neighbours.
 fn is_invisible(c: char) -> bool {
     let combines = matches!(c, '\u{300}'..='\u{36f}' | '\u{fe0f}' | '\u{200d}');
     let is_odd_space = c.is_whitespace() && !matches!(c, ' ' | '\u{3000}');

@@ -1,8 +1,8 @@
-//! A path's bytes as text and back: what is no UTF-8 is written as git quotes it, `"caf\\351.txt"`.
+//! Converts a path's bytes to text and back: invalid UTF-8 is quoted as git does, `"caf\\351.txt"`.
 //!
-//! Text that is a path already stays as it is, so that what was stored before is read as what it was.
+//! A path that is valid text stays unchanged, so paths that were stored before this quoting still mean the same.
 
-/// Writes a path's bytes as text.
+/// Returns a path's bytes as text, quoted only if needed.
 pub fn path_to_text(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) if !text.starts_with('"') => text.to_owned(),
@@ -10,14 +10,14 @@ pub fn path_to_text(bytes: &[u8]) -> String {
     }
 }
 
-/// Reads what [`path_to_text`] wrote.
+/// Parses what [`path_to_text`] wrote.
 pub fn path_from_text(text: &str) -> Vec<u8> {
     let inner = text
         .strip_prefix('"')
         .and_then(|text| text.strip_suffix('"'));
     inner
         .and_then(unquote_text)
-        // A name that merely looks quoted is itself.
+        // A name that only looks quoted is returned as it is.
         .filter(|bytes| path_to_text(bytes) == text)
         .unwrap_or_else(|| text.as_bytes().to_vec())
 }

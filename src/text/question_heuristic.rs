@@ -1,6 +1,6 @@
-//! The last resort for finding out that an agent's final message asks the user something.
+//! Guesses whether an agent's final message asks the user a question; the last resort.
 //!
-//! It reads the last paragraph only, and refuses to know whether the turn brought a document.
+//! Reads only the last paragraph. Whether the turn also delivered a document is checked elsewhere.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use regex::Regex;
 
 use super::fenced_block::{self, MarkdownPart};
 
-/// Ways to ask that need no question mark.
+/// Phrases that ask without a question mark.
 static ASKING_PHRASES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i)请问|要不要|(?:您|你)(?:是否|想|希望|要)|是否(?:需要|要|继续|同意|可以|应该|采用|使用)|(?:^|[。！；\n])\s*是否|请(?:确认|选择|告诉|告知)",
@@ -19,8 +19,8 @@ static ASKING_PHRASES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Finds the question that a final message ends with: its last paragraph, when that ends in `?` or
-/// `？` or holds a phrase that asks. Code and headings ask nothing.
+/// Finds the question at the end of a final message: its last paragraph, if that ends in `?` or `？` or contains a
+/// phrase that asks. Code and headings are not questions.
 pub fn find_question(text: &str) -> Option<String> {
     let paragraph = last_paragraph(text)?;
     let asked = paragraph
@@ -37,7 +37,7 @@ pub fn find_question(text: &str) -> Option<String> {
     (end.ends_with(['?', '？']) || asks).then(|| paragraph.trim().to_owned())
 }
 
-/// The lines after the last blank one; none when the message ends in code.
+/// Returns the lines after the last blank line; `None` if the message ends in code.
 fn last_paragraph(text: &str) -> Option<String> {
     let blank =
         |part: &MarkdownPart| matches!(part, MarkdownPart::Prose(prose) if prose.trim().is_empty());
@@ -59,7 +59,7 @@ fn last_paragraph(text: &str) -> Option<String> {
     (!lines.iter().all(is_code)).then(|| lines.join("\n"))
 }
 
-/// `# Why?` and `**Why?**` name a section.
+/// `# Why?` and `**Why?**` are section titles.
 fn is_heading(line: &str) -> bool {
     let bold = line.len() > 4 && line.starts_with("**") && line.ends_with("**");
     line.starts_with('#') || bold && !line[2..line.len() - 2].contains("**")

@@ -1,10 +1,10 @@
-//! Replaces secrets in a text by a mark of their kind, such as `[redacted:github-token]`.
+//! Replaces secrets in a text by a mark with their kind, such as `[redacted:github-token]`.
 //!
-//! It knows the shapes of keys and the names under which they are kept, and refuses to know where
-//! the text comes from or goes to. Terminal sequences must be taken out before, or they split a key.
+//! Secrets are found by the shapes of keys and by the names that they are stored under. Terminal sequences must be
+//! removed before, because they can split a key.
 //!
-//! A streamed text is judged line by line. At most [`LINE_HOLD_LIMIT`] bytes are held back: a longer line is
-//! cut where no secret is, after at least [`LOOKAHEAD`] more bytes have been seen.
+//! A streamed text is checked line by line. At most [`LINE_HOLD_LIMIT`] bytes are held back: a longer line is cut where
+//! there is no secret, after at least [`LOOKAHEAD`] more bytes are seen.
 
 mod auth_headers;
 mod byte_pattern;
@@ -33,13 +33,13 @@ use private_key::KeyLogRecord;
 pub(crate) use secret_names::is_secret_name;
 pub(crate) use secret_values::{redact_number, redact_value};
 
-/// The most bytes that are held back of an unfinished line.
+/// The most bytes of an unfinished line that are held back.
 pub const LINE_HOLD_LIMIT: usize = 65_536;
 
-/// How many bytes are seen beyond a cut in a line that is longer than [`LINE_HOLD_LIMIT`].
+/// How many bytes after a cut are seen first, in a line longer than [`LINE_HOLD_LIMIT`].
 pub const LOOKAHEAD: usize = 16_384;
 
-/// Every replacement starts so; what starts so is never replaced again.
+/// Every replacement starts with this; text that starts with it is never replaced again.
 const MARK_PREFIX: &str = "[redacted:";
 
 /// Redacts a whole text. Idempotent.
@@ -50,20 +50,20 @@ pub fn redact_text(text: &str) -> String {
     clean
 }
 
-/// Redacts a text that arrives in pieces; any split gives the same text.
+/// Redacts a text that arrives in pieces; every split gives the same result.
 #[derive(Debug, Clone)]
 pub struct SecretRedactor {
-    /// The unfinished line, or what is left of it.
+    /// The unfinished line, or the rest of it.
     held: String,
-    /// The character before `held`, when `held` does not start a line.
+    /// The character before `held`, if `held` does not start a line.
     before: Option<char>,
-    /// The secret whose name the line before said, its value to follow.
+    /// The secret whose name was on the line before, with its value still to come.
     announced_value: Option<AnnouncedValue>,
-    /// The place in the lines of a log where those of a private key stand.
+    /// The position of a private key's lines in the lines of a log.
     key_record: Option<KeyLogRecord>,
     state: RedactorState,
     known_secrets: Option<&'static EnvSecrets>,
-    /// The words of the text that is looked at; kept for its room.
+    /// The anchors of the current text; kept to reuse the allocation.
     anchors: Vec<AnchorMatch>,
 }
 
@@ -85,19 +85,19 @@ impl Default for SecretRedactor {
 enum RedactorState {
     #[default]
     Text,
-    /// Inside a private key whose first line was replaced and whose line end is still owed.
+    /// Inside a private key whose first line was replaced and whose line end is not written yet.
     PrivateKey { swallowed: usize, indent: usize },
-    /// Inside one token longer than a line may be.
+    /// Inside one token that is longer than a line may be.
     LongToken,
 }
 
 impl SecretRedactor {
-    /// Starts at the beginning of a text.
+    /// Makes a redactor at the beginning of a text.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Replaces other values than those that the process knows.
+    /// Replaces the given values instead of those that the process knows.
     #[cfg(test)]
     fn with_known_secrets(known: &'static EnvSecrets) -> Self {
         Self {
@@ -106,14 +106,14 @@ impl SecretRedactor {
         }
     }
 
-    /// Takes the next piece and gives out the lines that are complete with it.
+    /// Adds the next piece and returns the lines that are now complete.
     pub fn push(&mut self, piece: &str) -> String {
         let mut out = String::with_capacity(piece.len());
         self.push_to(piece, &mut out);
         out
     }
 
-    /// As [`SecretRedactor::push`], onto what was given out before.
+    /// Like [`SecretRedactor::push`], but appends to earlier output.
     pub fn push_to(&mut self, piece: &str, out: &mut String) {
         let mut rest = piece;
         while !rest.is_empty() {
@@ -133,7 +133,7 @@ impl SecretRedactor {
         }
     }
 
-    /// Takes whole lines. Those are passed over at once in which no word hints at a secret.
+    /// Handles whole lines. Lines without any word that hints at a secret are skipped together.
     fn on_lines(&mut self, text: &str, out: &mut String) {
         let mut all = std::mem::take(&mut self.anchors);
         prefilter::collect_anchors(text, self.known_secrets, &mut all);
@@ -178,7 +178,7 @@ impl SecretRedactor {
         }
     }
 
-    /// Takes as much as there is room for.
+    /// Handles as much as there is room for.
     fn on_part(&mut self, taken: &str, out: &mut String) {
         self.held.push_str(taken);
         if self.held.ends_with('\n') {
@@ -189,7 +189,7 @@ impl SecretRedactor {
         }
     }
 
-    /// Tells that a line ended and nothing is open beyond it.
+    /// Returns whether the last line ended and nothing continues after it.
     pub(super) fn is_at_rest(&self) -> bool {
         self.held.is_empty()
             && self.before.is_none()
@@ -198,7 +198,7 @@ impl SecretRedactor {
             && self.state == RedactorState::Text
     }
 
-    /// Ends the text and gives out what was held back.
+    /// Ends the text and returns what was held back.
     pub fn finish(&mut self) -> String {
         let mut out = String::new();
         let line = std::mem::take(&mut self.held);
@@ -218,8 +218,8 @@ impl SecretRedactor {
         out
     }
 
-    /// Counts the bytes to take: up to a line's end or a full hold, whichever is first, so that
-    /// what is judged at once depends on the text alone and never on its pieces.
+    /// Returns how many bytes to accept: up to a line's end or until the buffer is full, whichever is first. So what is
+    /// checked at once depends on the text alone and never on its pieces.
     fn accepted_len(&self, text: &str) -> usize {
         let line = line_end(text, 0);
         let mut room = LINE_HOLD_LIMIT.saturating_sub(self.held.len()).min(line);
@@ -229,7 +229,7 @@ impl SecretRedactor {
         room
     }
 
-    /// Takes a line with its end, or the last one without.
+    /// Handles a line with its end, or the last one without.
     fn on_line(&mut self, line: &str, out: &mut String) {
         match self.state {
             RedactorState::Text => self.on_any_line(line, out),
@@ -266,7 +266,7 @@ impl SecretRedactor {
         }
     }
 
-    /// Finds every secret of one line, and what the line before announced.
+    /// Finds every secret in one line, and the value that the line before announced.
     fn scan_line(&mut self, content: &str, found: &[AnchorMatch]) -> Vec<SecretSpan> {
         let announced = self.announced_value.take();
         let mut spans = scan_secrets(content, found, self.before, self.known_secrets);
@@ -321,7 +321,7 @@ impl SecretRedactor {
         self.on_line(&text[end..], out);
     }
 
-    /// Gives out the part of an overlong line whose secrets are certain.
+    /// Writes the part of an overlong line whose secrets are certain.
     fn on_hold_full(&mut self, out: &mut String) {
         let held = std::mem::take(&mut self.held);
         match self.state {
@@ -342,8 +342,8 @@ impl SecretRedactor {
         }
     }
 
-    /// Replaces the spans, then looks again until nothing is found: a mark is a boundary that the
-    /// secret beside it may have lacked. No word begins or ends in a mark, so those of before are all.
+    /// Replaces the spans, then searches again until nothing is found: a mark is a boundary that a secret next to it
+    /// may have lacked before. No anchor begins or ends in a mark, so the anchors found before are complete.
     fn replace_until_stable(
         &self,
         text: &str,
@@ -369,11 +369,11 @@ impl SecretRedactor {
         }
     }
 
-    /// Gives out the beginning of `held` and returns what must wait.
+    /// Writes the beginning of `held` and returns the rest, which must wait.
     fn release_beginning(&mut self, held: String, out: &mut String) -> String {
         let mut at = word_start(&held, held.len() - LOOKAHEAD);
         let mut found = std::mem::take(&mut self.anchors);
-        // What begins further on reaches no further back than the cut.
+        // A secret that begins later does not reach back before the cut.
         let near = held.ceil_char_boundary(at + ANCHOR_REACH);
         prefilter::collect_anchors(&held[..near], self.known_secrets, &mut found);
         let mut spans = scan_secrets(&held, &found, self.before, self.known_secrets);
@@ -385,7 +385,7 @@ impl SecretRedactor {
         if at == 0 {
             prefilter::collect_anchors(&held, self.known_secrets, &mut found);
             spans = scan_secrets(&held, &found, self.before, self.known_secrets);
-            // A secret begins here: it goes out as soon as its end is seen, or else it is a long token.
+            // A secret begins here: it is written once its end is seen, or else it is a long token.
             let first = spans.first().filter(|span| span.end == held.len());
             if let Some(span) = first {
                 out.push_str(&held[..span.start]);
@@ -406,13 +406,13 @@ impl SecretRedactor {
     }
 }
 
-/// How far beyond a cut a word may begin that has to do with what stands before the cut, in bytes.
+/// How many bytes after a cut an anchor may begin that belongs to text before the cut.
 const ANCHOR_REACH: usize = 512;
 
-/// The most bytes of whole lines that are looked through at once.
+/// The most bytes of whole lines that are searched at once.
 const MAX_LINES_BYTES: usize = 1 << 18;
 
-/// Counts the bytes of the whole lines at a text's start, or of as many as are looked through at once.
+/// Returns the length of the whole lines at a text's start, or of as many as are searched at once.
 fn whole_lines_len(text: &str) -> usize {
     let bytes = text.as_bytes();
     let last = |bytes| memchr::memrchr(b'\n', bytes).map(|at| at + 1);
@@ -423,12 +423,12 @@ fn whole_lines_len(text: &str) -> usize {
         .unwrap_or(0)
 }
 
-/// Where the line ends that begins at a place: after its line feed.
+/// Returns the end of the line that begins at a position, after its line feed.
 fn line_end(text: &str, at: usize) -> usize {
     memchr::memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |n| at + n + 1)
 }
 
-/// Moves a place back to the start of a word where there is one near, else to a character's start.
+/// Moves a position back to the start of a word if there is one near, else to a character's start.
 fn word_start(text: &str, at: usize) -> usize {
     let mut at = at;
     while !text.is_char_boundary(at) {
@@ -451,7 +451,7 @@ fn is_token_end(next: char) -> bool {
         )
 }
 
-/// A value whose string goes on in the next line.
+/// Finds a value whose string continues on the next line.
 fn find_continued_value(line: &str, last: &SecretSpan) -> Option<AnnouncedValue> {
     let is_cut = line.ends_with('\\') && last.end + 1 >= line.len() && !last.open;
     let is_kept = matches!(last.kind, "token" | "key" | "secret" | "password");

@@ -1,16 +1,16 @@
-//! Takes everything out of a text that could drive a terminal or hide from its reader.
+//! Removes everything from a text that could control a terminal or hide from its reader.
 //!
-//! It knows escape sequences, and refuses to know what the text means. Which invisible characters may stay
-//! is `shaping`'s to say, how bytes become text is `bytes`'.
+//! Handles escape sequences; `invisible_filter` decides which invisible characters may stay, and
+//! `byte_decoder` turns bytes into text.
 //!
-//! What stays has no control character but newline and tab. Rules where habits differ:
+//! The result has no control character except newline and tab. Rules where terminals differ:
 //! - `\r\n`, a lone `\r`, U+0085, U+2028 and U+2029 become a newline, so nothing is overwritten.
 //! - A control string (OSC, DCS, SOS, PM, APC) ends at BEL, at `ESC \`, at U+009C, at CAN or SUB, or where
-//!   another escape begins. It goes on in the next line only if what follows has no blank in it and ends as
-//!   it should, within [`STRING_HOLD_LIMIT`] bytes: pictures do, and the text after a string that nobody ended does not.
-//!   What stands behind a byte that is no text is held, too, in the same line: a string that nobody ended does not
-//!   swallow it.
-//! - A sequence may have control characters inside; a terminal obeys them first, and so does this.
+//!   another escape begins. It continues on the next line only if what follows has no space in it and ends
+//!   correctly within [`STRING_HOLD_LIMIT`] bytes: pictures do, and the text after an unterminated string does not.
+//!   Text after an invalid byte is held back as well, on the same line: this way an unterminated string
+//!   does not swallow it.
+//! - A sequence may have control characters inside; a terminal obeys them first, and so does this code.
 
 use std::borrow::Cow;
 
@@ -20,10 +20,10 @@ mod invisible_filter;
 pub use byte_decoder::Utf8Decoder;
 use invisible_filter::{InvisibleCharFilter, is_ordinary};
 
-/// The most bytes that are held back of a control string's further lines.
+/// The most bytes of a control string's further lines that are held back.
 pub const STRING_HOLD_LIMIT: usize = 1 << 20;
 
-/// The most bytes of a title as the terminal multiplexers have it, `ESC k … ESC \`.
+/// The most bytes of a title in terminal multiplexers, `ESC k … ESC \`.
 const TITLE_LIMIT: usize = 256;
 
 /// Makes a whole text harmless. Idempotent.
@@ -34,17 +34,17 @@ pub fn sanitise_text(text: &str) -> String {
     clean
 }
 
-/// Tells quickly that [`sanitise_text`] would change nothing; a text that it says no to may be harmless all the same.
+/// Returns quickly whether [`sanitise_text`] would change nothing; false does not prove that a text is harmful.
 pub(super) fn is_harmless(text: &str) -> bool {
     plain_prefix_len(text) == text.len()
 }
 
-/// Makes a text harmless that arrives in pieces; any split gives the same text.
+/// Sanitises a text that arrives in pieces; every split gives the same result.
 #[derive(Debug, Clone, Default)]
 pub struct TextSanitiser {
     state: SanitiserState,
     invisible_filter: InvisibleCharFilter,
-    /// What is text after all if the control string before it is not ended as it should be.
+    /// The part that is text after all if the control string before it does not end correctly.
     held: String,
 }
 
@@ -52,7 +52,7 @@ pub struct TextSanitiser {
 enum SanitiserState {
     #[default]
     Ground,
-    /// A carriage return was given out as a newline; a line feed that follows belongs to it.
+    /// A carriage return was written as a newline; a line feed that follows belongs to it.
     AfterReturn,
     Escape,
     EscapeBlank,
@@ -60,7 +60,7 @@ enum SanitiserState {
     Csi(CsiLineState),
     /// After the beginning of an OSC.
     Osc,
-    /// Inside a colour of the Linux console's palette; so many digits are still to come.
+    /// Inside a palette colour of the Linux console, with the number of digits still to come.
     Palette(u8),
     ControlString(ControlStringKind, ControlStringExtent),
     ControlStringEscape(ControlStringKind, ControlStringExtent),
@@ -74,33 +74,33 @@ enum CsiLineState {
     AfterLineFeed,
 }
 
-/// Kinds of control strings, by how they end.
+/// The kinds of control strings, by how they end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ControlStringKind {
     /// OSC: a BEL ends it for every terminal.
     Osc,
-    /// DCS, SOS, PM, APC: a BEL ends it for some.
+    /// DCS, SOS, PM, APC: a BEL ends it for some terminals.
     Device,
-    /// `ESC k`: nothing but `ESC \` ends it, and most terminals do not know it.
+    /// `ESC k`: only `ESC \` ends it, and most terminals do not know it.
     Title,
 }
 
-/// Whether a control string is still on its first line, or its rest is held.
+/// Whether a control string is still on its first line, or its rest is held back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ControlStringExtent {
     FirstLine,
-    /// On its first line, behind a byte that belongs to no such string.
+    /// On its first line, after a byte that does not belong to such a string.
     Damaged,
     Held,
 }
 
 impl TextSanitiser {
-    /// Starts at the beginning of a text.
+    /// Makes a sanitiser at the beginning of a text.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes the next piece and gives out what is certain of it.
+    /// Adds the next piece and returns the part that is certain.
     pub fn push<'a>(&mut self, piece: &'a str) -> Cow<'a, str> {
         let plain = self.passing_prefix_len(piece);
         let (run, mut rest) = piece.split_at(plain);
@@ -122,14 +122,14 @@ impl TextSanitiser {
         Cow::Owned(out)
     }
 
-    /// Tells that nothing is open, and that no character before can shape the next.
+    /// Returns whether nothing is open and no earlier character can shape the next one.
     pub(super) fn is_at_rest(&self) -> bool {
         self.state == SanitiserState::Ground
             && self.held.is_empty()
             && self.invisible_filter.is_at_rest()
     }
 
-    /// Ends the text: an unfinished sequence is dropped, and the sanitiser starts anew.
+    /// Ends the text: an unfinished sequence is dropped, and the sanitiser is ready for a new text.
     pub fn finish(&mut self) -> String {
         let mut out = String::new();
         self.release_held(&mut out);
@@ -137,7 +137,7 @@ impl TextSanitiser {
         out
     }
 
-    /// Counts the leading bytes that pass unchanged, so that ordinary text is copied in runs.
+    /// Returns how many leading bytes pass unchanged, so that ordinary text is copied in runs.
     fn passing_prefix_len(&self, text: &str) -> usize {
         if self.state != SanitiserState::Ground || self.invisible_filter.has_pending() {
             return 0;
@@ -218,7 +218,7 @@ impl TextSanitiser {
         }
     }
 
-    /// Five sequences have a blank; otherwise it is the one between a stray escape and the next word.
+    /// Five sequences contain a space; otherwise it is the space between a stray escape and the next word.
     fn on_escape_blank(&mut self, next: char, out: &mut String) {
         if matches!(next, 'F' | 'G' | 'L'..='N') {
             self.state = SanitiserState::Ground;
@@ -236,7 +236,7 @@ impl TextSanitiser {
         }
     }
 
-    /// What belongs to no sequence: a tab is obeyed inside one, a line's end and other text end it.
+    /// Handles what is in no sequence: a terminal obeys a tab inside one; a line's end and other text end it.
     fn on_inside(&mut self, next: char, out: &mut String) {
         match next {
             '\t' => self.invisible_filter.push_char(next, out),
@@ -246,7 +246,7 @@ impl TextSanitiser {
         }
     }
 
-    /// A line's end is obeyed inside a control sequence. A letter right after it is the next line's.
+    /// A terminal obeys a line's end inside a control sequence. A letter directly after it belongs to the next line.
     fn on_csi(&mut self, next: char, line: CsiLineState, out: &mut String) {
         match (next, line) {
             ('\n', CsiLineState::AfterReturn) => {
@@ -271,7 +271,7 @@ impl TextSanitiser {
         }
     }
 
-    /// Two commands of the Linux console have a fixed length; all others end as strings do.
+    /// Two commands of the Linux console have a fixed length; all others end like strings.
     fn on_osc(&mut self, next: char, out: &mut String) {
         match next {
             'P' => self.state = SanitiserState::Palette(7),
@@ -384,7 +384,7 @@ impl TextSanitiser {
         self.state = SanitiserState::Ground;
     }
 
-    /// Gives out what is held as the text that it is. No sequence begins in it: that would have ended it.
+    /// Writes the held text as text. No sequence begins in it: that would have ended it.
     fn release_held(&mut self, out: &mut String) {
         self.state = SanitiserState::Ground;
         for held in std::mem::take(&mut self.held).chars() {
@@ -393,7 +393,7 @@ impl TextSanitiser {
     }
 }
 
-/// Counts the leading bytes of a text that nothing here would touch, whatever comes before them.
+/// Returns how many leading bytes of a text stay unchanged, whatever comes before them.
 fn plain_prefix_len(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -406,10 +406,10 @@ fn plain_prefix_len(text: &str) -> usize {
     }
 }
 
-/// Counts the leading bytes that are printable ASCII, newlines or tabs.
+/// Returns how many leading bytes are printable ASCII, newlines or tabs.
 fn plain_ascii_len(bytes: &[u8]) -> usize {
     let is_plain = |byte: &u8| byte.wrapping_sub(b' ') < 0x5f || matches!(byte, b'\n' | b'\t');
-    // A whole block is judged without a branch, which the compiler does many bytes at a time.
+    // A whole block is checked without a branch, so that the compiler can check many bytes at a time.
     let blocks = bytes.chunks_exact(32);
     let is_plain_block = |block: &&[u8]| block.iter().fold(true, |all, byte| all & is_plain(byte));
     let at = 32 * blocks.take_while(is_plain_block).count();

@@ -1,14 +1,14 @@
-//! Names for branches and folders, made of a goal's title.
+//! Makes names for branches and folders from a goal's title.
 //!
-//! It refuses to know which names are taken.
+//! Whether a name is already used is checked elsewhere.
 
 use sha2::{Digest, Sha256};
 
 /// The longest slug, in characters.
 pub const SLUG_LIMIT: usize = 40;
 
-/// Makes a slug: lower-case ASCII letters, digits and single hyphens, never at its ends, 1 to
-/// [`SLUG_LIMIT`] long, and so a valid component of a git ref.
+/// Makes a slug: lower case ASCII letters, digits and single hyphens, with no hyphen at the ends, 1 to [`SLUG_LIMIT`]
+/// characters long, so it is a valid component of a git ref.
 ///
 /// A title that is mostly not ASCII gives `run-` and eight hex digits of its hash.
 pub fn slugify(title: &str) -> String {

@@ -1,11 +1,12 @@
-//! Counts: of things in words, and of the lines in which two documents differ. Refuses to know any language but the one
-//! of this program.
+//! Formats counts with their noun, and counts the lines in which two documents differ.
+//!
+//! Only English plurals are known.
 
 use similar::{DiffOp, TextDiff};
 
 use super::front_matter;
 
-/// So many of something: `1 step`, `3 steps`.
+/// Formats a number with its noun: `1 step`, `3 steps`.
 pub fn pluralize(n: usize, one: &str) -> String {
     match n {
         1 => format!("1 {one}"),
@@ -13,8 +14,8 @@ pub fn pluralize(n: usize, one: &str) -> String {
     }
 }
 
-/// How many lines a document has that an earlier one lacks, and how many it lacks itself. What the program writes before
-/// the text of a document is none of them, nor is a last line another one for want of its end.
+/// Returns how many lines a document has that an earlier one lacks, and how many it lacks itself. Lines that the
+/// program writes before the document's text do not count, and a missing newline at the end makes no difference.
 pub fn count_changed_lines(old: &str, new: &str) -> (usize, usize) {
     let (old, new) = (body_lines(old), body_lines(new));
     let diff = TextDiff::from_slices(&old, &new);
@@ -27,7 +28,7 @@ pub fn count_changed_lines(old: &str, new: &str) -> (usize, usize) {
     })
 }
 
-/// How many lines the text of a document has.
+/// Returns how many lines the text of a document has.
 pub fn count_lines(document: &str) -> usize {
     body_lines(document).len()
 }

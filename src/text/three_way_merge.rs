@@ -1,53 +1,52 @@
-//! Three versions of a document become one, by lines; where both sides changed the same, with markers.
+//! Merges three versions of a document by lines; where both sides changed the same lines, it adds markers.
 //!
-//! Front matter is not merged by lines: the program writes it. Refuses to know files and who asks.
+//! Front matter is not merged by lines, because the program writes it.
 
 use diffy::{ConflictStyle, MergeOptions};
 
 use super::front_matter;
 
-/// How long a marker is at least, as everywhere.
+/// The minimum length of a marker, as in git.
 const MIN_MARKER_LEN: usize = 7;
-/// What follows the marker that opens a place.
+/// The text after the marker that opens a conflict.
 const YOURS_LABEL: &str = " your text";
-/// What follows the marker that closes it.
+/// The text after the marker that closes it.
 const AGENTS_LABEL: &str = " the agent's text";
 
 /// One document in three versions.
 #[derive(Debug, Clone, Copy)]
 pub struct ThreeWayTexts<'a> {
-    /// What both began with.
+    /// The version that both started with.
     pub base: &'a str,
-    /// The user's.
+    /// The user's version.
     pub yours: &'a str,
-    /// The agent's.
+    /// The agent's version.
     pub agents: &'a str,
 }
 
-/// A document in the two versions that stand against each other, and as it was before both.
+/// The two conflicting versions of a document, and the version before both.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConflictVersions {
-    /// The document's name.
     pub name: String,
-    /// As the agent found it.
+    /// The version that the agent read.
     pub before: String,
-    /// As it lies on disk.
+    /// The version on disk.
     pub yours: String,
-    /// As the agent wrote it.
+    /// The version that the agent wrote.
     pub agents: String,
 }
 
-/// What came out.
+/// The result of a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MergeOutcome {
-    /// Both sides' changes stand in it.
+    /// The merged text with the changes of both sides.
     Clean(String),
-    /// In places both changed the same lines; they stand there one after the other, between markers.
+    /// Both sides changed the same lines; both versions are in the text, one after the other, between markers.
     WithConflicts(String),
 }
 
 impl ThreeWayTexts<'_> {
-    /// Merges the bodies. The fields of the front matter are the agent's, and those that only the user has.
+    /// Merges the bodies. The front matter has the agent's fields, and those that only the user has.
     pub fn merge(&self) -> MergeOutcome {
         let [base, yours, agents] =
             [self.base, self.yours, self.agents].map(front_matter::parse_document);
@@ -71,7 +70,7 @@ impl ThreeWayTexts<'_> {
         }
     }
 
-    /// The length of a marker: longer than whatever looks like one in the documents themselves.
+    /// Returns the length of a marker: longer than anything in the documents that looks like one.
     fn marker_len(&self) -> usize {
         let longest = [self.base, self.yours, self.agents]
             .iter()
@@ -95,7 +94,7 @@ impl ThreeWayTexts<'_> {
         lines.join("\n") + "\n"
     }
 
-    /// The numbers of the lines, from 1, that are markers in a text that these versions were merged into.
+    /// Returns the numbers, from 1, of the marker lines in a text that these versions were merged into.
     pub fn marker_lines(&self, text: &str) -> Vec<usize> {
         let n = self.marker_len();
         let marks = [
@@ -111,7 +110,7 @@ impl ThreeWayTexts<'_> {
     }
 }
 
-/// How often a line repeats, from its first column, a character that markers are made of.
+/// Returns how often a marker character repeats at the start of a line.
 fn marker_run_len(line: &str) -> usize {
     let first = line.chars().next().unwrap_or(' ');
     match first {
@@ -120,7 +119,7 @@ fn marker_run_len(line: &str) -> usize {
     }
 }
 
-/// A text whose last line is ended, so that no marker comes to stand behind it.
+/// Adds a newline at the end if it is missing, so that no marker follows on the same line.
 fn with_final_newline(text: &str) -> String {
     if text.is_empty() || text.ends_with('\n') {
         text.to_owned()

@@ -1,16 +1,16 @@
-//! Cuts texts to a limit without cutting a character.
+//! Cuts texts to a limit without splitting a character.
 //!
-//! It counts bytes, characters, columns or lines, and refuses to know what the limit is for.
+//! Limits count bytes, characters, columns or lines.
 
 use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 use unicode_width::UnicodeWidthStr;
 
-/// What stands for the part that was cut off.
+/// Replaces the part that was cut.
 pub const ELLIPSIS: &str = "…";
 
-/// Cuts a text to at most `limit` bytes, the ellipsis (three bytes) included.
+/// Cuts a text to at most `limit` bytes, including the ellipsis (three bytes).
 ///
-/// However long the text is, only the place of the cut is looked at.
+/// Only the place of the cut is read, however long the text is.
 pub fn to_bytes(text: &str, limit: usize) -> String {
     if text.len() <= limit {
         return text.to_owned();
@@ -23,33 +23,33 @@ pub fn to_bytes(text: &str, limit: usize) -> String {
     format!("{kept}{ellipsis}")
 }
 
-/// Where the last grapheme ends that lies within the first `room` bytes.
+/// Returns where the last grapheme within the first `room` bytes ends.
 fn last_boundary(text: &str, room: usize) -> usize {
     let at = text.floor_char_boundary(room);
     let mut cursor = GraphemeCursor::new(at, text.len(), true);
     match cursor.is_boundary(text, 0) {
         Ok(true) => at,
-        // The whole text is given, so no other part of it can be asked for.
+        // The cursor has the whole text, so it cannot ask for more context.
         Ok(false) | Err(_) => cursor.prev_boundary(text, 0).ok().flatten().unwrap_or(0),
     }
 }
 
-/// Cuts a text to at most `limit` characters (code points), the ellipsis included.
+/// Cuts a text to at most `limit` characters (code points), including the ellipsis.
 pub fn to_chars(text: &str, limit: usize) -> String {
     truncate_by(text, limit, |part| part.chars().count())
 }
 
-/// Cuts a text to at most `columns` terminal columns, the ellipsis included.
+/// Cuts a text to at most `columns` terminal columns, including the ellipsis.
 pub fn to_width(text: &str, columns: usize) -> String {
     truncate_by(text, columns, UnicodeWidthStr::width)
 }
 
-/// Keeps the first and the last lines of a text; a line between them says how many are left out.
+/// Keeps the first and the last lines of a text, with a line between them that says how many are omitted.
 pub fn to_lines(text: &str, n_first: usize, n_last: usize) -> String {
     to_lines_with_note(text, n_first, n_last, "left out")
 }
 
-/// As [`to_lines`], saying in other words what became of those lines.
+/// Like [`to_lines`], with other words for what happened to those lines.
 pub fn to_lines_with_note(text: &str, n_first: usize, n_last: usize, became: &str) -> String {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     // A note in place of a single line would save nothing.
@@ -62,7 +62,7 @@ pub fn to_lines_with_note(text: &str, n_first: usize, n_last: usize, became: &st
     [first.concat(), note, last.concat()].concat()
 }
 
-/// How many lines such notes in a text say are not there.
+/// Returns how many lines the notes in a text say are omitted.
 pub fn count_omitted_lines(text: &str) -> usize {
     let counts = text.lines().filter_map(|line| {
         let note = line.strip_prefix(ELLIPSIS)?.strip_suffix(ELLIPSIS)?;
@@ -72,7 +72,7 @@ pub fn count_omitted_lines(text: &str) -> usize {
     counts.fold(0, usize::saturating_add)
 }
 
-/// The first lines of a text.
+/// Returns the first lines of a text.
 pub fn first_lines(text: &str, n: usize) -> &str {
     let end = n
         .checked_sub(1)
@@ -84,7 +84,7 @@ pub fn first_lines(text: &str, n: usize) -> &str {
     }
 }
 
-/// The last lines of a text; the end of its last line begins none.
+/// Returns the last lines of a text; a newline at its end does not begin another line.
 pub fn last_lines(text: &str, n: usize) -> &str {
     let ended = text.strip_suffix('\n').unwrap_or(text);
     let before = n
@@ -97,7 +97,7 @@ pub fn last_lines(text: &str, n: usize) -> &str {
     }
 }
 
-/// Keeps as many graphemes as fit; where not even the ellipsis fits, it is left away.
+/// Keeps as many graphemes as fit; the ellipsis is left out if even that does not fit.
 fn truncate_by(text: &str, limit: usize, size: fn(&str) -> usize) -> String {
     if size(text) <= limit {
         return text.to_owned();

@@ -1,11 +1,11 @@
-//! A unified diff as git prints it, made safe to show and taken apart: its files, what each gained and
-//! lost, and what each line is.
+//! Parses a unified diff as git prints it and makes it safe to show: its files, their added and removed
+//! lines, and the kind of each line.
 //!
-//! Total on any text. Refuses to apply anything: what it gives out is for reading.
+//! Never fails. The result is only for reading: it cannot be applied as a patch.
 
 use super::clean_text;
 
-/// A diff, taken apart.
+/// A parsed diff, with its files and all lines in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct UnifiedDiff {
     /// The files, in the order of the text.
@@ -14,56 +14,50 @@ pub struct UnifiedDiff {
     pub lines: Vec<DiffLine>,
 }
 
-/// What became of one file.
+/// What changed in one file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FileDiff {
-    /// Its name, after the change where it was moved.
+    /// Its name; for a moved file the new one.
     pub name: String,
-    /// Its name before, where it was moved.
+    /// Its old name, if it was moved.
     pub moved_from: Option<String>,
-    /// What happened to it beside its lines, in words; empty for a plain change.
+    /// What else happened to it, as text; empty for a plain change.
     pub notes: String,
-    /// How many lines it gained.
     pub added: usize,
-    /// How many lines it lost.
     pub removed: usize,
-    /// The number of its first line in the text, from 0.
+    /// The index of its first line in the text, from 0.
     pub first_line: usize,
 }
 
-/// One line.
+/// One line of a diff, with its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiffLine {
-    /// What it is.
     pub kind: DiffLineKind,
-    /// The whole line.
     pub text: String,
 }
 
-/// What a line of a diff is.
+/// What a line of a diff means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiffLineKind {
-    /// It tells of a file: its names, its mode.
+    /// It describes a file: its names, its mode.
     File,
-    /// It tells where a hunk lies.
+    /// It says where a hunk is.
     Hunk,
-    /// A line that came.
     Added,
-    /// A line that went.
     Removed,
-    /// A line that stayed.
+    /// An unchanged line.
     Context,
-    /// A remark about the lines beside it.
+    /// A remark about the lines next to it.
     Note,
 }
 
 impl UnifiedDiff {
-    /// Takes a diff apart. Control characters become visible signs, secrets are taken out.
+    /// Parses a diff. Control characters become visible signs, and secrets are redacted.
     pub fn parse(text: &str) -> Self {
         Self::parse_exact(&clean_text(&show_controls(text)))
     }
 
-    /// Takes a diff apart that is drawable as it is.
+    /// Parses a diff that is already safe to show.
     pub fn parse_exact(text: &str) -> Self {
         let mut reader = DiffParser::default();
         for line in text.lines() {
@@ -72,13 +66,13 @@ impl UnifiedDiff {
         reader.diff
     }
 
-    /// How many lines came and went in all files.
+    /// Returns how many lines were added and removed in all files.
     pub fn totals(&self) -> (usize, usize) {
         let sum = |(added, removed), file: &FileDiff| (added + file.added, removed + file.removed);
         self.files.iter().fold((0, 0), sum)
     }
 
-    /// The lines of the file `n`, from 0.
+    /// Returns the lines of the file with index `n`.
     pub fn file_lines(&self, n: usize) -> &[DiffLine] {
         let from = self
             .files
@@ -93,7 +87,7 @@ impl UnifiedDiff {
 }
 
 impl FileDiff {
-    /// Its name, with the one before where it was moved.
+    /// Returns its name, with the old name if it was moved.
     pub fn title(&self) -> String {
         match &self.moved_from {
             Some(from) => format!("{from} → {}", self.name),
@@ -101,7 +95,7 @@ impl FileDiff {
         }
     }
 
-    /// What happened to it: its lines, counted, and the rest in words.
+    /// Returns what happened to it: the line counts, and the rest as text.
     pub fn summary(&self) -> String {
         let lines =
             (self.added + self.removed > 0).then(|| format!("+{} −{}", self.added, self.removed));
@@ -111,9 +105,8 @@ impl FileDiff {
     }
 }
 
-/// Makes control characters visible, so that the text shows what the file holds and no line is lost:
-/// line ends of another kind are no line ends of the diff. A return before one is shown where the line
-/// changed.
+/// Makes control characters visible, so that the text shows what the file contains and no line is lost: other kinds of
+/// line ends are not line ends of the diff. A carriage return before a line end is shown where the line changed.
 fn show_controls(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -141,11 +134,11 @@ fn control_picture(c: char) -> char {
     }
 }
 
-/// Follows the lines; knows how many of a hunk are still to come.
+/// Parses the lines; counts how many lines of a hunk are still to come.
 #[derive(Default)]
 struct DiffParser {
     diff: UnifiedDiff,
-    /// Lines to come of the earlier and of the later file.
+    /// Lines to come of the old and of the new file.
     lines_left: (usize, usize),
 }
 
@@ -191,7 +184,7 @@ impl DiffParser {
                     return DiffLineKind::Context;
                 }
                 Some(b'\\') => return DiffLineKind::Note,
-                // The hunk is shorter than it said: something was taken out of it.
+                // The hunk is shorter than it said: something was removed from it.
                 Some(_) => self.lines_left = (0, 0),
             }
         }
@@ -209,7 +202,7 @@ impl DiffParser {
     }
 }
 
-/// Reads `@@ -1,2 +3,4 @@`: how many lines of the earlier and of the later file follow.
+/// Parses `@@ -1,2 +3,4 @@`: how many lines of the old and of the new file follow.
 fn parse_hunk_lengths(line: &str) -> Option<(usize, usize)> {
     let rest = line.strip_prefix("@@ -")?;
     let (before, rest) = rest.split_once(" +")?;
@@ -221,7 +214,7 @@ fn parse_hunk_lengths(line: &str) -> Option<(usize, usize)> {
     Some((length(before)?, length(after)?))
 }
 
-/// The name in `a/NAME b/NAME`, where both are the same.
+/// Returns the name in `a/NAME b/NAME` if both are the same.
 fn parse_git_names(names: &str) -> String {
     let half = names.len() / 2;
     let (Some(before), Some(after)) = (names.get(..half), names.get(half + 1..)) else {
@@ -233,7 +226,7 @@ fn parse_git_names(names: &str) -> String {
     }
 }
 
-/// Takes in what a line says of its file.
+/// Applies what a header line says about its file.
 fn apply_file_header(file: &mut FileDiff, line: &str) {
     let side = |line: &str, prefix: &str, letter: &str| {
         let name = line.strip_prefix(prefix)?.trim_end_matches('\t');

@@ -1,4 +1,4 @@
-//! The parts of ARCHITECTURE.md that are printed from the code, so that they cannot drift.
+//! Checks the parts of ARCHITECTURE.md that are generated from the code, so that they cannot become outdated.
 //!
 //! `UPDATE_DOCS=1 cargo test --test it` rewrites them.
 
@@ -37,7 +37,7 @@ fn transitions() -> String {
     lines.join("\n")
 }
 
-/// What a cause's doc comment says.
+/// Returns the doc comment of a cause.
 fn explained(source: &str, cause: TransitionCause) -> String {
     let variant = format!("    {cause:?},");
     let (_, causes) = source.split_once("pub enum TransitionCause {").unwrap();

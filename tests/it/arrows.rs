@@ -56,7 +56,8 @@ fn broken(source: &Source, dependencies: &BTreeSet<String>) -> Vec<String> {
     complaints
 }
 
-/// The top-level modules that a file names, each with its position: by `crate::`, `agent_collab::`, or enough `super::`.
+/// Returns the top-level modules that a file names with `crate::`, `agent_collab::` or enough `super::`, each with its
+/// position.
 fn modules(source: &Source) -> Vec<(usize, String)> {
     let path = pattern(r"(?:^|[^\w:])((?:crate|agent_collab)|super(?:::super)*)::(\{|\w+)");
     let mut found = Vec::new();
@@ -129,7 +130,7 @@ fn dependencies_of(source: &Source, dependencies: &BTreeSet<String>) -> Vec<(usi
         .collect()
 }
 
-/// What of the standard library a pure file must not name, each with its position.
+/// Returns the names of the standard library that a pure file must not use, each with its position.
 fn impure(source: &Source) -> Vec<(usize, String)> {
     const PARTS: &str = "fs|env|process|net|thread|os|io|sync::mpsc|time::Instant|time::SystemTime";
     let single = pattern(&format!(r"\bstd::(?:{PARTS})\b"));

@@ -1,6 +1,6 @@
-//! What the documents promise: names, links, versions and commands that exist.
+//! Checks what the documents mention: names, links, versions and commands must exist.
 //!
-//! Judges no wording; only what a machine can know to be false.
+//! It does not check wording, only what a machine can prove wrong.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The table of `tests/screen/flows.rs`: each requirement of the workflow is played by a test that is there.
+//! Checks the table of `tests/screen/flows.rs`: each requirement of the workflow is played by a test that exists.
 
 use std::path::Path;
 

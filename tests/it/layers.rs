@@ -1,7 +1,7 @@
-//! The table of layers: who may use whom, which crates, what of the standard library.
+//! The table of layers: which layer may use which others, which crates, and how much of the standard library.
 //!
-//! The table is data; ARCHITECTURE.md prints it and `arrows` holds every file to it. A new arrow or
-//! crate is a line here, with its reason in the commit.
+//! The table is data; ARCHITECTURE.md prints it and `arrows` checks every file against it. To allow a new arrow or
+//! crate, add a line here and give the reason in the commit.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ pub struct Layer {
     pub uses: &'static [&'static str],
     /// The crates that its code, tests apart, may use.
     pub crates: Crates,
-    /// What of the standard library its code, tests apart, may use.
+    /// The part of the standard library that its code may use, apart from tests.
     pub std: Std,
 }
 
@@ -28,7 +28,7 @@ pub enum Crates {
     AllBut(&'static [&'static str]),
 }
 
-/// What of the standard library a layer may use.
+/// The part of the standard library that a layer may use.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Std {
     /// No files, environment, processes, network, threads or clock.

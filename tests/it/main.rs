@@ -1,6 +1,6 @@
-//! Tests that hold the house: who may use whom, what the documents say, how files look.
+//! Checks the rules of the code base: which layer uses which, what the documents say, how files look.
 //!
-//! They read the repository as text and know nothing of how a run behaves.
+//! The tests read the repository as text; they do not test behaviour.
 
 #![allow(
     clippy::unwrap_used,
@@ -32,7 +32,8 @@ fn read(path: &str) -> String {
         .unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()))
 }
 
-/// Lists all files below a folder of the repository, relative to its root, in order; `except` names folders to leave out.
+/// Lists all files below a folder of the repository, relative to its root, in order; `except` names folders to leave
+/// out.
 fn files_below(folder: &str, except: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![root().join(folder)];

@@ -1,4 +1,4 @@
-//! How source files look: first line, length, name, and the purity that clippy can see.
+//! Checks the form of source files: first line, length, name, and the purity that clippy can see.
 
 use crate::{none, read, sources};
 

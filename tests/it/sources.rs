@@ -1,6 +1,6 @@
-//! The source files as text: code without comments and strings, and which of its lines are tests.
+//! Reads the source files as text: code without comments and strings, and which of its lines are tests.
 //!
-//! Knows just enough of Rust's surface to find paths and `#[cfg(test)]`; no macro is expanded.
+//! It understands only enough of Rust to find paths and `#[cfg(test)]`; no macro is expanded.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -32,7 +32,7 @@ impl Source {
         self.path.matches('/').count()
     }
 
-    /// Tells whether a line, from 0, is compiled for tests only.
+    /// Returns whether a line, from 0, is compiled for tests only.
     pub fn is_test(&self, line: usize) -> bool {
         self.test_lines.iter().any(|lines| lines.contains(&line))
     }
@@ -113,7 +113,7 @@ pub fn line_of(text: &str, at: usize) -> usize {
     text[..at].matches('\n').count()
 }
 
-/// The position of the `;` or the closing brace that ends the item which begins at `from`.
+/// Returns the position of the `;` or the closing brace that ends the item which starts at `from`.
 fn item_end(code: &str, from: usize) -> usize {
     let mut depth = 0_usize;
     for (at, byte) in code.bytes().enumerate().skip(from) {
@@ -170,7 +170,7 @@ fn raw_quote(text: &str) -> Option<usize> {
     text[n_hashes..].starts_with('"').then_some(n_hashes)
 }
 
-/// The length of a string that begins here; `close` ends it, and a backslash escapes only in plain ones.
+/// Returns the length of a string that starts here; `close` ends it, and a backslash escapes only in plain ones.
 fn string(text: &str, open: usize, close: &str) -> usize {
     let is_raw = open > 1;
     let mut at = open;
@@ -189,7 +189,7 @@ fn string(text: &str, open: usize, close: &str) -> usize {
     text.len()
 }
 
-/// The length of a character literal that begins here; 0 for a lifetime.
+/// Returns the length of a character literal that starts here; 0 for a lifetime.
 fn character(text: &str) -> usize {
     let mut chars = text.char_indices().skip(1);
     match (chars.next(), chars.next()) {

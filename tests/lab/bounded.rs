@@ -1,7 +1,6 @@
-//! Runs one program with a hard time limit and collects what it prints.
+//! Runs one program with a hard time limit and collects its output.
 //!
-//! It refuses to know what the program is. A program over its limit is ended together with every
-//! process of its scenario, and the scenario fails.
+//! A program over its limit is stopped together with every process of its scenario, and the scenario fails.
 
 use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -37,7 +36,7 @@ impl Finished {
             .unwrap_or(-1)
     }
 
-    /// The lines of standard output that are JSON.
+    /// Returns the lines of standard output that are JSON.
     pub fn json_lines(&self) -> Vec<serde_json::Value> {
         self.stdout
             .lines()
@@ -79,7 +78,7 @@ impl Started {
             .unwrap_or_else(|error| panic!("{command:?} does not start: {error}"));
         let mut stdin = child.stdin.take().expect("a piped input");
         let input = input.to_owned();
-        // A program that does not read its input is its own affair.
+        // If the program does not read its input, that is not an error here.
         thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
         let stdout = collect(child.stdout.take().expect("a piped output"));
         let stderr = collect(child.stderr.take().expect("a piped error output"));
@@ -97,7 +96,7 @@ impl Started {
         self.child.id().cast_signed()
     }
 
-    /// Tells whether the program has ended.
+    /// Returns whether the program has ended.
     pub fn is_over(&mut self) -> bool {
         let status = self.child.try_wait().expect("the program's status");
         status.is_some()
@@ -108,7 +107,7 @@ impl Started {
         kill(Pid::from_raw(self.pid()), signal).expect("the program runs");
     }
 
-    /// Waits until the program itself is gone, which was told to.
+    /// Waits until the program, which was already told to stop, has ended.
     pub fn wait(&mut self) {
         self.child.wait().expect("the program's status");
     }

@@ -1,7 +1,7 @@
-//! A model that does what this program's prompts ask of it: plans, reviews, answers, executes.
+//! A model that does what this program's prompts ask for: plans, reviews, answers, executes.
 //!
-//! It reads the purpose of a turn out of the prompt alone, as a real model must. It refuses to know
-//! which CLI asks and who is planner or reviewer.
+//! It derives the purpose of a turn from the prompt alone, as a real model must, and does not know which CLI asks or
+//! which role it has.
 
 use std::sync::LazyLock;
 
@@ -9,29 +9,28 @@ use regex::Regex;
 
 use crate::model_server::script::{Part, Reply, Request, Tool};
 
-/// What the first step of the plan says.
+/// The text of the plan's first step.
 pub const STEP_1: &str = "Make `double` double in code.js";
-/// What the second step of the plan says.
+/// The text of the plan's second step.
 pub const STEP_2: &str = "Describe both functions in README.md";
 /// What the reviewer misses in the first plan.
 pub const REMARK: &str = "the plan names no risk";
 
-/// What a turn is for, as the prompt tells.
+/// The purpose of a turn, according to the prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purpose {
     /// Write `plan.md`, to be staged at this path.
     WritePlan(String),
     /// Write `comments.md`, to be staged at this path.
     Review(String),
-    /// Answer the review; the answers are to be staged at this path.
+    /// Answer the review; the answers go to this staging path.
     Respond(String),
     /// Work on step 1.
     FirstStep,
     /// Work on step 2.
     SecondStep,
-    /// Sum up.
     Summary,
-    /// None of these: the program asked something that this model does not understand.
+    /// None of these: the program asked for something that this model does not understand.
     Unclear,
 }
 
@@ -59,7 +58,7 @@ pub fn purpose_of(prompt: &str) -> Purpose {
             )
         })
         .collect();
-    // A recovery prompt stands in front of the one that says what to do now.
+    // A recovery prompt precedes the prompt that says what to do now.
     let Some((phase, detail)) = headers.iter().rfind(|(phase, _)| phase != "RECOVER") else {
         return Purpose::Unclear;
     };

@@ -1,6 +1,6 @@
-//! Plays a scenario again in a process of its own: as an ordinary user, with no network but loopback.
+//! Replays a scenario in its own process: as an ordinary user, with no network but loopback.
 //!
-//! It refuses to know what the scenario does. Where the machine does not allow it, the scenario is played as it is.
+//! If the machine does not allow that, the scenario runs without it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,10 +12,10 @@ use nix::unistd::geteuid;
 
 use crate::bounded::{self, Started};
 
-/// Says to the process inside that it is.
+/// Marks the inner process through its environment.
 const INSIDE: &str = "LAB_CELL";
 
-/// The user that nobody is.
+/// The user id that no real user has.
 const NOBODY: [&str; 4] = [
     "setpriv",
     "--reuid=65534",
@@ -26,14 +26,14 @@ const NOBODY: [&str; 4] = [
 /// A network that ends at loopback, and the rest of the machine.
 const NO_NETWORK: [&str; 5] = ["bwrap", "--unshare-net", "--dev-bind", "/", "/"];
 
-/// Whether that works, and a CLI inside can still be held.
+/// Checks whether that works, and whether a CLI inside can still be sandboxed.
 const PROBE: &str =
     "test \"$(id -u)\" != 0 && ! grep -q eth /proc/net/dev && bwrap --ro-bind / / true";
 
-/// Plays the scenario of this name inside; `false` when this process is to play it.
+/// Plays the scenario of this name inside; `false` if this process must play it.
 ///
 /// # Panics
-/// When it fails inside.
+/// If it fails inside.
 pub fn played(name: &str, homes: &Path, limit: Duration) -> bool {
     if std::env::var_os(INSIDE).is_some() {
         return false;

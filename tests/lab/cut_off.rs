@@ -1,7 +1,5 @@
-//! A run that is cut off and taken up again: when to kill the program, how to go on, and what must hold
-//! in the end, however often it was killed.
-//!
-//! It refuses to know why a moment is chosen, and what a finished run looks like.
+//! Kills a run and resumes it: when to kill the program, how to resume, and what must be true in the end, however
+//! often it was killed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,9 +18,9 @@ use crate::world::{Cast, World, of_kind};
 /// The run's event log in its repository.
 const LOG: &str = ".agent-collab/events.jsonl";
 const ROLES: [&str; 2] = ["planner", "reviewer"];
-/// What a run is conducted with, from its beginning and when it is taken up.
+/// The option for a run, both at its start and when it is resumed.
 const CONDUCT: &str = "--yes-execute";
-/// How a run is taken up.
+/// The command line that resumes a run.
 pub const RESUME: [&str; 6] = [
     "resume",
     "--auto",
@@ -31,9 +29,9 @@ pub const RESUME: [&str; 6] = [
     "continue",
     "--json",
 ];
-/// How long one life of the program may take.
+/// The time limit of one life of the program.
 const LIMIT: Duration = Duration::from_secs(240);
-/// How often is looked whether the moment has come: less than the program needs for a line that lasts.
+/// How often to check whether the moment has come: less time than the program needs for a synced line.
 const GLANCE: Duration = Duration::from_micros(300);
 
 /// When the program is killed.
@@ -43,7 +41,7 @@ pub enum Moment {
     Logged(fn(&[Value]) -> bool),
     /// As soon as the log has so many lines, and so much later.
     Lines(usize, Duration),
-    /// As soon as a process of the scenario has these words in its command line.
+    /// As soon as a process of the scenario has this text in its command line.
     Runs(&'static str),
 }
 
@@ -60,14 +58,14 @@ pub enum End {
 pub struct Lives<'a> {
     world: &'a World,
     program: Started,
-    /// How large the log was when this life began.
+    /// The size of the log when this life started.
     size_before: u64,
-    /// Roles whose first turn was cut off: what they began need not be there any more.
+    /// Roles whose first turn was cut off: their conversations may be missing.
     begun_anew: BTreeSet<&'static str>,
 }
 
 impl<'a> Lives<'a> {
-    /// Begins the run.
+    /// Starts the run.
     pub fn begin(world: &'a World) -> Lives<'a> {
         Lives {
             world,
@@ -77,7 +75,7 @@ impl<'a> Lives<'a> {
         }
     }
 
-    /// Kills the program at a moment and takes the run up; a run that ended before stays as it is.
+    /// Kills the program at a moment and resumes the run; a run that has already ended stays unchanged.
     pub fn cut_at(&mut self, moment: Moment) -> End {
         let end = self.kill_at(moment);
         if end == End::Killed {
@@ -90,7 +88,7 @@ impl<'a> Lives<'a> {
         self.world.repository.root().join(LOG)
     }
 
-    /// Takes the run up; a goal that was never written down is given again.
+    /// Resumes the run; a goal that was never stored is given again.
     pub fn take_up(&mut self) {
         let has_goal = of_kind(&self.world.log(), "goal.given").next().is_some();
         self.size_before = size_of(&self.path());
@@ -136,7 +134,7 @@ impl<'a> Lives<'a> {
         }
     }
 
-    /// A conversation is kept once its first turn has ended.
+    /// Records a cut; a conversation is resumable once its first turn has ended.
     fn note_cut(&mut self) {
         let log = self.world.log();
         for role in ROLES {
@@ -147,11 +145,11 @@ impl<'a> Lives<'a> {
         }
     }
 
-    /// Waits for the end, which must be a good one or none to wait for, and checks that no process is left.
-    /// Gives the roles whose first turn was cut off: their conversation was not kept yet.
+    /// Waits for the end, which must be successful or already reached, and checks that no process is left.
+    /// Returns the roles whose first turn was cut off, because their conversations were not resumable yet.
     ///
     /// # Panics
-    /// When something else is the case.
+    /// Otherwise.
     pub fn finish(self) -> BTreeSet<&'static str> {
         let root = self.world.home.root();
         let finished = self.program.finish(root, LIMIT);
@@ -234,8 +232,8 @@ fn runs(world: &World, words: &str) -> bool {
     processes.iter().any(|(_, command)| command.contains(words))
 }
 
-/// The program's prompts in the conversation as the model saw it last in a phase, that phase's own included,
-/// each by what its first line tells; one that was said again counts once.
+/// Returns the program's prompts in the conversation as the model last saw it in a phase, including that phase's own,
+/// each by its first line; a repeated prompt counts once.
 pub fn prompts_before(world: &World, vendor: Vendor, phase: &str) -> Vec<String> {
     let bodies = world.server.bodies(vendor);
     let asked = format!("{PROMPT}{phase}]");

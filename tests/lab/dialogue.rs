@@ -1,6 +1,4 @@
-//! A conversation with a program that speaks JSON lines on both pipes.
-//!
-//! It refuses to know what is said.
+//! A conversation with a program that uses JSON lines on both pipes.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -21,7 +19,7 @@ pub struct Dialogue {
 }
 
 impl Dialogue {
-    /// Starts a program whose whole conversation may take so long; its standard error goes to a file.
+    /// Starts a program with a time limit for the whole conversation; its standard error goes to a file.
     pub fn start(mut command: Command, errors: &Path, limit: Duration) -> Dialogue {
         let errors = File::create(errors).expect("a file for the program's errors");
         command

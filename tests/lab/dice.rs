@@ -1,5 +1,5 @@
-//! Chance that can be repeated: `LAB_SEED` sets the seed; else it follows from `PROPTEST_RNG_SEED`, and where that is not
-//! set either, it is fresh. It is always printed.
+//! Repeatable randomness: `LAB_SEED` sets the seed; otherwise it is derived from `PROPTEST_RNG_SEED`, or it is random
+//! if that is not set either. It is always printed.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, RandomState};
 use std::time::Duration;
@@ -10,7 +10,7 @@ pub struct Dice {
 }
 
 impl Dice {
-    /// Takes the seed and says it.
+    /// Reads the seed and prints it.
     pub fn new(scenario: &str) -> Dice {
         let set = |name| std::env::var(name).ok();
         let state = match (set("LAB_SEED"), set("PROPTEST_RNG_SEED")) {

@@ -1,8 +1,8 @@
-//! A scenario's own world: a folder with a home, the CLIs' own configuration, a temporary folder
-//! and a PATH that begins with the pinned CLIs.
+//! A scenario's own environment: a folder with a home, the CLIs' own configuration, a temporary folder
+//! and a PATH that starts with the pinned CLIs.
 //!
-//! The CLIs are pointed at the model server by environment and their own configuration alone.
-//! Nothing of the developer's home, login or environment is seen. It refuses to know this program.
+//! The CLIs reach the model server through environment variables and their own configuration only.
+//! Nothing of the developer's home, login or environment is visible.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -16,16 +16,16 @@ use crate::model_server::script::Vendor;
 /// The pinned CLIs, as `npm ci` puts them here.
 const REAL_CLI: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/real-cli");
 
-/// A folder of its own under `target/tmp`, with an environment to match.
+/// A folder under `target/tmp`, with a matching environment.
 pub struct Home {
     root: PathBuf,
     environment: Vec<(String, String)>,
 }
 
 impl Home {
-    /// Makes the folder and points both CLIs at the server.
+    /// Creates the folder and points both CLIs at the server.
     ///
-    /// The temporary folder lies beside the home: codex refuses to put its aliases into a home
+    /// The temporary folder is next to the home, because codex refuses to put its aliases into a home
     /// below the temporary folder.
     pub fn create(name: &str, server: &ModelServer) -> Home {
         let homes = homes();
@@ -66,7 +66,8 @@ impl Home {
         self.root.join("home/.config/agent-collab/config.toml")
     }
 
-    /// Lets codex try each request twice and each stream twice instead of its 5 times 6, by its own configuration.
+    /// Makes codex try each request twice and each stream twice instead of its 5 times 6, through its own
+    /// configuration.
     pub fn bound_codex_retries(&self) {
         let path = self.root.join("home/.codex/config.toml");
         let provider = fs::read_to_string(&path).expect("codex's own configuration");
@@ -97,20 +98,20 @@ impl Home {
         &self.environment
     }
 
-    /// Prepares one of the pinned CLIs by its own name, found on this home's PATH.
+    /// Prepares one of the pinned CLIs by its name, found on this home's PATH.
     pub fn cli(&self, vendor: Vendor) -> Command {
         self.command(self.root.join("bin").join(vendor.cli()))
     }
 }
 
-/// Where the folders of all scenarios lie.
+/// Returns the folder that contains the folders of all scenarios.
 pub fn homes() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("lab")
 }
 
 impl Drop for Home {
-    /// Whatever a scenario did, no process of it may be left. One that failed leaves its folder to be
-    /// looked at; the next run removes it.
+    /// Checks that no process of the scenario is left. A failed scenario leaves its folder for inspection;
+    /// the next run removes it.
     fn drop(&mut self) {
         if !std::thread::panicking() {
             assert_none_left(&self.root);
@@ -119,7 +120,7 @@ impl Drop for Home {
     }
 }
 
-/// Removes what earlier runs of a scenario left, but nothing of a run that still goes on beside this one.
+/// Removes what earlier runs of a scenario left, but nothing of another run that is still active.
 fn remove_abandoned(homes: &Path, name: &str) {
     for entry in fs::read_dir(homes).into_iter().flatten().flatten() {
         let folder = entry.file_name().to_string_lossy().into_owned();

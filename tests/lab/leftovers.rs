@@ -1,8 +1,8 @@
 //! Finds processes that a scenario left behind.
 //!
 //! Every process of a scenario has the scenario's folder in its environment, its working directory
-//! or its arguments, or the run's mark, which the program puts on all that it starts; a scrubbed
-//! environment still has one of them. It ends nothing by itself.
+//! or its arguments, or the run's mark, which the program sets on everything that it starts; even with a scrubbed
+//! environment one of them remains. Nothing is killed here.
 
 use std::fs;
 use std::path::Path;
@@ -36,7 +36,7 @@ pub fn find_leftovers(root: &Path) -> Vec<(i32, String)> {
     found
 }
 
-/// What the environment of every process of the run in the scenario's repository holds.
+/// Returns what the environment of every process of the run in the scenario's repository contains.
 fn mark_of_run(root: &Path) -> Option<String> {
     let state = fs::read(root.join("repository/.agent-collab/state.json")).ok()?;
     let state: serde_json::Value = serde_json::from_slice(&state).ok()?;

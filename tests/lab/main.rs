@@ -1,7 +1,7 @@
 //! The real-CLI lab: the pinned `codex` and `claude` of npm against a fake model server on loopback.
 //!
 //! This file lists the scenarios and runs them two at a time. A missing CLI fails a scenario;
-//! nothing is ever skipped. `tests/run` installs what is needed.
+//! no scenario is ever skipped. `tests/run` installs the CLIs.
 
 #![allow(
     clippy::unwrap_used,
@@ -80,7 +80,7 @@ fn trial(scenario: &'static Scenario, results: Arc<Results>) -> Trial {
     })
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 fn message_of(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().cloned();
     text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string))

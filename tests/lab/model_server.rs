@@ -1,7 +1,6 @@
 //! A fake model server on loopback for both vendors: `POST /v1/responses` and `POST /v1/messages`.
 //!
-//! It counts and keeps every request, asks the scenario's brain for the answer and streams it. It
-//! refuses to know scenarios, CLIs' flags and this program.
+//! It counts and stores every request, asks the scenario's brain for the answer and streams it.
 
 use std::collections::VecDeque;
 use std::io;
@@ -29,20 +28,17 @@ type Brain = dyn Fn(&Request) -> Reply + Send + Sync;
 /// One piece of a streamed answer.
 #[derive(Debug, Clone)]
 pub enum Chunk {
-    /// Bytes to send.
     Bytes(String),
     /// Sends nothing for so long.
     Silence(Duration),
-    /// Breaks the connection.
     Break,
 }
 
 /// A request as it came in.
 #[derive(Debug, Clone)]
 pub struct Recorded {
-    /// Who asked.
     pub vendor: Vendor,
-    /// Its `User-Agent`: name and version of the CLI as it tells the server.
+    /// The `User-Agent` header: name and version of the CLI as it reports them.
     pub user_agent: String,
     /// The whole body as text.
     pub body: String,
@@ -173,7 +169,7 @@ async fn serve(
 }
 
 impl Shared {
-    /// Keeps a request and tells which of its vendor's it is, from 1.
+    /// Stores a request and returns its number among those of its vendor, from 1.
     fn record(&self, request: Recorded) -> usize {
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         let vendor = request.vendor;

@@ -1,6 +1,4 @@
-//! What the scenarios found out: one line per scenario, and the capability table of `docs/cli-support.md`.
-//!
-//! It refuses to know how anything was found out.
+//! Reports the results of the scenarios: one line per scenario, and the capability table of `docs/cli-support.md`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,7 +22,7 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// Keeps a fact of the capability table; call it after the assertion that proves it.
+    /// Records a fact of the capability table; call it after the assertion that proves it.
     pub fn prove(&mut self, capability: &'static str, vendor: Vendor, seen: impl Into<String>) {
         self.proofs.push((capability, vendor, seen.into()));
     }
@@ -59,7 +57,7 @@ pub struct Results {
 }
 
 impl Results {
-    /// Keeps a scenario's notes; `None` when it failed.
+    /// Stores a scenario's notes; `None` if it failed.
     pub fn keep(&self, scenario: &'static str, notes: Option<Notes>) {
         self.finished
             .lock()
@@ -71,7 +69,7 @@ impl Results {
     /// Waits for all scenarios and compares the table of their results with the committed one.
     ///
     /// # Errors
-    /// A scenario failed or did not run, or the committed table says something else.
+    /// A scenario failed or did not run, or the committed table is different.
     pub fn check_document(&self, scenarios: &[&'static str]) -> Result<(), String> {
         let finished = self.finished.lock().unwrap_or_else(PoisonError::into_inner);
         let waited =
@@ -111,7 +109,7 @@ impl Results {
     }
 }
 
-/// Writes the table; the rows stand in the order in which the scenarios are listed.
+/// Writes the table; the rows have the order in which the scenarios are listed.
 fn render<'a>(finished: impl Iterator<Item = &'a Notes>) -> String {
     let mut versions: BTreeMap<Vendor, String> = BTreeMap::new();
     let mut rows: Vec<(&str, BTreeMap<Vendor, &str>)> = Vec::new();
@@ -150,7 +148,7 @@ fn render<'a>(finished: impl Iterator<Item = &'a Notes>) -> String {
     text
 }
 
-/// The version number in what a CLI reported of itself: `lab/0.169.0 (Debian …)` holds `0.169.0`.
+/// Returns the version number in what a CLI reported: `lab/0.169.0 (Debian …)` contains `0.169.0`.
 pub fn number_of(report: &str) -> String {
     let words = report.split(|character: char| !character.is_ascii_digit() && character != '.');
     words

@@ -1,6 +1,4 @@
-//! A scratch repository: a small dependency-free project with a failing test, one commit, an identity.
-//!
-//! It refuses to know agents and this program.
+//! A scratch repository: a small dependency-free project with a failing test, one commit, a git identity.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -55,7 +53,6 @@ impl Repository {
         self.commit_all("a link out of the repository");
     }
 
-    /// Its root.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -99,7 +96,7 @@ impl Repository {
         self.git(&["commit", "--quiet", "--message", message]);
     }
 
-    /// Tells whether the project's own test passes.
+    /// Returns whether the project's own test passes.
     pub fn tests_pass(&self, home: &Home) -> bool {
         let output = home
             .command("node")

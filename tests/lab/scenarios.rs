@@ -1,4 +1,4 @@
-//! All scenarios, in the order in which they start; the capability table has its rows in the same order.
+//! Lists all scenarios in their start order; the capability table has its rows in the same order.
 
 use crate::report::Notes;
 
@@ -35,9 +35,7 @@ mod writing;
 
 /// One scenario: its name is a true sentence, its body panics when the sentence is wrong.
 pub struct Scenario {
-    /// The name.
     pub name: &'static str,
-    /// The body.
     pub play: fn(&mut Notes),
 }
 

@@ -1,6 +1,4 @@
-//! The full-screen program on a terminal, with a user who types, and reads what is drawn.
-//!
-//! It refuses to know what should be drawn.
+//! The full-screen program on a terminal, with a simulated user who types and reads the screen.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -18,16 +16,16 @@ use nix::unistd::Pid;
 use pty_process::Size;
 use pty_process::blocking::{Command, Pts, open};
 
-/// What the program writes once the terminal is its own.
+/// What the program writes when it enters the full screen.
 const TAKEN: &[u8] = b"\x1b[?1049h";
 /// The size of the terminal.
 const ROWS: u16 = 40;
 const COLUMNS: u16 = 120;
 /// How fast a key is pressed again that had no effect.
 const BETWEEN_KEYS: Duration = Duration::from_millis(500);
-/// What a dialog says that takes no keys yet.
+/// What a dialog shows while it does not accept keys yet.
 const DEAF: &str = "a moment, to read it";
-/// How long anything may take.
+/// The time limit of any single wait.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A user at a terminal in which the program runs.
@@ -35,7 +33,7 @@ pub struct Seat {
     child: Child,
     keys: File,
     drawn: Arc<Mutex<Drawn>>,
-    /// Kept open: a terminal that nobody has open any more is hung up.
+    /// Kept open, because a terminal hangs up when its last user closes it.
     _pts: Pts,
 }
 
@@ -46,7 +44,7 @@ struct Drawn {
 }
 
 impl Seat {
-    /// Starts a program with these arguments and waits until it has taken the terminal.
+    /// Starts a program with these arguments and waits until it has entered the full screen.
     pub fn take(
         program: &Path,
         arguments: &[&str],
@@ -93,7 +91,7 @@ impl Seat {
             .expect("the program reads its terminal");
     }
 
-    /// Tells whether the last frame is whole and its dialog can have been read.
+    /// Returns whether the last frame is complete and its dialog accepts keys.
     fn takes_keys(&self) -> bool {
         let drawn = self.drawn();
         let last = |mark: &[u8]| {
@@ -113,8 +111,8 @@ impl Seat {
         self.drawn().parser.screen().contents()
     }
 
-    /// Waits until the screen shows all of these. Where the environment names a folder for it, what was written so
-    /// far is kept there under a name: played on a terminal of the same size, it is the picture.
+    /// Waits until the screen shows all of these texts. If the environment names a folder for it, the output so
+    /// far is stored there under a name: replayed on a terminal of the same size, it shows the picture.
     pub fn see(&mut self, name: &str, texts: &[&str]) -> String {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -133,7 +131,7 @@ impl Seat {
         }
     }
 
-    /// Presses a key until the screen is so: a dialog takes none before it can have been read.
+    /// Presses a key until the screen matches, because a dialog accepts no key before the user could read it.
     pub fn press(&mut self, key: &str, is_so: impl Fn(&str) -> bool) {
         let deadline = Instant::now() + PATIENCE;
         let mut again = Instant::now();
@@ -171,7 +169,7 @@ impl Seat {
     }
 }
 
-/// Reads a terminal empty, so that nobody waits for it, and tells when it was taken.
+/// Reads everything from a terminal, so that the writer never blocks, and reports when the full screen was entered.
 fn read_all(mut terminal: File, drawn: Arc<Mutex<Drawn>>) -> Receiver<()> {
     let (tell, taken) = channel();
     thread::spawn(move || {
@@ -183,7 +181,7 @@ fn read_all(mut terminal: File, drawn: Arc<Mutex<Drawn>>) -> Receiver<()> {
             drawn.bytes.extend_from_slice(&bytes[..n]);
             drop(drawn);
             if seen.windows(TAKEN.len()).any(|window| window == TAKEN) {
-                // Told once; whoever listened has what they wanted.
+                // Reported once; the receiver may already be gone.
                 let _gone = tell.send(());
                 seen.clear();
             }

@@ -1,7 +1,6 @@
 //! A scenario's world: a model server, a home, a scratch repository, and this program run in it.
 //!
-//! The program is the built binary and nothing else: a scenario knows only its flags, its JSON lines
-//! and the files it leaves.
+//! The program is the built binary: a scenario sees only its flags, its JSON lines and the files that it leaves.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,10 +16,10 @@ use crate::report::{Notes, number_of};
 use crate::repository::Repository;
 use crate::seat::Seat;
 
-/// How long one run of the program may take.
+/// The time limit of one run of the program.
 const LIMIT: Duration = Duration::from_secs(240);
 
-/// The command line of a run for the scratch project's goal, but for what shall happen without asking.
+/// The command line of a run for the scratch project's goal, without the options for what happens without asking.
 const RUN: [&str; 5] = [
     "run",
     "--goal",
@@ -34,7 +33,6 @@ const RUN: [&str; 5] = [
 pub struct Cast {
     /// Plans, answers and executes.
     pub planner: Vendor,
-    /// Reviews.
     pub reviewer: Vendor,
 }
 
@@ -53,7 +51,6 @@ pub const SWAPPED: Cast = Cast {
 pub struct World {
     /// The model behind both CLIs.
     pub server: ModelServer,
-    /// The user's home.
     pub home: Home,
     /// The repository in which the program runs.
     pub repository: Repository,
@@ -63,12 +60,11 @@ pub struct World {
 pub struct Outcome {
     /// Exit code, output, time.
     pub finished: Finished,
-    /// The JSON lines.
     pub events: Vec<Value>,
 }
 
 impl World {
-    /// Makes a world in which the models answer as `brain` says.
+    /// Creates a world in which the models answer like `brain`.
     pub fn create(
         name: &str,
         cast: Cast,
@@ -183,7 +179,7 @@ impl World {
         self.home.root().join(name)
     }
 
-    /// Every frame that went to and from the CLIs in the run at hand, as the program kept it.
+    /// Returns every frame to and from the CLIs in the current run, as the program stored it.
     pub fn frames(&self, vendor: Vendor) -> Vec<Value> {
         let state = self.state();
         let sessions = ["planner", "reviewer"].map(|role| &state[role]);
@@ -201,8 +197,8 @@ impl World {
         lines.map_while(Result::ok).collect()
     }
 
-    /// Notes what the running CLIs reported of themselves in the run at hand, which must be the version that
-    /// the program tells, and the requests that the server counted.
+    /// Records what the running CLIs reported about themselves in the current run, which must be the version that
+    /// the program reports, and the requests that the server counted.
     pub fn note(&self, notes: &mut Notes, outcome: &Outcome) {
         self.note_log(notes, &outcome.events);
     }
@@ -282,7 +278,7 @@ impl Outcome {
         of_kind(&self.events, kind)
     }
 
-    /// Fails unless the program ended so, and shows what it said last.
+    /// Fails unless the program exited with this code, and shows its last output.
     pub fn assert_code(&self, code: i32) {
         let finished = &self.finished;
         assert_eq!(
@@ -294,7 +290,7 @@ impl Outcome {
         );
     }
 
-    /// The answer to an event that asks. A CLI that is started anew counts its requests from the beginning.
+    /// Returns the answer to an event that asks. A restarted CLI counts its requests from the start again.
     pub fn answer_to(&self, ask: &Value) -> &Value {
         let after = |answer: &&Value| answer["seq"].as_u64() > ask["seq"].as_u64();
         self.of_kind("approval.answered")
@@ -325,7 +321,7 @@ pub fn of_kind<'a>(events: &'a [Value], kind: &'a str) -> impl Iterator<Item = &
     events.iter().filter(move |event| event["kind"] == kind)
 }
 
-/// Tells whether something lies at a path, a broken link included.
+/// Returns whether something exists at a path, including a broken link.
 pub fn exists(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }

@@ -1,4 +1,5 @@
-//! What needs no goal, and what is left of a run: a task where a CLI is missing, a page to share, a kill after the goal.
+//! What works without a goal, and what remains of a run: a task with a missing CLI, a page to share, a kill after the
+//! goal.
 
 use std::fs;
 
@@ -44,7 +45,7 @@ fn a_task_needs_no_cli_but_its_own_and_a_goal_says_once_what_is_missing() {
     terminal.wait_for("not yet: /nonexistent/claude is not on PATH");
     let told = terminal.text().matches("goes on without a review").count();
     assert_eq!(told, 1, "{}", terminal.text());
-    // What is missing comes: the goal stands there still.
+    // Once the missing part is there, the goal is still there.
     fs::write(&config, text).unwrap();
     leave(terminal);
     let mut terminal = open_again(&world, &config);
@@ -61,7 +62,7 @@ fn a_run_that_was_killed_right_after_its_goal_is_asked_about() {
     let mut terminal = talk(&world, &config);
     terminal.signal(Signal::SIGKILL);
     terminal.wait_for_end();
-    // As it would lie there had the program been killed between the log and its snapshot.
+    // The state that exists if the program is killed between the log and its snapshot.
     let mut state = state(&world);
     state["last_seq"] = 1.into();
     for (key, value) in [
@@ -105,7 +106,7 @@ fn a_finished_run_is_written_down_as_a_page_from_the_screen() {
     terminal.wait_for("written to .agent-collab/exports/a-test.html");
     terminal.type_keys(CTRL_S);
     terminal.wait_for("written to .agent-collab/exports/a-test-2.html");
-    // Where it is only looked at, too, and into the same place.
+    // The same works in a read-only view, with the same target.
     terminal.type_keys("i/history\r");
     terminal.wait_for("1 finished run");
     terminal.type_keys("1");
@@ -132,7 +133,7 @@ fn an_unfinished_run_of_the_history_is_taken_up_again_on_the_screen() {
     terminal.wait_for("until then /resume continues it");
     terminal.type_keys("Something else\r");
     terminal.wait_for("is this the goal");
-    // What is under way is not put away.
+    // An active run is not moved to the history.
     terminal.type_keys("/history\r");
     terminal.wait_for("1 finished run");
     terminal.type_keys("r");

@@ -1,4 +1,4 @@
-//! What goes to the terminal beside the picture: the call of a user who looks elsewhere, and the clipboard.
+//! What the terminal receives apart from the picture: notifications for a user who looks elsewhere, and the clipboard.
 
 use crate::World;
 use crate::keys::{ALT_Y, CTRL_C, CTRL_Y, ENTER, ESC, FOCUS_GAINED, FOCUS_LOST};
@@ -18,7 +18,7 @@ fn at_the_goal(world: &World, variables: &[(&str, &str)]) -> Terminal {
     terminal
 }
 
-/// What the terminal is sent beside frames and titles while a question comes: bells, messages.
+/// Returns what the terminal receives apart from frames and titles while a question arrives: bells, messages.
 fn calls(notify: &str, variables: &[(&str, &str)], focus: &str) -> (usize, Vec<String>) {
     let world = World::new();
     if !notify.is_empty() {
@@ -143,7 +143,7 @@ fn copied(terminal: &Terminal) -> Vec<String> {
 
 /// The shape of a key; it opens nothing.
 const SECRET: &str = "ghp_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
-/// Clears the screen, gives the window a title, fills the clipboard, and turns the reading round.
+/// Clears the screen, sets a window title, fills the clipboard, and reverses the reading direction.
 const STEERING: &str = "\x1b[2J\x1b]0;owned\x07\x1b]52;c;b3duZWQ=\x07\u{9b}31m\u{202e}";
 
 #[test]

@@ -1,4 +1,4 @@
-//! The demo on the screen, played by keys from the goal to the end.
+//! The demo on the screen, played with keys from the goal to the end.
 
 use std::process::Command;
 
@@ -18,7 +18,7 @@ fn open_demo(world: &World) -> Terminal {
     terminal
 }
 
-/// Refuses the agent's call that comes, in words: the agent goes on without.
+/// Denies the agent's next call with a reason; the agent continues without it.
 fn refuse_and_say_why(terminal: &mut Terminal) {
     terminal.wait_for("asks: bash");
     terminal.type_keys("w");
@@ -80,7 +80,7 @@ fn a_finished_run_is_looked_at_and_its_last_step_undone_and_redone() {
     terminal.type_keys("y");
     terminal.wait_for("undo step 3, commit");
     assert_eq!(n_commits(&world), 5);
-    // The same key goes back further; another one takes it back.
+    // The same key goes back further; another key redoes the step.
     terminal.type_keys("u");
     terminal.wait_for("undo step 2?");
     terminal.type_keys(ESC);
@@ -92,7 +92,7 @@ fn a_finished_run_is_looked_at_and_its_last_step_undone_and_redone() {
     assert_eq!(n_commits(&world), 6);
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
-    // It can be taken back after a restart as well, and something else asked beside it.
+    // It can also be undone after a restart, and another question can be asked at the same time.
     let folder = world.repository().join("demo");
     let mut terminal = world.open(&["demo", "--fast", "--dir", &folder.to_string_lossy()]);
     terminal.wait_for("What is the goal?");
@@ -250,7 +250,7 @@ fn ctrl_c_in_a_turn_ends_the_agents_and_keeps_the_run() {
     terminal.type_keys(CTRL_C);
     terminal.wait_for("leave, and end the turn?");
     terminal.wait_for("Enter: no, back");
-    // Whoever stays has touched nothing.
+    // A user who stays has changed nothing.
     terminal.type_keys(ESC);
     terminal.wait_gone("leave, and end the turn?");
     assert!(!log_of(&world).contains("run.left"));
@@ -289,7 +289,7 @@ fn an_unfinished_run_goes_on_where_it_was() {
     let mut terminal = world.open_in(root, &["--config", &config.to_string_lossy()]);
     terminal.wait_for("continue the unfinished run?");
     terminal.wait_for("in phase REVIEW");
-    // What is decided about lies below the question.
+    // The subject of the decision is below the question.
     terminal.wait_for("the plan is written: 3 steps");
     terminal.type_keys("2");
     terminal.wait_for("Task: Count open last lines");

@@ -1,4 +1,5 @@
-//! Discussions on the screen: a finding is discussed from its row and settled, one is stopped and gone on with.
+//! Discussions on the screen: a finding is discussed from its row and settled, and one discussion is stopped and
+//! resumed.
 
 use std::path::Path;
 
@@ -13,7 +14,7 @@ use crate::played::{
 use crate::script::{Agent, say, shell, write};
 use crate::terminal::Terminal;
 
-/// What a participant says when it is its turn.
+/// Adds what a participant says when it is its turn.
 fn says(agent: Agent, name: &str, words: &str, proposal: &str) -> Agent {
     let stance = json!({ "stance": "agree", "proposal": proposal, "confidence": 0.7 });
     let text = format!("{words}\n\n```stance\n{stance}\n```");
@@ -34,7 +35,7 @@ fn planner(fifo: &Path) -> Agent {
     says(planner, "advocate", "One word is enough.", "keep: one word")
 }
 
-/// A reviewer that asks for more, takes part, and then approves.
+/// Builds a reviewer that asks for changes, takes part, and then approves.
 fn reviewer() -> Agent {
     let reviewer = Agent::new()
         .review(WANTS_MORE)
@@ -112,7 +113,7 @@ fn a_question_comes_before_any_goal_and_the_goal_follows_in_the_same_run() {
     terminal.wait_for("all agreed");
     let run = state(&world)["run"].clone();
     assert_eq!(state(&world)["phase"], "INIT");
-    // The board itself, not the line of keys, which gives way to whatever is told: an `i` right behind an Esc is Alt+i.
+    // Waits for the board itself, because messages can replace the line of keys: an `i` right after an Esc is Alt+i.
     terminal.wait_for("each alone");
     terminal.type_keys(ESC);
     terminal.wait_gone("each alone");

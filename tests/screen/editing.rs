@@ -1,4 +1,4 @@
-//! The user's own hands on plan and comments, on the screen: conflicts, edits by hand, who talks, what expired.
+//! The user edits plan and comments on the screen: conflicts, edits by hand, who talks, what expired.
 
 use nix::sys::signal::Signal;
 
@@ -84,7 +84,7 @@ fn a_clash_opens_the_editor_on_the_merge_and_its_result_counts() {
     terminal.wait_for("there is a marker left in line");
     assert_eq!(read(&world, "plan.md"), mine);
     terminal.type_keys("e");
-    // The first editor's words still stand below: only a second pair says that this one reads its keys.
+    // The first editor's text is still visible below: only a second pair shows that this editor reads its keys.
     terminal.wait("the editor again", |terminal| {
         terminal.text().matches("THE EDITOR HAS").count() == 2
     });
@@ -100,7 +100,7 @@ fn a_clash_opens_the_editor_on_the_merge_and_its_result_counts() {
     leave(terminal);
 }
 
-/// At the cap the user edits by hand; the last key says how it goes on. Returns how many reviews there were.
+/// Edits by hand at the cap; the last key chooses how to continue. Returns how many reviews there were.
 fn edited_by_hand(done: &str) -> usize {
     let world = World::new();
     let reviewer = Agent::new()

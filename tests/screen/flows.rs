@@ -1,6 +1,6 @@
-//! The workflow as its user plays it: keys in, the screen out, and what lies in `.agent-collab/` then.
+//! Plays the workflow as its user does: keys in, the screen out, and then the files in `.agent-collab/`.
 //!
-//! Which requirement of the workflow is played by which test; `tests/it/flows.rs` holds that each is there:
+//! Which test plays which requirement of the workflow; `tests/it/flows.rs` checks that each test exists:
 //!
 //! | number | what has to be so | played by |
 //! |---|---|---|

@@ -1,4 +1,4 @@
-//! The terminal while a run is under way: put aside and taken again, hung up, left in a hurry, and broken in.
+//! The terminal during a run: suspended and resumed, hung up, left in a hurry, and after a panic.
 
 use nix::sys::signal::Signal;
 
@@ -21,7 +21,7 @@ pub fn in_a_turn(world: &World, variables: &[(&str, &str)]) -> (Terminal, String
 fn a_run_that_was_put_aside_is_drawn_whole_again_and_goes_on() {
     let world = World::new();
     let (mut terminal, _) = in_a_turn(&world, &[]);
-    // By its key, and by whoever else stops it; each time the window is another one when it comes back.
+    // With its key, and with a signal from outside; each time the window has another size afterwards.
     for (n, (columns, rows)) in [(90, 30), (110, 36)].into_iter().enumerate() {
         match n {
             0 => terminal.type_keys(CTRL_Z),
@@ -105,7 +105,7 @@ fn a_program_that_breaks_in_a_turn_gives_the_terminal_back_keeps_the_run_and_lea
         assert!(said.contains("broken on purpose"), "{wish}: {said}");
         assert_eq!(status.code(), Some(101), "{wish}");
         terminal.wait("the agents' end", |_| n_agents(&folder) == 0);
-        // What was said so far is whole, and the next start offers to go on with it.
+        // The record so far is complete, and the next start offers to continue it.
         for line in log_of(&world).lines() {
             assert!(
                 line.starts_with('{') && line.ends_with('}'),

@@ -1,4 +1,5 @@
-//! The terminal while an editor or a pager has it: it stays theirs, and it is whole again however they or the program end.
+//! The terminal while an editor or a pager uses it: it stays theirs, and it is restored however they or the program
+//! end.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,7 +20,7 @@ const UNSAVED: &str = "2. [ ] Sing, which was not saved";
 /// Switches off what the editor below switched on.
 const TIDY: &str = r#"printf "\033[?25h\033[?2004l\033[?1000l\033[?1049l"; stty sane"#;
 
-/// A full-screen editor, or pager, that holds a text; `on_end` is what it does when it is told to end.
+/// Writes a full-screen editor, or pager, that shows a text; `on_end` is what it does when it is asked to end.
 fn program(world: &World, on_end: &str) -> PathBuf {
     let path = world.home().join("full-screen");
     let text = format!(
@@ -32,7 +33,7 @@ fn program(world: &World, on_end: &str) -> PathBuf {
     path
 }
 
-/// A plan that waits for its review, and a program that is to have the terminal.
+/// Starts a run with a plan that waits for its review; `viewer` is the user's editor and pager.
 fn with_a_plan(world: &World, viewer: &str) -> Terminal {
     let config = cast(world, &talking().plan(PLAN), &Agent::approving(), "");
     let arguments = ["--config", &config.to_string_lossy()];
@@ -68,7 +69,7 @@ fn signals_of_the_keyboard_and_going_on_leave_an_editor_its_terminal() {
     terminal.wait_for("THE EDITOR HAS plan.md");
     for signal in [Signal::SIGCONT, Signal::SIGINT, Signal::SIGQUIT] {
         terminal.signal(signal);
-        // Signals are heard before whoever asks.
+        // The program handles signals before requests, so an answer shows that it has handled this one.
         assert_hears(&world);
         terminal.look();
         assert!(!terminal.is_taken(), "{signal}");
@@ -128,7 +129,7 @@ fn a_signal_has_the_editor_save_what_it_holds_and_gives_the_terminal_back() {
 #[test]
 fn an_editor_that_takes_a_second_to_save_has_it() {
     let world = World::new();
-    // Whom it starts to save is told to end as well, and takes no notice.
+    // The children that it starts for saving are asked to end as well, and ignore that.
     let editor = program(&world, "trap \"\" TERM; sleep 0.8; save");
     let mut terminal = with_a_plan(&world, &editor.to_string_lossy());
     lend(&mut terminal, "2e");
@@ -201,7 +202,7 @@ fn what_a_viewer_that_crashed_left_on_is_not_taken_for_the_users_own() {
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();
-    // Whoever only looks is told of it, too.
+    // The read-only view reports it, too.
     let viewer = viewer.to_string_lossy();
     let mut terminal = world.open_so(&["--view"], &[("PAGER", &viewer)]);
     terminal.wait_for("read-only, nobody works here");
@@ -239,7 +240,7 @@ fn what_the_terminal_did_not_take_of_a_frame_is_not_written_into_an_editor() {
     terminal.type_blindly("2. [ ] Sing\r");
     terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
     terminal.wait_for("Sing");
-    // What was said into the dark is lost, and with it that modes are off: how it ends is not looked at.
+    // Output to the dead terminal is lost, including the reset of its modes, so the final state is not checked.
     terminal.signal(Signal::SIGTERM);
     assert_eq!(terminal.wait_for_end().code(), Some(130));
 }
@@ -249,7 +250,7 @@ fn a_program_that_is_ended_behind_the_shell_leaves_it_the_terminal() {
     let world = World::new();
     let config = cast(&world, &talking().plan(PLAN), &Agent::approving(), "");
     let program = env!("CARGO_BIN_EXE_agent-collab");
-    // The shell waits for a job that it takes for stopped no longer than it takes it for that.
+    // The shell waits for a job only as long as it considers the job stopped.
     let script = format!(
         "'{program}' --config '{}'; echo IT STOPPED; pid=$(jobs -p %1); kill %1\n\
          while kill -0 $pid 2>/dev/null; do sleep 0.02; done; echo IT IS GONE",

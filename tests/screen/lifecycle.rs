@@ -1,4 +1,4 @@
-//! The terminal is taken and given back, whatever happens in between.
+//! The program sets up the terminal and restores it, whatever happens in between.
 
 use std::path::Path;
 use std::process::Command;

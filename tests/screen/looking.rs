@@ -1,4 +1,4 @@
-//! A screen that only looks: at a run of the history, and at the run of another instance.
+//! Read-only screens: of a run in the history, and of the run of another instance.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -169,7 +169,7 @@ fn a_finished_run_is_opened_from_the_screen_and_by_its_sub_command() {
     terminal.wait_for("write what shall be done");
     terminal.type_keys("/history");
     terminal.type_keys(ENTER);
-    // The one that lies here is the first of them.
+    // The current run is the first of them.
     terminal.wait_for("3 finished runs");
     terminal.wait_for("2026-01-02 · damaged · it has no state.json");
     terminal.type_keys("3");
@@ -212,7 +212,7 @@ fn whoever_looks_at_another_run_is_called_for_their_own() {
     });
     first.wait("the bell", |first| first.said().contains('\x07'));
     first.wait_for("your run waits for you");
-    // A theme that is taken here stays.
+    // A theme that is chosen here stays.
     first.type_keys("\x10theme nord");
     first.wait_for("nord");
     first.type_keys(ENTER);
@@ -260,7 +260,7 @@ fn a_long_run_is_read_back_to_its_beginning_and_forgotten_again() {
         terminal.type_keys("\x1b[5~");
         terminal.wait_for("Home goes to the beginning");
         terminal.type_keys("\x1b[H");
-        // The goal is the first that was said.
+        // The goal is the first text that was sent.
         terminal.wait_for("Make it fast");
         terminal.wait_for("Go on");
         terminal.wait_gone("reading what came before");

@@ -1,4 +1,4 @@
-//! The full-screen program as a person meets it: the built binary in a pseudo-terminal.
+//! Tests the full-screen program as a user sees it: the built binary in a pseudo-terminal.
 
 #![allow(
     clippy::unwrap_used,
@@ -95,7 +95,7 @@ impl World {
         self.open_so(&[], variables)
     }
 
-    /// The same with arguments besides.
+    /// Opens the same with additional arguments.
     fn open_so(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Terminal {
         let program = Path::new(env!("CARGO_BIN_EXE_agent-collab"));
         let places = (self.home(), self.repository());

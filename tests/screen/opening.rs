@@ -1,4 +1,4 @@
-//! What the user sends while a run is being opened: it waits, or comes back.
+//! The user's input while a run is being opened: it waits, or is returned.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -12,7 +12,7 @@ use crate::programs::put_program;
 use crate::script::{Agent, say};
 use crate::terminal::Terminal;
 
-/// Has each CLI wait before it says anything, as long as a file lies there.
+/// Makes each CLI wait before it answers, as long as a file exists.
 fn slow(world: &World, config: &Path) -> PathBuf {
     let folder = world.folder.path();
     let (gate, slow) = (folder.join("gate"), folder.join("slow"));
@@ -90,7 +90,7 @@ fn what_is_sent_while_a_run_is_opened_waits_in_order_or_comes_back() {
             state["goal"]["title"] == "A first goal" && n_discussions == Some(1)
         })
     });
-    // Whoever leaves while something is at work is asked.
+    // Leaving while something is running asks first.
     terminal.wait("the end of both", |terminal| {
         let text = terminal.text();
         ["consensus: sqlite", "the planner's turn took"]
@@ -100,7 +100,7 @@ fn what_is_sent_while_a_run_is_opened_waits_in_order_or_comes_back() {
     leave(terminal);
 }
 
-/// Whether an agent was sent a text, as far as the run's files tell.
+/// Returns whether an agent received a text, according to the run's files.
 fn was_sent(world: &World, text: &str) -> bool {
     let sessions = world.repository().join(".agent-collab/sessions");
     let folders = std::fs::read_dir(sessions).unwrap().flatten();

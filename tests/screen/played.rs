@@ -1,4 +1,4 @@
-//! A run that scripted agents play on the screen: how it is begun, looked at and left.
+//! A run that scripted agents play on the screen: how it is started, inspected and left.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -45,12 +45,12 @@ pub fn open(world: &World, config: &Path) -> Terminal {
     terminal
 }
 
-/// Starts the program where something may lie already.
+/// Starts the program in a place that may already have files.
 pub fn open_again(world: &World, config: &Path) -> Terminal {
     world.open(&["--config", &config.to_string_lossy()])
 }
 
-/// Gives the goal, and leaves it unconfirmed.
+/// Enters the goal without confirming it.
 pub fn talk(world: &World, config: &Path) -> Terminal {
     let mut terminal = open(world, config);
     give_goal(&mut terminal);
@@ -65,7 +65,7 @@ pub fn give_goal(terminal: &mut Terminal) {
     terminal.wait_for("I to write");
 }
 
-/// Gives the goal and confirms it; the first turn waits for its release.
+/// Enters and confirms the goal; the first turn waits for its release.
 pub fn confirm(world: &World, config: &Path) -> Terminal {
     let mut terminal = talk(world, config);
     terminal.type_keys(ENTER);
@@ -73,7 +73,7 @@ pub fn confirm(world: &World, config: &Path) -> Terminal {
     terminal
 }
 
-/// Gives the goal, confirms it, and lets turns follow each other.
+/// Enters and confirms the goal, and lets turns follow each other.
 pub fn begin(world: &World, config: &Path) -> Terminal {
     let mut terminal = talk(world, config);
     terminal.type_keys("a");
@@ -129,7 +129,7 @@ pub fn names_in(world: &World, folder: &str) -> Vec<String> {
     names
 }
 
-/// The texts that were kept of conflicts.
+/// Returns the texts that were preserved after conflicts.
 pub fn kept_of_conflicts(world: &World) -> Vec<String> {
     let names = names_in(world, "history/conflicts");
     let texts = names.iter();
@@ -153,14 +153,14 @@ pub fn events_of(world: &World, kind: &str) -> Vec<Value> {
     of_kind.map(|event| event["data"].clone()).collect()
 }
 
-/// All that was said in the session that a role has now, its prompts among it.
+/// Returns everything in a role's current session, its prompts included.
 pub fn told(world: &World, role: &str) -> String {
     let id = state(world)[role]["id"].clone();
     let id = id.as_str().unwrap();
     read(world, &format!("sessions/{id}/messages.jsonl"))
 }
 
-/// A pipe on which an agent waits until somebody writes into it.
+/// Creates a pipe on which an agent waits until it is written to.
 pub fn fifo(world: &World) -> PathBuf {
     let fifo = world.folder.path().join("wait");
     let made = Command::new("mkfifo").arg(&fifo).status().unwrap();
@@ -168,9 +168,9 @@ pub fn fifo(world: &World) -> PathBuf {
     fifo
 }
 
-/// Lets the agent go on that waits at the pipe.
+/// Lets the agent that waits at the pipe continue.
 pub fn release(fifo: &Path) {
     let fifo = fifo.to_owned();
-    // Who never comes to read keeps this thread only.
+    // If no agent ever reads, only this thread blocks.
     std::thread::spawn(move || std::fs::write(fifo, "go on\n"));
 }

@@ -1,4 +1,4 @@
-//! What the terminal is, and what the user made of it: its ground, its colours, its size, the mouse, keys.
+//! The terminal and the user's settings of it: its background, its colours, its size, the mouse, keys.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,7 +24,7 @@ fn a_light_ground_is_followed_and_the_answer_is_nobodys_key() {
         terminal.wait("the question", |terminal| {
             terminal.said().contains(QUESTION)
         });
-        // It comes in the middle of what somebody types.
+        // It arrives in the middle of the user's typing.
         terminal.type_keys(&format!("hel{answer}lo"));
         terminal.wait_for("hello");
         terminal.wait("the colours of a light ground", |terminal| {
@@ -219,7 +219,7 @@ fn a_folder_with_an_evil_name_says_nothing_to_the_terminal() {
     leave(terminal);
 }
 
-/// A program that only tells its version and who is logged in.
+/// Writes a program that only reports its version and whether a user is logged in.
 fn script(world: &World, name: &str, version: &str, login: &str) -> PathBuf {
     let path = world.home().join(name);
     let text =

@@ -1,6 +1,6 @@
-//! A pseudo-terminal with a program in it: keys go in, the screen that a person would see comes out.
+//! A pseudo-terminal with a program in it: keys go in, and the screen that a user would see comes out.
 //!
-//! Nothing here sleeps: it waits for a screen, with a deadline, and shows the screen when that passes.
+//! Nothing sleeps here: each wait is for a screen, has a deadline, and shows the screen if the deadline passes.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -18,24 +18,25 @@ use nix::unistd::Pid;
 use pty_process::Size;
 use pty_process::blocking::{Command, Pts, Pty, open};
 
-/// How long any screen may take to come. Generous: the machine may be busy, and only what fails takes so long.
+/// The time limit for any screen. Generous, because the machine may be busy and only failures take that long.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// What is written into the terminal once the program has ended: all that it wrote comes out before. No terminal shows it.
+/// Written into the terminal after the program has ended, so that all of the program's output comes before it. No
+/// terminal shows it.
 const LAST: &[u8] = b"\x1b_all that was written\x1b\\";
-/// What a dialog says that takes no keys yet.
+/// What a dialog shows while it does not accept keys yet.
 const DEAF: &str = "a moment, to read it";
 /// The size of every terminal here.
 const ROWS: u16 = 40;
 const COLUMNS: u16 = 120;
 
-/// An editor that says which file it has and puts what is typed at its end; `both` takes the markers
-/// of a merge out.
+/// An editor that shows its file name and appends what is typed; `both` removes the markers
+/// of a merge.
 const EDITOR: &str = r#"sh -c 'echo "THE EDITOR HAS $(basename "$1")"; read line; if [ "$line" = both ]; then sed -i "/^[<=>]\{7\}/d; /^nothing done/d" "$1"; else echo "$line" >> "$1"; fi' sh"#;
 
 /// A program in a terminal.
 pub struct Terminal {
     child: Child,
-    /// Kept open so that the terminal's settings can be looked at after the program's end.
+    /// Kept open so that the terminal's settings can be checked after the program's end.
     pts: Pts,
     pty: Pty,
     keys: File,
@@ -47,12 +48,11 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Starts a program.
     pub fn start(program: &Path, arguments: &[&str], home: &Path, cwd: &Path) -> Self {
         Self::start_with(program, arguments, (home, cwd), &[])
     }
 
-    /// Starts a program with some variables of the environment besides.
+    /// Starts a program with some additional environment variables.
     pub fn start_with(
         program: &Path,
         arguments: &[&str],
@@ -128,7 +128,7 @@ impl Terminal {
         }
     }
 
-    /// Tells whether the last frame that began has come to its end: of a part of one nothing can be said.
+    /// Returns whether the last frame that started is complete; an incomplete frame proves nothing.
     fn is_whole(&self) -> bool {
         let last = |mark: &[u8]| self.raw.windows(mark.len()).rposition(|part| part == mark);
         last(b"\x1b[?2026h") <= last(b"\x1b[?2026l")
@@ -139,12 +139,11 @@ impl Terminal {
         kill(self.pid(), signal).unwrap();
     }
 
-    /// The program's process.
     pub fn pid(&self) -> Pid {
         Pid::from_raw(i32::try_from(self.child.id()).unwrap())
     }
 
-    /// Waits until the program has stopped, and has given the terminal back for it.
+    /// Waits until the program has stopped and has restored the terminal.
     pub fn wait_for_stop(&mut self) {
         let pid = self.pid();
         self.wait("the stop", |_| {
@@ -156,12 +155,12 @@ impl Terminal {
         });
     }
 
-    /// From now on the terminal takes nothing, as after Ctrl+S.
+    /// Stops the terminal's output, as Ctrl+S does.
     pub fn stand_still(&self) {
         tcflow(&self.pts, FlowArg::TCOOFF).unwrap();
     }
 
-    /// It takes again, as after Ctrl+Q.
+    /// Restarts the terminal's output, as Ctrl+Q does.
     pub fn go_on(&self) {
         tcflow(&self.pts, FlowArg::TCOON).unwrap();
     }
@@ -171,7 +170,7 @@ impl Terminal {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// Waits for the program's end, which a terminal that takes nothing does not show.
+    /// Waits for the program's end, which a terminal with stopped output does not show.
     pub fn wait_for_end_unseen(&mut self) -> ExitStatus {
         let mut status = None;
         self.wait("the program's end", |terminal| {
@@ -181,7 +180,6 @@ impl Terminal {
         status.unwrap()
     }
 
-    /// Gives the terminal another size.
     pub fn resize(&mut self, columns: u16, rows: u16) {
         let size = |n| NonZeroU16::new(n).unwrap();
         self.pty.resize(Size::new(rows, columns)).unwrap();
@@ -216,7 +214,7 @@ impl Terminal {
         });
     }
 
-    /// Clicks on the first row that has a text, where it begins.
+    /// Clicks on the start of the first text that matches.
     pub fn click_on(&mut self, text: &str) {
         self.wait_for(text);
         let shown = self.text();
@@ -279,7 +277,7 @@ impl Terminal {
         self.show(&rest[..end]);
     }
 
-    /// Tells whether every mode that a screen needs is on.
+    /// Returns whether every mode that a screen needs is on.
     pub fn is_taken(&self) -> bool {
         let screen = self.parser.screen();
         screen.alternate_screen()
@@ -293,9 +291,9 @@ impl Terminal {
         assert_eq!(self.left_on(), [""; 0], "left on");
     }
 
-    /// What is not as the program found it.
+    /// Returns what differs from the state in which the program found the terminal.
     ///
-    /// Every mode that was switched is looked at, whichever it is: one that is new is looked at too.
+    /// Every mode that was switched is checked, including modes that are new.
     pub fn left_on(&self) -> Vec<String> {
         let mut left = modes_left(&self.raw);
         let raw = String::from_utf8_lossy(&self.raw);
@@ -322,14 +320,14 @@ impl Terminal {
 
     /// Closes the window: the terminal is gone for the program, whatever it does.
     pub fn hang_up(&mut self) {
-        // What the program writes next finds nobody, and the thread that read it lets go of the terminal too.
+        // The program's next output has no reader, and the thread that read it closes the terminal too.
         self.output = channel().1;
         let (pty, pts) = open().unwrap();
         self.keys = File::from(pty.as_fd().try_clone_to_owned().unwrap());
         (self.pty, self.pts) = (pty, pts);
     }
 
-    /// Tells whether the program has ended by now, and how.
+    /// Returns how the program has ended, if it has.
     pub fn end(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().unwrap()
     }
@@ -341,9 +339,9 @@ impl Terminal {
     }
 }
 
-/// The private modes that are not as a terminal begins, by the last that was said of each.
+/// Returns the private modes that differ from a terminal's initial state, by their last change.
 fn modes_left(raw: &[u8]) -> Vec<String> {
-    /// On in a terminal that nobody has touched: the cursor, and the wrapping of lines.
+    /// On in a fresh terminal: the cursor, and the wrapping of lines.
     const ON_AT_FIRST: [&str; 2] = ["25", "7"];
     let raw = String::from_utf8_lossy(raw);
     let mut modes = std::collections::BTreeMap::new();

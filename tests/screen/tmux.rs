@@ -1,11 +1,11 @@
-//! The program inside tmux: start, work, another size, the end.
+//! The program inside tmux: start, work, resize, end.
 
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use crate::World;
 
-/// A server of tmux of its own, which goes with this.
+/// A separate tmux server, which is stopped when this is dropped.
 struct Tmux<'a> {
     world: &'a World,
     name: String,

@@ -1,4 +1,4 @@
-//! Numbers that follow from a seed, the same on every machine (splitmix64).
+//! Generates numbers from a seed, the same on every machine (splitmix64).
 
 /// A sequence of numbers.
 #[derive(Debug, Clone)]
@@ -25,7 +25,7 @@ impl Dice {
         self.throw() % n
     }
 
-    /// One of these.
+    /// Picks one of these.
     pub fn of<'a, T>(&mut self, these: &'a [T]) -> &'a T {
         let n = self.below(these.len() as u64);
         &these[usize::try_from(n).expect("a place")]

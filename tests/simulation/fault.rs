@@ -1,7 +1,7 @@
-//! What goes wrong and where: the process counts the boundaries that it passes and harms itself at one.
+//! Injects faults: the process counts the boundaries that it passes and harms itself at one of them.
 //!
-//! The program under test knows nothing of it. A boundary of the disk or an effect is heard as a trace
-//! event; what children do is told by the stand-ins. Harm is what the system does: a signal, a limit.
+//! The program under test does not know about it. A boundary of the disk or an effect is observed as a trace
+//! event; the stand-ins report what children do. The harm is what the system does: a signal, a limit.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -29,7 +29,7 @@ pub enum Kind {
     KilledCli,
     /// An agent's output is cut in the middle of a frame.
     CutPipe,
-    /// An agent says a frame twice.
+    /// An agent sends a frame twice.
     DuplicateFrame,
 }
 
@@ -42,7 +42,7 @@ pub const KINDS: [Kind; 6] = [
     Kind::DuplicateFrame,
 ];
 
-/// One harm.
+/// One kind of harm that the process does to itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
     pub kind: Kind,
@@ -81,9 +81,9 @@ pub fn listen(fault: Option<Fault>) {
     tracing::subscriber::set_global_default(Listener).expect("nobody else listens");
 }
 
-/// Tells whoever started this process.
+/// Reports to the process that started this one.
 pub fn tell(word: &str, text: &str) {
-    // Whoever started us may be gone: then nobody wants to know.
+    // The parent may be gone; then the report is not needed.
     let _nobody = writeln!(std::io::stdout(), "{word} {}", text.replace('\n', "\\n"));
 }
 

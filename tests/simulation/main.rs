@@ -1,8 +1,8 @@
 //! The simulation: the whole program with scripted agents, a virtual clock and a fault at any boundary
-//! between two effects; after the next starts each run must reach the end that it reaches without.
+//! between two effects; after restarts each run must reach the same end as without the fault.
 //!
-//! `tests/simulate --seeds N` plays many seeds, `--seed S` one with its whole course. Without arguments,
-//! as under `cargo test`, a fixed set and a fresh one are played, each for a bounded time.
+//! `tests/simulate --seeds N` plays many seeds, `--seed S` plays one and prints its whole course. Without arguments,
+//! as under `cargo test`, a fixed set and a fresh one are played, each with a time limit.
 
 #![allow(
     clippy::expect_used,
@@ -37,7 +37,7 @@ use tally::{Bound, play_all};
 
 /// How many fresh sets there are. Of a thousand seeds each, all below those that sweep.
 const FRESH: u64 = 1_000_000;
-/// How long each of the two sets of `cargo test` may take.
+/// The time limit of each of the two sets in `cargo test`.
 const BOUND: Duration = Duration::from_secs(25);
 
 fn main() {
@@ -71,7 +71,8 @@ fn main() {
     libtest_mimic::run(&arguments, trials).exit();
 }
 
-/// Where the fresh set begins: it follows from what is checked in where `PROPTEST_RNG_SEED` does, else it is another one each time.
+/// Returns the first seed of the fresh set: derived from what is checked in if `PROPTEST_RNG_SEED` is, otherwise
+/// random.
 fn fresh() -> u64 {
     let said = std::env::var("PROPTEST_RNG_SEED").ok();
     let said = said.and_then(|seed| seed.parse::<u64>().ok());

@@ -1,4 +1,4 @@
-//! What must be true at the end of every seed, whatever went wrong on the way.
+//! Checks what must be true at the end of every seed, whatever went wrong on the way.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,13 +23,13 @@ pub struct End {
     pub plan: String,
     /// The headings of log.md.
     pub log: Vec<String>,
-    /// What else log.md tells, without the time.
+    /// The other lines of log.md, without the time.
     pub told: BTreeSet<String>,
-    /// What the user asked for, as it stands in the review file.
+    /// The user's requests in the review file.
     pub remarks: Vec<String>,
 }
 
-/// The headings; the torn beginning of one stands before it, since nothing there is ever taken away.
+/// Returns the headings; a torn start of one may precede it, because nothing in the log is ever removed.
 fn headings(log: &str) -> Vec<String> {
     let mut headings: Vec<String> = Vec::new();
     for line in log.lines().filter(|line| line.starts_with('#')) {
@@ -44,7 +44,7 @@ fn headings(log: &str) -> Vec<String> {
     headings
 }
 
-/// What a line of log.md tells, where it is the same each time.
+/// Returns the content of a log.md line that is the same each time.
 fn told(line: &str) -> Option<String> {
     let (_, said) = line.strip_prefix("- 20")?.split_once(' ')?;
     let stays = [
@@ -104,7 +104,7 @@ pub fn violations(world: &World, typed: &[String]) -> Vec<String> {
     wrong
 }
 
-/// The run as its events up to the one of this number tell it; they are numbered in order.
+/// Folds the run's events up to the one with this number; they are numbered in order.
 fn folded(world: &World, last_seq: u64) -> Result<Run, String> {
     let path = world.run().join("events.jsonl");
     let records: Result<Vec<_>, _> = event_log::read_events::<Event>(&path, 1)
@@ -134,7 +134,7 @@ fn record(world: &World) -> Result<(), String> {
     let fields = snapshot.as_object_mut().ok_or("state.json is no object")?;
     fields.remove("schema");
     let last_seq = fields.remove("last_seq");
-    // A run that a kill left over lies in the history as it lay there: the log may be further.
+    // A run that a kill left over is in the history unchanged, so its log may be ahead of its state.
     let known = last_seq.and_then(|seq| seq.as_u64());
     let until = known.filter(|_| kept(&world.root).is_some());
     let run = folded(world, until.unwrap_or(u64::MAX))?;
@@ -152,7 +152,7 @@ fn record(world: &World) -> Result<(), String> {
     Ok(())
 }
 
-/// All that the user typed and the program took is kept.
+/// Returns what the user typed and the program accepted, but lost.
 fn lost(world: &World, typed: &[String]) -> Vec<String> {
     let texts = world.texts();
     let is_kept = |text: &&String| texts.values().any(|kept| kept.contains(text.as_str()));

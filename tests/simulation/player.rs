@@ -1,7 +1,7 @@
-//! The program of one launch: the real start, engine and store, an untiring user, a virtual clock.
+//! Plays one launch of the program: the real start, engine and store, a tireless user, a virtual clock.
 //!
-//! Runs in a process of its own, which a fault may end at any boundary. The user here answers as the
-//! scenario says and knows only what a person would know after a crash: what the run has recorded.
+//! It runs in its own process, which a fault may end at any boundary. The simulated user answers as the
+//! scenario says and knows only what a user would know after a crash: what the run has recorded.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -31,7 +31,7 @@ use crate::scenarios::{self, Scenario, Whim};
 use crate::stand_ins::Cast;
 use crate::world::kept;
 
-/// What a launch is told.
+/// The parameters of a launch.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Launch {
     pub folder: PathBuf,
@@ -149,7 +149,7 @@ fn wishes(launch: &Launch, scenario: &Scenario) -> StartOptions {
     }
 }
 
-/// Whether a run is new or taken up.
+/// Whether a run is new or resumed.
 enum Begun {
     Anew,
     Again,
@@ -157,7 +157,7 @@ enum Begun {
     AfterIt,
 }
 
-/// Takes up what is there; where there is nothing, begins.
+/// Resumes the existing run, or starts a new one if there is none.
 async fn begin(wishes: &StartOptions) -> Result<(RunInstance, Begun), StartError> {
     if !wishes.cwd.join(".agent-collab").exists() {
         return Ok((start_run(wishes).await?, Begun::Anew));
@@ -268,7 +268,7 @@ impl User {
                 let text = std::fs::read_to_string(&plan).ok()?;
                 if !text.contains(BY_HAND) {
                     tell("types", BY_HAND);
-                    // A full disk refuses the user's editor, too.
+                    // A full disk fails the user's editor, too.
                     if std::fs::write(&plan, format!("{text}\n{BY_HAND}\n")).is_ok() {
                         tell("typed", BY_HAND);
                     }

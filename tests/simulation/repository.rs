@@ -1,4 +1,4 @@
-//! The repository that every seed begins with, made once and copied.
+//! Creates the repository that every seed starts with, once, and copies it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

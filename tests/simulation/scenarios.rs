@@ -1,4 +1,4 @@
-//! The runs that are simulated: what the agents play, what the user does, what must come of it.
+//! The simulated runs: what the agents play, what the user does, what the result must be.
 
 use agent_collab::domain::phase::Gate;
 use agent_collab::domain::question::{QuestionAnswer, QuestionKind};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::script::{Agent, say, write};
 
-/// One run.
+/// One simulated run.
 pub struct Scenario {
     pub name: &'static str,
     pub gate: Gate,
@@ -29,7 +29,6 @@ pub struct Scenario {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whim {
     None,
-    /// Interrupts it.
     Interrupts,
     /// Edits the plan in an editor.
     EditsThePlan,
@@ -47,7 +46,6 @@ const PLAIN: Scenario = Scenario {
     agents: plain,
 };
 
-/// All of them.
 pub const SCENARIOS: [Scenario; 10] = [
     PLAIN,
     Scenario {
@@ -223,7 +221,7 @@ fn mended() -> [Agent; 2] {
         )
         .always(
             "[agent-collab EXECUTE fix",
-            // The same line: which of the two turns had the last word before a fault is no difference.
+            // The same line as above, because it does not matter which of the two turns was last before a fault.
             vec![write("one.txt", "one\n"), say("Wrote another.")],
         );
     let reviewer = Agent::new().always("[agent-collab REVIEW", review("[APPROVED]\n"));

@@ -1,4 +1,4 @@
-//! One seed: which run, which faults, the launches until the run is over, and what was wrong with it.
+//! Plays one seed: its run, its faults, the launches until the run is over, and the problems found.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -38,7 +38,7 @@ struct Undisturbed {
 
 fn undisturbed(scenario: &'static Scenario) -> Arc<Undisturbed> {
     static KNOWN: Mutex<BTreeMap<&'static str, Arc<Undisturbed>>> = Mutex::new(BTreeMap::new());
-    // Held while it runs: two threads must not both find out.
+    // Locked during the whole computation, so that two threads do not both compute it.
     let mut known = KNOWN.lock().expect("no panic while it is held");
     if let Some(found) = known.get(scenario.name) {
         return Arc::clone(found);
@@ -105,7 +105,7 @@ impl Seed {
                     0 => Kind::Kill,
                     _ => *dice.of(&KINDS),
                 },
-                // What is left of a run that was taken up is shorter.
+                // The rest of a resumed run is shorter.
                 at: 1 + dice.below(n_boundaries / (n + 1)),
                 salt: dice.below(1 << 20),
             })
@@ -192,7 +192,7 @@ fn differences(expected: &End, found: &End) -> Vec<String> {
         .collect()
 }
 
-/// Questions that a fault itself gives a reason for.
+/// Questions that a fault itself can cause.
 const WITH_REASON: [&str; 6] = [
     "step_recovery",
     "adapter_failed",

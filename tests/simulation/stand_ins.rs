@@ -1,8 +1,8 @@
-//! The children of the program, played in its own process: agents as scripts in step with the virtual
-//! clock, git and tests as real commands that nothing else runs beside.
+//! Plays the program's children in its own process: agents as scripts in step with the virtual
+//! clock, git and tests as real commands while nothing else runs.
 //!
 //! An agent's thread and the program take turns: while one computes, the other waits. So the order of
-//! everything follows from the scripts alone.
+//! everything depends on the scripts alone.
 
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
@@ -34,7 +34,7 @@ const PIPE: usize = 64 * 1024;
 
 /// Plays the children of a world.
 pub struct Cast {
-    /// Where scripts and memories lie.
+    /// The folder of the scripts and of their stored state.
     pub folder: PathBuf,
 }
 
@@ -57,7 +57,7 @@ impl ProcessSimulator for Cast {
         tokio::spawn(async move {
             let status = agent.live().await;
             drop(complains);
-            // The program may have given it up.
+            // The program may no longer wait for it.
             let _nobody = end.send(status);
         });
         Ok(SimulatedChild {
@@ -154,11 +154,10 @@ fn finished(code: i32, stdout: Vec<u8>, stderr: Vec<u8>) -> CommandOutput {
     }
 }
 
-/// What the agent's thread tells when it is the program's turn.
+/// What the agent's thread reports when it is the program's turn.
 enum Turn {
-    /// It wants to hear something; `Soon` goes on by itself after a pause.
+    /// It wants to read input; with `Soon` it continues by itself after a pause.
     Listens(Patience, Vec<String>),
-    /// It is over.
     Over(i32, Vec<String>),
 }
 
@@ -233,7 +232,7 @@ impl Agent {
         }
     }
 
-    /// Says a frame; `false` when the agent dies instead.
+    /// Sends a frame; `false` if the agent dies instead.
     async fn say(&mut self, frame: &str) -> bool {
         let Some(pipe) = &mut self.says else {
             return true;
@@ -268,7 +267,7 @@ fn killed() -> ExitStatus {
 }
 
 impl Cast {
-    /// Starts the thread that plays a script and takes turns with the program.
+    /// Starts the thread that plays a script in turns with the program.
     fn set_on_stage(&self, guise: ScriptedProgram, spec: &SpawnSpec) -> Turns {
         let (tell, from) = channel();
         let (to, hear) = channel();
@@ -296,14 +295,14 @@ impl Cast {
         };
         std::thread::spawn(move || {
             let code = play_script(casting, stage);
-            // The program may have given it up.
+            // The program may no longer wait for it.
             let _nobody = tell.send(Turn::Over(code, said.take()));
         });
         Turns { from, to }
     }
 }
 
-/// What an agent said since its last turn.
+/// The output of an agent since its last turn.
 #[derive(Clone, Default)]
 struct Said(Arc<Mutex<Vec<u8>>>);
 

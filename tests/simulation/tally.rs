@@ -1,4 +1,4 @@
-//! Many seeds on all cores, counted: how many, how long, which faults, where, what failed.
+//! Plays many seeds on all cores and counts: how many, how long, which faults, where, what failed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::seed::{Outcome, Seed};
 
-/// When no more seeds are begun.
+/// When to stop starting seeds.
 #[derive(Debug, Clone, Copy)]
 pub enum Bound {
     Seeds(u64),
@@ -100,7 +100,7 @@ fn in_words(outcome: &Outcome) -> String {
     text + &format!("  replay: tests/simulate --seed {number}")
 }
 
-/// Plays one seed and prints its whole course; tells whether all was well.
+/// Plays one seed and prints its whole course; returns whether it passed.
 pub fn replay(seed: Seed) -> bool {
     println!(
         "seed {}: scenario `{}`, {:?}",

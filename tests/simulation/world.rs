@@ -1,4 +1,4 @@
-//! The folder of one seed: a home, a repository, scripts; launches of the program in it, one after another.
+//! The folder of one seed: a home, a repository, scripts; the program is launched in it repeatedly.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,10 +17,9 @@ use crate::repository;
 use crate::scenarios::Scenario;
 use crate::stand_ins::script_file;
 
-/// How long a launch may take by the real clock, on a machine that does much else.
+/// The real-time limit of a launch, on a busy machine.
 const LIMIT: Duration = Duration::from_secs(240);
 
-/// One seed's world.
 pub struct World {
     _folder: tempfile::TempDir,
     pub folder: PathBuf,
@@ -32,7 +31,7 @@ pub struct World {
 pub enum Ended {
     /// The run is over.
     Over,
-    /// The program ended by itself, the run goes on.
+    /// The program exited by itself, but the run is not over.
     NotOver,
     /// A signal ended it.
     Signalled(i32),
@@ -40,16 +39,16 @@ pub enum Ended {
     Hung,
 }
 
-/// What a launch told.
+/// The output of a launch.
 #[derive(Debug, Clone)]
 pub struct Told {
     pub ended: Ended,
-    /// Each line, word and text.
+    /// Each line as a word and its text.
     pub lines: Vec<(String, String)>,
 }
 
 impl Told {
-    /// The texts behind a word.
+    /// Returns the texts after a word.
     pub fn all<'t>(&'t self, word: &'t str) -> impl Iterator<Item = &'t str> {
         let is_it = move |line: &&'t (String, String)| line.0 == word;
         self.lines.iter().filter(is_it).map(|line| line.1.as_str())
@@ -120,7 +119,7 @@ impl World {
         std::thread::spawn(move || {
             let lines = read(out.expect("stdout"));
             let mut said = String::new();
-            // What a panic says is not UTF-8 only where the machine is broken.
+            // A panic message is not UTF-8 only if the machine is broken.
             let _broken = err.expect("stderr").read_to_string(&mut said);
             let _nobody = send.send((lines, said));
         });

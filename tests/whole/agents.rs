@@ -1,11 +1,11 @@
-//! `agent-collab agents`, and what an agent's configuration does in a run.
+//! Tests `agent-collab agents`, and the effect of an agent's configuration in a run.
 
 use serde_json::Value;
 
 use crate::script::{Agent, say, write};
 use crate::world::World;
 
-/// An agent of the user's own, and one that is hidden.
+/// An agent that the user configured, and a hidden one.
 const OWN: &str = "[agents.docs]\ndescription = \"Writes documentation\"\nmodel = \"m-1\"\nrules = [[\"edit\", \"docs/*\", \"allow\"]]\n\
                    [agents.quiet]\nmode = \"subagent\"\nhidden = true\n";
 
@@ -46,7 +46,7 @@ fn agents_are_listed_by_mode_and_shown_with_their_rules() {
         .complains("no agent \"doc\"");
 }
 
-/// Who was the session's agent with each message of the user's role.
+/// Returns the session's agent for each message with the user role.
 fn agents_of(world: &World) -> Vec<String> {
     let said = world.events_of("session.message").into_iter();
     let said = said.filter(|said| said["role"] == "planner" && said["message"]["role"] == "user");
@@ -73,7 +73,7 @@ fn a_phase_puts_its_agent_on_the_session_and_the_log_says_which() {
     let said = world.events_of("session.message");
     let switch = said.iter().find(|said| said["message"]["turn"].is_null());
     assert_eq!(switch.expect("the switch")["message"]["synthetic"], true);
-    // The user's own words are no text of the program's.
+    // The user's own text is not a text of the program.
     let own = said
         .iter()
         .filter(|said| said["message"]["role"] == "user" && said["message"]["synthetic"] == false);

@@ -1,4 +1,4 @@
-//! Flags that answer questions beforehand.
+//! Flags that answer questions in advance.
 
 use crate::script::{Agent, say, write};
 use crate::world::World;

@@ -1,10 +1,10 @@
-//! The tests run once before the first step: red is told, holds nothing up, and is no step's fault.
+//! The tests run once before the first step: failures are reported, stop nothing, and are not blamed on a step.
 
 use crate::repository::commit_all;
 use crate::script::{Agent, say, write};
 use crate::world::World;
 
-/// A runner whose last word stands in `result.txt`; it fails where that tells of a failure.
+/// A test runner that prints `result.txt` and fails if the file mentions a failure.
 const RUNNER: &str = "#!/bin/sh\ncat result.txt\n! grep -q failed result.txt\n";
 const PYTEST: [&str; 2] = ["-s", "test.default_command=pytest"];
 /// Where tests may write, too.

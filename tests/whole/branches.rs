@@ -1,4 +1,4 @@
-//! Where commits go, in every kind of repository.
+//! Which branch commits go to, in every kind of repository.
 
 use crate::repository::{commit_all, git, init};
 use crate::script::{Agent, say, write};

@@ -1,4 +1,4 @@
-//! `agent-collab diff`: what a run changed, and each step of it.
+//! Tests `agent-collab diff`: what a run changed, and each of its steps.
 
 use crate::script::{Agent, say, write};
 use crate::world::World;
@@ -9,7 +9,7 @@ fn played(world: &World) {
         .step(2, vec![say("Looked.")])
         .step(3, vec![write("two.txt", "zwei\n"), say("Wrote two.")]);
     world.cast(&planner, &Agent::approving());
-    // The second step changes nothing: the user says that it was true already.
+    // The second step changes nothing: the user says that it was already done.
     let ran = world.run(&["--answer", "nothing_changed=already-true"]);
     ran.ends(6).complains("not proven: step 2 changed nothing");
 }

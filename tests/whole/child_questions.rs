@@ -1,11 +1,11 @@
-//! Questions that the agents of tasks ask by their CLIs: in the one queue with their path, and nobody waits for ever.
+//! Questions of task agents: they appear in the one queue with their path, and none waits for ever.
 
 use serde_json::{Value, json};
 
 use crate::script::{Agent, say, write};
 use crate::world::World;
 
-/// An agent that asks which way and says which it took, among whatever else it does.
+/// Adds an agent that asks for a choice and repeats the answer, in addition to its other actions.
 fn chooser(agent: Agent) -> Agent {
     let question = json!({
         "do": "question", "question": "Which way?", "options": ["left", "right"],
@@ -14,7 +14,7 @@ fn chooser(agent: Agent) -> Agent {
     agent.always("[agent-collab task chooser#", vec![question])
 }
 
-/// A planner that gives two tasks at once and writes down what came back.
+/// Builds a planner that gives two tasks at once and writes down the results.
 fn planner() -> Agent {
     let one = |what: &str| json!({ "agent": "chooser", "description": what, "prompt": what });
     let both = json!({ "tasks": [one("this way"), one("that way")] });

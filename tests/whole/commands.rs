@@ -1,4 +1,4 @@
-//! The other sub-commands.
+//! Tests the other sub-commands.
 
 use serde_json::Value;
 
@@ -350,7 +350,7 @@ fn the_private_folder_for_sockets_goes_with_the_last_who_uses_it() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// Whether an agent was sent a text, as far as the run's files tell.
+/// Returns whether an agent received a text, according to the run's files.
 fn was_sent(world: &World, text: &str) -> bool {
     let files = world.files(".agent-collab");
     let texts = files

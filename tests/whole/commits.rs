@@ -1,4 +1,4 @@
-//! Commits that fail, and changes to what the program would run.
+//! Failing commits, and changes to files that the program would run.
 
 use crate::programs::put_program;
 use crate::script::{Agent, edit, say, write};
@@ -274,7 +274,7 @@ fn a_run_whose_executor_is_blocked_does_not_go_on() {
         .step(1, vec![say("BLOCKED: the key is missing.\n\nI looked.")])
         .step(2, vec![write("new.txt", "new\n"), say("Wrote.")]);
     world.cast(&agent, &Agent::approving());
-    // What is said of steps that changed nothing is not said of one that is blocked.
+    // A blocked step is not reported like a step that changed nothing.
     world
         .run(&["--answer", "nothing_changed=already-true"])
         .ends(3)

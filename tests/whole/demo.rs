@@ -1,4 +1,4 @@
-//! The demo: what a new user sees first.
+//! The demo, which a new user sees first.
 
 use crate::repository::git;
 use crate::world::{Ran, World};
@@ -78,7 +78,7 @@ fn every_scene_leads_to_its_question_and_on_until_over() {
             .lines()
             .filter(|line| line.starts_with("[Step "))
             .count();
-        // What the user keeps uncommitted is in no commit of step 3.
+        // The user's uncommitted changes are in no commit of step 3.
         let expected = if scene == "dirty-files" { 2..=3 } else { 3..=3 };
         assert!(expected.contains(&n_steps), "{scene}: {log}");
     }

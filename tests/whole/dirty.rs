@@ -1,4 +1,4 @@
-//! The user's uncommitted changes are never lost and never committed unasked.
+//! The user's uncommitted changes are never lost and never committed without asking.
 
 use std::fs::File;
 

@@ -1,4 +1,4 @@
-//! `agent-collab discuss`: scripted agents discuss, decide, fall silent, fail and are killed.
+//! Tests `agent-collab discuss`: scripted agents discuss, decide, stall, fail and are killed.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn result(ran: &Ran) -> Value {
     serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{}\n{}", ran.out, ran.err))
 }
 
-/// What somebody says, and the stance at its end.
+/// Builds a speech with a stance at its end.
 fn stands(words: &str, stance: &str, proposal: &str, confidence: f64) -> Vec<Value> {
     with(
         words,
@@ -34,7 +34,7 @@ fn header(name: &str) -> String {
     format!("[agent-collab discussion {name}]")
 }
 
-/// An agent that plays these participants, each with what it says in each round.
+/// Builds an agent that plays these participants, each with its speech in each round.
 fn playing(parts: &[(&str, &[Vec<Value>])]) -> Agent {
     let mut agent = Agent::new();
     for (name, speeches) in parts {
@@ -45,7 +45,7 @@ fn playing(parts: &[(&str, &[Vec<Value>])]) -> Agent {
     agent
 }
 
-/// All that one participant was told, where its session was kept.
+/// Returns everything that one participant received, from its stored session.
 fn told(world: &World, found: &Value, name: &str) -> String {
     let sessions = world.state()["discussions"][0]["sessions"].clone();
     let id = sessions[name]
@@ -80,7 +80,7 @@ fn wait_for(world: &World, what: &str, is_it: impl Fn(&Value) -> bool) {
     wait_until(what, || world.has_event(&is_it));
 }
 
-/// Waits until somebody speaks in a round.
+/// Waits until a participant speaks in a round.
 fn wait_for_round(world: &World, round: u64) {
     wait_for(world, "somebody speaks in the round", |event| {
         let news = &event["data"]["news"];
@@ -652,7 +652,7 @@ fn an_agent_may_look_first_and_diagnose_and_nothing_is_started() {
     assert_eq!(world.events_of("discussion"), Vec::<Value>::new());
 }
 
-/// What a participant says who wants these commands to settle something.
+/// Builds the speech of a participant that wants to run these commands to settle a question.
 fn asks(commands: &[&str]) -> Vec<Value> {
     let checks = commands
         .iter()
@@ -792,7 +792,7 @@ fn a_discussion_of_a_run_that_lies_in_the_history_is_gone_on_with_once_that_is_b
     running.signal("INT");
     let stopped = result(running.wait().ends(130));
     let id = stopped["discussion_id"].as_str().expect("an id").to_owned();
-    // A run begins: the discussion goes to the history with its own.
+    // A new run starts, so the discussion moves to the history.
     world
         .program(&["run", "--goal", "Something else", "--new"])
         .ends(3);

@@ -1,4 +1,4 @@
-//! What turns return becomes plan.md and comments.md, by the program alone.
+//! The text that turns return becomes plan.md and comments.md; only the program writes those files.
 
 use crate::script::{Agent, edit, plan, say, shell, turn, write};
 use crate::world::World;

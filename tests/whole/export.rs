@@ -1,4 +1,4 @@
-//! A run as one page: all that it holds is there, and none of it becomes markup, a link or a leak.
+//! A run as one HTML page: it contains everything, and nothing of it becomes markup, a link or a leak.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, symlink};
@@ -9,7 +9,7 @@ use crate::world::World;
 const ATTACK: &str =
     "<script>alert(1)</script><img src=x onerror=alert(2)> AKIAIOSFODNN7EXAMPLE \u{1b}[31m求和 🎉";
 
-/// A world in which an agent says and writes what must stay text.
+/// Creates a world in which an agent sends texts that must not be interpreted.
 fn world() -> World {
     let world = World::new();
     let planner = Agent::planning(&["Write"]).step(

@@ -1,4 +1,4 @@
-//! What goes wrong says what it is and what to do, with the right exit code, and never hangs.
+//! Every failure says what is wrong and what to do, with the right exit code, and never hangs.
 
 use std::fs;
 use std::process::Stdio;
@@ -173,7 +173,7 @@ fn a_broken_snapshot_is_told_and_nothing_is_thrown_away() {
         .ends(3);
     world.put(".agent-collab/state.json", "{ broken");
     let ran = world.run(&[]);
-    // What lies here is asked of its log.
+    // The state is unreadable here, so the log is used.
     ran.ends(3)
         .complains("an unfinished run is here: `A test`, in phase APPROVED")
         .complains("hint:");
@@ -501,7 +501,7 @@ fn a_path_with_a_line_end_is_refused_at_the_start() {
     let absent = "adapters.codex.program=no-such-codex";
     for arguments in [
         &["run", "--goal", "A test", "--auto"][..],
-        // Before anything is looked for.
+        // This is checked before anything is searched for.
         &["run", "--goal", "A test", "--auto", "-s", absent],
         &["doctor"],
     ] {

@@ -1,4 +1,4 @@
-//! Files that only the program writes: a change by an agent is undone, kept and told.
+//! Files that only the program may write: an agent's change is undone, preserved and reported.
 
 use crate::script::{Agent, say, shell, write};
 use crate::world::World;

@@ -1,4 +1,4 @@
-//! What holds calls back whatever allows them: circles, tools that are not there, the session that a child comes from.
+//! What stops calls although rules allow them: loops, missing tools, the parent session of a child.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn asking(run: &str) -> Value {
     json!({ "do": "command", "run": run, "ask": "always" })
 }
 
-/// Allows `touch` by a rule of the user's.
+/// Allows `touch` with a rule of the user.
 const TOUCH: &str =
     "[[permission.rule]]\npermission = \"bash\"\npattern = \"touch *\"\naction = \"allow\"\n";
 

@@ -1,13 +1,13 @@
-//! What a step changed although a path rule holds it back, by whatever means: kept, or put back.
+//! What a step changed against a path rule, by whatever means: kept, or restored.
 
 use crate::script::{Agent, say, shell, write};
 use crate::world::World;
 
-/// Denies `docs/` and asks about `keys/`, by rules of the user's.
+/// Denies `docs/` and asks about `keys/`, with rules of the user.
 const RULES: &str = "[[permission.rule]]\npermission = \"edit\"\npattern = \"docs/*\"\naction = \"deny\"\n\
                      [[permission.rule]]\npermission = \"edit\"\npattern = \"keys/*\"\naction = \"ask\"\n";
 
-/// A run whose step writes with a command what the rules hold back, and with a tool what they do not.
+/// Creates a run whose step writes protected files with a command, and unprotected ones with a tool.
 fn world() -> World {
     let mut world = World::new();
     world.put("docs/a.md", "as it was\n");

@@ -1,4 +1,4 @@
-//! Finished runs: listed and read, by whoever only looks.
+//! Finished runs: listed and read, also by read-only commands.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::script::{Agent, say, write};
 use crate::world::World;
 
-/// A world with a run that is done, and one that waits, in the history; a third one lies there.
+/// Creates a world with a finished and a waiting run in the history, and a third run in the work folder.
 fn with_history() -> World {
     let world = World::new();
     let planner =
@@ -66,7 +66,7 @@ fn writes(world: &World, name: &str) {
 #[test]
 fn an_unfinished_run_of_the_history_is_taken_up_again() {
     let world = with_history();
-    // Nothing unfinished is put away unasked.
+    // Nothing unfinished is moved without asking.
     world
         .program(&["resume", "another", "--auto"])
         .ends(3)
@@ -77,7 +77,7 @@ fn an_unfinished_run_of_the_history_is_taken_up_again() {
         .program(&["resume", "--auto", "--yes-execute"])
         .ends(0);
     writes(&world, "another.txt");
-    // What it goes on with is looked for before anything is moved.
+    // The run to continue is looked up before anything is moved.
     let listed = || world.program(&["history", "--json"]).ends(0).out.clone();
     let before = listed();
     let absent = "adapters.codex.program=no-such-codex";

@@ -1,4 +1,5 @@
-//! The program is killed while tasks run: they are cancelled, each goes on by its id, and nothing of theirs is left.
+//! The program is killed while tasks run: they are cancelled, each can be resumed by its id, and nothing of them
+//! remains.
 
 use std::path::PathBuf;
 
@@ -17,7 +18,7 @@ fn scout(prompt: &str) -> Value {
     json!({ "agent": "scout", "prompt": prompt, "description": "looks around" })
 }
 
-/// A planner whose first step begins with this call.
+/// Builds a planner whose first step starts with this call.
 fn planner(call: Value) -> Agent {
     Agent::planning(&["Look"]).always(
         "[agent-collab EXECUTE step 1]",

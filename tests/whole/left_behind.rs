@@ -1,4 +1,4 @@
-//! Who may speak to an instance after an earlier one was killed: its user, and nobody whom the killed one left.
+//! Who may connect to an instance after an earlier one was killed: its user, but no process that the killed one left.
 
 use std::fs;
 use std::process::Stdio;
@@ -8,8 +8,8 @@ use crate::world::{PROGRAM, RUN, Running, World, wait_until};
 
 const RESUME: [&str; 5] = ["resume", "--auto", "--yes-execute", "--on-step", "continue"];
 
-/// A command that clears its environment, leads a session of its own, loses its parents, waits at the pipe `go` in
-/// another folder and sends; what it is told goes into the pipe `told`.
+/// Returns a command that clears its environment, starts its own session, loses its parents, waits at the pipe `go` in
+/// another folder and sends; the answer goes into the pipe `told`.
 fn slips_away(world: &World, name: &str) -> String {
     let (go, told) = (
         world.fifo(&format!("{name}-go")),
@@ -22,7 +22,7 @@ fn slips_away(world: &World, name: &str) -> String {
     )
 }
 
-/// Lets who slipped away send, and gives what it was told.
+/// Lets the detached process send, and returns the answer.
 fn told(world: &World, name: &str) -> String {
     world.release(&format!("{name}-go"));
     world.heard(&format!("{name}-told"))
@@ -48,7 +48,7 @@ fn under_way(world: &World, command: &str) -> Running {
     running
 }
 
-/// Kills the instance and takes the run up with another one, whose first step waits at the pipe `again`.
+/// Kills the instance and resumes the run with another one, whose first step waits at the pipe `again`.
 fn killed_and_taken_up(world: &World, running: Running) -> Running {
     running.signal("KILL");
     running.wait();
@@ -94,7 +94,7 @@ fn next_tick() {
 #[test]
 fn what_a_killed_instance_left_is_refused_and_its_user_is_heard() {
     let world = World::new();
-    // It was there before any instance, as a terminal of the user's is.
+    // The process existed before any instance, like a terminal of the user.
     apart(&world, &slips_away(&world, "earlier"));
     next_tick();
     let running = under_way(&world, &slips_away(&world, "left"));

@@ -1,4 +1,4 @@
-//! Looks for processes of a run that outlived it, by the mark in their environment.
+//! Finds processes that outlived their run, by the mark in their environment.
 
 /// Processes whose environment names this folder and bears the program's mark.
 pub fn marked_with(word: &str) -> Vec<String> {

@@ -1,11 +1,11 @@
-//! A used-up limit is waited out, left for the other CLI, or given up.
+//! A used-up limit: the run waits for its reset, changes to the other CLI, or gives up.
 
 use serde_json::{Value, json};
 
 use crate::script::{Agent, say, shell, write};
 use crate::world::World;
 
-/// Turned away; the limit ends in so many seconds, or nobody tells when.
+/// Builds a rejection; the limit resets in this many seconds, or at an unknown time.
 fn turned_away(resets_in: Option<i64>) -> Value {
     let mut error = json!({ "do": "error", "kind": "usage_limit" });
     if let Some(seconds) = resets_in {
@@ -26,7 +26,7 @@ fn limited(resets_in: Option<i64>) -> Agent {
         .step(1, vec![write("new.txt", "new\n"), say("Wrote.")])
 }
 
-/// What claude does when it has taken the planner's place, and its own.
+/// Builds what claude does in the planner's place and in its own.
 fn takes_both() -> Agent {
     planner().review("[APPROVED]\n")
 }

@@ -1,7 +1,7 @@
-//! The whole program: the built binary, scripted agents, real repositories, real processes.
+//! Tests the whole program: the built binary, scripted agents, real repositories, real processes.
 //!
-//! One file a topic. Each test has a home, a repository and scripts of its own, and a time limit; none
-//! of them sleeps. What only the real CLIs can show is the lab's.
+//! One file per topic. Each test has its own home, repository and scripts, and a time limit; none
+//! of them sleeps. The lab tests cover what only the real CLIs can show.
 
 #![allow(
     clippy::expect_used,

@@ -1,4 +1,5 @@
-//! `agent-collab permissions`: many cases at once, one command in words, why, what is kept, and an old run by today's rules.
+//! Tests `agent-collab permissions`: many cases at once, one command, reasons, stored approvals, and an old run with
+//! today's rules.
 
 use std::io::Write;
 use std::process::Stdio;

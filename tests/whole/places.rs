@@ -1,4 +1,4 @@
-//! Many tasks at once: never more agents than there are places, whatever becomes of each.
+//! Many tasks at once: there are never more agents than places, whatever happens to each.
 
 use serde_json::{Value, json};
 
@@ -6,12 +6,12 @@ use crate::programs::put_program;
 use crate::script::{Agent, say, write};
 use crate::world::World;
 
-/// Given in one call; all but the first few wait.
+/// The number of tasks in one call; all but the first few wait.
 const TASKS: usize = 64;
 const PLACES: usize = 3;
 
-/// Starts the agent under a lock that the kernel holds until its last process is gone; there are as many as places. Who
-/// finds none free leaves word of it, so nothing depends on when somebody looks.
+/// Starts the agent under a lock that the kernel keeps until its last process is gone; there are as many as places. An
+/// agent without a free lock leaves a note, so no result depends on the time of a check.
 const LOCKED: &str = r#"#!/bin/sh
 case " $* " in *" --version "*) exec PROGRAM "$@";; esac
 for n in $(seq PLACES); do
@@ -37,7 +37,7 @@ fn sixty_four_tasks_at_once_never_have_more_agents_than_places() {
             .replace("PLACES", &PLACES.to_string())
             .replace("FOLDER", &world.folder.display().to_string()),
     );
-    // The planner has an adapter of its own and takes no place.
+    // The planner has its own adapter and uses no place.
     let script = world.folder.join("scout.json");
     world.config = format!(
         "[limits]\nmax_children = {PLACES}\nper_adapter = 64\ntasks_per_call = 64\n\
@@ -55,7 +55,7 @@ fn sixty_four_tasks_at_once_never_have_more_agents_than_places() {
     world.run(&[]).ends(0);
     let told = world.read("a.txt");
     assert_eq!(told.matches("Found it.").count(), TASKS, "{told}");
-    // How many of the places were taken at once depends on the machine.
+    // How many places were used at once depends on the machine.
     let taken = |n: usize| std::fs::read_to_string(world.folder.join(format!("place-{n}")));
     let taken: usize = (1..=PLACES)
         .filter_map(|n| taken(n).ok())

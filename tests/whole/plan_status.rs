@@ -1,4 +1,4 @@
-//! What `plan.md` says of itself is what the run thinks of it, whatever the run went through.
+//! The status in `plan.md` always matches the state of the run.
 
 use crate::script::{Agent, say, write};
 use crate::world::World;
@@ -16,7 +16,7 @@ fn world(planner: Agent) -> World {
     world
 }
 
-/// The status in the front matter, beside the phase that the run is in.
+/// Returns the status in the front matter and the phase of the run.
 fn status(world: &World) -> (String, String) {
     let text = world.read(".agent-collab/plan.md");
     let lines: Vec<&str> = text
@@ -55,7 +55,7 @@ fn a_plan_that_waits_for_its_approval_is_approved_by_its_review_and_stays_so() {
 fn a_plan_that_the_user_wants_changed_is_under_review_until_it_is_agreed_on_again() {
     let world = world(Agent::planning(&["Write"]));
     let changes = ["--answer", "execute=changes:better, please"];
-    // Nobody plays the answer: the run stops in the middle of it.
+    // No script plays the answer, so the run stops in the middle of it.
     world
         .program(&[&ANSWERED[..], &changes].concat())
         .ends(3)

@@ -1,4 +1,4 @@
-//! Programs that a test makes up.
+//! Writes the programs that tests invent.
 
 #![allow(
     clippy::expect_used,
@@ -9,8 +9,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Writes a program. Another process does it: were the file open for writing here, it would be in every child that
-/// another test starts just then, and until those have begun their own programs nobody can run it ("text file busy").
+/// Writes a program. Another process does it: if the file were open for writing here, every child that another test
+/// starts at that moment would inherit it, and until their exec the program could not run ("text file busy").
 pub fn put_program(path: &Path, text: &str) {
     std::fs::create_dir_all(path.parent().expect("parent")).expect("folder");
     let mut writer = Command::new("sh")

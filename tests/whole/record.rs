@@ -1,4 +1,4 @@
-//! The record of a run: events, snapshot, log and history agree.
+//! The records of a run agree: events, snapshot, log and history.
 
 use agent_collab::domain::event::Event;
 use agent_collab::domain::run::Run;
@@ -29,7 +29,7 @@ fn the_lines_of_json_are_the_events_of_the_log() {
         .lines()
         .map(|line| serde_json::from_str(line).expect("a JSON object a line"))
         .collect();
-    // The log's first line is its own schema, no event.
+    // The log's first line is its own schema, not an event.
     assert_eq!(told, world.events()[1..]);
     let seqs: Vec<u64> = told
         .iter()

@@ -1,4 +1,4 @@
-//! Whatever ends the program at whatever moment, `resume` goes on: same end, no commit twice, nothing lost.
+//! Whatever ends the program at any moment, `resume` continues: same end, no double commit, nothing lost.
 
 use std::path::Path;
 
@@ -69,7 +69,7 @@ fn body(world: &World) -> String {
     message.lines().next().unwrap_or_default().to_owned()
 }
 
-/// Kills the program at the first event of a kind and takes the run up again.
+/// Kills the program at the first event of a kind and resumes the run.
 fn check(kind: &str, on_step: &str) {
     let world = World::new();
     cast(&world);
@@ -328,7 +328,7 @@ fn killed_after_the_plan() -> World {
     world
 }
 
-/// The content of the one file of the history whose name begins like this.
+/// Returns the content of the one file in the history whose name starts like this.
 fn kept(world: &World, begins: &str) -> Vec<u8> {
     let mut files = world.files(".agent-collab/history");
     files.retain(|(path, _)| {
@@ -377,7 +377,7 @@ fn a_newer_schema_is_refused_and_nothing_is_touched() {
         }
         let run_files = || {
             let mut files = world.files(".agent-collab");
-            // Who came last, what the program says of itself and what the kill left half is no part of the run.
+            // The last instance, the program's own log and a half-written file from the kill are not part of the run.
             let is_aside = |path: &Path| {
                 let is_half = path.extension().is_some_and(|end| end == "tmp");
                 is_half || path.ends_with("lock") || path.ends_with("debug.log")
@@ -419,7 +419,7 @@ fn where_both_are_damaged_nothing_is_deleted() {
     );
 }
 
-/// Kills the program in the middle of the plan's turn, when a draft of the plan lies there.
+/// Kills the program in the middle of the plan's turn, while a draft of the plan exists.
 fn cut_off_with_a_draft() -> World {
     let world = World::new();
     let draft = plan(&["Write the draft"]);

@@ -1,4 +1,4 @@
-//! Git repositories of tests, with an identity of their own and no influence from outside.
+//! Creates git repositories for tests, with their own identity and no influence from outside.
 
 use std::path::Path;
 use std::process::Command;
@@ -42,7 +42,7 @@ pub fn init(root: &Path) {
     git(root, &["config", "user.email", "test@example.invalid"]);
 }
 
-/// Takes the identity away: whatever would commit now is refused.
+/// Removes the identity, so that every commit fails.
 pub fn forget_name(root: &Path) {
     git(root, &["config", "user.useConfigOnly", "true"]);
     for key in ["user.name", "user.email"] {

@@ -11,7 +11,7 @@ fn stubborn(world: &World) {
         Agent::planning(&["Write"]).step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
     let mut reviewer = Agent::new();
     for round in 1..8 {
-        // Each review settles the last finding and brings a new one: progress, but no end.
+        // Each review settles the last finding and adds a new one: that is progress, but it never ends.
         planner = planner.respond(&format!("{round}. accepted: yes\n"));
         reviewer = reviewer.review(&format!(
             "[CHANGES_REQUIRED]\n\n{round}. [blocking] Wrong in {round}.\n\nSettled: {}\n",

@@ -1,4 +1,4 @@
-//! Scripts of scripted agents, written as values.
+//! Builds scripts of scripted agents as values.
 
 use serde_json::{Value, json};
 
@@ -15,12 +15,11 @@ pub fn turn(when: &str, actions: Vec<Value>) -> Value {
     json!({ "when": when, "action": actions })
 }
 
-/// Says something at once.
+/// Sends a text at once.
 pub fn say(text: &str) -> Value {
     json!({ "do": "text", "text": text, "delta": "whole" })
 }
 
-/// Runs a command.
 pub fn shell(run: &str) -> Value {
     json!({ "do": "command", "run": run })
 }
@@ -80,7 +79,7 @@ impl Agent {
         self.on(&format!("[agent-collab EXECUTE step {n}]"), actions)
     }
 
-    /// Does this in a turn that mends a step.
+    /// Adds the actions of a turn that fixes a step.
     pub fn fix(self, n: u32, attempt: u32, actions: Vec<Value>) -> Self {
         self.on(
             &format!("[agent-collab EXECUTE fix {n}.{attempt}]"),
@@ -107,7 +106,7 @@ impl Agent {
         self
     }
 
-    /// Has the host's tools called by this program, in the place of its own client.
+    /// Makes this program call the host's tools instead of the agent's own client.
     pub fn tool_client(mut self, words: &[&str]) -> Self {
         self.tool_client = words.iter().map(|word| (*word).to_owned()).collect();
         self

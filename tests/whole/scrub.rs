@@ -1,4 +1,4 @@
-//! `agent-collab scrub`: a stream made safe to show.
+//! Tests `agent-collab scrub`: it makes a stream safe to show.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -79,7 +79,7 @@ fn a_reader_that_goes_ends_it_quietly() {
     let mut child = begin(&mut world.command(&["scrub"]));
     drop(child.stdout.take());
     let mut stdin = child.stdin.take().expect("stdin");
-    // It stops reading at some point; how much it took until then does not matter.
+    // The program stops reading at some point; how much it reads until then does not matter.
     while stdin.write_all(&b"line\n".repeat(10_000)).is_ok() {}
     drop(stdin);
     let output = child.wait_with_output().expect("its end");

@@ -1,4 +1,4 @@
-//! What looks like a credential or steers a terminal never gets past the engine.
+//! Text that looks like a credential or controls a terminal never gets past the engine.
 
 use serde_json::json;
 
@@ -18,7 +18,7 @@ fn keys() -> String {
     KEYS.join(" and ")
 }
 
-/// A run in which everything that an agent can say holds keys and control sequences.
+/// Plays a run in which every text of an agent contains keys and control sequences.
 fn play(world: &World) -> crate::world::Ran {
     let text = format!("The keys are {} {STEERING}", keys());
     let echo = format!("printf '%s\\n' '{}'; printf '\\033[2Jcleared\\n'", keys());

@@ -1,4 +1,4 @@
-//! Commands to a running instance: what they do, who may send them, and what happens where nobody runs.
+//! Commands to a running instance: their effect, who may send them, and what happens if no instance runs.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -43,14 +43,14 @@ fn socket(world: &World) -> std::path::PathBuf {
     world.root.join(".agent-collab/socket")
 }
 
-/// Says one line to the socket and gives the answer, as a process apart from the run.
+/// Sends one line to the socket and returns the answer, from a process outside the run.
 fn ask(world: &World, line: &str) -> Value {
     let mut stream = UnixStream::connect(socket(world)).expect("socket");
     stream.write_all(line.as_bytes()).expect("line");
     serde_json::from_str(&line_of(stream)).expect("JSON")
 }
 
-/// What a client is told; empty where it is sent away.
+/// Returns the line that a client receives; empty if it is rejected.
 fn line_of(stream: UnixStream) -> String {
     let mut line = String::new();
     BufReader::new(stream).read_line(&mut line).expect("answer");

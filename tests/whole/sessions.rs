@@ -1,4 +1,4 @@
-//! Conversations with the CLIs: kept, swapped, lost and recovered.
+//! Conversations with the CLIs: resumed, swapped, lost and recovered.
 
 use std::collections::BTreeMap;
 
@@ -151,7 +151,7 @@ fn calls_before_execute_are_declined_and_change_nothing() {
     }
 }
 
-/// Allows one command by a rule of the user's.
+/// Allows one command with a rule of the user.
 const TOUCH_ONE: &str = "[[permission.rule]]\npermission = \"bash\"\npattern = \"touch by-rule.txt\"\naction = \"allow\"\n";
 
 #[test]
@@ -179,7 +179,7 @@ fn rules_of_the_user_allow_what_they_name_and_nothing_else() {
         .run(&[&unheld[..], &["--uncontained"]].concat())
         .ends(0);
     assert_eq!(world.committed(), ["by-rule.txt"]);
-    // Without that flag nothing runs unasked that no sandbox holds.
+    // Without that flag nothing outside of a sandbox runs without asking.
     let mut world4 = World::new();
     world4.config = TOUCH_ONE.to_owned();
     world4.cast_claude_first(&planner, &Agent::approving());
@@ -187,7 +187,7 @@ fn rules_of_the_user_allow_what_they_name_and_nothing_else() {
         .run(&unheld)
         .ends(3)
         .says("declined: bash touch by-rule.txt");
-    // What leaves codex's own sandbox is nobody's but the user's to allow, each time.
+    // Only the user may let a call out of codex's own sandbox, and each call is asked about.
     let mut world3 = World::new();
     world3.config = TOUCH_ONE.to_owned();
     world3.cast(&planner, &Agent::approving());

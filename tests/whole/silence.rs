@@ -1,4 +1,4 @@
-//! A turn of which nothing comes is told slow, waiting, stuck or stopped, by what its processes do.
+//! A turn without events is reported as slow, waiting, stuck or stopped, depending on its processes.
 
 use serde_json::json;
 

@@ -8,7 +8,7 @@ fn writer() -> Agent {
     Agent::planning(&["Write"]).step(1, vec![write("new.txt", "new\n"), say("Wrote.")])
 }
 
-/// The command that the repository or the plan tells.
+/// The setting that uses the command of the repository or the plan.
 const DETECT: [&str; 2] = ["-s", "test.default_command=auto"];
 
 fn receipt(world: &World) -> serde_json::Value {
@@ -389,7 +389,7 @@ fn a_step_that_changes_documentation_only_need_not_be_tested() {
     world.run(&DETECT).ends(0).says("not tested");
 }
 
-/// A runner that says of its tests what stands in `counts.txt`.
+/// Creates a test runner that prints `counts.txt`.
 fn with_a_runner(world: &mut World, counts: &str) {
     world.put("counts.txt", counts);
     commit_all(&world.root, "counts");

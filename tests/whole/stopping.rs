@@ -1,4 +1,4 @@
-//! The user can always stop, and stopping loses nothing and leaves nobody behind.
+//! The user can always stop, and stopping loses nothing and leaves no process behind.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -173,7 +173,7 @@ fn a_signal_ends_a_run_whose_output_nobody_takes() {
     assert_eq!(world.state()["phase"], "WRITE_PLAN");
 }
 
-/// Fills a pipe to its end, so that the next write into it stands.
+/// Fills a pipe completely, so that the next write blocks.
 fn fill(pipe: &mut std::io::PipeWriter) {
     use nix::fcntl::{FcntlArg, OFlag, fcntl};
     let flags = |flags| fcntl(&*pipe, FcntlArg::F_SETFL(flags)).expect("flags");
@@ -201,7 +201,7 @@ fn an_output_that_nobody_reads_any_more_ends_the_run_cleanly() {
     let mut reader = BufReader::new(child.stdout.take().expect("stdout"));
     reader.read_line(&mut line).expect("line");
     drop(reader);
-    // However slow this test is, there is something left to be told.
+    // However slow this test is, there is some output left to read.
     world.release("wait");
     let output = child.wait_with_output().expect("end");
     let err = String::from_utf8_lossy(&output.stderr).into_owned();

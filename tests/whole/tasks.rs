@@ -1,4 +1,4 @@
-//! `agent-collab task`: child sessions, alone and beside a run, and what is left of them.
+//! Tests `agent-collab task`: child sessions, alone and during a run, and what remains of them.
 
 use serde_json::{Value, json};
 
@@ -176,7 +176,7 @@ fn an_agent_s_own_adapter_and_model_count_and_it_writes_nothing() {
     nothing_is_left(&world);
 }
 
-/// A task whose agent has begun and does not end, and which can be gone on with.
+/// Starts a task whose agent has started, does not end and can be resumed.
 fn begins(world: &World) -> Running {
     let explorer = Agent::new()
         .on(
@@ -324,7 +324,7 @@ fn sessions_are_listed_shown_deleted_and_pruned() {
         .says("deleted ses_");
     sessions(&world, &["delete", id(&first)]).ends(2);
     task(&world, &["--id", id(&first), "more"]).ends(1);
-    // Kept for fourteen days, then for none.
+    // Sessions are kept for fourteen days first, then for none.
     sessions(&world, &["prune"]).ends(0).says("0 sessions");
     let more = world.program(&["task", "--agent", "explore", "--id", "explore#2", "more"]);
     more.ends(0)
@@ -398,7 +398,7 @@ fn a_task_is_done_where_git_knows_no_name_and_tells_what_was_refused() {
     nothing_is_left(&world);
 }
 
-/// A client of the program's tools that keeps what their server says.
+/// A client of the program's tools that stores what the tool server sends.
 const KEEPING_CLIENT: &str = r#"
 if [ "$1" = --start ]; then echo ready; exit; fi
 "$@" | tee -a "SAID"

@@ -1,4 +1,4 @@
-//! Whose test command runs: the repository's or the plan's, and that it is said whose it was.
+//! Which test command runs, the repository's or the plan's, and that its origin is reported.
 
 use crate::repository::commit_all;
 use crate::script::{Agent, say, write};
@@ -13,7 +13,7 @@ fn agent() -> Agent {
         .step(1, vec![write("new.txt", "new\n"), say("Wrote.")])
 }
 
-/// A repository whose manifest tells `cargo test`, and a plan that names another command.
+/// Creates a repository whose manifest implies `cargo test`, and a plan that names another command.
 fn with_two_commands() -> World {
     let mut world = World::new();
     let manifest = "[package]\nname = \"x\"\nversion = \"0.1.0\"\n";

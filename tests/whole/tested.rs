@@ -1,9 +1,9 @@
-//! What is committed is what was tested, whoever writes files between test and commit.
+//! Exactly the tested content is committed, even if files are written between test and commit.
 
 use crate::script::{Agent, say, shell, write};
 use crate::world::World;
 
-/// A process that waits for the tree after the tests to be kept and then rewrites `src.txt`.
+/// A process that waits until the tree after the tests is stored and then rewrites `src.txt`.
 const LATER: &str = "setsid env -i PATH=\"$PATH\" sh -c 'trap \"\" TERM HUP; \
     while ! git for-each-ref refs/agent-collab | grep -q step-1-after; do :; done; echo evil > src.txt' \
     >/dev/null 2>&1 </dev/null &";
@@ -94,12 +94,12 @@ fn left_out_the_commit_has_what_was_tested_and_included_what_the_tests_wrote() {
 
 #[test]
 fn what_an_agents_command_left_running_is_ended_before_its_work_is_looked_at() {
-    // Its environment is cleared, its session its own, its parent gone.
+    // The process clears its environment, starts its own session and loses its parent.
     let left = "setsid env -i sh -c 'trap \"\" TERM HUP; (trap \"\" TERM HUP; \
                 while :; do sleep 0.1; done) & echo $! > left.pid' >/dev/null 2>&1 </dev/null; \
                 until test -s left.pid; do sleep 0.1; done";
     let world = world(left);
-    // One that has ended may wait as a zombie until somebody asks how.
+    // An ended process may stay a zombie until its status is read.
     let test = "test.default_command=sh -c 'test -s left.pid && ! grep -q \"^State:[[:space:]]*[^Z[:space:]]\" /proc/$(cat left.pid)/status'";
     world
         .run(&["-s", test, "-s", "safety.contain_tests=false"])
@@ -129,7 +129,7 @@ fn what_a_step_keeps_out_of_commits_by_its_own_line_is_asked_about() {
     let world = world(step);
     let ran = world.run(&[]);
     ran.ends(3).complains("entry_points").complains("secret.py");
-    // What is installed is told of as such.
+    // A change in an installed package is reported as such.
     let told = "node_modules (1 installed package changed: a (new)";
     ran.complains(told);
     assert!(

@@ -1,11 +1,10 @@
-//! The program's own tools, called by scripted agents through the server that they are given.
+//! Scripted agents call the program's own tools through the MCP server that they receive.
 
 use serde_json::{Value, json};
 
 use crate::script::{Agent, plan, say, shell, write};
 use crate::world::World;
 
-/// Calls a tool.
 fn tool(tool: &str, input: Value) -> Value {
     json!({ "do": "tool", "tool": tool, "input": input })
 }
@@ -109,7 +108,7 @@ fn a_question_is_answered_by_a_flag_or_by_its_default() {
     }
 }
 
-/// Comes to every door that it can see, as an agent's server would.
+/// Connects to every socket that it can see, as an agent's server would.
 const INTRUDER: &str = r#"
 for folder in "$TMPDIR"/agent-collab-*/*/*; do
   test -S "$folder/tools" || continue
@@ -121,7 +120,7 @@ done > "ANSWERS"
 #[test]
 fn what_a_command_of_an_agent_starts_gets_through_no_door() {
     let mut world = World::new();
-    // Short, so that the doors are here: where a socket's address would be too long they are in everybody's place.
+    // A short path, so that the sockets are here: if a socket's address is too long, they are in the shared folder.
     let place = tempfile::tempdir_in("/tmp").expect("a place for doors");
     let tmpdir = place.path().display().to_string();
     world.env.push(("TMPDIR".to_owned(), tmpdir));
@@ -145,7 +144,7 @@ fn what_a_command_of_an_agent_starts_gets_through_no_door() {
     world.run(&["--on-ask", "allow-rules"]).ends(0);
     let told = std::fs::read_to_string(&answers).expect("the intruder ran");
     let doors = told.matches("a door\n").count();
-    // The reviewer's CLI has gone or is another one: neither door is the command's.
+    // The reviewer's CLI has exited or is another process: neither socket accepts a command of the planner.
     assert_eq!(doors, 2, "{told}");
     assert_eq!(
         told.matches("the running program refuses").count(),

@@ -1,4 +1,4 @@
-//! Steps taken back and brought back: files, commits, boxes, and a program that is killed in it.
+//! Steps undone and redone: files, commits, boxes, and a program that is killed meanwhile.
 
 use crate::programs::put_program;
 use crate::script::{Agent, say, write};

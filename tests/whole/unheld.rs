@@ -1,4 +1,4 @@
-//! What happens where nothing of the system can hold an agent, and where root works in what belongs to somebody else.
+//! What happens if the system has no sandbox for an agent, and if root works in files of another user.
 
 use std::os::unix::fs::{chown, symlink};
 
@@ -82,7 +82,7 @@ fn root_in_the_repository_of_somebody_else_needs_the_flag() {
         &Agent::approving(),
     );
     if geteuid().is_root() {
-        // git itself refuses until its user says otherwise.
+        // git itself refuses until its user allows the folder.
         let settings = world.folder.join("home/.gitconfig");
         let before = std::fs::read_to_string(&settings).unwrap_or_default();
         std::fs::write(&settings, before + "[safe]\ndirectory = *\n").expect("a file");
@@ -95,7 +95,7 @@ fn root_in_the_repository_of_somebody_else_needs_the_flag() {
             .complains("--uncontained");
         assert!(!world.root.join(".agent-collab/state.json").exists());
     } else {
-        // Nobody else is refused.
+        // Only root is rejected.
         assert!(!world.run(&[]).err.contains("runs as root"));
     }
 }

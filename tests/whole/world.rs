@@ -1,4 +1,4 @@
-//! One test's world: a home, a repository, scripts, and the binary that is run in it.
+//! The world of one test: a home, a repository, scripts, and the binary that runs in it.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::script::Agent;
 use crate::{leftovers, repository};
 
-/// The longest that anything may take. Generous, because the machine may be busy: only what fails takes so long.
+/// The time limit of everything. Generous, because the machine may be busy and only failures take that long.
 pub const LIMIT: Duration = Duration::from_secs(240);
 
 /// A run with the scripted agents, released and approved beforehand.
@@ -37,7 +37,6 @@ pub struct World {
     _folder: tempfile::TempDir,
     /// The folder, real path.
     pub folder: PathBuf,
-    /// The repository's root.
     pub root: PathBuf,
     /// Additions to the configuration file, TOML.
     pub config: String,
@@ -50,9 +49,7 @@ pub struct World {
 pub struct Ran {
     /// The exit code; 1000 when a signal or the time limit ended it.
     pub code: i32,
-    /// Its standard output.
     pub out: String,
-    /// Its standard error.
     pub err: String,
 }
 
@@ -154,7 +151,7 @@ impl World {
         events_in(&self.read(".agent-collab/events.jsonl"))
     }
 
-    /// Tells whether an event like this is there yet; before the log is, none is.
+    /// Returns whether a matching event exists; false before the log exists.
     pub fn has_event(&self, is_it: impl Fn(&Value) -> bool) -> bool {
         let log = fs::read_to_string(self.root.join(".agent-collab/events.jsonl"));
         events_in(&log.unwrap_or_default()).iter().any(is_it)
@@ -179,7 +176,7 @@ impl World {
         self.start(&[&RUN[..], more].concat())
     }
 
-    /// Runs the program with the scripted agents' configuration where the sub-command takes one.
+    /// Runs the program, with the scripted agents' configuration if the sub-command accepts one.
     pub fn program(&self, arguments: &[&str]) -> Ran {
         Running::start(self.command(arguments)).wait()
     }
@@ -206,7 +203,7 @@ impl World {
         command
     }
 
-    /// A shell line of the user's, in the repository, ready to be started.
+    /// Prepares a shell line of the user in the repository.
     pub fn shell(&self, line: &str) -> Command {
         let mut command = Command::new("sh");
         command
@@ -230,7 +227,7 @@ impl World {
             .envs(self.env.iter().cloned());
     }
 
-    /// Tells whether configuration, repository or plan name a test command.
+    /// Returns whether configuration, repository or plan name a test command.
     fn has_tests(&self) -> bool {
         let manifests = [
             "pytest.ini",
@@ -256,7 +253,7 @@ impl World {
                 self.folder.display().to_string()
             )
         };
-        // A run is proven by tests: here a command that always passes, unless the test has one of its own.
+        // A run needs tests: here a command that always passes, unless the test has its own.
         let test = if self.has_tests() {
             ""
         } else {
@@ -285,17 +282,17 @@ impl World {
     pub fn heard(&self, name: &str) -> String {
         let path = self.folder.join(name);
         let (tell, told) = channel();
-        // Where nobody comes to write, only this thread is kept.
+        // If there is no writer, only this thread blocks.
         thread::spawn(move || tell.send(fs::read_to_string(path)));
         let text = told.recv_timeout(LIMIT);
         text.unwrap_or_else(|_| panic!("nobody wrote into `{name}`"))
             .expect("what was written")
     }
 
-    /// Lets who waits at the pipe go on.
+    /// Lets the process that waits at the pipe continue.
     pub fn release(&self, name: &str) {
         let path = self.folder.join(name);
-        // Who never comes to read must not keep the test: the run's own limit ends it.
+        // A missing reader must not block the test, so only this thread waits; the run's own limit ends it.
         thread::spawn(move || fs::write(path, "go on\n"));
     }
 
@@ -477,12 +474,12 @@ fn events_in(log: &str) -> Vec<Value> {
         .collect()
 }
 
-/// Waits until something is so that no line of output tells.
+/// Waits for a state that no output line reports.
 pub fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     let give_up_at = Instant::now() + LIMIT;
     while !is_so() {
         assert!(Instant::now() < give_up_at, "waited in vain until {what}");
-        // Whoever looks all the time keeps the program from its work.
+        // Checking without a pause would slow the program down.
         thread::sleep(Duration::from_millis(5));
     }
 }

@@ -1,4 +1,4 @@
-//! Children that write: each in a work tree of its own, whose difference comes back as a patch or stays as one.
+//! Writing children: each in its own work tree, whose changes are returned as a patch or stay as one.
 
 use std::path::PathBuf;
 
@@ -36,14 +36,14 @@ fn nothing_is_left(world: &World) {
     assert_eq!(world.git(&["worktree", "list"]).lines().count(), 1);
 }
 
-/// Runs a command after asking: the stand-in for codex has no sandbox of its own.
+/// Runs a command after asking, because the stand-in for codex has no sandbox.
 fn asks(run: &str) -> Value {
     let mut command = shell(run);
     command["ask"] = json!("always");
     command
 }
 
-/// The texts of all patches that are kept.
+/// Returns the texts of all stored patches.
 fn kept(world: &World) -> Vec<String> {
     let files = world.files(".agent-collab/patches").into_iter();
     files
@@ -143,7 +143,7 @@ fn a_link_out_of_its_tree_leads_a_child_nowhere() {
     let writer = Agent::new().on(
         FIRST,
         vec![
-            // By name it is inside its own tree, in truth in the user's: the kernel holds the command.
+            // By its name the path is inside its own tree, but it leads to the user's: the kernel blocks the command.
             shell("echo no > here/README.md"),
             write("here/README.md", "no\n"),
             say("Tried."),
@@ -319,7 +319,7 @@ fn after_a_kill_changes_are_saved_and_the_task_goes_on_with_them() {
     let mut arguments = TASK.to_vec();
     arguments.push("begin");
     let running = world.start(&arguments);
-    // Where the conversation is not known yet, it would begin anew.
+    // If the conversation were not known yet, a new one would start.
     wait_until("it is at work and its conversation is known", || {
         at_work(&world) && world.has_event(|event| event["kind"] == "task.opened")
     });
@@ -327,7 +327,7 @@ fn after_a_kill_changes_are_saved_and_the_task_goes_on_with_them() {
     running.wait();
     let started = world.events_of("task.started");
     let session = started[0]["session"].as_str().expect("an id");
-    // Another task is all it takes: what was left is saved first.
+    // Any other task is enough: the leftovers are saved first.
     let second = Agent::new().on("[agent-collab task general#2]", vec![say("Nothing to do.")]);
     world.cast(&second, &Agent::new());
     task(&world, &["nothing"]).ends(0);

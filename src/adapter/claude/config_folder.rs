@@ -1,20 +1,20 @@
-//! What claude keeps in its own folder: the conversations of one project, its login, and what it forgets.
+//! Lists what claude stores in its own folder: the conversations of one project, its login, and transient files.
 //!
-//! Seen on 2.1.330; whatever is not listed here counts as a setting.
+//! Observed on 2.1.330; everything that is not listed here counts as a setting.
 
 use std::path::Path;
 
 use crate::adapter::{CliStateFolder, StateEntry, StateEntryKind};
 
-/// Where conversations lie, each project's in a folder of its own.
+/// The folder of all conversations, with one subfolder per project.
 const PROJECTS_FOLDER: &str = "projects";
 
-/// The tokens of a subscription. claude renews the file beside itself and renames it; where that cannot be done, because
-/// it is mounted, it writes the file itself.
+/// The tokens of a subscription. claude writes a new file next to it and renames it; if that is impossible because the
+/// file is mounted, it writes the file itself.
 const CREDENTIALS_FILE: &str = ".credentials.json";
 
-/// What a process fills for itself while it runs: which sessions run and how to reach them, what a screen shows, caches
-/// and logs. The store of plugins holds only what claude counted.
+/// What a process writes for itself while it runs: which sessions run and how to reach them, screen state, caches and
+/// logs. The plugin store holds only counts that claude made.
 const TRANSIENT_ENTRIES: &[&str] = &[
     ".session_ingress_token",
     "active-time.json",
@@ -54,7 +54,7 @@ const TRANSIENT_ENTRIES: &[&str] = &[
     "usage-data",
 ];
 
-/// The longest name that a path is turned into as it is.
+/// The longest path that becomes a folder name without a checksum.
 const MAX_PLAIN_NAME: usize = 200;
 
 /// Describes claude's own folder for a process that starts in `cwd`.
@@ -66,7 +66,7 @@ pub fn claude_state_folder(cwd: &Path) -> CliStateFolder {
     let conversations = format!("{PROJECTS_FOLDER}/{}", project_folder_name(cwd));
     let memory = format!("{conversations}/memory");
     let mut places = vec![
-        // Conversations of other projects are neither seen nor written.
+        // Conversations of other projects can be neither seen nor written.
         place(PROJECTS_FOLDER.to_owned(), StateEntryKind::Transient),
         place(conversations, StateEntryKind::Conversations),
         place(memory, StateEntryKind::AgentMemory),
@@ -82,8 +82,8 @@ pub fn claude_state_folder(cwd: &Path) -> CliStateFolder {
     }
 }
 
-/// Names a project's folder as claude does: a dash for each unit of UTF-16 that is no letter or digit of ASCII, and of
-/// a long name the beginning with a checksum.
+/// Names a project's folder as claude does: a dash replaces each UTF-16 unit that is not an ASCII letter or digit, and
+/// a long name is cut and gets a checksum.
 fn project_folder_name(cwd: &Path) -> String {
     let cwd = cwd.to_string_lossy();
     let plain = |unit: u16| match u8::try_from(unit) {
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_project_is_named_as_claude_names_it() {
-        // What claude 2.1.330 made in these folders.
+        // The names that claude 2.1.330 made for these folders.
         assert_eq!(
             project_folder_name(Path::new("/tmp/cl/repo/sub")),
             "-tmp-cl-repo-sub"

@@ -1,6 +1,6 @@
-//! What `claude` asks the host, and the lines that answer it.
+//! The requests that `claude` sends to the host, and the lines that answer them.
 //!
-//! Refuses to decide anything. Answers allow or deny one call and never add a rule to the CLI.
+//! Answers allow or deny one call and never add a rule to the CLI. The engine decides.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,54 +17,52 @@ use crate::domain::ids::RequestId;
 use crate::domain::question::{AgentQuestion, AnswerOption, AnswerSelectMode};
 use crate::permission::loop_detector;
 
-/// How long claude waits for the hook, in seconds. It is answered at once; a person is asked besides.
+/// How long claude waits for the hook, in seconds. The hook is answered at once; the user is asked separately.
 const HOOK_TIMEOUT_SECONDS: u32 = 60;
 
 /// The requests that wait for an answer.
 #[derive(Debug, Default)]
 pub struct PendingControlRequests {
     open: BTreeMap<String, PendingControlRequest>,
-    /// Calls of this turn that the hook let pass, by their ids: a rule of ours has claude ask about some all the same.
+    /// Calls of this turn that the hook let pass, by id; a rule of ours can make claude ask about some of them again.
     passed_by_hook: BTreeMap<String, ToolInvocation>,
 }
 
 /// A call as it was made: the tool and its input.
 type ToolInvocation = (String, Value);
 
-/// One request that waits.
+/// One request that waits for an answer.
 #[derive(Debug)]
 pub struct PendingControlRequest {
-    /// The tool call.
     pub item: Option<String>,
-    /// Whose answer it takes.
+    /// The kind of answer that it needs.
     pub kind: ControlRequestKind,
     invocation: ToolInvocation,
 }
 
-/// Which answer a request takes.
+/// The kind of answer that a request needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ControlRequestKind {
-    /// A person's, however late.
+    /// The user's answer, however late.
     PermissionPrompt,
-    /// The hook's, at once.
+    /// The hook's answer, at once.
     PreToolUseHook,
 }
 
-/// What a request came to.
+/// The result of handling a request.
 #[derive(Debug)]
 pub enum ControlRequestOutcome {
-    /// It waits for an answer.
     Pending(AdapterEvent),
-    /// Nobody needs to decide about it here, and this line answers it.
+    /// No decision is needed here; this line answers it.
     Answered(String),
-    /// It is of a kind that this program does not know.
+    /// Its kind is unknown to this program.
     Unknown(String),
-    /// It lacks what it needs.
+    /// It lacks required fields.
     Malformed(String),
 }
 
 impl PendingControlRequests {
-    /// Takes a request in.
+    /// Registers a request, or answers it at once.
     pub fn on_control_request(
         &mut self,
         request: ControlRequestFrame,
@@ -167,12 +165,12 @@ impl PendingControlRequests {
         ControlRequestOutcome::Pending(event)
     }
 
-    /// Takes a request out; `None` when it no longer waits.
+    /// Removes a request; `None` if it no longer waits.
     pub fn remove(&mut self, request: &str) -> Option<PendingControlRequest> {
         self.open.remove(request)
     }
 
-    /// Notes that the hook lets a call pass.
+    /// Records that the hook lets a call pass.
     pub fn mark_passed_by_hook(&mut self, ask: &PendingControlRequest) {
         if let (ControlRequestKind::PreToolUseHook, Some(item)) = (ask.kind, &ask.item) {
             self.passed_by_hook
@@ -180,7 +178,7 @@ impl PendingControlRequests {
         }
     }
 
-    /// Takes all requests out, since nobody waits any longer.
+    /// Removes all requests, because the CLI no longer waits for answers.
     pub fn withdraw_all(&mut self) -> Vec<AdapterEvent> {
         self.passed_by_hook.clear();
         let open = std::mem::take(&mut self.open);
@@ -214,13 +212,13 @@ fn approval_event(
     })
 }
 
-/// Why the agent or its CLI asks; that it was told to ask is no reason.
+/// Returns why the agent or its CLI asks; the hook's instruction to ask does not count as a reason.
 fn approval_reason(call: &CanUseToolRequest) -> Option<String> {
     let clis = match call.decision_reason_type.as_deref() {
         Some("hook") => None,
         Some(_) | None => call.decision_reason.clone(),
     };
-    // Of other tools the CLI itself says what they are about, and that is shown anyway.
+    // For other tools the CLI itself describes the call, and that description is shown anyway.
     let agents = call
         .description
         .clone()
@@ -291,7 +289,7 @@ fn allow_response(request: &str, input: &Value) -> String {
     )
 }
 
-/// Builds the line by which the CLI asks before a call.
+/// Builds the line that makes the CLI ask the user before a call.
 pub fn ask_user_response(request: &str) -> String {
     hook_response(request, "ask", "the user is asked")
 }
@@ -305,7 +303,7 @@ fn hook_response(request: &str, decision: &str, reason: &str) -> String {
     success_response(request, &json!({ "hookSpecificOutput": told }))
 }
 
-/// Builds the handshake: claude is to ask before each call of any tool, and to block it when it gets no answer.
+/// Builds the handshake: claude must ask before each call of any tool, and block the call if it gets no answer.
 pub fn initialize_request(request: &str) -> String {
     let hook = json!({"hookCallbackIds": ["before"], "timeout": HOOK_TIMEOUT_SECONDS, "onFailure": "block"});
     to_json_line(&json!({
@@ -339,13 +337,13 @@ fn success_response(request: &str, body: &Value) -> String {
     to_json_line(&json!({"type": "control_response", "response": response}))
 }
 
-/// Builds the line that answers a request which cannot be served; the CLI treats it as a denial.
+/// Builds the error answer to a request that cannot be served; the CLI treats it as a denial.
 pub fn error_response(request: &str, problem: &str) -> String {
     let response = json!({"subtype": "error", "request_id": request, "error": problem});
     to_json_line(&json!({"type": "control_response", "response": response}))
 }
 
-/// Builds the line of a request to the CLI.
+/// Builds the line of a request from the host to the CLI.
 pub fn control_request(request: &str, subtype: &str) -> String {
     to_json_line(
         &json!({"type": "control_request", "request_id": request, "request": {"subtype": subtype}}),

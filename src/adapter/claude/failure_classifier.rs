@@ -1,6 +1,4 @@
-//! What a failed turn of `claude` means for the user: its words and numbers become a [`TurnFailure`].
-//!
-//! Refuses to know how a turn came to fail; it judges what was said about it.
+//! Classifies a failed turn of `claude`: messages and status codes become a [`TurnFailure`].
 
 use crate::adapter::{TurnFailure, TurnFailureKind};
 
@@ -9,15 +7,15 @@ use crate::adapter::{TurnFailure, TurnFailureKind};
 pub struct FailureEvidence {
     /// The HTTP status of the request.
     pub status: Option<i64>,
-    /// The CLI's own words for it: `rate_limit`, `connection_failed`, `max_turns`, …
+    /// The CLI's own codes for it: `rate_limit`, `connection_failed`, `max_turns`, …
     pub codes: Vec<String>,
-    /// What it showed.
+    /// The text that the CLI showed.
     pub text: String,
-    /// When the used-up limit ends, in seconds since 1970.
+    /// When the used-up limit resets, in seconds since 1970.
     pub resets_at: Option<i64>,
 }
 
-/// Judges a failure; what nothing is known about is [`TurnFailureKind::Protocol`].
+/// Classifies a failure; without any known sign it is [`TurnFailureKind::Protocol`].
 pub fn classify_failure(said: &FailureEvidence) -> TurnFailure {
     let rules: [(TurnFailureKind, bool); 8] = [
         (TurnFailureKind::Refused, is_local_stop(said)),
@@ -37,7 +35,7 @@ pub fn classify_failure(said: &FailureEvidence) -> TurnFailure {
         .with_reset_time(said.resets_at.or_else(|| parse_limit_reset(&said.text)))
 }
 
-/// Reads the instant behind the bar of `… usage limit reached|1760000400`, as older versions tell it.
+/// Parses the instant after the bar in `… usage limit reached|1760000400`, the format of older versions.
 fn parse_limit_reset(text: &str) -> Option<i64> {
     let (_, behind) = text.split_once("limit reached|")?;
     let digits: String = behind.chars().take_while(char::is_ascii_digit).collect();
@@ -98,7 +96,7 @@ fn is_service_failure(said: &FailureEvidence) -> bool {
         || said.text_contains(&["overloaded"])
 }
 
-/// Limits and hooks of the user's own ended it; whatever its text says, no service is at fault.
+/// Returns whether the user's own limits or hooks ended the turn; then no service is at fault, whatever the text says.
 fn is_local_stop(said: &FailureEvidence) -> bool {
     said.has_code(&[
         "max_turns",

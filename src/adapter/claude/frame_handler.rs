@@ -1,7 +1,7 @@
-//! What `claude` says: each frame becomes events, answers and the end of a turn.
+//! Handles what `claude` writes: each frame becomes events, answers and the end of a turn.
 //!
-//! Refuses to know orders. A turn of ours is told from one that the CLI began by itself by the id of our
-//! line, and ends with its `result`, never by counting.
+//! The id of our prompt line tells our turn apart from one that the CLI started by itself. Our turn ends with its
+//! `result`; frames are never counted.
 
 use serde_json::Value;
 
@@ -17,11 +17,11 @@ use super::{
 use crate::adapter::{AdapterEvent, AdapterOutput, CliUsageTotals};
 use crate::domain::ids::RequestId;
 
-/// Why a claude that took no hook gets no prompt.
+/// Why a claude that did not apply our hook gets no prompt.
 const HOOK_NOT_APPLIED: &str = "claude would not ask before each call: it did not take the hook of agent-collab, and no prompt was sent; \
      look for a managed configuration that forbids hooks, or install the version that `agent-collab doctor` names";
 
-/// A line that is reported or kept is cut to this many bytes.
+/// The maximum length in bytes of a line that is reported or kept.
 const MAX_EVENT_BYTES: usize = 4096;
 
 impl ClaudeAdapter {
@@ -109,7 +109,7 @@ impl ClaudeAdapter {
         out
     }
 
-    /// A refused login is not worth the CLI's retries, which go on for minutes.
+    /// Reports a retry. A refused login interrupts the turn, because the CLI would retry for minutes without a chance.
     fn on_retry(&mut self, retry: &stream_json::ApiRetryFrame) -> Vec<AdapterOutput> {
         let mut out = vec![AdapterOutput::Event(open_turn::retrying_event(retry))];
         if retry.error_status == Some(401) {
@@ -271,7 +271,7 @@ impl ClaudeAdapter {
         }
     }
 
-    /// Notes that our turn runs. An interrupt that came while it was queued met nothing, and is sent again.
+    /// Records that our turn runs. An interrupt sent while the turn was queued had no effect, and is sent again.
     pub(super) fn mark_turn_started(&mut self) -> Vec<AdapterOutput> {
         let Some(turn) = self
             .turn
@@ -328,7 +328,7 @@ impl ClaudeAdapter {
         out
     }
 
-    /// Asks for a new process when the conversation is gone or its new id is taken, once a turn.
+    /// Requests a new process, once per turn, when the conversation is gone or its new id is already in use.
     pub(super) fn relaunch_for_new_conversation(
         &mut self,
         said: &str,
@@ -337,6 +337,7 @@ impl ClaudeAdapter {
         let reason = said.lines().find(|line| {
             line.contains("No conversation found") || line.contains("is already in use")
         })?;
+        // One new process per turn; otherwise a failure that persists would relaunch for ever.
         if self.relaunch_attempted_for.as_ref() == Some(&turn.turn) {
             let end = open_turn::refused_failure(reason);
             return Some(self.finish_turn(end));
@@ -355,7 +356,7 @@ impl ClaudeAdapter {
             },
         };
         self.turn = None;
-        // First: what follows a lost conversation is void.
+        // This must come first: everything that follows a lost conversation is void.
         let mut out = event_outputs(self.steer_queue.drain_undelivered());
         out.extend([AdapterOutput::Event(event), AdapterOutput::Relaunch]);
         Some(out)

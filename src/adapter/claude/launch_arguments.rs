@@ -1,6 +1,6 @@
-//! How `claude` is started: its arguments and environment for one session and access.
+//! Builds the arguments and the environment of a `claude` process for one session and access.
 //!
-//! Refuses to start anything, and to look at the user's own settings.
+//! It does not read the user's own settings; it overrides them.
 
 use std::collections::BTreeMap;
 
@@ -14,14 +14,14 @@ use crate::adapter::{
 use crate::domain::tool_availability::TOOL_SERVER_NAME;
 use crate::permission::tool_names::permission_for_tool;
 
-/// Settings that outrank the user's: each tool that changes something asks, whatever the user's allow rules say.
+/// Settings that override the user's: each tool that changes something asks, whatever the user's allow rules say.
 const SETTINGS_OVERRIDE: &str = concat!(
     r#"{"useAutoModeDuringPlan":false,"#,
     r#""sandbox":{"autoAllowBashIfSandboxed":false},"#,
     r#""permissions":{"ask":["Bash","Write","Edit","MultiEdit","NotebookEdit","WebFetch","WebSearch"]}}"#
 );
 
-/// What exists before EXECUTE; Write and Edit are there for the staging file alone.
+/// The tools before EXECUTE; Write and Edit are there for the staging file only.
 const READ_ONLY_TOOLS: &[&str] = &[
     "Bash",
     "Read",
@@ -32,7 +32,7 @@ const READ_ONLY_TOOLS: &[&str] = &[
     "AskUserQuestion",
 ];
 
-/// What exists in EXECUTE.
+/// The tools in EXECUTE.
 const WORKSPACE_TOOLS: &[&str] = &[
     "Bash",
     "Read",
@@ -46,9 +46,9 @@ const WORKSPACE_TOOLS: &[&str] = &[
     "AskUserQuestion",
 ];
 
-/// Tools that would act out of sight (agents, timers, watchers, worktrees), end in the CLI's own screens
-/// (plans, findings) or run text as commands (skills). The lists above leave them out already; this denies
-/// them also where one comes by another way, and a deny beats every allow rule.
+/// Tools that would act out of sight (agents, timers, watchers, worktrees), open the CLI's own screens
+/// (plans, findings) or run text as commands (skills). The lists above leave them out already; this list denies
+/// them even if they appear in another way, because a deny beats every allow rule.
 pub const REMOVED_TOOLS: &[&str] = &[
     "Agent",
     "Task",
@@ -77,11 +77,11 @@ pub const REMOVED_TOOLS: &[&str] = &[
 pub enum ClaudeConversation {
     /// A new one under this id.
     New(String),
-    /// The one with this id, gone on with.
+    /// An existing one with this id.
     Resumed(String),
 }
 
-/// Describes the start of a process for `conversation` that can serve `turn`.
+/// Builds the launch of a process for `conversation` that can serve `turn`.
 pub fn build_launch(
     session: &SessionSpec,
     conversation: &ClaudeConversation,
@@ -113,7 +113,7 @@ pub fn build_launch(
     }
 }
 
-/// The server of the program's tools: all of them in each request, and long patience with their answers.
+/// Describes this program's tool server: all tools in each request, and a long timeout for their answers.
 fn mcp_config(server: &ToolServerSpec) -> String {
     let server = json!({
         "type": "stdio",
@@ -125,8 +125,8 @@ fn mcp_config(server: &ToolServerSpec) -> String {
     json!({ "mcpServers": { TOOL_SERVER_NAME: server } }).to_string()
 }
 
-/// The arguments that never change. `--setting-sources user` keeps the repository's settings, hooks, CLAUDE.md
-/// and AGENTS.md (its own and those of the folders above) out; `--strict-mcp-config` its servers.
+/// The arguments that never change. `--setting-sources user` leaves out the repository's settings, hooks, CLAUDE.md
+/// and AGENTS.md (its own and those of the parent folders); `--strict-mcp-config` leaves out its servers.
 const PROTOCOL_ARGS: &[&str] = &[
     "-p",
     "--input-format",
@@ -149,7 +149,7 @@ const PROTOCOL_ARGS: &[&str] = &[
     SETTINGS_OVERRIDE,
 ];
 
-/// The tools of a turn's access without those that its agent is not to see.
+/// Returns the tools for the turn's access, without those that are hidden from its agent.
 fn offered_tools(turn: &TurnSpec) -> String {
     let tools = match turn.access {
         TurnAccess::ReadOnly => READ_ONLY_TOOLS,
@@ -166,14 +166,14 @@ fn offered_tools(turn: &TurnSpec) -> String {
     offered.join(",")
 }
 
-/// What is always on.
+/// Environment switches that are always set.
 const ENV_SWITCHES: [&str; 2] = [
     "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS",
     "CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR",
 ];
 
-/// Retries are bounded unless the user bounds them otherwise. Background tasks would start turns of their own, and
-/// a shell that keeps its folder would run a command elsewhere than where it was judged.
+/// Bounds the retries, unless the user set another bound. Background tasks would start turns of their own, and
+/// a shell that keeps its folder would run a command in another folder than the one that was checked.
 fn launch_environment(users: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut env = BTreeMap::from([("CLAUDE_CODE_MAX_RETRIES".to_owned(), "4".to_owned())]);
     env.extend(

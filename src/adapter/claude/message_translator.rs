@@ -1,6 +1,6 @@
-//! The agent's messages: pieces, finished blocks, tool calls and their results become events.
+//! Translates the agent's messages into events: deltas, finished blocks, tool calls and their results.
 //!
-//! Refuses to know turns and requests. Pieces may be withdrawn; a finished block replaces them.
+//! Deltas may be withdrawn; a finished block replaces them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::messages_api::{
 use super::tool_inputs;
 use crate::adapter::{AdapterEvent, ToolStatus};
 
-/// What is known of the messages of a process.
+/// What is known about the messages of a process.
 #[derive(Debug, Default)]
 pub struct MessageTranslator {
     partial_message: Option<PartialMessage>,
@@ -23,7 +23,7 @@ pub struct MessageTranslator {
     last_text: Option<LastText>,
 }
 
-/// The message that is being written.
+/// The message that the model is writing.
 #[derive(Debug)]
 struct PartialMessage {
     message: String,
@@ -31,7 +31,7 @@ struct PartialMessage {
     completeness: MessageCompleteness,
 }
 
-/// Whether the service said that the message is whole.
+/// Whether the service said that the message is complete.
 #[derive(Debug, PartialEq, Eq)]
 enum MessageCompleteness {
     Incomplete,
@@ -62,10 +62,10 @@ struct LastText {
     text: String,
 }
 
-/// What came of a line of the transcript.
+/// The result of translating a part of a transcript line.
 #[derive(Debug)]
 pub enum TranslatorOutput {
-    /// Something that happened.
+    /// It became an event.
     Event(AdapterEvent),
     /// A part of the line is unknown.
     Unknown(String),
@@ -74,7 +74,7 @@ pub enum TranslatorOutput {
 }
 
 impl MessageTranslator {
-    /// Takes a piece of a message that is being written.
+    /// Handles a stream event of a message that the model is writing.
     pub fn on_stream(&mut self, stream: StreamEventFrame) -> Vec<TranslatorOutput> {
         match stream.event {
             MessagesApiEvent::MessageStart { message } => self.on_message_start(message.id),
@@ -151,7 +151,7 @@ impl MessageTranslator {
         })]
     }
 
-    /// Notes that a block is shown and returns its name; `None` when no such block is open.
+    /// Marks a block as shown and returns its name; `None` if no such block is open.
     fn show_block(&mut self, index: u64, head: BlockHead) -> Option<String> {
         let writing = self.partial_message.as_mut()?;
         let piece = writing.blocks.get_mut(&index)?;
@@ -169,8 +169,8 @@ impl MessageTranslator {
         Vec::new()
     }
 
-    /// A message that stops without having been called whole was cut: its unfinished blocks are void, and
-    /// so are all from `abandoned` on.
+    /// Withdraws the unfinished blocks of a message that stops without being marked complete, because it was cut;
+    /// all blocks from `abandoned` on are void too.
     fn on_message_stop(&mut self, abandoned: Option<u64>) -> Vec<TranslatorOutput> {
         let Some(writing) = &mut self.partial_message else {
             return Vec::new();
@@ -213,7 +213,7 @@ impl MessageTranslator {
             .collect()
     }
 
-    /// Takes finished blocks of the model.
+    /// Handles finished blocks of the model.
     pub fn on_assistant(&mut self, assistant: AssistantFrame) -> Vec<TranslatorOutput> {
         let agent = assistant.agent_id.or(assistant.parent_tool_use_id);
         let message = match &agent {
@@ -282,8 +282,8 @@ impl MessageTranslator {
         }
     }
 
-    /// Names a finished block: the first open one of its kind in the message that is being written, or the
-    /// next number where the message came whole. Returns also how far it was.
+    /// Names a finished block and returns its earlier state. It takes the first open block of its kind in the message
+    /// that is being written, or the next number if the message came whole.
     fn finish_block(&mut self, message: &str, head: BlockHead) -> (String, PartialBlockState) {
         let next = self.n_blocks.entry(message.to_owned()).or_default();
         if let Some(writing) = self
@@ -332,12 +332,12 @@ impl MessageTranslator {
         told
     }
 
-    /// Notes that a call was allowed, so that its failing later is no refusal.
+    /// Records that a call was allowed, so that a later failure does not count as a denial.
     pub fn on_allowed(&mut self, call: &str) {
         self.allowed_calls.insert(call.to_owned());
     }
 
-    /// Takes results of tools; other user lines tell nothing.
+    /// Handles tool results; other user lines contain nothing of interest.
     pub fn on_user(&mut self, user: UserFrame) -> Vec<TranslatorOutput> {
         let Value::Array(blocks) = &user.message.content else {
             return Vec::new();
@@ -384,7 +384,7 @@ impl MessageTranslator {
             .iter()
             .flatten()
             .any(|meta| meta.id == call && meta.non_execution_kind.is_some());
-        // An interrupt calls also a running command rejected, and only the text corrects that.
+        // After an interrupt, claude marks even a running command as rejected; only the text shows that it ran.
         let ran = was_allowed || output.contains("this call was stopped while running");
         let status = match outcome {
             ToolResultOutcome::Succeeded => ToolStatus::Completed,
@@ -416,17 +416,17 @@ impl MessageTranslator {
         told
     }
 
-    /// Tells whether a tool runs.
+    /// Returns whether a tool runs.
     pub fn has_running_tool(&self) -> bool {
         !self.running_tools.is_empty()
     }
 
-    /// Forgets what the turn before said.
+    /// Clears what belongs to the previous turn.
     pub fn begin_turn(&mut self) {
         self.last_text = None;
     }
 
-    /// Returns the last text of the turn.
+    /// Returns the last text of the turn, if there is any.
     pub fn last_text(&self) -> Option<&str> {
         self.last_text.as_ref().map(|said| said.text.as_str())
     }
@@ -452,7 +452,7 @@ impl MessageTranslator {
     }
 }
 
-/// Whether a tool did what it should.
+/// Whether a tool call succeeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ToolResultOutcome {
     Succeeded,
@@ -469,7 +469,7 @@ impl From<bool> for ToolResultOutcome {
     }
 }
 
-/// The exit code that a command's result tells: a failure begins with it, a plain success is 0.
+/// Returns the exit code from a command's result: a failure starts with it, a plain success is 0.
 fn exit_code(outcome: ToolResultOutcome, output: &str, result: Option<&Value>) -> Option<i32> {
     let said = |key| {
         result
@@ -492,7 +492,7 @@ fn exit_code(outcome: ToolResultOutcome, output: &str, result: Option<&Value>) -
     }
 }
 
-/// The text of a tool's result, which is a text or blocks.
+/// Returns the text of a tool result, which is either a string or blocks.
 pub(super) fn tool_result_text(content: Option<Value>) -> String {
     match content {
         Some(Value::String(text)) => text,

@@ -1,6 +1,6 @@
-//! The wire types of messages: pieces that are being written, finished blocks, results of tools.
+//! The wire types of messages: deltas, finished blocks, tool results.
 //!
-//! Refuses to know what they mean. Newer kinds are kept apart from broken ones.
+//! Unknown newer kinds are kept apart from malformed ones.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -10,14 +10,14 @@ use serde_json::Value;
 pub struct StreamEventFrame {
     /// The event of the Messages API.
     pub event: MessagesApiEvent,
-    /// What is void.
+    /// The blocks that are void.
     pub abandoned_blocks: Option<AbandonedBlocks>,
 }
 
 /// Which blocks of a message are void.
 #[derive(Debug, Deserialize)]
 pub struct AbandonedBlocks {
-    /// The first of them.
+    /// The index of the first void block.
     pub from_block_index: u64,
 }
 
@@ -25,84 +25,65 @@ pub struct AbandonedBlocks {
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum MessagesApiEvent {
-    /// A message begins.
     MessageStart {
-        /// Its head.
         message: MessageHead,
     },
-    /// A block begins.
     ContentBlockStart {
-        /// Its place.
         index: u64,
-        /// What it is.
         content_block: BlockHead,
     },
-    /// A block grows.
     ContentBlockDelta {
-        /// Its place.
         index: u64,
-        /// By what.
         delta: ContentBlockDelta,
     },
-    /// A block ends.
     ContentBlockStop {},
-    /// The message is whole.
+    /// The message is complete.
     MessageDelta {},
-    /// The message ends, whole or not.
+    /// The message ends, complete or not.
     MessageStop {},
-    /// A sign of life.
     Ping {},
-    /// Something newer.
+    /// An unknown newer event.
     #[serde(other)]
     Other,
 }
 
-/// The head of a message.
 #[derive(Debug, Deserialize)]
 pub struct MessageHead {
-    /// Its id.
     pub id: String,
 }
 
-/// What a block is.
+/// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum BlockHead {
-    /// Text.
     Text {},
-    /// Thinking.
     Thinking {},
-    /// A tool call, or something newer.
+    /// A tool call, or an unknown newer kind.
     #[serde(other)]
     Other,
 }
 
-/// By what a block grows.
+/// An addition to a block.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type")]
 pub enum ContentBlockDelta {
-    /// Text.
     #[serde(rename = "text_delta")]
     Text {
-        /// The piece.
         text: String,
     },
-    /// Thinking.
     #[serde(rename = "thinking_delta")]
     Thinking {
-        /// The piece.
         thinking: String,
     },
-    /// A piece of a tool's input; the whole follows in the finished block.
+    /// A piece of a tool's input; the finished block has the whole input.
     #[serde(rename = "input_json_delta")]
     InputJson {},
-    /// The signature of thinking.
     #[serde(rename = "signature_delta")]
     Signature {},
-    /// A source; the finished block has it.
+    /// A source; the finished block contains it.
     #[serde(rename = "citations_delta")]
     Citations {},
-    /// Something newer.
+    /// An unknown newer kind.
     #[serde(other)]
     Other,
 }
@@ -110,36 +91,34 @@ pub enum ContentBlockDelta {
 /// `assistant`.
 #[derive(Debug, Deserialize)]
 pub struct AssistantFrame {
-    /// The message, one finished block of it as a rule.
+    /// The message, usually with one finished block.
     pub message: AssistantMessage,
-    /// The sub-agent that speaks.
+    /// The sub-agent that wrote it.
     pub agent_id: Option<String>,
     /// The tool call that a sub-agent works for.
     pub parent_tool_use_id: Option<String>,
-    /// The CLI's word for a failure that it shows as text.
+    /// The CLI's code for a failure that it shows as text.
     pub error: Option<String>,
-    /// Its HTTP status.
+    /// The HTTP status of the failure.
     pub api_error_status: Option<i64>,
-    /// The CLI's word for a failure without an HTTP status.
+    /// The CLI's code for a failure without an HTTP status.
     pub api_error: Option<String>,
 }
 
 /// A message of the model.
 #[derive(Debug, Deserialize)]
 pub struct AssistantMessage {
-    /// Its id.
     pub id: String,
-    /// The model, `<synthetic>` when the CLI itself speaks.
+    /// The model, `<synthetic>` if the CLI itself wrote the message.
     pub model: Option<String>,
-    /// Its blocks.
     pub content: Vec<Value>,
-    /// The tokens of the request that it answers, by their kind, where told.
+    /// The token counts of the request that this message answers, by kind, where reported.
     usage: Option<Value>,
 }
 
 impl AssistantMessage {
-    /// All tokens of the request that it answers: what the conversation fills of the model's context; `None`
-    /// where nothing is counted.
+    /// Returns all tokens of the request that this message answers, which is how much of the model's context the
+    /// conversation occupies; `None` if no tokens are reported.
     pub fn context_tokens(&self) -> Option<u64> {
         let parts = [
             "input_tokens",
@@ -156,29 +135,27 @@ impl AssistantMessage {
 /// `user`.
 #[derive(Debug, Deserialize)]
 pub struct UserFrame {
-    /// The message.
     pub message: UserFrameMessage,
-    /// The id of the user's line that comes back.
+    /// The id of the user line that is echoed.
     pub uuid: Option<String>,
-    /// What tools returned, in their own words.
+    /// The result of a tool, in the tool's own format.
     pub tool_use_result: Option<Value>,
-    /// How the calls came to run or not.
+    /// Whether each call ran, and why not.
     pub tool_result_meta: Option<Vec<ToolResultMeta>>,
 }
 
 /// The message of a `user` line.
 #[derive(Debug, Deserialize)]
 pub struct UserFrameMessage {
-    /// A text, or blocks.
+    /// A string, or blocks.
     pub content: Value,
 }
 
-/// How a call came to run or not.
+/// Whether a call ran, and why not.
 #[derive(Debug, Deserialize)]
 pub struct ToolResultMeta {
-    /// The call.
     pub id: String,
-    /// Why it did not run.
+    /// The reason why it did not run.
     pub non_execution_kind: Option<String>,
 }
 
@@ -186,46 +163,36 @@ pub struct ToolResultMeta {
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ContentBlock {
-    /// Text.
     Text {
-        /// The whole text.
         text: String,
     },
-    /// Thinking.
     Thinking {
-        /// The whole text.
         thinking: String,
     },
     /// Thinking that only the service can read.
     RedactedThinking {},
-    /// A call.
     ToolUse {
-        /// The call's id.
         id: String,
-        /// The tool.
         name: String,
-        /// Its input.
         input: Value,
     },
-    /// What a call returned.
+    /// The result of a tool call.
     ToolResult {
-        /// The call's id.
         tool_use_id: String,
-        /// A text, or blocks.
+        /// A string, or blocks.
         content: Option<Value>,
-        /// Whether it failed.
         is_error: Option<bool>,
     },
-    /// A picture or another file.
+    /// A picture; it produces no event.
     Image {},
-    /// A picture or another file.
+    /// Another file; it produces no event.
     Document {},
-    /// Something newer.
+    /// An unknown newer kind.
     #[serde(other)]
     Other,
 }
 
-/// Reads a block of a message.
+/// Parses a block of a message.
 ///
 /// # Errors
 /// Returns what is wrong with it.

@@ -1,6 +1,6 @@
-//! One turn of ours at `claude`: how far it is, whether it is being stopped, and how it ended.
+//! One turn of ours at `claude`: its stage, whether it is being stopped, and how it ended.
 //!
-//! Refuses to send anything. It goes by `is_error` and `terminal_reason`, never by `subtype`.
+//! The outcome depends on `is_error` and `terminal_reason`, never on `subtype`.
 
 use sha2::{Digest, Sha256};
 
@@ -15,30 +15,28 @@ use crate::domain::ids::TurnId;
 /// A turn that has not ended.
 #[derive(Debug)]
 pub struct ClaudeOpenTurn {
-    /// The program's id of it.
+    /// This program's id of the turn.
     pub turn: TurnId,
-    /// The prompt.
     pub prompt: String,
     /// The id of the line that carries the prompt.
     pub uuid: String,
-    /// How far it is.
     pub stage: ClaudeTurnStage,
     /// Whether and why it is being stopped.
     pub stop: ClaudeStopReason,
     /// A failure that the CLI showed as text.
     pub shown_failure: Option<FailureEvidence>,
-    /// A limit by which the service turned the turn away.
+    /// The limit because of which the service rejected the turn.
     pub rate_limit: Option<RateLimitInfo>,
 }
 
-/// How far a turn is.
+/// The stage of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaudeTurnStage {
-    /// The handshake comes first.
+    /// The prompt waits for the handshake.
     WaitingForHandshake,
-    /// The line was sent.
+    /// The prompt line was sent.
     Sent,
-    /// The CLI has the line and does something else.
+    /// The CLI received the line but does something else first.
     Queued,
     /// The CLI works on it.
     Running,
@@ -47,16 +45,15 @@ pub enum ClaudeTurnStage {
 /// Whether a turn is being stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaudeStopReason {
-    /// It is not.
     NotStopping,
-    /// By an order, or by a denial that stops.
+    /// The engine interrupts it, or a denied call stops it.
     Interrupted,
-    /// Because the service refused the login.
+    /// The service refused the login.
     LoginRefused,
 }
 
 impl ClaudeStopReason {
-    /// Keeps the earlier reason.
+    /// Keeps the earlier reason to stop, if there is one.
     pub fn or(self, later: Self) -> Self {
         if self == Self::NotStopping {
             later
@@ -67,8 +64,8 @@ impl ClaudeStopReason {
 }
 
 impl ClaudeOpenTurn {
-    /// Opens a turn. Its line's id must never come twice: the CLI drops a line whose id is in the conversation
-    /// already, without a word and without a result. So it depends on the launch and on the line's number too.
+    /// Opens a turn. The id of its line must never repeat: the CLI silently drops a line whose id is already in the
+    /// conversation, and sends no result. So the id depends on the launch and on the line's number too.
     pub fn new(turn: TurnSpec, fresh_id: &str, n_line: u64) -> Self {
         Self {
             uuid: prompt_line_id(&turn.turn, fresh_id, n_line),
@@ -81,8 +78,8 @@ impl ClaudeOpenTurn {
         }
     }
 
-    /// Tells whether a result that names no line ends this turn: the turn runs, or the CLI is one that never
-    /// speaks of lines and nobody else asked for the result.
+    /// Returns whether a result that names no line ends this turn: the turn runs, or the CLI never names lines
+    /// and the result has no other origin.
     pub fn owns_result(&self, result: &ClaudeResultFrame) -> bool {
         match self.stage {
             ClaudeTurnStage::Running => true,
@@ -91,7 +88,7 @@ impl ClaudeOpenTurn {
         }
     }
 
-    /// Judges how a turn ended by its result.
+    /// Derives how a turn ended from its result.
     pub fn outcome_from_result(
         &self,
         result: &ClaudeResultFrame,
@@ -144,7 +141,7 @@ impl ClaudeOpenTurn {
         said
     }
 
-    /// Judges a turn that will get no result.
+    /// Derives how a turn ended that will get no result.
     pub fn outcome_without_result(&self) -> CliTurnOutcome {
         match self.stop {
             ClaudeStopReason::LoginRefused => CliTurnOutcome::Failed(login_failure()),
@@ -153,7 +150,7 @@ impl ClaudeOpenTurn {
         }
     }
 
-    /// Judges a turn whose process ended before its result; a good exit status changes nothing.
+    /// Derives how a turn ended whose process exited before its result; a successful exit status changes nothing.
     pub fn outcome_from_exit(&self, exit: &CliExit) -> CliTurnOutcome {
         if self.stop != ClaudeStopReason::NotStopping {
             return self.outcome_without_result();
@@ -185,7 +182,7 @@ impl ClaudeOpenTurn {
     }
 }
 
-/// Tells whether a hook of the user's kept the prompt from the model; the CLI calls that a success.
+/// Returns whether a hook of the user kept the prompt from the model; the CLI reports that as a success.
 fn is_prompt_blocked(result: &ClaudeResultFrame) -> bool {
     result.num_turns == Some(0) && result.terminal_reason.is_none()
 }
@@ -210,17 +207,17 @@ fn login_failure() -> TurnFailure {
     )
 }
 
-/// Builds the end of a turn whose protocol broke.
+/// Builds the outcome of a turn whose protocol broke.
 pub fn protocol_failure(message: &str) -> CliTurnOutcome {
     CliTurnOutcome::Failed(TurnFailure::new(TurnFailureKind::Protocol, message))
 }
 
-/// Builds the end of a turn that the CLI would not begin.
+/// Builds the outcome of a turn that the CLI refused to start.
 pub fn refused_failure(message: &str) -> CliTurnOutcome {
     CliTurnOutcome::Failed(TurnFailure::new(TurnFailureKind::Refused, message))
 }
 
-/// Reads a failure, or a remark, that the CLI shows as if the model had said it.
+/// Parses a failure or a remark that the CLI shows as if the model had written it.
 pub fn parse_synthetic_message(assistant: &AssistantFrame) -> FailureEvidence {
     let texts =
         assistant
@@ -244,7 +241,7 @@ pub fn parse_synthetic_message(assistant: &AssistantFrame) -> FailureEvidence {
     }
 }
 
-/// Tells of a retry.
+/// Builds the event of a retry.
 pub fn retrying_event(retry: &ApiRetryFrame) -> AdapterEvent {
     let error = retry.error.as_deref().unwrap_or("unknown");
     AdapterEvent::Retrying {
@@ -257,7 +254,7 @@ pub fn retrying_event(retry: &ApiRetryFrame) -> AdapterEvent {
     }
 }
 
-/// Reads the running totals; `None` when there are none, as in a result that only reports a failed start.
+/// Returns the running totals; `None` if there are none, as in a result that only reports a failed start.
 pub fn usage_from_result(
     result: &ClaudeResultFrame,
     model: Option<&str>,
@@ -291,8 +288,7 @@ pub fn usage_from_result(
     Some(usage)
 }
 
-/// Makes the id of a line: a UUID of version 8, since it is made of a digest.
-/// The id of a line, which never comes twice.
+/// Returns the id of a prompt line, which never repeats: a UUID of version 8, because it is derived from a digest.
 pub fn prompt_line_id(turn: &TurnId, fresh_id: &str, n_line: u64) -> String {
     let digest = Sha256::digest(format!("{fresh_id}\n{turn}\n{n_line}"));
     let mut bytes = [0_u8; 16];

@@ -1,24 +1,25 @@
-//! What the user says in the middle of a turn. While a tool runs the CLI takes a line into the turn at hand; at
-//! any other time it would make a turn of its own of it, which nobody released. So a text waits for the next tool.
+//! Queues texts that the user sends in the middle of a turn. While a tool runs, the CLI adds a line to the current
+//! turn; at any other time it would start a new turn with it that the engine did not release. So a text waits for the
+//! next tool.
 //!
-//! Refuses to say anything outside of a turn: what no tool came for is handed back as too late, and so is what a CLI
-//! that ends has not taken in.
+//! Nothing is sent outside of a turn: a text for which no tool ran is returned as too late, and so is one that an
+//! exiting CLI has not confirmed.
 
 use super::open_turn::{ClaudeStopReason, ClaudeTurnStage, prompt_line_id};
 use super::{AdapterOutput, ClaudeAdapter, control_requests};
 use crate::adapter::AdapterEvent;
 
-/// What is said, and what was.
+/// The texts of the user that are not delivered yet.
 #[derive(Debug, Default)]
 pub struct SteerQueue {
-    /// Texts that wait for a tool.
+    /// Texts that wait for a tool to run.
     waiting: Vec<String>,
-    /// What was sent and not taken in yet, with the ids of its lines, in the order in which it was said.
+    /// Line ids and texts that were sent but not confirmed yet, in sending order.
     unconfirmed: Vec<(String, String)>,
 }
 
 impl SteerQueue {
-    /// What the turn that ends was not told.
+    /// Returns the texts that the ending turn did not receive.
     pub fn drain_waiting(&mut self) -> Vec<AdapterEvent> {
         let untold = std::mem::take(&mut self.waiting).into_iter();
         untold
@@ -26,13 +27,13 @@ impl SteerQueue {
             .collect()
     }
 
-    /// Notes that the turn at hand has taken these lines in.
+    /// Records that the current turn received these lines.
     pub fn on_delivered(&mut self, lines: &[String]) {
         self.unconfirmed.retain(|(line, _)| !lines.contains(line));
     }
 
-    /// What a CLI that is gone was not told, in the order in which it was said: what it got and did not take in
-    /// comes first.
+    /// Returns the texts that a CLI did not receive before it exited, in sending order: sent but unconfirmed ones
+    /// come first.
     pub fn drain_undelivered(&mut self) -> Vec<AdapterEvent> {
         let sent = std::mem::take(&mut self.unconfirmed).into_iter();
         let mut lost: Vec<_> = sent
@@ -44,7 +45,7 @@ impl SteerQueue {
 }
 
 impl ClaudeAdapter {
-    /// Takes a text in, and says it as soon as the turn can take it.
+    /// Queues a text, and sends it as soon as the turn can receive it.
     pub(super) fn on_steer(&mut self, text: String) -> Vec<AdapterOutput> {
         if self.turn.is_none() {
             return vec![AdapterOutput::Event(AdapterEvent::InputUndelivered {
@@ -55,7 +56,7 @@ impl ClaudeAdapter {
         self.send_waiting_steers()
     }
 
-    /// Says what waits, while a tool of our turn runs.
+    /// Sends the waiting texts while a tool of our turn runs.
     pub(super) fn send_waiting_steers(&mut self) -> Vec<AdapterOutput> {
         let Some(turn) = &self.turn else {
             return Vec::new();
@@ -78,7 +79,7 @@ impl ClaudeAdapter {
         out
     }
 
-    /// Ends at once what the CLI begins of a line that came too late for its turn.
+    /// Interrupts at once a turn that the CLI starts because of a line that came too late.
     pub(super) fn interrupt_late_steer(&mut self, uuid: &str) -> Option<Vec<AdapterOutput>> {
         let sent = &mut self.steer_queue.unconfirmed;
         let n = sent.iter().position(|(line, _)| line == uuid)?;

@@ -1,7 +1,7 @@
-//! The lines that `claude` writes: each is known, unknown or malformed.
+//! Parses the lines that `claude` writes: each is known, unknown or malformed.
 //!
-//! Refuses to know what a line means for a turn. Fields that this program does not read are left out;
-//! a known type whose needed fields are missing or of another kind is malformed, never guessed.
+//! Fields that this program does not read are left out. A known type whose required fields are missing or have
+//! another type is malformed, never guessed.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,64 +15,59 @@ use super::messages_api::{
 };
 use crate::domain::session::AccountUsageWindow;
 
-/// One line.
 #[derive(Debug)]
 pub struct ClaudeLine {
-    /// What it is.
     pub frame: ClaudeFrame,
-    /// The ids of the user lines that it belongs to, as far as it says.
+    /// The ids of the user lines that it belongs to, as far as it names them.
     pub user_line_ids: Vec<String>,
 }
 
-/// What a line is.
+/// The kinds of lines.
 #[derive(Debug)]
 pub enum ClaudeFrame {
-    /// A turn begins.
+    /// A turn starts.
     Init(InitFrame),
-    /// The service failed, another try follows.
+    /// The service failed; another attempt follows.
     Retry(ApiRetryFrame),
-    /// The CLI refused a call by itself.
+    /// The CLI denied a call by itself.
     PermissionDenied(PermissionDenialFrame),
-    /// A text for people.
+    /// A text for the user.
     Notice(InformationalFrame),
-    /// A sub-agent began.
+    /// A sub-agent started.
     TaskStarted(TaskStartFrame),
-    /// A piece of a message that is being written.
+    /// A delta of a message that the model is writing.
     Stream(StreamEventFrame),
     /// A finished block of a message.
     Assistant(AssistantFrame),
-    /// A user's line coming back, or results of tools.
+    /// An echoed user line, or tool results.
     User(UserFrame),
     /// The end of a turn.
     Result(Box<ClaudeResultFrame>),
-    /// The CLI asks.
+    /// A request of the CLI.
     ControlRequest(ControlRequestFrame),
     /// The CLI no longer waits for an answer.
     CancelRequest {
-        /// Which request.
         request_id: String,
     },
-    /// The CLI answers, or an answer of ours comes back.
+    /// An answer of the CLI, or the echo of our own answer.
     ControlResponse(ControlResponseFrame),
-    /// What became of a user's line.
+    /// What happened to a user line.
     Lifecycle(CommandLifecycleFrame),
-    /// How the plan's limit stands.
+    /// The state of the plan's limit.
     RateLimit(RateLimitFrame),
-    /// Known, and nothing to tell.
+    /// A known type that carries nothing of interest.
     Ignored,
-    /// A type that this program does not know.
+    /// A type that is unknown to this program.
     Unknown {
-        /// Its type.
         kind: String,
     },
-    /// No frame of the protocol.
+    /// Not a frame of the protocol.
     Malformed {
-        /// What is wrong.
         problem: String,
     },
 }
 
-/// `parse_system_frame/init`.
+/// `system/init`.
 #[derive(Debug, Deserialize)]
 pub struct InitFrame {
     /// The conversation's id; may change within a process.
@@ -81,71 +76,66 @@ pub struct InitFrame {
     pub model: Option<String>,
 }
 
-/// `parse_system_frame/api_retry`.
+/// `system/api_retry`.
 #[derive(Debug, Deserialize)]
 pub struct ApiRetryFrame {
-    /// Which try follows.
+    /// The number of the next attempt.
     pub attempt: Option<u32>,
-    /// How many there are.
+    /// The maximum number of attempts.
     pub max_retries: Option<u32>,
-    /// The HTTP status; none when no answer came.
+    /// The HTTP status; `None` if there was no answer.
     pub error_status: Option<i64>,
-    /// The CLI's word for it.
+    /// The CLI's code for the failure.
     pub error: Option<String>,
 }
 
-/// `parse_system_frame/permission_denied`.
+/// `system/permission_denied`.
 #[derive(Debug, Clone, Deserialize)]
 pub struct PermissionDenialFrame {
-    /// The tool.
     pub tool_name: String,
-    /// The call.
     pub tool_use_id: Option<String>,
-    /// Why.
     pub message: Option<String>,
 }
 
-/// `parse_system_frame/informational`, `parse_system_frame/model_fallback`, `parse_system_frame/compact_boundary`.
+/// `system/informational`, `system/model_fallback`, `system/compact_boundary`.
 #[derive(Debug, Deserialize)]
 pub struct InformationalFrame {
-    /// The text.
     pub content: Option<String>,
 }
 
-/// `parse_system_frame/task_started`.
+/// `system/task_started`.
 #[derive(Debug, Deserialize)]
 pub struct TaskStartFrame {
-    /// The task; for a sub-agent also its id.
+    /// The task; for a sub-agent it is also the sub-agent's id.
     pub task_id: Option<String>,
-    /// What kind of sub-agent.
+    /// The kind of sub-agent.
     pub subagent_type: Option<String>,
 }
 
 /// `result`.
 #[derive(Debug, Deserialize)]
 pub struct ClaudeResultFrame {
-    /// Whether the turn failed; the only word to go by, since `subtype` says `success` of failed requests too.
+    /// Whether the turn failed; the only field to rely on, because `subtype` says `success` for failed requests too.
     pub is_error: bool,
-    /// How many times the model was asked; 0 when the prompt never reached it.
+    /// How many times the model was asked; 0 if the prompt never reached it.
     pub num_turns: Option<u64>,
-    /// Why it ended.
+    /// Why the turn ended.
     pub terminal_reason: Option<String>,
-    /// The last text.
+    /// The last text of the turn.
     pub result: Option<String>,
-    /// What went wrong.
     pub errors: Option<Vec<String>>,
     /// The HTTP status of a failed request.
     pub api_error_status: Option<i64>,
-    /// The CLI's word for a failure without an HTTP status.
+    /// The CLI's code for a failure without an HTTP status.
     pub api_error: Option<String>,
-    /// Dollars of the conversation so far.
+    /// The cost of the conversation so far, in US dollars.
     pub total_cost_usd: Option<f64>,
-    /// Tokens of the conversation so far, by model.
+    /// The tokens of the conversation so far, by model.
     #[serde(rename = "modelUsage")]
     pub model_usage: Option<BTreeMap<String, ClaudeModelUsage>>,
-    /// Calls that were denied, by the CLI or by us.
+    /// Calls that the CLI or we denied.
     pub permission_denials: Option<Vec<PermissionDenialFrame>>,
-    /// Who asked for the turn, when it was not a user's line.
+    /// What caused the turn, if it was not a user line.
     pub origin: Option<Value>,
 }
 
@@ -153,102 +143,88 @@ pub struct ClaudeResultFrame {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClaudeModelUsage {
-    /// Read anew.
+    /// Uncached tokens that the model read.
     pub input_tokens: Option<u64>,
-    /// Written.
+    /// Tokens that the model wrote.
     pub output_tokens: Option<u64>,
-    /// Read from the cache.
+    /// Tokens that the model read from the cache.
     pub cache_read_input_tokens: Option<u64>,
-    /// Read and put into the cache.
+    /// Tokens that the model read and added to the cache.
     pub cache_creation_input_tokens: Option<u64>,
-    /// The model's context.
+    /// The size of the model's context.
     pub context_window: Option<u64>,
 }
 
 /// `control_request`.
 #[derive(Debug, Deserialize)]
 pub struct ControlRequestFrame {
-    /// Its id.
     pub request_id: String,
-    /// What is asked, with its `subtype`.
+    /// The request body, with its `subtype`.
     pub request: Value,
 }
 
 /// `control_request` with `can_use_tool`.
 #[derive(Debug, Deserialize)]
 pub struct CanUseToolRequest {
-    /// The tool.
     pub tool_name: String,
-    /// Its input.
     pub input: Value,
-    /// The call.
     pub tool_use_id: Option<String>,
-    /// What the call is for, in the agent's or the CLI's words.
+    /// The purpose of the call, as described by the agent or the CLI.
     pub description: Option<String>,
     /// Why the CLI asks.
     pub decision_reason: Option<String>,
-    /// What made it ask: a rule, its mode, `hook` where it was told to.
+    /// What made the CLI ask: a rule, its mode, or `hook` if our hook told it to.
     pub decision_reason_type: Option<String>,
-    /// The sub-agent that wants it.
+    /// The sub-agent that makes the call.
     pub agent_id: Option<String>,
 }
 
 /// `control_request` with `hook_callback`.
 #[derive(Debug, Deserialize)]
 pub struct HookCallbackRequest {
-    /// What the hook is told.
+    /// The input of the hook.
     pub input: ClaudeHookInput,
-    /// The call.
     pub tool_use_id: Option<String>,
 }
 
-/// What a hook before a call is told.
+/// The input of a hook that runs before a call.
 #[derive(Debug, Deserialize)]
 pub struct ClaudeHookInput {
-    /// The tool.
     pub tool_name: String,
-    /// Its input.
     pub tool_input: Value,
-    /// Where a command would run: an earlier one may have led elsewhere.
+    /// Where a command would run: an earlier command may have changed the folder.
     pub cwd: Option<PathBuf>,
-    /// The sub-agent that wants it.
+    /// The sub-agent that makes the call.
     pub agent_id: Option<String>,
 }
 
 /// The input of `AskUserQuestion`.
 #[derive(Debug, Deserialize)]
 pub struct AskUserQuestionInput {
-    /// The questions.
     pub questions: Vec<ClaudeQuestion>,
 }
 
-/// One question.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClaudeQuestion {
-    /// Its text, also the key of its answer.
+    /// The text, which is also the key of its answer.
     pub question: String,
-    /// A word or two on what it is about.
+    /// The topic, in one or two words.
     pub header: Option<String>,
-    /// Whether several of the offered answers may be chosen.
+    /// Whether the user may choose several of the offered answers.
     pub multi_select: Option<bool>,
-    /// The offered answers.
     pub options: Option<Vec<ClaudeQuestionOption>>,
 }
 
-/// An offered answer.
 #[derive(Debug, Deserialize)]
 pub struct ClaudeQuestionOption {
-    /// Its text.
     pub label: String,
-    /// What it means.
     pub description: Option<String>,
 }
 
 /// `control_response`.
 #[derive(Debug, Deserialize)]
 pub struct ControlResponseFrame {
-    /// The answer.
     pub response: ControlResponseBody,
 }
 
@@ -257,18 +233,18 @@ pub struct ControlResponseFrame {
 pub struct ControlResponseBody {
     /// `success` or `error`.
     pub subtype: String,
-    /// The request that is answered.
+    /// The id of the answered request.
     pub request_id: String,
-    /// What was answered.
+    /// The content of a successful answer.
     pub response: Option<Value>,
-    /// What went wrong.
+    /// What went wrong, for an error.
     pub error: Option<String>,
 }
 
 /// `command_lifecycle`.
 #[derive(Debug, Deserialize)]
 pub struct CommandLifecycleFrame {
-    /// The user's line.
+    /// The id of the user line.
     pub command_uuid: String,
     /// `queued`, `started`, `completed`, `cancelled`.
     pub state: String,
@@ -277,7 +253,6 @@ pub struct CommandLifecycleFrame {
 /// `rate_limit_event`.
 #[derive(Debug, Deserialize)]
 pub struct RateLimitFrame {
-    /// The limit.
     pub rate_limit_info: RateLimitInfo,
 }
 
@@ -286,19 +261,19 @@ pub struct RateLimitFrame {
 pub struct RateLimitInfo {
     /// `allowed`, `allowed_warning`, `rejected`.
     pub status: String,
-    /// When it begins anew, in seconds since 1970.
+    /// When the limit resets, in seconds since 1970.
     #[serde(rename = "resetsAt")]
     pub resets_at: Option<i64>,
-    /// Every window of the plan, by its name: how much of it is used, 1 being all, and when it begins anew.
+    /// The plan's windows by name: how much of each is used (1 is all of it) and when it resets.
     #[serde(rename = "unifiedWindows")]
     windows: Option<Value>,
 }
 
-/// The names of the windows, with their minutes.
+/// The names of the windows and their lengths in minutes.
 const PLAN_WINDOW_MINUTES: &[(&str, u32)] = &[("five_hour", 300), ("seven_day", 10_080)];
 
 impl RateLimitInfo {
-    /// How much of the plan is used, as far as it is told, the shortest window first.
+    /// Returns how much of the plan is used, as far as it is reported, the shortest window first.
     pub fn plan_windows(&self) -> Vec<AccountUsageWindow> {
         let known = PLAN_WINDOW_MINUTES.iter().filter_map(|(name, minutes)| {
             let told = self.windows.as_ref()?.get(*name)?;
@@ -313,7 +288,7 @@ impl RateLimitInfo {
         known.collect()
     }
 
-    /// Tells whether the service takes nothing any more.
+    /// Returns whether the service accepts no more requests.
     pub fn is_used_up(&self) -> bool {
         self.status == "rejected"
     }
@@ -324,7 +299,7 @@ struct CancelRequestFrame {
     request_id: String,
 }
 
-/// Reads one line; total.
+/// Parses one line; total, so that no input panics.
 pub fn parse_line(line: &str) -> ClaudeLine {
     if let Some(stream) = parse_text_delta(line) {
         return ClaudeLine {
@@ -347,7 +322,7 @@ pub fn parse_line(line: &str) -> ClaudeLine {
     }
 }
 
-/// A piece of text and nothing else, as it comes thousands of times in an answer.
+/// A text delta and nothing else; an answer contains thousands of them.
 #[derive(Deserialize)]
 struct TextDeltaFrame<'a> {
     #[serde(rename = "type")]
@@ -375,8 +350,8 @@ struct TextDeltaPayload<'a> {
     text: String,
 }
 
-/// Reads a piece of text without building a tree; `None` for every other line, and for whatever is odd
-/// about it: those are read in full.
+/// Parses a text delta without building a tree; returns `None` for every other line and for any irregular one,
+/// which the full parser handles.
 fn parse_text_delta(line: &str) -> Option<StreamEventFrame> {
     if !line.contains("\"text_delta\"") {
         return None;
@@ -470,7 +445,7 @@ fn malformed_frame(problem: String) -> ClaudeFrame {
     ClaudeFrame::Malformed { problem }
 }
 
-/// Collects `user_message_uuid` and `user_message_uuids`, which stand on many kinds of lines.
+/// Collects `user_message_uuid` and `user_message_uuids`, which occur on many kinds of lines.
 fn user_line_ids(value: &Value) -> Vec<String> {
     let one = value.get("user_message_uuid").into_iter();
     let many = value.get("user_message_uuids").and_then(Value::as_array);

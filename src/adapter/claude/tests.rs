@@ -1,4 +1,4 @@
-//! Recorded streams of the real CLI, and lines that no CLI should write.
+//! Tests of the adapter with recorded streams of the real CLI, and with lines that no CLI should write.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -58,7 +58,7 @@ fn exit(code: i32, stderr: &str) -> CliExit {
 
 const HANDSHAKE: &str = r#"{"type":"control_response","response":{"subtype":"success","request_id":"initialize","response":{"claude_code_version":"2.1.330","hooks_applied":true}}}"#;
 
-/// A conversation between a recorded CLI and the adapter, written down.
+/// A recorded conversation between a CLI and the adapter, and the log of it.
 struct ClaudeReplay {
     claude: ClaudeAdapter,
     text: String,
@@ -158,7 +158,7 @@ fn fixture(name: &str) -> Vec<Value> {
         .collect()
 }
 
-/// Plays a stream that holds the CLI's lines alone: one turn, then the exit.
+/// Plays a stream with only the CLI's lines: one turn, then the exit.
 fn play_one_way(name: &str) -> String {
     let mut play = ClaudeReplay::new(None);
     play.turn("go", None);
@@ -169,7 +169,7 @@ fn play_one_way(name: &str) -> String {
     play.text
 }
 
-/// Plays a stream that holds both directions; what the recorded host sent becomes orders.
+/// Plays a stream with both directions; what the recorded host sent becomes commands.
 fn play_both_ways(name: &str) -> String {
     let mut play = ClaudeReplay::new(None);
     for record in fixture(name) {
@@ -335,7 +335,7 @@ fn without_its_hook_claude_gets_no_prompt() {
     insta::assert_snapshot!(missing);
 }
 
-/// What claude asks before a call.
+/// The hook callback that claude sends before a call.
 fn hooked(id: &str, tool: &str, input: &Value) -> String {
     let input = json!({"hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": input});
     let request = json!({"subtype": "hook_callback", "callback_id": "before", "input": input, "tool_use_id": id.replace('h', "t")});
@@ -375,7 +375,7 @@ fn each_call_is_weighed_before_it_is_asked_about() {
         CallDecision::DenyAndStop,
     ));
     play.order(AdapterCommand::AskUserFirst(RequestId::new("h4")));
-    // claude asks by a rule of ours, too: the same call was decided, another one was not.
+    // claude asks because of a rule of ours, too: the same call was decided already, another one was not.
     let again = |id: &str, input: &Value| {
         let request = json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": input, "tool_use_id": "t1"});
         json!({"type": "control_request", "request_id": id, "request": request}).to_string()
@@ -591,7 +591,7 @@ fn an_answer_of_five_mebibytes_arrives_whole_and_a_broken_one_is_cut() {
     assert!(line.len() <= 4096);
 }
 
-/// Lines that look like the CLI's, in any order, and lines that look like nothing.
+/// Lines that look like the CLI's, in any order, and lines that look like nothing known.
 fn any_line() -> impl Strategy<Value = String> {
     let frames = [
         r#"{"type":"system","subtype":"init","session_id":"s1"}"#,

@@ -1,7 +1,6 @@
-//! What the tools of `claude` are called, what their inputs touch, and the file changes they carry.
+//! Reads the inputs of `claude`'s tools: their kind, what they touch, and the file changes they carry.
 //!
-//! Refuses to know turns and permissions; a diff made of an input shows the part that the input holds,
-//! since the file itself is out of reach.
+//! A diff made from an input shows only the part that the input contains, because the file itself is not read.
 
 use std::path::{Path, PathBuf};
 
@@ -12,13 +11,13 @@ use crate::adapter::{AdapterEvent, FileChange, FileChangeKind};
 use crate::permission::call_reads::{SearchProgram, SearchScope};
 use crate::permission::{AgentToolCall, SandboxReach};
 
-/// Above this many bytes a diff is written as "all old lines, all new lines", which costs no search.
+/// Above this size a diff is written as "all old lines, all new lines", which needs no search for matches.
 const MAX_DIFF_BYTES: usize = 256 * 1024;
 
 /// The longest title, in characters.
 const MAX_TITLE_CHARS: usize = 2_000;
 
-/// Returns the kind of a tool, in the words of [`crate::adapter::AdapterEvent::ToolStarted`].
+/// Returns the kind of a tool, as used by [`crate::adapter::AdapterEvent::ToolStarted`].
 pub fn tool_kind(tool: &str) -> &str {
     match tool {
         "Bash" => "command",
@@ -30,7 +29,7 @@ pub fn tool_kind(tool: &str) -> &str {
     }
 }
 
-/// Returns one line that tells people what a call does.
+/// Returns one line that describes a call to the user.
 pub fn call_title(tool: &str, input: &Value) -> String {
     let told = ["command", "file_path", "notebook_path", "pattern", "query"]
         .iter()
@@ -46,7 +45,7 @@ pub fn call_title(tool: &str, input: &Value) -> String {
     }
 }
 
-/// Returns what a call that the CLI asks about would do; `None` when its input lacks what it needs.
+/// Returns what a call that the CLI asks about would do; `None` if its input lacks required fields.
 pub fn parse_call(tool: &str, input: &Value, cwd: &Path) -> Option<AgentToolCall> {
     Some(match tool {
         "Bash" => AgentToolCall::Command {
@@ -77,7 +76,7 @@ pub fn parse_call(tool: &str, input: &Value, cwd: &Path) -> Option<AgentToolCall
     })
 }
 
-/// The folder that is looked through, and the one that an absolute pattern begins with.
+/// Returns the folder that a search goes through, and the one that an absolute pattern starts with.
 fn searched_paths(tool: &str, input: &Value, cwd: &Path) -> Vec<PathBuf> {
     let folder = string_field(input, "path").map_or_else(|| cwd.to_owned(), PathBuf::from);
     let pattern = match tool {
@@ -94,7 +93,7 @@ fn searched_paths(tool: &str, input: &Value, cwd: &Path) -> Vec<PathBuf> {
     std::iter::once(folder.clone()).chain(behind).collect()
 }
 
-/// What claude's Grep goes through: hidden files too, and not what `.gitignore` leaves out.
+/// Returns what claude's Grep searches: hidden files too, but nothing that `.gitignore` excludes.
 fn grep_scope(input: &Value) -> SearchScope {
     let mut scope = SearchScope {
         ignores: true,
@@ -119,7 +118,7 @@ fn grep_scope(input: &Value) -> SearchScope {
     scope
 }
 
-/// Returns the changes that an editing call is about to make, as far as its input tells.
+/// Returns the changes that an editing call would make, as far as its input shows them.
 pub fn proposed_changes(tool: &str, input: &Value) -> Vec<FileChange> {
     let Some(path) = edited_path(input) else {
         return Vec::new();
@@ -141,7 +140,7 @@ pub fn proposed_changes(tool: &str, input: &Value) -> Vec<FileChange> {
     }]
 }
 
-/// Returns the change that was made, with its real place in the file, where the tool's own result tells one.
+/// Returns the change that was made, with its real position in the file, if the tool's result contains it.
 pub fn applied_changes(result: &Value) -> Vec<FileChange> {
     let Some(path) = string_field(result, "filePath") else {
         return Vec::new();
@@ -158,10 +157,10 @@ pub fn applied_changes(result: &Value) -> Vec<FileChange> {
     }]
 }
 
-/// What claude says of a call of a tool that it was started without, or that there is not.
+/// What claude answers to a call of a tool that does not exist or that it was started without.
 const NO_SUCH_TOOL: &str = "<tool_use_error>Error: No such tool available: ";
 
-/// Reads out of what a failed call said that there is no such tool.
+/// Builds the event for the output of a call that failed because there is no such tool.
 pub fn parse_missing_tool(output: &str) -> Option<AdapterEvent> {
     let rest = output.trim_start().strip_prefix(NO_SUCH_TOOL)?;
     let ends = |c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-');

@@ -1,22 +1,22 @@
-//! What is asked of an installed `claude` before any turn, and what its answer means.
+//! Says how to probe an installed `claude` before any turn, and parses its answer.
 //!
-//! Refuses to run it: the caller runs [`VERSION_ARGS`] and hands the output over. A missing login is no
-//! refusal, since custom providers have none.
+//! The caller runs [`VERSION_ARGS`] and passes the output in. A missing login is not an error, because custom providers
+//! have none.
 
 use crate::adapter::cli_capabilities::{
     CliCapabilities, CliProbeError, CliVersion, FeatureSupport,
 };
 
-/// The arguments of the probe; it answers within 0.1 s and calls nobody.
+/// The arguments of the probe; it answers within 0.1 s and contacts no service.
 pub const VERSION_ARGS: &[&str] = &["--version"];
 
-/// The arguments that make claude tell whether somebody is logged in; it calls nobody.
+/// The arguments that make claude report whether a user is logged in; it contacts no service.
 pub const LOGIN_STATUS_ARGS: &[&str] = &["auth", "status"];
 
-/// What logs a user in.
+/// The command that logs a user in.
 pub const LOGIN_COMMAND: &str = "claude auth login";
 
-/// Tells whether claude says that nobody is logged in. What it does not say so is no such word.
+/// Returns whether claude says that no user is logged in. Any other output does not count as logged out.
 pub fn is_logged_out(said: &str) -> bool {
     let said: Option<serde_json::Value> = serde_json::from_str(said.trim()).ok();
     said.is_some_and(|said| said["loggedIn"] == false)
@@ -25,17 +25,18 @@ pub fn is_logged_out(said: &str) -> bool {
 /// The oldest version that this program has been run with.
 pub const OLDEST_VERSION: CliVersion = CliVersion::new(2, 1, 330);
 
-/// How to install a version that works, the version named: with Node 20 a bare install brings an older one.
+/// Installs a version that works. The version is named because with Node 20 a bare install brings an older one.
 pub const INSTALL_COMMAND: &str = "npm install -g @anthropic-ai/claude-code@2.1.330";
 
-/// Why the version is named in [`INSTALL_COMMAND`]; follows the hint of a refusal.
+/// Explains why [`INSTALL_COMMAND`] names the version; it follows the hint of an error.
 pub const INSTALL_NOTE: &str = "name the version: with Node 20 a bare `npm install @anthropic-ai/claude-code` brings 2.1.197, \
      because newer ones ask for Node 22 (2.1.330 runs all the same: it is a native program)";
 
-/// Reads the output of `claude --version`, such as `2.1.330 (Claude Code)`.
+/// Parses the output of `claude --version`, such as `2.1.330 (Claude Code)`.
 ///
 /// # Errors
-/// [`CliProbeError::NoVersion`] when no version is in it, [`CliProbeError::TooOld`] when it is older than [`OLDEST_VERSION`].
+/// [`CliProbeError::NoVersion`] if it contains no version, [`CliProbeError::TooOld`] if it is older than
+/// [`OLDEST_VERSION`].
 pub fn parse_capabilities(program: &str, output: &str) -> Result<CliCapabilities, CliProbeError> {
     let version = output
         .lines()
@@ -60,7 +61,7 @@ pub fn parse_capabilities(program: &str, output: &str) -> Result<CliCapabilities
     })
 }
 
-/// Builds the refusal of a program that is not there.
+/// Builds the error for a program that was not found.
 pub fn not_found_error(program: &str) -> CliProbeError {
     CliProbeError::NotFound {
         program: program.to_owned(),
@@ -69,7 +70,7 @@ pub fn not_found_error(program: &str) -> CliProbeError {
     }
 }
 
-/// Returns what the user can do about a refusal, the trap of older Node versions included.
+/// Returns what the user can do about an error, including the trap of older Node versions.
 pub fn install_hint(refusal: &CliProbeError) -> String {
     format!("{}; {INSTALL_NOTE}", refusal.hint())
 }

@@ -1,7 +1,7 @@
-//! The frames of `codex app-server` as they stand on the wire: JSON-RPC without its version field.
+//! The frames of `codex app-server` on the wire: JSON-RPC without its version field.
 //!
-//! Refuses to know what a frame means. A frame is known, harmless, unknown or malformed: one whose
-//! name is known but whose fields are not as expected is malformed, never unknown.
+//! A frame is known, harmless, unknown or malformed. A frame with a known name but unexpected fields is malformed,
+//! never unknown.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -15,19 +15,19 @@ pub(super) enum CodexFrame {
         id: i64,
         outcome: Result<Value, RpcError>,
     },
-    /// Codex asks and waits for an answer.
+    /// Codex sends a request and waits for an answer.
     Request {
         id: Value,
         method: String,
         params: Value,
     },
-    /// Codex tells.
+    /// Codex reports something and expects no answer.
     Notification { method: String, params: Value },
-    /// Valid JSON-RPC of no kind that is known.
+    /// Valid JSON-RPC of an unknown kind.
     Unknown { kind: String },
 }
 
-/// Why codex could not do what a request of ours wanted.
+/// The error with which codex answers a request of ours.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct RpcError {
     pub code: i64,
@@ -71,15 +71,15 @@ fn parse_response(
     Ok(CodexFrame::Answer { id, outcome })
 }
 
-/// Parses the fields of a frame whose name is known.
+/// Parses the fields of a frame with a known name.
 pub(super) fn parse_params<T: DeserializeOwned>(params: Value) -> Result<T, String> {
     serde_json::from_value(params).map_err(|error| short_error(&error))
 }
 
-/// The longest description of what is wrong with a frame, in characters.
+/// The maximum length of the description of a malformed frame, in characters.
 pub(super) const MAX_PROBLEM_CHARS: usize = 200;
 
-/// An error quotes what it met, which may be megabytes.
+/// Cuts the message of a parse error, because it quotes the input, which may be megabytes long.
 fn short_error(error: &serde_json::Error) -> String {
     error.to_string().chars().take(MAX_PROBLEM_CHARS).collect()
 }
@@ -97,13 +97,13 @@ pub(super) struct HooksListResponse {
     pub data: Vec<FolderHooks>,
 }
 
-/// The hooks that hold in one folder.
+/// The hooks that apply in one folder.
 #[derive(Debug, Deserialize)]
 pub(super) struct FolderHooks {
     pub hooks: Vec<HookMetadata>,
 }
 
-/// A hook as codex has it.
+/// A hook as codex describes it.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct HookMetadata {
@@ -128,7 +128,7 @@ pub(super) struct HookRun {
     pub source_path: String,
 }
 
-/// What a hook is handed on its standard input.
+/// What codex writes to the standard input of a hook.
 #[derive(Debug, Deserialize)]
 pub(super) struct CodexHookInput {
     pub session_id: String,
@@ -138,7 +138,7 @@ pub(super) struct CodexHookInput {
     pub tool_use_id: Option<String>,
 }
 
-/// The answer to `thread/start` and `thread/resume`: the thread and the settings that really hold.
+/// The answer to `thread/start` and `thread/resume`: the thread and the settings that really apply.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ThreadOpenResponse {
@@ -149,7 +149,7 @@ pub(super) struct ThreadOpenResponse {
     pub active_permission_profile: Option<CodexObjectId>,
 }
 
-/// Anything of which only the id matters.
+/// Any object of which only the id matters.
 #[derive(Debug, Deserialize)]
 pub(super) struct CodexObjectId {
     pub id: String,
@@ -161,7 +161,7 @@ pub(super) struct TurnStartResponse {
     pub turn: CodexObjectId,
 }
 
-/// What holds the commands of a thread.
+/// The sandbox that a thread's commands run in.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(
     tag = "type",
@@ -180,7 +180,7 @@ pub(super) enum CodexSandboxPolicy {
         exclude_tmpdir_env_var: bool,
         exclude_slash_tmp: bool,
     },
-    /// None, or one that this program knows nothing about.
+    /// No sandbox, or an unknown one.
     #[serde(other)]
     Other,
 }
@@ -193,7 +193,7 @@ pub(super) struct SettingsUpdateNotification {
     pub thread_settings: CodexThreadSettings,
 }
 
-/// The settings that hold from now on.
+/// The settings that apply from now on.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CodexThreadSettings {
@@ -211,7 +211,7 @@ pub(super) struct TurnNotification {
     pub turn: CodexTurn,
 }
 
-/// A turn as codex tells of it.
+/// A turn as codex describes it.
 #[derive(Debug, Deserialize)]
 pub(super) struct CodexTurn {
     pub id: String,
@@ -219,7 +219,7 @@ pub(super) struct CodexTurn {
     pub error: Option<CodexTurnError>,
 }
 
-/// How far a turn is.
+/// The status of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum CodexTurnStatus {
@@ -229,7 +229,7 @@ pub(super) enum CodexTurnStatus {
     Failed,
 }
 
-/// What went wrong with a turn.
+/// The error that failed a turn.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CodexTurnError {
@@ -309,20 +309,19 @@ pub(super) struct TokenUsageNotification {
 #[serde(rename_all = "camelCase")]
 pub(super) struct ThreadTokenUsage {
     pub total: CodexTokenTotals,
-    /// Those of the last request alone.
+    /// The tokens of the last request only.
     #[serde(default)]
     pub last: Option<LastRequestTokens>,
     pub model_context_window: Option<u64>,
 }
 
-/// What the last request of a thread had read and written.
+/// The tokens that the last request of a thread read and wrote.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LastRequestTokens {
     pub total_tokens: u64,
 }
 
-/// Counts of tokens.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CodexTokenTotals {
@@ -344,14 +343,14 @@ pub(super) struct CodexRateLimits {
     pub secondary: Option<RateLimitWindow>,
 }
 
-/// A span of time for which the plan allows so much.
+/// A time window in which the plan allows a certain amount of use.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct RateLimitWindow {
     pub used_percent: f64,
-    /// How long it is.
+    /// The length of the window in minutes.
     pub window_duration_mins: Option<i64>,
-    /// Seconds since 1970.
+    /// When the window resets, in seconds since 1970.
     pub resets_at: Option<i64>,
 }
 

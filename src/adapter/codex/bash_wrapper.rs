@@ -1,8 +1,8 @@
-//! Takes codex's own `bash -lc '…'` off a command line.
+//! Removes codex's own `bash -lc '…'` from a command line.
 //!
-//! Refuses to guess: a line that cannot be taken apart exactly stays as it is.
+//! A line that cannot be split exactly stays unchanged; nothing is guessed.
 
-/// Returns the script of `bash -lc SCRIPT`, or the line itself where it is anything else.
+/// Returns the script of `bash -lc SCRIPT`, or the line itself if it is anything else.
 pub(super) fn strip_bash_wrapper(line: &str) -> String {
     wrapped_script(line).unwrap_or_else(|| line.to_owned())
 }
@@ -21,7 +21,7 @@ fn wrapped_script(line: &str) -> Option<String> {
     wrapped.then_some(script)
 }
 
-/// Takes one shell word off the front; `None` when the shell would expand anything in it.
+/// Splits one shell word off the front; `None` if the shell would expand anything in it.
 fn split_first_word(text: &str) -> Option<(String, &str)> {
     let mut word = String::new();
     let mut rest = text;
@@ -37,7 +37,8 @@ fn split_first_word(text: &str) -> Option<(String, &str)> {
                 rest = after;
             }
             '"' => rest = split_double_quoted(rest.get(1..)?, &mut word)?,
-            // What follows a backslash is itself, but for a line end, which goes with it.
+            // A backslash makes the next character literal. Before a line end the shell removes both, so that is not
+            // split.
             '\\' => {
                 let escaped = rest.chars().nth(1).filter(|next| *next != '\n')?;
                 word.push(escaped);
@@ -52,7 +53,7 @@ fn split_first_word(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// Takes the text up to the closing quote into `word` and returns what follows it.
+/// Appends the text up to the closing quote to `word` and returns what follows it.
 fn split_double_quoted<'a>(text: &'a str, word: &mut String) -> Option<&'a str> {
     let mut chars = text.char_indices();
     while let Some((at, char)) = chars.next() {

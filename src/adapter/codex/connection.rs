@@ -1,6 +1,4 @@
-//! What we ask of codex and what becomes of its answers: handshake, thread, turn.
-//!
-//! Refuses to know items and approvals.
+//! Sends our requests to codex and handles its answers: handshake, thread, turn.
 
 use std::collections::BTreeMap;
 
@@ -16,29 +14,29 @@ use super::{
 };
 use crate::adapter::{AdapterEvent, AdapterOutput, TurnFailureKind};
 
-/// The state of the process and what it owes us.
+/// The state of the process and of our unanswered requests.
 #[derive(Debug, Default)]
 pub(super) struct CodexConnection {
     pub(super) state: CodexConnectionState,
     n_requests: i64,
     unanswered_requests: BTreeMap<i64, ClientRequestKind>,
-    /// What the user said in the middle of the turn, by the requests that tell it.
+    /// What the user sent in the middle of the turn, by the ids of the requests that carry it.
     steered_texts: BTreeMap<i64, String>,
 }
 
-/// How far the process is.
+/// The state of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum CodexConnectionState {
     /// It does not run.
     #[default]
     NotRunning,
-    /// It runs and has been told nothing.
+    /// It runs; nothing was sent to it yet.
     Launched,
     /// The handshake is under way.
     Handshaking,
     /// Our thread is open.
     Ready,
-    /// The handshake failed; the process is of no use.
+    /// The handshake failed; the process is useless.
     Broken,
     /// Its input is closed.
     Closing,
@@ -73,7 +71,7 @@ impl ClientRequestKind {
 }
 
 impl CodexConnection {
-    /// Starts the state of a new process.
+    /// Builds the state of a new process.
     pub(super) fn for_new_process() -> Self {
         Self {
             state: CodexConnectionState::Launched,
@@ -81,7 +79,7 @@ impl CodexConnection {
         }
     }
 
-    /// What the user said and codex has not taken in, in that order.
+    /// Returns the user's texts that codex has not received, in sending order.
     pub(super) fn into_undelivered_events(self) -> impl Iterator<Item = AdapterOutput> {
         let said = self.steered_texts.into_values();
         said.map(|text| AdapterOutput::Event(AdapterEvent::InputUndelivered { text }))
@@ -105,7 +103,7 @@ impl CodexConnection {
         self.send_frame(&frame, out);
     }
 
-    /// Ends a turn. A running command outlives it, so the thread's background commands are ended too.
+    /// Interrupts a turn. A running command outlives it, so the thread's background commands are stopped too.
     pub(super) fn send_interrupt(
         &mut self,
         thread_id: &str,
@@ -117,13 +115,13 @@ impl CodexConnection {
         self.send_clean_terminals(thread_id, out);
     }
 
-    /// Ends the background commands of a thread.
+    /// Stops the background commands of a thread.
     pub(super) fn send_clean_terminals(&mut self, thread_id: &str, out: &mut Vec<AdapterOutput>) {
         let params = json!({ "threadId": thread_id });
         self.send_request(ClientRequestKind::Clean, &params, out);
     }
 
-    /// Writes one frame, unless the process no longer listens.
+    /// Sends one frame, unless the process no longer listens.
     pub(super) fn send_frame(&self, frame: &Value, out: &mut Vec<AdapterOutput>) {
         match self.state {
             CodexConnectionState::NotRunning | CodexConnectionState::Closing => {}
@@ -168,7 +166,7 @@ impl CodexAdapter {
                 ClientRequestKind::Interrupt | ClientRequestKind::Clean | ClientRequestKind::Steer,
                 Ok(_),
             ) => {}
-            // Nothing to steer, interrupt or end: the turn was over before codex read this.
+            // There is nothing left to steer, interrupt or end: the turn was over before codex read this.
             (ClientRequestKind::Steer, Err(_)) => {
                 let untold =
                     said.map(|text| AdapterOutput::Event(AdapterEvent::InputUndelivered { text }));
@@ -251,6 +249,7 @@ impl CodexAdapter {
             return;
         };
         match &session.hook_command {
+            // The thread is opened only after codex has confirmed that it trusts our hook.
             Some(_) => {
                 let params = json!({ "cwds": [session.cwd] });
                 self.connection
@@ -260,8 +259,8 @@ impl CodexAdapter {
         }
     }
 
-    /// Goes on only when codex will really ask before each call: it leaves out a hook that it does not trust
-    /// without a word.
+    /// Continues only if codex will really ask before each call: it silently leaves out a hook that it does not
+    /// trust.
     fn on_hooks_listed(&mut self, listed: &HooksListResponse, out: &mut Vec<AdapterOutput>) {
         let hook = self
             .session
@@ -300,7 +299,7 @@ impl CodexAdapter {
         }
     }
 
-    /// Takes the opened thread, and goes no further when what holds there is weaker than what was asked.
+    /// Uses the opened thread, but stops if the settings that apply there are weaker than what was asked for.
     fn on_thread_opened(&mut self, opened: &ThreadOpenResponse, out: &mut Vec<AdapterOutput>) {
         if let Err(problem) = settings_check::check_opened_thread(opened) {
             self.connection.state = CodexConnectionState::Broken;
@@ -335,7 +334,7 @@ impl CodexAdapter {
         }
     }
 
-    /// A thread that codex no longer has is replaced by a new one; anything else fails the turn.
+    /// Replaces a thread that codex no longer has with a new one; any other error fails the turn.
     fn on_resume_refused(&mut self, error: &RpcError, out: &mut Vec<AdapterOutput>) {
         let gone = ["no rollout found", "invalid session id", "thread not found"];
         if !gone.iter().any(|sign| error.message.contains(sign)) {
@@ -382,7 +381,7 @@ impl CodexAdapter {
         }
     }
 
-    /// Passes on what the user says in the middle of the turn.
+    /// Handles a text that the user sends in the middle of the turn.
     pub(super) fn on_steer(&mut self, text: String, out: &mut Vec<AdapterOutput>) {
         match self.turn.as_ref().map(|turn| turn.stage.clone()) {
             Some(CodexTurnStage::Running(id)) if self.thread_id.is_some() => {
@@ -397,7 +396,7 @@ impl CodexAdapter {
         }
     }
 
-    /// Says something to the agent in the middle of its turn.
+    /// Sends a text to the agent in the middle of its turn.
     pub(super) fn send_steer(&mut self, turn_id: &str, text: &str, out: &mut Vec<AdapterOutput>) {
         if let Some(thread_id) = &self.thread_id {
             let params = json!({
@@ -411,7 +410,7 @@ impl CodexAdapter {
     }
 }
 
-/// Reads the version out of `agent-collab/0.169.0 (Debian …) …`.
+/// Parses the version in `agent-collab/0.169.0 (Debian …) …`.
 fn parse_user_agent_version(user_agent: &str) -> Option<String> {
     let (_, rest) = user_agent.split_once('/')?;
     let version = rest.split(' ').next().unwrap_or(rest);

@@ -1,24 +1,24 @@
-//! codex's own rules files: which of their rules let a command out of its sandbox unasked.
+//! Finds the rules in codex's own rules files that let a command out of its sandbox without asking.
 //!
-//! They are Starlark. Refuses to run them: what is no plain `prefix_rule` with a decision that says prompt or
-//! forbidden is taken for one that allows.
+//! The files are Starlark, and they are not executed: everything that is not a plain `prefix_rule` with a decision
+//! of prompt or forbidden counts as a rule that allows.
 
 use std::iter::Peekable;
 use std::str::CharIndices;
 
-/// A rule by which codex runs commands outside of its sandbox without asking.
+/// A rule that makes codex run commands outside of its sandbox without asking.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxEscapeRule {
-    /// Where it begins in its file, from 1.
+    /// The line where the rule starts, from 1.
     pub line: usize,
-    /// The words that a command begins with, as far as they stand there.
+    /// The words that a command must start with, as far as the file spells them out.
     pub pattern_words: Vec<String>,
-    /// What the first word may be; empty where that is not known.
+    /// The possible first words; empty if they are not known.
     first_words: Vec<String>,
 }
 
 impl SandboxEscapeRule {
-    /// Tells whether a rule may let a part of this command out; never no for one that it does.
+    /// Returns whether a rule may let a part of this command out; never false for a rule that does.
     pub fn may_apply_to(&self, command: &str) -> bool {
         // Quotes and backslashes in a word change nothing for a shell.
         let plain: String = command
@@ -37,7 +37,7 @@ enum StarlarkToken {
     Punctuation(char),
 }
 
-/// Lists the rules of a file that pierce the sandbox, in its order.
+/// Lists the rules of a file that let commands out of the sandbox, in file order.
 pub fn parse_sandbox_escape_rules(text: &str) -> Vec<SandboxEscapeRule> {
     let tokens = tokenize(text);
     let mut found = Vec::new();
@@ -49,7 +49,7 @@ pub fn parse_sandbox_escape_rules(text: &str) -> Vec<SandboxEscapeRule> {
         let rest = tokens.get(at.saturating_add(1)..).unwrap_or_default();
         let call = match rest.first() {
             Some((_, StarlarkToken::Punctuation('('))) => call_arguments(rest),
-            // Another name for the function: whatever is called by it.
+            // The function may be bound to another name, and then anything can call it.
             Some(_) | None => &[],
         };
         if !keeps_in_sandbox(call) {
@@ -64,7 +64,7 @@ pub fn parse_sandbox_escape_rules(text: &str) -> Vec<SandboxEscapeRule> {
     found
 }
 
-/// The tokens between a call's parentheses.
+/// Returns the tokens between a call's parentheses.
 fn call_arguments(rest: &[(usize, StarlarkToken)]) -> &[(usize, StarlarkToken)] {
     let mut depth = 0_usize;
     for (at, (_, token)) in rest.iter().enumerate() {
@@ -82,7 +82,7 @@ fn call_arguments(rest: &[(usize, StarlarkToken)]) -> &[(usize, StarlarkToken)] 
     &[]
 }
 
-/// What a named argument is given; empty where it is not.
+/// Returns the tokens of a named argument; empty if it is not given.
 fn keyword_argument<'a>(
     call: &'a [(usize, StarlarkToken)],
     name: &str,
@@ -113,7 +113,7 @@ fn keyword_argument<'a>(
         .unwrap_or_default()
 }
 
-/// Tells whether the decision is one that keeps the command in, written out.
+/// Returns whether the decision is a literal that keeps the command in the sandbox.
 fn keeps_in_sandbox(call: &[(usize, StarlarkToken)]) -> bool {
     match keyword_argument(call, "decision") {
         [(_, StarlarkToken::StringLiteral(decision))] => {
@@ -131,7 +131,7 @@ fn string_literals(tokens: &[(usize, StarlarkToken)]) -> Vec<String> {
     tokens.iter().filter_map(text).collect()
 }
 
-/// What the first word of a pattern may be: a text, or one of a list of texts.
+/// Returns the possible first words of a pattern: one string, or one of a list of strings.
 fn possible_first_words(pattern: &[(usize, StarlarkToken)]) -> Vec<String> {
     match pattern {
         [
@@ -161,7 +161,7 @@ fn possible_first_words(pattern: &[(usize, StarlarkToken)]) -> Vec<String> {
     }
 }
 
-/// Cuts a file into words, texts and signs, each with its line; comments are left out.
+/// Splits a file into words, strings and signs, each with its line; comments are left out.
 fn tokenize(text: &str) -> Vec<(usize, StarlarkToken)> {
     let mut tokens = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -196,7 +196,7 @@ fn tokenize(text: &str) -> Vec<(usize, StarlarkToken)> {
     tokens
 }
 
-/// Takes a text up to its quote; one that goes on in the next line ends here.
+/// Reads a string up to its quote; a string that continues on the next line ends here.
 fn lex_string_literal(characters: &mut Peekable<CharIndices<'_>>, quote: char) -> String {
     let mut text = String::new();
     while let Some((_, character)) = characters.next() {

@@ -1,6 +1,4 @@
-//! Sorts what codex says went wrong by what the user can do about it.
-//!
-//! Refuses to know when a turn fails; it is handed an error and names its kind.
+//! Classifies the errors of codex by what the user can do about them.
 
 use serde_json::Value;
 
@@ -21,7 +19,7 @@ pub(super) fn classify_turn_error(error: &CodexTurnError) -> TurnFailure {
     TurnFailure::new(kind, message)
 }
 
-/// Builds the failure of a turn whose process ended under it.
+/// Builds the failure of a turn whose process exited during it.
 pub(super) fn classify_exit(exit: &CliExit) -> TurnFailure {
     let complaint = exit
         .stderr_tail
@@ -35,7 +33,7 @@ pub(super) fn classify_exit(exit: &CliExit) -> TurnFailure {
         "codex ended in the middle of the turn ({})",
         describe_exit(exit)
     );
-    // Its last words are the best there is to say why.
+    // The last line on standard error is the best available explanation.
     let mut said = exit.stderr_tail.lines().map(str::trim);
     if let Some(last) = said.rfind(|line| !line.is_empty()) {
         message.push_str(&format!(": {last}"));
@@ -43,7 +41,7 @@ pub(super) fn classify_exit(exit: &CliExit) -> TurnFailure {
     TurnFailure::new(TurnFailureKind::Protocol, message)
 }
 
-/// Tells when all used-up windows of the plan have begun anew, in seconds since 1970.
+/// Returns when all used-up windows of the plan have reset, in seconds since 1970.
 pub(super) fn latest_limit_reset(limits: &CodexRateLimits) -> Option<i64> {
     [&limits.primary, &limits.secondary]
         .into_iter()
@@ -53,7 +51,7 @@ pub(super) fn latest_limit_reset(limits: &CodexRateLimits) -> Option<i64> {
         .max()?
 }
 
-/// Says how a process ended.
+/// Describes how a process ended.
 pub(super) fn describe_exit(exit: &CliExit) -> String {
     match (exit.code, exit.signal) {
         (Some(code), _) => format!("exit status {code}"),
@@ -110,7 +108,7 @@ fn kind_by_name(name: &str) -> Option<TurnFailureKind> {
     Some(kind)
 }
 
-/// The signs that codex's plain messages carry, first match wins.
+/// The patterns in codex's plain messages; the first match wins.
 const MESSAGE_PATTERNS: [(&str, TurnFailureKind); 10] = [
     ("missing environment variable", TurnFailureKind::Login),
     ("401 unauthorized", TurnFailureKind::Login),
@@ -124,7 +122,7 @@ const MESSAGE_PATTERNS: [(&str, TurnFailureKind); 10] = [
     ("error sending request", TurnFailureKind::Connection),
 ];
 
-/// What bears no sign was refused by the service as it stood: codex passes such answers on raw.
+/// Classifies a message. Without a known pattern the service refused the request: codex passes such answers on raw.
 fn kind_by_message(message: &str) -> TurnFailureKind {
     let lower = message.to_lowercase();
     MESSAGE_PATTERNS

@@ -1,6 +1,4 @@
-//! How `codex app-server` is started and what is said to it: arguments and request parameters.
-//!
-//! Refuses to know what comes back.
+//! Builds the launch of `codex app-server` and the parameters of our requests to it.
 
 use serde_json::{Value, json};
 
@@ -11,26 +9,27 @@ use crate::adapter::{
 };
 use crate::domain::tool_availability::{TOOL_SERVER_NAME, describe_tool_turns};
 
-/// The longest prompt that codex takes, in characters.
+/// The longest prompt that codex accepts, in characters.
 pub(super) const MAX_PROMPT_CHARS: usize = 1_048_576;
 
-/// The only approval policy that is ever asked for: under `untrusted` an accepted command leaves the sandbox.
+/// The only approval policy that we use: under `untrusted` an accepted command leaves the sandbox.
 pub(super) const APPROVAL_POLICY: &str = "on-request";
 
-/// Who decides approvals: never codex's own reviewing model.
+/// Who decides approvals: the user, never codex's own reviewing model.
 pub(super) const APPROVALS_REVIEWER: &str = "user";
 
-/// Whether codex has its own search of the web. It asks nobody before it searches, so that who may not has none.
+/// Whether codex has its own web search. Codex searches without asking, so an agent without the permission gets no
+/// search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum WebSearchPolicy {
-    /// As the user's configuration of codex says.
+    /// As in the user's own configuration of codex.
     #[default]
     AsConfigured,
-    /// It is left out.
+    /// The tool is left out.
     Disabled,
 }
 
-/// Tells whether the agent of a turn may search the web.
+/// Returns whether the agent of a turn may search the web.
 pub(super) fn web_search_policy(turn: &TurnSpec) -> WebSearchPolicy {
     if turn
         .hidden_permissions
@@ -43,7 +42,7 @@ pub(super) fn web_search_policy(turn: &TurnSpec) -> WebSearchPolicy {
     }
 }
 
-/// The tools of the program's that the agent of a turn does not have, where that changes with the turn.
+/// Returns this program's tools that the agent of a turn does not have, as far as they depend on the turn.
 pub(super) fn missing_tools(turn: &TurnSpec) -> Vec<String> {
     let of_turns = turn
         .hidden_permissions
@@ -52,19 +51,20 @@ pub(super) fn missing_tools(turn: &TurnSpec) -> Vec<String> {
     of_turns.cloned().collect()
 }
 
-/// Describes how to start the app server. The user's own arguments come first, so that ours win.
+/// Builds the launch of the app server. The user's own arguments come first, so that ours win.
 pub(super) fn build_launch(session: &SessionSpec, search: WebSearchPolicy) -> LaunchSpec {
     let ours = [
-        // A server that cannot be reached fails the turn after the configured retries instead of never.
+        // With this, an unreachable server fails the turn after the configured retries; without it, the turn never
+        // fails.
         "-c",
         "features.unbounded_connection_retries=false",
         // AGENTS.md reaches the agent only through our prompts, as marked data of a trusted repository.
         "-c",
         "project_doc_max_bytes=0",
-        // Goals of codex's own would begin turns that nobody released.
+        // Codex's own goals would start turns that the user did not release.
         "-c",
         "features.goals=false",
-        // Agents of codex's own are outside of this program's tasks; models that have them all the same are refused.
+        // Codex's own agents are outside of this program's tasks; models that have them anyway are denied.
         "-c",
         "features.multi_agent=false",
         "-c",
@@ -94,7 +94,7 @@ pub(super) fn build_launch(session: &SessionSpec, search: WebSearchPolicy) -> La
     }
 }
 
-/// Builds the parameters of `initialize_params`.
+/// Builds the parameters of `initialize`.
 pub(super) fn initialize_params() -> Value {
     json!({
         "clientInfo": {
@@ -102,17 +102,17 @@ pub(super) fn initialize_params() -> Value {
             "title": "agent-collab",
             "version": env!("CARGO_PKG_VERSION"),
         },
-        // Ending background commands is an experimental method.
+        // The method that ends background commands is experimental.
         "capabilities": { "experimentalApi": true },
     })
 }
 
-/// Builds the parameters of `thread_params/start`.
+/// Builds the parameters of `thread/start`.
 pub(super) fn thread_start_params(session: &SessionSpec) -> Value {
     thread_params(session)
 }
 
-/// Builds the parameters of `thread_params/resume`.
+/// Builds the parameters of `thread/resume`.
 pub(super) fn thread_resume_params(session: &SessionSpec, thread_id: &str) -> Value {
     let mut params = thread_params(session);
     params["threadId"] = json!(thread_id);
@@ -120,8 +120,8 @@ pub(super) fn thread_resume_params(session: &SessionSpec, thread_id: &str) -> Va
     params
 }
 
-/// A thread is always opened read-only: what a turn may write comes with the turn, and a thread that is opened to
-/// write makes codex mark the repository as trusted in the user's own configuration.
+/// Builds the common parameters of a thread. A thread is always opened read-only: the turn brings its own write
+/// access, and a thread opened for writing makes codex mark the repository as trusted in the user's own configuration.
 fn thread_params(session: &SessionSpec) -> Value {
     let mut params = json!({
         "cwd": session.cwd,
@@ -136,9 +136,9 @@ fn thread_params(session: &SessionSpec) -> Value {
     params
 }
 
-/// Keeps a repository that the user does not trust from configuring codex (MCP servers, hooks,
-/// rules) and from instructing the agent by the descriptions of its skills. For a trusted one
-/// codex's own settings hold; `trusted` is never said on the user's behalf.
+/// Stops a repository that the user does not trust from configuring codex (MCP servers, hooks, rules) and from
+/// instructing the agent through the descriptions of its skills. For a trusted repository codex's own settings apply;
+/// this program never says `trusted` on the user's behalf.
 fn thread_config(session: &SessionSpec) -> Value {
     let mut config = match session.trust {
         RepositoryTrust::Trusted => json!({}),
@@ -153,8 +153,8 @@ fn thread_config(session: &SessionSpec) -> Value {
     config
 }
 
-/// The server of the program's tools. Required, because codex would go on without one that is slow to start; it asks
-/// nobody about their calls, since each is decided when it comes.
+/// Describes this program's tool server. It is required, because codex would continue without one that is slow to
+/// start. Codex asks no approval for its calls, because each call is decided when it arrives.
 fn mcp_server_config(server: &ToolServerSpec) -> Value {
     json!({
         "command": server.program,
@@ -166,7 +166,7 @@ fn mcp_server_config(server: &ToolServerSpec) -> Value {
     })
 }
 
-/// Builds the parameters of `turn/start`; the same process serves turns of either access.
+/// Builds the parameters of `turn/start`; one process serves turns of either access.
 pub(super) fn turn_start_params(
     session: &SessionSpec,
     thread_id: &str,

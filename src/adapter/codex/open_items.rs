@@ -1,6 +1,4 @@
-//! Turns items into the program's own events and remembers which of them are still open.
-//!
-//! Refuses to know requests, answers and how a turn ends.
+//! Translates codex's items into events and tracks which of them are still open.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,17 +14,17 @@ use crate::adapter::{AdapterEvent, FileChange, FileChangeKind, ToolStatus};
 /// The longest title of a tool, in characters.
 const MAX_TITLE_CHARS: usize = 2_000;
 
-/// Whose item it is.
+/// Who produced an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CodexSpeaker<'a> {
     /// The agent of our own thread.
     Agent,
-    /// A sub-agent, by its thread.
+    /// A sub-agent, identified by its thread.
     SubAgent(&'a str),
 }
 
 impl CodexSpeaker<'_> {
-    /// Names an item of this speaker; items of different threads may bear the same id.
+    /// Names an item of this speaker; items of different threads may have the same id.
     pub(super) fn qualify_item_id(self, item_id: &str) -> String {
         match self {
             Self::Agent => item_id.to_owned(),
@@ -35,25 +33,25 @@ impl CodexSpeaker<'_> {
     }
 }
 
-/// What of the running turn is unfinished, and what its patches change.
+/// The unfinished items of the running turn, and what its patches change.
 #[derive(Debug, Default)]
 pub(super) struct OpenItems {
     /// Blocks of text and thinking that have shown deltas, in order.
     texts: Vec<String>,
-    /// Tools that began and did not end, in order.
+    /// Tools that started and have not ended, in order.
     tools: Vec<String>,
-    /// What each patch of the turn changes.
+    /// The file changes of each patch in the turn.
     changes: BTreeMap<String, Vec<FileChange>>,
 }
 
 impl OpenItems {
-    /// Takes a piece of a message of our own agent.
+    /// Handles a text delta of our own agent.
     pub(super) fn on_text_delta(&mut self, item: String, text: String) -> AdapterEvent {
         self.track_open_text(&item);
         AdapterEvent::TextDelta { item, text }
     }
 
-    /// Takes a piece of our own agent's thinking.
+    /// Handles a thinking delta of our own agent.
     pub(super) fn on_thinking_delta(&mut self, item: String, text: String) -> AdapterEvent {
         self.track_open_text(&item);
         AdapterEvent::ThinkingDelta { item, text }
@@ -65,7 +63,7 @@ impl OpenItems {
         }
     }
 
-    /// Takes a new list of what a patch changes.
+    /// Stores the current list of changes of a patch.
     pub(super) fn on_patch_changes(
         &mut self,
         item: String,
@@ -79,12 +77,12 @@ impl OpenItems {
         Some(AdapterEvent::FilesChanged { item, changes })
     }
 
-    /// Returns what a patch changes, as far as codex told.
+    /// Returns the changes of a patch, as far as codex reported them.
     pub(super) fn changes_of_patch(&self, item: &str) -> &[FileChange] {
         self.changes.get(item).map_or(&[], Vec::as_slice)
     }
 
-    /// Takes back all unfinished text: the request is made again from its start.
+    /// Withdraws all unfinished text, because the request is repeated from its start.
     pub(super) fn withdraw_texts(&mut self) -> Vec<AdapterEvent> {
         let texts = std::mem::take(&mut self.texts).into_iter();
         texts
@@ -92,7 +90,7 @@ impl OpenItems {
             .collect()
     }
 
-    /// Closes everything that is still open and forgets the turn.
+    /// Closes everything that is still open and clears the state of the turn.
     pub(super) fn close_turn(&mut self) -> Vec<AdapterEvent> {
         let mut events = self.withdraw_texts();
         let tools = std::mem::take(&mut self.tools).into_iter();
@@ -106,7 +104,7 @@ impl OpenItems {
         events
     }
 
-    /// Takes an item that began.
+    /// Handles an item that started.
     pub(super) fn on_started(
         &mut self,
         speaker: CodexSpeaker,
@@ -124,7 +122,7 @@ impl OpenItems {
             ThreadItem::OtherTool(tool) => {
                 self.start_tool(speaker, &tool.id, other_tool_label(tool))
             }
-            // These say at their end all that there is to say.
+            // These items carry all their content when they end.
             ThreadItem::Message(_)
             | ThreadItem::Reasoning(_)
             | ThreadItem::SubAgent(_)
@@ -134,7 +132,7 @@ impl OpenItems {
         }
     }
 
-    /// Takes an item that ended.
+    /// Handles an item that ended.
     pub(super) fn on_completed(
         &mut self,
         speaker: CodexSpeaker,
@@ -177,7 +175,7 @@ impl OpenItems {
         events
     }
 
-    /// Ends a tool; one whose beginning was never told (a call refused at once) begins here.
+    /// Ends a tool; a tool whose start was never reported (a call refused at once) also starts here.
     fn end_tool_item(
         &mut self,
         speaker: CodexSpeaker,
@@ -293,7 +291,7 @@ impl OpenItems {
 
     fn end_other_tool(&mut self, speaker: CodexSpeaker, tool: OtherToolItem) -> Vec<AdapterEvent> {
         let words = other_tool_label(&tool);
-        // A tool without a state of its own has ended well once it has ended.
+        // A tool without a status of its own succeeded if it ended.
         let status = match tool.status {
             ThreadItemStatus::Unknown | ThreadItemStatus::InProgress => ThreadItemStatus::Completed,
             told @ (ThreadItemStatus::Completed
@@ -357,7 +355,7 @@ fn file_change(change: &CodexFileChange) -> FileChange {
     }
 }
 
-/// Makes one line of a text: further lines are left out and a mark says so.
+/// Returns the first line of a text; a mark replaces further lines.
 fn first_line_title(text: &str) -> String {
     let mut lines = text.trim().lines();
     let first = lines.next().unwrap_or_default();

@@ -1,8 +1,8 @@
-//! The hook by which codex asks before each call of its agent, sub-agents' and MCP calls too.
+//! The hook through which codex asks before each call of its agent, including sub-agent and MCP calls.
 //!
-//! Codex trusts a hook of the command line only with its hash, and lets a call pass whose hook failed. So the hash
-//! is computed here, the trust is looked up before any prompt, and a hook that failed ends the turn. What codex's
-//! own sandbox holds is said so; what leaves the sandbox codex asks about besides. Refuses to decide anything.
+//! Codex trusts a command-line hook only together with its hash, and runs a call whose hook failed. So the hash is
+//! computed here, the trust is checked before any prompt, and a failed hook ends the turn. The engine decides; it
+//! learns whether codex's own sandbox covers a call. For calls that leave the sandbox codex also asks separately.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,19 +16,19 @@ use crate::adapter::{AdapterEvent, AdapterOutput, CallDecision, FileChange, File
 use crate::domain::ids::RequestId;
 use crate::permission::{AgentToolCall, SandboxReach, loop_detector};
 
-/// How long codex waits for the hook, in seconds: longer than any person.
+/// How long codex waits for the hook, in seconds: longer than any user needs.
 pub(super) const HOOK_TIMEOUT_SECONDS: u32 = 7 * 24 * 60 * 60;
 
-/// Where codex says that hooks of the command line stand.
+/// The path that codex reports for hooks of the command line.
 const HOOK_SOURCE_PATH: &str = "/<session-flags>/config.toml";
 
-/// What codex calls the first of them.
+/// Codex's key of the first hook on the command line.
 const HOOK_KEY: &str = "/<session-flags>/config.toml:pre_tool_use:0:0";
 
-/// Tools that change nothing and tell nobody anything.
+/// Tools that change nothing and send nothing anywhere.
 const HARMLESS_TOOLS: &[&str] = &["update_plan", "tool_search"];
 
-/// Tools by which codex runs and steers agents of its own. This program has one task mechanism.
+/// Tools with which codex runs and steers agents of its own. This program has one task mechanism of its own.
 const SUB_AGENT_TOOLS: &[&str] = &[
     "spawn_agent",
     "send_input",
@@ -38,19 +38,19 @@ const SUB_AGENT_TOOLS: &[&str] = &[
     "close_agent",
 ];
 
-/// Programs that take commands as they come, when nothing says what to run.
+/// Programs that read commands from their input if no argument says what to run.
 const INTERACTIVE_PROGRAMS: &[&str] = &[
     "bash", "sh", "zsh", "dash", "ksh", "fish", "python", "python2", "python3", "ipython", "node",
     "irb", "perl", "ruby", "php", "lua", "R", "psql", "sqlite3", "gdb", "screen", "tmux",
 ];
 
-/// The hooks that wait for an answer.
+/// The hook calls that wait for an answer.
 #[derive(Debug, Default)]
 pub(super) struct PendingHooks {
     hook_numbers: BTreeMap<RequestId, u64>,
 }
 
-/// The arguments that make codex ask by this command, and trust it.
+/// Returns the arguments that make codex ask through this command, and trust it.
 pub(super) fn hook_arguments(command: &str) -> [String; 4] {
     let quoted = Value::from(command);
     let hook = format!(
@@ -61,7 +61,7 @@ pub(super) fn hook_arguments(command: &str) -> [String; 4] {
     ["-c".to_owned(), hook, "-c".to_owned(), trust]
 }
 
-/// The hash that codex makes of the hook: of its JSON, sorted and without blanks.
+/// Computes the hash that codex makes of the hook: of its JSON, sorted and without blanks.
 fn hook_hash(command: &str) -> String {
     let command = Value::from(command);
     let normal = format!(
@@ -72,7 +72,7 @@ fn hook_hash(command: &str) -> String {
     format!("sha256:{hex}")
 }
 
-/// Checks that codex has the hook, and trusts it as it is.
+/// Checks that codex knows the hook and trusts it unchanged.
 pub(super) fn check_hook_is_trusted(
     listed: &HooksListResponse,
     command: &str,
@@ -94,7 +94,7 @@ pub(super) fn check_hook_is_trusted(
     ))
 }
 
-/// What the hook prints: nothing lets the call go ahead.
+/// Returns what the hook prints; empty output allows the call.
 fn decision_output(decision: &CallDecision) -> String {
     let reason = match decision {
         CallDecision::Allow => return String::new(),
@@ -104,7 +104,7 @@ fn decision_output(decision: &CallDecision) -> String {
     format_hook_denial(reason)
 }
 
-/// The words by which a hook denies a call.
+/// Formats the output with which a hook denies a call.
 pub fn format_hook_denial(reason: &str) -> String {
     let told = json!({
         "hookEventName": "PreToolUse",
@@ -115,7 +115,7 @@ pub fn format_hook_denial(reason: &str) -> String {
 }
 
 impl PendingHooks {
-    /// Answers a request where it is a hook's; tells whether it was.
+    /// Answers a request if it is a hook's; returns whether it was.
     pub(super) fn answer(
         &mut self,
         request: &RequestId,
@@ -129,7 +129,7 @@ impl PendingHooks {
         number.is_some()
     }
 
-    /// Denies whatever waits.
+    /// Denies all waiting calls.
     pub(super) fn deny_all(&mut self, why: &str, out: &mut Vec<AdapterOutput>) {
         for (request, number) in std::mem::take(&mut self.hook_numbers) {
             out.push(AdapterOutput::AnswerHook(number, format_hook_denial(why)));
@@ -141,7 +141,7 @@ impl PendingHooks {
 }
 
 impl CodexAdapter {
-    /// Takes what codex asks by its hook.
+    /// Handles what codex asks through its hook.
     pub(super) fn on_hook_call(&mut self, number: u64, input: &str, out: &mut Vec<AdapterOutput>) {
         let asked = match (&self.turn, serde_json::from_str::<CodexHookInput>(input)) {
             (None, _) => HookCallKind::Denied("no turn of the run is under way".to_owned()),
@@ -201,7 +201,7 @@ impl CodexAdapter {
         }
     }
 
-    /// A call whose hook failed goes ahead at codex, so its turn does not.
+    /// Ends the turn if a hook failed, because codex runs the call in that case.
     pub(super) fn on_hook_completed(
         &mut self,
         told: &HookCompletedNotification,
@@ -226,25 +226,24 @@ impl CodexAdapter {
     }
 }
 
-/// What a hook asks.
+/// What a hook call needs.
 #[derive(Debug, PartialEq, Eq)]
 enum HookCallKind {
-    /// To be decided.
+    /// It must be decided.
     NeedsDecision(AgentToolCall),
-    /// Nothing that needs a decision.
+    /// It needs no decision.
     Harmless,
-    /// Never, and this is why.
+    /// It is always denied, for this reason.
     Denied(String),
-    /// Never, since no agent here has the tool, and this is why.
+    /// It is always denied, because agents here do not have this tool.
     ToolMissing {
-        /// The tool.
         tool: String,
-        /// Why.
+        /// The reason for the agent.
         reason: String,
     },
 }
 
-/// Why codex's own tools for agents are not there.
+/// The reason why codex's own agent tools are not available.
 const SUB_AGENTS_DISABLED: &str = "agents of codex's own are not run here: give the work to the tool `task` of agent_collab \
     where you have it, else do it yourself, step by step";
 
@@ -281,7 +280,7 @@ fn classify_hook_call(input: &CodexHookInput) -> HookCallKind {
     }
 }
 
-/// A command; one that only opens a shell is denied, since nobody sees what is then typed into it.
+/// Classifies a command; one that only opens a shell is denied, because what is typed into it later is not checked.
 fn classify_shell_command(line: &str, cwd: &Path) -> HookCallKind {
     let words: Vec<&str> = line.split_whitespace().collect();
     let waits = words.split_first().is_some_and(|(program, flags)| {
@@ -300,13 +299,13 @@ fn classify_shell_command(line: &str, cwd: &Path) -> HookCallKind {
     })
 }
 
-/// A flag that gives a shell nothing to run and does not make it tell its version.
+/// Returns whether a flag gives a shell nothing to run and does not make it print its version.
 fn is_bare_flag(flag: &str) -> bool {
     let told = ["--version", "--help", "-V", "-h", "-v"];
     flag.starts_with('-') && !told.contains(&flag)
 }
 
-/// Every path that a patch names.
+/// Lists every path that a patch names.
 fn patch_paths(patch: &str) -> Vec<PathBuf> {
     let marks = [
         "*** Add File: ",
@@ -322,7 +321,7 @@ fn patch_paths(patch: &str) -> Vec<PathBuf> {
     named.map(|path| PathBuf::from(path.trim())).collect()
 }
 
-/// What a patch would change, file by file, in its own words.
+/// Returns what a patch would change, file by file, as the patch states it.
 fn patch_changes(input: &CodexHookInput) -> Vec<FileChange> {
     let patch = input.tool_input.get("command").and_then(Value::as_str);
     let patch = patch.filter(|_| input.tool_name == "apply_patch");
@@ -360,7 +359,7 @@ fn patch_changes(input: &CodexHookInput) -> Vec<FileChange> {
     changes
 }
 
-/// `mcp__server__tool` as codex's own question about it says it: `server.dotted_tool_name`.
+/// Converts `mcp__server__tool` to the form that codex's own approval request uses: `server.tool`.
 fn dotted_tool_name(name: &str) -> String {
     let parts = name
         .strip_prefix("mcp__")

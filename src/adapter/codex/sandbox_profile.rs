@@ -1,18 +1,17 @@
-//! What codex's own sandbox lets commands write: a profile of this program's for each access.
+//! Defines what codex's own sandbox lets commands write: one permission profile for each access.
 //!
-//! codex by itself keeps `.git` from being written, but not this program's folder; a profile of its configuration
-//! can say so. Refuses to know what becomes of a call.
+//! Codex protects `.git` by itself, but not this program's folder; a profile in its configuration can protect both.
 
 use serde_json::Value;
 
 use crate::adapter::{SessionSpec, TurnAccess};
 
-/// The profile in which nothing is written.
+/// The profile in which nothing can be written.
 const READ_ONLY_PROFILE: &str = "agent-collab-before";
-/// The profile in which the repository is, but not git's folder and this program's.
+/// The profile in which the repository can be written, but not git's folder and this program's folder.
 const WORKSPACE_PROFILE: &str = "agent-collab-execute";
 
-/// The name of the profile for an access.
+/// Returns the name of the profile for an access.
 pub(super) fn profile_name(access: TurnAccess) -> &'static str {
     match access {
         TurnAccess::ReadOnly => READ_ONLY_PROFILE,
@@ -20,7 +19,7 @@ pub(super) fn profile_name(access: TurnAccess) -> &'static str {
     }
 }
 
-/// The arguments that define both profiles, and make the stricter one count where nothing is said.
+/// Returns the arguments that define both profiles and make the stricter one the default.
 pub(super) fn profile_arguments(session: &SessionSpec) -> Vec<String> {
     let own =
         state_folder_in_repository(session).map(|own| format!(",{}=\"read\"", Value::from(own)));
@@ -46,7 +45,7 @@ pub(super) fn profile_arguments(session: &SessionSpec) -> Vec<String> {
     arguments
 }
 
-/// This program's folder below the repository; `None` where it lies elsewhere.
+/// Returns this program's folder relative to the repository; `None` if it is elsewhere.
 fn state_folder_in_repository(session: &SessionSpec) -> Option<&str> {
     let folder = session.staging.ancestors().nth(2)?;
     let below = folder.strip_prefix(&session.cwd).ok()?;

@@ -1,6 +1,6 @@
-//! What codex tells: the turn, its items, its errors, what it used.
+//! Handles codex's notifications: the turn, its items, its errors, its token usage.
 //!
-//! Refuses to end our turn for any thread but our own, and to mix a sub-agent's words with the agent's.
+//! Only our own thread can end our turn, and a sub-agent's text is never mixed with the agent's.
 
 use serde_json::Value;
 
@@ -22,10 +22,10 @@ use crate::adapter::{
 };
 use crate::domain::session::AccountUsageWindow;
 
-/// What tells the end of an item.
+/// The method of the notification that ends an item.
 pub(super) const ITEM_COMPLETED: &str = "item/completed";
 
-/// Notifications that change nothing here. All others that are not handled below are kept as unknown.
+/// Notifications that change nothing here. All others without a handler below are kept as unknown.
 const IGNORED_METHODS: [&str; 19] = [
     "account/updated",
     "app/list/updated",
@@ -48,7 +48,7 @@ const IGNORED_METHODS: [&str; 19] = [
     "turn/plan/updated",
 ];
 
-/// Which kind of live text a delta carries.
+/// The kind of live text that a delta carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DeltaKind {
     Text,
@@ -73,7 +73,7 @@ impl CodexAdapter {
             Err(problem) => {
                 let problem = format!("{method}: {problem}");
                 push_malformed_line(out, problem.clone(), line);
-                // Without a readable end the turn would never end.
+                // If this unreadable notification were ignored, the turn would never end.
                 if method == "turn/completed" && (owner.is_none() || owner == self.thread_id) {
                     self.fail_turn(TurnFailureKind::Protocol, problem, out);
                 }
@@ -120,7 +120,7 @@ impl CodexAdapter {
         Ok(())
     }
 
-    /// Tells who speaks; `None` when it is none of the running turn's business.
+    /// Returns who speaks; `None` if the thread is not part of the running turn.
     fn speaker<'t>(&self, thread_id: &'t str, turn_id: &str) -> Option<CodexSpeaker<'t>> {
         let turn = self.turn.as_ref()?;
         if self.thread_id.as_deref() != Some(thread_id) {
@@ -146,7 +146,7 @@ impl CodexAdapter {
                 }
             }
             Some(turn) if turn.stage.turn_id() == Some(&started.id) => {}
-            // Codex works without being told to (a sub-agent has woken it): nobody watches over that.
+            // Codex works on its own (a sub-agent has woken it), and that work would run without supervision.
             Some(_) | None => {
                 push_notice(out, "codex began a turn of its own; it was interrupted");
                 self.connection.send_interrupt(thread_id, &started.id, out);
@@ -154,7 +154,7 @@ impl CodexAdapter {
         }
     }
 
-    /// A sub-agent may work while our turn runs, and no longer.
+    /// Tracks a sub-agent's turn; it may run only as long as our turn does.
     fn on_sub_agent_started(
         &mut self,
         thread_id: &str,
@@ -173,7 +173,7 @@ impl CodexAdapter {
         }
     }
 
-    /// A thread can be resumed once a turn of it has begun, and not before.
+    /// Reports the session once a turn has started, because a thread cannot be resumed before.
     fn announce_session(&mut self, out: &mut Vec<AdapterOutput>) {
         if self.announced_thread_id == self.thread_id {
             return;
@@ -262,7 +262,7 @@ impl CodexAdapter {
             (DeltaKind::Thinking, CodexSpeaker::Agent) => {
                 self.open_items.on_thinking_delta(item_id, delta)
             }
-            // A sub-agent's whole message follows; its pieces would run into the agent's.
+            // A sub-agent's complete message follows; its deltas would be mixed with the agent's.
             (DeltaKind::Text | DeltaKind::Thinking, CodexSpeaker::SubAgent(_)) => return,
             (DeltaKind::Output, speaker) => AdapterEvent::ToolOutput {
                 item: speaker.qualify_item_id(&item_id),
@@ -312,7 +312,7 @@ impl CodexAdapter {
         }
     }
 
-    /// Stops a turn whose settings turn out to be weaker than what was asked.
+    /// Stops a turn whose settings turn out to be weaker than what was asked for.
     fn on_settings_updated(
         &mut self,
         updated: &SettingsUpdateNotification,
@@ -334,7 +334,7 @@ impl CodexAdapter {
         }
     }
 
-    /// Remembers what is used up; an answer that tells nothing of it does not make that forgotten.
+    /// Remembers which limits are used up; an update without that information does not clear it.
     fn on_rate_limits(&mut self, updated: RateLimitsNotification, out: &mut Vec<AdapterOutput>) {
         let told = updated.rate_limits;
         if told.primary.is_some() || told.secondary.is_some() {
@@ -385,7 +385,7 @@ impl CodexAdapter {
     }
 }
 
-/// Which end of an item is told.
+/// Which end of an item is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ItemBoundary {
     Start,
@@ -396,7 +396,7 @@ fn thread_id_of(params: &Value) -> Option<String> {
     Some(params.get("threadId")?.as_str()?.to_owned())
 }
 
-/// Reads `Reconnecting... 1/5`; codex says the same thing in other words where it waits for the network.
+/// Parses `Reconnecting... 1/5`; codex uses another text for the same thing while it waits for the network.
 fn retrying_event(told: &ErrorNotification) -> AdapterEvent {
     let message = &told.error.message;
     let last = message.rsplit(' ').next().unwrap_or_default();

@@ -1,7 +1,6 @@
-//! What codex asks of us, from its question to our answer.
+//! Handles each request of codex from its arrival to our answer.
 //!
-//! Refuses to leave a request unanswered: what is not known is answered with an error, and what
-//! nobody can decide is declined.
+//! Every request is answered: an unknown one with an error, and one that no user can decide is declined.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +54,7 @@ impl CodexAdapter {
         self.connection.send_frame(&answer, out);
     }
 
-    /// Outside a turn nobody is there to decide, so nothing is allowed.
+    /// Outside a turn there is no user to decide, so nothing is allowed.
     fn on_pending_request(
         &mut self,
         (ask, event): (PendingServerRequest, AdapterEvent),
@@ -91,7 +90,7 @@ impl CodexAdapter {
         };
         let own = self.thread_id.as_deref() == Some(&ask.thread_id);
         match decision {
-            // An answer has no room for words. Said before it, they reach the agent together with it.
+            // An answer has no field for a reason. A text sent before the answer reaches the agent together with it.
             CallDecision::Deny { reason } if own => {
                 self.steer_with_denial_reason(&ask, reason, out)
             }
@@ -137,7 +136,7 @@ impl CodexAdapter {
         }
     }
 
-    /// Declines what is still open: a turn that has ended waits for nobody.
+    /// Declines all open requests: a turn that has ended waits for no answer.
     pub(super) fn decline_pending_requests(&mut self, out: &mut Vec<AdapterOutput>) {
         for (request, ask) in self.server_requests.drain() {
             let reason = "the turn is over".to_owned();

@@ -1,6 +1,6 @@
-//! What codex asks of the user, and how each answer is said to it.
+//! Parses the requests that codex sends to the user, and builds the answer to each.
 //!
-//! Refuses to decide anything: a call goes out as it stands, the decision comes in.
+//! Nothing is decided here.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::domain::ids::RequestId;
 use crate::domain::question::{AgentQuestion, AnswerOption, AnswerSelectMode};
 use crate::permission::{AgentToolCall, SandboxReach};
 
-/// The requests that wait for an answer of the user's.
+/// The requests that wait for an answer of the user.
 #[derive(Debug, Default)]
 pub(super) struct PendingServerRequests {
     open: BTreeMap<RequestId, PendingServerRequest>,
@@ -25,36 +25,35 @@ pub(super) struct PendingServerRequests {
 /// One request that waits.
 #[derive(Debug)]
 pub(super) struct PendingServerRequest {
-    /// The id in codex's own counting, to be given back as it came.
+    /// Codex's id of the request, returned unchanged.
     id: Value,
-    /// The thread that asks.
     pub(super) thread_id: String,
-    /// The turn that asks, where told.
+    /// The turn that asks, where reported.
     pub(super) turn_id: Option<String>,
     kind: ServerRequestKind,
 }
 
-/// What kind of answer a request takes.
+/// The kind of answer that a request needs.
 #[derive(Debug)]
 enum ServerRequestKind {
     /// A command or a patch: accept, decline, cancel.
     Approval,
-    /// More rights for the rest of the turn.
+    /// More permissions for the rest of the turn.
     Permissions(Value),
-    /// An MCP call, or a question of an MCP server that takes a plain yes.
+    /// An MCP call, or a question of an MCP server that accepts a plain yes.
     Elicitation,
-    /// Questions of the agent: the text of each to its id.
+    /// Questions of the agent: the text and id of each.
     Questions(Vec<(String, String)>),
 }
 
-/// A request read from the wire.
+/// A parsed request.
 #[derive(Debug)]
 pub(super) enum ServerRequestOutcome {
-    /// The user is to answer; the event says what.
+    /// The user must answer; the event describes the request.
     Pending(Box<(PendingServerRequest, AdapterEvent)>),
-    /// It is answered at once, and the notice says why.
+    /// It is answered at once; the notice says why.
     Refused(Value, String),
-    /// Its method is not known.
+    /// Its method is unknown.
     Unknown,
 }
 
@@ -146,14 +145,13 @@ fn question_option(choice: CodexQuestionOption) -> AnswerOption {
     }
 }
 
-/// What is known around a request.
+/// The context of a request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ServerRequestContext<'a> {
-    /// Our own thread.
     pub own_thread: Option<&'a str>,
     /// The repository.
     pub cwd: &'a Path,
-    /// The items of the turn, to which a patch's request only points.
+    /// The items of the turn; the request for a patch only refers to one of them.
     pub items: &'a OpenItems,
 }
 
@@ -171,12 +169,12 @@ impl ServerRequestContext<'_> {
     }
 }
 
-/// Names a request for the engine; ids of codex's are numbers or texts, which never collide as JSON.
+/// Names a request for the engine; codex's ids are numbers or strings, which never collide as JSON.
 fn request_id(id: &Value) -> RequestId {
     RequestId::new(id.to_string())
 }
 
-/// Reads a request; the error says what is wrong with it.
+/// Parses a request; the error says what is wrong with it.
 pub(super) fn parse_server_request(
     id: &Value,
     method: &str,
@@ -207,7 +205,7 @@ fn parse_command_approval(
             cwd: params.cwd.unwrap_or_else(|| context.cwd.to_owned()),
             reach: SandboxReach::LeavesSandbox,
         },
-        // Input to a running command, or a network address: no command line to judge.
+        // Input to a running command, or a network address: there is no command line to check.
         Some(_) | None => AgentToolCall::Tool {
             name: match &params.network_approval_context {
                 Some(_) => "network".to_owned(),
@@ -361,7 +359,7 @@ fn parse_elicitation(
     ))
 }
 
-/// A request that waits; `place` is its thread and its turn.
+/// Builds the outcome of a request that waits; `place` is its thread and its turn.
 fn pending_outcome(
     id: &Value,
     place: (String, Option<String>),
@@ -413,17 +411,17 @@ fn parse_questions(id: &Value, params: Value) -> Result<ServerRequestOutcome, St
 }
 
 impl PendingServerRequests {
-    /// Remembers a request until it is answered or withdrawn.
+    /// Stores a request until it is answered or withdrawn.
     pub(super) fn insert(&mut self, ask: PendingServerRequest) {
         self.open.insert(request_id(&ask.id), ask);
     }
 
-    /// Takes a request out to be answered; `None` when it no longer waits.
+    /// Removes a request in order to answer it; `None` if it no longer waits.
     pub(super) fn remove(&mut self, request: &RequestId) -> Option<PendingServerRequest> {
         self.open.remove(request)
     }
 
-    /// Takes codex's word that a request waits no longer.
+    /// Handles codex's notification that a request no longer waits.
     pub(super) fn on_resolved(
         &mut self,
         resolved: &RequestResolvedNotification,
@@ -433,14 +431,14 @@ impl PendingServerRequests {
         Some(AdapterEvent::RequestWithdrawn { request })
     }
 
-    /// Takes out all requests, for the end of a turn or of the process.
+    /// Removes all requests, for the end of a turn or of the process.
     pub(super) fn drain(&mut self) -> BTreeMap<RequestId, PendingServerRequest> {
         std::mem::take(&mut self.open)
     }
 }
 
 impl PendingServerRequest {
-    /// Says a decision in codex's words; never one that codex would remember.
+    /// Builds codex's form of a decision; never one that codex would remember.
     pub(super) fn decision_response(&self, decision: &CallDecision) -> Value {
         let result = match (&self.kind, decision) {
             (ServerRequestKind::Approval, CallDecision::Allow) => json!({ "decision": "accept" }),
@@ -471,7 +469,7 @@ impl PendingServerRequest {
         json!({ "id": self.id, "result": result })
     }
 
-    /// Says the user's answers to questions; `None` dismisses them.
+    /// Builds the answer to questions; `None` dismisses them.
     pub(super) fn answers_response(&self, answers: Option<&BTreeMap<String, String>>) -> Value {
         let ServerRequestKind::Questions(ids) = &self.kind else {
             let reason = "dismissed".to_owned();
@@ -486,7 +484,7 @@ impl PendingServerRequest {
         json!({ "id": self.id, "result": { "answers": told } })
     }
 
-    /// Tells whether codex ends the turn by itself once it reads a cancellation.
+    /// Returns whether codex ends the turn by itself when it reads a cancellation.
     pub(super) fn ends_turn_when_cancelled(&self) -> bool {
         match self.kind {
             ServerRequestKind::Approval => true,
@@ -497,7 +495,7 @@ impl PendingServerRequest {
     }
 }
 
-/// Grants what was asked for, for the running turn: the shortest time that codex knows.
+/// Grants what was asked for until the end of the turn, which is the shortest time that codex supports.
 fn granted_permissions_result(wanted: &Value) -> Value {
     let mut permissions = serde_json::Map::new();
     for (name, right) in wanted.as_object().into_iter().flatten() {

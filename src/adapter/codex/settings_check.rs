@@ -1,7 +1,7 @@
-//! Checks that the settings codex says it follows are no weaker than what was asked.
+//! Checks that the settings reported by codex are no weaker than what was asked for.
 //!
-//! Refuses to repair them: a managed configuration of the user's may forbid what we ask for, and
-//! then no prompt is sent.
+//! Weaker settings are not repaired, because a managed configuration may forbid what we ask for; then no prompt is
+//! sent.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use super::launch_parameters::{APPROVAL_POLICY, APPROVALS_REVIEWER};
 use super::sandbox_profile;
 use crate::adapter::TurnAccess;
 
-/// Checks a thread as it was opened: always read-only.
+/// Checks the settings of a newly opened thread, which must be read-only.
 pub(super) fn check_opened_thread(opened: &ThreadOpenResponse) -> Result<(), String> {
     check_approvals(&opened.approval_policy, &opened.approvals_reviewer)?;
     check_profile(
@@ -32,7 +32,7 @@ pub(super) fn check_turn_settings(
     check_sandbox(&settings.sandbox_policy, access)
 }
 
-/// The older words for a sandbox do not say that this program's folder is held; the profile's name does.
+/// Checks the profile by its name: the older sandbox settings do not show whether this program's folder is protected.
 fn check_profile(active: Option<&CodexObjectId>, access: TurnAccess) -> Result<(), String> {
     let wanted = sandbox_profile::profile_name(access);
     match active {

@@ -51,7 +51,7 @@ fn launched(external_id: Option<&str>) -> CodexAdapter {
     codex
 }
 
-/// Shows outputs, one a line.
+/// Formats outputs, one per line.
 fn show(outputs: &[AdapterOutput]) -> String {
     let lines = outputs.iter().map(|output| match output {
         AdapterOutput::Send(bytes) => format!("send {}", bytes.trim_end()),
@@ -63,7 +63,7 @@ fn show(outputs: &[AdapterOutput]) -> String {
     lines.map(|line| line + "\n").collect()
 }
 
-/// A recorded stream on its way through an adapter.
+/// A recorded stream that is being replayed through an adapter.
 struct CodexReplay {
     codex: CodexAdapter,
     /// Methods of the recording client's requests by their ids.
@@ -88,7 +88,7 @@ impl CodexReplay {
         self.shown.push_str(&show(outputs));
     }
 
-    /// Says to the adapter what made the recording client speak.
+    /// Sends the adapter the command that made the recording client send this message.
     fn on_sent(&mut self, msg: &Value) {
         let id = msg["id"].as_i64();
         let order = match (msg["method"].as_str(), id) {

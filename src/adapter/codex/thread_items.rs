@@ -1,6 +1,4 @@
-//! The items of a turn as they stand on the wire: messages, thinking, commands, patches, tool calls.
-//!
-//! Refuses to know what becomes of them.
+//! Parses the items of a turn from the wire: messages, thinking, commands, patches, tool calls.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -18,11 +16,11 @@ pub(super) enum ThreadItem {
     WebSearch(WebSearchItem),
     OtherTool(OtherToolItem),
     SubAgent(SubAgentActivityItem),
-    /// The conversation was shortened.
+    /// Codex shortened the conversation.
     Compaction,
-    /// Our own prompt, or a hook's, told back to us.
+    /// Our own prompt, or that of a hook, echoed to us.
     EchoedPrompt,
-    /// An item of a type that is not known.
+    /// An item of an unknown type.
     Unknown {
         kind: String,
     },
@@ -70,7 +68,7 @@ pub(super) struct CodexFileChange {
     pub diff: String,
 }
 
-/// What a patch does to a file.
+/// How a patch changes a file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub(super) enum CodexFileChangeKind {
@@ -111,7 +109,7 @@ pub(super) struct WebSearchItem {
     pub query: String,
 }
 
-/// A tool of codex's own of which only name and state matter.
+/// One of codex's own tools for which only name and status matter.
 #[derive(Debug)]
 pub(super) struct OtherToolItem {
     pub id: String,
@@ -129,7 +127,7 @@ pub(super) struct SubAgentActivityItem {
     pub agent_path: String,
 }
 
-/// How far an item is.
+/// The status of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum ThreadItemStatus {
@@ -137,13 +135,13 @@ pub(super) enum ThreadItemStatus {
     Completed,
     Failed,
     Declined,
-    /// A state that is not known, or none told.
+    /// The status is unknown or missing.
     #[default]
     #[serde(other)]
     Unknown,
 }
 
-/// The fields that codex's lesser tools have between them.
+/// The fields that codex's smaller tools share.
 #[derive(Debug, Deserialize)]
 struct OtherToolFields {
     id: String,
@@ -203,7 +201,7 @@ fn parse_other_tool(kind: &str, item: Value) -> Result<ThreadItem, String> {
     }))
 }
 
-/// Joins the texts of what a tool returned; what is no text is named by its type.
+/// Joins the texts of a tool result; content that is not text is named by its type.
 pub(super) fn join_content_texts(contents: &[Value]) -> String {
     let texts = contents.iter().map(|content| {
         let field = |name: &str| content.get(name).and_then(Value::as_str);

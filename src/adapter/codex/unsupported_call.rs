@@ -1,15 +1,15 @@
-//! What codex says on standard error of a call of a tool that it does not have: nothing else tells of it.
+//! Parses what codex prints on standard error for a call of a tool that it does not have: it reports this nowhere else.
 
 use crate::adapter::AdapterEvent;
 use crate::text::clean_to_one_line;
 
-/// What stands before the tool's name. A call that goes nowhere reaches no hook and is no item.
+/// The text before the tool's name. Such a call reaches no hook and is not an item.
 const UNSUPPORTED_CALL_PREFIX: &str = "codex_core::tools::router: error=unsupported call: ";
 
-/// How it names this program's tools there, each with its name right behind.
+/// The prefix of this program's tools there; the tool's name follows directly.
 const OWN_TOOL_PREFIX: &str = "mcp__agent_collab";
 
-/// Reads such a line, which may be coloured.
+/// Parses such a line, which may contain colour codes.
 pub(super) fn parse_unsupported_call(line: &str) -> Option<AdapterEvent> {
     let line = clean_to_one_line(line);
     let (_, tool) = line.split_once(UNSUPPORTED_CALL_PREFIX)?;
@@ -33,7 +33,7 @@ mod tests {
 
     #[test]
     fn a_call_of_a_tool_that_is_not_there_is_read_and_no_other_line() {
-        // As codex 0.169.0 says it.
+        // A line as codex 0.169.0 prints it.
         let said = "2026-11-25T19:32:25.001770Z ERROR codex_core::tools::router: error=unsupported call: spawn_agent";
         let blocked = AdapterEvent::ToolBlocked {
             tool: "spawn_agent".to_owned(),

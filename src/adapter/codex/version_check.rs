@@ -1,21 +1,19 @@
-//! Reads what `codex --version` prints: the version, what it can do, or why it is refused.
-//!
-//! Refuses to know how the program is run.
+//! Parses the output of `codex --version`: the version, its features, or why it cannot be used.
 
 use crate::adapter::cli_capabilities::{
     CliCapabilities, CliProbeError, CliVersion, FeatureSupport,
 };
 
-/// The arguments that make codex tell its version.
+/// The arguments that make codex print its version.
 pub const VERSION_ARGS: [&str; 1] = ["--version"];
 
-/// The arguments that make codex tell whether somebody is logged in; it calls nobody.
+/// The arguments that make codex report whether a user is logged in; it contacts no service.
 pub const LOGIN_STATUS_ARGS: &[&str] = &["login", "status"];
 
-/// What logs a user in.
+/// The command that logs a user in.
 pub const LOGIN_COMMAND: &str = "codex login";
 
-/// Tells whether codex says that nobody is logged in. What it does not say so is no such word.
+/// Returns whether codex says that no user is logged in. Any other output does not count as logged out.
 pub fn is_logged_out(said: &str) -> bool {
     said.lines().any(|line| line.trim() == "Not logged in")
 }
@@ -28,10 +26,10 @@ pub const INSTALL_COMMAND: &str = "npm install -g @openai/codex@0.169.0";
 
 const ADAPTER_NAME: &str = "codex";
 
-/// Parses the standard output of `codex --version`; `program` is named in a refusal.
+/// Parses the standard output of `codex --version`; errors name `program`.
 ///
 /// # Errors
-/// Refuses output that names no version, and versions older than [`OLDEST_VERSION`].
+/// Fails on output that names no version, and on versions older than [`OLDEST_VERSION`].
 pub fn parse_capabilities(program: &str, stdout: &str) -> Result<CliCapabilities, CliProbeError> {
     let version = stdout
         .lines()
@@ -49,7 +47,7 @@ pub fn parse_capabilities(program: &str, stdout: &str) -> Result<CliCapabilities
     Ok(capabilities_for_version(version))
 }
 
-/// Builds the refusal of a program that could not be found.
+/// Builds the error for a program that was not found.
 pub fn not_found_error(program: &str) -> CliProbeError {
     CliProbeError::NotFound {
         program: program.to_owned(),

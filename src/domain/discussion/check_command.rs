@@ -1,6 +1,4 @@
-//! A command that would settle a question: who wants it run and why, and what came of it.
-//!
-//! Refuses to know whether it may run.
+//! Describes a check: a command that would settle a question, who asked for it, and its result.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,47 +7,43 @@ use serde::{Deserialize, Serialize};
 pub struct CheckOrder {
     /// The command, one line, as for a shell.
     pub command: String,
-    /// What it settles.
+    /// What it would settle.
     #[serde(default)]
     pub why: String,
 }
 
-/// A command that was put to the decision, and what came of it.
+/// A requested command and its result: run, refused or failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckRun {
     /// Its number in the discussion, from 1: `check 1`.
     pub n: u32,
-    /// After which round it ran.
+    /// The round after which it ran.
     pub round: u32,
-    /// Who wanted it, by name; whoever wanted the same shares it.
+    /// The names of all participants that asked for this command.
     pub asked_by: Vec<String>,
-    /// The command and what it settles.
+    /// The command and what it would settle.
     pub order: CheckOrder,
-    /// What came of it.
     pub end: CheckOutcome,
     /// How long it took, in milliseconds.
     pub took_ms: u64,
 }
 
-/// What came of a check.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "end", rename_all = "snake_case")]
 pub enum CheckOutcome {
-    /// It ran.
     Ran {
         /// Its exit code; `None` when a signal ended it.
         exit_code: Option<i32>,
         /// The end of its output, cleaned.
         output: String,
     },
-    /// It may not run.
+    /// The command may not run.
     Refused {
-        /// Why.
         reason: String,
     },
     /// It took too long, or could not be started.
     Failed {
-        /// What happened.
         reason: String,
     },
 }

@@ -1,6 +1,6 @@
-//! From a discussion that has stopped to what came of it.
+//! Builds the outcome of a discussion that has stopped.
 //!
-//! Refuses to find anything out that is not in stances, errors and the moderator's last word.
+//! Uses only stances, errors and the moderator's closing speech.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use crate::text::truncate::to_chars;
 const MAX_REASON_CHARS: usize = 400;
 
 impl GroupDiscussion {
-    /// What comes of it when it stops now for this reason.
+    /// Builds the outcome for a discussion that stops now, for this reason.
     pub fn build_outcome(&self, stop: DiscussionStopReason, now: UnixMillis) -> DiscussionOutcome {
         let standings = self.stance_table(u32::MAX);
         let votes = standings.tallies();
@@ -60,8 +60,9 @@ impl GroupDiscussion {
         }
     }
 
-    /// What is decided, and on what grounds. Whoever moderates rules, also against what all the others agree on; what it
-    /// is against is not decided. Else they agree, or their votes decide, where enough of them have one.
+    /// Returns the decision and its basis. A moderator's ruling counts even against what all others agree on, and a
+    /// proposal that the moderator is against is not decided. Otherwise consensus decides, or the votes where enough
+    /// participants have one.
     fn decide(
         &self,
         stop: DiscussionStopReason,
@@ -98,7 +99,7 @@ impl GroupDiscussion {
         }
     }
 
-    /// The stance of a moderator's last word, or of the word by which it ended the rounds.
+    /// Returns the stance of the moderator's closing speech, or of the speech with which it ended the rounds.
     fn moderator_ruling(&self) -> Option<&ParticipantStance> {
         let closing = self
             .closing
@@ -115,8 +116,8 @@ impl GroupDiscussion {
         })
     }
 
-    /// The moderator's last word, where it is for what was decided; else what was decided and how, and then that word, or
-    /// the words of who was surest of it.
+    /// Returns the moderator's closing speech, where it supports the decision. Otherwise returns the decision and how
+    /// it was made, followed by that speech or by the words of the most confident supporter.
     fn conclusion_text(
         &self,
         decision: &Option<ProposalName>,
@@ -166,7 +167,7 @@ impl GroupDiscussion {
         (!speech.text.is_empty()).then(|| (surest.participant.clone(), speech.text.clone()))
     }
 
-    /// Who abstains, a moderator that does not rule too.
+    /// Lists participants that abstain, including a moderator that does not rule.
     fn abstaining_participants(&self, standings: &StanceTable<'_>) -> Vec<String> {
         let is_it = |stance: &ParticipantStance| stance.stance == ProposalAttitude::Abstain;
         let all = standings.by_participant.values();
@@ -180,7 +181,8 @@ impl GroupDiscussion {
             .collect()
     }
 
-    /// Who speaks in rounds and has no stance that counts, and a moderator whose last word has none.
+    /// Lists participants that speak in rounds and have no stance that counts, and a moderator whose closing speech has
+    /// none.
     fn missing_votes(&self, standings: &StanceTable<'_>) -> Vec<MissingVote> {
         let mode = super::mode_rules::rules_for(self.order.terms.mode);
         let mut all: Vec<_> = self.order.participants.iter().collect();
@@ -237,7 +239,7 @@ impl GroupDiscussion {
         let mut entries: Vec<SpeechFailure> = speeches
             .chain(&self.closing)
             .filter_map(|speech| {
-                // Who was stopped by the user made no error.
+                // A speech that the user stopped is not an error.
                 let error = speech.error.clone()?;
                 let is_stopped = error.code == SpeechErrorCode::Stopped;
                 if is_stopped && self.stopping == Some(DiscussionStopReason::User) {
@@ -259,7 +261,7 @@ impl GroupDiscussion {
     }
 }
 
-/// Those who are for something else, or against the decision.
+/// Lists participants that support another proposal, or are against the decision.
 fn minority_positions(
     standings: &StanceTable<'_>,
     decision: &ProposalName,
@@ -337,7 +339,7 @@ fn summary_sentence(
     }
 }
 
-/// Who agrees with changes: they may not be the same ones.
+/// Says who agrees with changes, because these may not be the same changes.
 fn describe_changes(tally: Option<&VoteTally>) -> String {
     let votes = tally.into_iter().flat_map(|tally| &tally.votes_for);
     let names: Vec<&str> = votes

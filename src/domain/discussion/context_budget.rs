@@ -1,35 +1,33 @@
-//! How much a participant is told: what follows from the settings of a budget.
-//!
-//! Refuses to know what it is filled with.
+//! Derives how much of a discussion fits into a participant's prompt from the budget settings.
 
 use serde::{Deserialize, Serialize};
 
 use super::{BudgetSettings, DiscussionSettings, SizeProfile};
 
-/// The least that a participant is told, in characters, whatever the settings say.
+/// The smallest context of a participant, in characters, whatever the settings say.
 pub const MIN_CONTEXT_CHARS: u64 = 2_000;
-/// How full a prompt may get with rounds in full before the older ones are summed up, in percent.
+/// How full a prompt may get with rounds in full before older rounds are summarized, in percent.
 const COMPACT_AT_PERCENT: u64 = 80;
 
-/// How much a participant is told, in characters (Unicode scalar values).
+/// How much of the discussion a participant's prompt contains, in characters (Unicode scalar values).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextBudget {
-    /// The settings that it follows from.
+    /// The settings from which it is derived.
     pub settings: BudgetSettings,
-    /// Tokens of a prompt that are left for the discussion.
+    /// Prompt tokens that are left for the discussion.
     pub available_tokens: u64,
-    /// The most that a prompt holds of the discussion: topic, files, speeches.
+    /// The maximum for the discussion in a prompt: topic, files, speeches.
     pub context_chars: u64,
-    /// The most that a prompt holds of one speech of another participant; the moderator's holds more where there is room.
+    /// The maximum for one speech of another participant. The moderator's prompt has more where there is room.
     pub message_chars: u64,
-    /// From how much on older rounds are summed up.
+    /// Size from which older rounds are summarized.
     pub compact_at_chars: u64,
-    /// How many of the last rounds are never summed up.
+    /// How many of the last rounds are never summarized.
     pub keep_rounds: u32,
 }
 
 impl BudgetSettings {
-    /// What follows from the settings.
+    /// Derives the budget from the settings.
     pub fn to_budget(self) -> ContextBudget {
         let kept_free = self
             .min_output_tokens
@@ -50,7 +48,7 @@ impl BudgetSettings {
 }
 
 impl SizeProfile {
-    /// The most that a prompt holds of one speech of another, in characters.
+    /// Returns the maximum for one speech of another participant, in characters.
     pub fn message_chars(self) -> u64 {
         match self {
             Self::Small => 300,
@@ -61,7 +59,7 @@ impl SizeProfile {
 }
 
 impl DiscussionSettings {
-    /// How much a participant at this adapter is told.
+    /// Returns the budget of a participant at this adapter.
     pub fn budget_for_adapter(&self, adapter: &str) -> ContextBudget {
         let own = self.adapter_budgets.get(adapter);
         own.copied().unwrap_or(self.budget).to_budget()

@@ -1,6 +1,6 @@
-//! What happens in a discussion, and how it changes with each of it. An event that does not fit changes nothing.
+//! Defines the events of a discussion and applies them to its state. An event that does not fit changes nothing.
 //!
-//! Refuses to decide anything: what comes next is said elsewhere.
+//! Does not choose what comes next: `scheduler` does.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,27 +11,25 @@ use super::{
 };
 use crate::domain::ids::{DiscussionId, SessionId, UnixMillis};
 
-/// What a discussion is begun with.
+/// What a discussion is started with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiscussionOrder {
-    /// Its id.
     pub id: DiscussionId,
-    /// The session that began it; `None` for the user.
+    /// The session that started it; `None` for the user.
     #[serde(default)]
     pub parent: Option<SessionId>,
     /// The question, cleaned.
     pub topic: String,
-    /// What the participants are told besides, cleaned.
+    /// Additional context for the participants, cleaned.
     #[serde(default)]
     pub context: String,
-    /// The files they are given; their texts are read anew for every prompt and are not kept.
+    /// The files for the participants. Their texts are read again for every prompt and are not stored.
     #[serde(default)]
     pub files: Vec<AttachmentFile>,
-    /// Who takes part, at least two, each under a name of its own.
+    /// Who takes part: at least two, each under a unique name.
     pub participants: Vec<DiscussionParticipant>,
-    /// What it follows.
     pub terms: DiscussionSettings,
-    /// The preset it was begun with.
+    /// The preset it was started with.
     #[serde(default)]
     pub preset: Option<String>,
     /// The number of the finding that it is about.
@@ -39,12 +37,12 @@ pub struct DiscussionOrder {
     pub finding: Option<u32>,
 }
 
-/// A file that the participants are given.
+/// A file for the participants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttachmentFile {
     /// Its path, from the repository's root.
     pub path: String,
-    /// How long it is, in bytes.
+    /// Its length in bytes.
     pub n_bytes: u64,
 }
 
@@ -52,59 +50,50 @@ pub struct AttachmentFile {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum DiscussionEvent {
-    /// It was begun; nobody speaks yet.
+    /// It was started; no participant speaks yet.
     Begun {
-        /// With what.
         order: Box<DiscussionOrder>,
     },
-    /// Somebody begins to speak; the first one of a round begins the round.
+    /// A participant starts to speak. The first one of a round starts the round.
     SpeechBegan {
         /// The round, from 1.
         round: u32,
         /// Whether it belongs to the round or closes the discussion.
         #[serde(default)]
         part: SpeechPart,
-        /// Who.
         participant: String,
-        /// Its child session.
         session: SessionId,
         /// Who has to attack the leading proposal in this round.
         #[serde(default)]
         attacker: Option<String>,
     },
-    /// Somebody spoke, or could not. Who got no session fails without having begun.
+    /// A participant spoke, or could not. One that got no session fails without having started.
     Spoke {
-        /// What came of it.
         speech: Box<DiscussionSpeech>,
     },
-    /// A command that would settle something is put to the decision.
+    /// The program decides whether a check command may run, and runs it if so.
     CheckBegan {
-        /// Which.
         order: CheckOrder,
     },
-    /// It is through.
+    /// The check ended.
     Checked {
-        /// What came of it.
         run: CheckRun,
     },
-    /// Somebody wants it to stop.
+    /// A stop was requested.
     StopAsked {
-        /// Why.
         reason: DiscussionStopReason,
     },
-    /// It is over.
     Ended {
-        /// What came of it.
         outcome: Box<DiscussionOutcome>,
     },
-    /// The program ended in the middle of it: what was being said is given up.
+    /// The program ended during the discussion. Unfinished speeches are discarded.
     CutOff,
-    /// It goes on after its last finished round.
+    /// It resumes after its last finished round.
     Continued,
 }
 
 impl GroupDiscussion {
-    /// The discussion that begins with this order.
+    /// Creates the discussion for this order.
     pub fn begin(at: UnixMillis, order: &DiscussionOrder) -> Self {
         Self {
             order: order.clone(),
@@ -122,7 +111,7 @@ impl GroupDiscussion {
         }
     }
 
-    /// Takes one event in. One that does not fit changes nothing.
+    /// Applies one event. An event that does not fit changes nothing.
     pub fn apply(&mut self, at: UnixMillis, event: &DiscussionEvent) {
         if !self.is_running() {
             if *event == DiscussionEvent::Continued {
@@ -144,7 +133,7 @@ impl GroupDiscussion {
         }
     }
 
-    /// The program ended while it ran: the round that was being spoken is given up, the finished ones stay.
+    /// Handles a program end during the discussion: discards the unfinished round and keeps the finished ones.
     pub(in crate::domain) fn on_program_ended(&mut self) {
         if self.is_running() {
             self.discard_unfinished_round();
@@ -153,7 +142,7 @@ impl GroupDiscussion {
         }
     }
 
-    /// A session that is gone is not gone on with.
+    /// Forgets a deleted session, so that it is not resumed.
     pub(in crate::domain) fn on_session_deleted(&mut self, session: &SessionId) {
         self.sessions.retain(|_, of| of != session);
     }
@@ -185,8 +174,8 @@ impl GroupDiscussion {
         });
     }
 
-    /// A known participant, in the round at hand or, once that is through, the next one, that has not spoken in it and
-    /// does not speak.
+    /// Accepts a known participant that has not spoken in this round and does not speak now. The round must be the
+    /// current one or, once that is finished, the next one.
     fn may_speak(&self, round: u32, part: SpeechPart, participant: &str) -> bool {
         let at_hand = self.rounds.last().map_or(0, |round| round.n);
         let has_spoken = match part {
@@ -264,8 +253,8 @@ impl GroupDiscussion {
         self.outcome = Some(outcome.clone());
     }
 
-    /// Only what was cancelled or failed goes on, from the round after its last finished one; the round in which too few
-    /// could speak is not one.
+    /// Resumes only a cancelled or failed discussion, from the round after its last finished one. A round in which too
+    /// few could speak does not count as finished.
     fn resume(&mut self, at: UnixMillis) {
         if !self.can_resume() {
             return;

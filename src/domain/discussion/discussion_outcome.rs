@@ -1,53 +1,49 @@
-//! What came of a discussion: the conclusion and what it stands on, every vote, the minority, what is still open.
+//! Defines the outcome of a discussion: the conclusion and its basis, every vote, the minority, and open points.
 //!
-//! Refuses to work it out.
+//! Does not compute it: `conclusion` does.
 
 use serde::{Deserialize, Serialize};
 
 use super::{ProposalAttitude, ProposalName, SpeechError, SpeechPart, StanceConfidence};
 use crate::domain::ids::SessionId;
 
-/// What came of a discussion.
+/// The outcome of a discussion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiscussionOutcome {
     /// The proposal that was decided for; `None` without a decision.
     pub decision: Option<ProposalName>,
-    /// What the decision stands on.
     pub basis: DecisionBasis,
-    /// The conclusion in words: the moderator's last word, else the votes in a sentence.
+    /// The conclusion as text: the moderator's closing speech, otherwise the votes in a sentence.
     pub conclusion: String,
-    /// Why it stopped.
     pub stop: DiscussionStopReason,
-    /// All proposals that somebody is for or against, the one with the most votes first.
+    /// All proposals that a participant is for or against, the one with the most votes first.
     pub votes: Vec<VoteTally>,
-    /// The same as it was before anybody had heard another.
+    /// The same tallies before any participant had read another's speech.
     #[serde(default)]
     pub independent: Vec<VoteTally>,
-    /// The proposals between which neither votes nor confidence decided; empty without a tie.
+    /// The proposals that neither votes nor confidence could decide between; empty without a tie.
     #[serde(default)]
     pub tie: Vec<ProposalName>,
-    /// Whether confidence decided between proposals with as many votes.
+    /// Whether confidence decided between proposals with equal votes.
     #[serde(default)]
     pub tie_break: VoteTieBreak,
-    /// Who abstained, by name.
     #[serde(default)]
     pub abstained: Vec<String>,
     /// Who has no vote, and why.
     #[serde(default)]
     pub no_vote: Vec<MissingVote>,
-    /// Those who stand elsewhere than the decision, in their own words.
+    /// Participants that disagree with the decision, in their own words.
     #[serde(default)]
     pub minority: Vec<MinorityPosition>,
-    /// What somebody wanted settled and nobody did.
+    /// Points that a participant wanted settled and that are still open.
     #[serde(default)]
     pub unresolved: Vec<UnresolvedPoint>,
-    /// Who stands elsewhere than a round before, and whether that counts.
+    /// Participants that changed their position from one round to the next, and whether the change counts.
     #[serde(default)]
     pub shifts: Vec<StanceChange>,
-    /// The speeches that failed.
     #[serde(default)]
     pub errors: Vec<SpeechFailure>,
-    /// How many rounds were spoken to their end.
+    /// How many rounds were finished.
     pub rounds: u32,
     /// How long it took, in milliseconds.
     pub duration_ms: u64,
@@ -56,17 +52,17 @@ pub struct DiscussionOutcome {
     pub children: Vec<SessionId>,
 }
 
-/// What a decision stands on.
+/// The basis of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DecisionBasis {
-    /// Everybody who has a stance agrees, and nothing blocks.
+    /// Every participant that has a stance agrees, and no point is blocking.
     Consensus,
     /// The most votes.
     Vote,
-    /// The moderator's word.
+    /// The moderator's ruling.
     Moderator,
-    /// Nothing: there is no decision.
+    /// There is no decision.
     None,
 }
 
@@ -74,56 +70,51 @@ pub enum DecisionBasis {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DiscussionStopReason {
-    /// The user, or who began it, stopped it.
+    /// The user, or the session that started it, stopped it.
     User,
-    /// Too few spoke.
+    /// Too few participants spoke.
     LostQuorum,
-    /// All agreed before they heard each other.
+    /// All participants agreed before they read each other's speeches.
     Unanimous,
-    /// All agreed.
+    /// All participants agreed.
     Consensus,
     /// The moderator ended it.
     Moderator,
-    /// Nobody moved any more.
+    /// No participant changed position any more.
     Stalemate,
-    /// The rounds were used up.
+    /// The maximum number of rounds was reached.
     MaxRounds,
-    /// The time was used up.
+    /// The deadline passed.
     Deadline,
-    /// The program ended.
     ProgramEnded,
 }
 
-/// Whether confidence decided between proposals with as many votes.
+/// Whether confidence decided between proposals with equal votes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VoteTieBreak {
     /// It was not needed, or did not help.
     #[default]
     None,
-    /// It did.
+    /// Confidence decided.
     Confidence,
 }
 
 /// Who is for a proposal and who is against it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VoteTally {
-    /// The proposal.
     pub proposal: ProposalName,
-    /// The proposal as who named it first worded it.
+    /// The shortest wording of the proposal; among equally short ones, the first in alphabetical order.
     pub wording: String,
-    /// Who votes for it.
     pub votes_for: Vec<ParticipantVote>,
-    /// Who is against it.
     pub against: Vec<ParticipantVote>,
 }
 
 /// One participant's vote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParticipantVote {
-    /// Who.
     pub participant: String,
-    /// What it thinks of the proposal that it is counted at.
+    /// What it thinks of the proposal for which it is counted.
     pub attitude: ProposalAttitude,
     /// How sure it is.
     pub confidence: Option<StanceConfidence>,
@@ -131,75 +122,65 @@ pub struct ParticipantVote {
     pub round: u32,
 }
 
-/// Somebody without a vote.
+/// A participant without a vote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MissingVote {
-    /// Who.
     pub participant: String,
-    /// Why.
     pub why: String,
 }
 
-/// Somebody who stands elsewhere than the decision.
+/// A participant that disagrees with the decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MinorityPosition {
-    /// Who.
     pub participant: String,
-    /// What it stands for: the proposal it votes for, else the one it is against.
+    /// The proposal it votes for, otherwise the one it is against.
     pub proposal: Option<ProposalName>,
     /// What it thinks of that proposal.
     pub attitude: ProposalAttitude,
-    /// What it is against besides, where it is for something.
+    /// The proposal it is also against, where it is for another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<ProposalName>,
-    /// How sure it is.
     pub confidence: Option<StanceConfidence>,
-    /// Its own words, cut.
+    /// Its own words, cut to a maximum length.
     pub reason: String,
 }
 
-/// Something that somebody wanted settled.
+/// A point that a participant wanted settled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnresolvedPoint {
-    /// Who.
     pub participant: String,
-    /// What.
     pub text: String,
 }
 
-/// Somebody who stands elsewhere than a round before.
+/// A participant's change of position from one round to the next.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StanceChange {
-    /// Who.
     pub participant: String,
-    /// The round in which it moved.
+    /// The round in which it changed.
     pub round: u32,
-    /// Where it stood, in words: `for sqlite`, `against postgres, 2 blocking`.
+    /// The earlier position as text: `for sqlite`, `against postgres, 2 blocking`.
     pub from: String,
-    /// Where it stands.
+    /// The new position as text.
     pub to: String,
     /// The reason that it gave.
     pub why: Option<String>,
-    /// Why the move does not count, so that the earlier stance does; `None` when it counts.
+    /// Why the change does not count, so that the earlier stance stays; `None` when it counts.
     pub refused: Option<String>,
 }
 
 /// A speech that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpeechFailure {
-    /// Whose.
     pub participant: String,
-    /// In which round.
     pub round: u32,
-    /// Whether it belongs to the round or was the last word.
+    /// Whether it belongs to the round or was the closing speech.
     #[serde(default)]
     pub part: SpeechPart,
-    /// Why.
     pub error: SpeechError,
 }
 
 impl DecisionBasis {
-    /// Names it as results do.
+    /// Returns the name used in results.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Consensus => "consensus",
@@ -211,7 +192,7 @@ impl DecisionBasis {
 }
 
 impl DiscussionStopReason {
-    /// Names it as results do.
+    /// Returns the name used in results.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -226,7 +207,7 @@ impl DiscussionStopReason {
         }
     }
 
-    /// Says it to a person.
+    /// Describes the reason for the user.
     pub fn describe(self) -> &'static str {
         match self {
             Self::User => "the user, or who began it, stopped it",

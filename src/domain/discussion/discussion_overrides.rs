@@ -1,17 +1,15 @@
-//! What is asked for of a discussion, layer over layer: what was said explicitly, the preset, the project's and the
-//! user's configuration, the defaults. Each value is taken from the first layer that has it.
-//!
-//! Refuses to know where the layers come from.
+//! Merges discussion settings from several layers: explicit values, the preset, the project's and the user's
+//! configuration, the defaults. Each value comes from the first layer that has it.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{BudgetSettings, DiscussionMode, DiscussionSettings, SpeakingOrder};
 
-/// What one layer says; `None` leaves it to the next one.
+/// The values of one layer; `None` leaves a value to the next layer.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct DiscussionOverrides {
-    /// Who takes part, as `name=agent@adapter`, name or adapter left out at will.
+    /// The participants, as `name=agent@adapter`; name and adapter are optional.
     #[serde(default)]
     pub agents: Option<Vec<String>>,
     /// See [`DiscussionSettings::mode`].
@@ -52,20 +50,18 @@ pub struct DiscussionOverrides {
     pub budget: Option<BudgetSettings>,
 }
 
-/// A value that a discussion cannot follow.
+/// A setting that is out of its range.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{name}` is {value}, it must be {range}")]
 pub struct SettingOutOfRange {
-    /// The value's name.
     pub name: &'static str,
-    /// What it is.
     pub value: u64,
-    /// What it may be, in words.
+    /// The allowed range, as text.
     pub range: &'static str,
 }
 
 impl DiscussionOverrides {
-    /// This layer, and beneath it another one: each value from the first that has it.
+    /// Merges this layer over another one: each value comes from the first layer that has it.
     #[must_use]
     pub fn merge_over(self, below: Self) -> Self {
         Self {
@@ -85,17 +81,18 @@ impl DiscussionOverrides {
         }
     }
 
-    /// Several layers as one; the first one wins.
+    /// Merges several layers into one; the first one wins.
     pub fn merge_layers(layers: impl IntoIterator<Item = Self>) -> Self {
         let mut layers = layers.into_iter();
         let first = layers.next().unwrap_or_default();
         layers.fold(first, Self::merge_over)
     }
 
-    /// What a discussion follows that is begun with this; the defaults for all that nobody said.
+    /// Builds the settings of a discussion, with defaults for all missing values.
     ///
     /// # Errors
-    /// The first value that is out of its range.
+    ///
+    /// Returns the first value that is out of its range.
     pub fn to_settings(&self) -> Result<DiscussionSettings, SettingOutOfRange> {
         let defaults = DiscussionSettings::default();
         let terms = DiscussionSettings {
@@ -119,7 +116,8 @@ impl DiscussionOverrides {
 
 impl DiscussionSettings {
     /// # Errors
-    /// The first value that is out of its range.
+    ///
+    /// Returns the first value that is out of its range.
     pub fn validated(self) -> Result<Self, SettingOutOfRange> {
         let least_one = "at least 1";
         let least_second = "at least 1000 milliseconds";

@@ -1,6 +1,4 @@
-//! How a discussion goes: its mode, its limits, how much a participant is told.
-//!
-//! Refuses to know where a value was written.
+//! Defines the settings of a discussion: its mode, its limits, and the size of its prompts.
 
 use std::collections::BTreeMap;
 
@@ -8,82 +6,82 @@ use serde::{Deserialize, Serialize};
 
 use super::mode_rules::rules_for;
 
-/// How a discussion goes.
+/// The mode of a discussion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DiscussionMode {
-    /// Advocates and critics argue; the moderator, who has read the last round, rules.
+    /// Advocates and critics argue. The moderator, who has read the last round, rules.
     #[default]
     Debate,
-    /// Everybody speaks in every round, until they agree or do not move any more.
+    /// Every participant speaks in every round, until all agree or no one changes position any more.
     Collaborative,
-    /// Everybody answers alone, then votes on the answers. No talk.
+    /// Every participant answers alone, then votes on the answers. There is no exchange.
     Jury,
 }
 
-/// Who hears whom within a round. The first round is always spoken by everybody at once.
+/// Who reads whom within a round. All participants always speak at once in the first round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpeakingOrder {
-    /// Everybody at once, on the texts of the round before.
+    /// All at once, based on the texts of the round before.
     #[default]
     Simultaneous,
-    /// One after another, each on all that was said so far; advocates and critics take turns.
+    /// One after another, each based on all speeches so far. Advocates and critics take turns.
     Sequential,
 }
 
-/// What a discussion follows, fixed when it is begun.
+/// The settings of a discussion, fixed when it starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiscussionSettings {
-    /// How it goes.
     pub mode: DiscussionMode,
-    /// Who hears whom within a round.
+    /// Who reads whom within a round.
     #[serde(default)]
     pub order: SpeakingOrder,
-    /// Rounds at the most, 1 to 10; the moderator's last word is none.
+    /// Maximum number of rounds, 1 to 10. The moderator's closing speech is not a round.
     pub rounds: u32,
     /// How many participants speak at a time, at least 1.
     pub concurrency: u32,
     /// How long one speech may take from its start, in milliseconds.
     pub timeout_ms: u64,
-    /// How long all of it may take, in milliseconds. After it nobody begins to speak but the moderator of a debate.
+    /// How long the whole discussion may take, in milliseconds. After that, only the moderator of a debate may start to
+    /// speak.
     pub deadline_ms: u64,
-    /// How often a speech is tried again that failed before its agent began.
+    /// How often a speech is retried that failed before its agent started.
     pub max_retries: u32,
-    /// After how many rounds in a row without any movement it stops, at least 2.
+    /// Number of rounds in a row without any change of position after which it stops, at least 2.
     pub stalemate_rounds: u32,
-    /// How many must have spoken in a round for it to go on, at least 2.
+    /// How many participants must have spoken in a round for the discussion to continue, at least 2.
     pub quorum: u32,
-    /// Whether the participants' sessions stay.
+    /// Whether to keep the participants' sessions.
     #[serde(default)]
     pub keep_sessions: bool,
-    /// Whether the result holds what was said.
+    /// Whether the result contains all speeches.
     #[serde(default)]
     pub verbose: bool,
-    /// How much a participant is told.
+    /// How much a participant's prompt contains.
     #[serde(default)]
     pub budget: BudgetSettings,
-    /// The same for participants at certain adapters, by the adapter's name.
+    /// Budgets for participants at certain adapters, by the adapter's name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub adapter_budgets: BTreeMap<String, BudgetSettings>,
 }
 
-/// How much a participant is told, as it is written in a configuration.
+/// The prompt budget, as written in a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetSettings {
-    /// How long a speech may be in the prompt of another.
+    /// How long a speech may be in the prompt of another participant.
     pub profile: SizeProfile,
     /// Tokens of a prompt.
     pub input_tokens: u64,
-    /// Tokens kept free for an answer.
+    /// Tokens reserved for the answer.
     pub min_output_tokens: u64,
-    /// Tokens kept free for thinking.
+    /// Tokens reserved for reasoning.
     pub reasoning_headroom_tokens: u64,
     /// Characters that count as one token, at least 1.
     pub chars_per_token: u64,
 }
 
-/// How long a speech may be in the prompt of another.
+/// How long a speech may be in the prompt of another participant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SizeProfile {
@@ -129,7 +127,7 @@ impl Default for DiscussionSettings {
 }
 
 impl DiscussionSettings {
-    /// How many rounds there are at the most; in a jury one for the answers and one for the vote.
+    /// Returns the maximum number of rounds. A jury has one for the answers and one for the vote.
     pub fn max_rounds(&self) -> u32 {
         rules_for(self.mode).max_rounds(self)
     }
@@ -139,7 +137,7 @@ impl DiscussionMode {
     /// All modes.
     pub const ALL: [Self; 3] = [Self::Debate, Self::Collaborative, Self::Jury];
 
-    /// Names it as the configuration does.
+    /// Returns the name used in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Debate => "debate",
@@ -148,14 +146,14 @@ impl DiscussionMode {
         }
     }
 
-    /// Reads it by its name.
+    /// Parses the name used in the configuration; `None` for any other word.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.as_str() == name)
     }
 }
 
 impl SpeakingOrder {
-    /// Names it as the configuration does.
+    /// Returns the name used in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Simultaneous => "simultaneous",
@@ -163,7 +161,7 @@ impl SpeakingOrder {
         }
     }
 
-    /// Reads it by its name.
+    /// Parses the name used in the configuration; `None` for any other word.
     pub fn from_name(name: &str) -> Option<Self> {
         let all = [Self::Simultaneous, Self::Sequential];
         all.into_iter().find(|order| order.as_str() == name)
@@ -171,7 +169,7 @@ impl SpeakingOrder {
 }
 
 impl SizeProfile {
-    /// Names it as the configuration does.
+    /// Returns the name used in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Small => "small",
@@ -180,7 +178,7 @@ impl SizeProfile {
         }
     }
 
-    /// Reads it by its name.
+    /// Parses the name used in the configuration; `None` for any other word.
     pub fn from_name(name: &str) -> Option<Self> {
         let all = [Self::Small, Self::Balanced, Self::Large];
         all.into_iter().find(|profile| profile.as_str() == name)

@@ -1,8 +1,7 @@
-//! A discussion as Markdown, for people: its result alone, or with all that was said.
+//! Renders a discussion as Markdown for people: its result alone, or the complete discussion.
 //!
-//! Refuses to work anything out: it tells what the outcome holds. Texts of agents keep their own Markdown: in the
-//! result one level below the headings here, among all that was said as quotations, so that none passes for a word
-//! of this page.
+//! Texts of agents keep their own Markdown. In the result their headings are nested one level below the report's
+//! headings. In the complete discussion they are block quotes, so that no agent's text passes for a part of the report.
 
 use std::fmt::Write as _;
 
@@ -15,7 +14,7 @@ use crate::text::fenced_block::{self, MarkdownPart};
 use crate::text::{clean_to_one_line, pluralize};
 
 impl GroupDiscussion {
-    /// The result: what was decided on what grounds, the votes, the minority, what stays open, why it stopped.
+    /// Renders the result: the decision and its basis, the votes, the minority, the open points, and why it stopped.
     pub fn result_to_markdown(&self) -> String {
         self.render_result(nest_headings)
     }
@@ -32,7 +31,7 @@ impl GroupDiscussion {
         out
     }
 
-    /// All of it: the result, who took part, every round with its checks, the last word.
+    /// Renders everything: the result, the participants, every round with its checks, and the closing speech.
     pub fn to_markdown(&self) -> String {
         let mut out = self.render_result(block_quote);
         out.push_str(&self.render_participants());
@@ -46,7 +45,7 @@ impl GroupDiscussion {
                 };
                 let _ = write!(out, "\n{attacker} has to attack {what}.\n");
             }
-            // Who ended first says nothing.
+            // In the participants' order: which speech ended first has no meaning.
             let all = self.order.participants.iter();
             all.filter_map(|each| round.speech(&each.name))
                 .for_each(|speech| out.push_str(&render_speech(speech)));
@@ -208,7 +207,7 @@ fn render_minority(outcome: &DiscussionOutcome, minority: &MinorityPosition) -> 
 }
 
 impl MinorityPosition {
-    /// Where it stands, in words: `for postgres, against sqlite`; nothing where it is for nothing and against nothing.
+    /// Describes the position: `for postgres, against sqlite`; empty where it is neither for nor against anything.
     pub fn describe_position(&self, outcome: &DiscussionOutcome) -> String {
         let Some(proposal) = &self.proposal else {
             return String::new();
@@ -250,7 +249,7 @@ fn render_failure(entry: &SpeechFailure) -> String {
 }
 
 impl DiscussionOutcome {
-    /// What a proposal was called, without anything that somebody said of it.
+    /// Returns the wording of a proposal, without any explanation.
     pub fn proposal_wording(&self, proposal: &ProposalName) -> String {
         let tally = self.votes.iter().find(|tally| tally.proposal == *proposal);
         match tally {
@@ -260,7 +259,7 @@ impl DiscussionOutcome {
     }
 }
 
-/// A proposal with its votes: `- SQLite: 2 for it: ada (0.50), grace; against: 老王`.
+/// Renders a proposal with its votes: `- SQLite: 2 for it: ada (0.50), grace; against: 老王`.
 fn render_tally(tally: &VoteTally) -> String {
     let names = |votes: &[ParticipantVote]| {
         let name = |vote: &ParticipantVote| {
@@ -334,7 +333,7 @@ fn render_stance(stance: &ParticipantStance) -> String {
     out
 }
 
-/// A text whose headings stand below those of the page.
+/// Nests the headings of a text below those of the report.
 fn nest_headings(text: &str) -> String {
     let line = |line: &str| {
         let rest = line.trim_start();
@@ -355,13 +354,13 @@ fn nest_headings(text: &str) -> String {
     parts.collect::<Vec<String>>().join("\n")
 }
 
-/// A text as a quotation, which nothing in it can end.
+/// Renders a text as a block quote; nothing in the text can end it.
 fn block_quote(text: &str) -> String {
     let line = |line: &str| format!("> {line}").trim_end().to_owned();
     text.lines().map(line).collect::<Vec<String>>().join("\n")
 }
 
-/// A text as code, in a fence that it cannot end.
+/// Renders a text as code, in a fence that the text cannot close.
 fn code_fence(info: &str, text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);

@@ -1,6 +1,6 @@
-//! The modes, one file each: who speaks, and when to stop.
+//! Defines the rules of the discussion modes, one file each: who speaks, and when to stop.
 //!
-//! Refuses to know votes and prompts. What is the same in all modes is not said here.
+//! Rules that are the same in all modes are in `scheduler` and `speaking_order`.
 
 mod collaborative;
 mod debate;
@@ -11,37 +11,36 @@ use super::{
     GroupDiscussion,
 };
 
-/// What makes a mode.
+/// The rules of a mode.
 pub(super) trait ModeRules {
-    /// Tells whether this participant speaks in the rounds.
+    /// Returns whether this participant speaks in the rounds.
     fn speaks_in_rounds(&self, participant: &DiscussionParticipant) -> bool;
 
-    /// Who has the last word after the rounds, where somebody has.
+    /// Returns whether this participant gives the closing speech after the rounds.
     fn has_last_word(&self, participant: &DiscussionParticipant) -> bool;
 
-    /// How many rounds there are at the most.
+    /// Returns the maximum number of rounds.
     fn max_rounds(&self, terms: &DiscussionSettings) -> u32;
 
-    /// Whether participants hear what the others said.
+    /// Returns what participants see of each other.
     fn peer_visibility(&self) -> PeerVisibility;
 
-    /// Why this round, which was spoken to its end, is the last one, beside what holds in all modes.
+    /// Returns why the finished current round is the last one; the reasons common to all modes are checked elsewhere.
     fn stop_reason(&self, discussion: &GroupDiscussion) -> Option<DiscussionStopReason>;
 
-    /// Tells whether enough were heard in the round that was spoken last, beside the number.
+    /// Returns whether the right participants spoke in the last round. Their number is checked elsewhere.
     fn has_enough_speakers(&self, discussion: &GroupDiscussion) -> bool;
 }
 
-/// Whether participants hear what the others said.
+/// What participants see of each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PeerVisibility {
-    /// From the second round on.
+    /// Their speeches, from the second round on.
     Speeches,
-    /// Only which proposals there are.
+    /// Only the list of proposals.
     Proposals,
 }
 
-/// The rules of a mode.
 pub(super) fn rules_for(mode: DiscussionMode) -> &'static dyn ModeRules {
     match mode {
         DiscussionMode::Debate => &debate::DebateRules,

@@ -1,6 +1,4 @@
-//! Who takes part in a discussion, and on which side.
-//!
-//! Refuses to know which agents and adapters there are.
+//! Defines the participants of a discussion and the sides they take.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,18 +11,17 @@ pub struct DiscussionParticipant {
     pub agent: String,
     /// The adapter, by its name in the configuration.
     pub adapter: String,
-    /// The model to ask for.
+    /// The model to request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What it is told of its part besides, cleaned.
+    /// Additional instructions about its part, cleaned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-    /// The side it is on.
     #[serde(default)]
     pub side: DebateSide,
 }
 
-/// The side a participant is on; in a debate each side that is there must be heard in every round.
+/// The side of a participant. In a debate, each side that takes part must be heard in every round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DebateSide {
@@ -32,15 +29,15 @@ pub enum DebateSide {
     Advocate,
     /// Looks for what is wrong with it.
     Critic,
-    /// Rules in a debate, after the last round that was spoken; takes no part in its rounds.
+    /// Rules in a debate after the last round. Does not take part in its rounds.
     Moderator,
-    /// None.
+    /// No side.
     #[default]
     Open,
 }
 
 impl DebateSide {
-    /// The side that an agent of this name is on.
+    /// Returns the side of an agent with this name.
     pub fn from_agent_name(agent: &str) -> Self {
         match agent {
             "advocate" => Self::Advocate,
@@ -50,7 +47,7 @@ impl DebateSide {
         }
     }
 
-    /// Names it as events do.
+    /// Returns the name used in events.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Advocate => "advocate",

@@ -1,9 +1,8 @@
-//! What a participant is told of the discussion: the topic always, then what was said last, then its own last words,
-//! then what was said before, and never more than its budget.
+//! Builds the part of a participant's prompt that describes the discussion: the topic always, then the latest speeches,
+//! then the participant's own last speech, then older speeches, within its budget.
 //!
-//! All of it is data between fences that nothing in it can close. Who said what is told in the order of the names, without
-//! votes counted and without confidence, so that nobody leans on numbers. Refuses to know how a participant is told
-//! what to do.
+//! All content is data between fences that the content cannot close. Speeches are ordered by name, without vote counts
+//! and without confidence, so that no participant follows the numbers.
 
 use super::mode_rules::{PeerVisibility, rules_for};
 use super::{
@@ -15,26 +14,26 @@ use crate::text::truncate::{ELLIPSIS, to_chars};
 
 /// The longest topic, in characters: it fits into the smallest budget.
 pub const MAX_TOPIC_CHARS: usize = 1_000;
-/// The longest text that stands for a speech of an older round, in characters.
+/// The longest summary of a speech of an older round, in characters.
 const MAX_SUMMARY_CHARS: usize = 160;
-/// A piece shorter than this is left out rather than cut, in characters.
+/// A section with less room than this is left out, not cut, in characters.
 const MIN_SECTION_CHARS: usize = 60;
-/// The longest run of backticks that is told.
+/// The longest run of backticks that is kept.
 const MAX_BACKTICK_RUN: usize = 8;
 /// The longest output of a check, in characters.
 const MAX_CHECK_OUTPUT_CHARS: usize = 1_000;
 
-/// The text of a file that participants are given.
+/// The text of a file for the participants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttachmentText {
     /// Its path, from the repository's root.
     pub path: String,
-    /// What it says, cleaned.
+    /// Its content, cleaned.
     pub text: String,
 }
 
 impl GroupDiscussion {
-    /// What this participant is told of the discussion when it speaks now; at most its budget's `context_chars` long.
+    /// Builds the context of this participant when it speaks now; at most `context_chars` of its budget long.
     pub fn participant_context(&self, speak: &SpeechRequest, files: &[AttachmentText]) -> String {
         let budget = self
             .order
@@ -52,7 +51,7 @@ impl GroupDiscussion {
         sheet.text
     }
 
-    /// Tells whether a participant has spoken in the session that it has now: only then has it surely read all of it.
+    /// Returns whether a participant has spoken in its current session: only then it has certainly read all of it.
     fn has_spoken_in_session(&self, speak: &SpeechRequest) -> bool {
         let mut heard = self.rounds.iter().flat_map(Round::heard_speeches);
         speak.session.is_some()
@@ -70,7 +69,7 @@ impl GroupDiscussion {
         let me = speak.participant.name.as_str();
         let heard = self.speeches_heard_by(speak);
         let shares = match speak.part {
-            // Whoever rules reads all there is room for.
+            // A moderator's closing speech is based on everything that fits.
             SpeechPart::Closing => usize::MAX,
             SpeechPart::Round => to_usize(budget.message_chars),
         };
@@ -98,8 +97,8 @@ impl GroupDiscussion {
         self.add_older_rounds(sheet, me, last, budget);
     }
 
-    /// What the others said last, by name: in the round before, or in this one where they spoke one by one. For the
-    /// last word it is the whole round that was spoken last.
+    /// Returns the latest speeches of the others, by name: those of the round before or, where participants speak one
+    /// by one, those of this round. For the closing speech it returns the whole last round.
     fn speeches_heard_by(&self, speak: &SpeechRequest) -> Vec<&DiscussionSpeech> {
         let is_one_by_one = self.order.terms.order == super::SpeakingOrder::Sequential;
         let from = match speak.part {
@@ -122,7 +121,7 @@ impl GroupDiscussion {
         names.into_iter().filter_map(of).collect()
     }
 
-    /// Older rounds in full while there is room, else what was stood for in them.
+    /// Adds older rounds in full while there is room, otherwise only the stances in them.
     fn add_older_rounds(
         &self,
         sheet: &mut ContextBuilder,
@@ -149,7 +148,7 @@ impl GroupDiscussion {
         }
     }
 
-    /// The commands that a round asked for beyond those that run.
+    /// Adds the commands that a round asked for beyond those that run.
     fn add_unrun_checks(&self, sheet: &mut ContextBuilder, round: u32) {
         let round = self.rounds.iter().find(|each| each.n == round);
         let left_out = round.map_or_else(Vec::new, |round| self.requested_checks(round));
@@ -165,7 +164,7 @@ impl GroupDiscussion {
         }
     }
 
-    /// Which proposals there are, each once, and nothing of who made them.
+    /// Adds each proposal once, without the participants that made it.
     fn add_proposals(&self, sheet: &mut ContextBuilder, speak: &SpeechRequest) {
         if speak.round < 2 {
             return;
@@ -183,8 +182,8 @@ impl GroupDiscussion {
         sheet.add_section("## The proposals", &lines.join("\n"));
     }
 
-    /// What was given: the names of the files first, so that what is cut or left out can be read where it lies; then
-    /// the context in half of the room where there are files, and they share the rest.
+    /// Adds the background. File names come first, so that the participant can open a file whose text is cut or left
+    /// out. Where there are files, the context gets half of the room and the files share the rest.
     fn add_background(&self, sheet: &mut ContextBuilder, files: &[AttachmentText]) {
         if !files.is_empty() {
             let names: Vec<String> = files.iter().map(|file| path_label(&file.path)).collect();
@@ -208,7 +207,7 @@ impl GroupDiscussion {
         }
     }
 
-    /// The proposal that most are for before a round; `None` where that is not one.
+    /// Returns the proposal with the most supporters before a round; `None` where that is not one proposal.
     pub fn leading_proposal(&self, round: u32) -> Option<String> {
         let tallies = self.stance_table(round.saturating_sub(1)).tallies();
         let n = |at: usize| tallies.get(at).map_or(0, |tally| tally.votes_for.len());
@@ -217,7 +216,7 @@ impl GroupDiscussion {
     }
 }
 
-/// A text that grows up to a budget.
+/// Builds a text up to a budget.
 struct ContextBuilder {
     text: String,
     n_chars: usize,
@@ -241,8 +240,8 @@ impl ContextBuilder {
         self.add_section_within(title, body, self.remaining_chars(), MIN_SECTION_CHARS);
     }
 
-    /// Adds as much of a body as fits into this many characters, title and fences with it; nothing where that is less
-    /// than the least.
+    /// Adds as much of a body as fits into this many characters, including title and fences. Adds nothing where the
+    /// room is less than the minimum.
     fn add_section_within(&mut self, title: &str, body: &str, limit: usize, least: usize) {
         let body = strip_long_backticks(body);
         let body = body.trim_end_matches(['\n', '\r']);
@@ -256,7 +255,7 @@ impl ContextBuilder {
         let n_body = body.chars().count();
         let around = n_whole.saturating_sub(n_body);
         let room = limit.saturating_sub(around);
-        // Nothing to be cut is no reason to write its fences where there is no room for them.
+        // An empty body still needs its fences, so it is left out where they do not fit.
         if room < least.min(n_body).max(1) {
             return;
         }
@@ -270,7 +269,7 @@ fn render_section(title: &str, body: &str) -> String {
     format!("{title}\n{}\n", fence_text(body).trim_start_matches('\n'))
 }
 
-/// A text in which no run of backticks is so long that the fence around it would eat up a budget.
+/// Shortens long runs of backticks: otherwise the fence around the text would use up the budget.
 fn strip_long_backticks(text: &str) -> String {
     let mut run = 0;
     let is_short = |c: &char| {
@@ -288,7 +287,7 @@ fn speech_heading(speech: &DiscussionSpeech) -> String {
     format!("## {} in round {}", speech.participant, speech.round)
 }
 
-/// The stance first, so that it is never cut, then the words.
+/// Puts the stance first, so that it is never cut, then the words.
 fn full_speech(speech: &DiscussionSpeech, limit: usize) -> String {
     let words = to_chars(&speech.text, limit);
     format!("{}\n{words}", describe_stance(speech))
@@ -300,7 +299,7 @@ fn short_speech(speech: &DiscussionSpeech) -> String {
     full_speech(speech, MAX_SUMMARY_CHARS).replace('\n', " ")
 }
 
-/// What a speech stands for, a line each.
+/// Describes the stance of a speech, one line each.
 fn describe_stance(speech: &DiscussionSpeech) -> String {
     if let Some(error) = &speech.error {
         return format!("(could not speak: {})", error.code.as_str());
@@ -368,7 +367,7 @@ fn describe_check(run: &CheckRun) -> String {
     format!("{} ({})\n{end}", order.command, order.why)
 }
 
-/// The end of an output: what matters stands there.
+/// Keeps the end of an output: what matters is there.
 fn output_tail(output: &str) -> String {
     let n = output.chars().count();
     if n > MAX_CHECK_OUTPUT_CHARS {

@@ -1,7 +1,6 @@
-//! Who is called into a discussion: from names as somebody wrote them to participants, each with an agent, an adapter and
-//! a name of its own.
+//! Resolves the names in a discussion request to participants, each with an agent, an adapter and a unique name.
 //!
-//! Refuses to make an agent or an adapter up: an unknown name is answered with the known ones.
+//! An unknown name is an error that lists the known ones.
 
 use thiserror::Error;
 
@@ -9,110 +8,100 @@ use super::{DebateSide, DiscussionMode, DiscussionParticipant};
 use crate::text::cleaner::clean_text;
 use crate::text::truncate::to_chars;
 
-/// The agents that are called when nobody is named.
+/// The agents of a discussion when the user names none.
 pub const DEFAULT_AGENTS: [&str; 3] = ["advocate", "critic", "moderator"];
-/// How many may take part.
+/// How many participants a discussion may have.
 pub const MAX_PARTICIPANTS: usize = 10;
 /// The longest name, in characters.
 const MAX_NAME_CHARS: usize = 32;
-/// The longest text about somebody's part, in characters.
+/// The longest role text, in characters.
 const MAX_ROLE_CHARS: usize = 2_000;
 
-/// Somebody as they are called: `as_str=agent@adapter`, name and adapter left out at will.
+/// A requested participant, written as `name=agent@adapter`; name and adapter are optional.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParticipantSpec {
-    /// The name in the discussion; the agent's where nobody says.
+    /// The name in the discussion; by default the agent's name.
     pub name: Option<String>,
-    /// The agent.
     pub agent: String,
-    /// The adapter; where nobody says the agent's own, else one that few others are at.
+    /// The adapter; by default the agent's own, otherwise one that few participants use.
     pub adapter: Option<String>,
-    /// What it is told of its part besides.
+    /// Additional instructions about its part.
     pub role: Option<String>,
 }
 
-/// An agent that can be called.
+/// An agent that can take part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AvailableAgent {
-    /// Its name.
     pub name: String,
-    /// The adapter that plays it, where that is fixed.
+    /// The adapter that runs it, where that is fixed.
     pub adapter: Option<String>,
-    /// The model to ask for.
+    /// The model to request.
     pub model: Option<String>,
 }
 
-/// What there is to call from.
+/// The agents and adapters to choose from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ParticipantPool {
     /// The agents for discussions.
     pub agents: Vec<AvailableAgent>,
-    /// The adapters that work here, by name.
+    /// The names of the adapters that work here.
     pub adapters: Vec<String>,
-    /// The planner's adapter.
     pub planner: String,
-    /// The reviewer's adapter; the planner's in a run without one.
+    /// The reviewer's adapter; the planner's in a run without a reviewer.
     pub reviewer: String,
 }
 
-/// Why nobody can be called so.
+/// Why the requested participants are not possible.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RosterError {
-    /// It is not written as it has to be.
+    /// The text is not in the required form.
     #[error(
         "{text:?} is no participant; write [name=]agent[@adapter], in letters, digits, - and _"
     )]
     Malformed {
-        /// As it was written.
+        /// The text as written.
         text: String,
     },
     /// There is no such agent.
     #[error("there is no agent {name:?} for discussions; there are {}", known.join(", "))]
     NoSuchAgent {
-        /// The name.
         name: String,
-        /// Those that there are.
         known: Vec<String>,
     },
     /// There is no such adapter.
     #[error("there is no adapter {name:?} for {participant}; there are {}", known.join(", "))]
     NoSuchAdapter {
-        /// Who was to speak through it.
+        /// The participant that should use it.
         participant: String,
-        /// The name.
         name: String,
-        /// Those that there are.
         known: Vec<String>,
     },
-    /// Two have the same name.
+    /// Two participants have the same name.
     #[error("two participants are named {name:?}; give one another name: name=agent")]
     DuplicateName {
-        /// The name.
         name: String,
     },
-    /// Too few or too many speak in its rounds.
+    /// Too few or too many participants speak in the rounds.
     #[error(
         "a {mode} needs 2 to {MAX_PARTICIPANTS} participants who speak in its rounds, there are {n}"
     )]
     ParticipantCount {
-        /// The mode.
         mode: &'static str,
-        /// How many there are.
         n: usize,
     },
-    /// A debate has one last word.
+    /// A debate has only one closing speech.
     #[error("a debate has at most one moderator, there are {}", names.join(", "))]
     TooManyModerators {
-        /// Their names.
         names: Vec<String>,
     },
 }
 
 impl ParticipantSpec {
-    /// Reads `as_str=agent@adapter`; name and adapter may be left out.
+    /// Parses `name=agent@adapter`; name and adapter are optional.
     ///
     /// # Errors
-    /// It is not written so.
+    ///
+    /// Returns an error when the text is not in that form.
     pub fn parse(text: &str) -> Result<Self, RosterError> {
         let unreadable = || RosterError::Malformed {
             text: text.to_owned(),
@@ -145,11 +134,12 @@ fn is_participant_name(text: &str) -> bool {
 }
 
 impl ParticipantPool {
-    /// Makes participants of those who are called; of nobody the three that a debate has. Agents that are called more
-    /// than once without a name are numbered: `critic`, `critic-2`.
+    /// Turns the requested participants into actual ones; an empty list gives the three of a debate. Agents that are
+    /// requested more than once without a name are numbered: `critic`, `critic-2`.
     ///
     /// # Errors
-    /// Somebody cannot be called so; nothing was begun.
+    ///
+    /// Returns why a participant is not possible; nothing was started.
     pub fn resolve_participants(
         &self,
         called: &[ParticipantSpec],
@@ -222,8 +212,8 @@ impl ParticipantPool {
         })
     }
 
-    /// Different agents at different CLIs: advocate and critic never at the same one where there are two, the moderator
-    /// at the reviewer's; whoever else at the one of the two that fewer speak through.
+    /// Spreads agents over different CLIs. Advocate and critic never share one where there are two, the moderator uses
+    /// the reviewer's, and every other participant gets the one of the two with fewer participants.
     fn adapter_for(&self, side: DebateSide, before: &[DiscussionParticipant]) -> String {
         let other = self.second_adapter();
         match side {
@@ -242,7 +232,8 @@ impl ParticipantPool {
         }
     }
 
-    /// An adapter that is not the planner's: the reviewer's, else the first that works, else the planner's after all.
+    /// Returns an adapter that is not the planner's: the reviewer's, otherwise the first that works, otherwise the
+    /// planner's.
     fn second_adapter(&self) -> String {
         let mut all = std::iter::once(&self.reviewer).chain(&self.adapters);
         let other = all.find(|adapter| **adapter != self.planner);

@@ -1,6 +1,4 @@
-//! What is to be done next in a discussion. It follows from the discussion and the instant alone.
-//!
-//! Refuses to know how it is done.
+//! Decides the next effect of a discussion, from its state and the current instant alone.
 
 use super::mode_rules::{PeerVisibility, rules_for};
 use super::{
@@ -9,68 +7,63 @@ use super::{
 };
 use crate::domain::ids::{SessionId, UnixMillis};
 
-/// How many checks a round may lead to, and all rounds together.
+/// How many checks may run per round, and in all rounds together.
 const CHECK_LIMITS: (usize, usize) = (3, 6);
 
-/// What is to be done next.
+/// What to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DiscussionEffect {
-    /// These speak now, all at once. What each is told is [`GroupDiscussion::context_for`] inside the template
-    /// `07_discuss.md`. For each, `SpeechBegan` is fed as soon as it has its session, or `Spoke` with
-    /// `E_SESSION` when it got none; who speaks already is not named again.
+    /// Let these participants speak, all at once. The prompt of each is [`GroupDiscussion::participant_context`] inside
+    /// the template `07_discuss.md`. For each, feed `SpeechBegan` as soon as it has its session, or `Spoke` with
+    /// `E_SESSION` when it got none. A participant that already speaks is not listed again.
     Speak(Vec<SpeechRequest>),
-    /// This command is put to the decision, and runs if it may. `CheckBegan` is fed before, `Checked` after it.
+    /// Decide whether this command may run, and run it if so. Feed `CheckBegan` before and `Checked` after it.
     RunCheck {
-        /// Its number.
         n: u32,
-        /// After which round.
+        /// The round after which it runs.
         round: u32,
-        /// Who wants it.
         asked_by: Vec<String>,
-        /// The command.
         order: CheckOrder,
     },
-    /// These are stopped; each then ends with a `Spoke` that has this error.
+    /// Stop these; each then ends with a `Spoke` that has this error.
     Stop(StopRequest),
-    /// Somebody speaks, or a command runs: nothing is to be done before the next event or this instant.
+    /// A participant speaks, or a command runs: there is nothing to do before the next event or this instant.
     Wait {
         /// When to ask again without an event.
         until: UnixMillis,
     },
-    /// It is over: `Ended` is fed with this outcome, and the participants' sessions go unless they are kept.
+    /// It is over: feed `Ended` with this outcome, and delete the participants' sessions unless they are kept.
     Conclude(Box<DiscussionOutcome>),
-    /// It has been over for some time.
+    /// It was already over.
     Over,
 }
 
-/// One who is to speak.
+/// One participant that has to speak.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpeechRequest {
     /// The round, from 1.
     pub round: u32,
     /// Whether it belongs to the round or closes the discussion.
     pub part: SpeechPart,
-    /// Who.
     pub participant: DiscussionParticipant,
-    /// Its child session, to be gone on with; `None` has one made.
+    /// Its child session to resume; `None` creates one.
     pub session: Option<SessionId>,
     /// Who has to attack the leading proposal in this round, for `SpeechBegan`.
     pub attacker: Option<String>,
 }
 
-/// Who is to be stopped.
+/// What to stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StopRequest {
-    /// Their sessions.
     pub sessions: Vec<SessionId>,
     /// The error that each speech ends with.
     pub code: SpeechErrorCode,
-    /// The command that runs and is stopped too; it then ends with a `Checked` that failed.
+    /// The running command, to be stopped too; it then ends with a `Checked` that failed.
     pub check: Option<CheckOrder>,
 }
 
 impl GroupDiscussion {
-    /// What is to be done next. What is under way already is not said again, but for a stop.
+    /// Returns what to do next. Work in progress is not listed again, except for a stop.
     pub fn next_effect(&self, now: UnixMillis) -> DiscussionEffect {
         if !self.is_running() {
             return DiscussionEffect::Over;
@@ -107,7 +100,7 @@ impl GroupDiscussion {
         }
     }
 
-    /// When its time is used up.
+    /// Returns the instant at which the time limit ends.
     pub fn deadline(&self) -> UnixMillis {
         UnixMillis(
             self.running_since
@@ -116,12 +109,13 @@ impl GroupDiscussion {
         )
     }
 
-    /// How many rounds it has at the most; in a jury one for the answers and one for the vote.
+    /// Returns the maximum number of rounds. A jury has one for the answers and one for the vote.
     pub fn max_rounds(&self) -> u32 {
         self.order.terms.max_rounds()
     }
 
-    /// Why no further round begins, in the order in which reasons count; `None` while one is being spoken or may come.
+    /// Returns why no further round starts; the first reason in the order of the checks counts. `None` while a round is
+    /// in progress or may follow.
     pub fn stop_reason(&self, now: UnixMillis) -> Option<DiscussionStopReason> {
         let round = self.round().filter(|round| self.is_round_finished(round));
         let reason = round.and_then(|round| self.stop_reason_after(round));
@@ -134,6 +128,7 @@ impl GroupDiscussion {
         let mode = rules_for(terms.mode);
         let is_late = round.has_error(SpeechErrorCode::Deadline);
         let n_heard = u32::try_from(round.heard_speeches().count()).unwrap_or(u32::MAX);
+        // When the deadline stopped speakers, the reason is the deadline and not a lost quorum.
         if !is_late && (n_heard < terms.quorum.max(2) || !mode.has_enough_speakers(self)) {
             return Some(DiscussionStopReason::LostQuorum);
         }
@@ -169,7 +164,7 @@ impl GroupDiscussion {
         })
     }
 
-    /// Until the deadline, or as long again where that is past.
+    /// Waits until the deadline, or for this duration where the deadline has passed.
     fn wait_until_deadline(&self, now: UnixMillis, as_long: u64) -> DiscussionEffect {
         let until = match self.deadline() {
             deadline if deadline > now => deadline,
@@ -178,7 +173,7 @@ impl GroupDiscussion {
         DiscussionEffect::Wait { until }
     }
 
-    /// The last word, where somebody has it and there is something to rule on; what is to be checked comes before.
+    /// Requests the closing speech, where the mode has one and there are speeches to rule on. Checks come first.
     fn request_last_word(&self, reason: DiscussionStopReason, now: UnixMillis) -> DiscussionEffect {
         let has_speeches = self
             .rounds
@@ -254,11 +249,11 @@ impl GroupDiscussion {
         }
     }
 
-    /// The first command that the round that was spoken last asks for and that has not run yet.
+    /// Returns the first command that the last round asks for and that has not run yet.
     fn next_check(&self) -> Option<DiscussionEffect> {
         let round = self.round()?;
         let (per_round, in_all) = CHECK_LIMITS;
-        // What may not run costs nothing.
+        // A refused command does not count against the limits.
         let runs = || {
             let all = self.checks.iter();
             all.filter(|run| !matches!(run.end, CheckOutcome::Refused { .. }))
@@ -276,8 +271,8 @@ impl GroupDiscussion {
         })
     }
 
-    /// The commands that a round asks for and that were not looked at, with who wants them: the first of each
-    /// participant, then the second of each.
+    /// Returns the unhandled commands that a round asks for, with the participants that want them: the first command of
+    /// each participant, then the second of each.
     pub(super) fn requested_checks(&self, round: &Round) -> Vec<(Vec<String>, CheckOrder)> {
         let mut all: Vec<(usize, &str, &CheckOrder)> = Vec::new();
         for speech in round.heard_speeches() {

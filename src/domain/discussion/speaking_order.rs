@@ -1,17 +1,15 @@
-//! Whose turn it is to be heard: who belongs to a round, who is out of it, and who has to attack.
-//!
-//! Refuses to know stances.
+//! Decides whose turn it is: who belongs to a round, who is excluded from it, and who has to attack.
 
 use std::collections::BTreeMap;
 
 use super::mode_rules::{PeerVisibility, rules_for};
 use super::{DebateSide, DiscussionParticipant, GroupDiscussion, Round, SpeechErrorCode};
 
-/// After how many failures in a row a participant is not asked again.
+/// A participant is no longer asked after this many failures in a row.
 const MAX_FAILURES: usize = 2;
 
 impl GroupDiscussion {
-    /// Who speaks in a round, in the order in which they were named: who belongs to it and is not out.
+    /// Returns who speaks in a round, in the order of the request: all that belong to it and are not excluded.
     pub fn speakers(&self, round: u32) -> Vec<&DiscussionParticipant> {
         let all = self.order.participants.iter();
         all.filter(|each| {
@@ -21,14 +19,14 @@ impl GroupDiscussion {
         .collect()
     }
 
-    /// Who has the last word; `None` where nobody has, or who has is out.
+    /// Returns who gives the closing speech; `None` where the mode has none or that participant is excluded.
     pub fn closing_speaker(&self) -> Option<&DiscussionParticipant> {
         let mut all = self.order.participants.iter();
         let closer = all.find(|each| rules_for(self.order.terms.mode).has_last_word(each))?;
         (!self.is_excluded(closer, u32::MAX)).then_some(closer)
     }
 
-    /// Tells whether everybody who belongs to a round spoke in it or failed.
+    /// Returns whether every participant of a round spoke in it or failed.
     pub fn is_round_finished(&self, round: &Round) -> bool {
         let speakers = self.speakers(round.n);
         speakers
@@ -36,7 +34,7 @@ impl GroupDiscussion {
             .all(|each| round.speech(&each.name).is_some())
     }
 
-    /// How many rounds were spoken to their end; one in the middle of which it was stopped is none.
+    /// Returns the number of finished rounds; a round that was stopped midway does not count.
     pub fn n_finished_rounds(&self) -> u32 {
         let last = self.round().map(|round| round.n);
         let finished = self
@@ -47,7 +45,7 @@ impl GroupDiscussion {
         u32::try_from(finished.count()).unwrap_or(u32::MAX)
     }
 
-    /// The speakers of a round as they take turns: the first of each side, then the second of each.
+    /// Returns the speakers of a round in turn: the first of each side, then the second of each.
     pub(super) fn speakers_in_order(&self, round: u32) -> Vec<&DiscussionParticipant> {
         let mut n_before: BTreeMap<DebateSide, usize> = BTreeMap::new();
         let mut turns: Vec<(usize, DebateSide, &DiscussionParticipant)> = Vec::new();
@@ -60,8 +58,8 @@ impl GroupDiscussion {
         turns.into_iter().map(|(.., each)| each).collect()
     }
 
-    /// Who has to attack the leading proposal in a round: each in turn, by name. Nobody in the first round, and nobody
-    /// where nobody hears the others.
+    /// Returns who has to attack the leading proposal in a round: each participant in turn, by name. `None` in the
+    /// first round, and where participants do not read each other's speeches.
     pub fn attacker_of_round(&self, round: u32) -> Option<String> {
         let mut names: Vec<&str> = self
             .speakers(round)
@@ -75,7 +73,8 @@ impl GroupDiscussion {
         names.get(turn).map(|name| (*name).to_owned())
     }
 
-    /// A participant without a session is out for good, and so is one that failed twice in a row before this round.
+    /// A participant without a session is excluded for good, and so is one that failed twice in a row before this
+    /// round.
     fn is_excluded(&self, participant: &DiscussionParticipant, round: u32) -> bool {
         let before = self.rounds.iter().filter(|each| each.n < round);
         let codes: Vec<Option<SpeechErrorCode>> = before

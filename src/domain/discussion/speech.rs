@@ -1,6 +1,4 @@
-//! What a participant said in a round, or why it said nothing.
-//!
-//! Refuses to know how it was made to speak.
+//! Defines what a participant said in a round, or why it said nothing.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,37 +6,35 @@ use super::ParticipantStance;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::text::clean_to_one_line;
 
-/// One round.
+/// One round of a discussion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Round {
     /// Its number, from 1.
     pub n: u32,
-    /// Who has to attack the leading proposal in it; nobody in the first one.
+    /// Who has to attack the leading proposal in it; `None` in the first round.
     #[serde(default)]
     pub attacker: Option<String>,
-    /// What was said, in the order in which it came; each participant once.
+    /// The speeches, in the order in which they arrived; at most one for each participant.
     pub speeches: Vec<DiscussionSpeech>,
 }
 
 /// What a participant said, or why it said nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiscussionSpeech {
-    /// The round, from 1; of the moderator's last word the last one that was spoken.
+    /// The round, from 1; for the closing speech, the last round.
     pub round: u32,
     /// Whether it belongs to the round or closes the discussion.
     #[serde(default)]
     pub part: SpeechPart,
-    /// Who.
     pub participant: String,
     /// Its child session; `None` where it got none.
     #[serde(default)]
     pub session: Option<SessionId>,
-    /// What it said, cleaned, without the block of its stance; empty where it failed.
+    /// What it said, cleaned, without the stance block; empty where it failed.
     pub text: String,
-    /// What it stands for.
     #[serde(default)]
     pub stance: Option<ParticipantStance>,
-    /// Why there is no stance in a speech that was given.
+    /// Why a successful speech has no stance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_stance: Option<String>,
     /// Why it said nothing.
@@ -55,7 +51,7 @@ pub enum SpeechPart {
     /// It belongs to a round.
     #[default]
     Round,
-    /// It is the moderator's last word in a debate.
+    /// It is the moderator's closing speech in a debate.
     Closing,
 }
 
@@ -69,7 +65,7 @@ pub struct SpeechError {
 }
 
 impl SpeechError {
-    /// What happened, to a person. Who was stopped made no error.
+    /// Describes the failure for the user. A stopped speech is not an error.
     pub fn describe(&self) -> String {
         match self.code {
             SpeechErrorCode::Stopped => "stopped before it had spoken".to_owned(),
@@ -78,34 +74,33 @@ impl SpeechError {
     }
 }
 
-/// Which kind of failure.
+/// The kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SpeechErrorCode {
     /// It took longer than a speech may.
     #[serde(rename = "E_TIMEOUT")]
     Timeout,
-    /// The discussion's time was over while it spoke.
+    /// The discussion's time ended while it spoke.
     #[serde(rename = "E_DEADLINE")]
     Deadline,
-    /// It got no session of its own. It is not asked again, and nobody speaks in its place.
+    /// It got no session of its own. It is not asked again, and no other participant replaces it.
     #[serde(rename = "E_SESSION")]
     Session,
     /// Its CLI failed.
     #[serde(rename = "E_ADAPTER")]
     Adapter,
-    /// It ended without a word.
+    /// It ended without any text.
     #[serde(rename = "E_EMPTY")]
     Empty,
     /// It was not allowed to speak.
     #[serde(rename = "E_DECLINED")]
     Declined,
-    /// It was stopped.
     #[serde(rename = "E_STOPPED")]
     Stopped,
 }
 
 impl SpeechErrorCode {
-    /// What is shown of it to a person where there is room for a word.
+    /// Returns a one-word label for the user.
     pub fn label(self) -> &'static str {
         match self {
             Self::Stopped => "stopped",
@@ -113,7 +108,7 @@ impl SpeechErrorCode {
         }
     }
 
-    /// The code as results show it: `E_TIMEOUT`.
+    /// Returns the code as shown in results: `E_TIMEOUT`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Timeout => "E_TIMEOUT",
@@ -127,30 +122,26 @@ impl SpeechErrorCode {
     }
 }
 
-/// Somebody who speaks at this moment.
+/// A speech in progress.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActiveSpeech {
-    /// The round.
     pub round: u32,
     /// Whether it belongs to the round or closes the discussion.
     #[serde(default)]
     pub part: SpeechPart,
-    /// Who.
     pub participant: String,
-    /// Its child session.
     pub session: SessionId,
-    /// Since when.
     pub since: UnixMillis,
 }
 
 impl Round {
-    /// The speech of a participant.
+    /// Returns the speech of a participant.
     pub fn speech(&self, participant: &str) -> Option<&DiscussionSpeech> {
         let mut speeches = self.speeches.iter();
         speeches.find(|speech| speech.participant == participant)
     }
 
-    /// Tells whether somebody failed so in it.
+    /// Returns whether a participant failed with this code in the round.
     pub fn has_error(&self, code: SpeechErrorCode) -> bool {
         let mut errors = self
             .speeches
@@ -159,19 +150,19 @@ impl Round {
         errors.any(|error| error.code == code)
     }
 
-    /// Tells whether somebody was stopped in it, by the user or by the deadline.
+    /// Returns whether a speech was stopped in it, by the user or by the deadline.
     pub fn was_interrupted(&self) -> bool {
         self.has_error(SpeechErrorCode::Stopped) || self.has_error(SpeechErrorCode::Deadline)
     }
 
-    /// Those who said something.
+    /// Returns the speeches that did not fail.
     pub fn heard_speeches(&self) -> impl Iterator<Item = &DiscussionSpeech> {
         self.speeches.iter().filter(|speech| speech.is_heard())
     }
 }
 
 impl DiscussionSpeech {
-    /// Tells whether it was given at all.
+    /// Returns whether the participant said anything.
     pub fn is_heard(&self) -> bool {
         self.error.is_none()
     }

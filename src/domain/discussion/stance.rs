@@ -1,14 +1,14 @@
-//! What a participant stands for at the end of a speech, as data.
+//! Defines a participant's stance at the end of a speech, as data.
 //!
-//! Refuses to guess: a stance that cannot be read is none, and none is no vote.
+//! A stance that cannot be read is no stance, and no stance is no vote.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a participant stands for.
+/// The stance of a participant.
 ///
-/// It votes for `proposal` when it agrees, with changes or without. When it disagrees it is against `proposal`, and
+/// It votes for `proposal` when it agrees, with or without changes. When it disagrees it is against `proposal`, and
 /// votes for `instead` where that is given. An abstention is neither.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParticipantStance {
@@ -26,16 +26,16 @@ pub struct ParticipantStance {
     /// What must be settled before it could agree.
     #[serde(default)]
     pub blocking: Vec<String>,
-    /// Why it no longer stands where it stood a round before.
+    /// Why its position differs from that of the round before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why_changed: Option<String>,
-    /// What is new since then: words that another said or a check printed, or `check N` of a check that ran.
+    /// What is new since then: words of another participant or of a check's output, or `check N` for a check that ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
     /// Commands that would settle a question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<super::CheckOrder>,
-    /// Whether the discussion is to end with this round; only a moderator's word counts.
+    /// Whether the discussion should end with this round; only a moderator's value counts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub conclude: bool,
 }
@@ -44,13 +44,9 @@ pub struct ParticipantStance {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProposalAttitude {
-    /// It is for it.
     Agree,
-    /// It is for it, with changes.
     AgreeWithChanges,
-    /// It is against it.
     Disagree,
-    /// It has no opinion.
     Abstain,
 }
 
@@ -59,15 +55,15 @@ pub enum ProposalAttitude {
 #[serde(try_from = "f64", into = "f64")]
 pub struct StanceConfidence(u16);
 
-/// The name by which proposals are the same: its words in lower case with hyphens between, up to the first colon,
+/// The normalized name that identifies a proposal: its words in lower case joined by hyphens, up to the first colon,
 /// semicolon or line end, without a label such as `Answer:`. `SQLite`, `sqlite: one file` and ` SQLITE.` are the same
-/// one; `C` and `C++` are not.
+/// proposal; `C` and `C++` are not.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ProposalName(String);
 
 impl ProposalAttitude {
-    /// Names it as results do.
+    /// Returns the name used in results.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Agree => "agree",
@@ -79,17 +75,17 @@ impl ProposalAttitude {
 }
 
 impl StanceConfidence {
-    /// So many thousandths; more than 1000 is 1000.
+    /// Creates it from thousandths; more than 1000 counts as 1000.
     pub fn from_thousandths(n: u16) -> Self {
         Self(n.min(1_000))
     }
 
-    /// In thousandths, 0 to 1000.
+    /// Returns it in thousandths, 0 to 1000.
     pub fn in_thousandths(self) -> u16 {
         self.0
     }
 
-    /// In percent, 0 to 100.
+    /// Returns it in percent, 0 to 100.
     pub fn percent(self) -> u16 {
         (self.0 + 5) / 10
     }
@@ -118,7 +114,7 @@ impl From<StanceConfidence> for f64 {
 }
 
 impl fmt::Display for StanceConfidence {
-    /// With two places: `0.70`.
+    /// Writes it with two decimal places: `0.70`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.2}", f64::from(*self))
     }
@@ -126,9 +122,9 @@ impl fmt::Display for StanceConfidence {
 
 /// The proposal that a finding of a review is right.
 pub const FINDING_HOLDS: &str = "finding-holds";
-/// The proposal that it is not.
+/// The proposal that a finding of a review is wrong.
 pub const FINDING_DOES_NOT_HOLD: &str = "finding-does-not-hold";
-/// Words that say that a proposal follows, and not which.
+/// Words that announce a proposal and are not its name.
 const PROPOSAL_LABELS: [&str; 24] = [
     "answer",
     "option",
@@ -155,11 +151,11 @@ const PROPOSAL_LABELS: [&str; 24] = [
     "建议",
     "提案",
 ];
-/// Signs that stand between words and mean nothing; all others are part of a name, as in `C++`.
+/// Punctuation that separates words; all other signs are part of a name, as in `C++`.
 const PUNCTUATION_MARKS: &str = ".,!?'\"`()[]{}*_-/\\–—…·、。，！？「」『』“”‘’«»（）《》【】";
 
 impl ProposalName {
-    /// The name of a proposal as somebody worded it; `None` where nothing of it is a letter or a digit.
+    /// Returns the name for this wording; `None` where it contains no letter or digit.
     pub fn from_wording(text: &str) -> Option<Self> {
         let name = normalized_words(Self::strip_explanation(text)).join("-");
         name.chars()
@@ -167,7 +163,7 @@ impl ProposalName {
             .then_some(Self(name))
     }
 
-    /// What somebody called a proposal, without what they said of it: `SQLite` of `Answer: SQLite: one file`.
+    /// Returns the wording of a proposal without its explanation: `SQLite` for `Answer: SQLite: one file`.
     pub fn strip_explanation(text: &str) -> &str {
         let text = text.trim();
         let end = text.char_indices().find(|(at, c)| ends_name(text, *at, *c));
@@ -176,7 +172,7 @@ impl ProposalName {
         };
         let head = text.get(..at).unwrap_or(text);
         let rest = text.get(at + c.len_utf8()..).unwrap_or_default();
-        // A label is no name: what it announces is.
+        // A label is not a name: the name follows it.
         let labels = normalized_words(head);
         let is_label = labels
             .iter()
@@ -188,7 +184,7 @@ impl ProposalName {
         }
     }
 
-    /// The name as text.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -203,7 +199,7 @@ fn normalized_words(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Tells whether a name ends at this sign. A colon within a word, as in `std::list` and `https://…`, is part of it.
+/// Returns whether a name ends at this sign. A colon within a word, as in `std::list` and `https://…`, is part of it.
 fn ends_name(text: &str, at: usize, c: char) -> bool {
     let next = text
         .get(at + c.len_utf8()..)
@@ -222,7 +218,7 @@ impl fmt::Display for ProposalName {
 }
 
 impl ParticipantStance {
-    /// The proposal it votes for; `None` where it votes for none.
+    /// Returns the proposal it votes for; `None` where it votes for none.
     pub fn votes_for(&self) -> Option<ProposalName> {
         match self.stance {
             ProposalAttitude::Agree | ProposalAttitude::AgreeWithChanges => {
@@ -235,7 +231,7 @@ impl ParticipantStance {
         }
     }
 
-    /// The proposal it is against; `None` where it is against none.
+    /// Returns the proposal it is against; `None` where it is against none.
     pub fn votes_against(&self) -> Option<ProposalName> {
         match self.stance {
             ProposalAttitude::Disagree => ProposalName::from_wording(&self.proposal),

@@ -1,8 +1,8 @@
-//! From what an agent said to a speech: its words, and the stance at their end.
+//! Parses an agent's reply into a speech: its words, and the stance at their end.
 //!
-//! A stance is a closed fenced block whose info string has the word `stance`, holding one JSON object, with nothing
-//! after it. Refuses to look for agreement anywhere else: words, quoted markers and blocks in quotations are text. Two
-//! different blocks, or a block that cannot be read, are no stance.
+//! A stance is a closed fenced block whose info string has the word `stance`. It contains one JSON object, and nothing
+//! follows it. Agreement is read nowhere else: words, quoted markers and blocks in quotations are text. Two different
+//! blocks, or a block that cannot be read, are no stance.
 
 use serde_json::Value;
 
@@ -15,9 +15,9 @@ use crate::text::cleaner::clean_to_one_line;
 use crate::text::fenced_block::{self, BlockEnd};
 use crate::text::truncate::to_chars;
 
-/// The info string of a stance's block.
+/// The info string of a stance block.
 pub const STANCE_INFO: &str = "stance";
-/// The longest speech that is kept, in characters.
+/// The longest stored speech, in characters.
 pub const MAX_SPEECH_CHARS: usize = 8_000;
 /// The longest line in a stance, in characters.
 const MAX_LINE_CHARS: usize = 300;
@@ -28,19 +28,18 @@ const MAX_CHECKS: usize = 3;
 /// The longest command of a check, in characters.
 const MAX_COMMAND_CHARS: usize = 500;
 
-/// Whose speech it is, and in which round.
+/// The round and the participant of a speech.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpeechSlot {
     /// The round, from 1.
     pub round: u32,
     /// Whether it belongs to the round or closes the discussion.
     pub part: SpeechPart,
-    /// Who.
     pub participant: String,
 }
 
 impl DiscussionSpeech {
-    /// What somebody said, cleaned before. No word and no stance is a failure.
+    /// Builds a speech from an agent's cleaned text. A reply without words and without a stance is a failure.
     pub fn from_reply(seat: SpeechSlot, session: SessionId, text: &str, took_ms: u64) -> Self {
         let (words, block) = split_stance(text);
         let none = || "it did not end with a `stance` block".to_owned();
@@ -72,7 +71,7 @@ impl DiscussionSpeech {
         }
     }
 
-    /// Why somebody said nothing. Never anybody else's words in its place.
+    /// Builds a failed speech. No other participant's words replace it.
     pub fn from_failure(
         seat: SpeechSlot,
         session: Option<SessionId>,
@@ -93,7 +92,7 @@ impl DiscussionSpeech {
         }
     }
 
-    /// Whose it is, and in which round.
+    /// Returns the round and the participant of the speech.
     pub fn slot(&self) -> SpeechSlot {
         SpeechSlot {
             round: self.round,
@@ -104,7 +103,7 @@ impl DiscussionSpeech {
 }
 
 impl speech::ActiveSpeech {
-    /// Whose speech it will be, and in which round.
+    /// Returns the round and the participant of the coming speech.
     pub fn slot(&self) -> SpeechSlot {
         SpeechSlot {
             round: self.round,
@@ -114,7 +113,7 @@ impl speech::ActiveSpeech {
     }
 }
 
-/// Divides what was said into its words and the stance at their end, where there is one.
+/// Splits a reply into its words and the stance at their end, where there is one.
 fn split_stance(text: &str) -> (String, Result<Option<ParticipantStance>, String>) {
     let text = text.trim();
     let parts = fenced_block::split_parts(text);
@@ -146,7 +145,7 @@ fn is_stance_block(info: &str) -> bool {
     info.split_whitespace().any(|word| word == STANCE_INFO)
 }
 
-/// All that stands before the last block, as it was written.
+/// Returns everything before the last block, unchanged.
 fn text_before_block(text: &str, parts: &[fenced_block::MarkdownPart]) -> String {
     let tail: usize = parts.last().map_or(0, |part| match part {
         fenced_block::MarkdownPart::Prose(prose) => prose.len(),
@@ -188,17 +187,18 @@ fn parse_stances(
 }
 
 impl ParticipantStance {
-    /// Reads a stance that came as data.
+    /// Reads a stance that arrived as data.
     ///
     /// # Errors
-    /// It is none; the text says why, after "it".
+    ///
+    /// Returns why it is not a stance, as a text that continues "it …".
     pub fn from_json(data: &Value) -> Result<Self, String> {
         let stance: Self = serde_json::from_value(normalize_json(data))
             .map_err(|error| format!("its stance cannot be read: {error}"))?;
         stance.validated()
     }
 
-    /// Cleans and cuts what it says; refuses what says nothing, or contradicts itself.
+    /// Cleans and cuts the texts. Rejects a stance that says nothing or contradicts itself.
     fn validated(mut self) -> Result<Self, String> {
         let line = |text: &str| to_chars(&clean_to_one_line(text), MAX_LINE_CHARS);
         let some =
@@ -239,8 +239,8 @@ impl ParticipantStance {
     }
 }
 
-/// The same data with what agents like to write in another form: `null` for what they leave out, a check as its command,
-/// a list of one as a text, a number as a text, the stance in other letters. Nothing of it changes what is voted.
+/// Normalizes forms that agents like to write: `null` for a missing value, a check as its command only, a single text
+/// for a list, a number as a text, the attitude in another letter case. None of this changes the vote.
 fn normalize_json(data: &Value) -> Value {
     let Value::Object(fields) = data else {
         return data.clone();
@@ -269,7 +269,7 @@ fn normalize_json(data: &Value) -> Value {
 }
 
 impl CheckOrder {
-    /// A command is one line, and short enough to be judged.
+    /// Accepts only a command of one line that is short enough to be judged.
     fn validated(self) -> Option<Self> {
         let command = self.command.trim().to_owned();
         let is_sound = !command.is_empty()

@@ -1,4 +1,4 @@
-//! Whole discussions, played with scripted participants and a clock that the test holds.
+//! Tests whole discussions, with scripted participants and a clock controlled by the test.
 
 pub(super) mod discussion_simulator;
 mod failures;

@@ -1,11 +1,12 @@
-//! Where everybody stands, and what that makes: consensus, a vote, a tie.
+//! Computes each participant's position and the result: consensus, a vote or a tie.
 //!
-//! Whoever moves from where it stood must say why. Whoever moves towards what most of the others are for must name what
-//! is new besides: words that another participant said, or a check that ran; both are looked up here. Another name for
-//! the same proposal, whose words are in the first one or the other way round, needs the reason alone. A move without
-//! that does not count, and the stance from before does, so that agreeing with the many is never enough. The order in
-//! which participants speak or are named changes nothing.
-//! Refuses to read anything but stances; speeches are looked at for what is quoted from them, nothing else.
+//! A participant that changes its position must say why. One that moves towards what most of the others support must
+//! also name something new: words that another participant said, or a check that ran; both are verified here. Another
+//! name for the same proposal, where one name contains all words of the other, needs only the reason. A change without
+//! these does not count and the earlier stance stays, so agreeing with the majority is never enough. The order in which
+//! participants speak or are listed changes nothing.
+//!
+//! Only stances are read. Speeches are searched for quotations and nothing else.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,41 +19,41 @@ use super::{
 /// The shortest reason and the shortest quotation, in characters.
 const MIN_QUOTE_CHARS: usize = 12;
 
-/// Where a participant stands.
+/// The position of a participant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CountedStance<'a> {
-    /// Who.
     pub participant: &'a str,
     /// The speech with the stance that counts.
     pub speech: &'a DiscussionSpeech,
     /// The stance that counts.
     pub stance: &'a ParticipantStance,
-    /// Whether the round at hand brought it, or confirmed it.
+    /// Whether this round introduced or confirmed it.
     pub is_fresh: bool,
 }
 
-/// Where everybody stands after a round, and the moves that led there.
+/// All positions after a round, and the changes that led to them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StanceTable<'a> {
-    /// By name; who never had a stance is left out.
+    /// The positions by name, without participants that never had a stance.
     pub by_participant: BTreeMap<&'a str, CountedStance<'a>>,
-    /// All moves, counted and refused.
+    /// All changes of position, counted and refused.
     pub changes: Vec<StanceChange>,
 }
 
-/// What a vote makes.
+/// The result of a vote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VoteResult {
     /// The proposal that won.
     pub decision: Option<ProposalName>,
-    /// Those between which nothing decided.
+    /// The proposals that the vote could not decide between.
     pub tie: Vec<ProposalName>,
-    /// What decided between as many votes.
+    /// What decided between proposals with equal votes.
     pub tie_break: VoteTieBreak,
 }
 
 impl GroupDiscussion {
-    /// Where everybody stands after this round, from 1, and the moves until then. Only who speaks in rounds stands anywhere.
+    /// Returns all positions after this round, counted from 1, and the changes until then. Only participants that speak
+    /// in rounds have a position.
     pub fn stance_table(&self, round: u32) -> StanceTable<'_> {
         let mut standings = StanceTable::default();
         for each in self.rounds.iter().filter(|each| each.n <= round) {
@@ -99,7 +100,7 @@ impl GroupDiscussion {
         }
     }
 
-    /// Why a move does not count; `None` when it does.
+    /// Returns why a change of position does not count; `None` when it counts.
     fn refusal_reason(
         &self,
         from: &ParticipantStance,
@@ -111,7 +112,7 @@ impl GroupDiscussion {
         if reason.chars().count() < MIN_QUOTE_CHARS {
             return Some("it gave no reason for the change".to_owned());
         }
-        // Jurors do not know what the others are for: there is nobody to please.
+        // Jurors do not know what the others support, so they cannot be following the majority.
         let hears = rules_for(self.order.terms.mode).peer_visibility() == PeerVisibility::Speeches;
         let joins = leading.is_some_and(|leading| moves_towards(from, to, leading));
         let joins = joins && !is_renamed(from, to);
@@ -125,7 +126,8 @@ impl GroupDiscussion {
         })
     }
 
-    /// Words that another participant said, or that a check printed, or a check by its number; all from before.
+    /// Accepts words that another participant said up to this round, words that a check of an earlier round printed, or
+    /// such a check by its number.
     fn is_new_evidence(&self, evidence: &str, speech: &DiscussionSpeech) -> bool {
         let words = normalize_text(evidence);
         let names = |run: &CheckRun| {
@@ -148,10 +150,10 @@ impl GroupDiscussion {
             || others.any(|other| other.reasons().any(quotes))
     }
 
-    /// The proposal on which all who had a stance in the round that was spoken last agree; `None` without consensus.
+    /// Returns the proposal on which all stances of the last round agree; `None` without consensus.
     ///
-    /// At least two stances, and those of half of the round's speakers; none with a blocking point; and nobody who said
-    /// nothing in it stood elsewhere before.
+    /// It needs at least two stances, and stances from at least half of all participants that speak in rounds. None may
+    /// have a blocking point, and no participant that was silent in the round may have had another position before.
     pub fn consensus(&self) -> Option<ProposalName> {
         let round = self.round()?;
         let standings = self.stance_table(round.n);
@@ -181,7 +183,8 @@ impl GroupDiscussion {
             .then_some(decision)
     }
 
-    /// Tells whether so many stances decide anything: two at least, and those of half of all who speak in rounds.
+    /// Returns whether this number of stances can decide: at least two, and at least half of all participants that
+    /// speak in rounds.
     pub(super) fn is_quorum(&self, n_stances: usize) -> bool {
         let mode = rules_for(self.order.terms.mode);
         let speak = self.order.participants.iter();
@@ -189,10 +192,10 @@ impl GroupDiscussion {
         n_stances >= 2 && n_stances * 2 >= n_speakers
     }
 
-    /// Tells whether nobody has moved for as many rounds as the terms say, while something still stands between them.
-    /// A check that ran in between may move somebody yet.
+    /// Returns whether no participant has changed position for as many rounds as the settings say, while they still
+    /// disagree. A check that ran in between may still change a position.
     pub fn is_stalemate(&self) -> bool {
-        // Jurors vote once: that nobody moves is what a vote is.
+        // Jurors vote only once, so an unchanged position is not a stalemate.
         if rules_for(self.order.terms.mode).peer_visibility() == PeerVisibility::Proposals {
             return false;
         }
@@ -204,7 +207,7 @@ impl GroupDiscussion {
         let (Some(begin), Some(end)) = (lasts.first(), lasts.last()) else {
             return false;
         };
-        // Whoever could not speak may have moved.
+        // A participant that could not speak may have changed its position.
         if lasts
             .iter()
             .any(|round| round.heard_speeches().count() < round.speeches.len())
@@ -230,7 +233,8 @@ impl GroupDiscussion {
         stays && is_contested
     }
 
-    /// What everybody said last until a round, whether it counts or not: for, against, how many blocking points.
+    /// Returns what each participant stated last up to a round, whether it counts or not: for, against, and the number
+    /// of blocking points.
     fn stated_positions(&self, round: u32) -> BTreeMap<&str, StanceSummary> {
         let rounds = self.rounds.iter().filter(|each| each.n <= round);
         let speeches = rounds.flat_map(|each| each.heard_speeches());
@@ -241,7 +245,7 @@ impl GroupDiscussion {
     }
 }
 
-/// For, against, how many blocking points.
+/// The proposal it is for, the proposal it is against, and the number of blocking points.
 type StanceSummary = (Option<ProposalName>, Option<ProposalName>, usize);
 
 fn summarize_stance(stance: &ParticipantStance) -> StanceSummary {
@@ -253,7 +257,7 @@ fn summarize_stance(stance: &ParticipantStance) -> StanceSummary {
 }
 
 impl ParticipantStance {
-    /// Tells whether it is for the proposal that it names.
+    /// Returns whether it is for the proposal that it names.
     pub fn is_for(&self) -> bool {
         matches!(
             self.stance,
@@ -261,7 +265,7 @@ impl ParticipantStance {
         )
     }
 
-    /// Where it stands, in words: `for sqlite, 2 blocking`.
+    /// Describes the position: `for sqlite, 2 blocking`.
     pub fn describe(&self) -> String {
         let stands = match (self.votes_for(), self.votes_against()) {
             (Some(instead), Some(against)) => format!("against {against}, for {instead}"),
@@ -277,7 +281,8 @@ impl ParticipantStance {
 }
 
 impl DiscussionSpeech {
-    /// What it says for itself: its words, what it calls blocking, why it moved. Not what it is for.
+    /// Returns the participant's own reasons: its words, its blocking points, why it changed. Not the proposal it
+    /// supports.
     fn reasons(&self) -> impl Iterator<Item = &str> {
         let stance = self.stance.iter();
         let stated = stance.flat_map(|stance| stance.blocking.iter().chain(&stance.why_changed));
@@ -286,7 +291,7 @@ impl DiscussionSpeech {
 }
 
 impl StanceTable<'_> {
-    /// The same refused move is told once, however often it is tried.
+    /// Records a change; a repeated refused change is recorded only once.
     fn record_change(&mut self, shift: StanceChange) {
         let mut of_it = self.changes.iter().rev();
         let last = of_it.find(|each| each.participant == shift.participant);
@@ -298,7 +303,7 @@ impl StanceTable<'_> {
         }
     }
 
-    /// Who is for what and against what, the most votes first, then the most confident, then by name.
+    /// Returns who is for and against each proposal: the most votes first, then the highest confidence, then by name.
     pub fn tallies(&self) -> Vec<VoteTally> {
         let mut tallies: BTreeMap<ProposalName, VoteTally> = BTreeMap::new();
         for standing in self.by_participant.values() {
@@ -322,7 +327,8 @@ impl StanceTable<'_> {
                         against: Vec::new(),
                     });
                 let wording = instead.unwrap_or(&stance.proposal);
-                // The shortest wording, then the first by letters: whoever spoke first does not matter.
+                // The shortest wording, then the first in alphabetical order, so that it does not matter who spoke
+                // first.
                 let key = |text: &str| (text.chars().count(), text.to_owned());
                 if tally.wording.is_empty() || key(wording) < key(&tally.wording) {
                     tally.wording.clone_from(wording);
@@ -345,7 +351,7 @@ impl StanceTable<'_> {
 }
 
 impl VoteTally {
-    /// How sure all who are for it are together, in thousandths; who did not say counts as not sure at all.
+    /// Sums the confidence of all supporters, in thousandths; a missing value counts as 0.
     pub fn total_confidence(&self) -> u32 {
         let votes = self.votes_for.iter();
         votes
@@ -357,7 +363,8 @@ impl VoteTally {
     }
 }
 
-/// The most votes decide; between as many, confidence does. What at least as many are against as for wins nothing.
+/// Counts the votes. The most votes win, and confidence decides between equal numbers. A proposal with at least as many
+/// participants against it as for it cannot win.
 pub fn count_votes(tallies: &[VoteTally]) -> VoteResult {
     let carried: Vec<&VoteTally> = tallies
         .iter()
@@ -396,7 +403,7 @@ pub fn count_votes(tallies: &[VoteTally]) -> VoteResult {
     }
 }
 
-/// One vote, with what it thinks of the proposal that it is counted at.
+/// Builds one vote, with the attitude towards the proposal for which it is counted.
 fn participant_vote(standing: &CountedStance<'_>, is_for: bool) -> ParticipantVote {
     ParticipantVote {
         participant: standing.participant.to_owned(),
@@ -409,14 +416,14 @@ fn participant_vote(standing: &CountedStance<'_>, is_for: bool) -> ParticipantVo
     }
 }
 
-/// A new confidence, new words and another blocking point are no move; fewer blocking points are one.
+/// A new confidence, new words and another blocking point are not a change of position; fewer blocking points are.
 fn has_moved(from: &ParticipantStance, to: &ParticipantStance) -> bool {
     from.votes_for() != to.votes_for()
         || from.votes_against() != to.votes_against()
         || to.blocking.len() < from.blocking.len()
 }
 
-/// Tells whether a move leads to a proposal: it is for it now, or no longer against it, or asks less of it.
+/// Returns whether a change moves towards a proposal: the participant is now for it, or no longer against it.
 fn moves_towards(
     from: &ParticipantStance,
     to: &ParticipantStance,
@@ -428,8 +435,8 @@ fn moves_towards(
     is_for || (was_against && !is_against)
 }
 
-/// Tells whether a move is from one name of a proposal to another: all words of one are in the other, `use-sqlite` and
-/// `sqlite`. Before they heard each other nobody knew what the others would call it.
+/// Returns whether a change only renames a proposal: one name contains all words of the other, like `use-sqlite` and
+/// `sqlite`. Before participants read each other's speeches, they could not know how the others would call it.
 fn is_renamed(from: &ParticipantStance, to: &ParticipantStance) -> bool {
     let (Some(from_name), Some(to_name)) = (from.votes_for(), to.votes_for()) else {
         return false;
@@ -445,7 +452,7 @@ fn is_renamed(from: &ParticipantStance, to: &ParticipantStance) -> bool {
     keeps_points && (before.is_subset(&after) || after.is_subset(&before))
 }
 
-/// What more of the others are for than for anything else; `None` where that is not one proposal.
+/// Returns the proposal with the most supporters among the others; `None` where that is not one proposal.
 fn leading_among_others(
     of: &BTreeMap<&str, CountedStance<'_>>,
     name: &str,
@@ -477,7 +484,7 @@ fn stance_change(
     }
 }
 
-/// A text as it is compared: letters and digits in lower case, one blank between.
+/// Normalizes a text for comparison: letters and digits in lower case, separated by single blanks.
 fn normalize_text(text: &str) -> String {
     let words = text.split(|c: char| !c.is_alphanumeric());
     let words: Vec<String> = words

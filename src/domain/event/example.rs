@@ -1,4 +1,4 @@
-//! A run as tests begin one; each says what matters to it.
+//! Builds example run parameters for tests; each test changes what matters to it.
 
 use super::{RunParameters, WorkflowSettings};
 use crate::domain::ids::{RunId, SessionId};
@@ -6,7 +6,7 @@ use crate::domain::phase::{Gate, Mode};
 use crate::domain::run::RUN_SCHEMA;
 
 impl RunParameters {
-    /// A run in the manual gate with a planner and a reviewer.
+    /// Returns a run in the manual gate with a planner and a reviewer.
     pub fn example() -> Self {
         Self {
             schema: RUN_SCHEMA,

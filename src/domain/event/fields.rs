@@ -1,12 +1,10 @@
-//! An event as names and values, for people who want to see all of it.
-//!
-//! Refuses to leave anything out; whoever shows it cuts.
+//! Turns an event into names and values, to show all of it to the user.
 
 use serde_json::Value;
 
 use super::Event;
 
-/// The kind of an event, as it stands in the log.
+/// Returns the kind of an event, as written in the log.
 pub fn event_kind(event: &Event) -> String {
     match serde_json::to_value(event) {
         Ok(Value::Object(fields)) => match fields.get("kind") {
@@ -17,18 +15,18 @@ pub fn event_kind(event: &Event) -> String {
     }
 }
 
-/// One thing that an event holds.
+/// One value inside an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventField {
-    /// How deep it lies, from 0.
+    /// Its nesting depth, from 0.
     pub depth: usize,
-    /// Its name; of an entry of a list its number, from 1.
+    /// Its name; for a list entry, its number from 1.
     pub name: String,
-    /// What it is, maybe several lines; empty where that lies deeper.
+    /// Its value, maybe several lines; empty where the value is nested.
     pub text: String,
 }
 
-/// All that an event holds, in its order.
+/// Returns all values of an event, in their order.
 pub fn event_fields(event: &Event) -> Vec<EventField> {
     let mut all = Vec::new();
     match serde_json::to_value(event) {

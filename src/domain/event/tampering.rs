@@ -1,11 +1,11 @@
-//! Files of the program's own that somebody else changed: read from logs of every version, and told.
+//! Reads and describes the program's own files that something else changed, from logs of every version.
 
 use serde::{Deserialize, Deserializer};
 
-/// A file that is ours again, and where what was found instead is kept; `None` where nothing was there.
+/// A restored file, and the place where the changed copy is kept; `None` where the file was missing.
 pub type RestoredFile = (String, Option<String>);
 
-/// Reads them; an earlier version wrote an empty place where there was none.
+/// Reads them; an earlier version wrote an empty string where there was no copy.
 pub(super) fn deserialize_restored_files<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Vec<RestoredFile>, D::Error> {
@@ -14,7 +14,7 @@ pub(super) fn deserialize_restored_files<'de, D: Deserializer<'de>>(
     Ok(files.into_iter().map(named).collect())
 }
 
-/// Each file with what became of what was found in its place.
+/// Describes each file and what happened to the copy that was found.
 pub fn describe_restored_files(files: &[RestoredFile]) -> String {
     let told = |(path, kept): &RestoredFile| match kept {
         Some(kept) => format!("{path} (what lay there is kept as {kept})"),

@@ -1,8 +1,8 @@
-//! What an agent asks by its CLI, with the answers that it offers.
+//! Defines a question that an agent asks through its CLI, with the answers that it offers.
 
 use serde::{Deserialize, Serialize};
 
-/// One question of an agent's.
+/// One question of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "StoredQuestion")]
 pub struct AgentQuestion {
@@ -11,7 +11,6 @@ pub struct AgentQuestion {
     /// A word or two on what it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header: Option<String>,
-    /// The offered answers.
     pub options: Vec<AnswerOption>,
     /// How many of them may be chosen.
     #[serde(default, skip_serializing_if = "AnswerSelectMode::is_one")]
@@ -24,7 +23,7 @@ pub struct AgentQuestion {
 pub struct AnswerOption {
     /// Its text, which is the answer.
     pub label: String,
-    /// What it means.
+    /// What choosing it means.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
@@ -33,7 +32,6 @@ pub struct AnswerOption {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerSelectMode {
-    /// One.
     #[default]
     One,
     /// Any number; together they are one answer, separated by commas.
@@ -47,7 +45,7 @@ impl AnswerSelectMode {
 }
 
 impl AgentQuestion {
-    /// A question with answers that say nothing more of themselves.
+    /// Builds a question whose answers have no descriptions.
     pub fn from_labels(text: impl Into<String>, options: impl IntoIterator<Item = String>) -> Self {
         let options = options.into_iter().map(|label| AnswerOption {
             label,
@@ -63,7 +61,7 @@ impl AgentQuestion {
 }
 
 impl AnswerOption {
-    /// The answer, and what it means where that is said.
+    /// Describes the answer, with its meaning where that is known.
     pub fn describe(&self) -> String {
         match &self.description {
             Some(description) => format!("{}: {description}", self.label),
@@ -72,7 +70,7 @@ impl AnswerOption {
     }
 }
 
-/// A question as it is kept: version 0.1 wrote its text and the texts of its answers.
+/// The stored form of a question: version 0.1 wrote only its text and the texts of its answers.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum StoredQuestion {

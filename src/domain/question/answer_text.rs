@@ -1,11 +1,9 @@
-//! Answers in the user's voice.
-//!
-//! Refuses to know who reads them.
+//! Describes answers in the user's voice.
 
 use super::QuestionAnswer;
 
 impl QuestionAnswer {
-    /// The answer as the user would say it.
+    /// Describes the answer as the user would say it.
     pub fn describe(&self) -> String {
         match self {
             Self::ForcePass => "let the plan pass".to_owned(),

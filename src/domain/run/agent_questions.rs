@@ -1,6 +1,6 @@
-//! What agents ask by their CLIs in the middle of their work, in the order in which they asked.
+//! Handles questions that agents ask through their CLIs during their work, in the order in which they asked.
 //!
-//! Refuses to hold the workflow up for a child, and to turn a question away because another one is open.
+//! A child's question does not block the workflow, and an open question does not prevent another one.
 
 use super::{ResultValidity, RunState, child_sessions, turn_lifecycle};
 use crate::domain::effect::Effect;
@@ -54,11 +54,11 @@ pub(super) fn on_agent_asked(
 }
 
 pub(super) fn on_question_withdrawn(state: &mut RunState, withdrawn: &RequestId) -> Vec<Effect> {
-    // Its CLI waits no longer anyway.
+    // Its CLI no longer waits anyway.
     if state.late.iter().any(|late| late.request == *withdrawn) {
         return Vec::new();
     }
-    // So it is with all that a turn left open which waits for its answers.
+    // The same applies to all questions of a turn that ended and waits for their answers.
     let stays = state.held_end.is_some();
     let is_it = |question: &Question| {
         question.kind.request_id() == Some(withdrawn) && !(stays && is_turn_question(question))
@@ -71,7 +71,7 @@ pub(super) fn on_question_withdrawn(state: &mut RunState, withdrawn: &RequestId)
     Vec::new()
 }
 
-/// Takes a question out that this answer fits.
+/// Removes and returns the question that this answer fits.
 pub(super) fn take_answered(
     state: &mut RunState,
     id: u32,
@@ -82,7 +82,7 @@ pub(super) fn take_answered(
     first.or_else(|| state.asked.extract_if(.., |question| fits(question)).next())
 }
 
-/// Takes a question out that an agent asked by this request.
+/// Removes and returns the question that an agent asked with this request.
 pub(super) fn take_by_request(state: &mut RunState, request: &RequestId) -> Option<Question> {
     let is_it = |question: &Question| question.kind.request_id() == Some(request);
     let first = state.awaiting.take_if(|question| is_it(question));
@@ -94,7 +94,7 @@ pub(super) fn take_by_request(state: &mut RunState, request: &RequestId) -> Opti
     })
 }
 
-/// Takes the questions out that the CLI of the turn at work waits for; they go with the turn.
+/// Removes and returns the questions for which the CLI of the running turn waits; they end with the turn.
 pub(super) fn take_turn_questions(state: &mut RunState) -> Vec<Question> {
     let first = state
         .awaiting
@@ -105,7 +105,7 @@ pub(super) fn take_turn_questions(state: &mut RunState) -> Vec<Question> {
     first.into_iter().chain(others).collect()
 }
 
-/// Takes out the first of those that wait beside another one.
+/// Removes and returns the first of the turn's other open questions.
 pub(super) fn take_first_turn_question(state: &mut RunState) -> Option<Question> {
     let at = state.asked.iter().position(is_turn_question)?;
     Some(state.asked.remove(at))
@@ -121,7 +121,7 @@ fn is_turn_question(question: &Question) -> bool {
     )
 }
 
-/// What questions ask; `None` where there are none.
+/// Returns the texts of questions; `None` where there are none.
 pub(super) fn question_texts(questions: &[Question]) -> Option<String> {
     let asked = questions
         .iter()
@@ -130,7 +130,7 @@ pub(super) fn question_texts(questions: &[Question]) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
-/// Drops what the agent of a child's task asked; nobody waits for the answer any more.
+/// Drops the questions of a child's task: its agent no longer waits for the answer.
 pub(super) fn drop_child_questions(state: &mut RunState, of: &TurnId) {
     state.asked.retain(|question| match &question.kind {
         QuestionKind::Child { turn, .. } => turn != of,

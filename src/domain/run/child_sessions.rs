@@ -1,6 +1,6 @@
-//! The child sessions of a run: who was given which task, and what became of it.
+//! Handles the child sessions of a run: their tasks and results.
 //!
-//! Refuses to know roles' turns: a child changes nothing in the workflow, and the workflow waits for none.
+//! A child changes nothing in the workflow, and the workflow waits for no child.
 
 use super::{RunState, agent_questions, run_discussions, unattributed_changes};
 use crate::domain::effect::{Effect, ExpiryReason};
@@ -23,7 +23,7 @@ pub(super) fn on_task_started(
             *child = ChildSession {
                 external_id,
                 n_tasks,
-                // What was kept stays known until the child's next changes take its place.
+                // The old patch stays known until the child's next changes replace it.
                 patch: child.patch.take(),
                 ..new_child(at, order)
             };
@@ -90,7 +90,7 @@ pub(super) fn on_task_activity(
     Vec::new()
 }
 
-/// Notes what became of a child's changes.
+/// Records what happened to a child's changes.
 pub(super) fn on_task_patched(
     state: &mut RunState,
     at: UnixMillis,
@@ -108,7 +108,7 @@ pub(super) fn on_task_patched(
     Vec::new()
 }
 
-/// Tells whether a child's agent is done and its changes are what is asked about.
+/// Returns whether a child's agent is done and the question is about its changes.
 pub(super) fn is_awaiting_patch_approval(state: &RunState, turn: &TurnId) -> bool {
     let mut running = state.children.iter().filter(|child| child.is_running());
     running.any(|child| {
@@ -117,7 +117,7 @@ pub(super) fn is_awaiting_patch_approval(state: &RunState, turn: &TurnId) -> boo
     })
 }
 
-/// What it still asked for is not answered any more.
+/// Ends a task; its open requests will no longer be answered.
 pub(super) fn on_task_ended(state: &mut RunState, result: &TaskResult) -> Vec<Effect> {
     let Some(child) = child_mut(state, &result.task_id).filter(|child| child.is_running()) else {
         return Vec::new();
@@ -127,7 +127,7 @@ pub(super) fn on_task_ended(state: &mut RunState, result: &TaskResult) -> Vec<Ef
     child.took_ms = Some(result.duration_ms);
     child.doing = None;
     let order = &child.order;
-    // What came of a discussion is told as a whole.
+    // The result of a discussion is reported as a whole, not by each speech.
     let is_told =
         order.parent.is_none() || order.waits == TaskWaitMode::Foreground || order.speaks.is_some();
     child.report = if is_told {
@@ -165,7 +165,7 @@ pub(super) fn on_task_reported(state: &mut RunState, session: &SessionId) -> Vec
     Vec::new()
 }
 
-/// A session that is being worked in stays.
+/// Deletes a child, unless its task is running.
 pub(super) fn on_child_deleted(state: &mut RunState, session: &SessionId) -> Vec<Effect> {
     state
         .children
@@ -180,18 +180,18 @@ pub(super) fn on_child_deleted(state: &mut RunState, session: &SessionId) -> Vec
     Vec::new()
 }
 
-/// Tells whether a call is a child's whose task is being done.
+/// Returns whether a call belongs to a child with a running task.
 pub(super) fn is_child_turn(state: &RunState, turn: &TurnId) -> bool {
     let mut running = state.children.iter().filter(|child| child.is_running());
     running.any(|child| child.order.turn == *turn)
 }
 
-/// Stops all that runs.
+/// Stops all running children.
 pub(super) fn stop_all_children(state: &RunState) -> Vec<Effect> {
     stop_children_where(state, |_| true)
 }
 
-/// Stops what a session waits for whose turn is over.
+/// Stops the children for which a session waited whose turn is over.
 pub(super) fn stop_foreground_children(state: &RunState, parent: &SessionId) -> Vec<Effect> {
     stop_children_where(state, |child| {
         child.order.waits == TaskWaitMode::Foreground && child.order.parent.as_ref() == Some(parent)

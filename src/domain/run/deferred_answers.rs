@@ -1,7 +1,7 @@
-//! Questions whose agents were told to end their turns without the answer: it comes with their next turn.
+//! Handles questions whose agents end their turns without the answer and get it with their next turn.
 //!
-//! What such a turn brought waits until its questions are answered, so that nothing goes on without the user's word.
-//! Refuses to know how long an agent can wait.
+//! The result of such a turn waits until its questions are answered, so that nothing continues without the user's
+//! answer.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,14 +12,14 @@ use crate::domain::ids::{RequestId, UnixMillis};
 use crate::domain::question::{Question, QuestionAnswer, QuestionKind};
 use crate::domain::turn::{Role, TurnOrder, TurnOutcome, TurnPurpose, TurnRetryReason};
 
-/// A turn that is over and goes on once its questions are answered.
+/// A finished turn that continues once its questions are answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SuspendedTurnEnd {
     running: RunningTurn,
     result: TurnOutcome,
 }
 
-/// The agent was told to end its turn; the question stays.
+/// Records that the agent was instructed to end its turn; the question stays open.
 pub(super) fn on_answer_deferred(
     state: &mut RunState,
     request: &RequestId,
@@ -37,7 +37,7 @@ pub(super) fn on_answer_deferred(
     Vec::new()
 }
 
-/// Takes what is late of a role's question whose answer came; after its turn no answer is in time.
+/// Removes and returns the deferred entry of an answered question. After its agent's turn, no answer is in time.
 pub(super) fn take_deferred(state: &mut RunState, kind: &QuestionKind) -> Option<DeferredAnswer> {
     let QuestionKind::Agent {
         request: Some(request),
@@ -59,23 +59,23 @@ fn take_by_request(all: &mut Vec<DeferredAnswer>, request: &RequestId) -> Option
     Some(all.remove(at))
 }
 
-/// Nothing is late any more: nobody is told, and nothing goes on.
+/// Forgets all deferred answers: no agent gets one, and no turn continues.
 pub(super) fn forget_deferred(state: &mut RunState) {
     state.late.clear();
     state.held_end = None;
 }
 
-/// What becomes of a turn that is over.
+/// What happens to a finished turn.
 pub(super) enum TurnContinuation {
-    /// It goes on, without these questions.
+    /// It continues, without these questions.
     Continue(RunningTurn, Vec<Question>),
-    /// It waits for the user's word.
+    /// It waits for the user's answers.
     WaitForAnswers,
-    /// It is done again, by the user's word; what it brought is put aside.
+    /// It is repeated, because the user wants it; its result is discarded.
     Repeat(TurnOrder, TurnRetryReason),
 }
 
-/// Keeps a completed turn's end until those of its open questions are answered that it ended without.
+/// Holds back a completed turn's end until its open deferred questions are answered.
 pub(super) fn end_turn(
     state: &mut RunState,
     running: RunningTurn,
@@ -114,7 +114,7 @@ pub(super) fn end_turn(
     TurnContinuation::WaitForAnswers
 }
 
-/// The user's word came, in the turn or after it.
+/// Handles the user's answer, in the turn or after it.
 pub(super) fn on_deferred_answer(
     state: &mut RunState,
     at: UnixMillis,
@@ -153,7 +153,7 @@ pub(super) fn on_deferred_answer(
     resume_suspended_turn(state, at)
 }
 
-/// Nobody answered in time.
+/// Handles a question that got no answer in time.
 pub(super) fn on_answer_timeout(
     state: &mut RunState,
     at: UnixMillis,
@@ -180,7 +180,7 @@ pub(super) fn on_answer_timeout(
     resume_suspended_turn(state, at)
 }
 
-/// The planner stays the planner: its turn is done again with the user's word, and what it brought is put aside.
+/// Keeps planning: the planner's turn is repeated with the user's answer, and its result is discarded.
 fn repeat_planning(
     state: &mut RunState,
     at: UnixMillis,
@@ -198,7 +198,7 @@ fn repeat_planning(
                 TurnRetryReason::Answered { answer: told },
             )
         }
-        // It still works; with the end of its turn this counts.
+        // The planner is still working; this counts when its turn ends.
         None => {
             let about = DeferredDecision::Stay { told };
             state.late.push(DeferredAnswer { request, about });
@@ -207,7 +207,7 @@ fn repeat_planning(
     }
 }
 
-/// Does a turn again; its folder is about to be emptied, so that the document in it goes to the history first.
+/// Repeats a turn. Its folder is about to be emptied, so the document in it goes to the history first.
 pub(super) fn repeat_turn(
     state: &mut RunState,
     at: UnixMillis,
@@ -224,7 +224,7 @@ pub(super) fn repeat_turn(
     effects
 }
 
-/// Goes on with a turn that is over once no question of it is open.
+/// Continues a finished turn once it has no open question.
 fn resume_suspended_turn(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
     if state.held_end.is_none() || state.awaiting.is_some() {
         return Vec::new();
@@ -240,7 +240,6 @@ fn resume_suspended_turn(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
     }
 }
 
-/// What was asked.
 fn question_text(kind: &QuestionKind) -> String {
     let texts: Vec<&str> = kind
         .agent_questions()
@@ -250,7 +249,7 @@ fn question_text(kind: &QuestionKind) -> String {
     texts.join("\n")
 }
 
-/// Takes what came late for an agent, where it is told at once and not with a later turn.
+/// Removes and returns late results for an agent, where it gets them at once and not with a later turn.
 pub(super) fn take_background_results(
     state: &mut RunState,
     purpose: &TurnPurpose,

@@ -1,7 +1,7 @@
-//! Tests that change the files which they test: they run once more, then the user says what is committed.
+//! Handles tests that change the files they test: they run once more, then the user decides what to commit.
 //!
-//! Snapshot tests do so honestly. What is committed is a tree that was tested, unless the user includes what the
-//! tests wrote.
+//! Snapshot tests legitimately change files. The commit contains a tree that was tested, unless the user includes what
+//! the tests wrote.
 
 use super::step_execution::{
     accept_tests, exclude_paths, run_tests, test_artifacts, uncommitted_paths,
@@ -12,7 +12,8 @@ use crate::domain::plan_execution::DirtyPolicy;
 use crate::domain::question::{FileOrigin, QuestionAnswer, QuestionKind};
 use crate::domain::receipt::{Receipt, TestOutcome};
 
-/// Says what comes between passing tests that changed these files and the commit; `None` where nothing does.
+/// Returns the effects that come between passing tests that changed these files and the commit; `None` where there are
+/// none.
 pub(super) fn check_rewritten_files(
     state: &mut RunState,
     step: u32,

@@ -1,4 +1,4 @@
-//! From a goal to a written plan, and what happens when a turn brings no document.
+//! Leads from a goal to a written plan, and handles a turn that produces no document.
 
 use super::{
     DocumentAuthor, PlanFile, ProgramOperation, RunGoal, RunState, deferred_answers,
@@ -37,7 +37,7 @@ pub(super) fn on_goal_message(state: &mut RunState, at: UnixMillis, text: &str) 
     )
 }
 
-/// Another agent talks about the goal from here on; it hears how the goal stands, not what was said.
+/// Lets another agent discuss the goal from here on. It learns the current goal, not the conversation.
 pub(super) fn on_refiner_chosen(
     state: &mut RunState,
     role: Role,
@@ -82,7 +82,7 @@ pub(super) fn on_goal_confirmed(
     turn_lifecycle::propose_turn(state, at, TurnPurpose::WritePlan, None)
 }
 
-/// Takes the turn whose document is being collected, where it is this one and for this purpose.
+/// Removes and returns the turn whose document is being collected, where it is this one and for this purpose.
 pub(super) fn take_collected_turn(
     state: &mut RunState,
     turn: &TurnId,
@@ -139,7 +139,8 @@ pub(super) fn on_plan_committed(
     plan_approval::enter_approved(state, hash)
 }
 
-/// A no holds for the turn in which the planner asked, until the planner asks again and hears a yes.
+/// Handles the user's answer to a plan exit. A no applies to the turn in which the planner asked, until the planner
+/// asks again and gets a yes.
 pub(super) fn on_plan_exit_answered(state: &mut RunState, told: Option<&str>) -> Vec<Effect> {
     let running = state.running.as_ref();
     let plans = running.is_some_and(|running| {
@@ -177,7 +178,7 @@ pub(super) fn on_no_document(
             Some(TurnRetryReason::Answered { answer }),
         );
     }
-    // The answers that came are kept, and nothing came that they lack.
+    // The earlier answers are stored, and the turn added none of the missing ones.
     let goes_on =
         order.purpose == TurnPurpose::Respond && incomplete_documents::has_partial_answers(state);
     if goes_on && question.is_none() {
@@ -226,7 +227,7 @@ pub(super) fn on_no_document(
     }
 }
 
-/// The turn's document is kept aside until the user says whose text counts.
+/// Keeps the turn's document aside until the user decides whose text counts.
 pub(super) fn on_document_conflict(
     state: &mut RunState,
     turn: &TurnId,

@@ -1,6 +1,4 @@
-//! Changes of a step that path rules hold back: the user keeps them, or they are put back.
-//!
-//! Refuses to know rules and git: what is held comes in as data, and putting back is an effect.
+//! Asks about a step's changes that path rules hold back: the user keeps them, or they are restored.
 
 use super::step_execution::{audit_again, current_at_stage, enter_stage};
 use super::{RunState, turn_lifecycle};
@@ -14,8 +12,7 @@ fn current_step_mut(state: &mut RunState) -> Option<&mut CurrentStep> {
     state.execution.as_mut()?.current.as_mut()
 }
 
-/// Asks about changes that rules hold back and that the user has neither kept as they are now nor allowed when
-/// the agent asked.
+/// Asks about held edits that the user has neither kept with this content nor allowed when the agent asked.
 pub(super) fn ask_about_held_edits(
     state: &mut RunState,
     step: u32,
@@ -32,7 +29,7 @@ pub(super) fn ask_about_held_edits(
         .then(|| turn_lifecycle::ask_user(state, QuestionKind::HeldEdits { step, edits }))
 }
 
-/// Notes what the user allowed an agent to edit: it is not asked about again when the step's changes are looked at.
+/// Records what the user allowed an agent to edit, so that the audit of the step does not ask again.
 pub(super) fn on_edit_allowed(state: &mut RunState, approval: &Approval) {
     if approval.permission == "edit"
         && let Some(current) = current_step_mut(state)
@@ -64,7 +61,7 @@ pub(super) fn on_held_edits_answered(
     }
 }
 
-/// What is left of the step is looked at anew.
+/// Audits the rest of the step again.
 pub(super) fn on_edits_put_back(state: &mut RunState, step: u32) -> Vec<Effect> {
     match current_at_stage(state, step, &[StepStage::Audit]) {
         Some(_) => audit_again(state, step),

@@ -1,6 +1,6 @@
-//! A document that lacks something is asked for once more; what came before is kept.
+//! Asks once more for the missing parts of a document, and keeps what came before.
 //!
-//! Refuses to ask for the same twice in one review or answer.
+//! Asks only once for each kind of missing part in one review or answer.
 
 use super::{ProgramOperation, RunState, goal_and_plan, turn_lifecycle};
 use crate::domain::effect::Effect;
@@ -11,13 +11,13 @@ use crate::domain::review::ReviewDocument;
 use crate::domain::turn::{TurnPurpose, TurnRetryReason};
 
 impl RunState {
-    /// What the reviewer is asked for before this review counts; nothing where it was asked for that before.
+    /// Returns what the reviewer is asked for before this review counts; empty where it was asked before.
     pub fn missing_in_review(&self, review: &ReviewDocument) -> Vec<MissingPart> {
         let lacks = missing_part::missing_parts_of_review(review, &self.findings);
         missing_part::unrequested_parts(&lacks, &self.asked_back)
     }
 
-    /// The same of answers, under the ledger that has taken them in.
+    /// Returns the same for answers; `answered` is the ledger that already contains them.
     pub fn missing_in_answers(&self, answered: &FindingLedger) -> Vec<MissingPart> {
         missing_part::unrequested_parts(
             &missing_part::missing_parts_of_answers(answered),
@@ -26,7 +26,7 @@ impl RunState {
     }
 }
 
-/// The document of a turn does not count yet; its agent is asked for what it lacks.
+/// Asks the agent for the missing parts; its document does not count yet.
 pub(super) fn on_document_incomplete(
     state: &mut RunState,
     at: UnixMillis,
@@ -47,7 +47,7 @@ pub(super) fn on_document_incomplete(
     request_missing_parts(state, at, collecting, lacks)
 }
 
-/// Asks the agent of a turn for what its document lacks.
+/// Asks the agent of a turn for the missing parts of its document.
 pub(super) fn request_missing_parts(
     state: &mut RunState,
     at: UnixMillis,
@@ -64,7 +64,7 @@ pub(super) fn request_missing_parts(
     )
 }
 
-/// Tells whether the planner's answers to the review are kept, and it was asked for the others.
+/// Returns whether some of the planner's answers to the review are stored, and it was asked for the others.
 pub(super) fn has_partial_answers(state: &RunState) -> bool {
     let mut asked = state.asked_back.iter();
     asked.any(|lack| matches!(lack, MissingPart::Answers { .. }))

@@ -1,4 +1,4 @@
-//! From an agreed plan to its execution: survey, the user's go, stale approvals, and the end.
+//! Leads from an agreed plan to its execution: survey, the user's approval, stale approvals, and the end.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::domain::plan_execution::PlanExecution;
 use crate::domain::question::{ExecutionTerms, QuestionAnswer, QuestionKind};
 use crate::domain::turn::TurnPurpose;
 
-/// Binds the approval to a plan's hash and looks at the repository.
+/// Binds the approval to a plan's hash and inspects the repository.
 pub(super) fn enter_approved(state: &mut RunState, hash: Sha256) -> Vec<Effect> {
     state.approved_sha256 = Some(hash);
     survey_repository(state)
@@ -25,7 +25,7 @@ pub(super) fn survey_repository(state: &mut RunState) -> Vec<Effect> {
     vec![Effect::SurveyRepository]
 }
 
-/// The plan on disk is the one that was approved.
+/// Returns whether the plan on disk is the one that was approved.
 fn is_approval_current(state: &RunState) -> bool {
     state.approved_sha256.is_some() && state.plan_approval_hash() == state.approved_sha256.as_ref()
 }
@@ -51,7 +51,7 @@ pub(super) fn on_surveyed(state: &mut RunState, terms: &ExecutionTerms) -> Vec<E
     if !is_approval_current(state) || state.approved_sha256.as_ref() != Some(&terms.plan) {
         return ask_about_stale_plan(state);
     }
-    // What the user says of a line is no less said because nobody is asked: the planner has not heard it.
+    // With automatic approval the user is not asked, but open notes still count: the planner has not read them.
     if state.settings.auto_approve && state.notes.open().next().is_none() {
         return enter_execution(state, terms);
     }
@@ -94,6 +94,7 @@ pub(super) fn on_execute_answered(
             let terms = terms.clone().with_other_test();
             turn_lifecycle::ask_user(state, QuestionKind::Execute { terms })
         }
+        // The plan may have changed while the question waited.
         _ if is_approval_current(state) => enter_execution(state, terms),
         _ => ask_about_stale_plan(state),
     }
@@ -157,7 +158,7 @@ pub(super) fn on_execution_refusal_answered(state: &mut RunState) -> Vec<Effect>
     survey_repository(state)
 }
 
-/// A plan edited by the user makes an approval stale when its hash differs.
+/// Handles an edit by the user: it makes an approval stale when the plan's hash differs.
 pub(super) fn on_plan_edited(
     state: &mut RunState,
     plan: Option<&Plan>,
@@ -169,6 +170,7 @@ pub(super) fn on_plan_edited(
     }
     match (plan, &mut state.plan) {
         (Some(plan), _) => state.set_plan(PlanFile::from_plan(plan, file), DocumentAuthor::User),
+        // The file is no longer a plan: the known steps stay, and the new hash makes an approval stale.
         (None, Some(known)) => {
             state.plan_by = DocumentAuthor::User;
             known.reading = PlanFileState::Broken;
@@ -181,7 +183,7 @@ pub(super) fn on_plan_edited(
         .approved_sha256
         .as_ref()
         .is_some_and(|approved| approved != approval);
-    // In EXECUTE the step at hand ends first; the next one is not started on a stale plan.
+    // In EXECUTE the current step ends first; the next one does not start on a stale plan.
     if state.phase != Phase::Approved || !stale {
         return Vec::new();
     }
@@ -216,12 +218,12 @@ pub(super) fn on_stale_plan_answered(
     enter_approved(state, hash)
 }
 
-/// Asks about a stale plan before the next step, where it is one.
+/// Asks about a stale plan before the next step, where the plan is stale.
 pub(super) fn check_approval_before_step(state: &mut RunState) -> Option<Vec<Effect>> {
     (!is_approval_current(state)).then(|| ask_about_stale_plan(state))
 }
 
-/// Ends a run whose steps are all through.
+/// Ends a run after its last step.
 pub(super) fn finish_run(state: &mut RunState, _at: UnixMillis) -> Vec<Effect> {
     turn_lifecycle::change_phase(state, TransitionCause::StepsDone);
     vec![Effect::FinishRun]

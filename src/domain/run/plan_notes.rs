@@ -1,12 +1,12 @@
-//! The user's notes on lines of the plan.
+//! Handles the user's notes on lines of the plan.
 //!
-//! They change no phase; what they ask for goes out with the next prompts about the plan.
+//! They change no phase: they go into the next prompts about the plan.
 
 use super::RunState;
 use crate::domain::effect::Effect;
 use crate::domain::phase::Phase;
 
-/// Tells why no note can be made now.
+/// Returns why no note can be made now.
 pub fn notes_blocker(state: &RunState) -> Option<&'static str> {
     match state.phase {
         _ if state.plan.is_none() => Some("there is no plan yet"),

@@ -1,6 +1,7 @@
-//! Back from executing to planning: the executor asks for it, and the user says yes.
+//! Returns from executing to planning, when the executor asks for it and the user agrees.
 //!
-//! What is committed stays. Refuses to interrupt the turn that asked: it is told to end, and nothing it does counts.
+//! Commits stay. The turn that asked is not interrupted: its agent is instructed to end it, and its result does not
+//! count.
 
 use super::{ResultValidity, RunState, deferred_answers, step_undo, turn_lifecycle};
 use crate::domain::effect::{Effect, ExpiryReason};
@@ -32,7 +33,7 @@ pub(super) fn on_plan_entered(state: &mut RunState, at: UnixMillis, reason: &str
     effects
 }
 
-/// Goes on once no turn runs any more, whatever came of the one that asked.
+/// Continues once no turn is running, whatever the result of the turn that asked.
 pub(super) fn propose_plan_when_idle(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
     if state.phase == Phase::WritePlan && turn_lifecycle::is_idle(state) {
         turn_lifecycle::propose_turn(state, at, TurnPurpose::WritePlan, None)

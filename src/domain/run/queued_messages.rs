@@ -1,6 +1,4 @@
-//! What the user said when no turn could be told: it goes out with the next one, whoever's that is.
-//!
-//! Refuses to know how an agent is told in the middle of its turn.
+//! Queues the user's messages that no turn could receive: they go out with the next one of any role.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,24 +7,25 @@ use crate::domain::effect::Effect;
 use crate::domain::ids::TurnId;
 use crate::domain::turn::Role;
 
-/// Words of the user that wait for the next turn.
+/// A message of the user that waits for the next turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueuedUserMessage {
-    /// Whom they were said to, where they came too late for that turn; `None` for whoever is next.
+    /// The role it was meant for, where it came too late for that turn; `None` for any role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Role>,
-    /// What, cleaned.
+    /// The message, cleaned.
     pub text: String,
-    /// The turn that was begun with them, until its prompt went out.
+    /// The turn that was started with it, until its prompt went out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sent: Option<TurnId>,
-    /// Whom they were told, until a turn of that role is done: a conversation that is lost before takes them with it.
+    /// The role that received it, until a turn of that role is done: if its conversation is lost before that, the
+    /// message is sent again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     told: Option<Role>,
 }
 
 impl QueuedUserMessage {
-    /// As the next turn is told.
+    /// Returns the text for the next turn's prompt.
     pub fn to_prompt_text(&self) -> String {
         match self.to {
             Some(to) => format!(
@@ -40,7 +39,7 @@ impl QueuedUserMessage {
 }
 
 impl RunState {
-    /// The user's words that the prompt of a turn holds: one that runs those that it was begun with.
+    /// Returns the user's messages in the prompt of a turn; for a running turn, those it was started with.
     pub fn queued_messages_for(&self, turn: &TurnId) -> impl Iterator<Item = &QueuedUserMessage> {
         let running = self.running.as_ref();
         let runs = running.is_some_and(|running| running.order.turn == *turn);
@@ -62,26 +61,26 @@ pub(super) fn on_message_queued(state: &mut RunState, to: Option<Role>, text: &s
     Vec::new()
 }
 
-/// A turn begins: its prompt is written with all that waits.
+/// Assigns all waiting messages to a turn that starts.
 pub(super) fn assign_to_turn(state: &mut RunState, turn: &TurnId) {
     let waiting = state.kept.iter_mut();
     let waiting = waiting.filter(|kept| kept.told.is_none());
     waiting.for_each(|kept| kept.sent = Some(turn.clone()));
 }
 
-/// A turn's prompt went out.
+/// Marks the messages of a turn as delivered, because its prompt went out.
 pub(super) fn mark_delivered(state: &mut RunState, turn: &TurnId, role: Role) {
     let with_it = state.kept.iter_mut();
     let with_it = with_it.filter(|kept| kept.sent.as_ref() == Some(turn));
     with_it.for_each(|kept| (kept.sent, kept.told) = (None, Some(role)));
 }
 
-/// A turn is done: what its agent was told it has taken in.
+/// Forgets delivered messages once a turn is done: its agent has read them.
 pub(super) fn forget_delivered(state: &mut RunState, role: Role) {
     state.kept.retain(|kept| kept.told != Some(role));
 }
 
-/// The next turn of a role has a conversation that knows nothing of what the one before was told.
+/// Queues delivered messages again, because the role's next turn has a new conversation that does not know them.
 pub(super) fn redeliver(state: &mut RunState, role: Role) {
     let lost = state.kept.iter_mut();
     let lost = lost.filter(|kept| kept.told == Some(role));

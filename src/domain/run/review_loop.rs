@@ -1,4 +1,4 @@
-//! The review loop: verdicts, progress, the cap, arbitration, and the planner's answers.
+//! Runs the review loop: verdicts, progress, the maximum of iterations, arbitration, and the planner's answers.
 
 use super::{
     DocumentAuthor, PlanFile, RunState, VerdictRecord, goal_and_plan, incomplete_documents,
@@ -22,7 +22,7 @@ pub(super) fn enter_review(state: &mut RunState, at: UnixMillis) -> Vec<Effect> 
     turn_lifecycle::propose_turn(state, at, TurnPurpose::Review, None)
 }
 
-/// Grants one more iteration where the cap would forbid it.
+/// Grants one more iteration where the maximum would forbid it.
 pub(super) fn allow_one_more_iteration(state: &mut RunState) {
     if state.iteration >= state.iteration_limit() {
         state.extra += 1;
@@ -61,6 +61,7 @@ pub(super) fn on_review_committed(
             turn_lifecycle::change_phase(state, TransitionCause::PlanApproved);
             plan_approval::enter_approved(state, reviewed)
         }
+        // The plan changed during the review, so the approval is not for the plan on disk.
         Verdict::Approved => turn_lifecycle::ask_user(
             state,
             QuestionKind::StalePlan {
@@ -72,7 +73,7 @@ pub(super) fn on_review_committed(
     }
 }
 
-/// Updates ledger, stall and verdict. Progress is an open finding settled; a changed plan alone is none.
+/// Updates ledger, stall count and verdict. Only a settled open finding is progress; a changed plan alone is not.
 fn record_review(state: &mut RunState, review: &ReviewDocument, reviewed: &Sha256) {
     let settled = review.settled.as_deref();
     let change = state.findings.apply_review(&review.remarks, settled);
@@ -90,7 +91,7 @@ fn record_review(state: &mut RunState, review: &ReviewDocument, reviewed: &Sha25
     });
 }
 
-/// Asks the user where the reviewer approves a plan beside findings of its own that weigh.
+/// Asks the user where the reviewer approves a plan despite its own open major or blocking findings.
 fn arbitrate_contradiction(state: &mut RunState, review: &ReviewDocument) -> Option<Vec<Effect>> {
     let weighs = |finding: &&Finding| finding.remark.severity >= FindingSeverity::Major;
     let approves = review.marker == Some(Verdict::Approved);
@@ -235,7 +236,7 @@ pub(super) fn on_response_committed(
     }
 }
 
-/// The planner has answered what it will answer.
+/// Continues with the next review: the planner gives no more answers.
 pub(super) fn on_findings_answered(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
     turn_lifecycle::change_phase(state, TransitionCause::Responded);
     enter_review(state, at)
@@ -252,7 +253,7 @@ pub(super) fn on_remarks_appended(state: &mut RunState, file_sha256: &Sha256) ->
     on_comments_edited(state, file_sha256)
 }
 
-/// A finding that the user settles is progress.
+/// Settles a finding for the user, which counts as progress.
 pub(super) fn on_finding_settled(state: &mut RunState, n: u32) -> Vec<Effect> {
     if state.phase.is_final() || !state.findings.settle_by_user(n) {
         return Vec::new();

@@ -1,13 +1,13 @@
-//! The group discussions of a run.
+//! Handles the group discussions of a run.
 //!
-//! Refuses to know what a discussion does: it changes nothing in the workflow, and the workflow waits for none.
+//! A discussion changes nothing in the workflow, and the workflow waits for none.
 
 use super::RunState;
 use crate::domain::discussion::{DiscussionEvent, DiscussionStopReason, GroupDiscussion};
 use crate::domain::effect::Effect;
 use crate::domain::ids::{DiscussionId, SessionId, UnixMillis};
 
-/// An id counts once: what is begun under one that is there already changes nothing.
+/// Applies an event of a discussion. Starting a discussion under an existing id changes nothing.
 pub(super) fn on_discussion_event(
     state: &mut RunState,
     at: UnixMillis,
@@ -25,7 +25,7 @@ pub(super) fn on_discussion_event(
     Vec::new()
 }
 
-/// The user stopped the run: what is discussed stops too, with what there is.
+/// Stops all discussions, because the user stopped the run; their outcome is what there is so far.
 pub(super) fn stop_all_discussions(state: &mut RunState) -> Vec<Effect> {
     let all = state.discussions.iter_mut();
     let mut stopped = Vec::new();
@@ -42,14 +42,14 @@ pub(super) fn stop_all_discussions(state: &mut RunState) -> Vec<Effect> {
     }
 }
 
-/// The program had ended: rounds that were cut off are given up, finished ones stay.
+/// Handles a program end: unfinished rounds are discarded, finished ones stay.
 pub(super) fn on_program_ended(state: &mut RunState) {
     for discussion in &mut state.discussions {
         discussion.on_program_ended();
     }
 }
 
-/// A child session is gone for good; whoever spoke in it begins a new one.
+/// Handles a deleted child session: its participant gets a new one.
 pub(super) fn on_session_deleted(state: &mut RunState, session: &SessionId) {
     for discussion in &mut state.discussions {
         discussion.on_session_deleted(session);

@@ -1,6 +1,6 @@
-//! Takes a run up again after the program's end: what ran is gone, what waited waits anew.
+//! Resumes a run after the program's end: running work is gone, and waiting questions are asked again.
 //!
-//! Nothing in EXECUTE goes on by itself: the user says what becomes of a step that was cut off.
+//! Nothing in EXECUTE continues by itself: the user decides what happens to a step that was cut off.
 
 use super::{
     ProgramOperation, ResultValidity, RunState, UnansweredRequest, deferred_answers, plan_approval,
@@ -17,7 +17,7 @@ use crate::domain::turn::{Role, TurnOrder, TurnProfile, TurnPurpose, TurnRetryRe
 pub(super) fn on_run_resumed(state: &mut RunState, at: UnixMillis, gate: Gate) -> Vec<Effect> {
     run_discussions::on_program_ended(state);
     unattributed_changes::on_resumed(state);
-    // The dialog that held turns back went with the program.
+    // The dialog that held turns back closed with the program.
     state.turn_hold = TurnHold::Free;
     if state.is_over() {
         return Vec::new();
@@ -30,7 +30,7 @@ pub(super) fn on_run_resumed(state: &mut RunState, at: UnixMillis, gate: Gate) -
     effects
 }
 
-/// The planner's session gets the build profile with the execution; what is cut off between the two makes up for it.
+/// Sets the build profile again where the program ended after entering the execution and before setting it.
 fn restore_build_profile(state: &RunState) -> Vec<Effect> {
     let is_missing =
         state.phase == Phase::Execute && state.planner.current_profile() != TurnProfile::Build;
@@ -43,7 +43,7 @@ fn restore_build_profile(state: &RunState) -> Vec<Effect> {
 
 fn resume_workflow(state: &mut RunState, at: UnixMillis, gate: Gate) -> Vec<Effect> {
     state.gate = gate;
-    // Who said yolo may not be there any more.
+    // The user who chose yolo may not be there any more.
     state.mode = state.mode.after_restart();
     state.failures = 0;
     let role = turn_lifecycle::running_role(state);
@@ -51,7 +51,7 @@ fn resume_workflow(state: &mut RunState, at: UnixMillis, gate: Gate) -> Vec<Effe
     let draft = state.draft.take();
     let (running, busy) = (state.running.take(), state.busy.take());
     let awaiting = state.awaiting.take();
-    // Those of children go with their tasks.
+    // Children's questions end with their tasks.
     let asked = std::mem::take(&mut state.asked);
     effects.extend(match (running, awaiting, busy) {
         // A stopped run's turn no longer counts.
@@ -63,7 +63,7 @@ fn resume_workflow(state: &mut RunState, at: UnixMillis, gate: Gate) -> Vec<Effe
             record_unanswered(state, role, question.into_iter().chain(asked));
             recover_turn(state, at, running.order, draft)
         }
-        // The turn was through: its document is taken in as if the program had not ended.
+        // The turn was finished: its document is collected as if the program had not ended.
         (
             None,
             None
@@ -86,7 +86,7 @@ fn resume_workflow(state: &mut RunState, at: UnixMillis, gate: Gate) -> Vec<Effe
     effects
 }
 
-/// Questions of the running turn's CLI went with it; the agent is told so.
+/// Records that the running turn's open questions got no answer; the agent learns of it with its next turn.
 fn record_unanswered(state: &mut RunState, role: Role, open: impl Iterator<Item = Question>) {
     for question in open {
         if let QuestionKind::Agent { questions, .. } = question.kind {
@@ -106,7 +106,7 @@ pub(super) fn on_draft_found(
     Vec::new()
 }
 
-/// A draft that a turn before EXECUTE left is offered before the turn is done again.
+/// Offers the draft that a turn before EXECUTE left, before the turn is repeated.
 fn recover_turn(
     state: &mut RunState,
     at: UnixMillis,
@@ -137,7 +137,7 @@ pub(super) fn on_draft_answered(
     effects
 }
 
-/// A turn or the program's own work on it was cut off.
+/// Recovers from a cut-off turn, or from the program's own work on it that was cut off.
 fn recover_work(state: &mut RunState, at: UnixMillis, purpose: TurnPurpose) -> Vec<Effect> {
     match &purpose {
         TurnPurpose::Step { .. } | TurnPurpose::Fix { .. } => ask_about_step_recovery(state),
@@ -154,7 +154,7 @@ fn recover_work(state: &mut RunState, at: UnixMillis, purpose: TurnPurpose) -> V
 fn recover_busy(state: &mut RunState, at: UnixMillis, busy: ProgramOperation) -> Vec<Effect> {
     match busy {
         ProgramOperation::Collecting { order, .. } => recover_work(state, at, order.purpose),
-        // The turn had not begun: nothing of it is lost.
+        // The turn had not started, so nothing of it is lost.
         ProgramOperation::Storing { order } | ProgramOperation::Held { order, .. } => {
             turn_lifecycle::propose_turn(state, at, order.purpose, order.again)
         }
@@ -164,7 +164,7 @@ fn recover_busy(state: &mut RunState, at: UnixMillis, busy: ProgramOperation) ->
         ProgramOperation::Surveying | ProgramOperation::Entering => {
             plan_approval::survey_repository(state)
         }
-        // It is the program's own work, and no step has begun.
+        // It is the program's own work, and no step has started.
         ProgramOperation::Baseline => test_baseline::start_baseline(state, at),
         ProgramOperation::Stepping { .. } => ask_about_step_recovery(state),
         busy @ ProgramOperation::Reversing { .. } => step_undo::resume_undo(state, at, busy),
@@ -180,12 +180,12 @@ pub(super) fn ask_question_again(
         QuestionKind::Gate { order } => {
             turn_lifecycle::propose_turn(state, at, order.purpose, order.again)
         }
-        // The document that was held went with the program; its turn is done again.
+        // The collected document was lost with the program, so its turn is repeated.
         QuestionKind::Conflict { purpose, .. } => recover_work(state, at, purpose),
         QuestionKind::UsageLimit { .. } => {
             usage_limits::keep_waiting(state, question.kind, state.gate)
         }
-        // What the user would approve may have changed since.
+        // The terms that the user would approve may have changed since.
         QuestionKind::Execute { .. } | QuestionKind::CannotExecute { .. } => {
             plan_approval::survey_repository(state)
         }
@@ -224,7 +224,7 @@ pub(super) fn on_step_recovery_answered(
         StepStage::Code | StepStage::Fix if *answer == QuestionAnswer::ContinueStep => {
             restart_step(state, at, step)
         }
-        // The program's own work is done again from the look at what changed.
+        // The program's own work is repeated from the audit on.
         StepStage::Code
         | StepStage::Fix
         | StepStage::Audit
@@ -233,7 +233,7 @@ pub(super) fn on_step_recovery_answered(
     }
 }
 
-/// A step that was being written down is not done when it is redone.
+/// Removes the record of a step that is redone, because the step is not done then.
 fn discard_step_record(state: &mut RunState, step: u32) {
     if let Some(execution) = &mut state.execution {
         execution.done.retain(|record| record.n != step);

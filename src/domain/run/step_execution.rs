@@ -1,4 +1,4 @@
-//! The execution, step by step: store the tree, let the agent work, look, test, mend, commit, record.
+//! Executes the plan step by step: store the tree, let the agent work, audit, test, fix, commit, record.
 
 use super::{
     ProgramOperation, RunState, deferred_answers, files_changed_by_tests, held_edit_questions,
@@ -19,10 +19,10 @@ use crate::domain::step_calls::StepCalls;
 use crate::domain::turn::{TurnPurpose, TurnRetryReason};
 use crate::text::clean_to_one_line;
 
-/// How many characters the first line of a commit message has at most.
+/// The maximum length of a commit message's first line, in characters.
 const MAX_SUBJECT_CHARS: usize = 72;
 
-/// Goes to the first step that is not through, or to the summary.
+/// Proposes the first step that is not finished, or the summary.
 pub(super) fn propose_next_step(
     state: &mut RunState,
     at: UnixMillis,
@@ -39,14 +39,14 @@ pub(super) fn propose_next_step(
         .plan
         .steps
         .iter()
-        // Records of this program say what is done; a box that somebody else ticked counts for nothing.
+        // Only the program's own records count; a box that was ticked otherwise does not.
         .find(|step| !is_through(step.n));
     let Some(step) = next else {
         execution.current = None;
         return turn_lifecycle::propose_turn(state, at, TurnPurpose::Summary, None);
     };
     let n = step.n;
-    // A step that was begun keeps the tree from before it, so that all it changed is its own.
+    // A step that was already started keeps the tree from before it, so that all its changes stay its own.
     let begun = execution.current.take_if(|current| current.n == n);
     let begun = begun.unwrap_or_else(|| new_current_step(n));
     execution.current = Some(CurrentStep {
@@ -80,7 +80,7 @@ fn new_current_step(n: u32) -> CurrentStep {
     }
 }
 
-/// The step at hand, where it is this one at one of these stages.
+/// Returns the current step, where it is this one at one of these stages.
 pub(super) fn current_at_stage<'a>(
     state: &'a mut RunState,
     step: u32,
@@ -93,7 +93,7 @@ pub(super) fn current_at_stage<'a>(
     (current.n == step && stages.contains(&current.stage)).then_some(current)
 }
 
-/// The step whose tree a turn's snapshot is; 0 for the summary.
+/// Returns the step for a turn's snapshot; 0 for the summary.
 fn snapshot_step(purpose: &TurnPurpose) -> Option<u32> {
     match purpose {
         TurnPurpose::Step { n } | TurnPurpose::Fix { n, .. } => Some(*n),
@@ -126,9 +126,11 @@ pub(super) fn on_snapshot_taken(
         return Vec::new();
     };
     if step > 0 {
+        // The summary only reads, so it does not clear what can be redone.
         step_undo::clear_redo(state);
     }
     if let Some(current) = current_at_stage(state, step, &[StepStage::Code, StepStage::Fix]) {
+        // Only the first snapshot counts, so that a fix turn's snapshot does not hide earlier changes of the step.
         current.tree_before = current
             .tree_before
             .take()
@@ -141,7 +143,7 @@ pub(super) fn on_snapshot_taken(
     turn_lifecycle::run_turn(state, at, order)
 }
 
-/// The agent is done with its turn: the program looks at what changed.
+/// Audits what changed, after the agent's turn.
 pub(super) fn audit_step(
     state: &mut RunState,
     step: u32,
@@ -157,7 +159,7 @@ pub(super) fn audit_step(
     vec![Effect::AuditStep { step }]
 }
 
-/// Looks at a step's changes once more; tests and commit follow.
+/// Audits a step's changes again; tests and commit follow.
 pub(super) fn audit_again(state: &mut RunState, step: u32) -> Vec<Effect> {
     match enter_stage(state, StepStage::Audit) {
         Some(_) => vec![Effect::AuditStep { step }],
@@ -165,7 +167,7 @@ pub(super) fn audit_again(state: &mut RunState, step: u32) -> Vec<Effect> {
     }
 }
 
-/// Takes the mark that the program is at the step, with the question of the agent's text.
+/// Removes the mark that the program works on the step; returns the question at the end of the agent's text.
 fn take_step_busy(state: &mut RunState) -> Option<Option<String>> {
     match state.busy.take() {
         Some(ProgramOperation::Stepping { question }) => Some(question),
@@ -188,7 +190,7 @@ pub(super) fn on_step_audited(
         return Vec::new();
     };
     let step = audit.step;
-    // What is put back need not be asked about.
+    // This question comes first: files that are restored need no other question.
     if let Some(effects) = held_edit_questions::ask_about_held_edits(state, step, &audit.held) {
         return effects;
     }
@@ -247,7 +249,7 @@ pub(super) fn on_step_audited(
     run_tests(state)
 }
 
-/// Asks about what the program would run and the user has not allowed as it is now.
+/// Asks about changes that the program would run and that the user has not allowed with this content.
 fn ask_about_entry_points(
     state: &mut RunState,
     step: u32,
@@ -288,14 +290,14 @@ fn on_nothing_changed(
     )
 }
 
-/// A step is never done because nothing happened: the user says what that means.
+/// Asks the user about a step without changes: it is never done just because nothing happened.
 fn ask_about_no_change(state: &mut RunState, step: u32) -> Vec<Effect> {
     let current = state.execution.iter().find_map(|e| e.current.as_ref());
     let said = current.map_or(String::new(), |current| current.summary.clone());
     turn_lifecycle::ask_user(state, QuestionKind::NothingChanged { step, said })
 }
 
-/// What an agent says stands in the way, where its message begins by saying so.
+/// Returns the obstacle, where the agent's message starts by saying that it is blocked.
 fn blocked_reason(summary: &str) -> Option<&str> {
     let line = summary.trim_start_matches(['*', '#', '`', '>', ' ']);
     let (word, why) = line.split_once(':')?;
@@ -304,7 +306,7 @@ fn blocked_reason(summary: &str) -> Option<&str> {
         .then(|| why.trim_start_matches(['*', '`', ' ']))
 }
 
-/// Answers to a step that changed nothing, or whose agent says that it is blocked.
+/// Handles answers about a step that changed nothing, or whose agent is blocked.
 pub(super) fn on_no_change_answered(
     state: &mut RunState,
     at: UnixMillis,
@@ -342,7 +344,7 @@ pub(super) fn on_no_change_answered(
     }
 }
 
-/// What test runs of this execution made; it belongs to no step.
+/// Lists files that test runs of this execution made; they belong to no step.
 pub(super) fn test_artifacts(execution: &PlanExecution) -> Vec<String> {
     let earlier = execution
         .done
@@ -367,7 +369,7 @@ pub(super) fn exclude_paths(paths: &[String], left_out: &[String]) -> Vec<String
         .collect()
 }
 
-/// Moves the step at hand to a stage at which the program works.
+/// Moves the current step to a stage in which the program works.
 pub(super) fn enter_stage(state: &mut RunState, stage: StepStage) -> Option<&mut PlanExecution> {
     state.busy = Some(ProgramOperation::Stepping { question: None });
     let execution = state.execution.as_mut()?;
@@ -402,7 +404,7 @@ pub(super) fn on_entry_points_answered(
     };
     current.allowed_entry_points.extend_from_slice(changes);
     execution.allowed_entry_points.extend_from_slice(changes);
-    // What else there is to ask, and the tests, come after a second look.
+    // A second audit comes first; it leads to the remaining questions and the tests.
     let step = current.n;
     audit_again(state, step)
 }
@@ -464,7 +466,7 @@ pub(super) fn on_tests_ran(state: &mut RunState, at: UnixMillis, event: &Event) 
     asked.unwrap_or_else(|| accept_tests(state))
 }
 
-/// The tests do not fail; whether they tested what they tested before is the user's to say, where it is in doubt.
+/// Accepts tests that do not fail. The user decides where they may not have tested what they tested before.
 pub(super) fn accept_tests(state: &mut RunState) -> Vec<Effect> {
     let execution = state.execution.as_ref();
     let step = execution.and_then(|execution| execution.current.as_ref());
@@ -541,6 +543,8 @@ fn on_tests_failing(
         ),
         None => receipt.describe(),
     };
+    // Failures from before step 1 are not the step's fault, and no edit helps against a missing runner: the user
+    // decides.
     if may_fix && before.is_none() && !receipt.is_runner_missing() {
         return propose_fix(state, at);
     }
@@ -556,7 +560,7 @@ fn describe_known_failures(receipt: &Receipt) -> String {
     }
 }
 
-/// What is asked where tests fail for want of a socket or a network of which nobody has said a word.
+/// Returns the question for tests that fail without a socket or a network which the user has not decided about yet.
 pub(super) fn missing_test_access(step: u32, receipt: &Receipt) -> Option<QuestionKind> {
     match (receipt.lacks_socket.clone(), receipt.lacks_network.clone()) {
         (Some(lacked), _) => Some(QuestionKind::TestSocket { step, lacked }),
@@ -565,7 +569,7 @@ pub(super) fn missing_test_access(step: u32, receipt: &Receipt) -> Option<Questi
     }
 }
 
-/// What the user said of a network or a socket that the tests lacked is kept; where it is given, they run again.
+/// Stores the user's choice about a network or a socket that the tests lacked; where access is given, they run again.
 pub(super) fn on_test_access_answered(
     state: &mut RunState,
     at: UnixMillis,
@@ -617,7 +621,7 @@ pub(super) fn on_tests_failed_answered(
     }
 }
 
-/// Commits what the step changed, without what the tests made and what is the user's.
+/// Commits what the step changed, without files that the tests made or that are the user's.
 pub(super) fn commit_step(state: &mut RunState) -> Vec<Effect> {
     let Some(execution) = &state.execution else {
         return Vec::new();
@@ -647,11 +651,11 @@ pub(super) fn commit_step(state: &mut RunState) -> Vec<Effect> {
     }]
 }
 
-/// The user's dirty files that the step edited and that stay uncommitted.
+/// Lists the user's dirty files that the step edited and that stay uncommitted.
 pub(super) fn uncommitted_paths(execution: &PlanExecution, current: &CurrentStep) -> Vec<String> {
     let included =
         |path: &&String| execution.dirty_policy.get(*path) == Some(&DirtyPolicy::Include);
-    // What the tests themselves rewrite is asked about as such, not as the user's.
+    // Files that the tests themselves rewrite get a question of their own and do not count as the user's.
     let is_decided = |path: &String| execution.dirty_policy.contains_key(path);
     let dirty = |path: &&String| {
         let was_changed = execution.changed_during_baseline(path) && is_decided(path);
@@ -666,7 +670,7 @@ pub(super) fn uncommitted_paths(execution: &PlanExecution, current: &CurrentStep
         .collect()
 }
 
-/// Writes a commit's message: the line that the agent was asked for, below it the plan's step and what was tested.
+/// Writes a commit message: first the agent's line, then the plan's step and the tests.
 fn commit_message(current: &CurrentStep, tested: &str) -> String {
     let mark = format!("Step {}", current.n);
     let said = to_commit_title(&current.summary, &mark);
@@ -683,7 +687,7 @@ fn commit_message(current: &CurrentStep, tested: &str) -> String {
     }
 }
 
-/// An agent's line as the title of a commit: without Markdown around it, the mark and the full stop.
+/// Turns an agent's line into a commit title, without Markdown around it, the mark and the full stop.
 fn to_commit_title(line: &str, mark: &str) -> String {
     let line = clean_to_one_line(line);
     let bare = line.trim_start_matches(['*', '#', '>', ' ']);
@@ -753,7 +757,7 @@ pub(super) fn on_commit_failed_answered(
     let is_known = current.is_some_and(|current| current.commit_tree.is_some());
     match answer {
         QuestionAnswer::Retry if is_known => commit_step(state),
-        // A step of an earlier version, which noted no tested tree: it is tested first.
+        // A step of an earlier version has no tested tree, so it is tested first.
         QuestionAnswer::Retry => audit_again(state, step),
         _ => {
             let why = clean_to_one_line(message);
@@ -763,7 +767,7 @@ pub(super) fn on_commit_failed_answered(
     }
 }
 
-/// Answers to a question that stood in the text of a step's turn which changed nothing.
+/// Handles the answer to a question in the text of a step's turn that changed nothing.
 pub(super) fn on_step_question_answered(
     state: &mut RunState,
     at: UnixMillis,
@@ -780,7 +784,7 @@ pub(super) fn on_step_question_answered(
     turn_lifecycle::propose_turn(state, at, TurnPurpose::Step { n: step }, again)
 }
 
-/// Notes what became of the step and has it written down.
+/// Stores the step's record and has it written to disk.
 fn record_step(state: &mut RunState, outcome: StepOutcome) -> Vec<Effect> {
     let Some(execution) = enter_stage(state, StepStage::Record) else {
         return Vec::new();
@@ -828,6 +832,7 @@ pub(super) fn on_step_recorded(
     let is_skipped = records.any(|record| record.n == step && record.is_skipped());
     if let (Some(plan), Some(file_sha256)) = (&mut state.plan, plan_file) {
         plan.file_sha256 = file_sha256.clone();
+        // The box of a skipped step stays open.
         if is_skipped {
             return propose_next_step(state, at, None);
         }

@@ -1,7 +1,7 @@
-//! Steps that the user takes back or brings back: asked, the tree kept, the files put back, written down.
+//! Undoes and redoes steps for the user: store the tree, restore the files, record the result.
 //!
-//! The tree is kept in the record before any file is touched, so that a run that is taken up in the
-//! middle goes through with it; until then nothing has happened.
+//! The stored tree is recorded before any file is touched, so a run that is resumed midway finishes the reversal.
+//! Before that, nothing has changed.
 
 use super::{ProgramOperation, RunState, run_recovery, step_execution};
 use crate::domain::effect::Effect;
@@ -13,7 +13,7 @@ use crate::domain::reversal_plan::{ReversalPlan, UndoDirection, UndoRecord};
 use crate::domain::turn::TurnRetryReason;
 
 impl RunState {
-    /// Tells why no step can be undone or redone now, and what to do about it; `None` when one can.
+    /// Returns why no step can be undone or redone now, and what to do about it; `None` when one can.
     pub fn undo_blocker(&self) -> Option<String> {
         if self.execution.is_none() {
             return Some("no step has changed anything yet".to_owned());
@@ -39,7 +39,7 @@ impl RunState {
     }
 }
 
-/// Tells whether steps are being taken back or brought back right now.
+/// Returns whether an undo or redo is in progress.
 pub(super) fn is_undo_running(state: &RunState) -> bool {
     matches!(state.busy, Some(ProgramOperation::Reversing { .. }))
 }
@@ -91,7 +91,7 @@ pub(super) fn on_files_restored(
     next_undo_effects(state)
 }
 
-/// Orders what comes next; also after the program's end, since each part can be done again.
+/// Returns the next effect. It also works after the program's end, because each part can be repeated.
 pub(super) fn next_undo_effects(state: &RunState) -> Vec<Effect> {
     let Some(ProgramOperation::Reversing {
         way,
@@ -137,7 +137,7 @@ fn take_reversal(state: &mut RunState) -> Option<ProgramOperation> {
         .take_if(|busy| matches!(busy, ProgramOperation::Reversing { .. }))
 }
 
-/// Goes back to what waited for the user.
+/// Returns to the question that waited for the user.
 pub(super) fn return_to_question(
     state: &mut RunState,
     at: UnixMillis,
@@ -178,6 +178,7 @@ pub(super) fn on_undo_recorded(
             let current = execution
                 .current
                 .take()
+                // A step without a stored tree was not started.
                 .filter(|current| current.tree_before.is_some());
             let steps = records.iter().map(|record| record.n).collect();
             execution.undone.push(UndoRecord {
@@ -206,7 +207,7 @@ fn redo_steps(undone: Option<UndoRecord>, execution: &mut PlanExecution) -> Vec<
     steps
 }
 
-/// Opens or ticks the boxes of steps, as plan.md has them now.
+/// Unticks or ticks the boxes of steps, as plan.md has them now.
 fn mark_boxes(state: &mut RunState, way: UndoDirection, steps: &[u32], plan_file: Option<&Sha256>) {
     if let (Some(plan), Some(file_sha256)) = (&mut state.plan, plan_file) {
         plan.file_sha256 = file_sha256.clone();
@@ -235,7 +236,7 @@ fn continue_after_undo(
     step_execution::propose_next_step(state, at, again)
 }
 
-/// The reversal that a run was at when the program ended.
+/// Resumes the reversal that was in progress when the program ended.
 pub(super) fn resume_undo(
     state: &mut RunState,
     at: UnixMillis,
@@ -254,14 +255,14 @@ pub(super) fn resume_undo(
     }
 }
 
-/// Nothing more can come back once another turn works on the tree.
+/// Clears the undone steps: once another turn works on the tree, they cannot be redone.
 pub(super) fn clear_redo(state: &mut RunState) {
     if let Some(execution) = &mut state.execution {
         execution.undone.clear();
     }
 }
 
-/// The steps of a reversal whose boxes change.
+/// Returns the steps of a reversal whose boxes change.
 pub fn changed_boxes(reversal: &ReversalPlan, state: &RunState) -> Vec<u32> {
     let records = match (&state.execution, reversal.way) {
         (Some(execution), UndoDirection::Undo { .. }) => execution.done.as_slice(),

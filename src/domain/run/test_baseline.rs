@@ -1,7 +1,7 @@
-//! The tests before the first step: what fails then is no step's fault.
+//! Runs the tests before the first step, so that their failures are not blamed on a step.
 //!
-//! Refuses to hold a run up for failing tests: they are told. Only a runner that is not there, and a network or a
-//! socket that nobody has said a word about, are the user's to settle first.
+//! Failing tests do not stop a run: they are only reported. The user must first decide only about a missing runner, and
+//! about a network or a socket without an earlier decision.
 
 use super::{ProgramOperation, RunState, step_execution, turn_lifecycle};
 use crate::domain::effect::Effect;
@@ -10,10 +10,10 @@ use crate::domain::phase::Phase;
 use crate::domain::plan_execution::{PlanExecution, TestBaseline};
 use crate::domain::question::{QuestionAnswer, QuestionKind};
 
-/// The step in whose place questions name the time before the first one.
+/// The step number that stands for the time before the first step in questions.
 pub(super) const BASELINE_STEP: u32 = 0;
 
-/// Runs the tests, where there are some, or goes on to the first step.
+/// Runs the tests, where there are some, or continues with the first step.
 pub(super) fn start_baseline(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
     let test = state.execution.as_ref().and_then(|e| e.test.clone());
     match test.filter(|_| state.settings.baseline) {
@@ -25,7 +25,7 @@ pub(super) fn start_baseline(state: &mut RunState, at: UnixMillis) -> Vec<Effect
     }
 }
 
-/// Takes the mark that the tests run; says whether they did.
+/// Removes the mark that the tests run; returns whether it was set.
 fn leave_baseline(state: &mut RunState) -> bool {
     let was_at_it = state
         .busy
@@ -57,7 +57,7 @@ pub(super) fn on_baseline_ran(
     step_execution::propose_next_step(state, at, None)
 }
 
-/// What an earlier run of these tests left in the tree is there still.
+/// Adds what an earlier run of these tests left in the tree, because it is still there.
 fn merge_changed_files(earlier: Option<TestBaseline>, found: &TestBaseline) -> TestBaseline {
     let mut all = found.clone();
     let Some(earlier) = earlier else {
@@ -73,13 +73,13 @@ fn merge_changed_files(earlier: Option<TestBaseline>, found: &TestBaseline) -> T
             .collect();
         new.extend(kept);
     }
-    // What one run makes the next one changes.
+    // A file that one run makes is changed by the next one.
     let made = all.made_by_tests.clone();
     all.changed.retain(|path| !made.contains(path));
     all
 }
 
-/// Takes files that an edit of the step's agent names for the step's, although the tests made them before it.
+/// Assigns to the step files that its agent's edits name, although the tests made them before it.
 pub(super) fn attribute_to_step(execution: &mut PlanExecution, changed: &[String]) {
     let PlanExecution {
         baseline: Some(baseline),
@@ -93,6 +93,7 @@ pub(super) fn attribute_to_step(execution: &mut PlanExecution, changed: &[String
         return;
     };
     let is_named = |path: &String| {
+        // CLIs may report absolute paths.
         let below = format!("/{path}");
         let mut files = calls.edited_files().iter();
         changed.contains(path) && files.any(|file| file == path || file.ends_with(&below))
@@ -100,7 +101,7 @@ pub(super) fn attribute_to_step(execution: &mut PlanExecution, changed: &[String
     baseline.made_by_tests.retain(|path| !is_named(path));
 }
 
-/// The run ends first, so that no step begins beside it.
+/// Stops the test run. The next step starts only after its end, so that they never run at the same time.
 pub(super) fn on_baseline_stopped(state: &RunState) -> Vec<Effect> {
     match state.busy {
         Some(ProgramOperation::Baseline) => vec![Effect::StopBaseline],

@@ -1,4 +1,4 @@
-//! Runs played event by event: as text for single paths, at random for the invariants.
+//! Tests runs event by event: single paths as text, and the invariants with random events.
 
 use std::collections::BTreeSet;
 
@@ -80,7 +80,7 @@ fn remark(n: u32, severity: FindingSeverity) -> ReviewRemark {
     }
 }
 
-/// A run with a world around it that answers effects.
+/// A run with a simulated shell that answers its effects.
 struct RunSimulation {
     run: Run,
     log: Vec<Event>,
@@ -100,7 +100,7 @@ impl RunSimulation {
         }
     }
 
-    /// A run in the auto gate with a reviewer and so many iterations, whose planner writes the plan.
+    /// A run in the auto gate with a reviewer and this maximum of iterations, whose planner writes the plan.
     fn planning(max_iterations: u32) -> Self {
         let mut world = Self::new(Gate::Auto, true, settings(max_iterations));
         for event in goal() {
@@ -109,7 +109,7 @@ impl RunSimulation {
         world
     }
 
-    /// The same with its plan approved by the first review.
+    /// The same run with its plan approved by the first review.
     fn approved() -> Self {
         let mut world = Self::planning(1);
         for event in [
@@ -125,7 +125,7 @@ impl RunSimulation {
 
     fn feed(&mut self, event: Event) -> Vec<Effect> {
         if matches!(event, Event::RunResumed { .. }) {
-            // A new process: nothing of what the old one was at comes back.
+            // A new process: the work of the old one does not return.
             self.pending.clear();
         }
         let effects = self.run.step(AT, &event);
@@ -172,7 +172,7 @@ impl RunSimulation {
         }
     }
 
-    /// The event by which the world answers an effect; `dice` chooses among what may happen.
+    /// Returns the event that answers an effect; `dice` chooses among the possible results.
     #[expect(clippy::too_many_lines, reason = "one arm an effect: a list to read")]
     fn react(&mut self, effect: &Effect, dice: u8) -> Option<Event> {
         Some(match effect {
@@ -323,7 +323,7 @@ impl RunSimulation {
         } else {
             Verdict::ChangesRequired
         };
-        // Some lines are of a log that an earlier version wrote.
+        // Some lines are from a log of an earlier version.
         let is_old = dice % 5 == 4;
         let review = ReviewDocument {
             verdict: value,
@@ -544,7 +544,7 @@ fn tests_ran(step: u32, dice: u8) -> Event {
     }
 }
 
-/// What the tests before the first step find: as those of a step, or that they cannot run.
+/// A test result before the first step: one like a step's, or that the tests cannot run.
 fn baseline_ran(dice: u8) -> Event {
     let outcome = match dice % 3 {
         0 => TestOutcome::Failed,
@@ -569,7 +569,7 @@ fn undo(way: UndoDirection) -> Event {
     }
 }
 
-/// Events nobody waits for: the user's, and such as come too late.
+/// Unexpected events: the user's, and events that arrive too late.
 fn stray(dice: u8) -> Event {
     match dice % 20 {
         18 => Event::ModeChanged { mode: Mode::Yolo },
@@ -638,18 +638,18 @@ fn stray(dice: u8) -> Event {
     }
 }
 
-/// What an observer of the effects keeps to hold the run to its promises.
+/// Observes the effects and checks that the run keeps its invariants.
 #[derive(Default)]
 struct RunInvariants {
     running: Option<TurnId>,
     /// Turns that were released, by the user or by the gate, and have not started yet.
     released: u32,
-    /// Whether the user said yes to an execution since the last approval.
+    /// Whether the user agreed to an execution since the last approval.
     said_yes: bool,
     phases: BTreeSet<(Phase, Phase)>,
 }
 
-/// The mode is the user's, and yolo ends with the program.
+/// Checks that only the user changes the mode, and that yolo ends with the program.
 fn look_at_mode(before: &RunState, event: &Event, after: &RunState) {
     match event {
         Event::ModeChanged { .. } => {
@@ -668,7 +668,8 @@ fn look_at_mode(before: &RunState, event: &Event, after: &RunState) {
     }
 }
 
-/// An agent is asked for each kind of thing once, and no review approves beside a finding that weighs.
+/// Checks that an agent is asked once for each kind of missing part, and that no review approves despite an open major
+/// or blocking finding.
 fn look_at_asked_back(event: &Event, after: &RunState) {
     let kinds: Vec<_> = after
         .asked_back
@@ -757,7 +758,7 @@ impl RunInvariants {
         }
     }
 
-    /// An iteration rises by one with each review and falls back only with a new cycle.
+    /// Checks that the iteration rises by one with each review and is reset only with a new cycle.
     fn look_at_iteration(&self, before: &RunState, after: &RunState) {
         let rises = after.iteration == before.iteration + 1 && after.phase == Phase::Review;
         let begins_anew = after.cycle == before.cycle + 1 && after.iteration == 0;
@@ -788,7 +789,7 @@ impl RunInvariants {
                 event,
                 Event::TurnSendConfirmed | Event::GateChanged { gate: Gate::Auto }
             );
-        // A turn that a limit turned away was released before it.
+        // A turn that a limit rejected was released before it.
         let waited = before.awaiting.as_ref().map(|question| &question.kind);
         let by_limit = match waited {
             Some(QuestionKind::UsageLimit { then, .. }) => match event {
@@ -857,7 +858,7 @@ fn next_event(world: &mut RunSimulation, kind: u8, value: u8) -> Event {
     world.react(&effect, value).unwrap_or_else(|| stray(value))
 }
 
-/// Lets everything come to rest that is no turn and no question.
+/// Performs everything that needs no turn and no question, until nothing more happens.
 fn settle(world: &mut RunSimulation) {
     let by_itself = |effect: &Effect| {
         !matches!(
@@ -976,7 +977,7 @@ fn random_play_reaches_every_phase_change_of_the_table() {
         let (_, watch) = play(Gate::Auto, !round.is_multiple_of(4), 1 + round % 3, &dice);
         seen.extend(watch.phases);
     }
-    // Cancelling before there is a goal cannot happen in play: the goal comes first.
+    // The random runs cannot cancel before there is a goal: the goal comes first.
     let all: BTreeSet<_> = TRANSITIONS
         .iter()
         .map(|t| (t.from, t.to))
@@ -986,7 +987,7 @@ fn random_play_reaches_every_phase_change_of_the_table() {
     assert!(missing.is_empty(), "never reached: {missing:?}");
 }
 
-/// Plays single events and prints what each led to.
+/// Applies single events and prints the effects of each.
 fn check(world: &mut RunSimulation, events: &[Event], expected: &str) {
     let mut out = Vec::new();
     for event in events {
@@ -1143,7 +1144,7 @@ fn an_agreed_plan_becomes_a_committed_step() {
     assert!(!world.run.state().has_changed_nothing());
 }
 
-/// A step whose turn ended is looked at: what follows each event, as the names of its effects.
+/// Ends a step's turn and compares what follows each event, as the names of its effects.
 fn check_held(events: &[Event], expected: &[&str]) {
     let mut world = agreed();
     let terms = world.terms();
@@ -1190,7 +1191,7 @@ fn answered(id: u32, answer: QuestionAnswer) -> Event {
     Event::QuestionAnswered { id, answer }
 }
 
-/// Tests that fail for want of something, what is asked then, and what follows an answer.
+/// Lets tests fail because something is missing; compares the question and what follows an answer.
 fn check_lacking(
     lacks: impl FnOnce(&mut Receipt),
     ask: &str,
@@ -1570,7 +1571,7 @@ fn what_a_turn_was_told_that_failed_is_told_again_where_its_conversation_is_lost
         world.feed(Event::QuestionAnswered { id, answer });
         assert_eq!(told(&world, 2), n_told);
     }
-    // What was taken in is told to no conversation that begins later.
+    // A message that was received is not sent to a later conversation.
     let (mut world, turn) = begun(1);
     let done = TurnOutcome::Completed {
         question: None,
@@ -1691,7 +1692,7 @@ fn waits_whose_end_nobody_told_grow_up_to_half_an_hour() {
     let mut world = RunSimulation::planning(1);
     let mut waits = Vec::new();
     for n in 1..=5 {
-        // An end that is over for a while tells nothing.
+        // An end that passed some time ago gives no useful time.
         world.feed(limited_turn(n, Some(UnixMillis(AT.0 - 10_000))));
         waits.push(waits_until(&world) / 60_000);
         world.feed(Event::LimitPassed { id: n });
@@ -1784,7 +1785,7 @@ fn changes_asked_for_before_a_crash_are_written_after_it() {
     assert!(!run.step(AT, &resumed).contains(&remarks));
 }
 
-/// What follows a step's turn that ended with these words and was found to have changed this.
+/// Returns what follows a step's turn with this summary and these changes.
 fn after_turn(summary: &str, changed: &[&str], then: &[Event]) -> String {
     let mut world = agreed();
     let terms = world.terms();
@@ -1874,7 +1875,7 @@ fn a_step_whose_agent_says_that_it_is_blocked_does_not_go_on() {
     let skipped = [answered(2, QuestionAnswer::SkipStep)];
     let found = after_turn("BLOCKED: no key", &["a.rs"], &skipped);
     assert_eq!(found, "not tested Some(\"was skipped\")");
-    // What is said of something else is no such word.
+    // The same word about something else does not count.
     assert_eq!(after_turn("Unblocked: a", &["a.rs"], &[]), "");
 }
 

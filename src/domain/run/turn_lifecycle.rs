@@ -1,4 +1,4 @@
-//! How turns start and end, whatever they are for.
+//! Starts and ends turns, whatever they are for.
 
 use super::deferred_answers::TurnContinuation;
 use super::{
@@ -15,10 +15,10 @@ use crate::domain::session::{AccountUsageWindow, Message, SessionUsage};
 use crate::domain::todo_list::TodoList;
 use crate::domain::turn::{Role, TurnOrder, TurnOutcome, TurnPurpose, TurnRetryReason};
 
-/// How often a turn that failed for a passing reason is tried again unasked.
+/// How often a turn that failed for a transient reason is retried automatically.
 const MAX_RETRIES: u32 = 1;
 
-/// Changes the phase where the table allows it, and says whether it did.
+/// Changes the phase where the table allows it; returns whether it did.
 pub(super) fn change_phase(state: &mut RunState, cause: TransitionCause) -> bool {
     match next_phase(state.phase, cause) {
         Some(phase) => {
@@ -29,7 +29,7 @@ pub(super) fn change_phase(state: &mut RunState, cause: TransitionCause) -> bool
     }
 }
 
-/// Makes a turn and starts it, or lets it wait for the user's release.
+/// Creates a turn and starts it, or lets it wait for the user's release.
 pub(super) fn propose_turn(
     state: &mut RunState,
     at: UnixMillis,
@@ -57,12 +57,12 @@ pub(super) fn new_turn_order(
     }
 }
 
-/// Starts a released turn; one that may write waits until the tree is stored.
+/// Starts a released turn; one in EXECUTE waits until the tree is stored.
 pub(super) fn start_turn(state: &mut RunState, at: UnixMillis, order: TurnOrder) -> Vec<Effect> {
     let stored = match &order.purpose {
         TurnPurpose::Step { n } => Some((*n, 0)),
         TurnPurpose::Fix { n, attempt } => Some((*n, *attempt)),
-        // The summary reads only; its tree is stored all the same, as before each turn in EXECUTE.
+        // The summary only reads, but its tree is stored too, as before each turn in EXECUTE.
         TurnPurpose::Summary => Some((0, 0)),
         TurnPurpose::RefineGoal { .. }
         | TurnPurpose::WritePlan
@@ -103,8 +103,8 @@ pub(super) fn run_turn(state: &mut RunState, at: UnixMillis, order: TurnOrder) -
     vec![Effect::StartTurn(order)]
 }
 
-/// Starts the turn that was held back, once turns may start. One that the auto gate released waits at the gate where
-/// that is manual by now.
+/// Starts the turn that was held back, once turns may start. A turn that the auto gate released waits at the gate where
+/// the gate is manual by now.
 pub(super) fn on_turn_hold_changed(
     state: &mut RunState,
     at: UnixMillis,
@@ -121,6 +121,7 @@ pub(super) fn on_turn_hold_changed(
             ask_user(state, QuestionKind::Gate { order })
         }
         Some(ProgramOperation::Held { order, .. }) => {
+            // The plan may have been edited while the turn was held back.
             let is_step = order.purpose.phase() == Phase::Execute;
             let stale = is_step.then(|| plan_approval::check_approval_before_step(state));
             stale
@@ -134,14 +135,14 @@ pub(super) fn on_turn_hold_changed(
     }
 }
 
-/// Puts a question to the user; nothing starts until it is answered.
+/// Asks the user a question; nothing starts until it is answered.
 pub(super) fn ask_user(state: &mut RunState, kind: QuestionKind) -> Vec<Effect> {
     let question = new_question(state, kind);
     state.awaiting = Some(question.clone());
     vec![Effect::AskUser(question)]
 }
 
-/// Puts a question to the user that holds nothing up but the agent that asks it.
+/// Asks the user a question that blocks only the agent that asks it.
 pub(super) fn ask_user_alongside(state: &mut RunState, kind: QuestionKind) -> Vec<Effect> {
     let question = new_question(state, kind);
     state.asked.push(question.clone());
@@ -154,7 +155,7 @@ fn new_question(state: &mut RunState, kind: QuestionKind) -> Question {
     Question { id, kind }
 }
 
-/// Tells whether nothing runs, nothing waits and the program itself is at rest.
+/// Returns whether no turn runs, no question of the workflow waits and the program itself is idle.
 pub(in crate::domain) fn is_idle(state: &RunState) -> bool {
     let waits = state.awaiting.is_some() || state.held_end.is_some();
     state.running.is_none() && state.busy.is_none() && !waits
@@ -171,7 +172,7 @@ pub(super) fn on_turn_started(
         .filter(|running| running.order.turn == *turn)
     {
         running.process = process.cloned();
-        // Its prompt went out, and this with it.
+        // The prompt went out, and these texts with it.
         let role = running.order.purpose.role();
         state
             .unanswered
@@ -215,7 +216,7 @@ pub(super) fn on_turn_ended(
         }
     };
     effects.extend(match (result, asked) {
-        // Its agent was told to end the turn without the answer.
+        // Its agent was instructed to end the turn without the answer.
         (
             TurnOutcome::Completed {
                 question: None,
@@ -234,15 +235,15 @@ pub(super) fn on_turn_ended(
     effects
 }
 
-/// Whose turn runs; without one nobody waits for anything.
+/// Returns the role whose turn runs; the planner without one, because then no agent waits for anything.
 pub(super) fn running_role(state: &RunState) -> Role {
     let running = state.running.as_ref();
     running.map_or(Role::Planner, |running| running.order.purpose.role())
 }
 
-/// Takes back every call that waits. What the program's end cut off is told to its agent.
+/// Expires every waiting call. The agent learns with its next turn what the program's end cut off.
 pub(super) fn expire_approvals(state: &mut RunState, role: Role, why: ExpiryReason) -> Vec<Effect> {
-    // What children asked for expires with their own tasks.
+    // Calls of children expire with their own tasks.
     let all = std::mem::take(&mut state.approvals).into_iter();
     let (children, approvals): (Vec<_>, Vec<_>) =
         all.partition(|approval| child_sessions::is_child_turn(state, &approval.turn));
@@ -261,7 +262,7 @@ pub(super) fn expire_approvals(state: &mut RunState, role: Role, why: ExpiryReas
     }
 }
 
-/// Goes on with a turn that is over.
+/// Continues with a finished turn.
 pub(super) fn continue_after_turn(
     state: &mut RunState,
     at: UnixMillis,
@@ -274,6 +275,7 @@ pub(super) fn continue_after_turn(
             queued_messages::forget_delivered(state, running.order.purpose.role());
             on_turn_completed(state, at, running.order, question.clone(), summary)
         }
+        // A run also finishes without its summary.
         TurnOutcome::Interrupted if running.order.purpose == TurnPurpose::Summary => {
             plan_approval::finish_run(state, at)
         }
@@ -327,7 +329,7 @@ fn on_turn_completed(
     }
 }
 
-/// An interrupted turn waits for the user, whatever the gate was.
+/// Lets an interrupted turn wait for the user, whatever the gate was.
 fn on_turn_interrupted(state: &mut RunState, order: TurnOrder) -> Vec<Effect> {
     state.gate = Gate::Manual;
     let order = new_turn_order(state, order.purpose, Some(TurnRetryReason::Failed));
@@ -397,7 +399,7 @@ pub(super) fn on_session_version(state: &mut RunState, role: Role, version: &str
 }
 
 pub(super) fn on_session_lost(state: &mut RunState, role: Role) -> Vec<Effect> {
-    // A turn that runs begins anew, with all of its prompt.
+    // A running turn starts again with its full prompt.
     if state.running.is_none() {
         queued_messages::redeliver(state, role);
     }

@@ -1,4 +1,4 @@
-//! Changes that came while a step ran and that no call of its agent accounts for: the user says whose they are.
+//! Asks about changes made while a step ran that no call of its agent accounts for: the user decides whose they are.
 
 use super::step_execution::{audit_again, current_at_stage};
 use super::{RunState, turn_lifecycle};
@@ -11,7 +11,7 @@ use crate::domain::question::{FileOrigin, QuestionAnswer, QuestionKind};
 use crate::domain::step_calls::StepCalls;
 use crate::domain::task_patch::{PatchState, TaskPatch};
 
-/// What accounts for the changes of the step at hand, where that is known.
+/// Returns the calls of the current step, where they are known.
 fn step_calls_mut(state: &mut RunState) -> Option<&mut StepCalls> {
     if state.phase != Phase::Execute {
         return None;
@@ -35,14 +35,15 @@ pub(super) fn on_agent_activity(
     Vec::new()
 }
 
-/// A turn is over, and with it all that its commands left running.
+/// Ends all commands of a turn that is over, including those it left running.
 pub(super) fn on_turn_ended(state: &mut RunState, at: UnixMillis) {
     if let Some(calls) = step_calls_mut(state) {
         calls.end_all_commands(at);
     }
 }
 
-/// The program ended some time after its last event; what happened since is nobody's until the user says so.
+/// Ends the commands at the last event before the program's end. What changed since belongs to no step until the user
+/// decides.
 pub(super) fn on_resumed(state: &mut RunState) {
     let last = state.course.last_event_at();
     if let (Some(at), Some(calls)) = (last, step_calls_mut(state)) {
@@ -50,7 +51,7 @@ pub(super) fn on_resumed(state: &mut RunState) {
     }
 }
 
-/// Tests that fail may have changed files, which the next look finds.
+/// Records the tests as a command: failing tests may have changed files, which the next audit finds.
 pub(super) fn on_tests_ran(state: &mut RunState, at: UnixMillis, duration_ms: u64) {
     if let Some(calls) = step_calls_mut(state) {
         let duration = i64::try_from(duration_ms).unwrap_or(i64::MAX);
@@ -59,7 +60,7 @@ pub(super) fn on_tests_ran(state: &mut RunState, at: UnixMillis, duration_ms: u6
     }
 }
 
-/// What a child changed is written into the tree by this program.
+/// Records a child's patch as a command, because this program writes it into the tree.
 pub(super) fn on_task_patched(state: &mut RunState, at: UnixMillis, patch: &TaskPatch) {
     if let Some(calls) = step_calls_mut(state) {
         let item = format!("patch {}", patch.tree);
@@ -71,7 +72,7 @@ pub(super) fn on_task_patched(state: &mut RunState, at: UnixMillis, patch: &Task
     }
 }
 
-/// Asks about changes of the step that its calls do not account for and that the user has said nothing of.
+/// Asks about changes of the step that its calls do not account for and that the user has not decided about.
 pub(super) fn ask_about_unattributed_changes(
     state: &mut RunState,
     step: u32,

@@ -1,6 +1,6 @@
-//! A usage limit pauses the run until it is over, and a role may move to the other CLI.
+//! Pauses the run at a usage limit until the limit ends, or moves the role to the other CLI.
 //!
-//! Refuses to know the clock: when the wait is over comes in as an event.
+//! Does not read the clock: the end of the wait arrives as an event.
 
 use super::{ProgramOperation, RunState, plan_approval, queued_messages, turn_lifecycle};
 use crate::domain::effect::Effect;
@@ -9,14 +9,14 @@ use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::{Question, QuestionAnswer, QuestionKind, WaitSource};
 use crate::domain::turn::{Role, TurnPurpose, TurnRetryReason, UsageLimit};
 
-/// How long the waits are whose end nobody told, from the first in a row on; the last one goes on. In minutes.
+/// The waits for a limit whose end is not known, from the first in a row on, in minutes; the last one repeats.
 const BACKOFF_MINUTES: [i64; 4] = [5, 10, 20, 30];
-/// How much longer than told is waited, in milliseconds: services count in whole seconds.
+/// Extra wait after the reported end, in milliseconds: services count in whole seconds.
 const RESET_MARGIN_MS: i64 = 1_000;
-/// How long ago a told end may be, in milliseconds: it was told before it was heard of.
+/// How old a reported end may be, in milliseconds: the report arrives later than it was made.
 const MAX_RESET_AGE_MS: i64 = 10_000;
 
-/// A turn met a usage limit: it waits, and the user may do something else.
+/// Waits for the end of a usage limit that a turn met, or for another choice of the user.
 pub(super) fn wait_for_limit(
     state: &mut RunState,
     at: UnixMillis,
@@ -27,7 +27,7 @@ pub(super) fn wait_for_limit(
 ) -> Vec<Effect> {
     let session = state.session(purpose.role());
     let adapter = session.map_or_else(String::new, |session| session.adapter.clone());
-    // A limit that should be over for a while, and is not, tells nothing.
+    // A limit whose reported end passed some time ago but still applies gives no useful time.
     let told = limit.resets_at.map(|resets_at| resets_at.0);
     let told = told.filter(|resets_at| resets_at.saturating_add(MAX_RESET_AGE_MS) > at.0);
     let (until, from) = match told {
@@ -51,7 +51,7 @@ pub(super) fn wait_for_limit(
     )
 }
 
-/// The next wait without a known end, in milliseconds.
+/// Returns the next wait for a limit without a known end, in milliseconds.
 fn next_backoff_ms(state: &mut RunState) -> i64 {
     let n = usize::try_from(state.blind_waits).unwrap_or(usize::MAX);
     state.blind_waits = state.blind_waits.saturating_add(1);
@@ -59,7 +59,7 @@ fn next_backoff_ms(state: &mut RunState) -> i64 {
     minutes.copied().unwrap_or_default() * 60_000
 }
 
-/// Goes on waiting; `gate` says who releases the turn when that is over.
+/// Keeps waiting; `gate` says who releases the turn after the wait.
 pub(super) fn keep_waiting(
     state: &mut RunState,
     mut kind: QuestionKind,
@@ -87,13 +87,13 @@ pub(super) fn on_usage_limit_answered(
                 ..
             },
         ) => move_role(state, purpose, other),
-        // Whoever wants it tried now has released it with that.
+        // A user who wants the turn now has released it with that answer.
         (_, QuestionKind::UsageLimit { purpose, .. }) => retry_turn(state, at, purpose, Gate::Auto),
         _ => Vec::new(),
     }
 }
 
-/// A pause keeps the turn that waits for a limit, too; the auto gate lets it go.
+/// Applies a gate change to a turn that waits for a limit: the manual gate keeps it, the auto gate lets it go.
 pub(super) fn on_gate_changed(state: &mut RunState, gate: Gate) {
     if let Some(Question {
         kind: QuestionKind::UsageLimit { then, .. },
@@ -116,7 +116,7 @@ pub(super) fn on_limit_passed(state: &mut RunState, at: UnixMillis, id: u32) -> 
     retry_turn(state, at, purpose, then)
 }
 
-/// Sends the turn again, released already where `gate` is auto.
+/// Sends the turn again; it is already released where `gate` is auto.
 fn retry_turn(
     state: &mut RunState,
     at: UnixMillis,
@@ -136,7 +136,7 @@ fn retry_turn(
     }
 }
 
-/// Moves a turn's role to another adapter before the turn goes again.
+/// Moves a turn's role to another adapter before the turn is sent again.
 pub(super) fn move_role(
     state: &mut RunState,
     purpose: TurnPurpose,
@@ -148,7 +148,7 @@ pub(super) fn move_role(
     vec![Effect::MoveRole { role, adapter }]
 }
 
-/// Takes the purpose of the role's turn that waits for the move.
+/// Removes and returns the purpose of the role's turn that waits for the move.
 fn take_moving_turn(state: &mut RunState, role: Role) -> Option<TurnPurpose> {
     let moving = state.busy.take_if(
         |busy| matches!(busy, ProgramOperation::Moving { purpose } if purpose.role() == role),

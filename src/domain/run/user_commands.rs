@@ -1,4 +1,4 @@
-//! The user's hands on a run: release, gate, interrupt, stop, cancel, leave, and answers to questions.
+//! Handles the user's commands: release, gate, interrupt, stop, cancel, exit, and answers to questions.
 
 use super::{
     ProgramOperation, ResultValidity, RunState, UnansweredRequest, agent_questions, child_sessions,
@@ -17,7 +17,7 @@ use crate::domain::question::{
 };
 use crate::domain::turn::{TurnOrder, TurnPurpose, TurnRetryReason};
 
-/// Takes the turn that waits at the gate.
+/// Removes and returns the turn that waits at the gate.
 fn take_gated_turn(state: &mut RunState) -> Option<TurnOrder> {
     let gated = state
         .awaiting
@@ -64,7 +64,7 @@ pub(super) fn on_turn_interrupted(state: &mut RunState) -> Vec<Effect> {
         .collect()
 }
 
-/// A text in the middle of a turn changes nothing in the workflow: the turn was released, and goes on.
+/// Sends a message to the running turn. It changes nothing in the workflow: the turn was released and continues.
 pub(super) fn on_turn_steered(state: &RunState, text: &str) -> Vec<Effect> {
     let running = state.running.as_ref();
     let counts = running.is_some_and(|running| running.result == ResultValidity::Yes);
@@ -75,7 +75,7 @@ pub(super) fn on_turn_steered(state: &RunState, text: &str) -> Vec<Effect> {
     }
 }
 
-/// Ends all that runs or waits; the results of what runs no longer count.
+/// Ends everything that runs or waits; results of running work no longer count.
 fn stop_all_work(state: &mut RunState) -> Vec<Effect> {
     let role = turn_lifecycle::running_role(state);
     let mut effects = turn_lifecycle::expire_approvals(state, role, ExpiryReason::Stopped);
@@ -103,7 +103,7 @@ pub(super) fn on_run_stopped(state: &mut RunState) -> Vec<Effect> {
         return Vec::new();
     }
     state.approved_sha256 = None;
-    // Who stopped a run releases its next turn.
+    // After a stop, the user releases the next turn.
     state.gate = Gate::Manual;
     let mut effects = stop_all_work(state);
     effects.push(Effect::AppendLog(
@@ -124,7 +124,7 @@ pub(super) fn on_run_cancelled(state: &mut RunState) -> Vec<Effect> {
     effects
 }
 
-/// The program ends: the turn is interrupted, everything else stays for the next start.
+/// Handles the program's exit: the turn is interrupted, everything else stays for the next start.
 pub(super) fn on_program_exit(state: &mut RunState) -> Vec<Effect> {
     let role = turn_lifecycle::running_role(state);
     let mut effects = turn_lifecycle::expire_approvals(state, role, ExpiryReason::ProgramEnded);
@@ -159,6 +159,7 @@ pub(super) fn on_approval_decided(
 ) -> Vec<Effect> {
     let mut asked = state.approvals.iter();
     let asked = asked.find(|approval| approval.request == *request).cloned();
+    // A denial without a reason also ends the turn, so the agent learns of it with its next turn.
     if let Some(refused) = &asked
         && (!allowed && by == "user" && reason == DENIED_BY_USER)
         && !child_sessions::is_child_turn(state, &refused.turn)
@@ -166,9 +167,9 @@ pub(super) fn on_approval_decided(
         let (role, what) = (turn_lifecycle::running_role(state), refused.describe());
         state.refused.push(UnansweredRequest { role, what });
     }
-    // What rules and the mode allow is decided again when the step is looked at.
+    // What rules and the mode allow is decided again when the step is audited.
     let by_user = allowed && matches!(by, "user" | "cascade");
-    // What a child does is not the step's; what it hands over becomes the step's.
+    // A child's edits are not the step's; its accepted patch becomes part of the step.
     let is_of_step = |approval: &Approval| {
         !child_sessions::is_child_turn(state, &approval.turn)
             || child_sessions::is_awaiting_patch_approval(state, &approval.turn)

@@ -1,6 +1,4 @@
-//! Takes note of what each event changed in the course of a run, and forgets what is long ago.
-//!
-//! Refuses to know who asks for it.
+//! Records what each event changed in the timeline of a run, and compacts older entries.
 
 use super::{ActivitySpan, ReviewSpan, RunTimeline, StepSpan, TurnSpan, TurnSpanEnd};
 use crate::domain::event::Event;
@@ -11,19 +9,19 @@ use crate::domain::question::QuestionKind;
 use crate::domain::run::{RunState, is_idle};
 use crate::domain::turn::TurnOutcome;
 
-/// How many of the last turns are kept with all that is known of them.
+/// How many of the last turns are kept in full.
 pub(super) const MAX_TURNS: usize = 20;
-/// How many waits are.
+/// How many of the last waits are kept in full.
 const MAX_WAITS: usize = 24;
-/// How many pauses, steps and reviews are kept; the oldest go first. A plan's steps and their records are kept as well: of
-/// these there are as many as of those.
+/// How many pauses, steps and reviews are kept; the oldest are dropped first. The state also keeps a plan's steps and
+/// their records, so there are equally many of these.
 const MAX_ENTRIES: usize = 600;
-/// Shorter waits are none, in milliseconds.
+/// Shorter waits are not recorded, in milliseconds.
 const MIN_WAIT_MS: i64 = 500;
 
-/// Takes note of what an event changed, after the state has taken it in.
+/// Records what an event changed; call it after the event was applied to the state.
 pub(in crate::domain) fn record_event(state: &mut RunState, at: UnixMillis, event: &Event) {
-    // What agents say changes no run, and no snapshot is written for it.
+    // An agent's activity does not change the run, and no snapshot is written for it.
     if matches!(event, Event::Agent { .. } | Event::TaskActivity { .. }) {
         return;
     }
@@ -53,7 +51,7 @@ pub(in crate::domain) fn record_event(state: &mut RunState, at: UnixMillis, even
 }
 
 impl RunTimeline {
-    /// Ends whatever goes on.
+    /// Ends all open spans.
     fn close_open_spans(&mut self, at: UnixMillis, end: TurnSpanEnd) {
         if let Some(turn) = self.turns.last_mut().filter(|turn| turn.to.is_none()) {
             (turn.to, turn.end) = (Some(at), end);
@@ -95,12 +93,12 @@ impl RunTimeline {
     }
 
     fn record_wait(&mut self, state: &RunState, at: UnixMillis) {
-        // Whoever talks about the goal says what it is now; whether it is that, only the user can say.
+        // After an agent stated the goal, the run waits for the user, who alone can confirm it.
         let has_said = self.turns.last().is_some_and(|turn| turn.to.is_some());
         let is_goal = state.phase == Phase::RefineGoal && has_said && is_idle(state);
         let what = match (state.current_question(), state.approvals.first()) {
             (_, Some(approval)) => Some(approval.permission.as_str()),
-            // A limit passes by itself: nobody has to do anything.
+            // A limit ends by itself, so the user has nothing to do.
             (Some(question), None) => match question.kind {
                 QuestionKind::UsageLimit { .. } => None,
                 _ => Some(question.kind.name()),
@@ -113,7 +111,7 @@ impl RunTimeline {
             (open, what) => {
                 if let Some(wait) = open {
                     wait.to = Some(at);
-                    // A call that rules answer waits for nobody.
+                    // A call that rules answer does not wait for the user.
                     if at.0.saturating_sub(wait.from.0) < MIN_WAIT_MS {
                         self.waits.pop();
                     }
@@ -175,7 +173,7 @@ impl RunTimeline {
         });
     }
 
-    /// Keeps of what is long ago its sums and the times of work.
+    /// Reduces older entries to sums and working times.
     pub(super) fn compact(&mut self) {
         fn last<T>(of: &mut Vec<T>) {
             let n = of.len().saturating_sub(MAX_ENTRIES);

@@ -1,4 +1,4 @@
-//! Runs played with the clock in hand, and what is kept of their course.
+//! Tests the timeline of runs with a controlled clock.
 
 use super::recorder::MAX_TURNS;
 use super::*;
@@ -36,7 +36,7 @@ fn usage(input: u64) -> Event {
     }
 }
 
-/// Plays events, each at its second.
+/// Applies events, each at its second.
 fn play(events: Vec<(i64, Event)>) -> Run {
     play_from(UnixMillis(0), events)
 }
@@ -50,7 +50,7 @@ fn play_from(at: UnixMillis, events: Vec<(i64, Event)>) -> Run {
 }
 
 #[expect(clippy::too_many_lines, reason = "one entry an event: a list to read")]
-/// A run of 600 seconds that has answered a review, met a pause and is at its second step.
+/// A run of 600 seconds that has answered a review, had a pause and is at its second step.
 pub fn example_timeline(at: UnixMillis) -> RunTimeline {
     let mut events = to_the_first_review();
     let hash = plan::file_hash(b"x");
@@ -422,7 +422,7 @@ fn what_an_agent_says_leaves_the_run_as_its_snapshot_has_it() {
     assert_eq!(run, before);
 }
 
-/// A turn of so many seconds, with a wait of one second in its middle where it has one.
+/// A turn of this many seconds, optionally with a wait of one second in its middle.
 fn turn(n: u32, role: Role, at: i64) -> TurnSpan {
     let used = |n: u32| SessionUsage {
         input_tokens: u64::from(n) * 10,
@@ -468,7 +468,7 @@ fn of_many_waits_in_a_turn_each_counts_for_itself() {
     let again: RunTimeline =
         serde_json::from_str(&serde_json::to_string(&course).unwrap()).unwrap();
     assert_eq!(again.work_millis(Role::Planner, now), worked);
-    // It is no other once the turn is long ago too.
+    // It does not change once the turn is old, too.
     course.turns[0].to = Some(now);
     for n in 0..30 {
         course.turns.push(turn(n, Role::Reviewer, now.0));
@@ -539,7 +539,7 @@ fn a_long_course_stays_small_and_its_sums_are_those_of_all_turns() {
     assert_eq!(course.wait_count(), 1_000);
     assert_eq!(course.wait_millis(now), 1_000_000);
     assert_eq!(course.failure_times(Role::Planner).count(), 20);
-    // The bars begin with the first turn, and none lies outside of the run.
+    // The bars start with the first turn, and none is outside of the run.
     let work = course.work_times(Role::Planner, now);
     assert_eq!(work.first().map(|(from, _)| *from), Some(UnixMillis(0)));
     assert!(work.windows(2).all(|pair| pair[0].1 <= pair[1].0));

@@ -1,6 +1,7 @@
-//! What is kept of turns and waits that are long ago: how many there were, what they came to, and when somebody worked.
+//! Keeps totals of older turns and waits: their number, their sums, and their times.
 //!
-//! Times that are close together become one, so that a bar of them looks the same. Refuses to grow with the run.
+//! Times that are close together are merged, so that a bar of them looks the same and the size does not grow with the
+//! run.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,21 +10,21 @@ use crate::domain::ids::UnixMillis;
 use crate::domain::session::SessionUsage;
 use crate::domain::turn::Role;
 
-/// How many times of each kind are told apart.
+/// How many separate times of each kind are kept.
 const MAX_TIMES: usize = 24;
 
-/// What is known of turns and waits that are not kept one by one any more.
+/// The totals of turns and waits that are no longer kept one by one.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TimelineTotals {
     planner: RoleTotals,
     reviewer: RoleTotals,
     n_waits: usize,
-    /// How long the user was waited for, in milliseconds.
+    /// How long the run waited for the user, in milliseconds.
     waited: i64,
     waits: Vec<(UnixMillis, UnixMillis)>,
 }
 
-/// The turns of a role.
+/// The totals of a role's turns.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RoleTotals {
     n: usize,
@@ -35,12 +36,12 @@ pub struct RoleTotals {
 }
 
 impl TimelineTotals {
-    /// Tells whether all that happened is kept one by one.
+    /// Returns whether there are no totals yet.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The turns of a role.
+    /// Returns the totals of a role.
     pub fn role_totals(&self, role: Role) -> &RoleTotals {
         match role {
             Role::Planner => &self.planner,
@@ -48,22 +49,22 @@ impl TimelineTotals {
         }
     }
 
-    /// How many waits there were.
+    /// Returns the number of waits.
     pub fn wait_count(&self) -> usize {
         self.n_waits
     }
 
-    /// How long they took, in milliseconds.
+    /// Returns their total duration, in milliseconds.
     pub fn wait_millis(&self) -> i64 {
         self.waited
     }
 
-    /// When they were.
+    /// Returns their times.
     pub fn wait_times(&self) -> &[(UnixMillis, UnixMillis)] {
         &self.waits
     }
 
-    /// Takes a turn in, how long it was worked in it, in milliseconds, and when.
+    /// Adds a turn, with its working time in milliseconds and its working times.
     pub fn add_turn(&mut self, turn: &TurnSpan, worked: i64, work: &[(UnixMillis, UnixMillis)]) {
         let turns = match turn.role {
             Role::Planner => &mut self.planner,
@@ -82,7 +83,7 @@ impl TimelineTotals {
         }
     }
 
-    /// Takes a wait in.
+    /// Adds a wait to the totals.
     pub fn add_wait(&mut self, wait: &ActivitySpan) {
         let to = wait.to.unwrap_or(wait.from);
         self.n_waits += 1;
@@ -92,33 +93,33 @@ impl TimelineTotals {
 }
 
 impl RoleTotals {
-    /// How many there were.
+    /// Returns the number of turns.
     pub fn turn_count(&self) -> usize {
         self.n
     }
 
-    /// How long they took, in milliseconds, without waiting for the user.
+    /// Returns their duration, in milliseconds, without waits for the user.
     pub fn work_millis(&self) -> i64 {
         self.worked
     }
 
-    /// What they used.
+    /// Returns what they used.
     pub fn usage(&self) -> SessionUsage {
         self.used
     }
 
-    /// When it was worked.
+    /// Returns when the role worked.
     pub fn work_times(&self) -> &[(UnixMillis, UnixMillis)] {
         &self.work
     }
 
-    /// When they did not end well; the last ones.
+    /// Returns when turns did not end well; only the last ones.
     pub fn failure_times(&self) -> &[UnixMillis] {
         &self.bad_ends
     }
 }
 
-/// Adds a time; of more than are told apart, the two that are closest become one.
+/// Adds a time; when there are too many, the two closest ones are merged.
 fn merge_time(times: &mut Vec<(UnixMillis, UnixMillis)>, time: (UnixMillis, UnixMillis)) {
     times.push(time);
     if times.len() <= MAX_TIMES {

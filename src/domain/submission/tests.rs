@@ -1,4 +1,4 @@
-//! What is taken reads back as it was given; what contradicts itself is not taken.
+//! Tests that accepted documents parse back to the submitted data, and that contradictions are rejected.
 
 use proptest::prelude::*;
 

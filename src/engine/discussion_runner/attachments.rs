@@ -1,7 +1,7 @@
-//! The files that the participants of a discussion are given: beneath the root, few and small, text, and read before
-//! anything is started.
+//! Reads the files that a discussion attaches for its participants, before anything starts: text files below
+//! the root, limited in number and size.
 //!
-//! What an agent names, it must be allowed to read itself. Refuses to know how a prompt quotes them.
+//! An agent may attach only what it may read itself.
 
 use std::path::{Path, PathBuf};
 
@@ -15,22 +15,22 @@ use crate::permission::{
 };
 use crate::store::scoped_read::{FileText, ReadLimits, ScopedReadError, ScopedReader};
 
-/// Why files are not given to the participants of a discussion.
+/// Explains why files could not be attached to a discussion.
 #[derive(Debug, Error)]
 pub enum AttachmentError {
-    /// One cannot be read, or they are too many or too large.
+    /// A file cannot be read, or the files are too many or too large.
     #[error("{code}: {file}; {hint}", code = file.code(), hint = file.hint())]
     Unreadable {
-        /// Which, and why.
+        /// The file and the reason.
         #[from]
         file: ScopedReadError,
     },
-    /// Who names it may not read it.
+    /// The agent that named the file may not read it.
     #[error("E_FILE_DENIED: {name:?} may not be read: {why}")]
     Denied {
-        /// The file as it was named.
+        /// The file name as it was given.
         name: String,
-        /// The rule.
+        /// The rule that denies it.
         why: String,
     },
     /// The repository itself cannot be opened.
@@ -39,7 +39,7 @@ pub enum AttachmentError {
 }
 
 impl DiscussionPlanner<'_> {
-    /// The texts of files that somebody names.
+    /// Reads the texts of the files that the user or an agent names.
     pub(super) fn read_attachments(
         &self,
         caller: &TaskCaller,
@@ -58,7 +58,7 @@ impl DiscussionPlanner<'_> {
         Ok(root.read_texts(names, ReadLimits::default())?)
     }
 
-    /// An agent gets into other prompts only what it may read unasked.
+    /// Checks that an agent may read a file without asking; only such a file gets into the prompts of others.
     fn check_readable(&self, name: &str) -> Result<(), AttachmentError> {
         let call = AgentToolCall::Read {
             paths: vec![PathBuf::from(name)],
@@ -80,7 +80,7 @@ impl DiscussionPlanner<'_> {
                 why: "it is the program's own record of what was said".to_owned(),
             });
         }
-        // What leads out of the repository is told as such by who opens it.
+        // Paths outside of the repository are reported by the code that opens the file.
         let is_outside = !context
             .paths
             .iter()

@@ -1,7 +1,8 @@
-//! A command that would settle a question: put to the one decision, and run by the program where that allows it.
+//! Runs a command that would settle a question of a discussion, if the permission decision allows it.
 //!
-//! Nothing of the repository can be written by it. What is not proven to read, or allowed by a rule of the user's, is
-//! refused: nobody is asked in the middle of a discussion. Refuses to judge what its output means.
+//! The command cannot write to the repository. A command that is neither proven to only read nor allowed by a
+//! rule of the user is refused, because no question can be asked in the middle of a discussion. Does not
+//! judge the output.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,15 +21,15 @@ use crate::permission::{
 use crate::process::{SandboxSpec, SandboxSupport};
 use crate::text::{clean_text, truncate};
 
-/// Whose rules a check goes by: it reads, and what the user allowed.
+/// The permission profile of a check: it reads, and does what the user allowed.
 const CHECK_PROFILE: &str = "plan";
-/// The longest output that is read, in bytes.
+/// The maximum output that is read, in bytes.
 const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
-/// How much of the output is told, in lines at its beginning and end.
+/// How many lines of the output are reported, from its beginning and its end.
 const OUTPUT_LINES: (usize, usize) = (20, 60);
 
 impl Engine {
-    /// Puts a command to the decision; what came of it is fed now, or once it ran.
+    /// Asks for the permission decision on a command. The result is fed at once, or when the command ends.
     pub(super) fn start_check(
         &mut self,
         id: &DiscussionId,
@@ -64,7 +65,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether a command may run as a check, else why not.
+    /// Returns `Ok` if a command may run as a check, else the reason why not.
     fn authorize_check(&mut self, line: &str) -> Result<Result<(), String>, EngineError> {
         let approvals = self.load_stored_approvals()?;
         let holds = self.can_sandbox_checks();
@@ -77,14 +78,15 @@ impl Engine {
                 SandboxReach::Unconfined
             },
         };
-        // Where the kernel keeps it from writing, what the user allowed runs beside what is proven to read.
+        // Where the sandbox prevents writes, commands that the user allowed may run, besides those that are
+        // proven to read.
         let access = if holds {
             PhaseAccess::Execute
         } else {
             PhaseAccess::BeforeExecute
         };
         let context = DecisionContext {
-            // No mode makes it milder: who said it meant the turns of roles.
+            // No mode relaxes this decision: the user chose the mode for the turns of roles.
             mode: match self.state().mode {
                 Mode::Plan => Mode::Plan,
                 Mode::Default | Mode::AutoEdit | Mode::Yolo => Mode::Default,
@@ -96,7 +98,8 @@ impl Engine {
         let decision = decide_call(&call, &with_read_paths(&call, context));
         let why = || format!("{} ({})", decision.reason.reason, decision.reason.rule);
         Ok(match decision.action {
-            // What only reads could read what no agent may, and what the others said.
+            // A command that only reads could still read files that no agent may read, and what the other
+            // participants said.
             PermissionAction::Allow if !holds && decision.source == DecisionSource::Program => Err(
                 "nothing here keeps it from what it must not read (hint: install bubblewrap, and leave safety.contain_tests on)"
                     .to_owned(),
@@ -161,7 +164,7 @@ impl Engine {
                 clean: &clean_text,
             };
             let ran = test_runner::run_tests(test, &cancel).await;
-            // Nobody listens any more only when the program is about to end.
+            // Sending fails only when the program is about to end.
             let _nobody = done
                 .send(EngineInput::DiscussionCheckDone(
                     id,
@@ -171,8 +174,8 @@ impl Engine {
         });
     }
 
-    /// Works out what holds a check; `None` where nothing does, an error where it cannot be kept from all that it must not
-    /// read.
+    /// Builds the sandbox of a check; `None` where no sandbox is available, an error where it cannot hide
+    /// everything that the check must not read.
     fn build_check_sandbox(
         &self,
     ) -> impl Future<Output = Result<Option<SandboxSpec>, String>> + use<> {

@@ -1,6 +1,6 @@
-//! A discussion as it lies on disk beside the record of its run, for whoever looks from outside.
+//! Writes a discussion to a file beside the record of its run, for readers outside of the program.
 //!
-//! Refuses to be what counts: the run's own record says what a discussion is.
+//! The record of the run stays authoritative; this file is a copy.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::engine::{Engine, EngineError};
 use crate::store::StoreError;
 use crate::store::discussion_files::SCHEMA;
 
-/// A discussion with its schema.
+/// A discussion with its schema number.
 #[derive(Serialize)]
 struct DiscussionFile<'a> {
     schema: u64,
@@ -20,7 +20,7 @@ struct DiscussionFile<'a> {
 }
 
 impl Engine {
-    /// Replaces the file of a discussion.
+    /// Writes or replaces the file of a discussion.
     pub(super) fn save_discussion(&self, id: &DiscussionId) -> Result<(), EngineError> {
         let Some(discussion) = self.discussion(id) else {
             return Ok(());
@@ -37,7 +37,7 @@ impl Engine {
     }
 }
 
-/// What a discussion came to, as data: what is printed by `--json` and handed to agents.
+/// Returns the result of a discussion as JSON, for `--json` and for agents.
 pub fn discussion_to_json(discussion: &GroupDiscussion) -> Value {
     let order = &discussion.order;
     let mut whole = json!({
@@ -59,7 +59,7 @@ pub fn discussion_to_json(discussion: &GroupDiscussion) -> Value {
     whole
 }
 
-/// What a discussion came to, for people: with all that was said unless it was to be short.
+/// Returns the result of a discussion as Markdown for people, with all messages unless a short form was requested.
 pub fn discussion_to_markdown(discussion: &GroupDiscussion) -> String {
     if discussion.order.terms.verbose {
         discussion.to_markdown()
@@ -68,7 +68,8 @@ pub fn discussion_to_markdown(discussion: &GroupDiscussion) -> String {
     }
 }
 
-/// What an agent is told of a discussion that is over, between marks that nothing in it can forge.
+/// Returns the text that an agent gets about a finished discussion, between markers that its content cannot
+/// forge.
 pub(in crate::engine) fn discussion_for_agent(discussion: &GroupDiscussion) -> String {
     let told = discussion_to_markdown(discussion);
     let told = told

@@ -1,6 +1,6 @@
-//! What a discussion would be given, worked out of everything that is said and written about it.
+//! Previews a discussion: settings, participants and budgets, from the request and the configuration.
 //!
-//! Refuses to start anything.
+//! Does not start anything.
 
 use serde_json::{Map, Value, json};
 
@@ -11,12 +11,12 @@ use crate::engine::Engine;
 use crate::mcp::tools::group_discuss::PLACEHOLDER_TOPIC;
 use crate::text::pluralize;
 
-/// What a discussion would be given: one JSON object.
+/// The preview of a discussion, as one JSON object.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DiscussionPreview(pub Value);
 
 impl Engine {
-    /// What a discussion that is planned would be given.
+    /// Previews a planned discussion.
     pub(in crate::engine) fn preview_discussion(
         &self,
         planned: &DiscussionPlan,
@@ -25,7 +25,7 @@ impl Engine {
     }
 }
 
-/// What a discussion that is planned would be given.
+/// Builds the preview of a planned discussion.
 pub fn build_discussion_preview(
     means: &DiscussionPlanner<'_>,
     planned: &DiscussionPlan,
@@ -58,7 +58,7 @@ pub fn build_discussion_preview(
     }))
 }
 
-/// What follows from the budgets of a configuration, for each adapter.
+/// Returns what follows from the budgets of a configuration, for each adapter.
 pub(in crate::engine) fn preview_budgets(config: &AppConfig) -> Value {
     let written = &config.discuss.budget;
     let of = |name: &String| {
@@ -76,7 +76,7 @@ fn budget_to_json(budget: &ContextBudget) -> Value {
 }
 
 impl DiscussionPreview {
-    /// Tells it to a person.
+    /// Describes the preview for people.
     pub fn describe(&self) -> String {
         let told = &self.0;
         let terms = &told["terms"];
@@ -134,7 +134,7 @@ impl DiscussionPreview {
     }
 }
 
-/// What follows from a budget, in a line.
+/// Describes a budget in one line.
 pub(in crate::engine) fn describe_budget(budget: &Value) -> String {
     format!(
         "a prompt holds {} characters of the discussion, {} of each message of another; earlier rounds are summed up from {} on",

@@ -1,7 +1,7 @@
-//! From what somebody says of a discussion to what it is begun with, or to the reason why it is not.
+//! Turns a discussion request into a plan for the discussion, or into the reason why it cannot start.
 //!
-//! What is said beats the preset, and the preset the configuration, field by field. Everything is checked before
-//! anything is started, the files too. Refuses to start anything.
+//! The request overrides the preset, and the preset overrides the configuration, field by field. Everything
+//! is checked before anything starts, the files too. Does not start anything.
 
 use std::path::Path;
 use std::time::Duration;
@@ -25,56 +25,53 @@ use crate::store::WorkdirLayout;
 use crate::store::scoped_read::FileText;
 use crate::text::clean_text;
 
-/// The longest context, in characters.
+/// The maximum length of the context, in characters.
 pub const MAX_CONTEXT_CHARS: usize = 100_000;
 
-/// What is said to a longer one.
+/// The error text for a context that is too long.
 pub const CONTEXT_TOO_LONG: &str =
     "the context is longer than 100,000 characters; name files instead";
 
-/// A discussion as somebody words it.
+/// A discussion as the user or an agent requests it.
 #[derive(Debug, Clone)]
 pub struct DiscussionRequest {
-    /// Who begins it.
     pub caller: TaskCaller,
-    /// What was said of it.
+    /// The arguments of the request.
     pub arguments: GroupDiscussToolArguments,
-    /// The number of the finding that it is about.
+    /// The number of the finding that the discussion is about.
     pub finding: Option<u32>,
-    /// Who waits for it.
+    /// Whether the caller waits for the result.
     pub wait_mode: TaskWaitMode,
 }
 
-/// Why a discussion was not begun.
+/// Explains why a discussion could not start.
 #[derive(Debug, Error)]
 pub enum DiscussionStartError {
-    /// The topic is empty or too long, or so is the context.
+    /// The topic is empty or too long, or the context is too long.
     #[error("{0}")]
     InvalidTopic(&'static str),
-    /// There is no such preset.
     #[error("there is no preset {name:?}; {}", known_presets(.known))]
     NoSuchPreset {
         /// The name that was given.
         name: String,
-        /// Those that there are.
+        /// The names of the existing presets.
         known: Vec<String>,
     },
-    /// Who is to take part cannot.
+    /// The participants cannot be chosen as requested.
     #[error(transparent)]
     InvalidRoster(#[from] RosterError),
-    /// It cannot go like that.
+    /// A setting is out of range.
     #[error(transparent)]
     OutOfRange(#[from] SettingOutOfRange),
-    /// The caller may not have an agent of the participants work.
+    /// The caller may not start the agent of a participant.
     #[error(transparent)]
     NotAllowed(#[from] TaskStartError),
-    /// A file cannot be given to them.
+    /// A file cannot be attached.
     #[error(transparent)]
     Attachment(#[from] AttachmentError),
-    /// There is no such finding.
     #[error("there is no finding {0} in this run")]
     NoSuchFinding(u32),
-    /// There is no discussion of this id that could go on.
+    /// No discussion with this id can be resumed.
     #[error("{0}")]
     CannotResume(String),
 }
@@ -86,17 +83,16 @@ fn known_presets(known: &[String]) -> String {
     }
 }
 
-/// What a discussion would be begun with.
+/// A checked discussion that is ready to start.
 #[derive(Debug)]
 pub struct DiscussionPlan {
-    /// The order, under an id of its own.
+    /// The order, with an id of its own.
     pub order: DiscussionOrder,
-    /// The texts of its files.
     pub(super) attachments: Vec<FileText>,
 }
 
 impl DiscussionPlan {
-    /// That not all of what is given fits into a prompt, and what then; `None` where it does.
+    /// Warns that not everything fits into a prompt and says what happens then; `None` where everything fits.
     pub fn describe_truncation(&self) -> Option<String> {
         let order = &self.order;
         let texts = [&order.topic, &order.context].into_iter();
@@ -115,24 +111,24 @@ impl DiscussionPlan {
     }
 }
 
-/// What a discussion is planned with.
+/// Everything that planning a discussion needs.
 #[derive(Debug, Clone, Copy)]
 pub struct DiscussionPlanner<'a> {
     /// The repository's real root.
     pub root: &'a Path,
     /// The configuration in force.
     pub config: &'a AppConfig,
-    /// What is written about permissions.
+    /// The permission rules in force.
     pub permissions: &'a EffectivePermissions,
-    /// The program's own folder.
+    /// The layout of the program's own folder.
     pub layout: &'a WorkdirLayout,
 }
 
 impl Engine {
-    /// Works out what a discussion would be begun with; starts nothing.
+    /// Plans a discussion; starts nothing.
     ///
     /// # Errors
-    /// It would not be begun.
+    /// The discussion could not start.
     pub fn plan_discussion(
         &self,
         ask: &DiscussionRequest,
@@ -161,10 +157,10 @@ impl Engine {
 }
 
 impl DiscussionPlanner<'_> {
-    /// Works out what a discussion would be begun with, whoever's rules stand against it.
+    /// Plans a discussion without checking whether the caller's rules allow it.
     ///
     /// # Errors
-    /// It would not be begun.
+    /// The discussion could not start.
     pub fn plan(&self, ask: &DiscussionRequest) -> Result<DiscussionPlan, DiscussionStartError> {
         let said = &ask.arguments;
         let topic = validate_topic(&said.topic)?;
@@ -218,7 +214,7 @@ impl DiscussionPlanner<'_> {
             })
     }
 
-    /// What it follows: what was said, beneath it the preset, beneath that the configuration.
+    /// Resolves the settings: the request first, then the preset, then the configuration.
     fn resolve_settings(
         &self,
         said: &GroupDiscussToolArguments,
@@ -242,7 +238,7 @@ impl DiscussionPlanner<'_> {
                 .to_settings()?;
         let own = |name: &String| (name.clone(), budget_settings(&discuss.budget, Some(name)));
         Ok(DiscussionSettings {
-            // More at a time than there are places would only wait for one.
+            // A higher concurrency than the number of slots would only make participants wait for a slot.
             concurrency: terms
                 .concurrency
                 .min(self.config.limits.max_children.max(1)),
@@ -252,7 +248,7 @@ impl DiscussionPlanner<'_> {
     }
 }
 
-/// One layer, as the configuration has it.
+/// Converts one layer of settings from its form in the configuration.
 fn overrides_from_preset(written: &DiscussionPreset) -> DiscussionOverrides {
     let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     DiscussionOverrides {
@@ -282,7 +278,7 @@ fn validate_topic(said: &str) -> Result<String, DiscussionStartError> {
     }
 }
 
-/// How much a participant is told, of those that one adapter plays.
+/// Returns the budget for a participant that this adapter runs.
 pub(super) fn budget_settings(
     written: &DiscussionBudgetConfig,
     adapter: Option<&String>,

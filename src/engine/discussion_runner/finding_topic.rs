@@ -1,6 +1,6 @@
-//! A finding of a review that is to be discussed: what the participants are told of it.
+//! Describes a review finding to the participants of a discussion about it.
 //!
-//! Refuses to settle it: what comes of the discussion is evidence for the reviewer and the user.
+//! The discussion does not settle the finding: its result is evidence for the reviewer and the user.
 
 use super::discussion_request::{DiscussionRequest, DiscussionStartError};
 use crate::domain::discussion::{FINDING_DOES_NOT_HOLD, FINDING_HOLDS, MAX_TOPIC_CHARS};
@@ -9,7 +9,7 @@ use crate::engine::Engine;
 use crate::text::truncate::to_chars;
 
 impl Engine {
-    /// The same with what there is to know about the finding that it is about.
+    /// Returns the topic together with the context of the finding that it is about.
     pub(super) fn with_finding_context(
         &self,
         n: u32,
@@ -51,7 +51,7 @@ impl Engine {
     }
 }
 
-/// A finding with all answers of the planner.
+/// Describes a finding with all answers of the planner.
 fn describe_finding(finding: &Finding) -> String {
     let remark = &finding.remark;
     let mut text = format!(

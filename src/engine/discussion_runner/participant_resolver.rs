@@ -1,6 +1,6 @@
-//! Who is called into a discussion: what was said, and which agents and adapters there are here.
+//! Resolves who takes part in a discussion, from the request and the agents and adapters that are available.
 //!
-//! Refuses to make participants of it: the discussion does.
+//! The discussion itself turns the result into participants.
 
 use super::discussion_request::{DiscussionPlanner, DiscussionStartError};
 use crate::config::config_model::DiscussionPreset;
@@ -11,11 +11,11 @@ use crate::engine::cli_probe;
 use crate::mcp::tools::group_discuss::{DiscussionParticipantArgument, GroupDiscussToolArguments};
 use crate::permission::AgentMode;
 
-/// The agent of a participant that has a name and nothing else.
+/// The agent of a participant that has only a name.
 const DEFAULT_AGENT: &str = "general";
 
 impl DiscussionPlanner<'_> {
-    /// Everybody who takes part, by what was said, else by the preset, else the usual ones.
+    /// Resolves all participants: from the request, else from the preset, else the defaults.
     pub(super) fn resolve_participants(
         &self,
         said: &GroupDiscussToolArguments,
@@ -28,7 +28,7 @@ impl DiscussionPlanner<'_> {
             .resolve_participants(&called, mode)?)
     }
 
-    /// The agents that may be children, and the adapters whose programs are there.
+    /// Returns the agents that may run as children, and the adapters whose programs are installed.
     fn participant_pool(&self) -> ParticipantPool {
         let agents = self.permissions.profiles.iter_offered(AgentMode::Subagent);
         let roles = &self.config.roles;
@@ -58,7 +58,7 @@ impl DiscussionPlanner<'_> {
     }
 }
 
-/// Those who were named; a participant of an agent's name stands in its place.
+/// Returns the requested participants; a name that is also an agent's selects that agent.
 fn participant_specs(
     said: &GroupDiscussToolArguments,
     preset: &DiscussionPreset,

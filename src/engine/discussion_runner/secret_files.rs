@@ -1,7 +1,7 @@
-//! The files of a repository that no agent reads unasked: they are kept from the commands of a discussion, whatever
-//! those would look through.
+//! Lists the files of a repository that no agent may read without asking, so that the commands of a
+//! discussion cannot read them, whatever they search.
 //!
-//! Refuses to know what the files hold: their names decide, by the rules.
+//! The rules decide by file name; the content of the files is not read.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use crate::engine::agent_activity;
 use crate::permission::RuleSet;
 
-/// How many files and folders are looked through, and how many may be kept from a command.
+/// The limits: how many files and folders are scanned, and how many may be hidden from a command.
 const SCAN_LIMITS: (usize, usize) = (200_000, 1_000);
 
-/// Lists the files below the root that these rules do not let anybody read unasked, by their real paths. Git's folder
-/// and `own`, which is dealt with by itself, are left out.
+/// Lists the files below the root that these rules let no agent read without asking, by their real paths.
+/// Git's folder and `own`, which is handled separately, are left out.
 ///
 /// # Errors
-/// A folder cannot be listed, or there are too many files; told in a sentence.
+/// A folder cannot be listed, or there are too many files; the error is one sentence.
 pub(super) fn list_secret_files(
     root: &Path,
     own: &Path,
@@ -48,7 +48,7 @@ pub(super) fn list_secret_files(
             match is_folder {
                 true => folders.push(path),
                 false if is_readable(root, &path, rules) => {}
-                // What a link leads to is what would be read; one that leads nowhere is nothing.
+                // A command would read the target of a link; a link that leads nowhere has nothing to hide.
                 false => found.extend(path.canonicalize()),
             }
         }

@@ -1,6 +1,6 @@
-//! Speeches: from one that is due to a child session at work, and from its end to what was said.
+//! Runs the speeches of a discussion: starts a child session for each one and reports what it said.
 //!
-//! Refuses to read a stance out of a text; the discussion does.
+//! The discussion parses the stance out of the text.
 
 use std::time::Duration;
 
@@ -16,14 +16,14 @@ use crate::prompts::discussion_variables::DiscussVars;
 use crate::text::clean_text;
 
 impl Engine {
-    /// Has all of these speak, each in a session of its own.
+    /// Starts these speeches, each in a session of its own.
     pub(super) fn start_speeches(
         &mut self,
         id: &DiscussionId,
         speakers: Vec<SpeechRequest>,
     ) -> Result<(), EngineError> {
         for speak in speakers {
-            // A session that was deleted in between is begun anew, and told everything again.
+            // If the session was deleted in the meantime, a new one starts and gets the whole history again.
             let session = speak.session.clone();
             let session = session.filter(|session| self.child_session(session).is_some());
             let speak = SpeechRequest { session, ..speak };
@@ -78,7 +78,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes in what a participant said, or why it said nothing.
+    /// Records what a participant said, or why it said nothing.
     pub(in crate::engine) fn on_speech_finished(
         &mut self,
         speaks: &SpeakerAssignment,
@@ -103,7 +103,7 @@ impl Engine {
         self.advance_discussion(id)
     }
 
-    /// Notes of somebody whose session does not work any more that nothing comes.
+    /// Records that no speech will come from a participant whose session has ended.
     pub(super) fn record_lost_speech(
         &mut self,
         id: &DiscussionId,
@@ -129,7 +129,7 @@ impl Engine {
     }
 }
 
-/// Who got no session said nothing, and nobody speaks in its place.
+/// Records that a participant without a session said nothing; no other participant replaces it.
 fn speech_without_session(speak: SpeechRequest, why: &str) -> DiscussionEvent {
     let seat = SpeechSlot {
         round: speak.round,
@@ -152,7 +152,8 @@ fn speech_finished_event(speech: DiscussionSpeech) -> DiscussionEvent {
     }
 }
 
-/// The text of what was said, else why there is none; whoever was stopped has the error that it was stopped with.
+/// Returns the text of a speech, else why there is none; a speech that was stopped gets the error it was
+/// stopped with.
 fn speech_text(
     end: TaskOutcome,
     stopped: Option<SpeechErrorCode>,

@@ -1,6 +1,6 @@
-//! The tests before the first step, between two looks at the tree.
+//! Runs the tests before the first step, between two snapshots of the tree.
 //!
-//! Refuses to put anything back: what changes meanwhile may be the user's.
+//! Does not restore anything: what changes in the meantime may be the user's work.
 
 use std::path::PathBuf;
 
@@ -18,16 +18,16 @@ use crate::text::clean_text;
 use super::UndecidedTestAccess;
 use super::tree_audit::{change_paths, untracked_paths};
 
-/// The tree as it is kept for whoever looks at the receipt.
+/// The name under which the tree is stored for readers of the receipt.
 const TREE_NAME: &str = "baseline-after";
 
-/// What the run needs.
+/// Everything that the baseline run needs.
 struct BaselineRun {
     git: Option<GitRepository>,
     root: PathBuf,
     test: TestCommand,
     settings: TestSettings,
-    /// Of what nobody has said yet whether tests get it.
+    /// The test environment that the user has neither allowed nor denied yet.
     undecided_access: UndecidedTestAccess,
 }
 
@@ -56,7 +56,7 @@ impl Engine {
         });
     }
 
-    /// Ends the tests before the first step, and all that they started.
+    /// Stops the baseline tests and every process they started.
     pub(in crate::engine) fn stop_baseline_tests(&self) {
         self.baseline_stop.cancel();
     }
@@ -102,7 +102,7 @@ impl BaselineRun {
         let run = TestRun {
             command: &command,
             root: &self.root,
-            // The looks around it are its trees.
+            // The snapshots before and after the run are the trees of this receipt.
             repository: None,
             settings: &self.settings,
             clean: &clean_text,

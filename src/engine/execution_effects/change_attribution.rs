@@ -1,4 +1,5 @@
-//! Which changes the calls of a step's agent account for, by the names in its edits and the times on the disk.
+//! Finds the changes that the calls of a step's agent explain, by the paths in its edits and the file times
+//! on disk.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +16,7 @@ use crate::permission::lexical_path::lexical_absolute;
 
 use super::tree_audit::path_to_event_text;
 
-/// What a step's calls account for, in a repository.
+/// What the calls of a step explain in a repository.
 #[derive(Debug)]
 pub(super) struct ChangeAttribution {
     root: PathBuf,
@@ -23,7 +24,7 @@ pub(super) struct ChangeAttribution {
 }
 
 impl Engine {
-    /// What the calls of the step at hand account for; `None` where its agent shows none of them.
+    /// Returns what the calls of the current step explain; `None` where its agent does not report calls.
     pub(super) fn change_attribution(&self) -> Option<ChangeAttribution> {
         let state = self.state();
         let current = state.execution.as_ref()?.current.as_ref()?;
@@ -37,7 +38,7 @@ impl Engine {
 }
 
 impl ChangeAttribution {
-    /// The changes that no call accounts for.
+    /// Returns the changes that no call explains.
     pub(super) fn unattributed_paths(&self, changes: &[TreeChange]) -> Vec<String> {
         let named = self.paths_named_by_edits();
         let is_outside = |change: &&TreeChange| {
@@ -49,7 +50,7 @@ impl ChangeAttribution {
             .collect()
     }
 
-    /// The files that edits name, below the root, with and without links followed.
+    /// Returns the files that edits name, below the root, both as written and with links resolved.
     fn paths_named_by_edits(&self) -> BTreeSet<PathBuf> {
         let real_root = fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone());
         let mut named = BTreeSet::new();
@@ -69,7 +70,8 @@ impl ChangeAttribution {
         named
     }
 
-    /// Tells whether a command ran when a file changed last. When a file went nobody knows: any command accounts for it.
+    /// Returns true if a command ran when the file last changed. The time at which a file was deleted is
+    /// unknown, so any command explains a deletion.
     fn is_changed_during_command(&self, path: &Path) -> bool {
         match fs::symlink_metadata(self.root.join(path)) {
             Ok(about) => [

@@ -1,6 +1,8 @@
-//! Which changes of a step the path rules hold back, however they were made, and how they are put back.
+//! Finds the changes of a step that the path rules hold back, however they were made, and restores those
+//! files.
 //!
-//! An edit that an agent asked about was decided then; what a command wrote is seen here alone. Refuses to ask.
+//! An edit that an agent asked for was decided at that time; what a command wrote is found only here. Does
+//! not ask the user.
 
 use std::path::PathBuf;
 
@@ -16,20 +18,20 @@ use crate::permission::{
 use super::git_error_with_hint;
 use super::tree_audit::path_to_event_text;
 
-/// What the decision about a change rests on.
+/// The inputs of the decision about a change.
 pub(super) struct EditRules {
     context: DecisionContext,
 }
 
 impl Engine {
-    /// The path rules as they hold for the agent that executes.
+    /// Returns the path rules that apply to the executing agent.
     pub(super) fn edit_rules(&self) -> EditRules {
         let profile = self.state().planner.current_profile().name();
-        // Where what was approved cannot be read, more is asked about.
+        // If the stored approvals cannot be read, the user is asked more often.
         let approvals = self.setup.approvals.list_for_run(&self.state().run);
         let context = DecisionContext {
             mode: match self.state().mode {
-                // It holds calls back from now on, not what was written before.
+                // Plan mode blocks calls from now on; it does not apply to what was already written.
                 Mode::Plan => Mode::Default,
                 mode => mode,
             },
@@ -39,7 +41,8 @@ impl Engine {
         EditRules { context }
     }
 
-    /// Puts files back to what they were before the step; what is there now is stored first, so that nothing is lost.
+    /// Restores files to their state before the step; their current content is stored first, so that nothing
+    /// is lost.
     pub(in crate::engine) fn restore_files(&mut self, step: u32, paths: Vec<String>) {
         let (Some(git), Some((before, _))) = (self.repository.clone(), self.tree_before_step())
         else {
@@ -57,7 +60,7 @@ impl Engine {
     }
 }
 
-/// Gives the tree in which what was there is kept.
+/// Restores the paths and returns the tree that stores what was there.
 async fn restore_paths(
     git: &GitRepository,
     before: &TreeId,
@@ -74,7 +77,7 @@ async fn restore_paths(
 }
 
 impl EditRules {
-    /// The changes that are not simply allowed.
+    /// Returns the changes that are not simply allowed.
     pub(super) fn find_held_edits(&self, changes: &[TreeChange]) -> Vec<HeldEdit> {
         changes
             .iter()
@@ -83,7 +86,7 @@ impl EditRules {
     }
 
     fn check_change(&self, change: &TreeChange) -> Option<HeldEdit> {
-        // The entry itself was changed, and no folder above it in a tree is a link.
+        // The change is to the entry itself, and in a git tree no parent folder can be a link.
         let path: PathBuf = self.context.root.join(&change.path);
         let call = AgentToolCall::Edit {
             paths: vec![path.clone()],

@@ -1,17 +1,17 @@
-//! What log.md says of a step. Plain lines; nothing in a name can forge another entry.
+//! Formats the log.md entry of a step. Plain lines; no file name can forge another entry.
 
 use crate::domain::plan_execution::{StepAssessment, StepOutcome, StepRecord};
 use crate::domain::receipt::Receipt;
 use crate::engine::agent_activity;
 
-/// The number of the last step that a log.md tells of.
+/// Returns the number of the last step that log.md records.
 pub(super) fn last_logged_step(log: &str) -> Option<u32> {
     let heading = log.lines().rfind(|line| line.starts_with("## Step "))?;
     let digits = heading["## Step ".len()..].split(':').next()?;
     digits.trim().parse().ok()
 }
 
-/// Paths on one line of log.md, cleaned, so that no name can forge an entry.
+/// Joins paths on one line of log.md, cleaned so that no name can forge an entry.
 pub(in crate::engine) fn join_paths(paths: &[String]) -> String {
     paths
         .iter()
@@ -20,7 +20,7 @@ pub(in crate::engine) fn join_paths(paths: &[String]) -> String {
         .join(", ")
 }
 
-/// What log.md says of a step.
+/// Formats the log.md entry of a step.
 pub(super) fn format_step_entry(record: &StepRecord, at: &str) -> String {
     let mut lines = vec![format!(
         "\n## Step {}: {}\n",
@@ -69,7 +69,7 @@ pub(super) fn format_step_entry(record: &StepRecord, at: &str) -> String {
     lines.join("\n")
 }
 
-/// The command of a receipt with what it took.
+/// Formats the test command of a receipt with its duration.
 pub(super) fn test_command_line(receipt: &Receipt) -> Option<String> {
     let status = receipt
         .exit_code

@@ -1,4 +1,5 @@
-//! Looks at branch, dirty files and test command before an execution, and enters it only on the approved terms.
+//! Surveys branch, uncommitted files and test command before an execution, which starts only if the approved
+//! terms still hold.
 
 use crate::domain::event::Event;
 use crate::domain::ids::Sha256;
@@ -9,7 +10,7 @@ use crate::engine::git::{BranchChoice, GitError, GitHead, GitRepository, RunBran
 use super::test_commands::TestCommands;
 use super::tree_audit::{changes_since_tree, path_to_event_text};
 
-/// Everything that a look at the repository needs.
+/// Everything that a survey of the repository needs.
 pub(super) struct RepositorySurveyor {
     pub(super) git: Option<GitRepository>,
     pub(super) branch_choice: BranchChoice,
@@ -38,7 +39,8 @@ impl RepositorySurveyor {
         Ok(self.build_terms(self.commit_target(git).await?, dirty, left))
     }
 
-    /// Which of the uncommitted files a stopped step left; where it cannot be told, all count as the user's.
+    /// Returns the uncommitted files that a stopped step left; where this is unknown, all count as the
+    /// user's.
     async fn find_leftover_files(
         &self,
         git: &GitRepository,
@@ -94,7 +96,7 @@ impl RepositorySurveyor {
         })
     }
 
-    /// Enters the execution only on the terms that were approved.
+    /// Starts the execution only if the approved terms still hold.
     pub(super) async fn enter_if_unchanged(
         &self,
         approved: ExecutionTerms,

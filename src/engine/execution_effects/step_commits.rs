@@ -1,4 +1,4 @@
-//! Commits a step to the branch that was approved, and finds a commit that a crash left unrecorded.
+//! Commits a step to the approved branch, and finds a commit that a crash left unrecorded.
 
 use std::path::PathBuf;
 
@@ -11,25 +11,23 @@ use crate::engine::git::{
     CommitFailureKind, CommitId, GitError, GitHead, GitRepository, TreeId, UnversionedCode,
 };
 
-/// Why there is no commit.
+/// Explains why there is no commit.
 pub(super) enum StepCommitError {
-    /// There is nothing to commit.
     NothingToCommit,
-    /// It failed; this is what was said.
+    /// The commit failed, with the output.
     Failed(String),
 }
 
-/// A commit, and what is still to be told of it.
+/// A commit with its warnings.
 pub(super) struct StepCommit {
-    /// The commit.
     pub commit: String,
-    /// What the user is to do about the index, where it could not be told.
+    /// What the user can do about the git index, if it could not be refreshed.
     pub index_warning: Option<String>,
-    /// Which of its files are others by now than those that were tested and committed, in words.
+    /// Which of the committed files have changed since they were tested, as text.
     pub later_changes: Option<String>,
 }
 
-/// Commits to the branch that was approved and to no other.
+/// Commits to the approved branch and to no other.
 pub(super) async fn commit_step_paths(
     git: &GitRepository,
     terms: &CommitTarget,
@@ -61,11 +59,13 @@ pub(super) async fn commit_step_paths(
                 index_warning: Some(failure.index_behind_message(commit)),
                 later_changes: describe_later_changes(git, tested, &paths).await,
             }),
-            // A crash may have come between the commit and its record: the commit at HEAD is this step's.
+            // The program may have crashed between the commit and its record. Then the commit at HEAD is the
+            // one of this step.
             CommitFailureKind::NothingToCommit => {
                 match find_existing_commit(git, base, message).await {
                     Some(commit) => {
-                        // The crash may have come before the user's index was told, too; the commit stands either way.
+                        // The crash may also have come before the user's index was refreshed; the commit is
+                        // valid either way.
                         let id = CommitId(commit.clone());
                         let told = git.refresh_index(&id).await;
                         let behind = told.err().map(|failure| failure.index_behind_message(&id));
@@ -84,10 +84,10 @@ pub(super) async fn commit_step_paths(
     }
 }
 
-/// Makes sure that the branch that was approved is checked out.
+/// Checks that the approved branch is checked out.
 ///
 /// # Errors
-/// Another one is, or git fails; in words.
+/// Another branch is checked out, or git fails; as text.
 async fn check_branch(git: &GitRepository, terms: &CommitTarget) -> Result<(), String> {
     let head = git
         .head()
@@ -109,7 +109,7 @@ async fn check_branch(git: &GitRepository, terms: &CommitTarget) -> Result<(), S
     }
 }
 
-/// Says which of these paths changed since the tree was taken: what was written later stays uncommitted.
+/// Describes which of these paths changed since the tree was taken; later changes stay uncommitted.
 async fn describe_later_changes(
     git: &GitRepository,
     tested: &TreeId,
@@ -127,7 +127,7 @@ async fn describe_later_changes(
     })
 }
 
-/// Looks at what git and the tests run, where a commit has hooks that could change it.
+/// Scans what git and the tests run, if the commit has hooks that could change it.
 pub(super) async fn scan_before_hooks(
     git: &GitRepository,
 ) -> Result<Option<UnversionedCode>, GitError> {
@@ -138,7 +138,7 @@ pub(super) async fn scan_before_hooks(
     }
 }
 
-/// Says what a commit's hooks changed of that; no step is asked about it.
+/// Describes what the hooks of a commit changed in it; the user is not asked about it per step.
 pub(super) async fn describe_hook_changes(
     git: &GitRepository,
     before: Result<Option<UnversionedCode>, GitError>,
@@ -167,23 +167,23 @@ pub(super) async fn describe_hook_changes(
     }
 }
 
-/// The commit that the first try of a redone step may have left: a crash came before it was on record.
+/// The commit that the first attempt of a redone step may have left unrecorded because of a crash.
 pub(super) struct LeftoverCommit {
     pub git: GitRepository,
     pub terms: CommitTarget,
-    /// From where commits are this execution's.
+    /// The commit after which commits belong to this execution.
     pub base: Option<CommitId>,
-    /// Those that are on record as other steps'.
+    /// The commits that are recorded for other steps.
     pub recorded: Vec<String>,
     pub step: u32,
 }
 
 impl LeftoverCommit {
-    /// Takes it back by an undo commit, where it is there and the last one; gives what the user is to do about the
-    /// index, where that could not be told.
+    /// Reverts the commit with an undo commit if it exists and is the last one. Returns what the user can do
+    /// about the index if it could not be refreshed.
     ///
     /// # Errors
-    /// It stands as it was; says why.
+    /// The commit was not reverted; says why.
     pub(super) async fn revert(&self) -> Result<Option<String>, String> {
         let git = &self.git;
         let commits = git.commits_since(self.base.as_ref()).await;
@@ -214,7 +214,7 @@ impl LeftoverCommit {
     }
 }
 
-/// Finds the commit of this message at HEAD, where it was made since the execution began.
+/// Finds a commit with this message at HEAD that was made since the execution began.
 pub(super) async fn find_existing_commit(
     git: &GitRepository,
     base: Option<&CommitId>,

@@ -1,6 +1,6 @@
-//! Which test commands there are: the configured or detected one, the plan's, and which of them runs.
+//! Chooses the test command from the configured or detected one and the one in the plan.
 //!
-//! Refuses to run one; whether it may run is the user's to say.
+//! Does not run it; the user decides whether it may run.
 
 use std::path::Path;
 
@@ -17,14 +17,14 @@ use crate::engine::test_runner::{
 /// The test commands that a repository and a plan name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TestCommands {
-    /// The one that runs.
+    /// The command that runs.
     pub(super) selected: Option<TestCommand>,
-    /// The other one, where two differ.
+    /// The other command, if the two differ.
     pub(super) alternative: Option<TestCommand>,
 }
 
 impl TestCommands {
-    /// The user's own command runs by default: an agent wrote the plan's.
+    /// The user's own command runs by default, because an agent wrote the plan's.
     fn choose(
         own: Option<TestCommand>,
         plan: Option<TestCommand>,
@@ -51,12 +51,12 @@ impl TestCommands {
 }
 
 impl Engine {
-    /// The test commands as configuration, repository and plan tell them.
+    /// Returns the test commands from the configuration, the repository and the plan.
     pub(super) fn test_commands(&self) -> TestCommands {
         let plan = self.state().plan.as_ref().map(|plan| &plan.plan);
         let line = plan.and_then(|plan| plan.test_command.as_deref());
         let choice = self.setup.test_command_preference;
-        // A flag for this start counts before the configuration.
+        // A command-line flag for this start overrides the configuration.
         let counts =
             self.setup.config.test.fallback_to_agent || choice == TestCommandPreference::Plan;
         let line = line
@@ -72,7 +72,7 @@ impl Engine {
         TestCommands::choose(self.test_command_without_plan(), plan, choice)
     }
 
-    /// The test command as far as configuration and repository tell it.
+    /// Returns the test command from the configuration and the repository alone.
     pub(in crate::engine) fn test_command_without_plan(&self) -> Option<TestCommand> {
         let configured = match &self.setup.config.test.command {
             Configured::Line(line) => Some(line.as_str()),
@@ -96,7 +96,7 @@ fn to_test_command(chosen: &TestCommandSelection, origins: &Value) -> TestComman
     }
 }
 
-/// The file that configures the command, by its last name, or the flag.
+/// Returns the name of the file that configures the command, or of the flag.
 fn configuration_origin(origins: &Value) -> Option<String> {
     let key = &origins["values"]["test.default_command"];
     if let Some(flag) = key["flag"].as_str() {
@@ -159,7 +159,7 @@ mod tests {
             "cargo test, not none",
         );
         check(None, None, TestCommandPreference::Plan, "none, not none");
-        // The same line twice is one command, and the user's.
+        // If both lines are equal they are one command, and it counts as the user's.
         let same = Some(command("cargo test", TestCommandSource::Proposed));
         let same = TestCommands::choose(own(), same, TestCommandPreference::Plan);
         assert_eq!(same.selected, own());

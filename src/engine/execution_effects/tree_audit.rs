@@ -1,4 +1,4 @@
-//! Looks at the tree around turns and test runs: what is there, what changed, what would be run.
+//! Scans the tree around turns and test runs: what it contains, what changed, and what would be run.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -21,12 +21,12 @@ use crate::text::path_name::{path_from_text, path_to_text};
 use super::change_attribution::ChangeAttribution;
 use super::edit_rules::EditRules;
 
-/// A path in events: what is no text in it is quoted, so that it can be had back.
+/// Formats a path for events; a path that is not valid text is quoted, so that it can be parsed back.
 pub(super) fn path_to_event_text(path: &Path) -> String {
     path_to_text(path.as_os_str().as_bytes())
 }
 
-/// The path that an event names so.
+/// Parses a path from its form in events.
 pub(in crate::engine) fn path_from_event_text(text: &str) -> PathBuf {
     PathBuf::from(OsString::from_vec(path_from_text(text)))
 }
@@ -47,7 +47,7 @@ pub(super) fn change_paths(changes: &[TreeChange]) -> Vec<String> {
         .collect()
 }
 
-/// Stores the whole tree and notes what git and the tests would run beside it.
+/// Stores the whole tree and records what git and the tests would run from outside of it.
 pub(super) async fn store_tree(
     git: &GitRepository,
     name: &str,
@@ -56,10 +56,10 @@ pub(super) async fn store_tree(
     Ok((snapshot.tree, git.scan_unversioned_code().await?))
 }
 
-/// What an audit holds a step's changes against.
+/// What an audit compares a step's changes with.
 pub(super) struct StepAuditInputs {
     pub(super) user_dirty_paths: Vec<String>,
-    /// What the step's calls account for; `None` where that is not known.
+    /// What the calls of the step explain; `None` where this is unknown.
     pub(super) attribution: Option<ChangeAttribution>,
     pub(super) command: Option<test_runner::TestCommandLine>,
     pub(super) edit_rules: EditRules,
@@ -97,7 +97,7 @@ pub(super) async fn audit_changes(
     })
 }
 
-/// What changed, in the tree or beside it, that the program would run.
+/// Finds the changes, in the tree or outside of it, to files that the program would run.
 pub(super) async fn find_entry_points(
     git: &GitRepository,
     command: Option<&test_runner::TestCommandLine>,
@@ -107,7 +107,7 @@ pub(super) async fn find_entry_points(
 ) -> Result<Vec<EntryPoint>, GitError> {
     let mut found = sensitive_changes_between(git, command, before, now).await?;
     if let Some(earlier) = runnable {
-        // What a tree shows, too, is told once, by its content there.
+        // If a change also appears in the tree it is reported once, with its content there.
         let beside = git.scan_unversioned_code().await?.changes_since(earlier);
         let is_new = |change: &test_runner::SensitiveChange| {
             found.iter().all(|known| known.path != change.path)
@@ -132,7 +132,7 @@ pub(super) async fn find_entry_points(
     Ok(points)
 }
 
-/// Runs the tests between two looks at the tree.
+/// Runs the tests between two snapshots of the tree.
 pub(super) async fn run_tests_between_snapshots(
     git: &GitRepository,
     step: u32,
@@ -147,7 +147,7 @@ pub(super) async fn run_tests_between_snapshots(
         Some(run) => test_runner::run_tests(run, cancel).await?,
         None => Receipt::without_command(),
     };
-    // Kept: what is shown of the step, and what undoing it begins from, is this tree.
+    // The snapshot is stored: it is what the step shows and where its undo starts.
     let now = git.snapshot(&format!("step-{step}-after")).await?.tree;
     if run.is_some() {
         receipt.tree_before = Some(given.0.clone());

@@ -1,4 +1,5 @@
-//! The effects by which steps are undone and redone: the tree kept, the files put back, the boxes.
+//! Runs the effects that undo and redo steps: stores the tree, restores files, updates the checkboxes in
+//! plan.md.
 
 use crate::domain::event::Event;
 use crate::domain::question::CommitTarget;
@@ -16,7 +17,7 @@ use super::git_error_with_hint;
 use super::step_commits::find_existing_commit;
 
 impl Engine {
-    /// Where this execution's commits go, for a reversal.
+    /// Returns where the commits of this execution go, for a reversal.
     pub fn reversal_commit_repository(&self) -> CommitRepository {
         let execution = self.state().execution.as_ref();
         let terms = execution.map(|execution| execution.commits.clone());
@@ -28,7 +29,7 @@ impl Engine {
         }
     }
 
-    /// Stores the tree, unless it is another one than the user was asked about.
+    /// Stores the tree, unless it has changed since the user was asked.
     pub(in crate::engine) fn store_tree_before_undo(&mut self, seen: String) {
         let Some(git) = self.repository.clone() else {
             let reason = "there is no repository to keep the tree in".to_owned();
@@ -50,7 +51,7 @@ impl Engine {
         });
     }
 
-    /// Puts files back and takes commits back: all of it, or nothing.
+    /// Restores files and reverts commits: all of it, or nothing.
     pub(in crate::engine) fn apply_reversal(&mut self, reversal: ReversalPlan, kept: String) {
         let Some(git) = self.repository.clone() else {
             let reason = "there is no repository that has the trees".to_owned();
@@ -91,7 +92,7 @@ impl Engine {
         });
     }
 
-    /// Opens or ticks the boxes of the steps in plan.md.
+    /// Unticks or ticks the boxes of the steps in plan.md.
     pub(in crate::engine) fn record_reversal(
         &mut self,
         reversal: &ReversalPlan,

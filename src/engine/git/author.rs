@@ -1,47 +1,43 @@
-//! In whose name commits are made.
+//! Finds the identity that git uses for commits.
 //!
-//! Refuses to invent a name.
+//! Never invents a name.
 
 use super::error::GitError;
 use super::repository::GitRepository;
 
-/// Whom git names in a commit.
+/// The identities that git writes into a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommitIdentity {
-    /// Who wrote it.
     pub author: GitPerson,
-    /// Who committed it.
     pub committer: GitPerson,
 }
 
-/// A name and an address.
+/// A name and an e-mail address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitPerson {
-    /// The name.
     pub name: String,
-    /// The e-mail address.
     pub email: String,
 }
 
-/// Git does not know in whose name to commit.
+/// Git has no name and address for commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingIdentity {
-    /// What git said.
+    /// The output of git.
     pub output: String,
 }
 
 impl MissingIdentity {
-    /// Says what the user can do about it.
+    /// Suggests what the user can do about it.
     pub fn hint(&self) -> &'static str {
         "run: git config --global user.name \"Your Name\" && git config --global user.email you@example.com"
     }
 }
 
 impl GitRepository {
-    /// Asks in whose name a commit would be made here.
+    /// Returns the identity that a commit here would have.
     ///
     /// # Errors
-    /// Git fails for another reason than a missing identity, which is the inner result.
+    /// Git fails for another reason than a missing identity; that one is the inner result.
     pub async fn commit_identity(
         &self,
     ) -> Result<Result<CommitIdentity, MissingIdentity>, GitError> {
@@ -69,7 +65,7 @@ impl GitRepository {
     }
 }
 
-/// Reads `Name <address> 1700000000 +0000`.
+/// Parses `Name <address> 1700000000 +0000`.
 fn parse_person(line: &str) -> Option<GitPerson> {
     let (name, rest) = line.split_once(" <")?;
     let (email, _) = rest.split_once('>')?;

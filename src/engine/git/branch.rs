@@ -1,6 +1,6 @@
-//! Where HEAD is, which branch is the default one, and where a run's commits go.
+//! Reads HEAD, finds the default branch, and switches to the branch for a run's commits.
 //!
-//! Refuses to move anything but HEAD: work that is not committed stays as it is.
+//! Moves nothing but HEAD: uncommitted work stays as it is.
 
 use std::fs;
 
@@ -10,7 +10,8 @@ use super::error::GitError;
 use super::repository::GitRepository;
 use super::{CommitId, TreeId};
 
-/// What of git's folder says that something is under way which leaves a branch only when it is over.
+/// Files in git's folder that show an operation in progress. Such an operation must finish before the branch
+/// can change.
 const OPERATION_MARKERS: [&str; 6] = [
     "MERGE_HEAD",
     "CHERRY_PICK_HEAD",
@@ -20,26 +21,26 @@ const OPERATION_MARKERS: [&str; 6] = [
     "BISECT_LOG",
 ];
 
-/// Where HEAD is.
+/// What HEAD points to: a branch or a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "head", rename_all = "snake_case")]
 pub enum GitHead {
-    /// On a branch.
+    /// HEAD is on a branch.
     Branch {
-        /// Its short name.
+        /// The short name of the branch.
         name: String,
-        /// Its last commit; `None` before the first.
+        /// The last commit; `None` before the first.
         commit: Option<CommitId>,
     },
-    /// On no branch.
+    /// HEAD is on no branch.
     Detached {
-        /// The commit.
+        /// The commit that is checked out.
         commit: CommitId,
     },
 }
 
 impl GitHead {
-    /// The last commit, if there is one.
+    /// Returns the last commit, if there is one.
     pub fn commit(&self) -> Option<&CommitId> {
         match self {
             Self::Branch { commit, .. } => commit.as_ref(),
@@ -48,29 +49,28 @@ impl GitHead {
     }
 }
 
-/// What the user said about the branch of a run.
+/// What the user chose as the branch of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BranchChoice {
-    /// Nothing: a new branch where the current one is the default branch.
+    /// No choice: a new branch where the current one is the default branch.
     Unsaid,
-    /// The current branch, whatever it is.
+    /// The current branch, even if it is the default branch.
     Current,
-    /// A new branch.
     New,
 }
 
-/// Where a run's commits go.
+/// The branch that a run's commits go to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RunBranch {
-    /// To the branch that was current.
+    /// The branch that was already checked out.
     Stayed(String),
-    /// To a branch made for it.
+    /// A branch that was created for the run.
     Created(String),
 }
 
 impl GitRepository {
-    /// Tells where HEAD is.
+    /// Reads where HEAD is.
     ///
     /// # Errors
     /// Git fails.
@@ -94,7 +94,7 @@ impl GitRepository {
         }
     }
 
-    /// The branch that is checked out; `None` where a commit is.
+    /// Returns the branch that is checked out; `None` on a detached HEAD.
     ///
     /// # Errors
     /// Git fails.
@@ -107,18 +107,18 @@ impl GitRepository {
             .await
     }
 
-    /// The branch that the file HEAD names, which is read first by git, too, without the price of a program;
-    /// `None` where it holds anything else.
+    /// Reads the branch from the HEAD file, which git also reads first, without the cost of starting a
+    /// program; `None` where the file contains anything else.
     pub fn branch_from_head_file(&self) -> Option<String> {
         let head = fs::read_to_string(self.git_dir.join("HEAD")).ok()?;
         let name = head.strip_prefix("ref: refs/heads/")?.strip_suffix('\n')?;
-        // Where references lie in a table, the file names one that cannot be.
+        // With the reftable format, the HEAD file names an invalid branch.
         let is_name =
             !name.is_empty() && !name.starts_with('.') && !name.contains(char::is_control);
         is_name.then(|| name.to_owned())
     }
 
-    /// The tree of the last commit; `None` before the first.
+    /// Returns the tree of the last commit; `None` before the first.
     ///
     /// # Errors
     /// Git fails.
@@ -130,8 +130,8 @@ impl GitRepository {
             .map(TreeId))
     }
 
-    /// Names the default branch: what `origin/HEAD` points at, else `init.defaultBranch`, `main` or
-    /// `master`, whichever exists first; `None` where none does.
+    /// Finds the default branch: the target of `origin/HEAD`, else the first that exists of
+    /// `init.defaultBranch`, `main` and `master`; `None` where none does.
     ///
     /// # Errors
     /// Git fails.
@@ -174,9 +174,9 @@ impl GitRepository {
         Ok(call.output().await?.is_success())
     }
 
-    /// Makes the branch for a run's commits current: the one that is, or `agent-collab/<slug>` (`-2`,
-    /// `-3`, … where that is taken). Before the first commit nothing is made; a detached HEAD always
-    /// gets a branch, since its commits would be lost.
+    /// Switches to the branch for a run's commits: the current one, or `agent-collab/<slug>` (`-2`, `-3`, …
+    /// where that name is taken). Before the first commit no branch is created. A detached HEAD always gets a
+    /// branch, because its commits would be lost.
     ///
     /// # Errors
     /// Git fails or refuses to switch.
@@ -208,12 +208,12 @@ impl GitRepository {
         Ok(RunBranch::Created(name))
     }
 
-    /// Finds a name for a run's branch that is not taken.
+    /// Finds a free name for a run's branch.
     ///
     /// # Errors
     /// Git fails.
     pub async fn free_branch_name(&self, slug: &str) -> Result<String, GitError> {
-        // A branch called `agent-collab` leaves no room for branches below it.
+        // A branch called `agent-collab` rules out branches below that name.
         let parting = if self.has_branch("agent-collab").await? {
             '-'
         } else {
@@ -229,7 +229,7 @@ impl GitRepository {
             .stdout_text()
             .await?;
         let taken: Vec<&str> = taken.lines().collect();
-        // A branch `x/y` stands in the way of `x`, too; letters may be equal to the file system.
+        // A branch `x/y` also rules out `x`; the file system may ignore case.
         let is_free = |name: &str| {
             !taken.iter().any(|other| {
                 other.eq_ignore_ascii_case(name)
@@ -247,10 +247,10 @@ impl GitRepository {
         Ok(name)
     }
 
-    /// Makes a branch at HEAD and switches to it; what is not committed stays as it is.
+    /// Creates a branch at HEAD and switches to it; uncommitted changes stay as they are.
     ///
     /// # Errors
-    /// The name is taken, or git refuses (a merge is under way).
+    /// The name is taken, or git refuses because a merge is in progress.
     pub async fn create_and_switch_branch(&self, name: &str) -> Result<(), GitError> {
         let under_way = OPERATION_MARKERS.iter().map(|name| self.git_dir.join(name));
         if let Some(found) = under_way.into_iter().find(|path| path.exists()) {
@@ -262,7 +262,7 @@ impl GitRepository {
                 ),
             });
         }
-        // The files stay, so nothing is checked out and no hook has anything to do.
+        // The files do not change, so nothing is checked out and no hook has to run.
         let from = self.current_branch().await?;
         let reference = format!("refs/heads/{name}");
         let head = self.head().await?;
@@ -290,7 +290,7 @@ impl GitRepository {
             .map(drop)
     }
 
-    /// Lists the commits after `base` (`None`: all), the oldest first, with their subjects.
+    /// Lists the commits after `base` (`None`: all), oldest first, with their subjects.
     ///
     /// # Errors
     /// Git fails.
@@ -316,7 +316,7 @@ impl GitRepository {
     }
 }
 
-/// Makes a word that may stand in a reference's name.
+/// Turns a text into a valid component of a reference name.
 pub(super) fn to_ref_component(text: &str) -> String {
     let word: String = text
         .chars()

@@ -1,8 +1,8 @@
-//! Commits exactly the paths it is given, as a tree has them that was tested.
+//! Commits exactly the given paths, with the content of the tree that was tested.
 //!
-//! The commit is made from an index of our own that starts at HEAD, so nothing that the user staged
-//! gets in; afterwards the user's index learns of the committed paths and of nothing else. A commit
-//! that fails leaves the user's index byte for byte as it was. Hooks run as for any commit.
+//! The commit is made from a private index that starts at HEAD, so nothing that the user staged gets in.
+//! Afterwards the committed paths, and nothing else, are refreshed in the user's index. A failed commit
+//! leaves the user's index unchanged, byte for byte. Hooks run as for any commit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, PathBuf};
@@ -17,43 +17,41 @@ use super::work_sandbox::WorkSandbox;
 use super::{CommitId, GitHead, TreeId};
 use crate::process::{CommandOutput, SandboxMount, SandboxSpec, StdinSource};
 
-/// A commit that was not made, or not in full.
+/// A commit that was not made, or not completely.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{output}")]
 pub struct CommitFailure {
-    /// Why.
     pub kind: CommitFailureKind,
-    /// What git and the hooks said last.
+    /// The last output of git and the hooks.
     pub output: String,
 }
 
-/// Why a commit was not made.
+/// Classifies why a commit was not made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommitFailureKind {
     /// Nothing differs from the last commit.
     NothingToCommit,
-    /// This hook refused.
+    /// This hook rejected the commit.
     Hook(String),
-    /// Git does not know in whose name.
+    /// Git has no identity for commits.
     Identity,
-    /// The signature failed.
+    /// Signing failed.
     Signing,
-    /// Another git command holds a lock.
+    /// Another git command has a lock.
     Lock,
-    /// A merge, cherry-pick or revert is under way; its file in git's folder is named.
+    /// A merge, cherry-pick or revert is in progress; names its file in git's folder.
     OperationInProgress(&'static str),
-    /// It did not end in time.
+    /// The commit did not finish in time.
     TimedOut,
     /// The run is being stopped.
     Cancelled,
-    /// The commit was made, but the user's index could not be told; `git reset` mends it.
+    /// The commit was made, but the user's index could not be refreshed; `git reset` repairs it.
     IndexBehind(CommitId),
-    /// Anything else.
     Other,
 }
 
 impl CommitFailure {
-    /// What to tell of a commit that stands while the user's index does not know of it.
+    /// Describes a commit that is valid while the user's index does not contain it.
     pub fn index_behind_message(&self, commit: &CommitId) -> String {
         let short = commit.0.get(..12).unwrap_or(&commit.0);
         format!(
@@ -89,11 +87,12 @@ impl From<GitError> for CommitFailure {
 
 impl GitRepository {
     /// Commits what the tree `tested` has at `paths`, relative to the root: new, changed, moved and removed
-    /// files, modes and links. The work tree is not read, so nothing that was written since gets in and no filter
-    /// runs. Paths in `leave_out` and in the program's own folders are not committed.
+    /// files, modes and links. The work tree is not read, so nothing that was written since gets in and no
+    /// filter runs. Paths in `leave_out` and in the program's own folders are not committed.
     ///
     /// # Errors
-    /// Nothing was committed, for the reason told; or, `IndexBehind`, all was but the user's index.
+    /// Nothing was committed, for the given reason; or, with `IndexBehind`, everything was, but the user's
+    /// index is not refreshed.
     pub async fn commit_paths(
         &self,
         tested: &TreeId,
@@ -117,7 +116,7 @@ impl GitRepository {
         }
         let base = match self.head_tree().await? {
             Some(base) => base,
-            // Before the first commit: the empty tree.
+            // Before the first commit the base is the empty tree.
             None => TreeId(self.git_object_command(&["mktree"]).stdout_text().await?),
         };
         let changes = self.changes_between(&base, tested).await?;
@@ -136,7 +135,7 @@ impl GitRepository {
         self.commit_whole_tree(&tree, message).await
     }
 
-    /// Commits what an index of our own holds, and tells the user's index of its paths.
+    /// Commits the content of a private index and refreshes the user's index for its paths.
     pub(super) async fn commit_index(
         &self,
         index: &PrivateIndex,
@@ -178,7 +177,7 @@ impl GitRepository {
         Ok(())
     }
 
-    /// Commits into a copy of git's folder and moves the branch to what came of it.
+    /// Commits in a copy of git's folder and moves the branch to the resulting commit.
     async fn commit_in_sandbox(
         &self,
         index: &PrivateIndex,
@@ -193,7 +192,7 @@ impl GitRepository {
         let made = match self.head_in_copy(&head, index) {
             Some(made) => made,
             None => {
-                // The copy may hold what a hook planted, so that git reads it held, too.
+                // A hook may have planted something in the copy, so git reads it in the sandbox, too.
                 let made = self.git_object_command(&["rev-parse", "--verify", "HEAD^{commit}"]);
                 CommitId(made.sandbox(Some(held)).stdout_text().await?)
             }
@@ -201,6 +200,7 @@ impl GitRepository {
         let about = self.git_object_command(&["log", "-1", "--format=%P%n%s"]);
         let about = about.arg(&made.0).stdout_text().await?;
         let (parents, subject) = about.split_once('\n').unwrap_or((&about, ""));
+        // A hook may have moved HEAD: accept only a direct successor of the last commit.
         let parent = parents.split(' ').find(|id| !id.is_empty());
         if parent != head.commit().map(|commit| commit.0.as_str()) {
             let output = "a hook moved HEAD to a commit that does not follow the last one";
@@ -210,7 +210,7 @@ impl GitRepository {
         Ok(made)
     }
 
-    /// Moves the branch, or HEAD where none is checked out, from where it was to a commit.
+    /// Moves the branch, or a detached HEAD, from its old commit to a new one.
     async fn move_head(
         &self,
         head: &GitHead,
@@ -227,6 +227,7 @@ impl GitRepository {
             GitHead::Branch { name, .. } => call.arg(format!("refs/heads/{name}")),
             GitHead::Detached { .. } => call.arg("--no-deref").arg("HEAD"),
         };
+        // With the old value git refuses if the branch has moved since; zeros mean that it must not exist yet.
         let nothing = "0".repeat(to.0.len());
         let from = head.commit().map_or(nothing, |commit| commit.0.clone());
         call.arg(&to.0).arg(from).stdout_text().await.map(drop)
@@ -262,7 +263,7 @@ impl GitRepository {
     }
 }
 
-/// Says why `git commit_paths` failed, by its own trace where a hook did it, else by what it said.
+/// Explains why `git commit` failed: from git's trace if a hook failed, else from the output.
 fn explain_failure(finished: &CommandOutput, trace: &str) -> CommitFailure {
     let output = last_output(finished);
     match find_failed_hook(trace) {
@@ -275,7 +276,7 @@ fn explain_failure(finished: &CommandOutput, trace: &str) -> CommitFailure {
     }
 }
 
-/// Finds the hook that ended with a failure in git's event trace, and its exit code.
+/// Finds the hook that failed in git's event trace, and its exit code.
 fn find_failed_hook(trace: &str) -> Option<(String, i64)> {
     let mut hooks = BTreeMap::new();
     for event in trace

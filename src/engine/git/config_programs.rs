@@ -1,6 +1,8 @@
-//! The files of the repository that git's configuration names as programs: filters, drivers of diff and merge, aliases.
+//! Finds the files of the repository that git's configuration names as programs: filters, diff and merge
+//! drivers, aliases.
 //!
-//! Each word of such a command that could mean a file of the repository counts; what that file runs itself is not known.
+//! Each word of such a command that could be a file of the repository counts. What that file runs itself is
+//! unknown.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -9,7 +11,7 @@ use super::error::GitError;
 use super::git_command::{HookPolicy, path_from_bytes, split_nul};
 use super::repository::GitRepository;
 
-/// What the keys begin with whose values git, or a tool that calls it, runs.
+/// Prefixes of the keys whose values git, or a tool that calls it, runs.
 const PROGRAM_KEYS: [&str; 17] = [
     "filter.",
     "diff.",
@@ -30,17 +32,18 @@ const PROGRAM_KEYS: [&str; 17] = [
     "interactive.difffilter",
 ];
 
-/// What git's configuration says of what runs.
+/// What git's configuration says about programs.
 #[derive(Debug, Default)]
 pub(super) struct GitConfiguration {
-    /// The files that it is read from.
+    /// The files that the configuration is read from.
     pub(super) files: BTreeSet<PathBuf>,
-    /// The paths of the repository that it names as programs.
+    /// The paths in the repository that it names as programs.
     pub(super) programs: Vec<PathBuf>,
 }
 
 impl GitRepository {
-    /// The paths, relative to the root, that the configuration may run a program from: files, or folders of them.
+    /// Returns the paths, relative to the root, that the configuration may run a program from: files, or
+    /// folders of them.
     ///
     /// # Errors
     /// Git fails.
@@ -48,7 +51,7 @@ impl GitRepository {
         Ok(self.read_configuration().await?.programs)
     }
 
-    /// Reads which files git takes its configuration from, and which programs that names.
+    /// Reads which files git takes its configuration from, and which programs they name.
     pub(super) async fn read_configuration(&self) -> Result<GitConfiguration, GitError> {
         let list = self.git_object_command(&["config", "--list", "--show-origin", "-z"]);
         let output = list.hooks(HookPolicy::Run).stdout_bytes().await?;
@@ -70,7 +73,7 @@ impl GitRepository {
         Ok(found)
     }
 
-    /// What a word means below the root: as it is written, and where its links lead.
+    /// Resolves a word below the root: as it is written, and with its links followed.
     fn paths_meant_by(&self, word: &str) -> Vec<PathBuf> {
         let path = self.root.join(word);
         let real = path.canonicalize().ok();

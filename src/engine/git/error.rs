@@ -1,4 +1,4 @@
-//! What can go wrong with git, and what to do about it.
+//! The errors of git, with hints for the user.
 
 use std::path::PathBuf;
 
@@ -6,77 +6,74 @@ use thiserror::Error;
 
 use crate::process::SpawnError;
 
-/// A git command that did not do its work.
+/// A git command that failed.
 #[derive(Debug, Error)]
 pub enum GitError {
     /// The program did not start.
     #[error("cannot run git: {0}")]
     Start(#[source] SpawnError),
-    /// It ended with a failure.
+    /// The command exited with a failure.
     #[error("`git {command}` failed: {output}")]
     Failed {
-        /// The sub-command and its arguments, for people.
+        /// The sub-command and its arguments, for display.
         command: String,
-        /// The end of what it said.
+        /// The end of its output.
         output: String,
     },
-    /// It did not end in time and was stopped.
+    /// It did not finish in time and was stopped.
     #[error("`git {command}` did not end within {seconds} seconds")]
     TimedOut {
-        /// The sub-command.
         command: String,
-        /// The limit.
+        /// The limit, in seconds.
         seconds: u64,
     },
     /// It was stopped because the run is being stopped.
     #[error("`git {command}` was stopped")]
     Cancelled {
-        /// The sub-command.
+        /// The sub-command that was running.
         command: String,
     },
-    /// It said something this program cannot read, or more than it keeps.
+    /// The output cannot be parsed, or is longer than the limit.
     #[error("cannot read what `git {command}` printed: {what}")]
     Unreadable {
-        /// The sub-command.
         command: String,
         /// What is wrong with it.
         what: String,
     },
-    /// A file of the work tree or of git's could not be read, written or removed.
+    /// A file in the work tree or in git's folder could not be read, written or removed.
     #[error("cannot {verb} {}: {source}", path.display())]
     File {
-        /// What was tried: `read`, `write`, `remove`.
+        /// The operation that failed: `read`, `write`, `remove`.
         verb: &'static str,
-        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// A filter could be a program that an agent wrote, and nothing would hold it.
+    /// A filter could be a program that an agent wrote, and no sandbox is available.
     #[error(
         "git's configuration runs `{command}` on files ({key}); an agent could change that program, and nothing holds it here: {why}"
     )]
     UnsandboxedFilter {
-        /// The key of the configuration.
+        /// The key in the configuration.
         key: String,
-        /// What it runs.
+        /// The command that it runs.
         command: String,
-        /// Why nothing holds it.
+        /// Why no sandbox is available.
         why: String,
     },
-    /// A path that is not a plain path below the root was to be committed.
+    /// A path to commit is not a plain path below the root.
     #[error("{} is not a path inside the repository", path.display())]
     PathOutsideRoot {
-        /// The path.
+        /// The path as the caller gave it.
         path: PathBuf,
     },
 }
 
 impl GitError {
-    /// Says what the user can do about it.
+    /// Suggests what the user can do about it.
     pub fn hint(&self) -> String {
         match self {
-            // No key of the configuration names another one.
+            // The git program cannot be set in the configuration.
             Self::Start(SpawnError::NotOnPath { .. }) => {
                 "install git 2.30 or newer, and see that PATH names its folder".to_owned()
             }
@@ -103,7 +100,7 @@ impl GitError {
     }
 }
 
-/// Tells whether git said that an attribute names an encoding which it cannot work with.
+/// Returns true if git reported that an attribute names an encoding that it does not support.
 pub(super) fn is_encoding_error(output: &str) -> bool {
     [
         "failed to encode",

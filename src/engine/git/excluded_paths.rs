@@ -1,6 +1,4 @@
-//! The program's own folders in the work tree: no tree, restoration, commit or list of changes holds them.
-//!
-//! Refuses to know what lies in them.
+//! Excludes the program's own folders in the work tree from every tree, restore, commit and list of changes.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -8,12 +6,12 @@ use super::error::GitError;
 use super::git_command::{path_from_bytes, split_nul};
 use super::repository::GitRepository;
 
-/// The folder that is the program's in every repository.
+/// The folder that belongs to the program in every repository.
 pub(super) const OWN_FOLDER: &str = ".agent-collab";
 
 impl GitRepository {
-    /// The same repository, in which one more folder is the program's own: absolute below the real
-    /// root, or relative to it. The root itself and a folder outside of it change nothing.
+    /// Adds one more folder that belongs to the program: absolute below the real root, or relative to it. The
+    /// root itself and a folder outside of it change nothing.
     #[must_use]
     pub fn with_excluded_folder(mut self, folder: &Path) -> Self {
         let below = folder.strip_prefix(&self.root).unwrap_or(folder);
@@ -30,7 +28,7 @@ impl GitRepository {
         self
     }
 
-    /// Tells whether a path, relative to the root, is the program's own.
+    /// Returns true if a path, relative to the root, belongs to the program.
     pub fn is_excluded(&self, path: &Path) -> bool {
         let path: PathBuf = without_current_dir(path).collect();
         self.excluded_folders
@@ -38,7 +36,7 @@ impl GitRepository {
             .any(|folder| path.starts_with(folder))
     }
 
-    /// Takes the program's own folders out of an index.
+    /// Removes the program's own folders from an index.
     pub(super) async fn remove_excluded_from_index(&self, index: &Path) -> Result<(), GitError> {
         let mut list = self
             .git_object_command(&["ls-files", "-z", "--"])

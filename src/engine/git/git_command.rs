@@ -1,6 +1,4 @@
-//! Calls the `git_command` program: never prompting, never paging, never leaving anything running.
-//!
-//! Refuses to know what a sub-command means.
+//! Runs the `git` program: never prompting, never paging, never leaving a process running.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -14,12 +12,12 @@ use crate::process::{
     SandboxSpec, SpawnSpec, StdinSource,
 };
 
-/// The longest output that is kept of one call, in bytes.
+/// The maximum output that is kept of one call, in bytes.
 const MAX_OUTPUT_BYTES: usize = 256 * 1024 * 1024;
-/// How long anything but a commit may take: a first snapshot of a large tree takes minutes on a slow disk.
+/// The time limit of every call but a commit: a first snapshot of a large tree takes minutes on a slow disk.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Settings for every call: plain output, no helper that stays behind or reaches for the terminal.
+/// Settings for every call: plain output, no helper that stays behind or uses the terminal.
 const BASE_CONFIG: [&str; 6] = [
     "core.quotePath=false",
     "core.fsmonitor=false",
@@ -29,7 +27,7 @@ const BASE_CONFIG: [&str; 6] = [
     "color.ui=false",
 ];
 
-/// Settings for every call whose hooks are silent: nothing that git would start, or enter, by itself.
+/// Settings for every call without hooks: git starts and enters nothing on its own.
 const NO_HOOKS_CONFIG: [&str; 4] = [
     "core.hooksPath=/dev/null",
     "submodule.recurse=false",
@@ -69,20 +67,20 @@ const SET_VARIABLES: [(&str, &str); 10] = [
     ("TERM", "dumb"),
 ];
 
-/// One call of git in the making.
+/// A git call that is being built.
 pub(super) struct GitCommand<'a> {
     settings: &'a GitSettings,
     folder: &'a Path,
     args: Vec<String>,
-    /// Settings of this call alone, as `display_name=value`.
+    /// Settings of this call alone, as `name=value`.
     config: Vec<&'static str>,
     env: Vec<(String, String)>,
     limits: CommandLimits,
     hooks: HookPolicy,
     sandbox: Option<SandboxSpec>,
-    /// Whose work tree it reads, so that it runs held.
+    /// The repository whose work tree it reads, in which case it runs in a sandbox.
     work_tree: Option<&'a GitRepository>,
-    /// The folders that it writes when it is held.
+    /// The folders that it writes when it runs in a sandbox.
     writable_folders: Vec<PathBuf>,
 }
 
@@ -94,16 +92,18 @@ pub(super) enum HookPolicy {
 }
 
 impl GitRepository {
-    /// Begins a call in the root, without hooks. It reads the work tree, so that a filter may run: it is held.
+    /// Builds a call in the root, without hooks. It reads the work tree, so that a filter may run: it runs in
+    /// a sandbox.
     pub(super) fn git_command<'a>(&'a self, args: &[&str]) -> GitCommand<'a> {
         let mut call = GitCommand::new(&self.settings, &self.root, args);
         call.work_tree = Some(self);
         call
     }
 
-    /// Begins a call that reads objects, references, an index or the configuration and no file of the work tree: it
-    /// runs no program that the configuration names, and nothing holds it. What writes an index that knows files of
-    /// the work tree is no such call: git looks once more at files that changed when the index did.
+    /// Builds a call that reads objects, references, an index or the configuration and no file of the work
+    /// tree. It runs no program that the configuration names, so it runs without a sandbox. A call that
+    /// writes an index with entries for files of the work tree is not of this kind: git reads files again
+    /// that changed when the index did.
     pub(super) fn git_object_command<'a>(&'a self, args: &[&str]) -> GitCommand<'a> {
         GitCommand::new(&self.settings, &self.root, args)
     }
@@ -139,13 +139,13 @@ impl<'a> GitCommand<'a> {
         self
     }
 
-    /// Sets this (`display_name=value`) for the call, over what the user has set.
+    /// Sets `name=value` for this call, over the user's settings.
     pub(super) fn config(mut self, setting: &'static str) -> Self {
         self.config.push(setting);
         self
     }
 
-    /// Works on another index than the user's.
+    /// Uses another index than the user's.
     pub(super) fn index_file(self, index: &Path) -> Self {
         let call = match index.parent() {
             Some(folder) => self.writable_folder(folder),
@@ -155,19 +155,19 @@ impl<'a> GitCommand<'a> {
         call.env("GIT_INDEX_FILE", index)
     }
 
-    /// Writes this folder, but no `.git_command` in it.
+    /// Allows writes to this folder, but not to a `.git` in it.
     pub(super) fn writable_folder(mut self, folder: &Path) -> Self {
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         self.writable_folders.push(folder);
         self
     }
 
-    /// Takes paths as they stand: no `*` and no `:(…)` in them means anything.
+    /// Takes paths literally: `*` and `:(…)` have no special meaning.
     pub(super) fn literal_paths(self) -> Self {
         self.env("GIT_LITERAL_PATHSPECS", "1")
     }
 
-    /// Sends paths, each with a NUL byte behind it.
+    /// Sends paths on standard input, each followed by a NUL byte.
     pub(super) fn stdin_paths<'p>(mut self, paths: impl IntoIterator<Item = &'p Path>) -> Self {
         let mut bytes = Vec::new();
         for path in paths {
@@ -188,7 +188,7 @@ impl<'a> GitCommand<'a> {
         self
     }
 
-    /// Runs inside of this, where there is something.
+    /// Runs in this sandbox, if there is one.
     pub(super) fn sandbox(mut self, held: Option<SandboxSpec>) -> Self {
         self.sandbox = held;
         self
@@ -199,7 +199,7 @@ impl<'a> GitCommand<'a> {
         self
     }
 
-    /// Keeps only so many bytes of the output.
+    /// Keeps at most this many bytes of the output.
     pub(super) fn max_output(mut self, cap: usize) -> Self {
         self.limits.output_cap = cap;
         self
@@ -209,7 +209,7 @@ impl<'a> GitCommand<'a> {
         let marker = ProcessMark::new(&self.settings.run, "git");
         let mut spec = SpawnSpec::new(self.settings.program.clone(), self.folder, marker);
         spec.sandbox = match self.work_tree {
-            // Its places were named when it was held.
+            // The writable folders were added when the sandbox was built.
             Some(_) => self.sandbox.clone(),
             None => self
                 .sandbox
@@ -228,19 +228,21 @@ impl<'a> GitCommand<'a> {
         for setting in BASE_CONFIG.iter().chain(&self.config) {
             spec = spec.args(["-c", *setting]);
         }
-        // Flags reach the git commands that hooks run; there they would surprise.
+        // Flags are inherited by git commands that hooks run, which would not expect them.
         if self.hooks == HookPolicy::Disabled {
             for setting in NO_HOOKS_CONFIG {
                 spec = spec.args(["-c", setting]);
             }
             spec = spec.args(["--no-optional-locks"]);
-            // What is missing of a partial clone would be fetched by a program that the configuration names.
+            // The missing objects of a partial clone would be fetched by a program that the configuration
+            // names.
             spec = spec.env("GIT_NO_LAZY_FETCH", "1");
         }
         spec.args(["--no-pager"]).args(self.args.clone())
     }
 
-    /// A private index lies among temporary files, which a held call has for itself.
+    /// Mounts the folder of a private index: it is a temporary folder, and a sandboxed call has temporary
+    /// folders of its own.
     fn mount_index_folder(&self, held: SandboxSpec) -> SandboxSpec {
         let mut set = self.env.iter();
         let index = set.find(|(name, _)| name == "GIT_INDEX_FILE");
@@ -257,7 +259,7 @@ impl<'a> GitCommand<'a> {
             .join(" ")
     }
 
-    /// Runs it; an exit code other than 0 is no error here.
+    /// Runs the call; an exit code other than 0 is not an error here.
     pub(super) async fn output(mut self) -> Result<CommandOutput, GitError> {
         if let Some(repository) = self.work_tree {
             self.sandbox = repository
@@ -267,7 +269,7 @@ impl<'a> GitCommand<'a> {
         self.output_without_work_sandbox().await
     }
 
-    /// The same, held by nothing but what was named.
+    /// Runs the call without the work tree's sandbox, in an explicit sandbox only.
     pub(super) async fn output_without_work_sandbox(self) -> Result<CommandOutput, GitError> {
         let command = self.display_name();
         let children = &self.settings.spawner;
@@ -285,7 +287,7 @@ impl<'a> GitCommand<'a> {
         }
     }
 
-    /// Runs it and gives its whole output.
+    /// Runs the call and returns its whole output.
     pub(super) async fn stdout_bytes(self) -> Result<Vec<u8>, GitError> {
         let command = self.display_name();
         let finished = self.output().await?;
@@ -304,7 +306,7 @@ impl<'a> GitCommand<'a> {
             })
     }
 
-    /// Runs it and gives its whole output as text without the last line end.
+    /// Runs the call and returns its whole output as text without the last line end.
     pub(super) async fn stdout_text(self) -> Result<String, GitError> {
         let command = self.display_name();
         let mut text =
@@ -318,7 +320,7 @@ impl<'a> GitCommand<'a> {
         Ok(text)
     }
 
-    /// Runs it and gives its output where it succeeds, `None` where it ends with a failure.
+    /// Runs the call and returns its output if it succeeds, `None` if it fails.
     pub(super) async fn stdout_text_if_success(self) -> Result<Option<String>, GitError> {
         let finished = self.output().await?;
         Ok(finished
@@ -327,7 +329,7 @@ impl<'a> GitCommand<'a> {
     }
 }
 
-/// What git said last, standard error first.
+/// Returns the last output of git, standard error first.
 pub(super) fn last_output(finished: &CommandOutput) -> String {
     let (out, err) = (finished.stdout.to_text(), finished.stderr.to_text());
     let said = format!("{}\n{}", out.trim(), err.trim());
@@ -340,12 +342,12 @@ pub(super) fn last_output(finished: &CommandOutput) -> String {
     said[start..].to_owned()
 }
 
-/// The path that git printed as these bytes.
+/// Converts the bytes that git printed into a path.
 pub(super) fn path_from_bytes(bytes: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(bytes))
 }
 
-/// The parts of a NUL-terminated list.
+/// Splits a NUL-terminated list.
 pub(super) fn split_nul(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes
         .split(|byte| *byte == 0)

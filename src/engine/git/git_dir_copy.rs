@@ -1,7 +1,7 @@
-//! A copy of git's folder that a commit and its hooks write in place of the real one.
+//! Copies git's folder for a commit and its hooks, which write to the copy instead of the original.
 //!
-//! Only objects are shared. What a hook writes beside them is thrown away with the copy, so that it plants no setting
-//! that a later git would run or follow, under whatever name; the program moves the branch itself.
+//! Only objects are shared. Anything else that a hook writes is discarded with the copy, so that no setting,
+//! under whatever name, gets planted for a later git to run or follow. The program moves the branch itself.
 
 use std::fs;
 use std::io;
@@ -14,21 +14,23 @@ use super::repository::GitRepository;
 use super::tree_snapshot::PrivateIndex;
 use crate::process::SandboxMount;
 
-/// Folders of git's that programs fill with content beside the objects: nothing in them runs or configures.
+/// Folders in git's folder that store content besides the objects: nothing in them runs or configures.
 const CONTENT_FOLDERS: [&str; 2] = ["lfs", "annex"];
 /// References that a commit and the stashes of its hooks do not touch.
 const OTHER_REFS: [&str; 3] = ["agent-collab", "remotes", "tags"];
-/// Larger files of git's folder are not settings, and a commit does not need them.
+/// The maximum size of a copied file; larger files in git's folder are not settings, and a commit does not
+/// need them.
 const MAX_COPIED_BYTES: u64 = 64 * 1024 * 1024;
 
 type SandboxMountList = Vec<(PathBuf, SandboxMount)>;
 
 impl GitRepository {
-    /// The places where a held call may write content: objects, and what filters keep beside them.
+    /// Returns the mounts in which a sandboxed call may write content: objects, and what filters store beside
+    /// them.
     pub(super) fn content_mounts(&self) -> Result<SandboxMountList, GitError> {
         let objects = canonical_or_same(&self.common_dir.join("objects"));
         let info = objects.join("info");
-        // What is missing could be made, with `alternates` in it.
+        // If it were missing, a call could create it with an `alternates` file in it.
         fs::create_dir_all(&info).map_err(|source| GitError::File {
             verb: "create",
             path: info.clone(),
@@ -59,7 +61,8 @@ impl GitRepository {
         attributes.is_ok_and(|text| text.contains("filter=lfs"))
     }
 
-    /// The commit that a branch, or HEAD, has in the copies; `None` where references lie in no files of their own.
+    /// Returns the commit of a branch or HEAD in the copy; `None` where references are not stored in files of
+    /// their own.
     pub(super) fn head_in_copy(&self, head: &GitHead, beside: &PrivateIndex) -> Option<CommitId> {
         let file = match head {
             GitHead::Branch { name, .. } => {
@@ -72,11 +75,13 @@ impl GitRepository {
         };
         let id = fs::read_to_string(file).ok()?;
         let id = id.trim_end();
+        // A hook may have written this file, so accept nothing but an object id.
         let is_id = [40, 64].contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_id.then(|| CommitId(id.to_owned()))
     }
 
-    /// Copies what a commit needs of git's folders, and gives the places that lay the copies over them.
+    /// Copies the parts of git's folders that a commit needs, and returns the mounts that place the copies
+    /// over them.
     pub(super) fn copy_git_dir(&self, beside: &PrivateIndex) -> Result<SandboxMountList, GitError> {
         let mut places = self.content_mounts()?;
         let mut copies = vec![(&self.common_dir, beside.sibling_path("common"))];
@@ -107,13 +112,13 @@ fn copy_folder(folder: &Path, copy: &Path, places: &mut SandboxMountList) -> io:
         let target = copy.join(&name);
         let name = name.to_string_lossy();
         let Ok(found) = path.metadata() else {
-            // A link that leads nowhere.
+            // A dangling link.
             continue;
         };
         if found.is_dir() {
             fs::create_dir(&target)?;
             match &*name {
-                // The content's own places say what holds there.
+                // The content mounts decide about these.
                 "objects" => {}
                 _ if CONTENT_FOLDERS.contains(&&*name) => {}
                 "refs" => copy_refs(&path, &target, places)?,
@@ -166,7 +171,7 @@ fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Hooks that stash need to find their stash again.
+/// Copies the stash log: hooks that stash need to find their stash again.
 fn copy_stash_log(from: &Path, to: &Path) -> io::Result<()> {
     let log = Path::new("refs/stash");
     if from.join(log).is_file() {
@@ -176,7 +181,7 @@ fn copy_stash_log(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Another git may remove a reference that it packs.
+/// Copies a file if it exists: another git may remove a reference while packing it.
 fn copy_if_exists(from: &Path, to: &Path) -> io::Result<()> {
     match fs::copy(from, to) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -1,6 +1,4 @@
-//! What differs from the last commit, and what git ignores.
-//!
-//! Refuses to know who made a change.
+//! Lists what differs from the last commit, and what git ignores.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +13,6 @@ use super::repository::GitRepository;
 pub struct StatusChange {
     /// The path, relative to the root; a moved file is two changes.
     pub path: PathBuf,
-    /// How it differs.
     pub status: FileStatus,
 }
 
@@ -23,25 +20,24 @@ pub struct StatusChange {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileStatus {
-    /// New, and known to the index.
+    /// New, and in the index.
     Added,
     /// Changed in content or mode.
     Modified,
-    /// Gone.
     Deleted,
     /// A file became a link, or the other way round.
     Retyped,
-    /// New, and not known to the index; a nested repository ends in a slash.
+    /// New, and not in the index; a nested repository ends in a slash.
     Untracked,
-    /// In conflict.
     Unmerged,
-    /// A submodule at another commit. What changed inside of it is not looked for: its own settings would run.
+    /// A submodule at another commit. Changes inside of it are not searched, because its own settings would
+    /// run.
     Submodule,
 }
 
 impl GitRepository {
-    /// Lists the files, relative to the root, those of the index and new ones; ignored files, and names that are
-    /// no text, are left out.
+    /// Lists the files in the index and new files, relative to the root; ignored files, and names that are
+    /// not valid text, are left out.
     ///
     /// # Errors
     /// Git fails.
@@ -54,15 +50,15 @@ impl GitRepository {
             "--exclude-standard",
             "--deduplicate",
         ];
-        // Names alone: no file is opened but those that say what is ignored, and no filter runs.
+        // Only names are listed: no file is opened except ignore files, and no filter runs.
         let output = self.git_object_command(&args).stdout_bytes().await?;
         let names = super::git_command::split_nul(&output);
         let names = names.filter_map(|name| std::str::from_utf8(name).ok());
         Ok(names.map(str::to_owned).collect())
     }
 
-    /// Lists what differs from the last commit, staged, unstaged and untracked alike; ignored files
-    /// and the program's own folders never count.
+    /// Lists what differs from the last commit: staged, unstaged and untracked. Ignored files and the
+    /// program's own folders never count.
     ///
     /// # Errors
     /// Git fails.
@@ -87,7 +83,7 @@ impl GitRepository {
         Ok(changes)
     }
 
-    /// Tells whether git ignores a path, relative to the root.
+    /// Returns true if git ignores a path, relative to the root.
     ///
     /// # Errors
     /// Git fails.
@@ -108,7 +104,7 @@ impl GitRepository {
     }
 }
 
-/// Reads a record of porcelain v2; the inner `None` is a header, which tells of no change.
+/// Parses a record of porcelain v2; the inner `None` is a header, which is not a change.
 fn parse_status_record(record: &[u8]) -> Option<Option<StatusChange>> {
     let (kind, rest) = (record.first()?, record.get(2..)?);
     let n_fields = match kind {
@@ -129,7 +125,7 @@ fn parse_status_record(record: &[u8]) -> Option<Option<StatusChange>> {
     Some(Some(StatusChange { path, status }))
 }
 
-/// Joins the index's and the work tree's letter: what counts is the work tree against the last commit.
+/// Combines the letters for index and work tree: the work tree is compared with the last commit.
 fn status_from_letters(letters: &[u8]) -> Option<FileStatus> {
     let (staged, unstaged) = (*letters.first()?, *letters.get(1)?);
     Some(match (staged, unstaged) {

@@ -1,6 +1,6 @@
-//! Files that no commit will have because of lines that a step wrote into a `.gitignore`.
+//! Finds files that no commit will contain because of lines that a step wrote into a `.gitignore`.
 //!
-//! Refuses to judge files that were ignored before: those are the user's arrangement.
+//! Files that were ignored before are the user's choice and are not reported.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -11,8 +11,8 @@ use super::error::GitError;
 use super::git_command::{last_output, path_from_bytes, split_nul};
 use super::repository::GitRepository;
 
-/// Names of files and folders that tools build, install and cache: nobody commits them, and every step that sets up a
-/// project ignores them.
+/// Names of build outputs, installed packages and caches: they are never committed, and every step that
+/// sets up a project ignores them.
 const BUILD_OUTPUT_NAMES: [&str; 25] = [
     "node_modules",
     "target",
@@ -41,7 +41,7 @@ const BUILD_OUTPUT_NAMES: [&str; 25] = [
     ".DS_Store",
 ];
 
-/// Endings of what tools build and write down.
+/// Extensions of files that tools build or write as logs.
 const BUILD_OUTPUT_EXTENSIONS: [&str; 10] = [
     "pyc",
     "pyo",
@@ -56,8 +56,8 @@ const BUILD_OUTPUT_EXTENSIONS: [&str; 10] = [
 ];
 
 impl GitRepository {
-    /// Lists what lies in the work tree and is ignored by a line of a `.gitignore` which came between two trees, with
-    /// that line. What tools build, install and cache is left out.
+    /// Lists ignored files in the work tree whose `.gitignore` line was added between two trees, with that
+    /// line. Build outputs, installed packages and caches are left out.
     ///
     /// # Errors
     /// Git fails.
@@ -93,7 +93,7 @@ impl GitRepository {
         Ok(new.map(|(path, _, pattern)| (path, pattern)).collect())
     }
 
-    /// Everything ignored, folders as one, with the file and the line that do it.
+    /// Lists everything ignored, a folder as one entry, with the file and the line that ignore it.
     async fn ignored_files_with_patterns(
         &self,
     ) -> Result<Vec<(PathBuf, PathBuf, String)>, GitError> {
@@ -117,7 +117,7 @@ impl GitRepository {
             .stdin_paths(ignored.iter().map(PathBuf::as_path))
             .output()
             .await?;
-        // 1: no line ignores any of them, because it is gone by now.
+        // Exit code 1 means that no line ignores any of them, because the line is gone by now.
         let output = match (finished.exit.code, finished.stdout.complete_bytes()) {
             (Some(0 | 1), Some(output)) => output.to_vec(),
             _ => {

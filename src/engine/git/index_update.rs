@@ -1,7 +1,7 @@
-//! Tells the user's index of a commit, so that what is staged for other paths stays.
+//! Refreshes the user's index after a commit, and keeps what is staged for other paths.
 //!
-//! Whoever writes an index may read files of the work tree by the way, with their filters: git writes a copy, held, and
-//! the program puts it in the place of the index under git's own lock.
+//! Writing an index may read files of the work tree, with their filters. Therefore git writes a copy in a
+//! sandbox, and the program replaces the index with it under git's own lock.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
@@ -19,21 +19,21 @@ use super::repository::GitRepository;
 use super::tree_snapshot::PrivateIndex;
 use crate::process::StdinSource;
 
-/// How long somebody else's lock on the index is waited for once the commit is made.
+/// How long to wait for another process's lock on the index after the commit.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What became of one try.
+/// The result of one attempt.
 enum IndexUpdateAttempt {
     Done,
-    /// Somebody else writes the index, or did meanwhile; what git says of it.
+    /// Another process has the lock or changed the index; the output of git.
     Busy(String),
 }
 
 impl GitRepository {
-    /// Tells the user's index of the paths that a commit took: what was staged for others stays.
+    /// Refreshes the paths of a commit in the user's index; what is staged for other paths stays.
     ///
     /// # Errors
-    /// `IndexBehind`: the commit stands, the index does not know of it.
+    /// `IndexBehind`: the commit is valid, but the index does not contain it.
     pub async fn refresh_index(&self, commit: &CommitId) -> Result<(), CommitFailure> {
         let behind = |output: String| {
             CommitFailure::new(CommitFailureKind::IndexBehind(commit.clone()), output)
@@ -84,7 +84,7 @@ impl GitRepository {
     }
 }
 
-/// By what one version of a file is told from the next.
+/// Returns values that distinguish one version of a file from the next.
 fn file_version(path: &Path) -> Option<[i64; 5]> {
     let found = path.metadata().ok()?;
     let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
@@ -97,7 +97,7 @@ fn file_version(path: &Path) -> Option<[i64; 5]> {
     ])
 }
 
-/// Puts a new index in the place of the one that has this version.
+/// Replaces the index if it still has this version.
 fn replace_index(
     index: &Path,
     lock: &Path,
@@ -105,6 +105,7 @@ fn replace_index(
     version: &Option<[i64; 5]>,
 ) -> io::Result<IndexUpdateAttempt> {
     let bytes = fs::read(new)?;
+    // This is git's own lock: while the file exists, no other git command writes the index.
     let mut file = match File::create_new(lock) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             let said = format!("Unable to create '{}': File exists.", lock.display());
@@ -126,6 +127,7 @@ fn move_into_place(
     lock: &Path,
     version: &Option<[i64; 5]>,
 ) -> io::Result<IndexUpdateAttempt> {
+    // Another program wrote the index after it was copied; its changes must not be lost.
     if file_version(index) != *version {
         return Ok(IndexUpdateAttempt::Busy(format!(
             "{} changed meanwhile",
@@ -140,7 +142,8 @@ fn move_into_place(
     Ok(IndexUpdateAttempt::Done)
 }
 
-/// What an index is told so that it has what a commit has at the paths of a raw difference; what goes away goes first.
+/// Converts a raw diff into `update-index` input that gives the index the committed entries; removals come
+/// first.
 fn to_index_info(raw: &[u8]) -> Option<Vec<u8>> {
     let (mut goes, mut comes) = (Vec::new(), Vec::new());
     let mut parts = split_nul(raw);

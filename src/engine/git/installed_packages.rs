@@ -1,8 +1,7 @@
-//! Fingerprints what is installed beside the code: one mark for each package, made of the names, sizes and times of
-//! all that lies in it.
+//! Fingerprints installed packages: one mark for each package, made of the names, sizes and times of all
+//! files in it.
 //!
-//! Reads no file: whoever writes one cannot keep the time at which the system notes that it changed. Refuses to know
-//! what a package is for.
+//! Reads no file content: a writer cannot hide the change time that the system records.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,10 +14,10 @@ use sha2::{Digest, Sha256};
 /// Folders in which tools install packages.
 pub const DEPENDENCY_FOLDERS: [&str; 4] = ["node_modules", ".venv", "venv", "vendor"];
 
-/// How many files and folders are looked at in one of them.
+/// How many files and folders are scanned in one of these folders.
 const MAX_ENTRIES: usize = 200_000;
 
-/// What tools write there while they only use what is installed.
+/// Names that tools write while they only use the installed packages.
 const RUNTIME_CACHE_NAMES: [&str; 10] = [
     "__pycache__",
     ".cache",
@@ -35,13 +34,13 @@ const RUNTIME_CACHE_NAMES: [&str; 10] = [
 /// The packages of one folder.
 #[derive(Debug, Default)]
 pub(super) struct InstalledPackages {
-    /// A mark for each, by its path in the folder.
+    /// One mark for each package, by its path in the folder.
     pub marks: BTreeMap<PathBuf, String>,
-    /// How many more files and folders may be looked at; 0 where not all were.
+    /// How many more files and folders may be scanned; 0 if the limit was reached.
     pub n_remaining: usize,
 }
 
-/// Gives the folder of packages in which a path lies, or which it is.
+/// Returns the package folder that contains a path, or that the path is.
 pub fn dependency_folder_of(path: &Path) -> Option<PathBuf> {
     let mut found = PathBuf::new();
     for part in path.components() {
@@ -53,13 +52,14 @@ pub fn dependency_folder_of(path: &Path) -> Option<PathBuf> {
     None
 }
 
-/// Tells whether a path has the name of a folder of packages.
+/// Returns true if a path has the name of a package folder.
 pub(super) fn is_dependency_folder(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     DEPENDENCY_FOLDERS.iter().any(|folder| name == *folder)
 }
 
-/// Looks at all that is installed in a folder, which may be a link itself; links in it are not followed.
+/// Fingerprints everything that is installed in a folder, which may be a link itself; links in it are not
+/// followed.
 pub(super) fn installed_packages(folder: &Path) -> InstalledPackages {
     let mut hashes: BTreeMap<PathBuf, Sha256> = BTreeMap::new();
     let mut n_left = MAX_ENTRIES;
@@ -91,7 +91,7 @@ pub(super) fn installed_packages(folder: &Path) -> InstalledPackages {
     }
 }
 
-/// What a folder holds, in order. One that is gone or closed to us is closed to the tests, too.
+/// Returns the sorted entries of a folder. A folder that is missing or unreadable is so for the tests, too.
 fn sorted_names(folder: &Path) -> Vec<std::ffi::OsString> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
@@ -99,7 +99,7 @@ fn sorted_names(folder: &Path) -> Vec<std::ffi::OsString> {
     names
 }
 
-/// Whether what was noted holds more.
+/// Whether a recorded entry has entries of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PackageEntryKind {
     Folder,
@@ -115,7 +115,8 @@ fn hash_entry(hash: &mut Sha256, folder: &Path, path: &Path) -> PackageEntryKind
     hash.update([0]);
     hash.update(found.mode().to_le_bytes());
     if found.is_dir() {
-        // Its times change with what tools write into it while they use it; what it holds is noted by itself.
+        // The times of a folder change when tools write into it during use; its entries are recorded on their
+        // own.
         return PackageEntryKind::Folder;
     }
     if let Ok(target) = fs::read_link(folder.join(path)) {
@@ -133,7 +134,7 @@ fn hash_entry(hash: &mut Sha256, folder: &Path, path: &Path) -> PackageEntryKind
     PackageEntryKind::Other
 }
 
-/// The package to which a path in such a folder belongs.
+/// Returns the package that a path in such a folder belongs to.
 fn package_path(path: &Path) -> PathBuf {
     let parts: Vec<_> = path.iter().collect();
     let depth = match parts.iter().position(|part| *part == "site-packages") {
@@ -159,7 +160,7 @@ mod tests {
         fs::write(path, text).unwrap();
     }
 
-    /// The packages whose marks differ after an act.
+    /// Checks the packages whose marks differ after an action.
     fn check(act: impl FnOnce(&Path), expected: &str) {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("node_modules");

@@ -1,6 +1,6 @@
-//! Finds the repository that a folder is in.
+//! Finds the repository that a folder belongs to.
 //!
-//! Refuses to make one.
+//! Does not create one: `shadow_repository` does.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,28 +14,27 @@ use super::git_command::{GitCommand, HookPolicy, last_output, path_from_bytes};
 use super::work_sandbox::WorkSandbox;
 use crate::process::{ChildSpawner, SandboxSpec};
 
-/// What is asked of git about a work tree, in the order of its answers.
+/// The questions to git about a work tree, in the order of its answers.
 const REV_PARSE_OPTIONS: [&str; 3] = ["--show-toplevel", "--absolute-git-dir", "--git-common-dir"];
 
-/// How git is called.
+/// The settings for git calls.
 #[derive(Debug, Clone)]
 pub struct GitSettings {
-    /// The program, a name on PATH or a path.
+    /// The program, as a name on PATH or a path.
     pub program: String,
-    /// Environment set for every call.
+    /// Environment variables for every call.
     pub env: BTreeMap<String, String>,
-    /// The run that the calls belong to, for their marks.
+    /// The run that the calls belong to, for their process marks.
     pub run: String,
-    /// How long a commit may take with its hooks and its signature.
+    /// The time limit of a commit with its hooks and its signature.
     pub commit_timeout: Duration,
     /// Stops a running call.
     pub cancel: CancellationToken,
-    /// Who starts it.
     pub spawner: ChildSpawner,
 }
 
 impl GitSettings {
-    /// The user's git, ten minutes for a commit.
+    /// Returns settings for the user's git, with ten minutes for a commit.
     pub fn new(run: impl Into<String>, cancel: CancellationToken) -> Self {
         Self {
             program: "git".to_owned(),
@@ -47,7 +46,7 @@ impl GitSettings {
         }
     }
 
-    /// The same, started by these.
+    /// Returns the same settings with this spawner.
     #[must_use]
     pub fn with_spawner(self, children: &ChildSpawner) -> Self {
         let children = children.clone();
@@ -65,37 +64,38 @@ pub struct GitRepository {
     pub root: PathBuf,
     /// Git's folder of this work tree.
     pub git_dir: PathBuf,
-    /// Git's folder that all work trees of the repository share; else the same as `git_dir`.
+    /// The git folder that all work trees of the repository share; equal to `git_dir` if there is only one.
     pub common_dir: PathBuf,
     pub(super) settings: GitSettings,
-    /// What holds commits with their hooks.
+    /// The sandbox of commits with their hooks.
     pub(super) commit_sandbox: Option<SandboxSpec>,
-    /// What holds the calls that read the work tree.
+    /// The sandbox of calls that read the work tree.
     pub(super) sandbox: WorkSandbox,
     /// The program's own folders, relative to the root, never empty.
     pub(super) excluded_folders: Vec<PathBuf>,
 }
 
-/// What a folder is to git.
+/// How a folder relates to git.
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,
     reason = "one is made at a start and taken apart at once"
 )]
 pub enum RepositoryDiscovery {
-    /// Part of a work tree.
+    /// The folder is part of a work tree.
     Found(GitRepository),
-    /// Not in any repository.
+    /// The folder is in no repository.
     NotARepository,
-    /// In a repository, but not in a work tree: bare, or inside `.git_command`.
+    /// The folder is in a repository, but not in a work tree: bare, or inside `.git`.
     NoWorkTree,
 }
 
 impl GitRepository {
-    /// Finds the repository that a folder is in; linked work trees and submodules are repositories of their own.
+    /// Finds the repository that a folder belongs to; linked work trees and submodules are repositories of
+    /// their own.
     ///
     /// # Errors
-    /// Git is missing, or refuses (another user's repository).
+    /// Git is missing, or refuses because another user owns the repository.
     pub async fn discover(
         folder: &Path,
         settings: GitSettings,
@@ -112,7 +112,8 @@ impl GitRepository {
         {
             return Self::from_paths(folder, places, settings).map(RepositoryDiscovery::Found);
         }
-        // No work tree, or a path with a line end in it: asked one by one, every answer is certain.
+        // There is no work tree, or a path contains a line end: with one question per call every answer is
+        // unambiguous.
         let inside = ask(&["rev-parse", "--is-inside-work-tree"]).await?;
         if !inside.is_success() {
             let output = last_output(&inside);
@@ -150,7 +151,7 @@ impl GitRepository {
         settings: GitSettings,
     ) -> Result<Self, GitError> {
         let real = |place: PathBuf| {
-            // Relative answers start at the folder; real paths make comparisons safe.
+            // Relative answers are relative to the folder; real paths make comparisons safe.
             let path = folder.join(place);
             path.canonicalize().map_err(|source| GitError::File {
                 verb: "read",
@@ -170,14 +171,15 @@ impl GitRepository {
         })
     }
 
-    /// The same repository under another token: a run that is being stopped still has last things to do.
+    /// Returns the same repository with another token: a run that is being stopped still has final work to
+    /// do.
     #[must_use]
     pub fn with_cancel(mut self, cancel: CancellationToken) -> Self {
         self.settings.cancel = cancel;
         self
     }
 
-    /// The same repository, whose commits run inside of this with their hooks.
+    /// Returns the same repository; its commits and their hooks run in this sandbox.
     #[must_use]
     pub fn with_commit_sandbox(self, commits_held: Option<SandboxSpec>) -> Self {
         Self {
@@ -186,7 +188,8 @@ impl GitRepository {
         }
     }
 
-    /// The folder inside the work tree that `core.hooksPath` names, relative to the root; `None` where hooks live elsewhere.
+    /// Returns the folder inside the work tree that `core.hooksPath` names, relative to the root; `None`
+    /// where the hooks are elsewhere.
     ///
     /// # Errors
     /// Git fails.
@@ -198,13 +201,13 @@ impl GitRepository {
         Ok(folder.strip_prefix(&self.root).ok().map(Path::to_path_buf))
     }
 
-    /// The folder that git takes hooks from, absolute, as it is named: links in it are not resolved.
+    /// Returns the absolute folder that git takes hooks from, as it is named: links in it are not resolved.
     pub(super) async fn hooks_path(&self) -> Result<PathBuf, GitError> {
         let named = self.configured_hooks_path().await?;
         Ok(named.unwrap_or_else(|| self.common_dir.join("hooks")))
     }
 
-    /// Tells whether the user's commits are signed.
+    /// Returns true if the user's commits are signed.
     pub async fn signs_commits(&self) -> bool {
         let asked = self.git_command(&["config", "--type=bool", "--get", "commit.gpgSign"]);
         matches!(asked.stdout_text_if_success().await, Ok(Some(word)) if word == "true")
@@ -220,7 +223,7 @@ impl GitRepository {
     }
 }
 
-/// The places in one answer to everything; `None` where a line end in a path makes them uncertain.
+/// Parses the paths from the combined answer; `None` where a line end in a path makes it ambiguous.
 fn parse_places(answer: &[u8]) -> Option<[PathBuf; 3]> {
     let lines: Vec<&[u8]> = answer
         .strip_suffix(b"\n")?

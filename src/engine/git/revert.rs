@@ -1,7 +1,7 @@
-//! What going back takes: which content each path gets, and who else changed it since; and a commit of
-//! a tree that lies nowhere on the disk.
+//! Computes what a revert needs: the content for each path, and who else changed it since. Also commits a
+//! tree without checking it out.
 //!
-//! Refuses to touch the work tree.
+//! Does not touch the work tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
@@ -17,29 +17,27 @@ use crate::process::StdinSource;
 /// Two trees: the files go back from the later one to the earlier one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RevertSpan {
-    /// The earlier one.
     pub from: TreeId,
-    /// The later one.
     pub to: TreeId,
     /// Paths that stay as they are.
     pub unchanged_paths: BTreeSet<PathBuf>,
 }
 
-/// What becomes of paths.
+/// The result of a revert for each path.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RevertContents {
-    /// What each path gets, as git's mode and object id; `None` takes it away.
+    /// The new content of each path, as git's mode and object id; `None` removes the path.
     pub paths: BTreeMap<PathBuf, Option<String>>,
-    /// Those of them that somebody else changed in between or since.
+    /// Those of the paths that someone else changed in between or since.
     pub changed_by_others: BTreeSet<PathBuf>,
 }
 
 impl GitRepository {
-    /// Finds what each path gets that changed in one of the spans, the oldest first, and which of them
+    /// Finds the new content of each path that changed in one of the spans, oldest first, and which of them
     /// differ between two spans, or between the last one and `now`.
     ///
     /// # Errors
-    /// Git fails, for example because a tree is gone.
+    /// Git fails, for example because a tree no longer exists.
     pub async fn contents_before(
         &self,
         spans: &[RevertSpan],
@@ -62,7 +60,7 @@ impl GitRepository {
         Ok(found)
     }
 
-    /// Makes the tree in which paths have other contents than in `base`.
+    /// Creates a tree that has other contents than `base` at the given paths.
     ///
     /// # Errors
     /// Git fails.
@@ -76,7 +74,7 @@ impl GitRepository {
         read.index_file(&index.path()).stdout_text().await?;
         let nowhere = format!("0 {}", "0".repeat(base.0.len()));
         let mut lines = Vec::new();
-        // What goes away goes first: a folder may come where a file was.
+        // Removals come first: a folder may replace a file.
         for goes in [true, false] {
             for (path, content) in contents.iter().filter(|(_, c)| c.is_none() == goes) {
                 let content = content.as_ref().unwrap_or(&nowhere);
@@ -99,7 +97,7 @@ impl GitRepository {
         Ok(TreeId(tree))
     }
 
-    /// The trees before and after a commit; before the first one, the empty tree.
+    /// Returns the trees before and after a commit; the first commit starts from the empty tree.
     ///
     /// # Errors
     /// Git fails, or does not know the commit.
@@ -125,7 +123,7 @@ impl GitRepository {
         })
     }
 
-    /// Tells whether a commit is part of what is checked out.
+    /// Returns true if a commit is an ancestor of HEAD.
     ///
     /// # Errors
     /// Git cannot be run.
@@ -136,7 +134,7 @@ impl GitRepository {
         Ok(call.arg("HEAD").output().await?.is_success())
     }
 
-    /// A commit's first line.
+    /// Returns the first line of a commit message.
     ///
     /// # Errors
     /// Git fails, or does not know the commit.
@@ -147,10 +145,10 @@ impl GitRepository {
         call.stdout_text().await
     }
 
-    /// Commits a tree as it is, whatever lies in the work tree. Hooks run as for any commit.
+    /// Commits a tree as it is, independent of the work tree. Hooks run as for any commit.
     ///
     /// # Errors
-    /// As [`GitRepository::commit`].
+    /// As [`GitRepository::commit_paths`].
     pub async fn commit_whole_tree(
         &self,
         tree: &TreeId,

@@ -1,7 +1,7 @@
-//! Files that run, or decide what runs, before the first test or in the user's next session: one table for files that
-//! git ignores and for those it keeps, so that neither look knows less than the other.
+//! Lists files that run, or decide what runs, before the first test or in the user's next session. One table
+//! serves files that git ignores and files that it tracks, so that both scans know the same files.
 //!
-//! Refuses to look at any: names are all it knows.
+//! Decides by path alone and reads no file.
 
 mod agent_and_editor_files;
 mod test_runner_files;
@@ -11,87 +11,77 @@ use std::path::Path;
 /// Folders whose files tools install as git hooks.
 pub const HOOK_FOLDERS: [&str; 2] = [".githooks", ".husky"];
 
-/// Who reads a file before the tests begin.
+/// The program that reads a file before the tests begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SensitiveFileReader {
-    /// Git, with what installs its hooks: whatever the tests are.
+    /// Git and tools that install its hooks, whatever the tests are.
     Git,
-    /// Agents, editors and shells that the user starts here later: whatever the tests are.
+    /// Agents, editors and shells that the user starts here later, whatever the tests are.
     Anybody,
-    /// npm, and what stands in for it.
+    /// npm and its replacements.
     Npm,
     /// Any program that runs JavaScript.
     Node,
-    /// jest.
     Jest,
-    /// vitest.
     Vitest,
-    /// mocha.
     Mocha,
-    /// ava.
     Ava,
-    /// pytest.
     Pytest,
-    /// Any Python.
     Python,
-    /// cargo.
     Cargo,
-    /// go.
     Go,
-    /// Any PHP.
     Php,
-    /// Any Ruby.
     Ruby,
-    /// gradle, maven.
+    /// Gradle and Maven.
     Jvm,
-    /// dotnet.
     Dotnet,
     /// A program that reads recipes, such as make.
     Recipes,
 }
 
-/// Which paths are meant.
+/// The paths that a row matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SensitiveFilePattern {
-    /// A file of this name.
+    /// A file with exactly this name.
     Exactly(&'static str),
-    /// A file whose name ends so.
+    /// A file whose name ends with this text.
     Ending(&'static str),
-    /// A file of this name in a folder of that name.
+    /// A file with the second name in a folder with the first name.
     InFolder(&'static str, &'static str),
-    /// A file whose name begins so.
+    /// A file whose name starts with this text.
     Starting(&'static str),
-    /// All that lies, however deep, in a folder of this name, or of these names one in the other.
+    /// Everything, at any depth, in a folder with this name, or in these folders nested in each other.
     Below(&'static str),
-    /// A python module of this name: a file, or a folder that is a package.
+    /// A Python module with this name: a file, or a folder that is a package.
     Module(&'static str),
 }
 
-/// A file that decides as a whole.
+/// A file that is sensitive as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SensitiveFile {
     pattern: SensitiveFilePattern,
-    /// Who reads it.
+    /// The program that reads it.
     pub reader: SensitiveFileReader,
-    /// What it decides, for people.
+    /// What the file decides, for display.
     pub why: &'static str,
 }
 
-/// A file of which only a part decides.
+/// A file of which only a part is sensitive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PartlySensitiveFile {
     name: &'static str,
-    /// Who reads that part.
+    /// The program that reads that part.
     pub reader: SensitiveFileReader,
-    /// Where one that git ignores counts.
+    /// Where the file counts if git ignores it.
     ignored_scope: IgnoredFileScope,
 }
 
-/// Where an ignored file of which a part decides counts, as a whole then.
+/// Where an ignored, partly sensitive file counts; then it counts as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum IgnoredFileScope {
     Anywhere,
-    /// Built packages hold these, too; only the work tree's own decide what its tests are.
+    /// Built packages contain these files, too; only the ones of the work tree itself decide what its tests
+    /// are.
     RootOnly,
 }
 
@@ -280,7 +270,7 @@ const fn in_part(
     }
 }
 
-/// What is known of a file that decides as a whole, by its path from the root: each row that is about it.
+/// Returns every row that matches a path, relative to the root.
 pub fn sensitive_file_rows(path: &Path) -> impl Iterator<Item = &'static SensitiveFile> {
     let rows = SENSITIVE_FILES
         .iter()
@@ -290,7 +280,8 @@ pub fn sensitive_file_rows(path: &Path) -> impl Iterator<Item = &'static Sensiti
     rows.chain(standard_module(path))
 }
 
-/// A file or package in the root that has the name of a module of python's own.
+/// Returns the row for a file or package in the root that has the name of a module of Python's standard
+/// library.
 fn standard_module(path: &Path) -> Option<&'static SensitiveFile> {
     const ROW: &SensitiveFile = &test_runner_files::STANDARD_MODULE;
     let first = Path::new(path.iter().next()?);
@@ -306,7 +297,7 @@ fn standard_module(path: &Path) -> Option<&'static SensitiveFile> {
 impl SensitiveFilePattern {
     fn matches(self, path: &Path) -> bool {
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
-            // A name that no row can have; a folder on its way may have one all the same.
+            // No row can match this name; a folder above it still may.
             return matches!(self, Self::Below(folder) if lies_below(path, folder));
         };
         let lies_in = |folder: &str| path.parent().is_some_and(|parent| parent.ends_with(folder));
@@ -330,13 +321,13 @@ fn lies_below(path: &Path, folder: &str) -> bool {
         .any(|above| above.ends_with(folder))
 }
 
-/// What is known of a file of which a part decides, by its path from the root.
+/// Returns the row of a partly sensitive file, by its path from the root.
 pub fn partly_sensitive_file(path: &Path) -> Option<&'static PartlySensitiveFile> {
     let name = path.file_name()?.to_str()?;
     PARTLY_SENSITIVE_FILES.iter().find(|row| row.name == name)
 }
 
-/// Tells whether a file that git ignores may decide what runs before the tests, by its path from the root.
+/// Returns true if an ignored file may decide what runs before the tests, by its path from the root.
 pub fn is_sensitive_when_ignored(path: &Path) -> bool {
     let is_at_root = path
         .parent()

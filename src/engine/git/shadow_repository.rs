@@ -1,6 +1,6 @@
-//! A repository of the program's own for a folder that is in none: trees are kept there, commits are not made.
+//! Opens a private repository for a folder that is in none: it stores trees, but no commits are made.
 //!
-//! Refuses to lie inside the folder: nothing of it is seen by the user's tools.
+//! It is never inside the folder, so the user's tools do not see it.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use super::git_command::GitCommand;
 use super::repository::{GitRepository, GitSettings, RepositoryDiscovery};
 
 impl GitRepository {
-    /// Makes, or finds again, the private repository in `git_dir` whose work tree is `root`.
+    /// Creates or opens the private repository in `git_dir` whose work tree is `root`.
     ///
     /// # Errors
-    /// The folder cannot be made, or git fails.
+    /// The folder cannot be created, or git fails.
     pub async fn open_shadow(
         root: &Path,
         git_dir: &Path,

@@ -1,6 +1,6 @@
-//! The submodules that an index names, read without git: who holds a process asks before any call.
+//! Lists the submodules that an index names, without git: the sandbox needs them before any git call.
 //!
-//! An index that cannot be read names none.
+//! An index that cannot be read has no submodules.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use crate::process::SandboxMount;
 
 const GITLINK_MODE: u32 = 0o160_000;
-/// The lengths of an object's id, in bytes: of SHA-1 and of SHA-256.
+/// The lengths of an object id, in bytes: SHA-1 and SHA-256.
 const ID_BYTES: [usize; 2] = [20, 32];
 
-/// What leads git into each submodule of a work tree, read-only.
+/// Returns the files that lead git into each submodule of a work tree, mounted read-only.
 pub(in crate::engine) fn submodule_mounts(root: &Path) -> Vec<(PathBuf, SandboxMount)> {
     let mut found = Vec::new();
     let mut open = vec![root.to_owned()];
@@ -34,7 +34,7 @@ pub(in crate::engine) fn submodule_mounts(root: &Path) -> Vec<(PathBuf, SandboxM
     found
 }
 
-/// The submodules of a work tree, relative to its root.
+/// Lists the submodules of a work tree, relative to its root.
 fn list_submodules(root: &Path) -> Vec<PathBuf> {
     let Some(git_dir) = git_dir_of(root) else {
         return Vec::new();
@@ -66,7 +66,7 @@ fn git_dir_of(root: &Path) -> Option<PathBuf> {
     Some(root.join(std::ffi::OsStr::from_bytes(path)))
 }
 
-/// The submodules in an index whose ids have so many bytes; `None` where it is not such an index.
+/// Parses the submodules from an index with this length of object ids; `None` where it is not such an index.
 fn parse_index_submodules(bytes: &[u8], id_bytes: usize) -> Option<Vec<PathBuf>> {
     let number = |at: usize| {
         let four = bytes.get(at..at.checked_add(4)?)?;
@@ -101,7 +101,7 @@ fn parse_index_submodules(bytes: &[u8], id_bytes: usize) -> Option<Vec<PathBuf>>
         let end = name_at + length;
         at = match version {
             4 => end + 1,
-            // Entries are filled up with one to eight zeros.
+            // Entries are padded with one to eight zeros.
             _ => at + ((end - at) / 8 + 1) * 8,
         };
         if mode & 0o170_000 == GITLINK_MODE {
@@ -111,7 +111,7 @@ fn parse_index_submodules(bytes: &[u8], id_bytes: usize) -> Option<Vec<PathBuf>>
     Some(found)
 }
 
-/// Reads how many bytes of the name before an entry of version 4 drops.
+/// Reads how many bytes of the previous name an entry of version 4 drops.
 fn read_variable_length_int(bytes: &[u8], at: &mut usize) -> Option<usize> {
     let mut value = 0usize;
     let mut is_first = true;

@@ -1,4 +1,4 @@
-//! Real repositories in passing folders, away from the user's configuration.
+//! Tests with real repositories in temporary folders, isolated from the user's git configuration.
 
 mod attacks;
 mod commits;
@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 use crate::process::tests::put_program;
 
-/// A repository with an identity and nothing else of the user's.
+/// A repository with an identity and no other configuration of the user's.
 struct GitFixture {
     folder: TempDir,
 }
@@ -35,7 +35,7 @@ const ENVIRONMENT: [(&str, &str); 4] = [
 ];
 
 impl GitFixture {
-    /// Before the first commit.
+    /// Creates a repository before its first commit.
     fn unborn() -> Self {
         let fixture = Self {
             folder: tempfile::tempdir().unwrap(),
@@ -46,7 +46,7 @@ impl GitFixture {
         fixture
     }
 
-    /// With one commit: `a` and `dir/b`.
+    /// Creates a repository with one commit: `a` and `dir/b`.
     fn new() -> Self {
         let fixture = Self::unborn();
         fixture.write("a", "a\n");
@@ -60,7 +60,7 @@ impl GitFixture {
         self.folder.path().canonicalize().unwrap()
     }
 
-    /// Runs git as a user would; gives its output.
+    /// Runs git as a user would and returns its output.
     fn git(&self, args: &str) -> String {
         git_in(&self.root(), args)
     }
@@ -104,7 +104,7 @@ fn settings() -> GitSettings {
     settings
 }
 
-/// The words of a line; a path, which may have blanks, stands between double quotes.
+/// Splits a line into words; a path that may contain spaces is in double quotes.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     line.split('"').enumerate().flat_map(|(at, part)| {
         let of_part: Vec<&str> = match at % 2 {
@@ -149,7 +149,7 @@ async fn commit_now(
         .await
 }
 
-/// Changes as `modified a, untracked b`.
+/// Formats changes as `modified a, untracked b`.
 fn describe_changes<T: std::fmt::Debug>(changes: impl IntoIterator<Item = (PathBuf, T)>) -> String {
     let mut told: Vec<String> = changes
         .into_iter()

@@ -1,6 +1,7 @@
-//! Two trees that both come from a third become one, path by path; where both changed the same, the path is told.
+//! Merges two trees that share a base, path by path; a path that both changed is a conflict.
 //!
-//! Moved files are a file that went and one that came. Refuses to touch the work tree, and to decide who wins.
+//! A moved file counts as a removed and an added file. Does not touch the work tree and does not decide who
+//! wins.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,25 +12,24 @@ use super::repository::GitRepository;
 use super::tree_snapshot::{TreeChange, TreeChangeKind};
 use crate::process::StdinSource;
 
-/// What a path has and what it gets, each as git's mode and object id; `None` where it has nothing.
+/// The old and the new content of a path, as git's mode and object id; `None` where there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathMergeResult {
-    /// In our tree.
+    /// The content in our tree.
     pub before: Option<String>,
-    /// In the joined one.
+    /// The content in the merged tree.
     pub after: Option<String>,
 }
 
-/// What our tree takes over of theirs.
+/// The changes that our tree gets from theirs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeMerge {
-    /// Ours.
     pub ours: TreeId,
-    /// Each path that changes in ours. At a conflict it gets what theirs has.
+    /// Each path that changes in ours. A conflicting path gets the content of theirs.
     pub paths: BTreeMap<PathBuf, PathMergeResult>,
-    /// The paths that both changed, so that one of the two is lost if the other is taken.
+    /// The paths that both sides changed, so that taking one side loses the other.
     pub conflicts: BTreeSet<PathBuf>,
-    /// Submodules that differ and are left alone.
+    /// Submodules that differ; they stay unchanged.
     pub skipped_submodules: Vec<PathBuf>,
 }
 
@@ -41,7 +41,7 @@ struct ThreeWayEntry {
 }
 
 impl TreeMerge {
-    /// What each path gets.
+    /// Returns the new content of each path.
     pub fn result_contents(&self) -> BTreeMap<PathBuf, Option<String>> {
         let after =
             |(path, taken): (&PathBuf, &PathMergeResult)| (path.clone(), taken.after.clone());
@@ -50,10 +50,10 @@ impl TreeMerge {
 }
 
 impl GitRepository {
-    /// Joins what changed from `base` to `theirs` with `ours`.
+    /// Merges the changes from `base` to `theirs` into `ours`.
     ///
     /// # Errors
-    /// Git fails, for example because a tree is gone.
+    /// Git fails, for example because a tree no longer exists.
     pub async fn merge_trees(
         &self,
         base: &TreeId,
@@ -92,7 +92,8 @@ impl GitRepository {
         Ok(joined)
     }
 
-    /// What a path gets; `None` where both changed it and it cannot be both.
+    /// Returns the new content of a path; `None` where both sides changed it and the changes cannot be
+    /// combined.
     async fn merge_entry(&self, three: &ThreeWayEntry) -> Result<Option<Option<String>>, GitError> {
         let ThreeWayEntry { base, ours, theirs } = three;
         if ours == base {
@@ -116,7 +117,7 @@ impl GitRepository {
         Ok(id.map(|id| Some(format!("{mode} {id}"))))
     }
 
-    /// The object of two texts joined by their lines; `None` where they do not fit, or are no texts.
+    /// Merges two texts by lines and returns the object; `None` where they conflict or are not texts.
     async fn merge_texts(&self, ids: [&str; 3]) -> Result<Option<String>, GitError> {
         let mut texts = Vec::new();
         for id in ids {
@@ -145,20 +146,20 @@ impl GitRepository {
     }
 }
 
-/// What is left to be done of a change from one tree to another.
+/// The part of a change from one tree to another that is not done yet.
 #[derive(Debug)]
 pub struct RemainingChange {
-    /// What is as it was before, and what it is to become.
+    /// The paths that still have their old content, with the new content.
     pub merge: TreeMerge,
-    /// What is neither.
+    /// The paths that have neither the old nor the new content.
     pub changed_since: Vec<PathBuf>,
 }
 
 impl GitRepository {
-    /// What each path that differs between two trees has before and after.
+    /// Returns the old and the new content of each path that differs between two trees.
     ///
     /// # Errors
-    /// Git fails, for example because a tree is gone.
+    /// Git fails, for example because a tree no longer exists.
     pub async fn path_changes_between(
         &self,
         before: &TreeId,
@@ -175,10 +176,10 @@ impl GitRepository {
         Ok(of_after.into_iter().map(taken).collect())
     }
 
-    /// What of a change from `before` to `after` is not done yet in the work tree.
+    /// Returns what is not done yet in the work tree of a change from `before` to `after`.
     ///
     /// # Errors
-    /// Git fails, for example because a tree is gone.
+    /// Git fails, for example because a tree no longer exists.
     pub async fn remaining_change(
         &self,
         before: &TreeId,
@@ -224,13 +225,13 @@ fn contents_by_path(
     found
 }
 
-/// Mode and object of a plain file; a link's text is nothing to be joined.
+/// Returns mode and object of a plain file; the target of a link cannot be merged.
 fn parse_file_content(content: &str) -> Option<(&str, &str)> {
     let (mode, id) = content.split_once(' ')?;
     mode.starts_with("100").then_some((mode, id))
 }
 
-/// What only one side changed, or both to the same.
+/// Returns the value that only one side changed, or that both changed to.
 fn one_sided_value<'a>(base: &'a str, ours: &'a str, theirs: &'a str) -> Option<&'a str> {
     match () {
         () if ours == base || ours == theirs => Some(theirs),
@@ -239,13 +240,14 @@ fn one_sided_value<'a>(base: &'a str, ours: &'a str, theirs: &'a str) -> Option<
     }
 }
 
-/// What ours put where theirs has a folder, or into what theirs has as a file, would have to go.
+/// Marks conflicts between files and folders: our paths that would have to be removed because theirs has a
+/// folder there, or a file above them.
 fn mark_blocking_paths(joined: &mut TreeMerge, of_ours: &BTreeMap<PathBuf, Option<String>>) {
     let comes = |path: &Path| {
         let taken = joined.paths.get(path);
         taken.is_some_and(|taken| taken.after.is_some())
     };
-    // Paths are ordered part by part, so that what is below one comes right after it.
+    // Paths are ordered component by component, so that the paths below one follow directly after it.
     let is_above = |path: &PathBuf| {
         let from = joined.paths.range(path.clone()..);
         let mut below = from.take_while(|(other, _)| other.starts_with(path));

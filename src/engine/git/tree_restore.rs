@@ -1,7 +1,7 @@
-//! Puts the work tree back to what it was at a snapshot.
+//! Restores the work tree to a snapshot.
 //!
-//! Touches exactly the files that differ: never an ignored one, never one of the program's own
-//! folders, never the user's index, never a submodule.
+//! Touches exactly the files that differ: never an ignored file, the program's own folders, the user's index
+//! or a submodule.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -11,22 +11,22 @@ use super::error::GitError;
 use super::repository::GitRepository;
 use super::tree_snapshot::{PrivateIndex, TreeChange, TreeChangeKind};
 
-/// What a restoration did.
+/// The result of a restore.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TreeRestoreReport {
     /// Files that got the snapshot's content back.
     pub written: Vec<PathBuf>,
-    /// Files that the snapshot did not have.
+    /// Files that the snapshot does not contain.
     pub removed: Vec<PathBuf>,
-    /// Submodules that differ and were left alone.
+    /// Submodules that differ; they stay unchanged.
     pub skipped_submodules: Vec<PathBuf>,
 }
 
 impl GitRepository {
-    /// Puts the work tree back to a tree.
+    /// Restores the work tree to a tree.
     ///
-    /// What git ignores is decided by the ignore files of the snapshot, so these come back first: a
-    /// file that was ignored then is not removed because somebody changed the rules since.
+    /// The ignore files of the snapshot decide what git ignores, so they are restored first: a file that was
+    /// ignored then is not removed because the rules have changed since.
     ///
     /// # Errors
     /// Git fails, or a file cannot be written or removed; what was done until then stays.
@@ -66,7 +66,7 @@ impl GitRepository {
         if written.is_empty() {
             return Ok(());
         }
-        // A folder that still stands where a file is to come holds ignored files; git would remove them.
+        // A folder that is still in the place of a file contains ignored files; git would remove them.
         for path in &written {
             let target = self.root.join(path);
             if target.symlink_metadata().is_ok_and(|found| found.is_dir()) {
@@ -95,7 +95,7 @@ impl GitRepository {
         Ok(())
     }
 
-    /// Removes a file and the folders that it leaves empty.
+    /// Removes a file and the folders that are empty afterwards.
     fn remove_file_and_empty_folders(&self, path: &Path) -> Result<(), GitError> {
         let target = self.root.join(path);
         match std::fs::remove_file(&target) {
@@ -122,7 +122,7 @@ impl GitRepository {
     }
 }
 
-/// Files that decide what git ignores and how it writes others.
+/// Returns true for files that decide what git ignores and how it writes others.
 fn is_rule_file(path: &Path) -> bool {
     path.file_name()
         .is_some_and(|name| name == ".gitignore" || name == ".gitattributes")

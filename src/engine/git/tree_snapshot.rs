@@ -1,7 +1,7 @@
-//! The whole work tree as a git tree: now, at a named moment, and what changed in between.
+//! Stores the whole work tree as a git tree, and compares such trees.
 //!
-//! Works on a copy of the index, so that the user's own stays as it is. Ignored files,
-//! the program's own folders and what is inside nested repositories are not part of a tree.
+//! Works on a copy of the index, so that the user's own index stays unchanged. Ignored files, the program's
+//! own folders and the content of nested repositories are not part of a tree.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,25 +15,24 @@ use super::git_command::{GitCommand, path_from_bytes, split_nul};
 use super::repository::GitRepository;
 use super::{CommitId, TreeId};
 
-/// How much of a diff is kept, in bytes.
+/// The maximum size of a diff that is kept, in bytes.
 const MAX_DIFF_BYTES: usize = 4 * 1024 * 1024;
 
-/// From how many bytes on files are stored without compression: git packs at about 25 MB a second what is no text, and a
-/// run would begin half a minute late. What is kept is packed when git next cleans up.
+/// The total size from which files are stored without compression, in bytes: git packs binary data at about
+/// 25 MB a second, and a run would start half a minute late. The objects are packed when git next cleans up.
 const BULK_BYTES: u64 = 32 * 1024 * 1024;
 
-/// The tree that holds nothing, which every repository knows.
+/// The empty tree, which every repository knows.
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
-/// The whole work tree at a moment, kept under a reference.
+/// The whole work tree at a moment, stored under a reference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreeSnapshot {
-    /// The full name of the reference that keeps it.
+    /// The full name of the reference.
     pub reference: String,
-    /// The commit that holds it, on no branch. Its parents are HEAD at that moment and, where the user
-    /// had staged what neither HEAD nor the work tree holds, a commit of the index as it was.
+    /// The commit with the tree, on no branch. Its parents are HEAD at that moment and, if the user had
+    /// staged content that neither HEAD nor the work tree contains, a commit of the index at that moment.
     pub commit: CommitId,
-    /// The tree.
     pub tree: TreeId,
 }
 
@@ -42,9 +41,9 @@ pub struct TreeSnapshot {
 pub struct TreeChange {
     /// The path, relative to the root; a moved file is two changes.
     pub path: PathBuf,
-    /// How it differs.
     pub kind: TreeChangeKind,
-    /// What the later tree has there, as git's mode and object id (`100755 3b18e5…`); `None` where it has nothing.
+    /// The content in the later tree, as git's mode and object id (`100755 3b18e5…`); `None` where it has
+    /// none.
     pub content: Option<String>,
 }
 
@@ -60,17 +59,17 @@ pub enum TreeChangeKind {
     Deleted,
     /// A file became a link, or the other way round.
     Retyped,
-    /// A submodule came, went or moved to another commit.
+    /// A submodule was added, removed or moved to another commit.
     Submodule,
 }
 
-/// An index of our own that nobody else sees; gone with this value.
+/// A private index that no other program sees; it is removed when this value is dropped.
 pub(super) struct PrivateIndex {
     folder: TempDir,
 }
 
-/// Copies an index with its time of change: by it git tells a file that was changed in the same tick as
-/// the index, to another content of the same length, from one that was not.
+/// Copies an index with its modification time: git uses this time to detect a file that was changed in the
+/// same clock tick as the index, to other content of the same length.
 fn copy_with_time(from: &Path, to: &Path) -> std::io::Result<()> {
     std::fs::copy(from, to)?;
     let changed_at = std::fs::metadata(from)?.modified()?;
@@ -95,7 +94,7 @@ impl PrivateIndex {
             })
     }
 
-    /// A copy of the user's index: what has not changed since needs no reading again.
+    /// Copies the user's index: git need not read again the files that have not changed since.
     pub(super) fn copy_of(user: &Path) -> Result<Self, GitError> {
         let index = Self::empty()?;
         match copy_with_time(user, &index.path()) {
@@ -113,21 +112,21 @@ impl PrivateIndex {
         self.folder.path().join("index")
     }
 
-    /// The folder that it lies in.
+    /// Returns the folder that contains the index.
     pub(super) fn folder(&self) -> PathBuf {
         let folder = self.folder.path();
         folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
     }
 
-    /// A place beside the index for other passing files.
+    /// Returns a path beside the index for other temporary files.
     pub(super) fn sibling_path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 }
 
 impl GitRepository {
-    /// Stores the whole work tree under `refs/agent-collab/<run>/<name>`, over an earlier one of that
-    /// name. Index, work tree and branches stay as they are.
+    /// Stores the whole work tree under `refs/agent-collab/<run>/<name>` and replaces an earlier snapshot
+    /// with that name. Index, work tree and branches stay unchanged.
     ///
     /// # Errors
     /// Git fails, or a file cannot be read.
@@ -160,7 +159,7 @@ impl GitRepository {
         })
     }
 
-    /// Makes a commit in the program's own name, on no branch.
+    /// Creates a commit in the program's own name, on no branch.
     async fn commit_tree(
         &self,
         tree: &TreeId,
@@ -179,12 +178,12 @@ impl GitRepository {
         call.arg(&tree.0).stdout_text().await.map(CommitId)
     }
 
-    /// The user's index as it is, without the program's own folders; `None` in the middle of a merge's
-    /// conflicts, which no tree can hold.
+    /// Returns the user's index as a tree, without the program's own folders; `None` during a merge with
+    /// conflicts, which no tree can represent.
     async fn staged_tree(&self) -> Result<Option<TreeId>, GitError> {
         let args = ["diff-index", "--cached", "--quiet", "--no-ext-diff", "HEAD"];
         if self.git_object_command(&args).output().await?.is_success() {
-            // What is staged is what HEAD holds.
+            // The staged content equals HEAD.
             return Ok(None);
         }
         let index = PrivateIndex::copy_of(&self.git_dir.join("index"))?;
@@ -206,7 +205,7 @@ impl GitRepository {
         Ok(Some(TreeId(tree)))
     }
 
-    /// The whole work tree as it is now, untracked files included.
+    /// Returns the whole work tree as it is now, including untracked files.
     ///
     /// # Errors
     /// Git fails, or a file cannot be read.
@@ -225,7 +224,7 @@ impl GitRepository {
             .map(TreeId)
     }
 
-    /// The paths whose content differs from an index, or that it does not have.
+    /// Lists the paths whose content differs from an index, or that it does not contain.
     async fn changed_paths(&self, index: &Path) -> Result<Vec<PathBuf>, GitError> {
         let args = [
             "ls-files",
@@ -241,7 +240,7 @@ impl GitRepository {
             .index_file(index)
             .stdout_bytes()
             .await?;
-        // A slash at the end marks a repository inside this one: it keeps itself.
+        // A trailing slash marks a repository inside this one: it manages its own files.
         let paths: BTreeSet<PathBuf> = split_nul(&output)
             .filter_map(|entry| entry.get(2..))
             .filter(|path| !path.ends_with(b"/"))
@@ -251,7 +250,8 @@ impl GitRepository {
         Ok(paths.into_iter().collect())
     }
 
-    /// Takes paths as they are in the work tree into an index; a path that is gone goes out of it.
+    /// Updates an index to the current state of these paths in the work tree; a missing path is removed from
+    /// it.
     pub(super) async fn update_index(
         &self,
         index: &Path,
@@ -259,7 +259,7 @@ impl GitRepository {
     ) -> Result<(), GitError> {
         let sizes = paths.iter().filter_map(|path| {
             let found = self.root.join(path).symlink_metadata();
-            // One that is gone has none.
+            // A missing file has no size.
             found.ok().map(|found| found.len())
         });
         let is_bulk = sizes.sum::<u64>() >= BULK_BYTES;
@@ -280,8 +280,8 @@ impl GitRepository {
         };
         match call().stdout_text().await {
             Err(GitError::Failed { output, .. }) if is_encoding_error(&output) => {
-                // Somebody's .gitattributes names an encoding that is none: they are stored as those of the last
-                // commit say.
+                // A .gitattributes file names an unknown encoding: use the attributes of the last commit
+                // instead.
                 let head = self.head_tree().await?;
                 let source = head.map_or_else(|| EMPTY_TREE.to_owned(), |tree| tree.0);
                 call()
@@ -331,7 +331,7 @@ impl GitRepository {
         Ok(changes)
     }
 
-    /// The difference of two trees as a patch for people, moved files recognised, at most 4 MiB.
+    /// Returns the diff of two trees as a patch for people, with renames detected, at most 4 MiB.
     ///
     /// # Errors
     /// Git fails.
@@ -361,7 +361,7 @@ impl GitRepository {
         })
     }
 
-    /// The difference of two trees whole, for git to apply again.
+    /// Returns the complete diff of two trees, for `git apply`.
     ///
     /// # Errors
     /// Git fails.
@@ -381,7 +381,8 @@ impl GitRepository {
         call.arg(&before.0).arg(&after.0).stdout_bytes().await
     }
 
-    /// Begins a call that sees neither files nor an index: no `.gitattributes` in them hides a change from it.
+    /// Builds a call that sees neither files nor an index, so that no `.gitattributes` in them can hide a
+    /// change.
     fn isolated_command<'a>(&'a self, args: &[&str], apart: &'a PrivateIndex) -> GitCommand<'a> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let folder = apart.folder.path();
@@ -391,7 +392,7 @@ impl GitRepository {
             .env("GIT_WORK_TREE", text(folder))
     }
 
-    /// One file's bytes in a tree; `None` where the tree does not have it.
+    /// Reads one file from a tree; `None` where the tree does not contain it.
     ///
     /// # Errors
     /// Git fails.
@@ -420,7 +421,7 @@ impl GitRepository {
     }
 }
 
-/// Reads `:<mode> <mode> <id> <id> <letter>`: how it differs, and what the later tree has.
+/// Parses `:<mode> <mode> <id> <id> <letter>` into the kind of change and the content in the later tree.
 fn parse_raw_change(about: &[u8]) -> Option<(TreeChangeKind, Option<String>)> {
     let about = std::str::from_utf8(about).ok()?;
     let fields: Vec<&str> = about.strip_prefix(':')?.split(' ').collect();

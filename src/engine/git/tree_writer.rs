@@ -1,8 +1,9 @@
-//! Writes what was joined into the work tree: all of it or none, and nothing over what somebody changed meanwhile.
+//! Writes a merged tree into the work tree: all of it or nothing, and never over what the user changed in the
+//! meantime.
 //!
-//! Each file is written beside the tree and changes places with what is there, so that whoever is ended in the middle
-//! leaves each path as it was or as it is to be. What came out is compared with what git saw before it is deleted.
-//! Refuses to follow a link on the way, and to take the place of anything that is in no tree.
+//! Each file is written outside of the tree and swapped with the one in the tree, so that a process killed in
+//! between leaves each path with its old or its new content. The replaced file is compared with what git saw
+//! before it is deleted. Follows no link in the path of a file, and replaces nothing that is in no tree.
 
 mod atomic_swap;
 
@@ -33,60 +34,56 @@ fn join_paths(paths: &[PathBuf]) -> String {
     paths.join(", ")
 }
 
-/// Why nothing was written.
+/// Explains why nothing was written.
 #[derive(Debug, Error)]
 pub enum TreeWriteError {
-    /// Somebody changed one of the paths since the trees were joined.
+    /// One of the paths changed since the trees were merged.
     #[error("{} changed meanwhile", .0.display())]
     ChangedMeanwhile(PathBuf),
-    /// Something is there that git ignores, or a link leads elsewhere.
+    /// An ignored file is in the way, or a link leads elsewhere.
     #[error("{} is in the way: git ignores it, or it is no folder", .0.display())]
     PathBlocked(PathBuf),
-    /// The disk refused.
+    /// A file operation failed.
     #[error("cannot write {}: {source}", path.display())]
     Disk {
-        /// Which file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// It was taken back but for some files, which nobody deletes.
+    /// The write was rolled back, except for some files, which stay where they are.
     #[error("{why}; what could not be put back lies in {}", join_paths(stays))]
     RollbackIncomplete {
-        /// Why it was taken back.
+        /// Why it was rolled back.
         why: Box<TreeWriteError>,
-        /// Where they lie.
+        /// Where these files are.
         stays: Vec<PathBuf>,
     },
 }
 
-/// What somebody saved while it was written over.
+/// A file that the user saved while it was being replaced.
 #[derive(Debug, PartialEq, Eq)]
 pub struct DisplacedFile {
-    /// Where it belongs in the work tree.
+    /// Its path in the work tree.
     pub path: PathBuf,
-    /// What it holds.
     pub bytes: Vec<u8>,
 }
 
-/// What was done, for the way back.
+/// A step that was done, as needed to undo it.
 enum TreeWriteStep {
-    /// The file at the second place was replaced; what was there lies at the first.
+    /// The file at the second path was replaced; its old content is at the first.
     Replaced(PathBuf, PathBuf, PathFingerprint),
-    /// A file came to the second place, where nothing was, from the first.
+    /// A file was moved from the first path to the second, which was free.
     Created(PathBuf, PathBuf),
-    /// The file at the second place went to the first.
+    /// The file at the second path was moved to the first.
     Removed(PathBuf, PathBuf),
-    /// A folder was made.
     FolderCreated(PathBuf),
     /// An empty folder was removed.
     FolderRemoved(PathBuf),
 }
 
-/// The two folders of the program's own on the work tree's disk: what is to come, and what went.
+/// Two folders of the program on the same disk as the work tree: one for new files, one for removed files.
 struct ScratchFolders {
     new: PathBuf,
     old: PathBuf,
@@ -117,11 +114,11 @@ impl ScratchFolders {
 }
 
 impl GitRepository {
-    /// Writes what was joined; `scratch` is a folder of the program's own on the same disk. It is left empty, unless
-    /// something lies in it then that could not be put back.
+    /// Writes a merge; `scratch` is a folder of the program on the same disk. Afterwards it is empty, unless
+    /// it contains something that could not be put back.
     ///
     /// # Errors
-    /// Nothing was written, and why; or what could not be taken back.
+    /// Nothing was written, and why; or what could not be rolled back.
     pub async fn write_merge(
         &self,
         joined: &TreeMerge,
@@ -160,7 +157,7 @@ impl GitRepository {
                 .writable_folder(&scratch.new);
             write.stdin_paths(comes).stdout_text().await?;
         }
-        // Before git looks: what is found to be otherwise afterwards was saved since.
+        // Fingerprints come before git's own scan: a path that differs afterwards was saved since.
         let prints = fingerprint_paths(joined, &self.root)?;
         let now = self.current_tree().await?;
         let meanwhile = self.changes_between(&joined.ours, &now).await?;
@@ -182,8 +179,8 @@ impl GitRepository {
         }
     }
 
-    /// What a program that ended in [`GitRepository::write_merge`] left of what somebody saved at that very moment: files that
-    /// are neither what was there before nor what was to come. Nothing is removed.
+    /// Finds files that the user saved exactly when a program ended inside [`GitRepository::write_merge`]:
+    /// their content is neither the old nor the new one. Removes nothing.
     ///
     /// # Errors
     /// Git or the disk fails.
@@ -198,6 +195,7 @@ impl GitRepository {
         for folder in [&scratch.new, &scratch.old] {
             for found in list_files_below(folder).map_err(|source| disk_error(folder, source))? {
                 let hash = self.git_command(&["hash-object", "--stdin"]);
+                // Git applies no filters to the target of a link.
                 let hash = if found.is_link {
                     hash.arg("--no-filters")
                 } else {
@@ -222,7 +220,7 @@ impl GitRepository {
         Ok(left)
     }
 
-    /// Removes what lies in `scratch`, once nothing in it is needed.
+    /// Deletes the content of `scratch` when nothing in it is needed any more.
     pub fn clear_scratch(&self, scratch: &Path) {
         ScratchFolders::in_folder(scratch).remove();
     }
@@ -242,7 +240,7 @@ fn changed_or_disk_error(path: &Path, at: &Path, source: io::Error) -> TreeWrite
     }
 }
 
-/// What lies where something is replaced or goes.
+/// Fingerprints every path that is to be replaced or removed.
 fn fingerprint_paths(
     joined: &TreeMerge,
     root: &Path,
@@ -259,7 +257,7 @@ fn fingerprint_paths(
     there.map(print).collect()
 }
 
-/// What goes makes room first; each of the others has a file at every moment.
+/// Removals come first, to make room; each of the other paths has a file at every moment.
 fn move_files(
     joined: &TreeMerge,
     prints: &BTreeMap<PathBuf, PathFingerprint>,
@@ -302,7 +300,7 @@ fn move_files(
     Ok(())
 }
 
-/// What was moved aside must be what git saw there.
+/// Checks that the file that was moved aside is the one that git saw.
 fn check_unchanged(
     path: &Path,
     was: &Path,
@@ -316,7 +314,7 @@ fn check_unchanged(
     }
 }
 
-/// No folder on the way to a path may be a link.
+/// Checks that no parent folder of a path is a link.
 fn check_no_links_above(root: &Path, path: &Path) -> Result<(), TreeWriteError> {
     let mut way = root.to_owned();
     for part in path.parent().into_iter().flat_map(Path::iter) {
@@ -350,7 +348,7 @@ fn create_parent_folders(
     Ok(())
 }
 
-/// Rights that git does not know, such as those of the group, stay where the file was one before and still is.
+/// Copies mode bits that git does not store, such as those of the group, where a file stays a file.
 fn copy_extra_mode_bits(taken: &PathMergeResult, from: &Path, new: &Path) {
     let mode =
         |content: &Option<String>| content.as_ref().and_then(|c| c.get(..6).map(str::to_owned));
@@ -366,7 +364,7 @@ fn copy_extra_mode_bits(taken: &PathMergeResult, from: &Path, new: &Path) {
     }
 }
 
-/// Removes the folders that a file leaves empty.
+/// Removes the folders that are empty after a file is gone.
 fn remove_empty_folders(root: &Path, path: &Path, done: &mut Vec<TreeWriteStep>) {
     let folders = path.ancestors().skip(1);
     for folder in folders.filter(|folder| !folder.as_os_str().is_empty()) {
@@ -378,7 +376,7 @@ fn remove_empty_folders(root: &Path, path: &Path, done: &mut Vec<TreeWriteStep>)
     }
 }
 
-/// Undoes what was done, the last first; says which files could not be brought back and lie where they are.
+/// Undoes the steps in reverse order; returns the files that could not be restored and stay where they are.
 fn roll_back(done: Vec<TreeWriteStep>, scratch: &ScratchFolders) -> Vec<PathBuf> {
     let mut stays = Vec::new();
     for step in done.into_iter().rev() {
@@ -387,7 +385,7 @@ fn roll_back(done: Vec<TreeWriteStep>, scratch: &ScratchFolders) -> Vec<PathBuf>
             TreeWriteStep::Created(from, to) => (move_without_replacing(to, from), to),
             TreeWriteStep::Removed(was, from) => (move_without_replacing(was, from), was),
             TreeWriteStep::FolderCreated(folder) => {
-                // Somebody may have put something into it.
+                // The folder may contain something new by now.
                 let _not_empty = std::fs::remove_dir(folder);
                 continue;
             }
@@ -410,13 +408,13 @@ fn recreate_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Puts back what was replaced, unless somebody saved something newer there since.
+/// Restores a replaced file, unless a newer version was saved since.
 fn restore_replaced_file(was: &Path, to: &Path, comes: &PathFingerprint) -> io::Result<()> {
     let out = swap_into_place(was, to, &sibling_path(was))?;
     if fingerprint_path(&out)? == *comes {
         return Ok(());
     }
-    // The newer one stays, and what was there before it lies where it came from.
+    // The newer version stays, and the old one stays in the scratch folder.
     swap_into_place(&out, to, was)?;
     Err(io::Error::other("it was saved anew meanwhile"))
 }

@@ -1,7 +1,7 @@
-//! What git or a test command would run or read and no tree shows: hooks, git's own configuration, and
-//! entry points among files that git ignores or that lie in repositories of their own inside this one.
+//! Scans for code that git or a test command would run or read although no tree shows it: hooks, git's own
+//! configuration, and entry points among ignored files or in repositories nested in this one.
 //!
-//! Refuses to judge: two looks are compared, and people say whether a difference is fine.
+//! Does not judge: two scans are compared, and the user decides about a difference.
 
 mod file_walk;
 
@@ -21,17 +21,18 @@ use super::sensitive_files::{HOOK_FOLDERS, is_sensitive_when_ignored};
 
 use file_walk::{FileWalk, hash_path, is_skipped, sorted_entries};
 
-/// How many files are looked at in each of hooks and ignored files; what lies beyond is told as [`UnversionedCodeKind::Unseen`].
+/// The maximum number of files that are scanned, for hooks and for ignored files each; more are reported as
+/// [`UnversionedCodeKind::Unseen`].
 const MAX_FILES: usize = 20_000;
 
-/// What of another repository's folder decides what git runs or follows in it.
+/// The files in another repository's git folder that decide what git runs or follows there.
 const REPOSITORY_SETTINGS: [&str; 4] =
     ["config", "config.worktree", "commondir", "info/attributes"];
 
-/// Folders of installed and built things, too large to look into.
+/// Folders with installed or built files, too large to scan.
 const SKIPPED_FOLDERS: [&str; 5] = ["node_modules", "target", ".venv", "venv", ".git"];
 
-/// Lists the files of trees: names alone, so that no filter runs.
+/// Arguments to list the files of trees: names only, so that no filter runs.
 const LIST_FILES_ARGUMENTS: [&str; 5] = [
     "ls-files",
     "-z",
@@ -40,51 +41,50 @@ const LIST_FILES_ARGUMENTS: [&str; 5] = [
     "--exclude-standard",
 ];
 
-/// Why a program that git's configuration names is asked about.
+/// Why the user is asked about a program that git's configuration names.
 pub const PROGRAM_REASON: &str = "git's configuration names it as a program, which git runs";
 
-/// One look at everything of that sort.
+/// The result of one scan.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct UnversionedCode(pub BTreeMap<PathBuf, UnversionedCodeEntry>);
 
-/// What was seen at a path; the path is relative to the root where it lies below it, else absolute.
+/// What was found at a path; the path is relative to the root if it is below it, else absolute.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnversionedCodeEntry {
-    /// What it is.
     pub kind: UnversionedCodeKind,
     /// A hash of type, mode, link and content; a count for [`UnversionedCodeKind::Unseen`].
     pub content: String,
 }
 
-/// Why a path is looked at.
+/// Why a path is scanned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnversionedCodeKind {
-    /// A file of the hooks folder, or of one that tools take hooks from.
+    /// A file in the hooks folder, or in a folder that tools take hooks from.
     Hook,
     /// A file that git reads its configuration from.
     Configuration,
-    /// The attributes that git keeps beside the repository; they choose filters.
+    /// The attributes file in git's folder; it selects filters.
     Attributes,
-    /// What other repositories or objects git's folder leads to.
+    /// A reference from git's folder to other repositories or objects.
     Pointer,
-    /// The `.git_command` of a repository inside this one, with its settings and hooks.
+    /// The `.git` of a repository inside this one, with its settings and hooks.
     Repository,
     /// A file of the repository that git's configuration names as a program.
     Program,
-    /// A file that a test command may read or run, in no tree.
+    /// A file that a test command may read or run and that is in no tree.
     EntryPoint,
-    /// A file that acts as its owner or group, whoever runs it; no tree says so.
+    /// A set-uid or set-gid file; a tree does not record this.
     SetId,
-    /// A package that is installed beside the code.
+    /// An installed package beside the code.
     Dependency,
-    /// More files than are looked at.
+    /// More files than the scan looks at.
     Unseen,
 }
 
 impl UnversionedCodeKind {
-    /// Says for people what the file decides.
+    /// Describes for the user what the file decides.
     pub fn reason(self) -> &'static str {
         match self {
             Self::Hook => "git runs hooks from it, and no commit shows it",
@@ -106,7 +106,7 @@ impl UnversionedCodeKind {
 }
 
 impl GitRepository {
-    /// Looks at everything that git or a test command would run or read and that no tree shows.
+    /// Scans everything that git or a test command would run or read and that no tree shows.
     ///
     /// # Errors
     /// Git fails, or a file cannot be read.
@@ -143,7 +143,7 @@ impl GitRepository {
         Ok(look.found)
     }
 
-    /// Tells whether there is any hook that a commit could run.
+    /// Returns true if there is any hook that a commit could run.
     ///
     /// # Errors
     /// Git fails.
@@ -153,7 +153,8 @@ impl GitRepository {
         Ok(hooks.iter().any(is_hook))
     }
 
-    /// The files that git may read its configuration from, the user's own and included ones, too.
+    /// Returns the files that git may read its configuration from, including the user's own and included
+    /// ones.
     fn configuration_files(&self, mut named: BTreeSet<PathBuf>) -> Vec<PathBuf> {
         named.insert(self.common_dir.join("config"));
         named.insert(self.common_dir.join("config.worktree"));
@@ -161,7 +162,7 @@ impl GitRepository {
         named.into_iter().collect()
     }
 
-    /// What no tree shows, relative to the root: ignored files and folders, repositories inside this one.
+    /// Lists what no tree shows, relative to the root: ignored files and folders, and nested repositories.
     async fn list_unversioned_paths(&self) -> Result<UnversionedPaths, GitError> {
         let args = [
             "status",
@@ -205,15 +206,15 @@ impl GitRepository {
     }
 }
 
-/// What no tree shows.
+/// The paths that no tree shows.
 struct UnversionedPaths {
-    /// Ignored files and folders, repositories inside this one, relative to the root.
+    /// Ignored files and folders and nested repositories, relative to the root.
     paths: Vec<PathBuf>,
-    /// The folders of files that a tree shows, in which a repository could hide.
+    /// The folders of tracked files, in which a repository could hide.
     folders: Vec<PathBuf>,
 }
 
-/// Notes the folders above a path, but not the root.
+/// Adds the folders above a path, without the root.
 fn add_folders(path: &[u8], folders: &mut BTreeSet<Vec<u8>>) {
     let mut path = path;
     while let Some(at) = path.iter().rposition(|byte| *byte == b'/') {
@@ -224,7 +225,7 @@ fn add_folders(path: &[u8], folders: &mut BTreeSet<Vec<u8>>) {
     }
 }
 
-/// A look under way.
+/// A scan in progress.
 struct UnversionedCodeScanner<'a> {
     repository: &'a GitRepository,
     found: UnversionedCode,
@@ -232,13 +233,13 @@ struct UnversionedCodeScanner<'a> {
 
 impl UnversionedCodeScanner<'_> {
     fn scan_hooks(&mut self, folder: &Path) -> Result<(), GitError> {
-        // The folder itself may be a link; where it leads decides as much as what lies there.
+        // The folder itself may be a link; its target matters as much as its content.
         if std::fs::symlink_metadata(folder).is_ok_and(|found| found.is_symlink()) {
             self.add_path(folder, UnversionedCodeKind::Hook)?;
         }
         let is_hook = |path: &Path| path.extension().is_none_or(|end| end != "sample");
         let mut files = FileWalk::from_folder(folder);
-        // A folder that holds the whole work tree is no folder of hooks alone.
+        // A folder that contains the whole work tree does not contain only hooks.
         files.is_recursive = !self.repository.root.starts_with(folder);
         for path in files.by_ref().filter(|path| is_hook(path)) {
             self.add_path(&path, UnversionedCodeKind::Hook)?;
@@ -285,7 +286,7 @@ impl UnversionedCodeScanner<'_> {
         Ok(())
     }
 
-    /// Notes the files of trees that have a set-id bit.
+    /// Adds tracked files with a set-id bit.
     fn scan_set_id_files(&mut self, list: &[u8]) {
         for path in split_nul(list).map(path_from_bytes) {
             let found = std::fs::symlink_metadata(self.repository.root.join(&path));
@@ -300,7 +301,7 @@ impl UnversionedCodeScanner<'_> {
         }
     }
 
-    /// What in git's folder leads to objects or settings elsewhere.
+    /// Adds the files in git's folder that lead to objects or settings elsewhere.
     fn scan_pointers(&mut self) -> Result<(), GitError> {
         for name in ["commondir", "objects/info/alternates"] {
             self.add_path(
@@ -311,10 +312,10 @@ impl UnversionedCodeScanner<'_> {
         Ok(())
     }
 
-    /// Notes each package of a folder of installed ones.
+    /// Adds each package in a folder of installed packages.
     fn scan_packages(&mut self, folder: &Path) -> Result<(), GitError> {
         let place = self.repository.root.join(folder);
-        // The folder itself may be a link; where it leads decides as much as what lies there.
+        // The folder itself may be a link; its target matters as much as its content.
         if std::fs::symlink_metadata(&place).is_ok_and(|found| found.is_symlink()) {
             self.add_path(&place, UnversionedCodeKind::Dependency)?;
         }
@@ -336,7 +337,7 @@ impl UnversionedCodeScanner<'_> {
         Ok(())
     }
 
-    /// The settings and hooks of the submodules whose folders git keeps in its own.
+    /// Adds settings and hooks of the submodules whose git folders are inside this one's.
     fn scan_submodules(&mut self, folder: &Path) -> Result<(), GitError> {
         for path in sorted_entries(folder) {
             if !path.is_dir() {
@@ -360,7 +361,7 @@ impl UnversionedCodeScanner<'_> {
         }
     }
 
-    /// Notes one repository: where its `.git_command` leads, and what git runs or follows there.
+    /// Adds one repository: where its `.git` leads, and what git runs or follows there.
     fn add_repository(&mut self, place: &Path) -> Result<(), GitError> {
         let failed = |source| GitError::File {
             verb: "read",
@@ -398,7 +399,7 @@ impl UnversionedCodeScanner<'_> {
         Ok(())
     }
 
-    /// Notes what a path is; nothing where nothing is.
+    /// Adds a path, if something exists there.
     fn add_path(&mut self, path: &Path, kind: UnversionedCodeKind) -> Result<(), GitError> {
         let content = hash_path(path).map_err(|source| GitError::File {
             verb: "read",
@@ -433,7 +434,7 @@ impl UnversionedCodeScanner<'_> {
     }
 }
 
-/// The folder that a `.git_command` is, or that it names.
+/// Returns the folder that a `.git` is or names.
 fn resolve_git_dir(place: &Path) -> PathBuf {
     let named = std::fs::read(place).ok();
     let named = named

@@ -1,7 +1,8 @@
-//! What holds the calls of git that read the work tree, where a filter may be a program that an agent wrote.
+//! Provides the sandbox for git calls that read the work tree, where a filter may be a program that an agent
+//! wrote.
 //!
-//! Where nothing holds them, a filter that an agent could change is not run: the call is refused, since a file that is
-//! stored without its filter is another file.
+//! Without a sandbox, a filter that an agent could change does not run: the call is refused, because a file
+//! that is stored without its filter is a different file.
 
 use std::path::{Path, PathBuf};
 
@@ -10,12 +11,12 @@ use super::git_command::{last_output, split_nul};
 use super::repository::GitRepository;
 use crate::process::{SandboxMount, SandboxSpec};
 
-/// What holds calls that read the work tree.
+/// The sandbox of calls that read the work tree.
 #[derive(Debug, Clone)]
 pub(super) enum WorkSandbox {
-    /// This does; a call adds the places that it writes.
+    /// The sandbox; a call adds the folders that it writes.
     Available(SandboxSpec),
-    /// Nothing does, and why.
+    /// There is no sandbox, with the reason.
     Unavailable(String),
 }
 
@@ -26,7 +27,7 @@ const INTERPRETERS: [&str; 18] = [
 ];
 
 impl GitRepository {
-    /// The same repository, whose calls that read the work tree run inside of this.
+    /// Returns the same repository; its calls that read the work tree run in this sandbox.
     #[must_use]
     pub fn with_sandbox(self, held: SandboxSpec) -> Self {
         Self {
@@ -35,7 +36,7 @@ impl GitRepository {
         }
     }
 
-    /// The same repository, which knows why nothing holds its calls.
+    /// Returns the same repository with the reason why its calls have no sandbox.
     #[must_use]
     pub fn without_sandbox(self, why: &str) -> Self {
         Self {
@@ -44,7 +45,8 @@ impl GitRepository {
         }
     }
 
-    /// What holds one call that writes these folders; `None` where nothing does and nothing has to.
+    /// Returns the sandbox of a call that writes these folders; `None` where none is available and none is
+    /// needed.
     pub(super) async fn sandbox_for_command(
         &self,
         writes: &[PathBuf],
@@ -67,7 +69,7 @@ impl GitRepository {
         }
     }
 
-    /// Refuses where a filter could be a program that an agent wrote.
+    /// Returns an error if a filter could be a program that an agent wrote.
     pub(super) async fn check_filters(&self, why: &str) -> Result<(), GitError> {
         let filters = r"^filter\..*\.(clean|smudge|process)$";
         let list = self.git_object_command(&["config", "-z", "--get-regexp", filters]);
@@ -93,8 +95,9 @@ impl GitRepository {
         Ok(())
     }
 
-    /// Tells whether a filter's command is a program of the user's that agents cannot change.
+    /// Returns true if the command of a filter is a program of the user's that agents cannot change.
     fn is_trusted_command(&self, command: &str) -> bool {
+        // Git runs filters through a shell, where any other character could have a special meaning.
         let is_plain = |c: char| c.is_ascii_alphanumeric() || " _-+./%,:@".contains(c);
         if !command.chars().all(is_plain) {
             return false;
@@ -109,6 +112,7 @@ impl GitRepository {
         }
         let found = match program.starts_with('/') {
             true => Some(PathBuf::from(program)),
+            // A relative path may lead into the work tree, where an agent can change the program.
             false if program.contains('/') => None,
             false => find_on_path(program),
         };
@@ -124,7 +128,7 @@ impl GitRepository {
     }
 }
 
-/// The program that a name means; `None` where a relative folder of PATH could mean another one.
+/// Finds a program on PATH; `None` if a relative folder in PATH could make the name mean another program.
 fn find_on_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     for folder in std::env::split_paths(&path) {

@@ -1,7 +1,7 @@
-//! Work trees beside the user's own, in which somebody else writes: made, spoken to, and removed.
+//! Adds, opens and removes work trees beside the user's own, in which agents write.
 //!
-//! Git is always told where such a tree's own folder is: what lies in the tree, its `.git_command` file too, may have been
-//! written by whoever works there and leads git nowhere. Refuses to touch a tree that it is not given.
+//! Git always gets the path of such a tree's git folder explicitly: what is in the tree, including its `.git`
+//! file, may have been written by the agent that works there and must not redirect git.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use super::repository::GitRepository;
 use crate::permission::lexical_path::lexical_absolute;
 
 impl GitRepository {
-    /// Makes a work tree of a commit on no branch; the folder must be missing or empty.
+    /// Creates a work tree of a commit on no branch; the folder must be missing or empty.
     ///
     /// # Errors
-    /// Git fails, or the disk refuses.
+    /// Git or the disk fails.
     pub async fn add_worktree(&self, path: &Path, commit: &CommitId) -> Result<Self, GitError> {
         let add = [
             "worktree",
@@ -42,7 +42,7 @@ impl GitRepository {
         Ok(planted)
     }
 
-    /// The work tree at a path, where this repository knows one there.
+    /// Returns the work tree at a path, if this repository has one there.
     pub fn worktree_at(&self, path: &Path) -> Option<Self> {
         let git_dir = self.worktree_git_dir(path)?;
         let mut settings = self.settings.clone();
@@ -58,21 +58,22 @@ impl GitRepository {
         })
     }
 
-    /// Removes the work tree at a path: its files, then what the repository keeps of it.
+    /// Removes the work tree at a path: its files, then its entry in the repository.
     ///
     /// # Errors
-    /// A file cannot be removed; what was removed until then is gone.
+    /// A file cannot be removed; what was removed before is gone.
     pub fn remove_worktree(&self, path: &Path) -> Result<(), GitError> {
         remove_folder(path)?;
         while let Some(kept) = self.worktree_git_dir(path) {
             remove_folder(&kept)?;
         }
-        // As git does it: the folder goes with the last tree.
+        // As in git, the folder is removed with the last tree.
         let _others_are_there = std::fs::remove_dir(self.common_dir.join("worktrees"));
         Ok(())
     }
 
-    /// The work trees below a folder of which the repository keeps something, but whose files are gone.
+    /// Lists the work trees below a folder that the repository still has an entry for, but whose files are
+    /// gone.
     pub fn missing_worktrees_below(&self, folder: &Path) -> Vec<PathBuf> {
         let places = self.list_worktrees().into_iter().map(|(_, place)| place);
         places
@@ -80,13 +81,13 @@ impl GitRepository {
             .collect()
     }
 
-    /// Where the repository keeps what it knows of the work tree at a path.
+    /// Returns the git folder of the work tree at a path.
     fn worktree_git_dir(&self, path: &Path) -> Option<PathBuf> {
         let mut trees = self.list_worktrees().into_iter();
         trees.find(|(_, place)| place == path).map(|(kept, _)| kept)
     }
 
-    /// What is kept of each work tree, and where the tree is.
+    /// Lists the git folder of each work tree with the path of the tree.
     fn list_worktrees(&self) -> Vec<(PathBuf, PathBuf)> {
         let entries = std::fs::read_dir(self.common_dir.join("worktrees"));
         let place = |kept: PathBuf| {
@@ -101,7 +102,8 @@ impl GitRepository {
         entries.filter_map(|entry| place(entry.path())).collect()
     }
 
-    /// The repositories inside of this one that are not part of it: their content is in no tree of this one.
+    /// Lists the repositories inside this one that are not part of it: no tree of this one contains their
+    /// files.
     ///
     /// # Errors
     /// Git fails.

@@ -1,7 +1,7 @@
-//! What a held CLI sees and writes of its own folder in the user's home.
+//! Decides what a sandboxed CLI sees and writes of its own folder in the user's home directory.
 //!
-//! The folder is replaced by an empty one in memory, in which its settings lie read-only and what outlives the
-//! process is let through: anything else that is written there goes with the process, however that ends.
+//! An empty folder in memory is mounted over it. Settings in it are read-only, and what must outlive the process
+//! is writable. Anything else that is written there is discarded when the process ends, however it ends.
 
 use std::ffi::OsString;
 use std::fs;
@@ -11,8 +11,8 @@ use super::canonical_path;
 use crate::adapter::{CliStateFolder, StateEntry, StateEntryKind};
 use crate::process::SandboxMount;
 
-/// Returns what holds a CLI's own folder; `cwd` is where the CLI starts and `root` what it works in. Nothing where
-/// the folder cannot be told or made, which leaves it as read-only as everything else.
+/// Returns the mounts of a CLI's own folder; `cwd` is where the CLI starts and `root` the repository it works in.
+/// Empty if the folder is unknown or cannot be created; then it is read-only like everything else.
 pub(super) fn state_folder_mounts(
     own: &CliStateFolder,
     cwd: &Path,
@@ -41,7 +41,7 @@ pub(super) fn state_folder_mounts(
     let mut places: Vec<_> = beside
         .filter_map(|path| Some((canonical_path(&path)?, SandboxMount::ReadOnly)))
         .collect();
-    // Where the repository itself is that folder, its files are what the agent works on.
+    // If the repository itself is that folder, the agent works on its files, so they must stay visible.
     if folder != root {
         places.push((folder.clone(), SandboxMount::EmptyFolder));
         places.extend(read_only_mounts(own, &folder));
@@ -54,7 +54,7 @@ pub(super) fn state_folder_mounts(
     places
 }
 
-/// All that lies in the folder and that the process does not keep itself.
+/// Mounts read-only everything in the folder that has no entry of its own in the CLI's description.
 fn read_only_mounts(own: &CliStateFolder, folder: &Path) -> Vec<(PathBuf, SandboxMount)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let is_setting = |path: &PathBuf| {
@@ -68,7 +68,7 @@ fn read_only_mounts(own: &CliStateFolder, folder: &Path) -> Vec<(PathBuf, Sandbo
         .collect()
 }
 
-/// What of the folder is open to the process. What lies below the empty folder alone is left out: it is not there.
+/// Returns the mount of one entry of the folder; `None` for a transient entry that the empty folder covers anyway.
 fn state_entry_mount(place: &StateEntry, folder: &Path) -> Option<(PathBuf, SandboxMount)> {
     let path = folder.join(&place.relative_path);
     match place.kind {
@@ -83,7 +83,7 @@ fn state_entry_mount(place: &StateEntry, folder: &Path) -> Option<(PathBuf, Sand
                 Some((path, SandboxMount::EmptyFolder))
             }
         }
-        // Below a folder of settings an empty one needs a place to be put at.
+        // Inside a read-only settings folder, an empty folder can be mounted only over an existing one.
         StateEntryKind::Transient if place.relative_path.contains('/') => {
             let is_setting = path.parent().is_some_and(Path::is_dir);
             is_setting.then_some(())?;
@@ -93,7 +93,7 @@ fn state_entry_mount(place: &StateEntry, folder: &Path) -> Option<(PathBuf, Sand
     }
 }
 
-/// Makes a folder, which cannot be let through where it is missing.
+/// Creates a folder, because a missing one cannot be mounted.
 fn ensure_folder(path: &Path) -> Option<&Path> {
     match fs::create_dir_all(path) {
         Ok(()) => Some(path),

@@ -1,4 +1,4 @@
-//! The sandbox of the commands that this program runs itself: tests, checks of a discussion.
+//! Builds the sandbox for the commands that this program runs itself: tests and checks of a discussion.
 
 use std::path::{Path, PathBuf};
 
@@ -13,21 +13,20 @@ use crate::process::{
     BubblewrapProgram, SandboxMount, SandboxNetwork, SandboxSpec, SandboxSupport,
 };
 
-/// What a command of the program's reaches beside files.
+/// What a command can reach besides files.
 #[derive(Debug, Clone)]
 pub struct CommandReach {
-    /// The run, after which its scratch folders are named.
+    /// The run, which names the scratch folders.
     pub run: String,
-    /// The network.
     pub network: SandboxNetwork,
-    /// Sockets that the user lets it reach.
+    /// Sockets that the user allows.
     pub sockets: Vec<PathBuf>,
-    /// What it reads although it lies among temporary files.
+    /// Paths in temporary folders that it may read.
     pub mentioned_paths: Vec<PathBuf>,
 }
 
 impl CommandReach {
-    /// The same for a command line: it reads what it names.
+    /// Returns the same reach with the paths that the command line names; the command may read them.
     #[must_use]
     pub fn with_command_paths(self, line: &str) -> Self {
         Self {
@@ -37,9 +36,9 @@ impl CommandReach {
     }
 }
 
-/// What holds a test command of the program's: it writes the repository but for git's folder and the program's,
-/// temporary files of its own, and the caches of common tools; `None` where nothing holds it.
-/// `trees` is a folder of which it sees nothing.
+/// Returns the sandbox of a test command: it may write the repository except for git's and the program's
+/// folders, its own temporary files, and the caches of common tools; `None` where no sandbox is available.
+/// The folder `trees` is hidden.
 pub fn test_sandbox_spec(
     kernel: &SandboxSupport,
     root: &Path,
@@ -74,12 +73,12 @@ pub(super) fn test_sandbox_spec_for(
 pub enum CommitSigningMode {
     /// `commit.gpgSign` is on.
     On,
-    /// It is not.
+    /// `commit.gpgSign` is off.
     Off,
 }
 
-/// What holds a command that is to settle something: as a test, but of the repository it writes nothing. Of the
-/// program's own folder it sees what is `shown`, of the `unread` files nothing.
+/// Returns the sandbox of a check command: like a test, but the repository is read-only. Of the program's own
+/// folder only the `shown` files are visible, and the `unread` files are hidden.
 pub fn check_sandbox_spec(
     kernel: &SandboxSupport,
     root: &Path,
@@ -103,7 +102,7 @@ pub fn check_sandbox_spec(
     Some(work.build_spec(bwrap, places))
 }
 
-/// What the program's own commands work with beside the repository.
+/// The inputs of a command sandbox besides the repository.
 pub(super) struct CommandSandboxBuilder<'a> {
     user: &'a UserEnvironment,
     root: &'a Path,
@@ -126,8 +125,8 @@ impl<'a> CommandSandboxBuilder<'a> {
         }
     }
 
-    /// Puts what every command of the program's has beside these places: caches of tools, a place of its own for
-    /// temporary files, and no sockets of others.
+    /// Adds what every command gets besides these mounts: tool caches, private temporary folders, and no
+    /// sockets of other programs.
     pub(super) fn build_spec(
         &self,
         bwrap: &BubblewrapProgram,
@@ -149,7 +148,7 @@ impl<'a> CommandSandboxBuilder<'a> {
             .iter()
             .filter_map(|path| canonical_path(path))
             .collect();
-        // A socket that the user lets it reach may lie in a folder that is hidden.
+        // A socket that the user allows may be in a hidden folder.
         let doors = socket_mounts(user, self.keys).into_iter();
         places.extend(doors.filter(|(path, _)| !reached.contains(path)));
         places.extend(
@@ -168,7 +167,7 @@ impl<'a> CommandSandboxBuilder<'a> {
     }
 }
 
-/// The sockets that do not lie in a folder which is another one, or empty, to the child.
+/// Returns the sockets that are not inside a folder which the sandbox replaces or empties.
 pub(super) fn visible_sockets(
     sockets: impl Iterator<Item = PathBuf>,
     temporary: &[PathBuf],
@@ -189,8 +188,8 @@ pub(super) fn visible_sockets(
     sockets.filter(is_seen).collect()
 }
 
-/// What git reads of a repository beside its root: its folders, which lie elsewhere for a linked work tree, and the
-/// objects that it borrows from another clone.
+/// Returns what git reads besides the root of a repository: its git folders, which are elsewhere for a linked
+/// work tree, and the objects that it borrows from another clone.
 pub(super) fn git_folders(root: &Path) -> Vec<PathBuf> {
     let pointer = std::fs::read_to_string(root.join(".git"));
     let linked = pointer.ok().and_then(|pointer| {
@@ -207,7 +206,7 @@ pub(super) fn git_folders(root: &Path) -> Vec<PathBuf> {
     [git_dir, shared].into_iter().chain(borrowed).collect()
 }
 
-/// The program's own folder as an empty one, but for these files of it.
+/// Mounts the program's own folder as an empty one, except for these files.
 pub(super) fn hidden_workdir_mounts(
     workdir: &Path,
     shown: &[PathBuf],

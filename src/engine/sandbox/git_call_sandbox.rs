@@ -1,5 +1,5 @@
-//! The sandbox of the program's own git: of commits with their hooks, and of every call that reads the work tree, where
-//! filters run that an agent may have written.
+//! Builds the sandbox for the program's own git calls: commits with their hooks, and every call that reads
+//! the work tree, where filters may run that an agent wrote.
 
 use std::path::{Path, PathBuf};
 
@@ -14,8 +14,9 @@ use super::{canonical_path, protected_paths};
 use crate::engine::git::GitRepository;
 use crate::process::{SandboxMount, SandboxNetwork, SandboxSpec, SandboxSupport};
 
-/// Has the calls that read the work tree held: they read everything, write objects and what each names, and reach
-/// neither network nor sockets; of temporary files they see what the user's variables and the repository name. Where nothing holds them, the repository knows why.
+/// Sandboxes the calls that read the work tree: they read everything, write objects and the folders that each
+/// call names, and reach neither network nor sockets. Of the temporary files they see those that the user's
+/// variables and the repository name. Without a sandbox, the repository stores the reason.
 pub fn sandbox_git_reads(repository: GitRepository, kernel: &SandboxSupport) -> GitRepository {
     match kernel {
         SandboxSupport::Available(bwrap) => {
@@ -43,8 +44,8 @@ pub fn sandbox_git_reads(repository: GitRepository, kernel: &SandboxSupport) -> 
     }
 }
 
-/// Has the program's own commits held with the hooks that they run: as a test, but they see a copy of git's folder, of
-/// which objects alone are kept, and reach what signs. Nothing changes where nothing holds it.
+/// Sandboxes the program's own commits with their hooks: like a test, but they see a copy of git's folder, of
+/// which only objects are kept, and they reach what signs. Without a sandbox nothing changes.
 pub fn sandbox_git_commits(
     repository: GitRepository,
     kernel: &SandboxSupport,
@@ -67,7 +68,7 @@ pub fn sandbox_git_commits(
         let keyring = find_tool_folder(&user, "GNUPGHOME", ".gnupg");
         places.extend(keyring.map(|keyring| (keyring, SandboxMount::Writable)));
     }
-    // A copy of each is laid over it when a commit is made; the place itself is then not read-only.
+    // A copy of each is mounted over it for a commit; then the folder itself must not be mounted read-only.
     let copied: Vec<PathBuf> = [&repository.git_dir, &repository.common_dir]
         .into_iter()
         .filter_map(|path| canonical_path(path))

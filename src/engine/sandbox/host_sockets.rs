@@ -1,4 +1,4 @@
-//! Sockets through which a contained process could have another program act for it.
+//! Finds the sockets through which a sandboxed process could make another program act for it.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fs;
@@ -12,7 +12,7 @@ use super::user_environment::UserEnvironment;
 use crate::engine::runtime_dir;
 use crate::process::{SandboxMount, SandboxNetwork};
 
-/// Folders and sockets of the system's by which a process could have others act for it.
+/// System folders and sockets through which a process could make others act for it.
 const SYSTEM_SOCKET_PATHS: &[&str] = &[
     "/run/docker.sock",
     "/run/docker",
@@ -35,7 +35,7 @@ const SYSTEM_SOCKET_PATHS: &[&str] = &[
     "/tmp/.X11-unix",
 ];
 
-/// Folders below the home in which programs put sockets, or the keys to a port of theirs.
+/// Folders in the home directory in which programs create sockets, or store keys to a port of theirs.
 const HOME_SOCKET_FOLDERS: &[&str] = &[
     ".docker/run",
     ".docker/desktop",
@@ -47,7 +47,7 @@ const HOME_SOCKET_FOLDERS: &[&str] = &[
     ".config/emacs/server",
 ];
 
-/// Sockets that answer questions and do nothing else: who a user is, what address a name has, what is to be logged.
+/// Harmless sockets: they only answer queries or take log messages (user names, host names, logging).
 const HARMLESS_SOCKETS: &[&str] = &[
     "/run/nscd",
     "/run/systemd/resolve",
@@ -56,7 +56,7 @@ const HARMLESS_SOCKETS: &[&str] = &[
     "/var/lib/sss/pipes",
 ];
 
-/// Where databases listen: what has the machine's network reaches them anyway.
+/// Sockets of databases: a process with the host's network reaches the databases anyway.
 const DATABASE_SOCKETS: &[&str] = &[
     "/run/postgresql",
     "/run/mysqld",
@@ -67,7 +67,7 @@ const DATABASE_SOCKETS: &[&str] = &[
     "/run/mongodb",
 ];
 
-/// Variables that lead to a program of the user's although their value need not be a path.
+/// Variables that lead to a program of the user's, even if their value is not a path.
 const SOCKET_VARIABLES: &[&str] = &[
     "SSH_AUTH_SOCK",
     "SSH_AGENT_PID",
@@ -99,14 +99,15 @@ const SOCKET_VARIABLES: &[&str] = &[
     "WSL_INTEROP",
 ];
 
-/// What leads to programs that keep keys and sign with them: variables, and names in the folder of the user's sockets.
+/// What leads to programs that store keys and sign with them: variables, and names in the user's runtime
+/// folder.
 const KEY_VARIABLES: &[&str] = &["SSH_AUTH_SOCK", "XDG_RUNTIME_DIR"];
 const KEY_SOCKETS: &[&str] = &["gnupg", "keyring", "ssh-agent.socket", "openssh_agent"];
 
-/// How deep below the home sockets are looked for, and in how many folders at most.
+/// The limits of the search for sockets below the home directory: depth and number of folders.
 const MAX_SEARCH_DEPTH: usize = 4;
 const MAX_SEARCHED_FOLDERS: usize = 4000;
-/// Folders of many files and no sockets.
+/// Folders with many files and no sockets.
 const SKIPPED_FOLDERS: &[&str] = &[
     "node_modules",
     ".git",
@@ -115,16 +116,16 @@ const SKIPPED_FOLDERS: &[&str] = &[
     "registry",
 ];
 
-/// Which sockets of the user's a child may reach.
+/// Which of the user's sockets a child may reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyAgentAccess {
-    /// Those that sign.
+    /// The sockets for signing are reachable.
     Reachable,
-    /// None.
+    /// No sockets are reachable.
     Hidden,
 }
 
-/// Folders of sockets as empty folders, known sockets as empty files: those of all runs too.
+/// Mounts socket folders as empty folders and known sockets as empty files, including the sockets of all runs.
 pub(super) fn socket_mounts(
     user: &UserEnvironment,
     keys: KeyAgentAccess,
@@ -146,14 +147,14 @@ pub(super) fn socket_mounts(
     places
 }
 
-/// The folders in which the desktop and its programs put their sockets.
+/// Returns the folders in which the desktop and its programs create their sockets.
 fn runtime_folders(user: &UserEnvironment) -> Vec<PathBuf> {
     let mut folders = vec![PathBuf::from(format!("/run/user/{}", getuid()))];
     folders.extend(user.value("XDG_RUNTIME_DIR").map(PathBuf::from));
     folders
 }
 
-/// The sockets, and folders of them, that signing needs.
+/// Returns the sockets, and folders of sockets, that signing needs.
 fn key_sockets(user: &UserEnvironment, runtime_folders: &[PathBuf]) -> Vec<PathBuf> {
     let in_runtime = runtime_folders
         .iter()
@@ -165,8 +166,8 @@ fn key_sockets(user: &UserEnvironment, runtime_folders: &[PathBuf]) -> Vec<PathB
     there.collect()
 }
 
-/// The sockets that are to be hidden one by one: all that somebody listens at, that a variable names, or that lie below
-/// the home.
+/// Finds the sockets to hide one by one: those that a process listens on, that a variable names, or that are
+/// below the home directory.
 pub(super) fn find_sockets(
     user: &UserEnvironment,
     keys: KeyAgentAccess,
@@ -194,8 +195,8 @@ pub(super) fn find_sockets(
         .collect()
 }
 
-/// Variables that name the socket of a container engine, and where such lie: below `/run`, the folder of the user's sockets,
-/// and the home.
+/// Variables that name the socket of a container engine, and the places of such sockets: below `/run`, the
+/// user's runtime folder, and the home directory.
 const CONTAINER_VARIABLES: &[&str] = &["DOCKER_HOST", "CONTAINER_HOST"];
 const CONTAINER_SOCKETS: [&str; 2] = ["docker.sock", "podman/podman.sock"];
 const CONTAINER_SOCKETS_AT_HOME: &[&str] = &[
@@ -206,8 +207,8 @@ const CONTAINER_SOCKETS_AT_HOME: &[&str] = &[
     ".rd/docker.sock",
 ];
 
-/// The sockets of container engines on this machine: first what the user's variables name, then the user's own, then the
-/// system's.
+/// Lists the sockets of container engines on this machine: first those in the user's variables, then the
+/// user's own, then the system's.
 pub fn container_sockets() -> Vec<PathBuf> {
     let user = UserEnvironment::from_process();
     let named = user.variable_paths().filter(|(name, _)| {
@@ -236,7 +237,8 @@ pub fn container_sockets() -> Vec<PathBuf> {
     sockets
 }
 
-/// The names of variables that lead to sockets, but for those that it reaches; who cannot reach one is better not told of it.
+/// Returns the names of variables that lead to sockets, except for the reachable ones; a process that cannot
+/// reach a socket should not know about it.
 pub(super) fn socket_variables(
     user: &UserEnvironment,
     keys: KeyAgentAccess,
@@ -262,19 +264,19 @@ pub(super) fn socket_variables(
     hidden.filter(|name| !leads_to_reached(name)).collect()
 }
 
-/// The paths of the sockets that are bound on this machine, as far as the kernel tells this program.
+/// Lists the paths of the sockets that are bound on this machine, as far as the kernel shows them.
 fn list_bound_sockets() -> Vec<PathBuf> {
     let table = fs::read_to_string("/proc/net/unix").unwrap_or_default();
     table.lines().filter_map(parse_bound_path).collect()
 }
 
-/// The path in a line of the kernel's table; abstract names begin with `@`.
+/// Parses the path from a line of the kernel's table; abstract names start with `@`.
 fn parse_bound_path(line: &str) -> Option<PathBuf> {
     let (_, path) = line.split_once(" /")?;
     Some(PathBuf::from(format!("/{path}")))
 }
 
-/// The sockets in a folder and those below it, shallow ones and those in hidden folders first.
+/// Searches a folder and its subfolders for sockets, starting with shallow and hidden folders.
 fn search_sockets(top: &Path) -> Vec<PathBuf> {
     let mut sockets = Vec::new();
     let mut folders = VecDeque::from([(top.to_owned(), 1)]);

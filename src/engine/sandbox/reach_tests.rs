@@ -1,4 +1,4 @@
-//! What tests, commits and claude's commands can reach beside files, with a real bubblewrap.
+//! Tests what tests, commits and claude's commands can reach besides files, with a real bubblewrap.
 
 use std::fs;
 use std::io::Write;
@@ -16,7 +16,7 @@ use crate::process::{
     CommandLimits, ProcessMark, SandboxNetwork, ScratchFolder, SpawnSpec, StdinSource, run_to_end,
 };
 
-/// A home and a repository beside it, which lie where `place` is.
+/// A home directory and a repository beside it, both below `place`.
 struct SandboxReachFixture {
     _folder: TempDir,
     kernel: SandboxSupport,
@@ -78,7 +78,7 @@ impl SandboxReachFixture {
     }
 }
 
-/// Runs a script in a containment, and gives all that it said.
+/// Runs a script in a sandbox and returns its whole output.
 async fn said(held: SandboxSpec, root: &Path, script: &str, words: &[&str]) -> String {
     let mut spec = SpawnSpec::new("sh", root, ProcessMark::new("test", "reach"));
     spec = spec.args(["-c", script, "sh"]).args(words.iter().copied());
@@ -99,7 +99,7 @@ fn listen(path: &Path) -> UnixListener {
     UnixListener::bind(path).unwrap()
 }
 
-/// Says of each path whether it is a socket, to whoever is inside.
+/// Prints each path that is a socket inside the sandbox.
 const FIND_SOCKETS_SCRIPT: &str =
     "for path in \"$@\"; do test -S \"$path\" && echo \"$path\"; done; echo looked";
 /// Connects to an abstract socket.
@@ -150,7 +150,7 @@ async fn check_sockets_at_home(place: &Path) {
             "looked\n"
         );
     }
-    // What the user lets it reach is reached, wherever it lies.
+    // A socket that the user allows is reachable wherever it is.
     world.sockets = vec![world.home.join(HOME_SOCKETS[0])];
     let reached = world
         .test(SandboxNetwork::Loopback, FIND_SOCKETS_SCRIPT, &words)
@@ -231,7 +231,7 @@ async fn temporary_files_are_a_tests_own_and_go_with_it_while_a_repository_among
     assert!(sources.iter().all(|path| !path.exists()), "{sources:?}");
 }
 
-/// The folders that are put in place of others.
+/// Returns the folders that are mounted over others.
 fn sources(held: &SandboxSpec) -> Vec<PathBuf> {
     let replaced = held.mounts().iter().filter_map(|(_, hold)| match hold {
         SandboxMount::BindFrom(source) => Some(source.clone()),

@@ -1,6 +1,6 @@
-//! Folders for temporary files that a contained child has for itself, on the disk where the user keeps such files.
+//! Creates private temporary folders for a sandboxed child, on the disk of the user's temporary files.
 //!
-//! They lie among the run's scratch folders, so that what a killed program left of them is found.
+//! They are below the run's scratch folders, so that the leftovers of a killed program can be found.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -13,10 +13,10 @@ use super::user_environment::UserEnvironment;
 use crate::engine::runtime_dir;
 use crate::process::{SandboxMount, ScratchFolder};
 
-/// Where everybody's temporary files are.
+/// The shared temporary folders.
 const SHARED_TEMP_FOLDERS: &[&str] = &["/tmp", "/var/tmp"];
 
-/// What a contained child writes that nobody needs afterwards.
+/// The folder for everything temporary that a sandboxed child writes.
 #[derive(Debug)]
 pub(super) struct SandboxScratch {
     folder: Option<TempDir>,
@@ -24,7 +24,7 @@ pub(super) struct SandboxScratch {
 }
 
 impl SandboxScratch {
-    /// Makes the run's folder for it. Where none can be made such places lie in memory.
+    /// Creates the folder for a run. Where this fails, temporary folders are in memory.
     pub(super) fn new(run: &str) -> Self {
         let folder = runtime_dir::create_run_dir(run, Path::new(""));
         let folder = folder.inspect_err(
@@ -36,7 +36,7 @@ impl SandboxScratch {
         }
     }
 
-    /// An empty folder in it.
+    /// Creates an empty folder in it.
     pub(super) fn create_empty_folder(&mut self, mode: u32) -> Option<PathBuf> {
         let folder = self.folder.as_ref()?.path().join(self.n.to_string());
         self.n += 1;
@@ -46,13 +46,13 @@ impl SandboxScratch {
         Some(folder)
     }
 
-    /// What removes it with the last child that uses it.
+    /// Returns the value that removes the folder when the last child that uses it has ended.
     pub(super) fn into_folder(self) -> Option<ScratchFolder> {
         self.folder.map(ScratchFolder::new)
     }
 }
 
-/// The real folders of temporary files; not one that is part of the repository.
+/// Returns the real temporary folders, except one that is part of the repository.
 pub(super) fn find_temp_folders(user: &UserEnvironment, root: &Path) -> Vec<PathBuf> {
     let named =
         std::iter::once(user.temp_folder()).chain(SHARED_TEMP_FOLDERS.iter().map(PathBuf::from));
@@ -65,7 +65,7 @@ pub(super) fn find_temp_folders(user: &UserEnvironment, root: &Path) -> Vec<Path
     folders
 }
 
-/// Puts a folder of the child's own in place of each of these.
+/// Mounts a private folder over each of these.
 pub(super) fn private_temp_mounts(
     folders: &[PathBuf],
     scratch: &mut SandboxScratch,
@@ -77,8 +77,8 @@ pub(super) fn private_temp_mounts(
     folders.iter().map(own).collect()
 }
 
-/// What the child needs of the user's that lies among temporary files: whatever its variables and arguments name. It is
-/// there to be read; what `places` say of it comes first.
+/// Mounts what the child needs of the user's temporary files: the paths that its variables and arguments
+/// name. They are read-only; `places` take precedence.
 pub(super) fn mentioned_temp_mounts(
     folders: &[PathBuf],
     named: impl IntoIterator<Item = PathBuf>,

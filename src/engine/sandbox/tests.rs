@@ -1,6 +1,6 @@
-//! Which places hold a turn's process.
+//! Tests which mounts the process of a turn gets.
 //!
-//! Starts nothing.
+//! Starts no process.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -87,7 +87,7 @@ fn holder(place: &SandboxTestRepo, access: TurnAccess) -> TurnSandbox {
     }
 }
 
-/// Where claude keeps what was said in the repository.
+/// Returns the folder in which claude stores the conversations of this repository.
 fn conversations(place: &SandboxTestRepo) -> PathBuf {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     let root = place.root.to_string_lossy();

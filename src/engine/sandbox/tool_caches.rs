@@ -1,4 +1,5 @@
-//! The tool caches that tests and commits may write. What in them runs, or configures the user's own commands, is read.
+//! Decides which tool caches tests and commits may write. Parts that contain programs, or settings for the
+//! user's own commands, are read-only.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,15 +10,16 @@ use super::temp_folders::SandboxScratch;
 use super::user_environment::UserEnvironment;
 use crate::process::SandboxMount;
 
-/// A folder of a tool's. What lies in it is read, but for what is listed; what is new in it goes with the child.
+/// A folder of a tool. It is read-only except for the listed paths; new files in it are discarded with the
+/// child.
 struct ToolFolder {
-    /// The variable that names it, where there is one.
+    /// The variable that names the folder, if there is one.
     variable: &'static str,
-    /// Where it is below the home.
+    /// The path below the home directory.
     home_path: &'static str,
-    /// What in it only holds what was fetched or built, and the locks for that: it is written.
+    /// The paths that only contain downloaded or built files and their locks: these are writable.
     writable_paths: &'static [&'static str],
-    /// What in it is not seen: the child has its own, which goes with it.
+    /// The hidden paths: the child gets its own, which is discarded with it.
     fresh_paths: &'static [&'static str],
 }
 
@@ -34,7 +36,7 @@ const fn new_tool_folder(
     }
 }
 
-/// The whole folder is written.
+/// The whole folder is writable.
 const WHOLE_FOLDER: &[&str] = &[""];
 
 const TOOL_FOLDERS: &[ToolFolder] = &[
@@ -97,7 +99,7 @@ const TOOL_FOLDERS: &[ToolFolder] = &[
         variable: "GRADLE_USER_HOME",
         home_path: ".gradle",
         writable_paths: &["caches", "native", "notifications", "workers", ".tmp"],
-        // A daemon of the user's runs what it is told.
+        // A daemon of the user's would run what it is told to.
         fresh_paths: &["daemon"],
     },
     new_tool_folder("", ".m2", &["repository"]),
@@ -119,10 +121,10 @@ const TOOL_FOLDERS: &[ToolFolder] = &[
     new_tool_folder("SCCACHE_DIR", "", WHOLE_FOLDER),
 ];
 
-/// A folder with more in it than this is not rebuilt entry by entry: what is missing in it stays missing.
+/// A folder with more entries is not rebuilt entry by entry: what is missing in it stays missing.
 const MAX_REBUILT_ENTRIES: usize = 400;
 
-/// What the caches of common tools are to a child. Those in the repository are part of it.
+/// Returns the mounts of common tool caches. Caches inside the repository are part of it.
 pub(super) fn cache_mounts(
     user: &UserEnvironment,
     root: &Path,
@@ -140,7 +142,7 @@ pub(super) fn cache_mounts(
             .writable_paths
             .iter()
             .filter_map(|below| canonical_path(&folder.join(below)));
-        // A link in it leads where the user put it, not out of it.
+        // A link may lead out of the folder; only targets inside of it become writable.
         let written: Vec<_> = written.filter(|path| path.starts_with(&folder)).collect();
         if tool.writable_paths != WHOLE_FOLDER {
             let layer = overlay_mounts(&folder, tool.fresh_paths, scratch).into_iter();
@@ -155,7 +157,8 @@ pub(super) fn cache_mounts(
     places
 }
 
-/// Lays an empty folder over a tool's, with all that is there to be read in it, so that the tool can make what it misses.
+/// Mounts an empty folder over the tool's, with all readable entries in it, so that the tool can create what
+/// is missing.
 fn overlay_mounts(
     folder: &Path,
     fresh: &[&str],
@@ -191,7 +194,7 @@ fn overlay_mounts(
     places
 }
 
-/// A folder of a tool, where it is there: named by a variable, else below the home.
+/// Returns an existing tool folder: from its variable, else below the home directory.
 pub(super) fn find_tool_folder(
     user: &UserEnvironment,
     variable: &str,

@@ -1,4 +1,4 @@
-//! The user's home and variables, from which the places of tools and the sockets of programs follow.
+//! Reads the user's home directory and variables, which determine the paths of tools and sockets.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -12,7 +12,7 @@ pub(super) struct UserEnvironment {
 }
 
 impl UserEnvironment {
-    /// That of this process.
+    /// Reads the environment of this process.
     pub(super) fn from_process() -> Self {
         Self::new(std::env::vars_os())
     }
@@ -23,30 +23,31 @@ impl UserEnvironment {
         }
     }
 
-    /// A variable's value, where it is set and not empty.
+    /// Returns the value of a variable, if it is set and not empty.
     pub(super) fn value(&self, name: &str) -> Option<&OsStr> {
         let value = self.variables.get(OsStr::new(name))?;
         (!value.is_empty()).then_some(value.as_os_str())
     }
 
-    /// The user's home.
+    /// Returns the user's home directory.
     pub(super) fn home(&self) -> Option<PathBuf> {
         self.value("HOME").map(PathBuf::from)
     }
 
-    /// The user's own folder for temporary files.
+    /// Returns the user's temporary folder.
     pub(super) fn temp_folder(&self) -> PathBuf {
         self.value("TMPDIR").map_or("/tmp".into(), PathBuf::from)
     }
 
-    /// Each variable with the absolute paths that its value contains.
+    /// Returns each variable with the absolute paths in its value.
     pub(super) fn variable_paths(&self) -> impl Iterator<Item = (&OsStr, Vec<PathBuf>)> {
         let variables = self.variables.iter();
         variables.map(|(name, value)| (name.as_os_str(), parse_absolute_paths(value)))
     }
 }
 
-/// The absolute paths in a value: `unix:path=/run/bus,guid=1`, `/tmp/tmux/default,12,0`, `a:/b:/c`, `unix:///run/x`.
+/// Parses the absolute paths in a value: `unix:path=/run/bus,guid=1`, `/tmp/tmux/default,12,0`, `a:/b:/c`,
+/// `unix:///run/x`.
 pub(super) fn parse_absolute_paths(value: &OsStr) -> Vec<PathBuf> {
     let parts = value.as_bytes().split(|byte| b":,;= ".contains(byte));
     let whole = std::iter::once(value.as_bytes());

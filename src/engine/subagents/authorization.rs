@@ -1,6 +1,5 @@
-//! Who may have whom work: the depth, the caller's own rules, and which children are its own.
-//!
-//! Refuses to begin anything.
+//! Checks who may start a task for which agent: the nesting depth, the caller's own rules, and which children
+//! belong to the caller.
 
 use super::task_start::{TaskCaller, TaskStartError};
 use crate::domain::ids::SessionId;
@@ -10,7 +9,8 @@ use crate::engine::{Engine, agent_activity};
 use crate::permission::{AgentToolCall, PermissionAction, PhaseAccess, decide_call};
 
 impl Engine {
-    /// Whether the caller may have that agent work by this tool: the depth, and its own rules. The user may.
+    /// Checks whether the caller may start a task for this agent with this tool: nesting depth and the
+    /// caller's own rules. The user always may.
     pub(in crate::engine) fn check_agent_allowed(
         &self,
         caller: &TaskCaller,
@@ -42,7 +42,7 @@ impl Engine {
         let context =
             self.base_decision_context(profile, PhaseAccess::BeforeExecute, &self.setup.root);
         let decision = decide_call(&call, &context);
-        // Whoever is asked was asked about the call of the tool; here only what is denied is held back.
+        // If the rule says `ask`, the user was asked about the tool call; only a denial counts here.
         match (decision.action, decision.reason) {
             (PermissionAction::Allow | PermissionAction::Ask, _) => Ok(()),
             (PermissionAction::Deny, why) => {
@@ -51,16 +51,16 @@ impl Engine {
         }
     }
 
-    /// The child to go on with: the caller's own, and idle.
+    /// Returns the child session to resume; it must belong to the caller and be idle.
     pub(super) fn find_resumable_child(
         &self,
         id: &SessionId,
         caller: &TaskCaller,
     ) -> Result<&ChildSession, TaskStartError> {
         let is_own = |child: &&ChildSession| match caller {
-            // What a participant of a discussion knows is no task's.
+            // The session of a discussion participant cannot be resumed by a task.
             _ if child.order.speaks.is_some() => false,
-            // All else that is in the run is the user's.
+            // All other children of the run belong to the user.
             TaskCaller::User => true,
             TaskCaller::Session(session) => child.order.parent.as_ref() == Some(session),
         };

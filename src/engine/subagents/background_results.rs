@@ -1,6 +1,4 @@
-//! What a session hears, at the beginning of its next turn, of tasks that it gave and did not wait for.
-//!
-//! Refuses to decide when that turn comes.
+//! Reports background task results to the session that started them, at the start of its next turn.
 
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
@@ -10,7 +8,7 @@ use crate::engine::{Engine, EngineError};
 use crate::store::session_files;
 
 impl Engine {
-    /// The tasks of which a role's session is to be told how they ended.
+    /// Returns the tasks whose results the session of a role has not seen yet.
     pub(in crate::engine) fn sessions_with_unreported_result(&self, role: Role) -> Vec<SessionId> {
         let children = self.children_with_unreported_result(role);
         children.map(|child| child.session_id().clone()).collect()
@@ -25,7 +23,8 @@ impl Engine {
         })
     }
 
-    /// Tells a role's session how its tasks ended, marked as what it is; empty where there is nothing to tell.
+    /// Returns the text that reports finished tasks to the session of a role, marked as such; empty if there
+    /// is nothing to report.
     pub(in crate::engine) fn background_results_text(&self, role: Role) -> String {
         let told: String = self
             .children_with_unreported_result(role)
@@ -40,7 +39,7 @@ impl Engine {
         }
     }
 
-    /// The result of a child's last task, as it was written down.
+    /// Loads the stored result of a child's last task.
     pub(super) fn load_task_result(&self, child: &ChildSession) -> Option<TaskResult> {
         let stored = session_files::load_session(self.journal.layout(), child.session_id())
             .ok()
@@ -63,7 +62,7 @@ impl Engine {
         }
     }
 
-    /// Notes that a turn's prompt told of these.
+    /// Records that the prompt of a turn reported these results.
     pub(in crate::engine) fn mark_results_reported(
         &mut self,
         told: Vec<SessionId>,

@@ -1,6 +1,6 @@
-//! What a child wants to do: the one decision, under its own rules and the floors of the run.
+//! Decides about the calls of a child, under its own rules and the limits of the run.
 //!
-//! What waits for a person waits in the one queue, with the child's path. Refuses to decide by itself.
+//! A call that needs the user waits in the common queue, labelled with the child's path.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::engine::{Engine, EngineError};
 use crate::permission::{AgentToolCall, DecisionContext, PhaseAccess, StoredApproval, decide_call};
 
 impl Engine {
-    /// Takes a child's call to the decision and answers its CLI, or leaves it to the user.
+    /// Decides about a call of a child and answers its CLI, or asks the user.
     pub(super) fn on_child_approval_request(
         &mut self,
         session: &SessionId,
@@ -81,7 +81,7 @@ impl Engine {
         }
     }
 
-    /// What the decision about a child's call rests on; `None` when its task is over.
+    /// Returns the context for the decision about a child's call; `None` when its task has ended.
     pub(in crate::engine) fn child_decision_context(
         &self,
         session: &SessionId,
@@ -95,7 +95,8 @@ impl Engine {
             removed_tools: removed,
             ..
         } = at_task;
-        // A child with a tree of its own writes there; another one works in the user's, where only steps write.
+        // A child with a work tree of its own writes there; any other child works in the user's tree, where
+        // only steps write.
         let (root, access) = match &order.tree {
             Some(tree) => (tree, PhaseAccess::Execute),
             None => (&self.setup.root, PhaseAccess::BeforeExecute),
@@ -119,7 +120,7 @@ impl Engine {
         Some(with_read_paths(call, context))
     }
 
-    /// Answers a request: a child's where it is one's, else that of the turn at work.
+    /// Sends the answer to an approval request: to the child that asked, else to the current turn.
     pub(in crate::engine) fn send_approval_decision(&mut self, request: RequestId, answer: Answer) {
         match self.subagent_tasks.task_of_request(&request) {
             Some((at_task, own)) => {
@@ -132,7 +133,7 @@ impl Engine {
         }
     }
 
-    /// Answers questions: a child's where they are one's, else those of the turn at work.
+    /// Sends the answers to questions: to the child that asked, else to the current turn.
     pub(in crate::engine) fn send_question_answers(
         &mut self,
         request: &RequestId,
@@ -147,19 +148,20 @@ impl Engine {
         }
     }
 
-    /// Tells whether somebody still waits for the answer to a request.
+    /// Returns true if a request is still waiting for its answer.
     pub(in crate::engine) fn is_request_pending(&self, request: &RequestId) -> bool {
         self.active_turn.is_some() || self.subagent_tasks.task_of_request(request).is_some()
     }
 
-    /// The user let a child's circle pass: the next one is looked for anew.
+    /// Resets the loop detector of a child after the user let a loop continue, so that it detects the next
+    /// one.
     pub(in crate::engine) fn reset_child_loop_detector(&mut self, session: &SessionId) {
         if let Some(at_task) = self.subagent_tasks.active_tasks.get_mut(session) {
             at_task.loop_detector.reset();
         }
     }
 
-    /// Whose child it is, in names: `planner ▸ explore#2`.
+    /// Returns the names from the parent down to the child: `planner ▸ explore#2`.
     pub fn session_display_path(&self, session: &SessionId) -> String {
         let mut names = Vec::new();
         let mut at = session.clone();

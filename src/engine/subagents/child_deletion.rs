@@ -1,19 +1,19 @@
-//! Child sessions that go: one by the user's word, and those that are older than they are kept.
+//! Deletes child sessions: one at the user's request, or those past their retention time.
 //!
-//! Refuses to touch a session that is being worked in, and the conversation that its CLI keeps by itself.
+//! Never deletes a session with a running task, or the conversation that the CLI itself stores.
 
 use crate::domain::event::Event;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::task::ChildSession;
 use crate::engine::{Engine, EngineError};
 
-/// A child session was not deleted.
+/// Explains why a child session was not deleted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChildDeletionError {
-    /// It is not there.
+    /// The session does not exist.
     #[error("there is no child session {0} in this run")]
     NotFound(SessionId),
-    /// Its task is being done.
+    /// Its task is still running.
     #[error("the task of {0} is still running; stop it first")]
     StillRunning(SessionId),
 }
@@ -22,7 +22,7 @@ impl Engine {
     /// Deletes a child session with all its files.
     ///
     /// # Errors
-    /// The record of the run cannot be kept. A session that stays is no error: the inner one says why.
+    /// The record of the run cannot be written. A session that is not deleted is reported by the inner error.
     pub fn delete_child(
         &mut self,
         session: &SessionId,
@@ -34,7 +34,7 @@ impl Engine {
             }
             Some(_) => {}
         }
-        // Recorded first: files without a child are in nobody's way, a child without files is.
+        // The event is recorded first: files without a child are harmless, a child without files is not.
         self.apply_event(Event::ChildDeleted {
             session: session.clone(),
         })?;
@@ -48,7 +48,7 @@ impl Engine {
     /// Deletes the child sessions whose last task ended before an instant.
     ///
     /// # Errors
-    /// The record of the run cannot be kept.
+    /// The record of the run cannot be written.
     pub fn prune_children(&mut self, before: UnixMillis) -> Result<Vec<SessionId>, EngineError> {
         let children = self.state().children.iter();
         let old: Vec<SessionId> = children
@@ -56,7 +56,7 @@ impl Engine {
             .map(|child| child.session_id().clone())
             .collect();
         for session in &old {
-            // They are there, and none of them runs.
+            // These sessions exist, and none of them is running.
             let _deleted = self.delete_child(session)?;
         }
         Ok(old)

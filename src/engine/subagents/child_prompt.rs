@@ -1,11 +1,10 @@
-//! What a child is told: who it is and what it may, then its task, and nothing of anybody else's conversation.
-//!
-//! Refuses to know how it reaches the agent.
+//! Builds the prompt of a child: who it is and what it may do, then its task, and nothing from any other
+//! conversation.
 
 use crate::domain::task::TaskOrder;
 use crate::engine::run_setup::RunSetup;
 
-/// What every child is told of itself.
+/// The introduction that every child gets.
 const SUBAGENT_INTRODUCTION: &str = "\
 You are the agent `{agent}`. {description}
 
@@ -14,24 +13,24 @@ whoever gave it to you, and whoever gave it sees nothing of yours but your last 
 with paths and line numbers, and what you could not find out. Whoever gave it answers no questions; where something is \
 open, decide what is most likely and say so. Do not start other agents.";
 
-/// What a child is told that only reads.
+/// The instruction for a child that only reads.
 const READ_ONLY_INSTRUCTION: &str = "You may not change any file.";
 
-/// What a child is told that writes.
+/// The instruction for a child that writes.
 const WORKTREE_INSTRUCTION: &str = "\
 Your working directory is a copy of the repository that was made for you, with all that is not committed yet; files that \
 git ignores, such as what was built or fetched, are not in it. Change files there and nowhere else, by paths relative to \
 it. You need no commit, and git lets you make none: when you end, all that differs is handed over as one patch to whoever \
 gave you the task. Leave nothing behind that should not be in it.";
 
-/// What every participant of a discussion is told of itself.
+/// The introduction that every participant of a discussion gets.
 const PARTICIPANT_INTRODUCTION: &str = "\
 You are the agent `{agent}`. {description}
 
 You take part in a discussion. You see nothing of the others but what you are sent, and they see nothing of you but what \
 you say last in each round.";
 
-/// The first line of a child's prompt, by which it can be told.
+/// Returns the first line of a child's prompt, which identifies it.
 pub(super) fn prompt_header(order: &TaskOrder) -> String {
     match &order.speaks {
         Some(speaks) => format!("[agent-collab discussion {}]", speaks.name),
@@ -39,7 +38,7 @@ pub(super) fn prompt_header(order: &TaskOrder) -> String {
     }
 }
 
-/// The system prompt: the first entry of the child's history.
+/// Returns the system prompt: the first entry of the child's history.
 pub(super) fn system_prompt(setup: &RunSetup, order: &TaskOrder) -> String {
     let agent = &order.agent;
     let profile = setup.permissions.profiles.find_by_name(agent).ok();
@@ -72,7 +71,7 @@ pub(super) fn system_prompt(setup: &RunSetup, order: &TaskOrder) -> String {
     text
 }
 
-/// All that goes to the agent with a child's first task.
+/// Returns everything that the agent gets with a child's first task.
 pub(super) fn first_prompt(order: &TaskOrder, system: &str, prompt: &str) -> String {
     format!(
         "{}\n\n[agent-collab agent {agent}]\n{system}\n[end of agent {agent}]\n\n{prompt}",

@@ -1,6 +1,4 @@
-//! What holds a child's process, and what is kept from it.
-//!
-//! Refuses to know how the kernel or a CLI's own sandbox do so.
+//! Builds the sandbox of a child's process and the list of paths that are hidden from it.
 
 use std::path::PathBuf;
 
@@ -13,7 +11,8 @@ use crate::engine::{Engine, codex_sandbox_escapes, runtime_dir};
 use crate::process::SandboxSupport;
 
 impl Engine {
-    /// What the child's commands do not see: the tools of sessions, and, in a discussion, what others said.
+    /// Returns the paths hidden from the child's commands: the tool sockets of sessions and, in a discussion,
+    /// what others said.
     pub(super) fn paths_hidden_from_child(&self, order: &TaskOrder) -> Vec<PathBuf> {
         let layout = self.journal.layout();
         let said = order.speaks.iter().flat_map(|_| layout.record_paths());
@@ -24,7 +23,7 @@ impl Engine {
             .collect()
     }
 
-    /// What holds its process, where its CLI has no sandbox of its own.
+    /// Returns the sandbox of the process, if its CLI has no sandbox of its own.
     pub(super) fn child_sandbox(
         &self,
         order: &TaskOrder,
@@ -43,7 +42,7 @@ impl Engine {
             root: root.clone(),
             read_only_folders: Vec::new(),
             workdir: layout.workdir().to_owned(),
-            // Who takes part in a discussion sees what others said when it is told, and not before.
+            // A participant sees what others said only when the program passes it on, not before.
             visible_workdir_files: order
                 .speaks
                 .is_some()

@@ -1,6 +1,7 @@
-//! A child's own files: its session as a whole, and its history, which begins with the system prompt and the task.
+//! Writes the files of a child: the session, and its history, which starts with the system prompt and the
+//! task.
 //!
-//! Refuses to read them back: the run's own record says what a child is.
+//! Does not read them back: the record of the run says what a child is.
 
 use serde::Serialize;
 use serde_json::json;
@@ -70,7 +71,7 @@ impl Engine {
         Ok(self.child_session_files(session).save(&whole)?)
     }
 
-    /// Replaces the child's `session.json` after what it changed became something else.
+    /// Replaces the child's `session.json` after the state of its patch changed.
     pub(super) fn resave_child(&self, session: &SessionId) -> Result<(), EngineError> {
         let Some(child) = self
             .child_session(session)
@@ -109,7 +110,7 @@ impl Engine {
         self.append_child_message(order, MessageRole::Assistant, text)
     }
 
-    /// Keeps what a child's agent says and does.
+    /// Stores what a child's agent says and does.
     pub(super) fn append_child_activity(
         &mut self,
         session: &SessionId,
@@ -148,7 +149,8 @@ impl Engine {
     }
 }
 
-/// What an agent says is its own, and so is the task that the user gave: this program wrote all else.
+/// Returns true for messages that this program wrote: all but the agent's own and the task that the user
+/// gave.
 fn is_synthetic(order: &TaskOrder, role: MessageRole) -> bool {
     match role {
         MessageRole::Assistant => false,

@@ -1,9 +1,10 @@
-//! The work tree of a child that writes: laid down from the user's tree as it is, saved when its child is done, removed.
+//! Manages the work tree of a child that writes: created from the user's tree as it is, saved when the child
+//! finishes, removed.
 //!
-//! A git work tree, so that its child sees history and its own difference. What git keeps of it lies in the user's
-//! repository, where the child writes nothing: no commit, branch, setting or hook. Its files are all that comes back,
-//! and git is told where its own folder is rather than led by what lies in the tree. Refuses to know what becomes of
-//! the changes.
+//! It is a git work tree, so that the child sees the history and its own diff. The git folder of the work
+//! tree is in the user's repository, where the child writes nothing: no commit, branch, setting or hook. Only
+//! its files come back, and git gets the path of the git folder explicitly instead of reading it from the
+//! tree. `patch_apply` decides about the changes.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,26 +20,26 @@ use crate::store::{StoreError, WorkdirLayout, patch_files};
 use crate::text::unified_diff::UnifiedDiff;
 use crate::text::{clean_text, truncate};
 
-/// How many files of a patch are named.
+/// How many files of a patch are listed.
 const MAX_LISTED_FILES: usize = 60;
-/// How much of a patch's text is told, in bytes.
+/// How much text of a patch is included, in bytes.
 const MAX_PATCH_TEXT_BYTES: usize = 16 * 1024;
 
-/// A child's tree, and all that it takes to make it, save it and remove it.
+/// A child's work tree with everything needed to create, save and remove it.
 #[derive(Debug, Clone)]
 pub(super) struct ChildWorktree {
-    /// The user's repository; its calls outlive the run's cancellation, for saving comes last.
+    /// The user's repository; its calls outlive the cancellation of the run, because saving comes last.
     pub(super) git: GitRepository,
-    /// Held by whoever changes the user's tree or compares it.
+    /// Locked by whoever changes the user's tree or compares it.
     pub(super) tree_lock: Arc<Mutex<()>>,
     pub(super) registry: WorktreeRegistry,
     pub(super) layout: WorkdirLayout,
     pub(super) run: String,
-    /// Where it is.
+    /// The path of the work tree.
     pub(super) path: PathBuf,
     pub(super) session: SessionId,
     pub(super) turn: TurnId,
-    /// What its child changed before and nobody took over: from the first tree to the second.
+    /// What the child changed before and is not applied yet: from the first tree to the second.
     pub(super) unapplied_changes: Option<(TreeId, TreeId)>,
 }
 
@@ -51,7 +52,7 @@ fn describe_store_error(error: StoreError) -> String {
 }
 
 impl ChildWorktree {
-    /// Lays the tree down; where that fails, nothing of it is left.
+    /// Creates the work tree; if this fails, nothing of it is left.
     pub(super) async fn create(&self) -> Result<(), String> {
         let record = self
             .registry
@@ -116,7 +117,7 @@ impl ChildWorktree {
             .map_err(describe_store_error)
     }
 
-    /// Stores what was changed in the tree, in the repository and as a patch file; `None` where nothing was.
+    /// Stores the changes in the tree, in the repository and as a patch file; `None` if nothing changed.
     pub(super) async fn save_patch(&self) -> Result<Option<TaskPatch>, String> {
         let Some(mut record) = self
             .registry
@@ -154,7 +155,7 @@ impl ChildWorktree {
         Ok(told)
     }
 
-    /// The tree as it is now, kept, and the repositories in it that it does not hold.
+    /// Stores the tree as it is now and returns it with the nested repositories that it does not contain.
     async fn snapshot_changes(&self) -> Result<(TreeId, Vec<PathBuf>), String> {
         let planted = self
             .git
@@ -171,7 +172,7 @@ impl ChildWorktree {
         Ok((after.tree, nested))
     }
 
-    /// Writes the patch between two trees down and tells it; `None` where they do not differ.
+    /// Writes the patch between two trees and describes it; `None` if they are equal.
     async fn write_task_patch(
         &self,
         base: &TreeId,
@@ -216,13 +217,14 @@ impl ChildWorktree {
         }))
     }
 
-    /// A path of the program's as the user reads it.
+    /// Formats a path of the program relative to the user's root.
     pub(super) fn relative_to_root(&self, path: &Path) -> String {
         let below = path.strip_prefix(self.layout.root()).unwrap_or(path);
         below.to_string_lossy().into_owned()
     }
 
-    /// The folders of the user's that its child leaves alone: the tree, git's, and those of other children.
+    /// Returns the user's folders that the child must not touch: the tree, git's folders, and the trees of
+    /// other children.
     pub(super) fn protected_folders(&self) -> Vec<PathBuf> {
         let mut closed = vec![
             self.git.root.clone(),
@@ -233,7 +235,7 @@ impl ChildWorktree {
         closed
     }
 
-    /// Removes the tree. One that holds what could not be saved stays.
+    /// Removes the work tree. A tree with content that could not be saved stays.
     pub(super) async fn remove(&self) -> Result<(), String> {
         let record = self
             .registry

@@ -1,7 +1,9 @@
-//! What a child changed in its own tree on the way into the user's: saved, decided like an edit, written whole or kept.
+//! Moves a child's changes into the user's tree: saved, approved like an edit, then written completely or
+//! stored as a patch.
 //!
-//! A step's changes are those between two looks at the tree. So what is taken over comes while an agent of a step
-//! works, and is part of that step; at any other time it waits. Refuses to write what was not decided.
+//! The changes of a step are those between two snapshots of the tree. So a patch is applied while the agent
+//! of a step works and becomes part of that step; at any other time it waits. Nothing is written without a
+//! decision.
 
 mod patch_approval;
 mod patch_writer;
@@ -27,20 +29,20 @@ use crate::store::patch_files;
 
 pub(super) use patch_writer::finish_interrupted_write;
 
-/// How often it is tried again when files change while they are written.
+/// How often a write is retried when files change in the meantime.
 const MAX_WRITE_RETRIES: u8 = 5;
 
-/// How far a child is.
+/// The stage of a child's task.
 pub(super) enum ActiveTaskStage {
-    /// Its agent works.
+    /// The agent is working.
     Working,
-    /// Its agent is done so, and what it changed is being saved.
+    /// The agent has finished with this outcome, and its changes are being saved.
     Saving(TaskOutcome, Duration),
-    /// What it changed is on its way.
+    /// The changes are being applied.
     ApplyingPatch(Box<PatchApplication>),
 }
 
-/// Changes on their way.
+/// A patch on its way into the user's tree.
 pub(super) struct PatchApplication {
     end: TaskOutcome,
     took: Duration,
@@ -50,13 +52,12 @@ pub(super) struct PatchApplication {
 }
 
 enum PatchApplyStage {
-    /// For a time at which they may be taken over, or the tree is being compared.
+    /// It waits until it may be applied, or is being compared with the tree.
     Waiting,
-    /// The user is asked about these.
+    /// The user is asked about these changes.
     AwaitingApproval(PatchScope),
-    /// These may be written.
+    /// These changes may be written.
     Approved(PatchScope),
-    /// They are being written.
     Writing,
 }
 
@@ -67,48 +68,46 @@ struct PatchScope {
     conflicts: BTreeSet<PathBuf>,
 }
 
-/// When changes may be taken over.
+/// Whether a patch may be applied now.
 enum PatchApplyTiming {
     Now,
     Later,
     Never(&'static str),
 }
 
-/// Changes joined with the user's tree as it is.
+/// Changes merged with the current tree of the user.
 #[derive(Debug)]
 pub struct PatchMerge {
     merge: TreeMerge,
-    /// The user's tree as it would be.
     target: TreeId,
-    /// What would change, file by file.
+    /// The changes, file by file.
     changes: Vec<FileChange>,
 }
 
-/// What the handing over of a child's changes tells.
+/// An event in the application of a child's patch.
 #[derive(Debug)]
 pub enum PatchEvent {
-    /// Its changes are saved; `None` where there are none.
+    /// The changes are saved; `None` if there are none.
     Saved(Result<Option<TaskPatch>, String>),
-    /// Its tree is gone.
+    /// The work tree is removed.
     WorktreeRemoved(Result<(), String>),
-    /// It may be time to take them over.
+    /// It may be time to apply the patch.
     Continue,
-    /// They are compared with the user's tree.
+    /// The patch is merged with the user's tree.
     Merged(Result<Box<PatchMerge>, String>),
-    /// The decision is there.
+    /// The decision was made.
     Decided(Result<(), String>),
-    /// They are written, with what else is to be told, or they are not; the first word says whether to try again.
+    /// The patch is written, with a note for the user, or the write failed; the first value says whether to
+    /// retry.
     Written(Result<String, (WriteRetry, String)>),
-    /// Nobody waits for them any more.
+    /// The patch is no longer wanted.
     Abandoned,
 }
 
-/// Whether what failed is tried again.
+/// Whether a failed write is retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteRetry {
-    /// It is.
     Yes,
-    /// It is not.
     No,
 }
 
@@ -132,11 +131,11 @@ impl PatchScope {
 }
 
 impl Engine {
-    /// Tells the engine something of a child's changes, after what it does now.
+    /// Queues an event about a child's patch, to be handled after the current event.
     pub(super) fn queue_patch_event(&mut self, session: &SessionId, handed: PatchEvent) {
         let (said, session) = (self.subagent_tasks.events.0.clone(), session.clone());
         self.tasks.spawn(async move {
-            // Nobody listens any more only when the program is about to end.
+            // Sending fails only when the program is about to end.
             let _nobody = said.send((session, ChildEvent::Patch(handed))).await;
         });
     }
@@ -153,7 +152,7 @@ impl Engine {
         });
     }
 
-    /// Has what a child's agent changed saved, now that it is done.
+    /// Starts saving the changes of a child whose agent has finished.
     pub(super) fn save_child_changes(&mut self, session: &SessionId, plot: Arc<ChildWorktree>) {
         self.spawn_patch_work(session, async move {
             PatchEvent::Saved(plot.save_patch().await)
@@ -259,7 +258,7 @@ impl Engine {
         }
     }
 
-    /// When changes may come into the user's tree.
+    /// Returns whether patches may be applied to the user's tree now.
     fn patch_apply_timing(&self) -> PatchApplyTiming {
         if self.subagent_tasks.is_one_shot {
             return PatchApplyTiming::Now;
@@ -283,7 +282,7 @@ impl Engine {
         }
     }
 
-    /// Lets those changes go on that waited for their time.
+    /// Continues the patches that were waiting for their time.
     pub(in crate::engine) fn continue_waiting_patches(&mut self) {
         let waits = |stage: &ActiveTaskStage| match stage {
             ActiveTaskStage::ApplyingPatch(handing) => matches!(
@@ -300,7 +299,7 @@ impl Engine {
         }
     }
 
-    /// Compares changes with the user's tree, where it is their time.
+    /// Merges a patch with the user's tree, if it may be applied now.
     fn start_patch_merge(&mut self, session: &SessionId) -> Result<(), EngineError> {
         match self.patch_apply_timing() {
             PatchApplyTiming::Never(why) => return self.leave_patch_as_file(session, why),
@@ -344,6 +343,7 @@ impl Engine {
                 let why = "all of it was in the tree already";
                 self.on_patch_written(session, Ok(why.to_owned()))
             }
+            // The user's tree may have changed since the decision: only what it covered may be written.
             PatchApplyStage::Approved(allowed) if allowed.covers(&extent) => {
                 handing.stage = PatchApplyStage::Writing;
                 self.start_patch_write(session, prepared.merge, &prepared.target)
@@ -386,7 +386,7 @@ impl Engine {
         }
     }
 
-    /// A patch whose changes are in the user's tree: its file is not needed any more.
+    /// Marks a patch as applied; its file is no longer needed.
     pub(super) fn mark_patch_applied(
         &mut self,
         patch: TaskPatch,
@@ -421,7 +421,7 @@ impl Engine {
         }
     }
 
-    /// Leaves changes in their file.
+    /// Leaves the changes in their patch file.
     fn leave_patch_as_file(&mut self, session: &SessionId, why: &str) -> Result<(), EngineError> {
         let Some(handing) = self.patch_application_mut(session) else {
             return Ok(());

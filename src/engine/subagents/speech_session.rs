@@ -1,7 +1,7 @@
-//! A participant's speech in a discussion: a piece of work in a child session of its own, which each further speech
-//! goes on with.
+//! Runs a participant's speech in a discussion as a task in its own child session, which later speeches
+//! resume.
 //!
-//! There is no other place to speak in: without a session there is an error. Refuses to know what is discussed.
+//! Speeches always run in such a session: without one there is an error.
 
 use std::time::Duration;
 
@@ -15,30 +15,28 @@ use crate::domain::task::{ChildSession, SpeakerAssignment, TaskOrder, TaskWaitMo
 use crate::engine::run_setup::NamedAdapter;
 use crate::engine::{Engine, EngineError, agent_activity};
 
-/// A speech that is to be given.
+/// A speech to run.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct SpeechTask<'a> {
-    /// Who speaks.
     pub(in crate::engine) participant: &'a DiscussionParticipant,
-    /// In which discussion.
+    /// The discussion and the participant's role in it.
     pub(in crate::engine) speaker: SpeakerAssignment,
-    /// The session that began the discussion; `None` for the user.
+    /// The session that started the discussion; `None` for the user.
     pub(in crate::engine) parent: Option<SessionId>,
-    /// What the discussion is about.
+    /// The topic of the discussion.
     pub(in crate::engine) topic: &'a str,
-    /// Its child session, where it has spoken before.
+    /// The child session of earlier speeches, if there were any.
     pub(in crate::engine) session: Option<SessionId>,
-    /// All that it is told now.
+    /// The whole prompt of this speech.
     pub(in crate::engine) prompt: String,
-    /// How long it may take.
     pub(in crate::engine) timeout: Duration,
-    /// How often it is tried again when it fails for what can pass.
+    /// How often a temporary failure is retried.
     pub(in crate::engine) retries: u32,
 }
 
 impl Engine {
-    /// Has somebody speak and gives their session; how it ends comes with the child's end. The inner error says why
-    /// they got no session.
+    /// Starts a speech and returns its session; its result arrives with the end of the child. The inner error
+    /// says why there is no session.
     pub(in crate::engine) fn start_speech(
         &mut self,
         ask: SpeechTask<'_>,
@@ -54,7 +52,7 @@ impl Engine {
 
     fn prepare_speech(&self, ask: &SpeechTask<'_>) -> Result<TaskPreparation, String> {
         let participant = ask.participant;
-        // A session that was deleted in between is begun anew, with nothing of its own in it.
+        // If the session was deleted in between, a new one starts, with an empty history.
         let known = ask
             .session
             .as_ref()
@@ -88,7 +86,7 @@ impl Engine {
                 description: agent_activity::clean_line(ask.topic),
                 adapter: adapter.name.clone(),
                 model: adapter.settings.model.clone(),
-                // No turn waits for it: it is the discussion that somebody may wait for.
+                // No turn waits for it; the caller may wait for the whole discussion.
                 waits: TaskWaitMode::Background,
                 speaks: Some(ask.speaker.clone()),
                 tree: None,

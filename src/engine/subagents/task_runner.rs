@@ -1,6 +1,7 @@
-//! One task from its place in the queue to its end: a conversation of its own, and nothing left of it afterwards.
+//! Runs one task from its place in the queue to its end, in a conversation of its own, and cleans up
+//! afterwards.
 //!
-//! Refuses to know the run: what the agent says and asks is passed on, what it is answered comes in by the
+//! Does not access the run: what the agent says and asks is passed on, and the answers arrive in the
 //! conversation's own queue.
 
 use std::io;
@@ -26,13 +27,13 @@ use crate::engine::agent_conversation::{
 use crate::engine::run_journal::RunJournal;
 use crate::store::{StoreError, TamperGuard};
 
-/// How many messages of a child's conversation may wait.
+/// How many events of a child's conversation may be queued.
 const EVENT_CAPACITY: usize = 64;
-/// What an agent is asked that ended without a word.
+/// The request to an agent whose last message was empty.
 const SUMMARY_REQUEST: &str = "Your last message was empty, and only your last message reaches who gave you the task. \
                       Say now, without any further call, what you found or did.";
 
-/// One task with everything that it takes.
+/// A task with everything that it needs.
 pub(super) struct TaskRunner {
     pub(super) session: SessionId,
     pub(super) adapter: String,
@@ -40,7 +41,7 @@ pub(super) struct TaskRunner {
     pub(super) cancel: CancellationToken,
     pub(super) limits: TaskLimits,
     pub(super) staging_folder: ChildStagingFolder,
-    /// The tree of its own, to be laid down before its agent begins.
+    /// The child's own work tree, created before the agent starts.
     pub(super) worktree: Option<Arc<ChildWorktree>>,
     pub(super) parts: ConversationParts,
     pub(super) first_turn: TurnStartRequest,
@@ -52,22 +53,22 @@ pub(super) struct TaskRunner {
     pub(super) guard: TamperGuard,
 }
 
-/// How long a task may take, and how often it is tried.
+/// The limits of a task.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::engine) struct TaskLimits {
-    /// How long from its place on.
+    /// The time limit, counted from when the task gets its slot.
     pub(in crate::engine) timeout: Duration,
-    /// The key of the configuration that says so.
+    /// The configuration key of the limit.
     pub(in crate::engine) config_key: &'static str,
-    /// The tries that are left when it fails for what can pass.
+    /// The remaining retries after temporary failures.
     pub(in crate::engine) backoff: RetryBackoff,
 }
 
-/// A folder that goes with this value.
+/// A folder that is removed when this value is dropped.
 pub(super) struct ChildStagingFolder(PathBuf);
 
 impl ChildStagingFolder {
-    /// Makes it, empty.
+    /// Creates the folder, empty.
     pub(super) fn create(path: PathBuf) -> io::Result<Self> {
         use std::os::unix::fs::DirBuilderExt;
         let folder = Self(path);
@@ -95,18 +96,18 @@ impl Drop for ChildStagingFolder {
     }
 }
 
-/// A conversation that is being had, from the side of who listens.
+/// A running conversation, from the listener's side.
 struct TaskConversation {
     session: SessionId,
     commands: mpsc::Sender<ConversationCommand>,
     conversation_events: mpsc::Receiver<(Role, ConversationEvent)>,
     subagent_events: mpsc::Sender<(SessionId, ChildEvent)>,
-    /// The conversation's id at the CLI, once it told.
+    /// The conversation's id in the CLI, once the CLI has reported it.
     external_id: Option<String>,
 }
 
 impl TaskRunner {
-    /// Does the task. Whatever becomes of it is told last, after all that it took is given back.
+    /// Runs the task. The outcome is sent last, after all its resources are released.
     pub(super) async fn run(self) {
         let (session, said, guard) = (
             self.session.clone(),
@@ -130,7 +131,7 @@ impl TaskRunner {
             took,
             tampered,
         };
-        // Nobody listens any more only when the program is about to end.
+        // Sending fails only when the program is about to end.
         let _nobody = said.send((session, ended)).await;
     }
 
@@ -175,7 +176,7 @@ impl TaskRunner {
 }
 
 impl TaskConversation {
-    /// Has the task done; what can pass is tried again, and who says nothing is asked once more.
+    /// Runs the task; temporary failures are retried, and an agent that says nothing is asked once more.
     async fn run_task(&mut self, ask: TurnStartRequest, mut tries: RetryBackoff) -> TaskOutcome {
         let mut ask = ask;
         let text = loop {
@@ -202,7 +203,7 @@ impl TaskConversation {
         }
     }
 
-    /// Has one turn; the agent's last words.
+    /// Runs one turn and returns the agent's last message.
     async fn run_turn(&mut self, ask: TurnStartRequest) -> Result<String, CliTurnOutcome> {
         let lost = || {
             let lost = "the conversation ended in the middle of the task";
@@ -253,7 +254,7 @@ impl TaskConversation {
             .await;
     }
 
-    /// Ends the conversation and waits until its process is gone; what it still says reaches nobody.
+    /// Ends the conversation and waits until its process is gone; further output is discarded.
     async fn shut_down(mut self) {
         let gone = async {
             while let Some((_, told)) = self.conversation_events.recv().await {
@@ -262,12 +263,13 @@ impl TaskConversation {
                 }
             }
         };
-        // Side by side: it may wait to be heard before it hears.
+        // Both run concurrently: the conversation may wait for its events to be read before it reads the
+        // command.
         let (_gone, ()) = tokio::join!(self.commands.send(ConversationCommand::Shutdown), gone);
     }
 }
 
-/// A stance alone is not all of a speech: its reasons are what was said before it in the same turn.
+/// Prepends the reasons from earlier in the same turn to a last message that is only a stance.
 fn prepend_reasons(words: &str, last: String) -> String {
     if is_bare_stance(&last) && !words.is_empty() {
         format!("{words}\n\n{last}")
@@ -285,7 +287,7 @@ fn is_bare_stance(text: &str) -> bool {
     })
 }
 
-/// The same turn once more, perhaps with other words, in the conversation that there is by now.
+/// Returns the same turn for a retry, perhaps with another prompt, in the current conversation.
 fn build_retry_turn(
     ask: &TurnStartRequest,
     prompt: Option<&str>,

@@ -1,7 +1,7 @@
-//! The places for everything that fans out: so many at a time in all, and so many of each adapter.
+//! Limits how many tasks run at a time, in total and for each adapter.
 //!
-//! First come, first served. Whoever has a place holds an [`TaskPermit`], and the place is free when that goes, whatever
-//! became of the work. Refuses to know what is done in a place.
+//! First come, first served. The owner of a slot has a [`TaskPermit`]; dropping it frees the slot, whatever
+//! the outcome of the work.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,54 +11,53 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// How long is waited before the second try; before each further one twice as long.
+/// The delay before the first retry; it doubles for each further one.
 const INITIAL_RETRY_DELAY: Duration = Duration::from_secs(1);
-/// The longest pause between two tries.
+/// The maximum delay between two tries.
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(10);
 
-/// Gives places out; a clone gives out the same ones.
+/// Hands out slots; a clone shares the same slots.
 #[derive(Debug, Clone)]
 pub struct TaskSemaphore {
     all_permits: Arc<Semaphore>,
     n_permits: u32,
     adapter_permits: Arc<BTreeMap<String, Arc<Semaphore>>>,
-    /// Nobody gets a place any more.
+    /// No more slots are handed out.
     closed: CancellationToken,
-    /// Whoever has one leaves it.
+    /// The owners of slots must stop.
     revoked: CancellationToken,
 }
 
-/// A place; it is free again when this goes.
+/// A slot; dropping the permit frees it.
 #[derive(Debug)]
 pub struct TaskPermit {
-    // Dropped in this order: who waits for the adapter's place finds one of all free.
+    // Fields are dropped in this order: a task that gets the adapter's slot next must find a free slot in the total.
     _all: OwnedSemaphorePermit,
     _adapter: Option<OwnedSemaphorePermit>,
     revoked: CancellationToken,
     acquired_at: Instant,
 }
 
-/// Why there was no place.
+/// Explains why there is no slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskPermitError {
-    /// Who waited for it was cancelled.
+    /// The waiting task was cancelled.
     Cancelled,
-    /// No places are given out any more.
+    /// No more slots are handed out.
     Closed,
 }
 
-/// How work in a place ended.
+/// How work in a slot ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimedOutcome<T> {
-    /// By itself.
+    /// It completed by itself.
     Completed(T),
-    /// It took longer than it may.
+    /// It exceeded its time limit.
     TimedOut,
-    /// It was cancelled.
     Cancelled,
 }
 
-/// The pauses before the next tries of something that can pass.
+/// The delays before the retries after temporary failures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryBackoff {
     n_tried: u32,
@@ -66,7 +65,7 @@ pub struct RetryBackoff {
 }
 
 impl RetryBackoff {
-    /// Tries again so often at most.
+    /// Allows this many retries.
     pub fn with_retries(retries: u32) -> Self {
         Self {
             n_tried: 0,
@@ -74,7 +73,7 @@ impl RetryBackoff {
         }
     }
 
-    /// How long to wait before the next try; `None` when there is none.
+    /// Returns the delay before the next retry; `None` if none is left.
     pub fn next_delay(&mut self) -> Option<Duration> {
         let pause = INITIAL_RETRY_DELAY.saturating_mul(2_u32.saturating_pow(self.n_tried));
         self.n_tried += 1;
@@ -83,7 +82,7 @@ impl RetryBackoff {
 }
 
 impl TaskSemaphore {
-    /// Makes `n_permits` places, of which each of these adapters may have `n_each`; at least one of each kind.
+    /// Creates `n_all` slots, of which each of these adapters may use `n_each`; at least one of each kind.
     pub fn new<'a>(n_all: u32, n_each: u32, adapters: impl Iterator<Item = &'a String>) -> Self {
         let places = |n: u32| Arc::new(Semaphore::new(n.max(1) as usize));
         let of_adapters = adapters.map(|name| (name.clone(), places(n_each)));
@@ -96,10 +95,11 @@ impl TaskSemaphore {
         }
     }
 
-    /// Waits for a place. Who waits for an adapter's place holds none of all: those of other adapters pass.
+    /// Waits for a slot. A task that waits for its adapter's slot does not occupy one in the total, so tasks
+    /// of other adapters can pass.
     ///
     /// # Errors
-    /// There will be none: who waits is cancelled, or no places are given out any more.
+    /// There will be no slot: the task was cancelled, or no more slots are handed out.
     pub async fn acquire(
         &self,
         adapter: &str,
@@ -129,13 +129,14 @@ impl TaskSemaphore {
         }
     }
 
-    /// How many places are free.
+    /// Returns the number of free slots.
     #[cfg(test)]
     fn available_permits(&self) -> usize {
         self.all_permits.available_permits()
     }
 
-    /// Gives no more places out, waits so long for those that are taken, then has them left and waits for that.
+    /// Stops handing out slots, waits up to `patience` for the used ones, then revokes them and waits until
+    /// they are free.
     pub async fn drain(&self, patience: Duration) {
         self.closed.cancel();
         let free = || self.all_permits.acquire_many(self.n_permits);
@@ -147,12 +148,12 @@ impl TaskSemaphore {
 }
 
 impl TaskPermit {
-    /// How long the place is taken.
+    /// Returns how long the slot has been in use.
     pub fn elapsed(&self) -> Duration {
         self.acquired_at.elapsed()
     }
 
-    /// Does work within a limit that counts from here, until it is cancelled; work that is not done is dropped.
+    /// Runs work with a time limit that starts now, until it is cancelled; unfinished work is dropped.
     pub async fn run_with_timeout<T>(
         &self,
         limit: Duration,

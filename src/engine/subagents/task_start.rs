@@ -1,6 +1,4 @@
-//! From a task as somebody words it to a child session at work, or to the reason why there is none.
-//!
-//! Refuses to know how the task reached the program.
+//! Turns a task request into a running child session, or into the reason why there is none.
 
 use std::sync::Arc;
 
@@ -30,40 +28,37 @@ use crate::permission::{AgentMode, ProfileDefinition, ProfileRegistry};
 use crate::process::ProcessMark;
 use crate::store::debug_log::PROMPT_TARGET;
 
-/// How many orders may wait for a child's conversation; more than a turn can ever have open.
+/// How many commands may be queued for a child's conversation; more than a turn can ever have open.
 const COMMAND_CAPACITY: usize = 64;
-/// How many words of a task describe it where nobody does.
+/// How many words of the prompt become the description if there is none.
 const MAX_DESCRIPTION_WORDS: usize = 12;
-/// The longest task, in bytes.
+/// The maximum length of a prompt, in bytes.
 const MAX_PROMPT_BYTES: usize = 256 * 1024;
 
-/// Who gives a task.
+/// Who starts a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskCaller {
-    /// The user.
     User,
     /// The agent of this session.
     Session(SessionId),
 }
 
-/// A task as somebody words it.
+/// A task as the caller requests it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskRequest {
-    /// Who gives it.
     pub caller: TaskCaller,
-    /// Which agent is to do it, by its name.
+    /// The name of the agent.
     pub agent: String,
-    /// All that it is told.
     pub prompt: String,
-    /// What it is about, in a few words; made of the prompt where it is empty.
+    /// A description in a few words; made from the prompt if it is empty.
     pub description: String,
-    /// The child session to go on with; `None` makes a new one.
+    /// The child session to resume; `None` creates a new one.
     pub task_id: Option<SessionId>,
-    /// Who waits for it.
+    /// Whether the caller waits for the result.
     pub wait_mode: TaskWaitMode,
 }
 
-/// Why a task was not begun.
+/// Explains why a task was not started.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TaskStartError {
     /// There is no such agent for tasks.
@@ -71,65 +66,64 @@ pub enum TaskStartError {
     NoSuchAgent {
         /// The name that was given.
         name: String,
-        /// Those that there are.
+        /// The names of the existing agents.
         known: Vec<String>,
     },
-    /// A child would have a child.
+    /// A child may not start a child.
     #[error(
         "a child session cannot give tasks itself: do it yourself, or say in your result what is left"
     )]
     TooDeep,
-    /// The session that gives it may not.
+    /// The calling session may not start it.
     #[error("this session may not have {agent} work by {tool}: {why}")]
     NotAllowed {
-        /// The tool that it was to work by.
+        /// The tool for the task.
         tool: &'static str,
-        /// The agent.
         agent: String,
-        /// The rule.
+        /// The rule that denies it.
         why: String,
     },
-    /// No child session of this id is its caller's.
+    /// The caller has no child session with this id.
     #[error("{id} is no task that this session gave; without an id a new one begins")]
     NotOwnTask {
         /// The id that was given.
         id: String,
     },
-    /// It is being worked on.
+    /// The child session is still running.
     #[error("the task {id} is still running; wait for its end")]
     StillRunning {
-        /// Its id.
+        /// The id of the running session.
         id: String,
     },
-    /// There is nothing to do, or too much.
+    /// The prompt is empty or too long.
     #[error("{0}")]
     InvalidPrompt(&'static str),
-    /// It may write, and there is nothing that its changes could be told apart by.
+    /// The agent may write, and outside of a git repository its changes cannot be kept apart.
     #[error(
         "this agent may write, and what it changes can be kept apart only in a git repository: `git init` here, or \
          give the task to an agent that only reads, for example explore"
     )]
     NoRepository,
-    /// What it takes could not be made.
+    /// A resource of the task could not be created.
     #[error("the task could not be begun: {0}")]
     Failed(String),
 }
 
-/// What a child's work is begun with.
+/// Everything that starting a child needs.
 pub(super) struct TaskPreparation {
     pub(super) order: TaskOrder,
     pub(super) adapter: NamedAdapter,
-    /// The CLI's own conversation to go on with.
+    /// The CLI's own conversation to resume.
     pub(super) external_id: Option<String>,
-    /// Whether the child was there before.
+    /// Whether the child existed before.
     pub(super) is_existing: bool,
     pub(super) limits: TaskLimits,
-    /// The tree of its own that it gets, where it may write.
+    /// The work tree of its own, if it may write.
     pub(super) worktree: Option<Arc<ChildWorktree>>,
 }
 
 impl Engine {
-    /// The agents that tasks can be given to.
+    /// Returns the agents that can run tasks.
     pub fn subagents(&self) -> impl Iterator<Item = &ProfileDefinition> {
         self.setup
             .permissions
@@ -137,11 +131,11 @@ impl Engine {
             .iter_offered(AgentMode::Subagent)
     }
 
-    /// Gives a task to an agent in a session of its own. What comes back at once is the child's id, and where its
-    /// result will come.
+    /// Starts a task for an agent in a session of its own. Returns at once with the child's id and where its
+    /// result will be.
     ///
     /// # Errors
-    /// The record of the run cannot be kept. A task that is not begun is no error: the inner one says why.
+    /// The record of the run cannot be written. A task that is not started is reported by the inner error.
     pub fn start_task(
         &mut self,
         ask: TaskRequest,
@@ -159,7 +153,7 @@ impl Engine {
             .map_err(TaskStartError::Failed))
     }
 
-    /// Begins what is prepared, in a session of its own; the inner error says why it could not be.
+    /// Starts a prepared task in a session of its own; the inner error says why it could not start.
     pub(super) fn start_child(
         &mut self,
         prepared: TaskPreparation,
@@ -223,7 +217,7 @@ impl Engine {
             speaks: None,
             tree: plot.as_ref().map(|plot| plot.path.clone()),
         };
-        // A conversation lives at its CLI; at another one it is not known.
+        // A conversation is stored by its CLI; another CLI does not know it.
         let lives_here = known.filter(|child| child.order.adapter == adapter.name);
         Ok(TaskPreparation {
             order,
@@ -239,7 +233,8 @@ impl Engine {
         })
     }
 
-    /// The adapter of the agent, else of the child, else of the caller, with the agent's model over it.
+    /// Returns the adapter of the agent, else of the child, else of the caller, with the agent's model
+    /// applied.
     fn resolve_task_adapter(
         &self,
         profile: &ProfileDefinition,
@@ -281,7 +276,8 @@ impl Engine {
         numbers.map(|child| child.order.n).max().unwrap_or(0) + 1
     }
 
-    /// Writes the child's history and gives what goes to its CLI: all of it where the CLI does not know it.
+    /// Writes the child's history and returns the prompt for its CLI: the whole of it if the CLI does not
+    /// know the conversation.
     fn record_child_prompt(
         &self,
         prepared: &TaskPreparation,
@@ -412,17 +408,17 @@ impl Engine {
             conversation: ConversationStart::Existing,
             recovery,
             sandbox: self.child_sandbox(order, adapter, access),
-            // The task's own limit, counted from its place on, comes first.
+            // The task's own limit, counted from when it gets its slot, ends first.
             timeout: patience.timeout.saturating_mul(2),
             silence_timeout: limits.silence,
         }
     }
 }
 
-/// The agent of this name, where tasks can be given to it.
+/// Returns the agent with this name, if it can run tasks.
 ///
 /// # Errors
-/// There is none; names those that there are.
+/// There is none; the error lists the existing ones.
 pub fn find_subagent<'a>(
     profiles: &'a ProfileRegistry,
     name: &str,
@@ -442,7 +438,7 @@ pub fn find_subagent<'a>(
         })
 }
 
-/// What a task is about, in a few words.
+/// Returns a description of the task in a few words.
 fn short_description(description: &str, prompt: &str) -> String {
     match agent_activity::clean_line(description) {
         said if said.is_empty() => {

@@ -1,23 +1,23 @@
-//! What a child's agent says and does, as messages of its history.
+//! Converts what a child's agent says and does into messages of its history.
 //!
-//! Refuses to write them down.
+//! Does not write them to disk: `child_session_files` does.
 
 use std::collections::BTreeMap;
 
 use crate::domain::event::AgentActivity;
 use crate::domain::session::MessageRole;
 
-/// What is known of the task at hand.
+/// What is known about the current task.
 #[derive(Debug, Default)]
 pub(super) struct TaskTranscript {
-    /// Calls that are not over, by their ids.
+    /// Unfinished calls by their ids.
     open_calls: BTreeMap<String, String>,
     /// The texts so far.
     texts: Vec<String>,
 }
 
 impl TaskTranscript {
-    /// The message that news are; `None` for what is none, or none yet.
+    /// Converts an event of the agent into a message; `None` if it is none, or not complete yet.
     pub(super) fn record_activity(
         &mut self,
         news: &AgentActivity,
@@ -57,7 +57,7 @@ impl TaskTranscript {
         }
     }
 
-    /// Tells whether a text is among what was said.
+    /// Returns true if a text is among the messages.
     pub(super) fn contains_text(&self, text: &str) -> bool {
         self.texts.iter().any(|said| said.trim() == text.trim())
     }

@@ -1,7 +1,7 @@
-//! What a child waits for the user with: a question of its agent's, or a call that the user is to decide.
+//! Limits how long a child waits for the user, for an answer to a question or for a decision about a call.
 //!
-//! Both wait in the one queue, with the child's path, and for a part of the task's time only: a child that nobody
-//! answers decides for itself and has time left for it. Refuses to know who answers.
+//! Both wait in the common queue, labelled with the child's path, and only for a part of the task's time: a
+//! child that gets no answer decides for itself and still has time left for it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,15 +17,15 @@ use crate::domain::question::QuestionAnswer;
 use crate::engine::call_decision::{DecisionRecord as Answered, deny_with_reason};
 use crate::engine::{Engine, EngineError};
 
-/// Which part of a task's time one wait may take.
+/// One wait may take this fraction of the task's time.
 const TASK_TIME_DIVISOR: u32 = 3;
 
-/// Until when children wait for the user.
+/// The deadlines of children that wait for the user.
 #[derive(Debug, Default)]
 pub(super) struct UserTimeouts(BTreeMap<RequestId, Instant>);
 
 impl UserTimeouts {
-    /// The wait that is over first.
+    /// Returns the earliest deadline.
     pub(super) fn next_deadline(&self) -> Option<(Instant, RequestId)> {
         let all = self.0.iter().map(|(request, at)| (*at, request.clone()));
         all.min_by_key(|(at, _)| *at)
@@ -37,7 +37,7 @@ impl UserTimeouts {
 }
 
 impl SubagentTasks {
-    /// Takes the end of a wait as something that the child told.
+    /// Turns the end of a wait into an event of the child.
     pub(super) fn on_user_timeout(&mut self, request: RequestId) -> (SessionId, ChildEvent) {
         self.user_timeouts.cancel(&request);
         let session = request.as_str().split_once('/');
@@ -47,7 +47,8 @@ impl SubagentTasks {
 }
 
 impl Engine {
-    /// How long the child of a request waits for the user: part of what its own work may take, a speech's too.
+    /// Returns how long the child of a request waits for the user: a part of its own time limit, also for a
+    /// speech.
     fn user_timeout(&self, request: &RequestId) -> Duration {
         let whose = self.subagent_tasks.task_of_request(request);
         whose.map_or(Duration::ZERO, |(at_task, _)| {
@@ -55,7 +56,7 @@ impl Engine {
         })
     }
 
-    /// Lets a child wait for the user from now on.
+    /// Starts the timeout for a request of a child.
     pub(super) fn start_user_timeout(&mut self, request: &RequestId) {
         let until = Instant::now() + self.user_timeout(request);
         self.subagent_tasks
@@ -64,8 +65,8 @@ impl Engine {
             .insert(request.clone(), until);
     }
 
-    /// Puts a question of a child's agent into the queue. One whose task is over, or whose agent may not ask, is told to
-    /// decide itself.
+    /// Queues a question of a child's agent for the user. If the task is over, or the agent may not ask, it
+    /// is told to decide for itself.
     pub(super) fn on_child_question(
         &mut self,
         session: &SessionId,
@@ -95,10 +96,11 @@ impl Engine {
         })
     }
 
-    /// Has agents decide what they ask, where nobody is there; does nothing where nobody asks.
+    /// Lets agents decide their questions themselves when no user is present; does nothing if there are no
+    /// questions.
     ///
     /// # Errors
-    /// The record of the run cannot be kept.
+    /// The record of the run cannot be written.
     pub fn dismiss_questions(&mut self) -> Result<(), EngineError> {
         while let Some(id) = self.state().asked.first().map(|question| question.id) {
             let answer = QuestionAnswer::Dismiss;
@@ -107,7 +109,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Nobody answered in time: the agent decides itself, the call does not go ahead.
+    /// Handles a request without an answer in time: the agent decides itself, and a call is denied.
     pub(super) fn on_child_request_expired(
         &mut self,
         request: RequestId,

@@ -1,7 +1,8 @@
-//! Trees of children whose program ended in the middle: what was changed in them is saved first, then they go.
+//! Collects the work trees of children that an earlier program left: saves their changes, then removes the
+//! trees.
 //!
-//! Only trees of the program's own record are touched, in its own folder. Refuses to take anything over that was not
-//! being written already.
+//! Touches only trees in the program's own records and its own folder. Applies no patch, except to finish a
+//! write that had already started.
 
 use super::ChildEvent;
 use super::child_worktree::ChildWorktree;
@@ -12,24 +13,24 @@ use crate::engine::git::GitRepository;
 use crate::engine::{Engine, EngineError, warning_event};
 use crate::store::worktree_records::WorktreeRecord;
 
-/// Why a patch is kept that nobody was asked about.
+/// Why a patch is kept that the user was not asked about.
 const PROGRAM_ENDED_REASON: &str = "the program ended before it was taken over";
 
-/// What was in a tree that an earlier program left.
+/// The result for a work tree that an earlier program left.
 #[derive(Debug)]
 pub struct WorktreeGcResult {
-    /// What was changed in it; `None` where nothing was.
+    /// The saved changes; `None` if there were none.
     saved_patch: Result<Option<TaskPatch>, String>,
-    /// Why the tree is still there; empty where it is gone.
+    /// Why the tree still exists; empty if it is removed.
     removal_error: String,
 }
 
 impl Engine {
-    /// Saves what children changed whose program ended, and removes their trees. What was being written into the
-    /// user's tree is written whole.
+    /// Saves the changes of children whose program ended, and removes their trees. A patch that was being
+    /// written to the user's tree is written completely.
     ///
     /// # Errors
-    /// The record of the run cannot be kept.
+    /// The record of the run cannot be written.
     pub fn collect_leftover_worktrees(&mut self) -> Result<(), EngineError> {
         let (records, unread) = match self.setup.worktrees.list_records() {
             Ok(listed) => (listed.records, listed.failures),
@@ -62,7 +63,7 @@ impl Engine {
         self.settle_open_patches(&git)
     }
 
-    /// The repository, whose calls outlive the run's cancellation.
+    /// Returns the repository with calls that outlive the cancellation of the run.
     pub(super) fn uncancelled_repository(&self) -> Option<GitRepository> {
         let git = self.repository.clone()?;
         Some(git.with_cancel(self.final_work_cancel.clone()))
@@ -120,7 +121,7 @@ impl Engine {
                 })?;
                 self.resave_child(session)
             }
-            // Its run is archived: nobody is there to take it over.
+            // The run is archived, so no session can apply the changes.
             None => self.apply_event(warning_event(
                 "take over what a child of an earlier run changed",
                 patch.describe(),
@@ -128,7 +129,7 @@ impl Engine {
         }
     }
 
-    /// Settles changes that were saved when the program ended.
+    /// Settles changes that were already saved when the program ended.
     fn settle_open_patches(&mut self, git: &GitRepository) -> Result<(), EngineError> {
         let children = self.state().children.iter();
         let open: Vec<(SessionId, TaskPatch)> = children
@@ -161,7 +162,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Writes the rest of what was being written: each path is as it was before, or as it is to be.
+    /// Finishes an interrupted patch write: each path has its old or its new content.
     fn resume_patch_write(&mut self, git: &GitRepository, session: SessionId, patch: TaskPatch) {
         let plot = self.build_child_worktree(git.clone(), Default::default(), &session);
         let said = self.subagent_tasks.events.0.clone();
@@ -202,7 +203,7 @@ async fn collect_worktree(plot: &ChildWorktree) -> WorktreeGcResult {
             ..patch
         })
     });
-    // One that could not be saved stays.
+    // A tree that could not be saved stays.
     let stays = match &found {
         Ok(_) => plot.remove().await.err().unwrap_or_default(),
         Err(_) => String::new(),

@@ -1,6 +1,6 @@
-//! Whether a child may write, and the place for the tree in which it does.
+//! Decides whether a child may write, and prepares the work tree for it.
 //!
-//! Refuses to make the tree.
+//! Does not create the tree on disk.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,8 @@ use crate::engine::Engine;
 use crate::engine::git::{GitRepository, TreeId};
 
 impl Engine {
-    /// Whether an agent that is given a task now may write: by its rules, the mode, and where the run is.
+    /// Returns whether an agent that gets a task now may write: by its rules, the mode, and the phase of the
+    /// run.
     pub(super) fn may_agent_write(&self, agent: &str) -> bool {
         let state = self.state();
         let here = self.subagent_tasks.is_one_shot || state.phase == Phase::Execute;
@@ -45,7 +46,7 @@ impl Engine {
         })
     }
 
-    /// A place for a tree, of no turn.
+    /// Describes a work tree that belongs to no turn yet.
     pub(super) fn build_child_worktree(
         &self,
         git: GitRepository,

@@ -1,8 +1,8 @@
-//! Which changes of a step decide what a commit or the approved test command will run.
+//! Finds the changes of a step that decide what a commit or the approved test command will run.
 //!
-//! Git hooks, and what the command resolves to: npm's scripts, pytest's own settings and conftest.py,
-//! cargo's configuration and build scripts, make's and just's recipes, a script that the command
-//! names. Refuses to ask about anything else: tests and code run, too, but they are what the step is for.
+//! Covers git hooks and what the command resolves to: npm scripts, pytest's settings and conftest.py, cargo's
+//! configuration and build scripts, recipes of make and just, and scripts that the command names. Tests and
+//! other code run, too, but the user is not asked about them: they are what the step is for.
 
 mod command_follower;
 mod sensitive_parts;
@@ -23,47 +23,43 @@ use crate::engine::git::sensitive_files::{self, HOOK_FOLDERS, SensitiveFileReade
 use crate::engine::git::{GitError, GitRepository, PROGRAM_REASON, TreeId};
 use crate::store::scoped_read::ScopedReader;
 
-/// A change that asks before anything runs because of it.
+/// A change that the user must approve before anything runs because of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SensitiveChange {
     /// The path, relative to the root.
     pub path: PathBuf,
-    /// What it decides, for people.
+    /// What it decides, for display.
     pub why: String,
-    /// What happened to it.
     pub how: PathChangeKind,
-    /// A mark of what it is afterwards, mode and content both; `None` where it is gone. An allowance
-    /// holds for a path and this, and for nothing that comes later.
+    /// A fingerprint of the new state, mode and content; `None` if the file is gone. An approval applies to
+    /// the path with exactly this content, not to later ones.
     pub content: Option<String>,
 }
 
-/// A path that differs between two looks.
+/// A path that differs between two scans.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedPath {
     /// The path, relative to the root.
     pub path: PathBuf,
-    /// What happened to it.
     pub how: PathChangeKind,
-    /// A mark of what it is afterwards; `None` where it is gone.
+    /// A fingerprint of the new state; `None` if the file is gone.
     pub content: Option<String>,
 }
 
-/// What happened to a path.
+/// How a path changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PathChangeKind {
-    /// It is new.
     Created,
-    /// Its content or mode is another.
+    /// Its content or mode changed.
     Changed,
-    /// It is gone.
     Removed,
 }
 
 type FileContentLookup<'a> = &'a dyn Fn(&Path) -> Option<Vec<u8>>;
 
-/// Finds the sensitive ones among changed paths; `before` and `after` give a path's content, where it
-/// has one, and are asked only for paths that [`needs_content`] names.
+/// Finds the sensitive changes among changed paths. `before` and `after` return the content of a path, if it
+/// has one; they are called only for paths for which [`needs_content`] is true.
 fn find_sensitive_changes(
     followed: &FollowedCommand,
     hooks_folder: Option<&Path>,
@@ -89,7 +85,7 @@ fn find_sensitive_changes(
     found
 }
 
-/// Tells whether only a part of this file is sensitive, so that its content is needed.
+/// Returns true if only a part of this file is sensitive, so that its content is needed.
 pub fn needs_content(path: &Path) -> bool {
     sensitive_files::partly_sensitive_file(path).is_some()
 }
@@ -153,7 +149,8 @@ pub async fn sensitive_changes_between(
     Ok(found)
 }
 
-/// Follows a command through the work tree, where it is going to run. What lies outside is not read.
+/// Follows a command through the files of the work tree, where it is going to run. Files outside of it are
+/// not read.
 fn follow_in_work_tree(repository: &GitRepository, command: &TestCommandLine) -> FollowedCommand {
     let root = match ScopedReader::open(&repository.root) {
         Ok(root) => root,
@@ -178,7 +175,7 @@ fn hook_reason(path: &Path, hooks_folder: Option<&Path>) -> Option<&'static str>
 /// What a test command may read before it reaches the tests.
 struct TestCommandInputs<'a> {
     followed: &'a FollowedCommand,
-    /// Whether it may call any runner.
+    /// Whether it may call any test runner.
     is_opaque: bool,
 }
 
@@ -192,7 +189,7 @@ impl<'a> TestCommandInputs<'a> {
                 || NODE_PROGRAMS.contains(&program)
                 || program.starts_with("python")
         };
-        // A recipe, a script or a program that nobody knows here may call any runner.
+        // A recipe, a script or an unknown program may call any test runner.
         let is_opaque = programs.any(|program| !is_known(program));
         Self {
             followed,
@@ -200,7 +197,7 @@ impl<'a> TestCommandInputs<'a> {
         }
     }
 
-    /// Tells whether the command has a file of theirs read.
+    /// Returns true if the command may run this reader.
     fn may_read(&self, reader: SensitiveFileReader) -> bool {
         let is_it: fn(&str) -> bool = match reader {
             SensitiveFileReader::Git | SensitiveFileReader::Anybody => return true,
@@ -240,14 +237,15 @@ impl<'a> TestCommandInputs<'a> {
         self.is_opaque || words.any(|word| is_it(base_name(word)))
     }
 
-    /// Files that are sensitive as a whole.
+    /// Returns why a file that is sensitive as a whole matters.
     fn file_reason(&self, path: &Path) -> Option<&'static str> {
         let row =
             sensitive_files::sensitive_file_rows(path).find(|row| self.may_read(row.reader))?;
         Some(row.why)
     }
 
-    /// A file that the command runs: its program, an interpreter's script, or what those call.
+    /// Returns why a file matters that the command runs: its program, an interpreter's script, or what those
+    /// call.
     fn script_reason(&self, path: &Path) -> Option<String> {
         if let Some(by) = self.followed.files.get(path) {
             let by = by.as_ref().map(|by| format!(", by {}", by.display()));
@@ -260,7 +258,7 @@ impl<'a> TestCommandInputs<'a> {
             let word = Path::new(word.strip_prefix("./").unwrap_or(word));
             word.components().count() > 0 && path.ends_with(word)
         };
-        // Where a line changes folders in ways that nobody follows, the name is enough.
+        // If a line changes folders in a way that cannot be followed, the file name alone counts.
         let named = self.followed.own_commands().any(|words| {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             script_argument(&words).is_some_and(is_named)
@@ -268,7 +266,7 @@ impl<'a> TestCommandInputs<'a> {
         named.then(|| "the test command runs it".to_owned())
     }
 
-    /// Files of which only a part is sensitive.
+    /// Returns why a change in the sensitive part of a file matters.
     fn part_reason(
         &self,
         path: &Path,
@@ -314,7 +312,7 @@ const PACKAGE_RUNNERS: [&str; 8] = [
     "npm", "npx", "pnpm", "pnpx", "yarn", "bun", "bunx", "corepack",
 ];
 
-/// Programs that run JavaScript, tests among it.
+/// Programs that run JavaScript, including tests.
 const NODE_PROGRAMS: [&str; 16] = [
     "node",
     "nodejs",
@@ -334,13 +332,13 @@ const NODE_PROGRAMS: [&str; 16] = [
     "vite",
 ];
 
-/// Those of them whose own settings are known here.
+/// The Node test runners whose own settings are known here.
 const NODE_RUNNERS: [&str; 5] = ["jest", "vitest", "vite", "mocha", "ava"];
 
-/// How much of a file that the test command comes to is read.
+/// The maximum size of a file that is followed, in bytes.
 const MAX_FOLLOWED_BYTES: u64 = 1024 * 1024;
 
-/// Programs whose ways are known here, and words that a shell line may begin with.
+/// Programs whose behaviour is known here, and words that a shell line may start with.
 const KNOWN_PROGRAMS: [&str; 19] = [
     "npm", "pnpm", "yarn", "bun", "node", "pytest", "py.test", "cargo", "go", "cd", "env",
     "export", "echo", "true", "false", "exit", "set", "test", "[",
@@ -355,7 +353,7 @@ fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-/// The file that a simple command runs as its program, as far as it may be one of the repository's.
+/// Returns the file that a simple command runs as its program, if it may be a file of the repository.
 fn script_argument<'a>(words: &[&'a str]) -> Option<&'a str> {
     let mut words = words
         .iter()
@@ -366,7 +364,8 @@ fn script_argument<'a>(words: &[&'a str]) -> Option<&'a str> {
     if !INTERPRETERS.contains(&name) && !name.starts_with("python") {
         return Some(program).filter(|program| program.contains('/'));
     }
-    // After these comes code, a module or tests, and no script; a shell's -c gives commands, whose first is one.
+    // After these options comes code, a module or tests, not a script; the `-c` of a shell takes commands,
+    // and the first word is one.
     let stops: &[&str] = match name {
         "sh" | "bash" | "dash" | "zsh" | "ksh" | "source" | "." => &[],
         _ if name.starts_with("python") => &["-m", "-c"],

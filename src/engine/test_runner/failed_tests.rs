@@ -1,23 +1,24 @@
-//! Reads the names of failing tests from what test runners print.
+//! Parses the names of failing tests from the output of test runners.
 //!
-//! Knows pytest, unittest, node:test, jest, vitest, mocha, cargo test, nextest and `parse_go_failure test`. Refuses to count: a name
-//! that a runner prints twice is one, and what it does not print is not there.
+//! Knows pytest, unittest, node:test, jest, vitest, mocha, cargo test, nextest and `go test`. A name that a
+//! runner prints twice counts once.
 
 use std::collections::BTreeSet;
 
 use super::test_counts::strip_ansi_escapes;
 use crate::text::clean_to_one_line;
 
-/// How many names are kept; where there are more, none is.
+/// The maximum number of names; if there are more, none is kept.
 const MAX_FAILED_TESTS: usize = 500;
-/// How much of a name is kept, in characters.
+/// The maximum length of a name, in characters.
 const MAX_NAME_CHARS: usize = 300;
 
-/// The names of the tests that failed, in order. Files, suites and packages that a runner calls failed are among them.
+/// Returns the names of the tests that failed, sorted. They include files, suites and packages that a runner
+/// reports as failed.
 pub(super) fn parse_failed_tests(output: &str) -> Vec<String> {
     let lines: Vec<String> = output.lines().map(strip_ansi_escapes).collect();
     let is_mocha = lines.iter().any(|line| line.trim().ends_with(" failing"));
-    // Of cargo's tests each binary has its own.
+    // Each binary of cargo has its own tests.
     let mut binary = String::new();
     let mut names = BTreeSet::new();
     for line in &lines {
@@ -58,7 +59,7 @@ fn parse_failure_line(line: &str) -> Option<&str> {
         .filter(|name| !name.is_empty())
 }
 
-/// `Running unittests src/lib.rs (target/debug/deps/calc-0123abcd)` and `Doc-tests calc`.
+/// Parses `Running unittests src/lib.rs (target/debug/deps/calc-0123abcd)` and `Doc-tests calc`.
 fn parse_cargo_binary(line: &str) -> Option<String> {
     if let Some(name) = line.strip_prefix("Doc-tests ") {
         return Some(format!("{name} "));
@@ -69,18 +70,19 @@ fn parse_cargo_binary(line: &str) -> Option<String> {
     Some(format!("{name} "))
 }
 
-/// `test tests::adds ... FAILED`
+/// Parses `test tests::adds ... FAILED`.
 fn parse_cargo_failure(line: &str) -> Option<&str> {
     line.strip_prefix("test ")?.strip_suffix(" ... FAILED")
 }
 
-/// `FAIL [   0.003s] calc tests::adds`
+/// Parses `FAIL [   0.003s] calc tests::adds`.
 fn parse_nextest_failure(line: &str) -> Option<&str> {
     let (time, name) = line.strip_prefix("FAIL [")?.split_once("s] ")?;
     time.trim().parse::<f64>().ok().map(|_| name.trim())
 }
 
-/// `FAILED tests/test_a.py::test_b - assert 1 == 2`, and `ERROR` where it could not be collected or set up.
+/// Parses `FAILED tests/test_a.py::test_b - assert 1 == 2`, and `ERROR` where it could not be collected or
+/// set up.
 fn parse_pytest_failure(line: &str) -> Option<&str> {
     let name = line
         .strip_prefix("FAILED ")
@@ -90,7 +92,8 @@ fn parse_pytest_failure(line: &str) -> Option<&str> {
     is_name.then_some(name)
 }
 
-/// `--- FAIL: TestAdd (0.00s)`, and `FAIL\tcalc/add\t0.01s` or `FAIL\tcalc/add [build failed]` for its package.
+/// Parses `--- FAIL: TestAdd (0.00s)`, and `FAIL\tcalc/add\t0.01s` or `FAIL\tcalc/add [build failed]` for its
+/// package.
 fn parse_go_failure(line: &str) -> Option<&str> {
     let test = line.strip_prefix("--- FAIL: ");
     let test = test.map(|name| name.rsplit_once(" (").map_or(name, |(name, _)| name));
@@ -101,7 +104,7 @@ fn parse_go_failure(line: &str) -> Option<&str> {
     test.or_else(package)
 }
 
-/// `not ok 3 - adds` and `✖ adds (1.5ms)`
+/// Parses `not ok 3 - adds` and `✖ adds (1.5ms)`.
 fn parse_node_failure(line: &str) -> Option<&str> {
     let tap = || {
         let (n, name) = line.strip_prefix("not ok ")?.split_once(" - ")?;
@@ -116,13 +119,13 @@ fn parse_node_failure(line: &str) -> Option<&str> {
     tap().or_else(told)
 }
 
-/// `● sums › adds`
+/// Parses `● sums › adds`.
 fn parse_jest_failure(line: &str) -> Option<&str> {
     line.strip_prefix("\u{25cf} ")
 }
 
-/// `FAIL: test_a (tests.A.test_a)` and `ERROR: …` of unittest; `FAIL src/a.test.js` of jest and `FAIL  a.test.ts > adds`
-/// of vitest.
+/// Parses `FAIL: test_a (tests.A.test_a)` and `ERROR: …` of unittest, `FAIL src/a.test.js` of jest and `FAIL
+/// a.test.ts > adds` of vitest.
 fn parse_uppercase_failure(line: &str) -> Option<&str> {
     if let Some(name) = line.strip_prefix("ERROR: ") {
         return name.ends_with(')').then_some(name);
@@ -133,7 +136,7 @@ fn parse_uppercase_failure(line: &str) -> Option<&str> {
     Some(name.trim())
 }
 
-/// `1) adds`
+/// Parses `1) adds`.
 fn parse_mocha_failure(line: &str) -> Option<&str> {
     let (n, name) = line.split_once(") ")?;
     n.parse::<u64>().ok().map(|_| name.trim_end_matches(':'))

@@ -1,13 +1,14 @@
-//! Signs in the output of tests that they wanted a network, or a socket of docker's, which they have not.
+//! Detects in test output that the tests needed a network, or a container engine's socket, that the sandbox
+//! does not provide.
 //!
-//! Refuses to give it to them: the user is asked.
+//! Does not grant access: the user is asked.
 
 use std::path::{Path, PathBuf};
 
 use crate::domain::receipt::MissingSocket;
 use crate::text::clean_to_one_line;
 
-/// What programs say who reach no server, no other machine and no name.
+/// Error texts of programs that cannot reach a server, another machine or a name.
 const NETWORK_ERROR_SIGNS: &[&str] = &[
     "econnrefused",
     "enetunreach",
@@ -27,7 +28,7 @@ const NETWORK_ERROR_SIGNS: &[&str] = &[
     "no such host",
     "spurious network error",
 ];
-/// What clients of container engines say who do not reach theirs.
+/// Error texts of container clients that cannot reach their engine.
 const CONTAINER_ERROR_SIGNS: &[&str] = &[
     "docker.sock",
     "podman.sock",
@@ -36,16 +37,16 @@ const CONTAINER_ERROR_SIGNS: &[&str] = &[
     "cannot connect to podman",
     "error while fetching server api version",
 ];
-/// How much of the line is told, in characters.
+/// The maximum length of the reported line, in characters.
 const MAX_LINE_CHARS: usize = 160;
 
-/// The last line that tells of it.
+/// Returns the last line that shows a missing network.
 pub fn missing_network_line(output: &str) -> Option<String> {
     last_line_with(NETWORK_ERROR_SIGNS, output)
 }
 
-/// The socket of a container engine that the tests lacked, out of those on this machine: the one that the line names, and
-/// else the first.
+/// Returns the socket of a container engine that the tests lacked, from those on this machine: the one that
+/// the line names, else the first.
 pub fn missing_socket(output: &str, on_this_machine: &[PathBuf]) -> Option<MissingSocket> {
     let line = last_line_with(CONTAINER_ERROR_SIGNS, output)?;
     let is_named = |socket: &&PathBuf| {

@@ -1,6 +1,6 @@
-//! Finds the user's own test command: the configured one, else what the files in the root tell.
+//! Finds the user's own test command: the configured one, else one detected from the files in the root.
 //!
-//! Refuses to run it, and to look below the root.
+//! Does not run it, and does not look below the root.
 
 use std::path::Path;
 
@@ -9,29 +9,27 @@ use serde_json::Value;
 use super::test_command_line::TestCommandLine;
 use crate::store::scoped_read::ScopedReader;
 
-/// A test command of the user's and where it comes from.
+/// A test command of the user's and its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestCommandSelection {
-    /// The command.
     pub command: TestCommandLine,
-    /// Where it comes from.
     pub source: TestSelectionSource,
 }
 
-/// Where a test command comes from.
+/// The source of a test command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestSelectionSource {
-    /// `test.default_command`.
+    /// The setting `test.default_command`.
     Configured,
-    /// This file in the root.
+    /// Detected from this file in the root.
     Detected(&'static str),
 }
 
-/// Chooses the test command; blank and `auto` configure nothing. `None` where nobody names one.
+/// Chooses the test command; blank and `auto` configure nothing. `None` if there is no command.
 ///
-/// Detected are, in this order: pytest by `pytest.ini` or `pyproject.toml` (`pytest` where it is on
-/// PATH, else `python3 -m pytest`), `npm test` by a `package.json` with a test script other than npm's
-/// placeholder, `cargo test` by `Cargo.toml`, `go test ./...` by `go.mod`.
+/// The detection order: pytest by `pytest.ini` or `pyproject.toml` (`pytest` where it is on PATH, else
+/// `python3 -m pytest`), `npm test` by a `package.json` with a test script other than npm's placeholder,
+/// `cargo test` by `Cargo.toml`, `go test ./...` by `go.mod`.
 pub fn choose_test_command(configured: Option<&str>, root: &Path) -> Option<TestCommandSelection> {
     let configured = configured
         .filter(|line| line.trim() != "auto")
@@ -72,10 +70,11 @@ fn detect_test_command(
     rest.into_iter().find(|(file, _)| root.join(file).is_file())
 }
 
-/// The most bytes of a manifest that are read.
+/// The maximum size of a manifest that is read, in bytes.
 const MAX_MANIFEST_BYTES: u64 = 1024 * 1024;
 
-/// What cannot be read, or lies outside the repository, says nothing about it.
+/// Returns true if the manifest has a test script; a file that cannot be read, or is outside of the
+/// repository, has none.
 fn has_test_script(root: &Path, manifest: &str) -> bool {
     let read = ScopedReader::open(root).map(|root| root.read_file(manifest, MAX_MANIFEST_BYTES));
     let manifest = read

@@ -1,26 +1,24 @@
-//! A test command line: plain words, or something that only a shell understands.
-//!
-//! Refuses to run it.
+//! Parses a test command line: plain words, or a line that needs a shell.
 
 use std::fmt;
 
-/// A test command.
+/// A parsed test command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TestCommandLine {
-    /// A program and its arguments; no shell looks at them. Never empty.
+    /// A program and its arguments, without a shell. Never empty.
     Words(Vec<String>),
     /// A line for `sh -c`.
     Shell(String),
 }
 
-/// Words that only a shell knows.
+/// Words that only a shell understands.
 const SHELL_BUILTINS: [&str; 24] = [
     ".", ":", "!", "{", "alias", "case", "cd", "command", "eval", "exec", "exit", "export", "for",
     "if", "read", "set", "source", "time", "trap", "ulimit", "umask", "unset", "until", "while",
 ];
 
 impl TestCommandLine {
-    /// Reads a command line; `None` for a blank one.
+    /// Parses a command line; `None` if it is blank.
     pub fn parse(line: &str) -> Option<Self> {
         let line = line.trim();
         let words: Vec<String> = line.split_ascii_whitespace().map(str::to_owned).collect();
@@ -34,7 +32,7 @@ impl TestCommandLine {
         Some(Self::Shell(line.to_owned()))
     }
 
-    /// The words of each simple command in it, as far as that can be told without a shell; quotes are taken off.
+    /// Returns the words of each simple command, without quotes, as far as they can be found without a shell.
     pub(super) fn simple_commands(&self) -> Vec<Vec<&str>> {
         match self {
             Self::Words(words) => vec![words.iter().map(String::as_str).collect()],

@@ -1,11 +1,11 @@
-//! Reads how many tests ran from what test runners print at their end.
+//! Parses how many tests ran from the summary of test runners.
 //!
-//! Knows pytest, unittest, node:test, jest, vitest, mocha, cargo test, nextest and `parse_go_line test -v`.
-//! Refuses to judge: an exit status decides, counts only tell how much was tested.
+//! Knows pytest, unittest, node:test, jest, vitest, mocha, cargo test, nextest and `go test -v`. The exit
+//! status decides about success; the counts only say how much was tested.
 
 use crate::domain::receipt::TestCounts;
 
-/// Adds up every closing line of a known runner; `None` where there is none.
+/// Adds up every summary line of a known runner; `None` if there is none.
 pub(super) fn parse_counts(output: &str) -> Option<TestCounts> {
     let mut total = None;
     let mut n_ran_by_unittest = None;
@@ -56,7 +56,7 @@ fn is_nextest_summary(line: &str) -> bool {
     line.starts_with("Summary [") && line.contains(" run: ")
 }
 
-/// `=== 1 failed, 2 passed in 0.12s ===`, with or without the bars.
+/// Recognizes `=== 1 failed, 2 passed in 0.12s ===`, with or without the bars.
 fn is_pytest_summary(line: &str) -> bool {
     let line = line.trim_matches(['=', ' ']);
     if line.starts_with("no tests ran in ") {
@@ -103,7 +103,7 @@ fn is_mocha_summary(line: &str) -> bool {
         && rest.is_none_or(|rest| rest.starts_with('('))
 }
 
-/// `# pass 3` or `ℹ pass 3`; `tests 0` alone makes the counts known.
+/// Parses `# pass 3` or `ℹ pass 3`; `tests 0` alone makes the counts known.
 fn parse_node_line(line: &str) -> Option<TestCounts> {
     let rest = line
         .strip_prefix("# ")
@@ -147,7 +147,7 @@ fn parse_go_line(line: &str) -> Option<TestCounts> {
     }
 }
 
-/// The line after `Ran N tests`: `OK (skipped=1)`, `FAILED (failures=1, errors=2)`, `NO TESTS RAN`.
+/// Parses the line after `Ran N tests`: `OK (skipped=1)`, `FAILED (failures=1, errors=2)`, `NO TESTS RAN`.
 fn parse_unittest_summary(n_ran: u64, line: &str) -> Option<TestCounts> {
     if !["OK", "FAILED", "NO TESTS RAN"]
         .iter()
@@ -174,7 +174,7 @@ fn parse_unittest_summary(n_ran: u64, line: &str) -> Option<TestCounts> {
     })
 }
 
-/// Adds up `3 passed`, `1 failed`, … wherever they stand in a line.
+/// Adds up `3 passed`, `1 failed`, … anywhere in a line.
 fn sum_counts_in_line(line: &str) -> TestCounts {
     let words: Vec<&str> = line
         .split(|c: char| !c.is_ascii_alphanumeric())
@@ -203,7 +203,7 @@ fn add_counts(a: TestCounts, b: TestCounts) -> TestCounts {
     }
 }
 
-/// Takes colour codes (`ESC [ … letter`) off a line.
+/// Removes colour codes (`ESC [ … letter`) from a line.
 pub(super) fn strip_ansi_escapes(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     let mut chars = line.chars();

@@ -1,7 +1,7 @@
-//! Says what a test command's end means.
+//! Classifies the outcome of a test command.
 //!
-//! The exit status decides between passed and failed; a runner that found nothing to run has not
-//! tested anything, whatever its status. Refuses to trust words over a failing status where tests ran.
+//! The exit status decides between passed and failed. A runner that found nothing to run has not tested
+//! anything, whatever its status. If tests ran, the text never overrides a failing status.
 
 use super::test_command_line::TestCommandLine;
 use crate::domain::receipt::{TestCounts, TestOutcome};
@@ -18,7 +18,7 @@ const NOTHING_TO_RUN: [&str; 8] = [
     "collected 0 items",
 ];
 
-/// Judges a test command that ended by itself; `exit_code` is `None` where a signal ended it.
+/// Classifies a test command that ended by itself; `exit_code` is `None` if a signal ended it.
 pub(super) fn classify_outcome(
     command: &TestCommandLine,
     exit_code: Option<i32>,
@@ -38,9 +38,9 @@ pub(super) fn classify_outcome(
     }
 }
 
-/// Tells whether a command is a runner that tells how many tests ran whenever it ends well.
+/// Returns true if a command is a runner that prints how many tests ran whenever it succeeds.
 ///
-/// `go test` does so only where it is asked for every test by name, and a script of a manifest may be anything.
+/// `go test` does so only if it is asked to print every test, and a script in a manifest may be anything.
 pub(super) fn reports_counts(command: &TestCommandLine, output: &str) -> bool {
     let is_go = output.lines().any(|line| line.starts_with("ok  \t"));
     let counts = |words: &Vec<&str>| {
@@ -75,12 +75,13 @@ pub(super) fn reports_counts(command: &TestCommandLine, output: &str) -> bool {
 }
 
 fn says_nothing_to_run(output: &str) -> bool {
-    // A collection that failed found something: it could not read it.
+    // If a collection failed, tests exist: pytest could not read them.
     let collected_errors = output.lines().any(|line| line.starts_with("ERROR "));
     !collected_errors && NOTHING_TO_RUN.iter().any(|words| output.contains(words))
 }
 
-/// With plain words the shell itself is the last to speak; within a shell line any command may be the missing one.
+/// Returns true if the command could not start. For plain words the shell prints the last line; within a
+/// shell line any command may be the missing one.
 fn cannot_start(command: &TestCommandLine, output: &str) -> bool {
     let last = output.trim_end().lines().last().unwrap_or_default();
     match command {
@@ -101,7 +102,8 @@ fn not_started(output: &str) -> TestOutcome {
     ))
 }
 
-/// Go tells of every package; only those without tests are no test run.
+/// Returns true if go found no tests: it reports every package, and only packages without tests are no test
+/// run.
 fn go_found_nothing(output: &str) -> bool {
     let is_package = |line: &&str| {
         ["ok  \t", "?   \t", "FAIL\t"]

@@ -1,4 +1,4 @@
-//! Real test runs of shell scripts that play a test runner.
+//! Tests with real runs of shell scripts that simulate a test runner.
 
 use super::*;
 
@@ -131,7 +131,7 @@ async fn a_test_run_reads_nothing_and_sees_no_secret() {
 #[tokio::test]
 async fn a_run_over_its_time_is_ended_and_one_no_longer_wanted_has_no_receipt() {
     let mut short = settings();
-    // Long for the one word that comes before, on a busy machine, too.
+    // Long enough for the one word that is printed before, even on a busy machine.
     short.timeout = Duration::from_secs(5);
     let receipt = receipt("echo begun; sleep 1000", &short).await;
     assert_eq!(
@@ -206,7 +206,7 @@ async fn the_trees_before_and_after_are_noted() {
         Some(repository.current_tree().await.unwrap().0)
     );
 
-    // What a test run's changes decide is found between two trees, too.
+    // The sensitive changes of a test run are found between two trees, too.
     std::fs::write(root.path().join("conftest.py"), "").unwrap();
     let after = repository.current_tree().await.unwrap();
     let before = crate::engine::git::TreeId(receipt.tree_after.unwrap());

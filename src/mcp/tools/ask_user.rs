@@ -1,11 +1,10 @@
-//! `ask_user`: puts a question to the user.
+//! `ask_user`: asks the user a question.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::mcp::{ToolDefinition, arguments_schema};
 
-/// The tool.
 pub const TOOL: ToolDefinition = ToolDefinition {
     name: "ask_user",
     describe: |_| DESCRIPTION.to_owned(),

@@ -1,4 +1,4 @@
-//! `group_discuss`: several agents discuss an open question and come to a decision.
+//! `group_discuss`: lets several agents discuss an open question and reach a decision.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use crate::domain::discussion::{DiscussionMode, SpeakingOrder};
 use crate::mcp::{ToolDefinition, VisibleAgents, arguments_schema};
 
-/// The tool.
 pub const TOOL: ToolDefinition = ToolDefinition {
     name: "group_discuss",
     describe,
@@ -29,7 +28,7 @@ pub(super) fn describe(seen: &VisibleAgents) -> String {
     format!("{DESCRIPTION}\nAgents:\n{agents}")
 }
 
-/// What stands for the topic where only the limits are asked for.
+/// The topic of a discussion of which only the limits are requested.
 pub const PLACEHOLDER_TOPIC: &str = "(no topic)";
 
 /// Its arguments. What is left out is the preset's, else the configuration's.
@@ -80,7 +79,7 @@ pub struct GroupDiscussToolArguments {
 }
 
 impl GroupDiscussToolArguments {
-    /// The same, with some topic where there is none: what is only looked at needs none.
+    /// Sets a placeholder topic if there is none, because a diagnosis needs no real topic.
     #[must_use]
     pub fn with_placeholder_topic(mut self) -> Self {
         if self.topic.trim().is_empty() {

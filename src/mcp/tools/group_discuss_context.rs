@@ -1,9 +1,9 @@
-//! `group_discuss_context`: what a discussion would be given, worked out and nothing started.
+//! `group_discuss_context`: shows what a discussion would receive, without starting it.
 
 use super::group_discuss::GroupDiscussToolArguments;
 use crate::mcp::{ToolDefinition, arguments_schema};
 
-/// The tool. It takes what `group_discuss` takes.
+/// Its arguments are those of `group_discuss`.
 pub const TOOL: ToolDefinition = ToolDefinition {
     name: "group_discuss_context",
     describe: |_| DESCRIPTION.to_owned(),

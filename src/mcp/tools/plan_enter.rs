@@ -1,11 +1,10 @@
-//! `plan_enter`: asks to go back from executing to planning.
+//! `plan_enter`: asks to return from executing to planning.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::mcp::{ToolDefinition, arguments_schema};
 
-/// The tool.
 pub const TOOL: ToolDefinition = ToolDefinition {
     name: "plan_enter",
     describe: |_| DESCRIPTION.to_owned(),

@@ -1,11 +1,10 @@
-//! `plan_exit`: says that the plan is complete.
+//! `plan_exit`: reports that the plan is complete.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::mcp::{ToolDefinition, arguments_schema};
 
-/// The tool.
 pub const TOOL: ToolDefinition = ToolDefinition {
     name: "plan_exit",
     describe: |_| DESCRIPTION.to_owned(),

@@ -1,4 +1,4 @@
-//! `plan_submit`: hands the plan in, and with it the answers to a review.
+//! `plan_submit`: submits the plan, and the answers to a review.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -7,7 +7,6 @@ use crate::domain::findings::FindingDisposition;
 use crate::domain::submission::AnswerSubmission;
 use crate::mcp::{ToolDefinition, arguments_schema};
 
-/// The tool.
 pub const TOOL: ToolDefinition = ToolDefinition {
     name: "plan_submit",
     describe: |_| DESCRIPTION.to_owned(),
@@ -57,7 +56,7 @@ pub enum FindingStanceArgument {
 }
 
 impl FindingAnswerArgument {
-    /// The answer as it is checked.
+    /// Converts the answer to the domain type that is checked.
     pub fn into_domain(self) -> AnswerSubmission {
         AnswerSubmission {
             n: self.finding,

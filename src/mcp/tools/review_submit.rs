@@ -1,4 +1,4 @@
-//! `review_submit`: hands a review in as data.
+//! `review_submit`: submits a review as data.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -8,7 +8,6 @@ use crate::domain::review::Verdict;
 use crate::domain::submission::{FindingSubmission, ReviewSubmission};
 use crate::mcp::{ToolDefinition, arguments_schema};
 
-/// The tool.
 pub const TOOL: ToolDefinition = ToolDefinition {
     name: "review_submit",
     describe: |_| DESCRIPTION.to_owned(),
@@ -86,7 +85,7 @@ pub enum FindingSeverityArgument {
 }
 
 impl ReviewSubmitToolArguments {
-    /// The review as it is checked.
+    /// Converts the review to the domain type that is checked.
     pub fn into_domain(self) -> ReviewSubmission {
         ReviewSubmission {
             verdict: match self.verdict {

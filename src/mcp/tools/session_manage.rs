@@ -1,11 +1,10 @@
-//! `session_manage`: the sessions of tasks that the calling session gave.
+//! `session_manage`: lists, shows and deletes the sessions of tasks that the calling session started.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::mcp::{ToolDefinition, arguments_schema};
 
-/// The tool.
 pub const TOOL: ToolDefinition = ToolDefinition {
     name: "session_manage",
     describe: |_| DESCRIPTION.to_owned(),
@@ -30,10 +29,10 @@ pub struct SessionManageToolArguments {
 }
 
 impl SessionManageToolArguments {
-    /// The id of the task that is meant; empty for `list`.
+    /// Returns the id of the selected task; empty for `list`.
     ///
     /// # Errors
-    /// None is named where one must be.
+    /// The id is missing although the action needs one.
     pub fn required_task_id(&self) -> Result<&str, String> {
         let id = self.task_id.as_deref().map_or("", str::trim);
         match self.action {

@@ -1,4 +1,4 @@
-//! `task`: gives one task or several to agents of their own.
+//! `task`: gives one or several tasks to agents, each in its own session.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use crate::mcp::{JsonObject, ToolDefinition, VisibleAgents, arguments_schema};
 
-/// The tool.
 pub const TOOL: ToolDefinition = ToolDefinition {
     name: "task",
     describe,
@@ -33,7 +32,7 @@ fn describe(seen: &VisibleAgents) -> String {
     )
 }
 
-/// The arguments, with the names of the agents that there are.
+/// Builds the schema of the arguments, with the names of the available agents.
 fn schema(seen: &VisibleAgents) -> JsonObject {
     let mut schema = Value::Object(arguments_schema::<TaskToolArguments>());
     let names: Vec<Value> = seen
@@ -101,17 +100,17 @@ pub struct TaskToolItem {
     pub task_id: Option<String>,
 }
 
-/// Fields that have two names, the one that is ours first.
+/// Fields that have two names; our own name comes first.
 const FIELD_ALIASES: [(&str, &str); 3] = [
     ("agent", "subagent_type"),
     ("prompt", "objective"),
     ("task_id", "session_id"),
 ];
 
-/// Leaves of two names of one field ours, where both say the same.
+/// Keeps only one of the two names of each field if both are given and agree, or if one of them is null.
 ///
 /// # Errors
-/// They say different things.
+/// Two names of the same field have different values.
 fn merge_field_aliases(given: &mut Value) -> Result<(), String> {
     let Some(fields) = given.as_object_mut() else {
         return Ok(());
@@ -140,20 +139,20 @@ fn merge_field_aliases(given: &mut Value) -> Result<(), String> {
 }
 
 impl TaskToolArguments {
-    /// Reads them; a field may come by either of its names, or by both where they say the same.
+    /// Parses the arguments; a field may have either of its names, or both if they agree.
     ///
     /// # Errors
-    /// They do not fit; the message says where.
+    /// They do not match the schema; the message says where.
     pub fn parse(given: &Value) -> Result<Self, String> {
         let mut given = given.clone();
         merge_field_aliases(&mut given)?;
         crate::mcp::parse_arguments(&given)
     }
 
-    /// The tasks that are meant.
+    /// Returns the requested tasks.
     ///
     /// # Errors
-    /// There is none, one is not whole, or one stands beside several.
+    /// There is none, one is incomplete, or a single task and a list of tasks are both given.
     pub fn into_items(self) -> Result<Vec<TaskToolItem>, String> {
         match (self.prompt, self.agent, self.tasks.is_empty()) {
             (Some(prompt), Some(agent), true) => Ok(vec![TaskToolItem {

@@ -1,11 +1,10 @@
-//! `todoread`: the session's list of todos.
+//! `todoread`: returns the session's todo list.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::mcp::{ToolDefinition, arguments_schema};
 
-/// The tool.
 pub const TOOL: ToolDefinition = ToolDefinition {
     name: "todoread",
     describe: |_| DESCRIPTION.to_owned(),

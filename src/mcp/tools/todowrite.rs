@@ -1,4 +1,4 @@
-//! `todowrite`: replaces the session's list of todos.
+//! `todowrite`: replaces the session's todo list.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -6,7 +6,6 @@ use serde::Deserialize;
 use crate::domain::todo_list::TodoInput;
 use crate::mcp::{ToolDefinition, arguments_schema};
 
-/// The tool.
 pub const TOOL: ToolDefinition = ToolDefinition {
     name: "todowrite",
     describe: |_| DESCRIPTION.to_owned(),
@@ -30,7 +29,7 @@ pub struct TodoWriteToolArguments {
     pub todos: Vec<TodoToolItem>,
 }
 
-// Its words are read later, so that a refusal can name every todo that is at fault.
+// Status and priority stay strings here and are parsed later, so that an error can name every wrong todo.
 /// One todo.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -70,7 +69,7 @@ enum TodoPrioritySchema {
 }
 
 impl TodoToolItem {
-    /// The todo as it is wanted, its texts cleaned by the caller's hand.
+    /// Converts the todo to the domain type; `clean` sanitises its texts.
     pub fn into_domain(self, clean: impl Fn(&str) -> String) -> TodoInput {
         TodoInput {
             id: self.id.map(|id| clean(&id)),

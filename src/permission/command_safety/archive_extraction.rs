@@ -1,6 +1,6 @@
-//! Archives and trees that are unpacked into a folder: where their files are written.
+//! Judges commands that unpack archives or copy trees into a folder, by where the files are written.
 //!
-//! It refuses to know what is in them.
+//! What is inside the archives is not known.
 
 use crate::permission::shell::RedirectKind;
 use crate::permission::word_list::is_in_word_list;
@@ -16,19 +16,18 @@ static ABSOLUTE: BuiltinRule = BuiltinRule::confirm(
     &[],
 );
 
-/// What is known of unpacking.
 pub const RULES: &[&BuiltinRule] = &[&ABSOLUTE];
 
-/// A program that writes many files into a folder that it is named.
+/// A program that writes many files into a folder that its arguments name.
 struct ArchiveExtractor {
     programs: &'static str,
-    /// Its first word, where only that one writes; empty when there is none.
+    /// Its first word, if only that sub-command writes; empty if there is none.
     verbs: &'static str,
-    /// Options whose value, the next word or attached, is the folder.
+    /// Options whose value, in the next word or attached, is the folder.
     folder_options: &'static [&'static str],
-    /// Whether the folder may be the last of several operands.
+    /// Whether the last of several operands may be the folder.
     folder_may_be_last: bool,
-    /// Whether it writes into the working folder when it is named none.
+    /// Whether it writes into the working folder when no folder is named.
     defaults_to_working_folder: bool,
 }
 
@@ -154,7 +153,7 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
     }
 }
 
-/// Tells whether the command writes files at all.
+/// Returns whether the command writes files at all.
 fn extracts_files(command: &CommandInvocation<'_>, unpacker: &ArchiveExtractor) -> bool {
     let first = command
         .argument_words()
@@ -175,7 +174,7 @@ fn extracts_files(command: &CommandInvocation<'_>, unpacker: &ArchiveExtractor) 
     }
 }
 
-/// Tells whether a letter stands in a cluster of options, or in the first word of tar's old way.
+/// Returns whether a cluster of options contains a letter; tar's old style without a dash counts too.
 fn has_option_letter(command: &CommandInvocation<'_>, letter: char) -> bool {
     command
         .argument_texts()
@@ -188,7 +187,7 @@ fn has_option_letter(command: &CommandInvocation<'_>, letter: char) -> bool {
                 && text.len() < 8
                 && text.chars().all(|c| c.is_ascii_alphabetic());
             let cluster = text.strip_prefix('-').unwrap_or_default();
-            // `-Cetc/x`: what stands behind such a letter is no letter.
+            // In `-Cetc/x` the text after such a letter is its value, not more letters.
             let letters = cluster
                 .split(['C', 'D', 'I', 'T'])
                 .next()
@@ -204,7 +203,7 @@ fn has_argument(command: &CommandInvocation<'_>, names: &[&str]) -> bool {
         .any(|text| names.contains(text))
 }
 
-/// The values of options: the next word, behind `=`, or attached to a short one.
+/// Returns the values of options: the next word, the text after `=`, or the text attached to a short option.
 fn folder_option_values<'a>(command: &CommandInvocation<'a>, options: &[&str]) -> Vec<&'a str> {
     let mut found = Vec::new();
     let mut words = command

@@ -1,8 +1,8 @@
-//! One command for each built-in rule, which its rule alone holds back: what people read beside its name.
+//! One example command for each built-in rule, shown to the user next to the rule's name.
 //!
-//! It refuses to judge; a test holds each example against its rule.
+//! A test checks that only its own rule blocks each example.
 
-/// The rule's name and its example.
+/// Each rule's name and its example.
 pub(super) const EXAMPLES: &[(&str, &str)] = &[
     ("files.tree", "rm -r build"),
     ("files.critical", "rm -r ~"),

@@ -1,6 +1,6 @@
-//! The built-in set as a list: every rule of every family, with its class and reason.
+//! Lists every built-in rule of every family, with its class and reason.
 //!
-//! It refuses to judge; the families do, and name what they find by these rules.
+//! The families judge the commands and record what they find by these rules.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -13,16 +13,15 @@ use super::{
     system_administration,
 };
 
-/// One built-in rule.
+/// A built-in rule: its name, class and reason, and the patterns of its commands.
 #[derive(Debug)]
 pub struct BuiltinRule {
-    /// `family.what`, as the configuration names it.
+    /// `family.what`, as the configuration spells it.
     pub name: &'static str,
-    /// The class that it gives.
     pub class: Class,
-    /// What the command would do, after "it".
+    /// What the command would do; the sentence starts with "it".
     pub reason: &'static str,
-    /// Descriptions of commands that it holds for, besides what its family finds by looking closer.
+    /// Patterns of its commands, in addition to what its family finds by a closer look.
     pub patterns: &'static [&'static str],
 }
 
@@ -55,17 +54,17 @@ impl BuiltinRule {
 }
 
 impl BuiltinRule {
-    /// Tells whether it may be turned off: not where the guard does not know what a command does.
+    /// Returns whether it may be turned off: not if it is about commands that the classifier cannot understand.
     pub fn can_be_disabled(&self) -> bool {
         self.family() != UNDECIDED_FAMILY
     }
 
-    /// The first part of its name.
+    /// Returns the first part of its name.
     pub fn family(&self) -> &'static str {
         self.name.split('.').next().unwrap_or(self.name)
     }
 
-    /// The class that it gives when a user made this of it; `None` when it is not applied.
+    /// Returns the class that it gives at the user's level; `None` when it does not apply.
     pub fn class_at_level(&self, change: Option<BuiltinRuleLevel>) -> Option<Class> {
         match change {
             None => Some(self.class),
@@ -75,14 +74,14 @@ impl BuiltinRule {
         }
     }
 
-    /// A command that it holds back.
+    /// Returns a command that it blocks.
     pub fn example(&self) -> &'static str {
         let of_it = EXAMPLES.iter().find(|(name, _)| *name == self.name);
         of_it.map_or("", |(_, example)| *example)
     }
 }
 
-/// The family of what the guard cannot decide.
+/// The family of rules about what the classifier cannot decide.
 const UNDECIDED_FAMILY: &str = "undecided";
 
 const RULE_FAMILIES: &[&[&BuiltinRule]] = &[
@@ -100,7 +99,7 @@ const RULE_FAMILIES: &[&[&BuiltinRule]] = &[
     classifier::RULES,
 ];
 
-/// Every built-in rule, family by family.
+/// Lists every built-in rule, family by family.
 pub fn all_builtin_rules() -> impl Iterator<Item = &'static BuiltinRule> {
     RULE_FAMILIES.iter().copied().flatten().copied()
 }
@@ -110,7 +109,7 @@ pub fn find_builtin_rule(name: &str) -> Option<&'static BuiltinRule> {
     all_builtin_rules().find(|rule| rule.name == name)
 }
 
-/// The rules with patterns by the program that the pattern names.
+/// The rules with patterns, by the program that the pattern names.
 pub(super) static PATTERNS_BY_PROGRAM: LazyLock<
     HashMap<String, Vec<(&'static BuiltinRule, CommandPattern)>>,
 > = LazyLock::new(|| {

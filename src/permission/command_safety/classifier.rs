@@ -1,6 +1,6 @@
-//! From what a text would run to one verdict: the strictest that phrases, families and doubts give.
+//! Classifies an analysed text: the strictest result of user phrases, rule families and doubts counts.
 //!
-//! It refuses to know what single programs do.
+//! What single programs do is known in the families.
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -23,7 +23,7 @@ use super::{
     user_patterns,
 };
 
-/// What a word that is not known may hide.
+/// The rule for words that are unknown and may hide something.
 pub static UNKNOWN_WORDS: BuiltinRule = BuiltinRule::confirm(
     "undecided.words",
     "does what a word decides that only a run would show",
@@ -47,7 +47,7 @@ static LIMIT_EXCEEDED: BuiltinRule = BuiltinRule::confirm(
     &[],
 );
 
-/// What cannot be decided.
+/// Rules about what the classifier cannot decide.
 pub const RULES: &[&BuiltinRule] = &[
     &UNKNOWN_WORDS,
     &UNKNOWN_PROGRAM,
@@ -59,36 +59,35 @@ pub const RULES: &[&BuiltinRule] = &[
 /// How deep texts inside texts are followed.
 const MAX_NESTING: usize = 6;
 
-/// Longest run of words that is looked at from one place of a text that cannot be read.
+/// The longest run of words that is checked from one position of a text that cannot be parsed.
 const MAX_ROUGH_WORDS: usize = 24;
 
-/// Most commands that are looked for in a text that cannot be read.
+/// The most commands that are looked for in a text that cannot be parsed.
 const MAX_ROUGH_COMMANDS: usize = 400;
 
-/// Steps that judging a command takes, besides those for its words.
+/// The steps for judging a command, in addition to those for its words.
 const STEPS_PER_COMMAND: usize = 16;
 
-/// The longest name of a working folder that is followed; a longer one goes by its beginning.
+/// The longest name of a working folder that is followed; a longer one is cut.
 const MAX_FOLDER_CHARS: usize = 256;
 
-/// A text, what is known of it, and what was found so far.
+/// A text with its analysis and the strictest rule found so far.
 pub struct CommandClassifier<'a> {
     /// Everything that the text would run.
     pub analysis: &'a ShellAnalysis,
-    /// What the guard goes by.
     pub settings: &'a CommandSafetySettings,
-    /// The working folder that a `cd` before left, where it is known; `None` where the text began.
+    /// The working folder after an earlier `cd`, where it is known; `None` for the folder that the text starts in.
     pub cwd: Option<String>,
     user_patterns: &'a [UserPattern],
     depth: usize,
     strictest: RefCell<Option<CommandClassification>>,
-    /// Steps that are left, for this text and those in it.
+    /// The steps left for this text and the texts inside it.
     steps_left: &'a Cell<usize>,
     has_fetcher: OnceCell<bool>,
 }
 
 impl CommandClassifier<'_> {
-    /// Notes that a rule holds for a part of the text.
+    /// Records that a rule applies to a part of the text.
     pub fn record_rule(&self, rule: &BuiltinRule, span: &Range<usize>) {
         let change = self.settings.builtin_levels.get(rule.name).copied();
         let Some(class) = rule.class_at_level(change) else {
@@ -124,7 +123,7 @@ impl CommandClassifier<'_> {
         }
     }
 
-    /// Each level has half of the work of the one above.
+    /// Each level gets half of the work of the level above.
     fn nested_limits(&self) -> AnalysisLimits {
         let limits = self.settings.limits;
         AnalysisLimits {
@@ -134,7 +133,7 @@ impl CommandClassifier<'_> {
         }
     }
 
-    /// Counts steps; `false`, which is noted, when there are no more.
+    /// Spends steps; returns `false`, and records it, when none are left.
     pub fn spend_steps(&self, steps: usize, span: &Range<usize>) -> bool {
         let left = self.steps_left.get().saturating_sub(steps);
         self.steps_left.set(left);
@@ -144,7 +143,7 @@ impl CommandClassifier<'_> {
         left > 0
     }
 
-    /// Tells whether some command brings bytes from another machine.
+    /// Returns whether some command fetches bytes from another machine.
     pub fn has_fetcher(&self) -> bool {
         *self
             .has_fetcher
@@ -170,14 +169,14 @@ impl CommandClassifier<'_> {
         }
     }
 
-    /// Judges a text as one that cannot be read: by the words in it, wherever they stand.
+    /// Judges a text that cannot be parsed, by its words at any position.
     pub fn classify_rough_text(&self, text: &str, span: &Range<usize>) {
         if text.contains(' ') && self.spend_steps(1 + text.len() / 8, span) {
             self.check_rough_lines(&shell::split_rough_lines(text), span, false);
         }
     }
 
-    /// Where a path of a command leads, by name.
+    /// Returns where a path of a command leads, by name.
     pub fn resolve_path(&self, text: &str) -> String {
         join_path(self.cwd.as_deref(), text)
     }
@@ -257,7 +256,7 @@ impl CommandClassifier<'_> {
         system_administration::check_command(&command, self);
     }
 
-    /// `rm ${nothing}-rf x`: what is not known in front of an option is mostly nothing.
+    /// `rm ${nothing}-rf x`: an unknown part before an option is usually empty.
     fn check_without_unknown_prefixes(&self, words: &[ShellWord], simple: &SimpleCommand) {
         let is_hidden = |word: &ShellWord| {
             word.text.starts_with(shell::UNKNOWN_PLACEHOLDER)
@@ -284,7 +283,7 @@ impl CommandClassifier<'_> {
         }
     }
 
-    /// The words behind a program that is not known may themselves be a command, or be `rm`'s.
+    /// The words after an unknown program may be a command themselves, or arguments of `rm`.
     fn check_unknown_program(&self, words: &[ShellWord], simple: &SimpleCommand) {
         self.record_rule(&UNKNOWN_PROGRAM, &simple.span);
         let rest = words.get(1..).unwrap_or_default();
@@ -328,7 +327,7 @@ impl CommandClassifier<'_> {
         }
     }
 
-    /// Notes a redirect that a phrase speaks of.
+    /// Records that a redirect matches a user phrase.
     pub fn record_user_pattern(&self, phrase: &UserPattern, span: &Range<usize>) {
         self.record_classification(phrase.to_classification(span));
     }
@@ -377,7 +376,7 @@ impl CommandClassifier<'_> {
         }
     }
 
-    /// Looks for commands at every place of a text that cannot be read; only what is dangerous counts.
+    /// Looks for commands at every position of a text that cannot be parsed; only dangerous ones count.
     fn check_rough_text(&self, lines: &[Vec<String>], text: &str) {
         self.check_rough_lines(lines, &(0..text.len()), text.contains('>'));
     }
@@ -411,7 +410,7 @@ impl CommandClassifier<'_> {
         }
     }
 
-    /// Tells whether the first word is a program that is looked for.
+    /// Returns whether the first word is a program that is looked for.
     fn check_rough_command(&self, words: &[ShellWord], span: &Range<usize>) -> bool {
         let Some(first) = words.first() else {
             return false;
@@ -441,7 +440,7 @@ impl CommandClassifier<'_> {
     }
 }
 
-/// How many steps judging a command takes.
+/// Returns how many steps it takes to judge a command.
 fn classification_cost(simple: &SimpleCommand) -> usize {
     let around: usize = simple
         .wrappers
@@ -456,7 +455,7 @@ fn classification_cost(simple: &SimpleCommand) -> usize {
     STEPS_PER_COMMAND + simple.words.len() + around + simple.redirects.len() + input
 }
 
-/// The first part of a folder's name.
+/// Cuts a folder's name to the length limit.
 fn truncate_folder(mut path: String) -> String {
     if let Some((at, _)) = path.char_indices().nth(MAX_FOLDER_CHARS) {
         path.truncate(at);
@@ -464,7 +463,7 @@ fn truncate_folder(mut path: String) -> String {
     path
 }
 
-/// The strictest verdict over a reading; `text` is what it was read from.
+/// Returns the strictest classification of an analysis; `text` is its source.
 pub fn classify_analysis(
     reading: &ShellAnalysis,
     text: &str,
@@ -492,7 +491,7 @@ pub fn classify_analysis(
         })
 }
 
-/// What is said of a text that no shell can be given.
+/// Returns the classification of a text that cannot be given to a shell.
 pub fn unreadable_classification(settings: &CommandSafetySettings) -> CommandClassification {
     let change = settings.builtin_levels.get(UNPARSABLE_SYNTAX.name).copied();
     CommandClassification {
@@ -510,7 +509,7 @@ fn initial_folder(settings: &CommandSafetySettings) -> Option<String> {
     Some(cwd.to_owned())
 }
 
-/// Tells whether a command is run once for each of many arguments that are not known.
+/// Returns whether a command runs once for each of many unknown arguments.
 pub fn is_run_for_each_argument(simple: &SimpleCommand) -> bool {
     let mut wrappers = simple
         .wrappers

@@ -1,7 +1,6 @@
-//! Code of python, node, perl, ruby and their like: what it deletes, runs and writes.
+//! Analyses code of python, node, perl, ruby and similar languages: what it deletes, runs and writes.
 //!
-//! It looks at names, calls and the strings in them, not at a grammar. It refuses to know where the
-//! code came from.
+//! Looks at names, calls and the strings in them, not at a grammar.
 
 use std::collections::HashMap;
 
@@ -24,39 +23,31 @@ use function_names::{
     WRITING_NAMES,
 };
 
-/// A language, as far as it matters for reading its strings and comments.
+/// A language, as far as its strings and comments differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeLanguage {
-    /// Python.
     Python,
     /// JavaScript and TypeScript.
     JavaScript,
-    /// Perl.
     Perl,
-    /// Ruby.
     Ruby,
-    /// PHP.
     Php,
-    /// Lua.
     Lua,
-    /// PowerShell.
     PowerShell,
-    /// Awk.
     Awk,
-    /// Commands of vi and its like.
+    /// Commands of vi and similar editors.
     Editor,
-    /// Any other.
     Other,
 }
 
-/// How much code is looked at; what is longer is not known.
+/// How many tokens of code are analysed; the rest counts as unknown.
 const MAX_TOKENS: usize = 6_000;
-/// How many tokens of one call are looked at.
+/// How many tokens of one call are analysed.
 const MAX_CALL_TOKENS: usize = 400;
 /// How many effects are followed.
 const MAX_EFFECTS: usize = 200;
 
-/// Everything that a text of code does, as far as it can be seen.
+/// Lists everything that a code text does, as far as it can be seen.
 pub fn analyze_code(text: &str, language: CodeLanguage) -> Vec<CodeEffect> {
     match language {
         CodeLanguage::PowerShell => return pwsh_awk::powershell_effects(text),
@@ -86,7 +77,7 @@ pub fn analyze_code(text: &str, language: CodeLanguage) -> Vec<CodeEffect> {
     limit_effects(effects, is_cut)
 }
 
-/// The texts that stand in code.
+/// Lists the string literals in code.
 pub fn string_literals(text: &str, language: CodeLanguage) -> Vec<String> {
     let tokens = tokenize(text, language);
     token_texts(&tokens)
@@ -95,7 +86,7 @@ pub fn string_literals(text: &str, language: CodeLanguage) -> Vec<String> {
         .collect()
 }
 
-/// Of very many effects the first, and that there is more.
+/// Keeps the first effects of very many, and records that there are more.
 fn limit_effects(mut effects: Vec<CodeEffect>, is_cut: bool) -> Vec<CodeEffect> {
     if is_cut || effects.len() > MAX_EFFECTS {
         effects.truncate(MAX_EFFECTS);
@@ -107,13 +98,13 @@ fn limit_effects(mut effects: Vec<CodeEffect>, is_cut: bool) -> Vec<CodeEffect> 
 struct CodeAnalyzer<'a> {
     tokens: &'a [CodeToken],
     language: CodeLanguage,
-    /// The texts of `name = "…"`, where the code says so first.
+    /// The texts in `name = "…"`, where an assignment comes first in the code.
     assigned_texts: HashMap<&'a str, Vec<String>>,
-    /// Other names of names: `import rmtree as r`.
+    /// Aliases of names: `import rmtree as r`.
     aliases: HashMap<&'a str, &'a str>,
-    /// Whether some word says that programs are run.
+    /// Whether some name says that programs are run.
     names_runner: bool,
-    /// Whether some module is there to run programs.
+    /// Whether the code uses a module for running programs.
     has_process_module: bool,
 }
 
@@ -167,7 +158,7 @@ impl<'a> CodeAnalyzer<'a> {
         code
     }
 
-    /// The texts up to the end of a statement, joined where they are joined.
+    /// Returns the texts up to the end of a statement, joined where the code joins them.
     fn statement_texts(&self, from: usize) -> Vec<String> {
         let rest = self.tokens.get(from..).unwrap_or_default();
         let rest = rest.get(..MAX_CALL_TOKENS).unwrap_or(rest);
@@ -229,7 +220,7 @@ impl<'a> CodeAnalyzer<'a> {
         }
     }
 
-    /// `require('rimraf')`, `do shell script "…"`, `"…".execute()`.
+    /// Checks texts as in `require('rimraf')`, `do shell script "…"`, `"…".execute()`.
     fn check_string(&self, at: usize, text: &str, effects: &mut Vec<CodeEffect>) {
         let name_before = |back: usize| match at
             .checked_sub(back)
@@ -264,7 +255,7 @@ impl<'a> CodeAnalyzer<'a> {
         }
     }
 
-    /// What names say together, wherever they stand.
+    /// Checks for harmful combinations of names, anywhere in the code.
     fn check_name_combinations(&self, effects: &mut Vec<CodeEffect>) {
         let has = |list: &'static str| {
             self.tokens
@@ -311,7 +302,7 @@ impl<'a> CodeAnalyzer<'a> {
         }
     }
 
-    /// The tokens between the brackets behind a name, or up to the end of the statement.
+    /// Returns the tokens between the brackets after a name, or up to the end of the statement.
     fn call_arguments(&self, from: usize) -> &[CodeToken] {
         let rest = self.tokens.get(from..).unwrap_or_default();
         let rest = rest.get(..MAX_CALL_TOKENS).unwrap_or(rest);
@@ -379,7 +370,7 @@ impl<'a> CodeAnalyzer<'a> {
         is_import && self.language == CodeLanguage::Python
     }
 
-    /// `Path("x").unlink()`: the text in front of the name.
+    /// `Path("x").unlink()`: the text before the name.
     fn receiver_text(&self, at: usize) -> Option<&str> {
         let before = |back: usize| {
             at.checked_sub(back)
@@ -395,7 +386,7 @@ impl<'a> CodeAnalyzer<'a> {
         }
     }
 
-    /// Tells whether a name runs a program, where other things have the same name.
+    /// Returns whether a name runs a program; other things may have the same name.
     fn is_run_call(&self, at: usize, name: &str) -> bool {
         if self.is_definition(at) {
             return false;
@@ -416,7 +407,7 @@ impl<'a> CodeAnalyzer<'a> {
         is_bare_runner || self.names_runner
     }
 
-    /// A text that the language itself gives to a shell, names put into it.
+    /// Judges a text that the language itself passes to a shell, with names inserted.
     fn check_shell_literal(&self, text: &str, effects: &mut Vec<CodeEffect>) {
         let text = match self.language {
             CodeLanguage::Ruby => code_lexer::replace_interpolations(text, "#{"),
@@ -459,7 +450,7 @@ impl<'a> CodeAnalyzer<'a> {
         }
     }
 
-    /// The texts among arguments, joined where `+` or nothing stands between them, names looked up.
+    /// Returns the texts among arguments, joined where `+` or nothing is between them, with names resolved.
     fn argument_words(&self, arguments: &[CodeToken]) -> Vec<String> {
         let mut words: Vec<String> = Vec::new();
         let mut joins = false;
@@ -483,7 +474,7 @@ impl<'a> CodeAnalyzer<'a> {
                 }
                 CodeToken::Mark(',') => (joins, is_option) = (false, false),
                 CodeToken::Mark(_) => {}
-                // A keyword's value is no word: `cwd="x"`, `{ shell: "x" }`.
+                // The value of a keyword argument is not a word of the command: `cwd="x"`, `{ shell: "x" }`.
                 CodeToken::Name(name) if next_is('=') || next_is(':') => {
                     is_option = !matches!(name.as_str(), "args" | "cmd" | "argv")
                 }

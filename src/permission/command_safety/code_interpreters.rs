@@ -1,6 +1,6 @@
-//! Interpreters: which programs run which language, and where the code stands that they are given.
+//! Finds the code that interpreters are given: which program runs which language, and where the code is.
 //!
-//! It refuses to know what code does; [`super::code`] looks at that.
+//! What the code does is judged in [`super::code_analysis`].
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ mod sed_scripts;
 
 use interpreter_table::{CodeInterpreter, INTERPRETERS};
 
-/// Code that deletes trees.
+/// The rule for code that deletes trees.
 static TREE: BuiltinRule = BuiltinRule::dangerous(
     "interpreters.tree",
     "removes a folder with all that is in it, by code",
@@ -62,14 +62,13 @@ static FORK: BuiltinRule = BuiltinRule::dangerous(
     "starts itself until the machine stands still, by code",
     &[],
 );
-/// Code that only a run would show.
+/// The rule for code that is only known at run time.
 pub static UNKNOWN_CODE: BuiltinRule = BuiltinRule::confirm(
     "interpreters.unknown",
     "runs code that only a run would show",
     &[],
 );
 
-/// What is known of code.
 pub const RULES: &[&BuiltinRule] = &[
     &TREE,
     &OUTSIDE,
@@ -82,15 +81,15 @@ pub const RULES: &[&BuiltinRule] = &[
     &UNKNOWN_CODE,
 ];
 
-/// Shells, which the shell's reader follows itself.
+/// Shells; the shell analysis follows their code.
 const SHELL_PROGRAMS: &str = "sh bash dash zsh ksh mksh fish csh tcsh yash elvish nu busybox rc";
 
-/// Tells whether a program is a shell.
+/// Returns whether a program is a shell.
 pub fn is_shell(program: &str) -> bool {
     is_in_word_list(SHELL_PROGRAMS, program)
 }
 
-/// Tells whether a program runs files that are named to it.
+/// Returns whether a program runs script files that its arguments name.
 pub fn is_interpreter(program: &str) -> bool {
     is_shell(program) || find_interpreter(program).is_some()
 }
@@ -101,7 +100,7 @@ fn find_interpreter(program: &str) -> Option<&'static CodeInterpreter> {
         .find(|interpreter| interpreter.programs.contains(&program))
 }
 
-/// Tells whether a command reads its code from standard input, or is a shell word that runs a text.
+/// Returns whether a command reads its code from standard input, or is a shell builtin that runs a text.
 pub fn reads_code_from_input(command: &CommandInvocation<'_>) -> bool {
     if command.is_one_of(&["source", ".", "eval"]) {
         return true;
@@ -121,7 +120,7 @@ pub fn reads_code_from_input(command: &CommandInvocation<'_>) -> bool {
         && script_path(command).is_none_or(is_piped)
 }
 
-/// Judges code that a program is given.
+/// Judges the code that a program is given.
 pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     if command.program == "pwsh"
         && command.argument_words().iter().any(|word| {
@@ -167,7 +166,7 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
     }
 }
 
-/// `ruby -run -e rm -- -rf x`: the library of that name is a set of programs.
+/// `ruby -run -e rm -- -rf x`: ruby's `un` library provides file programs such as `rm`.
 fn check_ruby_utility(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     let texts = command.argument_texts();
     let code = texts.iter().position(|text| *text == "-e");
@@ -187,7 +186,7 @@ fn check_other_shell(command: &CommandInvocation<'_>, scene: &CommandClassifier<
     }
 }
 
-/// `make -f -`: the recipes in what it reads, and `--eval`.
+/// `make -f -`: judges the recipes that it reads from standard input, and those of `--eval`.
 fn check_makefile_recipes(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     let mut texts: Vec<&str> =
         super::file_operations::raw_option_values(command, &["--eval", "-E"]);
@@ -209,7 +208,7 @@ fn check_makefile_recipes(command: &CommandInvocation<'_>, scene: &CommandClassi
     }
 }
 
-/// What stands in a program's words as code.
+/// Returns the code in a program's arguments.
 fn inline_code<'a>(command: &CommandInvocation<'a>, interpreter: &CodeInterpreter) -> Vec<&'a str> {
     let mut found = Vec::new();
     let mut words = command
@@ -274,7 +273,7 @@ fn inline_code<'a>(command: &CommandInvocation<'a>, interpreter: &CodeInterprete
     found
 }
 
-/// Options of interpreters whose value is the next word, and no code.
+/// Options of interpreters whose value is the next word and is not code.
 const VALUE_OPTIONS: &[&str] = &[
     "-W",
     "-X",
@@ -291,7 +290,7 @@ const VALUE_OPTIONS: &[&str] = &[
     "--conditions",
 ];
 
-/// `-ne`, `-lane`, `-i.bak`: letters without code of their own, the last one followed by code.
+/// `-ne`, `-lane`, `-i.bak`: letters without code; the last one is followed by code.
 fn ends_option_cluster(word: &str, letters: &[char]) -> bool {
     let Some(cluster) = word.strip_prefix('-') else {
         return false;
@@ -324,7 +323,7 @@ fn awk_program<'a>(command: &CommandInvocation<'a>) -> Option<&'a str> {
     None
 }
 
-/// The file that a program runs.
+/// Returns the file that a program runs.
 fn script_path<'a>(command: &CommandInvocation<'a>) -> Option<&'a str> {
     let mut words = command
         .argument_words()
@@ -345,7 +344,7 @@ fn script_path<'a>(command: &CommandInvocation<'a>) -> Option<&'a str> {
     None
 }
 
-/// What the commands of the same text write into a file, where it is known.
+/// Returns what other commands of the same text write into a file, where it is known.
 fn written_file_texts(
     path: &str,
     span: &Range<usize>,
@@ -375,7 +374,7 @@ fn written_file_texts(
     found
 }
 
-/// A script that a shell runs and that code of the same text names: every text of that code may be in it.
+/// A script that a shell runs and that code in the same text names: each text of that code may be in it.
 fn check_written_script(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     let first = command.words.first().map(|word| word.text.as_str());
     let path = if is_shell(&command.program) {

@@ -1,47 +1,45 @@
-//! The words of a command taken apart: options, their values, operands.
+//! Splits the words of a command into options, their values and operands.
 //!
-//! It refuses to know what an option does. Where it is not told which options take a value, an
-//! operand behind an option says so of itself, and nothing is lost.
+//! What an option does is not known here. Where it is not known which options take a value, an operand after an option
+//! is marked as a possible value, so nothing is lost.
 
 use crate::permission::shell::ShellWord;
 
 /// The arguments of one command.
 #[derive(Debug, Default)]
 pub struct CommandArguments<'a> {
-    /// In their order; a cluster `-rf` is two.
+    /// In order; a cluster such as `-rf` is two options.
     pub options: Vec<CommandOption<'a>>,
-    /// In their order.
+    /// In order.
     pub operands: Vec<CommandOperand<'a>>,
 }
 
-/// One option as it was given.
+/// One option, as the command line gives it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CommandOption<'a> {
     /// With its dashes: `-f`, `--force`, `-auto-approve`.
     pub name: String,
-    /// What stands behind `=`, in the rest of a cluster, or in the next word.
+    /// The text after `=`, the rest of a cluster, or the next word.
     pub value: Option<&'a str>,
 }
 
-/// One word that is no option.
+/// One word that is not an option.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandOperand<'a> {
-    /// The word.
     pub word: &'a ShellWord,
-    /// Whether it stands behind an option that may take it as its value.
+    /// Whether it follows an option that may take it as its value.
     pub may_be_value: bool,
 }
 
 /// Which options of a program take a value.
 #[derive(Debug, Clone, Copy)]
 pub struct ValueOptions {
-    /// Their letters.
     pub short: &'static str,
-    /// Their names, without dashes, separated by blanks.
+    /// Their names, without dashes, separated by spaces.
     pub long: &'static str,
 }
 
-/// Programs whose options with a value are known, those before the sub-command above all.
+/// Programs whose options with a value are known, mainly the options before the sub-command.
 const VALUE_OPTIONS_BY_PROGRAM: &[(&str, ValueOptions)] = &[
     (
         "rm",
@@ -270,7 +268,7 @@ const VALUE_OPTIONS_BY_PROGRAM: &[(&str, ValueOptions)] = &[
 ];
 
 impl CommandArguments<'_> {
-    /// Takes the words behind a program apart.
+    /// Splits the words after a program.
     pub fn parse<'a>(program: &str, words: &'a [ShellWord]) -> CommandArguments<'a> {
         let valued = VALUE_OPTIONS_BY_PROGRAM
             .iter()
@@ -371,19 +369,19 @@ impl<'a> CommandArguments<'a> {
         self.operands.push(CommandOperand { word, may_be_value });
     }
 
-    /// Tells whether one of the options is given and not switched off; a long name may be shortened.
+    /// Returns whether one of the options is given and not switched off; a long name may be abbreviated.
     pub fn has_option(&self, names: &[&str]) -> bool {
         names.iter().any(|name| self.find_option(name).is_some())
     }
 
-    /// Finds an option by its name with dashes.
+    /// Finds an option by its name, with dashes.
     pub fn find_option(&self, name: &str) -> Option<&CommandOption<'a>> {
         self.options.iter().find(|given| {
             is_same_option(&given.name, name) && !given.value.is_some_and(is_off_value)
         })
     }
 
-    /// The values of an option, in their order.
+    /// Returns the values of an option, in order.
     pub fn option_values<'b>(&'b self, names: &'b [&'b str]) -> impl Iterator<Item = &'a str> + 'b {
         self.options
             .iter()
@@ -391,14 +389,14 @@ impl<'a> CommandArguments<'a> {
             .filter_map(|given| given.value)
     }
 
-    /// The text of an operand by its place.
+    /// Returns the text of the operand at a position.
     pub fn operand_text(&self, at: usize) -> Option<&'a str> {
         self.operands
             .get(at)
             .map(|operand| operand.word.text.as_str())
     }
 
-    /// The operands' texts.
+    /// Returns the operands' texts.
     pub fn operand_texts(&self) -> impl Iterator<Item = &'a str> + '_ {
         self.operands
             .iter()
@@ -433,7 +431,7 @@ fn is_off_value(value: &str) -> bool {
     matches!(value, "false" | "none" | "0" | "no")
 }
 
-/// `--recur` means `--recursive`; `-auto-approve` and `--auto-approve` mean each other.
+/// `--recur` means `--recursive`; `-auto-approve` and `--auto-approve` mean the same.
 fn is_same_option(given: &str, name: &str) -> bool {
     if given == name {
         return true;

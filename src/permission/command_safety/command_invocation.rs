@@ -1,6 +1,6 @@
-//! One simple command as the guard looks at it: program by its plain name, arguments taken apart.
+//! One simple command as the classifier sees it: the program by its plain name, and its arguments split.
 //!
-//! It refuses to judge.
+//! Nothing is judged here.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::permission::shell::{ShellWord, SimpleCommand};
 
 use super::command_arguments::CommandArguments;
 
-/// Other names of programs: with a `g` before them on macOS, or one program's several.
+/// Other names of programs: with a `g` prefix on macOS, or several names of one program.
 const PROGRAM_ALIASES: &[(&str, &str)] = &[
     ("grm", "rm"),
     ("gchmod", "chmod"),
@@ -45,25 +45,25 @@ const PROGRAM_ALIASES: &[(&str, &str)] = &[
     ("aws-cdk", "cdk"),
 ];
 
-/// Programs that carry their version in their name.
+/// Programs whose name contains their version.
 const VERSIONED_PROGRAMS: &[&str] = &[
     "python", "pypy", "perl", "ruby", "node", "php", "lua", "pip", "bash", "tclsh", "julia",
 ];
 
-/// A simple command, its program first.
+/// A simple command with its program and split arguments.
 pub struct CommandInvocation<'a> {
     /// Its plain name: no folder, no `.exe`, no version, lower case.
     pub program: String,
-    /// All words, the program's first.
+    /// All words, the program first.
     pub words: &'a [ShellWord],
-    /// The words behind the program.
+    /// The words after the program, split.
     pub arguments: CommandArguments<'a>,
-    /// What the shell does with it.
+    /// The command as the shell analysis found it.
     pub simple: &'a SimpleCommand,
 }
 
 impl<'a> CommandInvocation<'a> {
-    /// Looks at words; `None` when there is none.
+    /// Makes an invocation from words; `None` when there are none.
     pub fn from_words(words: &'a [ShellWord], simple: &'a SimpleCommand) -> Option<Self> {
         let (first, rest) = words.split_first()?;
         let program = normalize_program_name(&first.text);
@@ -76,7 +76,7 @@ impl<'a> CommandInvocation<'a> {
         })
     }
 
-    /// The texts of the words behind the program.
+    /// Returns the texts of the words after the program.
     pub(super) fn argument_texts(&self) -> Vec<&str> {
         self.argument_words()
             .iter()
@@ -84,17 +84,17 @@ impl<'a> CommandInvocation<'a> {
             .collect()
     }
 
-    /// The words behind the program.
+    /// Returns the words after the program.
     pub fn argument_words(&self) -> &'a [ShellWord] {
         self.words.get(1..).unwrap_or_default()
     }
 
-    /// Tells whether the program is one of these.
+    /// Returns whether the program is one of these.
     pub fn is_one_of(&self, programs: &[&str]) -> bool {
         programs.contains(&self.program.as_str())
     }
 
-    /// Tells whether it only shows how it is used.
+    /// Returns whether the command only shows its usage.
     pub fn only_shows_help(&self) -> bool {
         let plain: Vec<&str> = self
             .argument_words()
@@ -115,7 +115,7 @@ impl<'a> CommandInvocation<'a> {
     }
 }
 
-/// Programs that stand for another and its first word.
+/// Programs that mean another program and its first word.
 const COMBINED_PROGRAM_NAMES: &[(&str, &str, &str)] = &[
     ("docker-compose", "docker", "compose"),
     ("podman-compose", "podman", "compose"),
@@ -130,7 +130,7 @@ const COMBINED_PROGRAM_NAMES: &[(&str, &str, &str)] = &[
     ("mvnw", "mvn", ""),
 ];
 
-/// What yarn and pnpm run from the packages at hand: words that run another, and programs that a project brings.
+/// Words after yarn and pnpm that run an installed package, and programs that a project brings.
 const PACKAGE_RUN_WORDS: &[&str] = &[
     "exec",
     "dlx",
@@ -144,7 +144,7 @@ const PACKAGE_RUN_WORDS: &[&str] = &[
     "vsce",
 ];
 
-/// Programs whose first operand is the program that counts: `php artisan`, `bundle exec rake`.
+/// Programs whose first operand is the program that matters: `php artisan`, `bundle exec rake`.
 const CARRIER_PROGRAMS: &[(&str, &[&str])] = &[
     ("php", &["artisan", "bin/console", "wp"]),
     (
@@ -169,7 +169,7 @@ const CARRIER_PROGRAMS: &[(&str, &[&str])] = &[
     ("mix", &["do"]),
 ];
 
-/// The words with the program that counts first, where another only carries it.
+/// Returns the words starting with the program that matters, without a program that only runs it.
 pub fn strip_carrier(words: &[ShellWord]) -> Cow<'_, [ShellWord]> {
     let Some((first, rest)) = words.split_first() else {
         return Cow::Borrowed(words);
@@ -226,7 +226,7 @@ pub fn strip_carrier(words: &[ShellWord]) -> Cow<'_, [ShellWord]> {
     }
 }
 
-/// A program's name without folder, ending and version, in small letters.
+/// Returns a program's name without folder, extension and version, in lower case.
 pub fn normalize_program_name(text: &str) -> String {
     let name = text
         .rsplit(['/', '\\'])

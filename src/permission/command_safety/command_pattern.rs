@@ -1,13 +1,13 @@
-//! One line that describes commands: program, sub-commands, options that must or must not be there.
+//! One-line patterns for commands: program, sub-commands, and options that must or must not be present.
 //!
-//! It refuses to know rules and classes. `docker|podman system prune`, `kubectl ** --replicas=0`,
-//! `npm publish !--dry-run`: alternatives by `|`, `**` for any operands, `~` for a next operand that
-//! is something else, `*` inside a word for any text, options in any place and spelling.
+//! The syntax, as in `docker|podman system prune`, `kubectl ** --replicas=0`, `npm publish !--dry-run`: `|` separates
+//! alternatives, `**` stands for any operands, `~` means that the next operand is something else, `*` inside a word is
+//! any text, and options match in any position and spelling. Rules and classes are not known here.
 
 use super::command_arguments::{CommandArguments, CommandOperand};
 use super::command_invocation::CommandInvocation;
 
-/// A description of commands.
+/// A pattern for commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandPattern {
     /// The programs, without folder.
@@ -15,14 +15,12 @@ pub struct CommandPattern {
     tokens: Vec<PatternToken>,
 }
 
-/// How far a command is what a pattern describes.
+/// How well a command matches a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PatternMatch {
-    /// It is something else.
     No,
-    /// A word that is not known decides.
+    /// An unknown word decides.
     Maybe,
-    /// It is.
     Yes,
 }
 
@@ -30,7 +28,7 @@ pub enum PatternMatch {
 enum PatternToken {
     Operand(Vec<String>),
     AnyOperands,
-    /// The next operand is none of these; it is not used up.
+    /// The next operand is none of these; it is not consumed.
     NextOperandIsNot(Vec<String>),
     Option(Vec<PatternOption>),
     WithoutOption(Vec<PatternOption>),
@@ -43,7 +41,7 @@ struct PatternOption {
 }
 
 impl CommandPattern {
-    /// Reads a line; `None` when it names no program.
+    /// Parses a line; `None` when it names no program.
     pub fn parse(line: &str) -> Option<Self> {
         let mut words = line.split_whitespace();
         let programs: Vec<String> = words.next()?.split('|').map(str::to_lowercase).collect();
@@ -51,7 +49,7 @@ impl CommandPattern {
         Some(Self { programs, tokens })
     }
 
-    /// Compares a command, whose program is one of the pattern's.
+    /// Matches a command whose program is one of the pattern's.
     pub fn match_command(&self, command: &CommandInvocation<'_>) -> PatternMatch {
         let arguments = &command.arguments;
         let mut at = 0;
@@ -128,7 +126,7 @@ fn match_next_operand(
     (PatternMatch::No, operands.len())
 }
 
-/// Compares a word with one that may hold `*`.
+/// Matches a word against one that may contain `*`.
 fn matches_wildcard(pattern: &str, text: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else {
         return pattern.eq_ignore_ascii_case(text);
@@ -193,7 +191,7 @@ impl PatternOption {
         attached || (named && behind())
     }
 
-    /// What takes a danger away must be written out, or nearly so.
+    /// An option that makes a command harmless must be written in full, or nearly so.
     fn is_spelled_out_in(&self, arguments: &CommandArguments<'_>) -> bool {
         arguments
             .find_option(&self.name)

@@ -1,6 +1,4 @@
-//! Databases: what drops, empties or resets them, by programs of their own or by statements.
-//!
-//! It refuses to know schemas.
+//! Judges commands that drop, empty or reset databases, by their own programs or by statements.
 
 use crate::permission::shell::{CommandInput, SimpleCommand};
 
@@ -85,10 +83,9 @@ static CHANGED: BuiltinRule = BuiltinRule::confirm(
     &["redis-cli del|unlink", "etcdctl del"],
 );
 
-/// What is known of databases.
 pub const RULES: &[&BuiltinRule] = &[&DROPPED, &RESET, &EMPTIED, &CHANGED];
 
-/// How a client is told statements: options with them, and whether operands behind the first are some.
+/// How a client is given statements: by which options, and whether the operands after the first are statements.
 struct DatabaseClient {
     programs: &'static [&'static str],
     statement_options: &'static [&'static str],
@@ -180,7 +177,7 @@ const DATABASE_CLIENTS: &[DatabaseClient] = &[
     },
 ];
 
-/// Judges clients of databases by the statements that they are told.
+/// Judges database clients by the statements that they are given.
 pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     if command.is_one_of(&["curl", "http", "https", "xh"]) {
         return check_search_store(command, scene);
@@ -280,18 +277,16 @@ fn check_statement(
     }
 }
 
-/// What statements remove.
+/// How much data statements remove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StatementHarm {
-    /// Nothing.
     None,
-    /// Some rows.
     Rows,
-    /// Tables, databases, all rows.
+    /// Tables, databases or all rows.
     All,
 }
 
-/// Looks at statements, strings and comments left out.
+/// Returns the harm of statements; strings and comments are ignored.
 pub fn statement_harm(text: &str) -> StatementHarm {
     let bare = strip_strings_and_comments(text).to_uppercase();
     bare.split(';')
@@ -361,7 +356,7 @@ fn row_statement_harm(words: &[&str], statement: &str) -> StatementHarm {
     }
 }
 
-/// Strings become `''`, comments a blank.
+/// Replaces strings by `''` and comments by a space.
 fn strip_strings_and_comments(text: &str) -> String {
     let mut bare = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -416,7 +411,7 @@ fn removes_documents(text: &str) -> bool {
     calls.iter().any(|call| bare.contains(call))
 }
 
-/// Elasticsearch and its like are emptied over HTTP.
+/// Judges HTTP requests that empty Elasticsearch and similar stores.
 fn check_search_store(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     let deletes = command.argument_words().windows(2).any(|pair| matches!(pair, [flag, method] if matches!(flag.text.as_str(), "-X" | "--request" | "-sX" | "-sSX" | "-XDELETE") && method.text.eq_ignore_ascii_case("delete")))
         || command.argument_words().iter().any(|word| matches!(word.text.as_str(), "-XDELETE" | "--request=DELETE" | "DELETE" | "-sXDELETE"));

@@ -1,6 +1,6 @@
-//! Devices and disks: what writes them raw, formats, divides or wipes them.
+//! Judges commands that write devices and disks directly, or format, partition or wipe them.
 //!
-//! It refuses to know files that are none.
+//! Regular files are in `file_operations`.
 
 use crate::permission::shell::{RedirectKind, SimpleCommand};
 
@@ -9,7 +9,7 @@ use super::classifier::CommandClassifier;
 use super::command_invocation::CommandInvocation;
 use super::file_operations::output_paths;
 
-/// A device is written.
+/// The rule for writing to a device.
 pub static WRITE: BuiltinRule = BuiltinRule::dangerous(
     "devices.write",
     "writes straight to a device",
@@ -104,22 +104,21 @@ static BOOT: BuiltinRule = BuiltinRule::dangerous(
     ],
 );
 
-/// What is known of devices.
 pub const RULES: &[&BuiltinRule] = &[&WRITE, &FORMAT, &WIPE, &VOLUMES, &MOUNTS, &SWAP, &BOOT];
 
-/// What `mkfs.` makes.
+/// File systems that `mkfs.` makes.
 const FILE_SYSTEMS: &[&str] = &[
     "ext2", "ext3", "ext4", "xfs", "btrfs", "vfat", "fat", "msdos", "exfat", "ntfs", "f2fs",
     "minix", "jfs", "reiserfs", "bfs", "cramfs", "udf", "nilfs2", "erofs", "hfsplus", "hfs",
     "bcachefs", "ocfs2", "gfs2",
 ];
 
-/// Devices that hold nothing.
+/// Devices that store nothing.
 const HARMLESS_DEVICES: &[&str] = &[
     "null", "zero", "full", "random", "urandom", "stdin", "stdout", "stderr", "tty", "fd",
 ];
 
-/// Judges programs that a device is named to as what they write.
+/// Judges programs with a device among their arguments by what they write.
 pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     let span = &command.simple.span;
     let file_system = command.program.strip_prefix("mkfs.");
@@ -153,7 +152,7 @@ pub fn check_redirects(simple: &SimpleCommand, scene: &CommandClassifier<'_>) {
     }
 }
 
-/// Tells whether a path by name is a device that can be harmed.
+/// Returns whether a path, by name, is a device that can be harmed.
 pub fn is_harmful_device(path: &str) -> bool {
     let path = climbing_path_to_root(path);
     path.strip_prefix("/dev/")
@@ -161,7 +160,7 @@ pub fn is_harmful_device(path: &str) -> bool {
         && !is_harmless_device(path)
 }
 
-/// A path that climbs over several folders into `dev` is one from the root, wherever it begins.
+/// A path that climbs several folders up into `dev` is treated as one from the root, wherever it starts.
 fn climbing_path_to_root(path: &str) -> &str {
     let Some(rest) = path.strip_prefix("../../") else {
         return path;
@@ -174,7 +173,7 @@ fn climbing_path_to_root(path: &str) -> &str {
     }
 }
 
-/// Tells whether a path by name is a device that holds nothing.
+/// Returns whether a path, by name, is a device that stores nothing.
 pub fn is_harmless_device(path: &str) -> bool {
     let Some(name) = path.strip_prefix("/dev/") else {
         return false;
@@ -184,7 +183,7 @@ pub fn is_harmless_device(path: &str) -> bool {
         || (!number.is_empty() && number.chars().all(|c| c.is_ascii_digit()))
 }
 
-/// `wipefs` with a device and nothing else only lists.
+/// `wipefs` with only a device lists and does not wipe.
 fn wipes_signatures(command: &CommandInvocation<'_>) -> bool {
     command.arguments.has_option(&["-a", "--all"])
         && !command.arguments.has_option(&["-n", "--no-act"])

@@ -1,6 +1,6 @@
-//! Texts that a program runs besides what it does: a pager, a filter, a shell, named by one of its options.
+//! Finds commands inside a program's arguments: a pager, a filter or a shell that an option names.
 //!
-//! It refuses to judge the texts; they are read as any other.
+//! The texts found here are judged like any other text.
 
 use crate::permission::shell::{CommandInput, ShellWord};
 use crate::permission::word_list::is_in_word_list;
@@ -10,7 +10,7 @@ use super::command_invocation::{CommandInvocation, normalize_program_name};
 use super::file_operations::raw_option_values;
 use super::unknown_wrappers::WRAPPED_PROGRAMS;
 
-/// Programs and their options whose value is run.
+/// Programs, and their options whose value is run.
 const COMMAND_OPTIONS_BY_PROGRAM: &[(&[&str], &[&str])] = &[
     (
         &["tar", "gtar", "bsdtar"],
@@ -58,7 +58,7 @@ const COMMAND_OPTIONS_BY_PROGRAM: &[(&[&str], &[&str])] = &[
     ),
 ];
 
-/// Words in front of the text in such a value.
+/// Words before the text in such a value.
 const COMMAND_PREFIXES: &[&str] = &[
     "exec=",
     "ProxyCommand=",
@@ -74,7 +74,7 @@ const COMMAND_PREFIXES: &[&str] = &[
     "shell ",
 ];
 
-/// Options by which programs, whatever they are, run their value. It must begin with a program that is looked for.
+/// Options that run their value in any program. The value must begin with a program that is looked for.
 const GENERIC_COMMAND_OPTIONS: &[&str] = &[
     "-c",
     "-C",
@@ -97,31 +97,31 @@ const GENERIC_COMMAND_OPTIONS: &[&str] = &[
     "--wrap",
 ];
 
-/// Options whose value is a list of such texts.
+/// Options whose value is a list of commands.
 const COMMAND_LIST_OPTIONS: &[&str] = &["--parameters", "--parameter", "--commands"];
 
-/// Words behind which a program takes a command for elsewhere.
+/// Words after which a program takes a command to run elsewhere.
 const RUN_WORDS: &str = "run run:detached exec ssh shell rsh enter x dlx foreach cmd.run develop console cmd sh unshare launch attach";
 
-/// Words behind which a whole text is one.
+/// Words after which a whole text is a command.
 const RUN_SCRIPT_WORDS: &str = "exec ssh shell rsh cmd.run";
 
-/// Programs that take words as data, but for those behind such a word.
+/// Programs whose words are data, except after such a word.
 const RUN_WORD_PROGRAMS: &str =
     "rustup pyenv conda tox nox composer mix uv poetry pipenv screen tmux";
 
-/// Of these `run` takes a name of their own and what follows is for it.
+/// For these programs `run` takes a name of their own, and the words after it belong to that.
 const OWN_RUN_PROGRAMS: &str = "npm pnpm yarn bun cargo go docker podman nerdctl git gradle mvn make just task mix rake rails dotnet deno \
     kubectl gh glab";
 
-/// Programs of which every word may begin a command for elsewhere.
+/// Programs where every word may begin a command to run elsewhere.
 const REMOTE_PROGRAMS: &str = "lima orb orbctl pdsh pssh parallel-ssh clush dsh pdcp salt salt-ssh";
 
-/// Programs of which every argument with blanks is a text for a shell.
+/// Programs where every argument with spaces is a text for a shell.
 const SCRIPT_ARGUMENT_PROGRAMS: &str = "sops poop mispipe pee knife bolt i3-msg swaymsg hyprctl virsh sbatch start-server-and-test cross-env-shell rush heroku lerna nx watchman-make npm-watch run-s run-p salt lima pdsh pssh \
     parallel-ssh clush dsh fly flyctl yarn onchange wait-on dotenv env-cmd just-run supervisor forever honcho foreman";
 
-/// Programs of which an option names another one, whose arguments stand behind.
+/// Programs with an option that names another program, whose arguments follow later.
 const ENTRYPOINT_PROGRAMS: &[&str] = &[
     "docker",
     "podman",
@@ -130,7 +130,7 @@ const ENTRYPOINT_PROGRAMS: &[&str] = &[
     "start-stop-daemon",
 ];
 
-/// These options.
+/// The options that name such a program.
 const ENTRYPOINT_OPTIONS: &[&str] = &[
     "--entrypoint",
     "--command",
@@ -143,10 +143,10 @@ const ENTRYPOINT_OPTIONS: &[&str] = &[
 /// Clients whose statements may name a program.
 const DATABASE_CLIENTS: &[&str] = &["psql", "pgcli", "cockroach", "usql"];
 
-/// How many words behind a leading one are looked at.
+/// How many words after a leading one are checked.
 const MAX_WORDS_BEHIND: usize = 12;
 
-/// Pagers that run what stands behind `+!`.
+/// Pagers that run the text after `+!`.
 const PAGERS: &[&str] = &["less", "more", "most", "pg"];
 
 /// Variables of `make` whose value it runs.
@@ -154,7 +154,7 @@ const MAKE_VARIABLES: &[&str] = &[
     "SHELL", "MAKE", "CC", "CXX", "CPP", "LD", "AR", "PYTHON", "NODE",
 ];
 
-/// Judges the texts that a command's options and words carry; `is_data` is whether its program takes words as data.
+/// Judges the commands in a command's options and words; `is_data` says that the program treats words as data.
 pub fn check_command(
     command: &CommandInvocation<'_>,
     is_data: bool,
@@ -165,7 +165,7 @@ pub fn check_command(
         .iter()
         .find(|(programs, _)| command.is_one_of(programs));
     if let Some((_, options)) = carrying {
-        // `git push -u origin`: only what begins as a command is one.
+        // `git push -u origin`: a value counts only if it begins like a command.
         let is_git = command.is_one_of(&["git"]);
         let values = raw_option_values(command, options).into_iter();
         let values = values.filter(|value| !is_git || begins_with_program(value));
@@ -197,7 +197,7 @@ pub fn check_command(
     }
 }
 
-/// Values that stand in the word of a short option: `-oProxyCommand=…`, `-O'…'`.
+/// Returns values inside the word of a short option: `-oProxyCommand=…`, `-O'…'`.
 fn attached_option_values<'a>(
     command: &CommandInvocation<'a>,
     options: &'a [&'static str],
@@ -214,7 +214,7 @@ fn attached_option_values<'a>(
     })
 }
 
-/// An option that names the program alone; its arguments are among the words that follow.
+/// Judges an option that names only the program; its arguments are among the words that follow.
 fn check_entrypoint(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     if !command.is_one_of(ENTRYPOINT_PROGRAMS) {
         return;
@@ -243,7 +243,7 @@ fn check_entrypoint(command: &CommandInvocation<'_>, scene: &CommandClassifier<'
     }
 }
 
-/// `COPY t TO PROGRAM 'text'`: the texts that a database gives to a shell.
+/// `COPY t TO PROGRAM 'text'`: judges the texts that a database passes to a shell.
 fn check_copy_to_program(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     let input = match &command.simple.input {
         CommandInput::KnownText(text) => Some(text.as_str()),
@@ -267,7 +267,7 @@ fn check_copy_to_program(command: &CommandInvocation<'_>, scene: &CommandClassif
 
 fn check_generic_options(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     let span = &command.simple.span;
-    // `commands=["rm -rf x"]` of a cloud's own shell.
+    // `commands=["rm -rf x"]` of a cloud provider's command line program.
     let listed_texts = raw_option_values(command, COMMAND_LIST_OPTIONS)
         .into_iter()
         .flat_map(|value| value.split(['"', '[', ']', '\'']));
@@ -290,7 +290,7 @@ fn check_generic_options(command: &CommandInvocation<'_>, scene: &CommandClassif
     }
 }
 
-/// `knife ssh 'role:web' 'rm -rf x'`: a text behind a word that says that somebody runs it.
+/// `knife ssh 'role:web' 'rm -rf x'`: judges a text after a word that says that it is run.
 fn check_script_behind_run_word(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     let rest = command.argument_words();
     let leads = |word: &ShellWord| is_in_word_list(RUN_SCRIPT_WORDS, &word.text);
@@ -316,7 +316,7 @@ fn check_script_behind_run_word(command: &CommandInvocation<'_>, scene: &Command
     }
 }
 
-/// Judges the words behind one that leads to a command for elsewhere.
+/// Judges the words after one that starts a command to run elsewhere.
 fn check_words_behind_run_word(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     let rest = command.argument_words();
     check_script_behind_run_word(command, scene);
@@ -345,7 +345,7 @@ fn check_words_behind_run_word(command: &CommandInvocation<'_>, scene: &CommandC
     }
 }
 
-/// Tells whether a text begins with a program that is worth looking for.
+/// Returns whether a text begins with a program that is looked for.
 fn begins_with_program(text: &str) -> bool {
     let first = strip_command_prefix(text)
         .split_whitespace()
@@ -354,7 +354,7 @@ fn begins_with_program(text: &str) -> bool {
     is_in_word_list(WRAPPED_PROGRAMS, &normalize_program_name(first))
 }
 
-/// The text without the words that say what it is; of `enter:execute(…)` what the brackets hold.
+/// Removes the words that say what the text is; for `enter:execute(…)` returns the text in the brackets.
 fn strip_command_prefix(value: &str) -> &str {
     if let Some((_, inner)) = value
         .split_once("execute(")

@@ -1,6 +1,6 @@
-//! Modes of files: who is given what by `chmod` and its like.
+//! Judges changes of file modes and owners: who is given which rights by `chmod` and similar programs.
 //!
-//! It refuses to know the modes that files have before.
+//! The modes that the files have now are not known.
 
 use super::Class;
 use super::builtin_rules::BuiltinRule;
@@ -53,7 +53,6 @@ static CHANGED: BuiltinRule = BuiltinRule::confirm(
     ],
 );
 
-/// What is known of modes.
 pub const RULES: &[&BuiltinRule] = &[
     &EVERYBODY,
     &WORLD_WRITABLE,
@@ -64,7 +63,7 @@ pub const RULES: &[&BuiltinRule] = &[
     &CHANGED,
 ];
 
-/// Folders of keys, and the files in them that anybody may read.
+/// Folders with keys, and files in them that any user may read.
 const KEY_FOLDERS: &[&str] = &["~/.ssh", "~/.gnupg", "~/.aws", "~/.kube"];
 const PUBLIC_KEY_FILES: &[&str] = &["config", "known_hosts", "authorized_keys"];
 
@@ -107,7 +106,7 @@ fn check_chmod(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
         scene.record_rule(&SET_ID, span);
     }
     check_paths(command, scene, 1);
-    // Only who keeps the right to look is served by a mode; what others are given is looked at.
+    // A mode that keeps rights for the owner only is fine; rights for others are checked.
     let is_open = parse_mode_bits(&mode.text).is_some_and(|bits| bits & 0o077 != 0 || bits == 0)
         && !mode.text.contains('-');
     if is_open {
@@ -117,7 +116,7 @@ fn check_chmod(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
 
 fn check_owner_change(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     check_paths(command, scene, 1);
-    // `chown -R $USER ~/.ssh` gives them back.
+    // `chown -R $USER ~/.ssh` returns the files to their owner.
     if command
         .arguments
         .operands
@@ -161,7 +160,7 @@ fn check_paths(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>, f
             PathClass::WholeTree if !is_plain && path.starts_with('/') => {
                 scene.record_rule(&OUTSIDE, span)
             }
-            // Tightening the rights of one's own keys is what ssh asks for.
+            // ssh itself requires tight rights on the user's keys.
             PathClass::Protected if !path.starts_with('~') => scene.record_rule(&OUTSIDE, span),
             _ => {}
         }
@@ -185,8 +184,8 @@ fn sets_user_id(mode: &str) -> bool {
             .any(|clause| clause.contains("+s") && (clause.starts_with(['u', '+', 'a'])))
 }
 
-/// The rights that a mode surely gives, as bits; `None` when the text is no mode. A mode without
-/// "who" obeys the umask and is taken for its owner's alone, but where it gives everything.
+/// Returns the rights that a mode surely gives, as bits; `None` when the text is not a mode. A mode without "who"
+/// follows the umask and counts for the owner alone, unless it gives every right.
 pub fn parse_mode_bits(mode: &str) -> Option<u32> {
     let octal = mode.trim_start_matches(['=', '+']);
     if !octal.is_empty() && octal.chars().all(|c| c.is_digit(8)) {
@@ -240,7 +239,7 @@ fn permission_bits(letters: &str, bits: u32) -> Option<u32> {
 
 fn who_mask(who: &str) -> u32 {
     if who.is_empty() {
-        // What the usual umask 022 lets through.
+        // The rights that the usual umask 022 leaves.
         return 0o755;
     }
     who.chars().fold(0, |mask, who| {

@@ -1,6 +1,6 @@
-//! Files and folders: what removes, empties, moves away or overwrites them.
+//! Judges commands that remove, empty, move away or overwrite files and folders.
 //!
-//! It refuses to know devices and rights; where a path lies is [`super::place`]'s.
+//! Where a path is comes from [`super::path_class`]; devices and modes have their own files.
 
 use crate::permission::shell::{RedirectKind, ShellWord, SimpleCommand};
 
@@ -94,14 +94,13 @@ static BACKUPS: BuiltinRule = BuiltinRule::dangerous(
         "snapper delete",
     ],
 );
-/// Options of a forced removal behind a program that is not known.
+/// The rule for `-rf` after an unknown program.
 pub static UNKNOWN_TREE: BuiltinRule = BuiltinRule::dangerous(
     "files.unknown-tree",
     "looks like a forced removal by a program that only a run would show",
     &[],
 );
 
-/// What is known of files.
 pub const RULES: &[&BuiltinRule] = &[
     &TREE,
     &CRITICAL,
@@ -121,16 +120,16 @@ pub const RULES: &[&BuiltinRule] = &[
     &UNKNOWN_TREE,
 ];
 
-/// Programs that are judged even where a word asks for help: other systems take it for a file.
+/// Programs that are judged even with a help option: other systems read it as a file name.
 pub const TREE_REMOVERS: &[&str] = &["rm"];
 
-/// Places whose files a system or a login rests on.
+/// Folders whose files the system or a login depends on.
 const PROTECTED_FOLDERS: &[&str] = &[
     "/etc", "/boot", "/efi", "/bin", "/sbin", "/lib", "/lib64", "/sys", "/proc", "/root", "/usr",
     "~/.ssh", "~/.gnupg", "~/.aws", "~/.kube", "/System", "/Library",
 ];
 
-/// Parts of [`PROTECTED_FOLDERS`] that may be written, or only with a question.
+/// Parts of [`PROTECTED_FOLDERS`] that may be written, freely or after a question.
 const WRITABLE_PATHS: &[&str] = &["/proc/self/fd", "/proc/self/oom_score_adj"];
 const CONFIRMED_FOLDERS: &[&str] = &["/usr/local", "/usr/share", "/usr/src"];
 
@@ -157,7 +156,7 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
     }
 }
 
-/// Judges redirects to files of the system.
+/// Judges redirects to system files.
 pub fn check_redirects(simple: &SimpleCommand, scene: &CommandClassifier<'_>) {
     for redirect in &simple.redirects {
         if matches!(
@@ -169,7 +168,7 @@ pub fn check_redirects(simple: &SimpleCommand, scene: &CommandClassifier<'_>) {
     }
 }
 
-/// Tells whether a word looks like `-rf`.
+/// Returns whether a word looks like `-rf`.
 pub fn is_recursive_force_flag(text: &str) -> bool {
     matches!(
         text,
@@ -240,7 +239,7 @@ fn check_file_removal(
         }
         PathClass::WholeTree | PathClass::Protected => scene.record_rule(&OUTSIDE, span),
         PathClass::AboveWorkingFolder => scene.record_rule(&ELSEWHERE, span),
-        // A `cd` to the project's own absolute path comes before many commands of agents.
+        // Agents often start a command with `cd` to the project's own absolute path.
         PathClass::Elsewhere if word.text.starts_with(['/', '~']) => {
             scene.record_rule(&ELSEWHERE, span)
         }
@@ -305,7 +304,7 @@ fn check_truncate(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>
             size.trim_start_matches(['=', '<', '-', '/', '%'])
                 .starts_with('0')
         });
-    // A single file of the project goes as with `> file`.
+    // Emptying a single file of the project is treated like `> file`.
     let is_single = command.arguments.operands.iter().all(|operand| {
         let place = classify_path(&operand.word.text, scene.cwd.as_deref(), scene.settings);
         !operand.word.is_glob && matches!(place, PathClass::Project | PathClass::Temporary)
@@ -363,7 +362,7 @@ fn check_write_target(
     check_written_path(&scene.resolve_path(target), kind, simple, scene);
 }
 
-/// Judges that something is written at a path or, when it is a folder, into it.
+/// Judges a write at a path or, if it is a folder, into it.
 pub fn check_written_path(
     path: &str,
     kind: RedirectKind,
@@ -390,7 +389,7 @@ pub fn check_written_path(
     }
 }
 
-/// The files that a program writes because a word names them.
+/// Returns the files that a program writes because an argument names them.
 pub fn output_paths<'a>(command: &'a CommandInvocation<'_>) -> Vec<&'a str> {
     let arguments = &command.arguments;
     let operands: Vec<&str> = arguments.operand_texts().collect();
@@ -423,7 +422,7 @@ pub fn output_paths<'a>(command: &'a CommandInvocation<'_>) -> Vec<&'a str> {
     }
 }
 
-/// The values of options by their names.
+/// Returns the values of options with exactly these names.
 fn exact_option_values<'a>(
     command: &'a CommandInvocation<'_>,
     names: &[&'static str],
@@ -435,7 +434,7 @@ fn exact_option_values<'a>(
         .collect()
 }
 
-/// The files that are named by an option, or by operands behind one.
+/// Returns the files that an option names, or operands after one.
 fn option_output_paths<'a>(
     command: &'a CommandInvocation<'_>,
     operands: &[&'a str],
@@ -501,7 +500,7 @@ fn option_output_paths<'a>(
     }
 }
 
-/// `tar -czf archive`: what stands behind letters that create and end with `f`.
+/// `tar -czf archive`: returns the word after letters that create and end with `f`.
 fn tar_archive_path<'a>(command: &CommandInvocation<'a>) -> Vec<&'a str> {
     let mut words = command
         .argument_words()
@@ -521,7 +520,7 @@ fn tar_archive_path<'a>(command: &CommandInvocation<'a>) -> Vec<&'a str> {
     Vec::new()
 }
 
-/// The values of options that a program's own list does not name.
+/// Returns the values of options that the program's own option list does not contain.
 pub fn raw_option_values<'a>(command: &CommandInvocation<'a>, names: &[&str]) -> Vec<&'a str> {
     let mut words = command
         .argument_words()

@@ -1,6 +1,6 @@
-//! Git: what loses work, what leaves the machine, and the commands that its settings run.
+//! Judges git commands: what loses work, what leaves the machine, and the commands that git settings run.
 //!
-//! It refuses to know the repository.
+//! The state of the repository is not known.
 
 use crate::permission::shell::{ShellWord, SimpleCommand};
 use crate::permission::word_list::is_in_word_list;
@@ -161,7 +161,6 @@ static REMOVED_TREE: BuiltinRule = BuiltinRule::dangerous(
     &["git rm -r -f|--force !--cached|-n|--dry-run"],
 );
 
-/// What is known of git.
 pub const RULES: &[&BuiltinRule] = &[
     &PUSH,
     &PUSH_LEASE,
@@ -185,15 +184,15 @@ const COMMAND_SETTINGS: &str = "core.pager core.editor core.sshcommand core.fsmo
     credential.helper gpg.program ssh.variant uploadpack.packobjectshook web.browser pager.log pager.diff \
     interactive.difffilter";
 
-/// Variables whose value git and others run.
+/// Variables whose value git and other programs run.
 const COMMAND_VARIABLES: &str = "GIT_SSH_COMMAND GIT_SSH GIT_PAGER PAGER GIT_EDITOR EDITOR VISUAL GIT_SEQUENCE_EDITOR GIT_EXTERNAL_DIFF \
     GIT_PROXY_COMMAND GIT_ASKPASS SSH_ASKPASS MANPAGER LESSOPEN LESSCLOSE PROMPT_COMMAND BROWSER FCEDIT";
 
-/// Endings of source files: `git checkout main.rs` is a file, `git checkout v1.2` is not.
+/// Extensions of source files: `git checkout main.rs` is a file, `git checkout v1.2` is not.
 const SOURCE_FILE_EXTENSIONS: &str = "rs py js ts tsx jsx mjs cjs go c h cc cpp hpp java kt rb php swift scala cs md txt json toml yaml yml lock \
     html css scss sh sql xml ini cfg conf env vue svelte lua ex exs hs ml";
 
-/// Judges git.
+/// Judges git commands.
 pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     if command.program != "git" {
         return;
@@ -231,7 +230,7 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
     }
 }
 
-/// Judges variables set before a command whose text is run.
+/// Judges variables set before a command, if their text is run.
 pub fn check_assignments(simple: &SimpleCommand, scene: &CommandClassifier<'_>) {
     for (name, value) in &simple.assignments {
         if is_in_word_list(COMMAND_VARIABLES, name.as_str()) {
@@ -330,7 +329,7 @@ fn check_clean(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     }
 }
 
-/// `git bisect run CMD`, `git submodule foreach CMD`: the words behind are a command.
+/// `git bisect run CMD`, `git submodule foreach CMD`: the words after them are a command.
 fn check_nested_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     let words = command.argument_words();
     let Some(at) = words
@@ -393,7 +392,7 @@ fn check_config(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) 
         .filter(|word| !matches!(*word, "set" | "--add"))
         .collect();
     if let [name, value, ..] = operands.as_slice() {
-        // An alias is only defined here, unless the same text goes on to use it.
+        // An alias is only defined here, unless the same text also uses it.
         let is_used = |alias: &str| {
             let commands = &scene.analysis.commands;
             let mut words = commands.iter().flat_map(|other| &other.words);
@@ -410,7 +409,7 @@ fn check_config(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) 
     }
 }
 
-/// An alias that the same command line defines is what it stands for.
+/// Replaces an alias that the same command line defines by its definition.
 fn check_alias(sub: &str, command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     let own = format!("alias.{}=", sub.to_lowercase());
     for setting in command.arguments.option_values(&["-c"]) {

@@ -1,6 +1,4 @@
-//! Machines, clusters, containers and clouds: what destroys them or changes them at once.
-//!
-//! It refuses to know what runs in them.
+//! Judges commands that destroy machines, clusters, containers and clouds, or change them immediately.
 
 use super::builtin_rules::BuiltinRule;
 use super::classifier::CommandClassifier;
@@ -280,7 +278,7 @@ static QUEUES: BuiltinRule = BuiltinRule::dangerous(
     ],
 );
 
-/// Judges the commands that ansible is told to run, and the removal of containers that only a run would name.
+/// Judges the commands that ansible runs, and the removal of containers that are only known at run time.
 pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     if command.program == "ansible" {
         for text in raw_option_values(command, &["-a", "--args"]) {
@@ -299,7 +297,6 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
     }
 }
 
-/// What is known of infrastructure.
 pub const RULES: &[&BuiltinRule] = &[
     &CONTAINERS,
     &CONTAINERS_ASKED,

@@ -1,6 +1,4 @@
-//! Publishing: what makes a package, an image, a release or a site public, and what takes one back.
-//!
-//! It refuses to know registries.
+//! Judges commands that publish a package, an image, a release or a site, or withdraw one.
 
 use super::builtin_rules::BuiltinRule;
 
@@ -199,5 +197,4 @@ static TAKEN_BACK: BuiltinRule = BuiltinRule::dangerous(
     ],
 );
 
-/// What is known of publishing.
 pub const RULES: &[&BuiltinRule] = &[&PACKAGE, &IMAGE, &RELEASE, &SITE, &REGISTRY, &TAKEN_BACK];

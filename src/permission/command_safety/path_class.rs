@@ -1,6 +1,6 @@
-//! Where a path lies, by its name alone: in the project, in a temporary folder, in the system, at home.
+//! Classifies a path by its name alone: in the project, in a temporary folder, in the system, in a home folder.
 //!
-//! It refuses to look at the disk; what it is not told it does not assume.
+//! Nothing is read from the disk.
 
 use std::path::Path;
 
@@ -9,30 +9,28 @@ use crate::permission::word_list::is_in_word_list;
 
 use super::CommandSafetySettings;
 
-/// Where a path lies.
+/// Where a path is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathClass {
     /// Below the working folder, or below the project's root.
     Project,
-    /// Everything that the working folder, the root, a home or a drive holds.
+    /// The whole working folder, root, home or drive.
     WholeTree,
-    /// Below `/tmp`, `/var/tmp` or another folder for what may go.
+    /// Below `/tmp`, `/var/tmp` or another temporary folder.
     Temporary,
-    /// Above the working folder, by how much is not known.
+    /// Above the working folder, at an unknown height.
     AboveWorkingFolder,
-    /// The system's, or a user's own and hidden.
+    /// A system path, or a hidden path of a user.
     Protected,
     /// Absolute, and none of the others.
     Elsewhere,
-    /// Begins with what only a run would show.
+    /// Begins with a part that is only known at run time.
     Unknown,
 }
 
-/// Folders of the system.
 const SYSTEM_FOLDERS: &str = "bin boot dev efi etc lib lib32 lib64 libx32 opt proc root run sbin srv sys usr var system library applications \
     windows snap private volumes lost+found mnt media cores nix";
 
-/// Folders for what may go.
 const TEMPORARY_FOLDERS: &[&str] = &[
     "/tmp",
     "/var/tmp",
@@ -45,7 +43,7 @@ const TEMPORARY_FOLDERS: &[&str] = &[
     "~/tmp",
 ];
 
-/// A path and the folder that it is named from.
+/// Classifies a path relative to the folder that it is named from.
 pub fn classify_path(text: &str, cwd: Option<&str>, settings: &CommandSafetySettings) -> PathClass {
     let named = normalize_path(text);
     let path = match cwd {
@@ -133,7 +131,7 @@ fn classify_absolute_path(parts: &[&str]) -> PathClass {
     PathClass::Elsewhere
 }
 
-/// Tells whether the first part below a home is hidden, as keys and settings are.
+/// Returns whether the first part below a home is hidden, as keys and settings are.
 fn is_hidden_in_home(parts: &[&str]) -> bool {
     parts.get(1).is_some_and(|part| part.starts_with('.'))
 }
@@ -177,7 +175,7 @@ fn replace_home_with_tilde(path: &str, settings: &CommandSafetySettings) -> Stri
     }
 }
 
-/// Takes `.`, `..`, doubled slashes and the ways around through `/proc` out of a path by name.
+/// Removes `.`, `..`, double slashes and detours through `/proc` from a path by name.
 pub fn normalize_path(text: &str) -> String {
     let is_absolute = text.starts_with('/');
     let mut parts: Vec<&str> = Vec::new();
@@ -209,7 +207,7 @@ pub fn normalize_path(text: &str) -> String {
     }
 }
 
-/// Joins a folder and what is named from it.
+/// Joins a folder and a path relative to it.
 pub fn join_path(cwd: Option<&str>, text: &str) -> String {
     match cwd {
         Some(cwd) if !text.starts_with(['/', '~', UNKNOWN_PLACEHOLDER]) => {

@@ -1,6 +1,6 @@
-//! Code from elsewhere: what is fetched or decoded and then run.
+//! Judges commands that fetch or decode code and then run it.
 //!
-//! It refuses to know whether an address can be trusted.
+//! Whether an address can be trusted is not known.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -46,10 +46,9 @@ static SHELL: BuiltinRule = BuiltinRule::dangerous(
     ],
 );
 
-/// What is known of code from elsewhere.
 pub const RULES: &[&BuiltinRule] = &[&PIPED, &DECODED, &DOWNLOADED, &SHELL];
 
-/// Judges what reads its code from a pipe, and what hands a shell to the net.
+/// Judges commands that read their code from a pipe or connect a shell to the network.
 pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     let span = &command.simple.span;
     if command.program == "socat"
@@ -72,7 +71,7 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
     }
 }
 
-/// Judges what commands do together: a file that one downloads and another runs, a fetched text that is run.
+/// Judges commands together: a file that one downloads and another runs, a fetched text that is run.
 pub fn check_command_combinations(scene: &CommandClassifier<'_>) {
     let mut downloaded: BTreeSet<String> = BTreeSet::new();
     let mut renamed: Vec<(String, String)> = Vec::new();
@@ -115,7 +114,7 @@ pub fn check_command_combinations(scene: &CommandClassifier<'_>) {
     }
 }
 
-/// Most programs under other names that are followed.
+/// The most renamed programs that are followed.
 const MAX_RENAMED_PROGRAMS: usize = 64;
 
 /// `cp /bin/rm x; ./x -rf y`: a program under another name.
@@ -155,7 +154,7 @@ fn check_renamed_program(
     }
 }
 
-/// What is decoded and then run may be known to the end, and is still hidden from who reads the line.
+/// A decoded script may be fully known, but the user who reads the line cannot see it.
 fn check_decoded_script(scene: &CommandClassifier<'_>) {
     let commands = &scene.analysis.commands;
     let hides = |simple: &&SimpleCommand| {
@@ -189,7 +188,7 @@ fn check_decoded_script(scene: &CommandClassifier<'_>) {
     }
 }
 
-/// Tells whether a text that is run is the project's own file, or what a program prints for its shell.
+/// Returns whether a text that is run is the project's own file, or settings that a program prints for its shell.
 pub fn is_project_script(scene: &CommandClassifier<'_>, span: &Range<usize>) -> bool {
     let runners = scene
         .analysis
@@ -283,7 +282,7 @@ fn check_code_source(simple: &SimpleCommand, scene: &CommandClassifier<'_>) {
     });
     let only_checks = simple.words.iter().any(|word| word.text == "-n");
     if code_interpreters::is_shell(&program_name(simple)) && !only_checks {
-        // `sed 's/^/rm -rf /' | sh`: what is put together may begin with any of the words.
+        // `sed 's/^/rm -rf /' | sh`: the text that is built may begin with any of the words.
         for word in fed.iter().flat_map(|source| source.words.iter().skip(1)) {
             scene.classify_rough_text(&word.text, &simple.span);
         }
@@ -303,7 +302,7 @@ fn reads_network(simple: &SimpleCommand) -> bool {
         .any(|redirect| redirect.target.text.starts_with("/dev/tcp/"))
 }
 
-/// Every command whose output reaches a command, through any number of pipes.
+/// Lists every command whose output reaches a command, through any number of pipes.
 fn input_sources<'a>(
     simple: &'a SimpleCommand,
     scene: &'a CommandClassifier<'_>,
@@ -342,7 +341,7 @@ fn program_name(simple: &SimpleCommand) -> String {
         .unwrap_or_default()
 }
 
-/// Tells whether a command brings bytes from another machine.
+/// Returns whether a command fetches bytes from another machine.
 pub fn is_fetcher(simple: &SimpleCommand) -> bool {
     let name = program_name(simple);
     let fetching = FETCHING_SUBCOMMANDS
@@ -371,7 +370,7 @@ fn is_decoder(simple: &SimpleCommand) -> bool {
     })
 }
 
-/// Notes the files that hold what was fetched.
+/// Records the files that contain fetched data.
 fn track_downloads(
     command: &CommandInvocation<'_>,
     scene: &CommandClassifier<'_>,

@@ -1,6 +1,7 @@
-//! The machine: power, processes, services, scheduled work, firewall, users, kernel, packages.
+//! Judges commands that administer the machine: power, processes, services, scheduled jobs,
+//! firewall, users, kernel, packages.
 //!
-//! It refuses to know files and disks.
+//! Files and disks have their own files.
 
 use crate::permission::shell::{
     CommandInput, CommandWrapper, SimpleCommand, UNKNOWN_PLACEHOLDER, WrapperKind,
@@ -10,7 +11,7 @@ use super::builtin_rules::BuiltinRule;
 use super::classifier::{CommandClassifier, is_run_for_each_argument};
 use super::command_invocation::CommandInvocation;
 
-/// Something starts itself again and again.
+/// The rule for a function that starts itself again and again.
 pub static FORK_BOMB: BuiltinRule = BuiltinRule::dangerous(
     "system.fork-bomb",
     "starts itself until the machine stands still",
@@ -246,7 +247,6 @@ static SECURITY: BuiltinRule = BuiltinRule::dangerous(
     ],
 );
 
-/// What is known of the machine.
 pub const RULES: &[&BuiltinRule] = &[
     &FORK_BOMB,
     &PRIVILEGE,
@@ -267,7 +267,7 @@ pub const RULES: &[&BuiltinRule] = &[
     &SECURITY,
 ];
 
-/// Judges wrappers that change the rights of what they run.
+/// Judges wrappers that change the rights of their command.
 pub fn check_wrapper(
     wrapper: &CommandWrapper,
     command: &CommandInvocation<'_>,
@@ -278,9 +278,9 @@ pub fn check_wrapper(
     }
 }
 
-/// Judges what ends processes.
+/// Judges programs that end processes.
 pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
-    // `nft 'flush ruleset'`: one word for several.
+    // `nft 'flush ruleset'`: several words in one.
     if let (true, [only]) = (command.program == "nft", command.argument_words())
         && only.text.contains(' ')
     {
@@ -296,10 +296,10 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
     }
 }
 
-/// Most commands before a `kill` that are looked at.
+/// The most commands before a `kill` that are checked.
 const MAX_PROCESS_LISTERS: usize = 64;
 
-/// `kill -9 -1` ends everything; `-1` as its first word is a signal.
+/// `kill -9 -1` ends every process; `-1` as the first word is a signal.
 fn check_kill(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     let words = command.argument_texts();
     let mut rest = words.as_slice();
@@ -323,7 +323,7 @@ fn check_kill(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     }
 }
 
-/// Tells whether the commands before this one, in its own words if there are such, list every process.
+/// Returns whether the commands before this one, or those inside its own words if there are any, list every process.
 fn kills_listed_processes(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) -> bool {
     let span = &command.simple.span;
     let others = || {
@@ -339,7 +339,7 @@ fn kills_listed_processes(command: &CommandInvocation<'_>, scene: &CommandClassi
             && !listers.iter().any(|simple| filters_processes(simple))
     };
     let inside: Vec<&SimpleCommand> = others().filter(is_inside).collect();
-    // What a variable holds was listed by a command of another line: only `pgrep` is there to be listed from.
+    // The content of a variable comes from a command on another line; only `pgrep` can be its source.
     let is_pgrep = |simple: &&SimpleCommand| {
         simple
             .words
@@ -353,7 +353,7 @@ fn kills_listed_processes(command: &CommandInvocation<'_>, scene: &CommandClassi
     }
 }
 
-/// Tells whether a command lists all processes, or all of a user.
+/// Returns whether a command lists all processes, or all processes of a user.
 fn lists_every_process(simple: &SimpleCommand) -> bool {
     let texts: Vec<&str> = simple.words.iter().map(|word| word.text.as_str()).collect();
     match texts.first().copied() {
@@ -367,7 +367,7 @@ fn lists_every_process(simple: &SimpleCommand) -> bool {
     }
 }
 
-/// Tells whether a command picks some of the processes that another lists.
+/// Returns whether a command selects some of the listed processes.
 fn filters_processes(simple: &SimpleCommand) -> bool {
     let texts: Vec<&str> = simple.words.iter().map(|word| word.text.as_str()).collect();
     match texts.first().copied() {
@@ -378,9 +378,9 @@ fn filters_processes(simple: &SimpleCommand) -> bool {
     }
 }
 
-/// Tells whether the arguments come from a list of all processes.
+/// Returns whether the arguments come from a list of all processes.
 fn is_fed_every_process(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) -> bool {
-    // The arguments of `xargs` are what the command before it prints.
+    // The arguments of `xargs` are the output of the command before it.
     let commands = &scene.analysis.commands;
     let own = commands
         .iter()
@@ -426,7 +426,7 @@ fn check_kill_by_name(command: &CommandInvocation<'_>, scene: &CommandClassifier
     }
 }
 
-/// Tells whether what is named are all processes, or all of a user.
+/// Returns whether the command names all processes, or all processes of a user.
 fn kills_every_process(command: &CommandInvocation<'_>) -> bool {
     let operands: Vec<&str> = command.arguments.operand_texts().collect();
     let is_everything = |text: &&str| {

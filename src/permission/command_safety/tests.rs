@@ -1,10 +1,9 @@
-//! Cases by class, each a line `class<TAB>command` (`⏎` is a line break), and what programs make of them.
+//! Cases by class, each a line `class<TAB>command` (`⏎` is a line break), and the same commands inside other programs.
 
 use super::*;
 
 mod bypass_attempts;
 
-/// Every class of cases.
 const CASES: &[(&str, &str)] = &[
     ("carried", include_str!("cases/carried.txt")),
     ("chmod", include_str!("cases/chmod.txt")),
@@ -74,12 +73,12 @@ fn every_case_has_its_class() {
     );
 }
 
-/// In single quotes.
+/// Quotes a text with single quotes.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// Texts that run what they hold; `{}` is the command, `{q}` the command in quotes.
+/// Templates that run their content; `{}` is the command, `{q}` the command in quotes.
 const RUNNING: &[&str] = &[
     "( {} )",
     "{ {}\n}",
@@ -119,7 +118,7 @@ const RUNNING: &[&str] = &[
     "trap {q} EXIT",
 ];
 
-/// Texts that only speak of what they hold.
+/// Templates that only mention their content.
 const SPEAKING: &[&str] = &[
     "echo {q}",
     "echo {q} >> notes.txt",
@@ -157,7 +156,7 @@ fn filled(template: &str, command: &str) -> String {
         .replace("{q}", &quoted(command))
 }
 
-/// The cases of some classes that are one line and can stand inside another text.
+/// Returns the one-line cases of some files that can be put inside another text.
 fn lines_of(names: &[&str], class: &str) -> Vec<String> {
     let of = CASES
         .iter()
@@ -177,10 +176,10 @@ fn check_all(templates: &[&str], commands: &[String], allowed: &[Class]) {
     let settings = CommandSafetySettings::default();
     let mut misses = Vec::new();
     let mut n = 0;
-    // Of many each one meets a fifth of the templates, and each template a fifth of them.
+    // With many cases, each one meets a fifth of the templates, and each template a fifth of the cases.
     let every = if commands.len() > 300 { 5 } else { 1 };
     for (turn, template) in templates.iter().enumerate() {
-        // `find` puts names into every `{}`.
+        // `find` replaces every `{}` by names.
         let fits = |command: &&String| !(template.starts_with("find") && command.contains("{}"));
         let commands = commands.iter().skip(turn % every).step_by(every);
         for command in commands.filter(fits) {

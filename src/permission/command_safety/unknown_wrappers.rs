@@ -1,6 +1,6 @@
-//! Programs that are not known and seem to run what stands behind them: `rtk git push`, `./with-env rm -rf x`.
+//! Judges unknown programs that seem to run the words after them: `rtk git push`, `./with-env rm -rf x`.
 //!
-//! It refuses to know programs that are known, whose words are data.
+//! For known programs the words are data and are not judged here.
 
 use crate::permission::shell::{CommandWrapper, ShellWord, SimpleCommand, WrapperKind};
 use crate::permission::word_list::is_in_word_list;
@@ -11,11 +11,11 @@ use super::code_interpreters;
 use super::command_invocation::{CommandInvocation, normalize_program_name};
 use super::embedded_commands;
 
-/// Programs that are worth looking for behind one that is not known.
+/// Programs that are looked for after an unknown one.
 pub const WRAPPED_PROGRAMS: &str = "rm sudo doas chmod dd git npm shred kubectl terraform aws docker bash sh zsh find xargs env python node perl \
     ruby curl wget mkfs.ext4 wipefs cargo yarn pnpm gh dropdb psql helm";
 
-/// Programs whose words are data, besides those that the built-in set speaks of.
+/// Programs whose words are data, in addition to those with built-in rules.
 const DATA_PROGRAMS: &str = "echo printf cat grep egrep fgrep rg ag ack sed awk jq yq cut sort uniq tr wc head tail tee less more man info tldr whatis apropos help which type whereis command hash file stat ls dir tree du df find fd \
     locate test [ [[ true false : read export declare local typeset readonly set unset alias unalias cd pushd popd pwd let expr seq sleep date cal yes logger wall write say figlet cowsay notify-send mail sendmail \
     cp mv ln mkdir rmdir touch install diff cmp comm patch paste join column fold fmt nl tac rev basename dirname realpath readlink md5sum sha1sum sha256sum sha512sum cksum base64 xxd od hexdump strings \
@@ -26,17 +26,17 @@ const DATA_PROGRAMS: &str = "echo printf cat grep egrep fgrep rg ag ack sed awk 
     fg bg wait kill pkill killall trap exit return source . eval exec xargs screen tmux trans column base32 openssl gpg pass dircolors getopt getopts shift times umask ulimit bind complete compgen shopt readarray mapfile coproc \
     agent-collab codex claude cargo-nextest lldb gdb perf hugo jekyll mkdocs sphinx-build pandoc ffmpeg convert magick exiftool sqlite3 psql mysql redis-cli mongosh createdb pg_dump mysqldump swapon mount umount lsblk blkid fdisk";
 
-/// Of these, those that run programs of a project by words of their own: what looks like a removal behind them is one.
+/// Data programs that run a project's programs by words of their own: what looks like a removal after them is one.
 const PROJECT_RUNNERS: &str = "sbt gradle mvn ant lein snap flatpak bazel buck pod flutter dart dotnet swift rake rails mix bundle composer gem \
     conda pyenv pipenv poetry uv tox nox make cmake ninja meson apk nix-env lldb gdb perf brew port pytest jest vitest mocha rustup screen tmux at";
 
-/// Programs that remove or overwrite, where an option or a mode follows.
+/// Programs that remove or overwrite; an option or a mode must follow.
 const REMOVAL_PROGRAMS: &str = "rm shred dd wipefs chmod rmdir unlink mkfs srm";
 
-/// How many words of a command are looked at.
+/// How many words of a command are checked.
 const MAX_WORDS: usize = 24;
 
-/// Judges the words of a known wrapper, where one of them was taken for an option's value and is a program.
+/// Judges the words of a known wrapper, if a program was taken for an option's value.
 pub fn check_wrapper(
     wrapper: &CommandWrapper,
     simple: &SimpleCommand,
@@ -56,7 +56,7 @@ pub fn check_wrapper(
     }
 }
 
-/// Judges what stands behind a program that is not known, and a text for another machine that nobody took up.
+/// Judges the words after an unknown program, and a text for another machine that no other check covers.
 pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     let name = command.program.as_str();
     let is_known = is_in_word_list(DATA_PROGRAMS, name)

@@ -1,7 +1,7 @@
-//! The user's phrases: `rm -rf`, `git push`, `> /etc/`, each with the whole analysis by itself.
+//! The user's phrases, such as `rm -rf`, `git push`, `> /etc/`, each matched with the full shell analysis.
 //!
-//! A phrase that names no command is looked for as words among the words that are executed, never in
-//! the raw text. It refuses to know the built-in set.
+//! A phrase that names no command is searched as words among the executed words, never in the raw
+//! text. Built-in rules are elsewhere.
 
 use std::ops::Range;
 
@@ -16,10 +16,10 @@ use super::file_modes::parse_mode_bits;
 use super::path_class::normalize_path;
 use super::{Class, CommandClassification, CommandSafetySettings};
 
-/// Where the phrases stand in the configuration.
+/// Where the phrases are in the configuration.
 pub const CONFIG_SECTION: &str = "safety.";
 
-/// Options that mean the same, program by program.
+/// Options that mean the same, by program.
 const EQUIVALENT_OPTIONS: &[(&str, &[&[&str]])] = &[
     ("rm", &[&["-r", "-R", "--recursive"], &["-f", "--force"]]),
     (
@@ -64,7 +64,7 @@ const EQUIVALENT_OPTIONS: &[(&str, &[&[&str]])] = &[
     ("curl", &[&["-k", "--insecure"], &["-L", "--location"]]),
 ];
 
-/// Programs that can be told only to say what they would do.
+/// Programs with an option that only shows what they would do.
 const DRY_RUN_OPTIONS: &[(&str, &[&str])] = &[
     ("git", &["--dry-run", "-n"]),
     ("npm", &["--dry-run"]),
@@ -83,7 +83,7 @@ const DRY_RUN_OPTIONS: &[(&str, &[&str])] = &[
 const TEXT_ONLY_PROGRAMS: &str = "echo printf grep egrep fgrep rg ag ack git cat man which type sed awk jq gh logger say notify-send test [ \
     export true : read";
 
-/// One phrase, ready to be compared.
+/// A phrase of the user, parsed and ready to be matched.
 #[derive(Debug)]
 pub struct UserPattern {
     text: String,
@@ -95,9 +95,9 @@ pub struct UserPattern {
 enum UserPatternForm {
     /// Writing to a path or below it.
     Redirect(String),
-    /// Commands joined by pipes, the last first.
+    /// Commands joined by pipes, the last one first.
     Commands(Vec<CommandTemplate>),
-    /// Words next to each other among executed words.
+    /// Consecutive words among the executed words.
     Words(Vec<String>),
 }
 
@@ -109,7 +109,7 @@ struct CommandTemplate {
 }
 
 impl UserPattern {
-    /// All phrases of the settings.
+    /// Parses all phrases of the settings.
     pub fn from_settings(settings: &CommandSafetySettings) -> Vec<Self> {
         let of = |phrases: &[String], class| {
             let read = phrases.iter().map(move |text| Self::parse(text, class));
@@ -145,7 +145,7 @@ impl UserPattern {
         })
     }
 
-    /// Tells whether the phrase begins with a program of this plain name.
+    /// Returns whether the phrase begins with a program of this plain name.
     pub fn begins_with_program(&self, program: &str) -> bool {
         match &self.form {
             UserPatternForm::Commands(commands) => commands
@@ -156,7 +156,7 @@ impl UserPattern {
         }
     }
 
-    /// The verdict where the phrase holds.
+    /// Returns the classification where the phrase matches.
     pub fn to_classification(&self, span: &Range<usize>) -> CommandClassification {
         let list = match self.class {
             Class::Dangerous => "blocked_commands",
@@ -170,7 +170,7 @@ impl UserPattern {
         }
     }
 
-    /// Compares a command.
+    /// Matches a command against the phrase.
     pub fn match_command(
         &self,
         command: &CommandInvocation<'_>,
@@ -190,7 +190,7 @@ impl UserPattern {
     }
 }
 
-/// Notes the redirects of a command that phrases speak of.
+/// Records the redirects of a command that match a phrase.
 pub fn check_redirects(
     simple: &SimpleCommand,
     phrases: &[UserPattern],
@@ -211,7 +211,7 @@ pub fn check_redirects(
     }
 }
 
-/// Tells whether writing to a path is what a phrase speaks of.
+/// Returns whether a phrase covers writing to a path.
 pub fn is_blocked_target(
     target: &str,
     phrases: &[UserPattern],
@@ -286,7 +286,7 @@ fn contains_words(command: &CommandInvocation<'_>, words: &[String]) -> bool {
 }
 
 impl CommandTemplate {
-    /// Reads a command; `None` when its first word can be no program's name.
+    /// Parses a command; `None` when its first word cannot be a program's name.
     fn parse(text: &str) -> Option<Self> {
         let mut words = text.split_whitespace();
         let first = words.next()?;
@@ -378,7 +378,7 @@ impl CommandTemplate {
         described: &str,
         place: usize,
     ) -> (PatternMatch, usize) {
-        // A sub-command stands first, a path anywhere.
+        // A sub-command comes first, a path can be anywhere.
         let anywhere = place > 0 || described.contains(['/', '.', '~']);
         for (at, operand) in command.arguments.operands.iter().enumerate().skip(from) {
             let text = operand.word.text.as_str();
@@ -416,7 +416,7 @@ fn is_spelled_out(command: &CommandInvocation<'_>, name: &str) -> bool {
         .is_some_and(|given| given.name.len() == 2 || given.name.len() >= 5)
 }
 
-/// In `-rf` each letter is an option; in terraform's `-auto-approve` none is.
+/// In `-rf` each letter is an option; terraform's `-auto-approve` is one option.
 fn is_option_cluster(program: &str, letters: &str) -> bool {
     letters.len() <= 3
         && letters.chars().all(|c| c.is_ascii_alphabetic())

@@ -1,4 +1,4 @@
-//! Rules and a line go in, what they say of it comes out: what a shell runs is what is judged.
+//! A rule list and a line go in, the rules' answer comes out: what a shell would run is what is judged.
 
 use super::super::RuleSet;
 use super::super::rule::{PermissionAction, Rule, RuleLayer, RuleOrigin};

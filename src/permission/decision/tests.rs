@@ -1,4 +1,4 @@
-//! Calls go in, one line of the decision comes out.
+//! A call goes in, one line of the decision comes out.
 
 use proptest::prelude::*;
 

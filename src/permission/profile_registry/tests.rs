@@ -1,4 +1,4 @@
-//! A profile's name and a target go in, what it says comes out.
+//! A profile's name and a target go in, the profile's answer comes out.
 
 use super::super::rule::{CallFacts, TargetForm};
 use super::super::rule_layers::RuleSet;
@@ -12,7 +12,7 @@ fn says(profile: &str, permission: &str, target: &str, facts: CallFacts) -> &'st
         .name()
 }
 
-/// Permission, target, what is known of the call, then what build, plan, review, explore and general say.
+/// Permission, target, facts about the call, then the answers of build, plan, review, explore and general.
 const SAID: &str = "
     read src/a.rs - allow allow allow allow allow
     read .env - ask ask ask ask ask

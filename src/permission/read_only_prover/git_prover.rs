@@ -1,6 +1,7 @@
-//! The sub-commands of git that only read, and with which of their options.
+//! Proves which git sub-commands only read, and with which options.
 //!
-//! What git runs by the user's own settings (a pager on a terminal, a tool for differences) is the user's.
+//! Programs that git runs because of the user's own settings (a pager on a terminal, a
+//! diff tool) are the user's choice.
 
 use crate::permission::shell::ShellWord;
 use crate::permission::word_list::is_in_word_list;
@@ -8,17 +9,17 @@ use crate::permission::word_list::is_in_word_list;
 use super::RefusalReason;
 use super::working_folders::WorkingFolders;
 
-/// Sub-commands that read with any option but [`REFUSED_OPTIONS`].
+/// Sub-commands that only read with any option except [`REFUSED_OPTIONS`].
 const READING_SUBCOMMANDS: &str = "status log show diff blame annotate ls-files ls-tree rev-parse rev-list describe shortlog grep cat-file \
     merge-base name-rev for-each-ref show-ref count-objects diff-tree diff-index diff-files whatchanged cherry \
     range-diff check-ignore check-attr check-ref-format show-branch version patch-id column stripspace";
 
-/// Options that write a file, run a program or read by another's rules, by their shortest spelling that is told apart.
+/// Options that write a file, run a program or change what git reads, by their shortest unambiguous spelling.
 const REFUSED_OPTIONS: &str = "--output --ext-diff --textconv --filters --open-files-in-pager --show-signature --paginate --exec \
     --upload-pack --receive-pack --git-dir --work-tree --config-env --exec-path --contents --stdin-packs \
     --no-index --pathspec-from-file --batch-command --resolve-git-dir --parseopt --sq-quote --ignore-revs-file";
 
-/// Options before the sub-command that change nothing but the output.
+/// Options before the sub-command that only change the output.
 const GLOBAL_OPTIONS: &str = "--no-pager -P --no-optional-locks --literal-pathspecs --no-replace-objects --icase-pathspecs --glob-pathspecs \
     --noglob-pathspecs";
 
@@ -62,7 +63,7 @@ pub fn prove_git(arguments: &[ShellWord], places: &WorkingFolders) -> Result<(),
     prove_arguments(&sub.text, arguments, places)
 }
 
-/// Options with which `git branch` and `git tag` list.
+/// Options that make `git branch` and `git tag` list.
 const LISTING_OPTIONS: &str = "--list --contains --no-contains --merged --no-merged --points-at";
 /// Options with which `git branch` still lists.
 const BRANCH_OPTIONS: &str = "-a -r -v -vv -av -avv -rv -va -vva -i --all --remotes --verbose --show-current --sort --format --column --no-column --color --no-color \
@@ -70,7 +71,7 @@ const BRANCH_OPTIONS: &str = "-a -r -v -vv -av -avv -rv -va -vva -i --all --remo
 /// Options with which `git tag` still lists.
 const TAG_OPTIONS: &str = "-l -n -n1 -n3 -n5 -n9 -i --sort --format --column --no-column --color";
 
-/// Sub-commands that read only with certain words.
+/// Sub-commands that only read with certain words.
 fn is_reading_subcommand(sub: &str, texts: &[&str]) -> bool {
     let name = |text: &str| text.split('=').next().unwrap_or_default().to_owned();
     let options = || {
@@ -128,7 +129,7 @@ fn is_reading_config(texts: &[&str]) -> bool {
     ) || matches!(texts, [name] | ["--global" | "--local", name] if is_setting_name(name))
 }
 
-/// `user.name`: a setting that is asked for; nothing is written without a value.
+/// `user.name`: a setting that is read; without a value nothing is written.
 fn is_setting_name(text: &str) -> bool {
     text.contains('.')
         && text.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -159,7 +160,7 @@ fn prove_arguments(
             n_operands += 1;
             let is_pattern = sub == "grep" && n_operands == 1;
             let is_text = is_pattern || matches!(sub, "config" | "remote" | "check-ref-format");
-            // In `HEAD:src/a.rs` the path stands behind the colon.
+            // In `HEAD:src/a.rs` the path is after the colon.
             let path = text.rsplit_once(':').map_or(text, |(_, path)| path);
             if !is_text
                 && (places.leaves_root(text, word.is_glob)
@@ -174,7 +175,7 @@ fn prove_arguments(
     Ok(())
 }
 
-/// Tells whether the next word is the option's text.
+/// Proves an option; returns whether the next word is the option's text.
 fn prove_option(sub: &str, text: &str, places: &WorkingFolders) -> Result<bool, RefusalReason> {
     let refused = || Err(format!("`git {sub} {text}` is not known to only read"));
     let name = text.split('=').next().unwrap_or_default();
@@ -190,7 +191,7 @@ fn prove_option(sub: &str, text: &str, places: &WorkingFolders) -> Result<bool, 
     {
         return refused();
     }
-    // `git grep -O` opens a pager, `git grep -f` reads patterns, `git diff -O` an order.
+    // `git grep -O` opens a pager, `git grep -f` reads a pattern file, `git diff -O` reads an order file.
     if text.starts_with("-O")
         || (sub == "grep" && text.starts_with("-f"))
         || (sub == "blame" && text.starts_with("-S"))
@@ -216,7 +217,7 @@ fn prove_option(sub: &str, text: &str, places: &WorkingFolders) -> Result<bool, 
     }
 }
 
-/// An option that takes the next word only elsewhere would hide a path from the proof.
+/// An option that takes the next word only in other sub-commands would hide a path from the proof.
 fn takes_next_word(sub: &str, option: &str) -> bool {
     match sub {
         "diff" | "diff-tree" | "diff-index" | "diff-files" => matches!(option, "-S" | "-G"),
@@ -253,7 +254,7 @@ fn takes_next_word(sub: &str, option: &str) -> bool {
     }
 }
 
-/// `%G?` in a format asks gpg.
+/// `%G?` in a format runs gpg.
 fn prove_option_text(sub: &str, text: &str) -> Result<(), RefusalReason> {
     let is_format = sub != "grep";
     if is_format && (text.contains("%G") || text.contains("signature")) {

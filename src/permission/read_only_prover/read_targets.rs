@@ -1,6 +1,7 @@
-//! What the commands of a text open to read: precisely where a command is proven, else every word that could be a path.
+//! Lists what the commands of a text open to read: exactly where a command is proven, else
+//! every word that could be a path.
 //!
-//! It refuses to look at the disk.
+//! Nothing is read from the disk.
 
 use std::path::{Path, PathBuf};
 
@@ -10,18 +11,18 @@ use crate::permission::call_reads::{ReadDepth, ReadTarget, SearchProgram, Search
 use crate::permission::shell::{self, AnalysisLimits, RedirectKind, SimpleCommand, WrapperKind};
 use crate::permission::word_list::is_in_word_list;
 
-/// The most that is looked for.
+/// The most targets that are listed.
 const MAX_TARGETS: usize = 2_000;
-/// The longest text that is looked into.
+/// The longest text that is searched.
 const MAX_TEXT_BYTES: usize = 1 << 16;
 
-/// Programs that tell of files no more than that they are there.
+/// Programs that only show that files exist, not what is in them.
 const NAME_ONLY_PROGRAMS: &str = "ls dir vdir exa eza lsd stat du tree find fd fdfind test [ [[ file df wc tokei cd md5sum sha1sum sha256sum \
     sha512sum b2sum cksum sum size cmp echo printf pwd";
 /// Programs that show where a link leads and do not follow it.
 const LINK_PROGRAMS: &str = "readlink realpath";
 
-/// Lists what a text opens when it is run in `cwd`.
+/// Lists what a text opens when it runs in `cwd`.
 pub fn list_read_targets(text: &str, cwd: &Path, root: &Path) -> Vec<ReadTarget> {
     let limits = AnalysisLimits {
         max_bytes: MAX_TEXT_BYTES,
@@ -104,7 +105,7 @@ fn collect_command_targets(
             text: mention.text,
             folders: mention.folders,
             is_pattern: mention.is_pattern,
-            // A file that is not there is decided by its name.
+            // The rules apply to its name even if the file does not exist.
             is_decided_by_name: is_operand && depth == ReadDepth::Contents,
             depth,
             search: scope.clone(),
@@ -141,7 +142,7 @@ fn build_search_target(
     }
 }
 
-/// Every piece of a text that could name a file: code in quotes names some, too.
+/// Lists every piece of a text that could name a file, also inside quoted code.
 fn path_like_targets(text: &str, folders: &[PathBuf]) -> Vec<ReadTarget> {
     let is_part = |c: char| c.is_alphanumeric() || "._-/~*?[]@+".contains(c);
     let pieces = text.split(|c: char| !is_part(c));
@@ -154,7 +155,7 @@ fn path_like_targets(text: &str, folders: &[PathBuf]) -> Vec<ReadTarget> {
         .collect()
 }
 
-/// The words of the command whose files another one is handed: find's own, or those before the pipe to xargs.
+/// Returns the words of the command that passes files on: `find` itself, or the command before the pipe to `xargs`.
 fn find_argument_source<'a>(
     proof: &'a ProofContext<'a>,
     simple: &'a SimpleCommand,
@@ -227,7 +228,7 @@ fn collect_piped_targets(source: &[&str], folders: &[PathBuf], found: &mut Vec<R
     }
 }
 
-/// How a program goes through folders; `None` where it does not.
+/// Returns how a program searches folders; `None` if it does not.
 fn search_scope(program: &str, words: &[&str]) -> Option<SearchScope> {
     let flag = |letter: char| {
         words
@@ -288,7 +289,7 @@ fn search_scope(program: &str, words: &[&str]) -> Option<SearchScope> {
     Some(scope)
 }
 
-/// The values of options, behind `=`, in the same word or in the next one.
+/// Returns the values of options: after `=`, in the same word or in the next one.
 fn option_values(words: &[&str], options: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate() {
@@ -305,11 +306,11 @@ fn option_values(words: &[&str], options: &[&str]) -> Vec<String> {
     found
 }
 
-/// Options with which git prints no contents.
+/// Options with which git prints no file contents.
 const NO_CONTENT_OPTIONS: &str = "--stat --name-only --name-status --numstat --shortstat --no-patch -s --summary --raw --dirstat --check \
     --quiet --cumulative";
 
-/// Tells whether git prints what files hold.
+/// Returns whether git prints file contents.
 fn prints_contents(sub: &str, words: &[&str]) -> bool {
     let patch = words.iter().any(|word| {
         matches!(*word, "-p" | "-u" | "-c" | "--cc" | "-W")
@@ -383,7 +384,7 @@ fn collect_git_targets(
         .iter()
         .partition(|path| path.contains(['*', '?', '[']));
     for mention in mentions {
-        // What is named in git's own way is found by name, in the work tree or not.
+        // A path in git's own syntax counts by name, whether it is in the work tree or not.
         found.push(ReadTarget {
             text: mention.text.clone(),
             folders: mention.folders.clone(),
@@ -405,7 +406,7 @@ fn collect_git_targets(
     }
 }
 
-/// git's own command, its options left out.
+/// Returns git's sub-command, without the options before it.
 fn git_subcommand<'a>(words: &[&'a str]) -> &'a str {
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
@@ -418,7 +419,7 @@ fn git_subcommand<'a>(words: &[&'a str]) -> &'a str {
     ""
 }
 
-/// The path behind `REV:`, which is the root's, or the folder's where it says so.
+/// Makes the target for the path after `REV:`, which is relative to the root, or to the folder where it says so.
 fn git_object_target(path: &str, places: &WorkingFolders) -> ReadTarget {
     let mut folders = vec![places.root().to_owned()];
     folders.extend(places.folders().iter().cloned());

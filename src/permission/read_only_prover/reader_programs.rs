@@ -1,6 +1,6 @@
-//! The programs that only read, and with which of their options.
+//! A table of programs that only read, and with which options.
 //!
-//! A program that is not here does not read. It refuses to know git, whose sub-commands are in a file of their own.
+//! A program that is not listed is not proven. Git's sub-commands are in `git_prover`.
 
 use crate::permission::shell::ShellWord;
 use crate::permission::word_list::is_in_word_list;
@@ -8,34 +8,30 @@ use crate::permission::word_list::is_in_word_list;
 use super::working_folders::WorkingFolders;
 use super::{RefusalReason, git_prover, script_prover, simple_programs};
 
-/// One program.
+/// A program that only reads, with its options.
 #[derive(Debug)]
 pub struct ReaderProgram {
     names: &'static [&'static str],
     /// What its operands are.
     operand_kind: OperandKind,
-    /// Options whose value is text and no path, separated by blanks.
+    /// Options whose value is text and not a path, separated by spaces.
     text_options: &'static str,
-    /// Options with which it does more than read, or never ends.
+    /// Options that make it do more than read, or never end.
     refused_options: &'static str,
     /// Whether no option at all makes it write or run something.
     pub takes_any_option: bool,
 }
 
-/// What operands are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OperandKind {
-    /// Paths.
     Paths,
-    /// Paths, at most one: a second one is written.
+    /// At most one path: a second one would be written.
     OnePath,
-    /// A pattern or program first, unless an option brings it, then paths.
+    /// A pattern or program first, unless an option gives it, then paths.
     TextThenPaths,
-    /// Text.
     Texts,
-    /// None.
     None,
-    /// Looked at by a function of the program's own.
+    /// Checked by a function for this program.
     Custom,
 }
 
@@ -249,7 +245,7 @@ const READER_PROGRAMS: &[ReaderProgram] = &[
     },
 ];
 
-/// Finds a program by its bare name.
+/// Finds a program by its plain name.
 pub fn find_reader_program(program: &str) -> Option<&'static ReaderProgram> {
     READER_PROGRAMS
         .iter()
@@ -257,17 +253,17 @@ pub fn find_reader_program(program: &str) -> Option<&'static ReaderProgram> {
 }
 
 impl ReaderProgram {
-    /// The program's first name.
+    /// Returns the program's first name.
     pub fn main_name(&self) -> &'static str {
         self.names.first().copied().unwrap_or_default()
     }
 
-    /// Tells whether each of its operands is a file that it reads.
+    /// Returns whether each of its operands is a file that it reads.
     pub fn takes_paths(&self) -> bool {
         self.operand_kind == OperandKind::Paths
     }
 
-    /// Tells whether its operands never name files.
+    /// Returns whether its operands never name files.
     pub fn never_names_files(&self) -> bool {
         self.operand_kind == OperandKind::Texts && self.names.contains(&"echo")
             || self.names.contains(&"printf")
@@ -275,7 +271,7 @@ impl ReaderProgram {
             || self.names.contains(&"test")
     }
 
-    /// Tells whether a word of it that is partly known can only be text.
+    /// Returns whether a partly known word can only be text for it.
     pub fn takes_text_only(&self) -> bool {
         self.operand_kind == OperandKind::Texts
     }
@@ -355,7 +351,7 @@ impl ReaderProgram {
                 if program == "printf" && text == "-v" {
                     return Err("`printf -v` sets a variable".to_owned());
                 }
-                // A pattern of file names outside of quotes names files, whatever takes it.
+                // An unquoted file name pattern expands to file names, whatever argument it is.
                 if !is_text
                     || word.is_glob && text.contains('/')
                     || may_be_value && places.leaves_root(text, word.is_glob)
@@ -368,7 +364,7 @@ impl ReaderProgram {
         Ok(())
     }
 
-    /// Tells whether the option takes the next word as text.
+    /// Proves an option; returns whether it takes the next word as text.
     fn prove_option(
         &self,
         program: &str,
@@ -434,11 +430,11 @@ impl ReaderProgram {
     }
 }
 
-/// Long options that take no value: what stands behind them is no path of theirs.
+/// Long options without a value: a word after them is not their path.
 const LONG_FLAGS: &str = "--no-heading --heading --hidden --json --files-with-matches --files-without-match --ignore-case --line-number \
     --no-line-number --count --word-regexp --fixed-strings --multiline --only-matching --smart-case --recursive \
     --extended-regexp --perl-regexp --invert-match --no-filename --with-filename --color --quiet --no-ignore \
     --pcre2 --vimgrep --column --no-messages --case-sensitive --trim --stats --text --null";
 
-/// Letters that take no value, before one that takes a text.
+/// Letters without a value, which may come before a letter with a text.
 const SHORT_FLAGS: &str = "nilLcvowxhHFPsqzarRuUb";

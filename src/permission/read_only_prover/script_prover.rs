@@ -1,6 +1,6 @@
-//! The small languages of sed, awk and jq: programs in them that only print.
+//! Proves that programs for sed, awk and jq only print.
 //!
-//! It refuses every command that it does not know to print.
+//! This is an allow list: a command that is not known to only print is not proven.
 
 use crate::permission::shell::ShellWord;
 use crate::permission::word_list::is_in_word_list;
@@ -43,7 +43,7 @@ pub fn prove_sed(arguments: &[ShellWord], places: &WorkingFolders) -> Result<(),
     files.try_for_each(|file| places.prove_path(file))
 }
 
-/// Reads a script by the commands that only print.
+/// Scans a sed script for commands that only print.
 struct SedScanner {
     chars: Vec<char>,
     at: usize,
@@ -81,7 +81,7 @@ impl SedScanner {
                 'p' | 'd' | 'q' | '=' | 'l' | 'n' | 'N' | 'P' | 'D' | 'g' | 'G' | 'h' | 'H'
                 | 'x' | 'Q' => self.skip_while(|c| c.is_ascii_digit() || c == ' '),
                 '{' => continue,
-                // Its text goes to the end of the line, which must be that of the script.
+                // Its text extends to the end of the line, which must be the end of the script.
                 'a' | 'i' | 'c' => {
                     let rest = self.chars.get(self.at..).unwrap_or_default();
                     return (!rest.contains(&'\n')).then_some(());
@@ -130,7 +130,8 @@ impl SedScanner {
         Some(())
     }
 
-    /// Goes behind the next mark that no backslash stands before; in brackets a mark counts as well, which only ends sooner.
+    /// Skips past the next mark without a backslash before it. A mark in brackets counts as well;
+    /// that only ends the proof earlier.
     fn skip_past(&mut self, mark: char) -> Option<()> {
         while let Some(c) = self.peek() {
             self.at += 1;
@@ -182,7 +183,7 @@ pub fn prove_awk(arguments: &[ShellWord], places: &WorkingFolders) -> Result<(),
     Ok(())
 }
 
-/// No pipe, no redirect, nothing that runs or reads by a name of its own.
+/// Returns whether an awk program has no pipe, no redirect, and nothing that runs commands or reads files by name.
 fn awk_only_prints(program: &str) -> bool {
     let bare = strip_strings(program);
     let words: Vec<&str> = bare
@@ -216,7 +217,7 @@ fn awk_only_prints(program: &str) -> bool {
     })
 }
 
-/// In brackets `>` compares.
+/// Looks for `>` outside brackets; inside them it compares.
 fn has_redirect(statement: &str) -> bool {
     let mut depth = 0_i32;
     statement.chars().any(|c| {
@@ -229,7 +230,7 @@ fn has_redirect(statement: &str) -> bool {
     })
 }
 
-/// Strings become `""`; a regular expression stays, whose marks only refuse more.
+/// Replaces strings by `""`. Regular expressions stay: their characters can only make the proof fail.
 fn strip_strings(program: &str) -> String {
     let mut bare = String::with_capacity(program.len());
     let mut chars = program.chars();
@@ -255,7 +256,7 @@ fn strip_strings(program: &str) -> String {
 const JQ_FLAGS: &str = "--raw-output --compact-output --null-input --slurp --sort-keys --exit-status --raw-input --join-output --tab --args --jsonargs --color-output \
     --monochrome-output --ascii-output --seq --stream";
 
-/// Proves that jq reads what is named to it alone; it cannot write.
+/// Proves that jq reads only the files that it is given; it cannot write.
 pub fn prove_jq(arguments: &[ShellWord], places: &WorkingFolders) -> Result<(), RefusalReason> {
     let mut rest = arguments.iter();
     let mut has_filter = false;

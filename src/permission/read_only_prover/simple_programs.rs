@@ -1,6 +1,6 @@
-//! find, and the programs that need only a line or two each.
+//! Proves find, and the programs that need only a line or two each.
 //!
-//! It refuses to know the table of all others.
+//! All other programs are in the table in `reader_programs`.
 
 use crate::permission::shell::ShellWord;
 use crate::permission::word_list::is_in_word_list;
@@ -39,7 +39,7 @@ pub fn prove_find(
         if is_in_word_list(with_text, text) {
             rest.next();
         } else if program == "find" && text == "-exec" {
-            // What it runs is proven as a command of its own.
+            // The command that it runs is proven by itself.
             if !rest.any(|word| matches!(word.text.as_str(), ";" | "+")) {
                 return Err("`find -exec` has no end".to_owned());
             }
@@ -72,12 +72,12 @@ pub fn prove_find(
 /// Options with which `date` prints.
 const DATE_OPTIONS: &str =
     "-u --utc -R -I -Iseconds -Idate --iso-8601 --iso-8601=seconds --rfc-email";
-/// Options of the shell that change nothing but when it stops.
+/// Options of `set` that only change when the shell stops.
 const SET_OPTIONS: &str = "-e -u -o -x -f -eu -euo -ex -eux +e +x pipefail errexit nounset";
-/// Options of bash about patterns.
+/// Options of `shopt` about patterns.
 const SHOPT_OPTIONS: &str = "-s -u globstar nullglob dotglob nocaseglob failglob";
 
-/// Proves the rest.
+/// Proves the other simple programs.
 pub fn prove_simple_program(
     program: &str,
     arguments: &[ShellWord],
@@ -133,7 +133,7 @@ pub fn prove_simple_program(
         .try_for_each(|word| places.prove_path(word))
 }
 
-/// The folder that a `cd` names; `-` leads back to one of those before.
+/// Returns the folder of a `cd`; `-` returns to an earlier folder.
 fn cd_folder(arguments: &[ShellWord]) -> &[ShellWord] {
     match arguments {
         [word] if word.text == "-" => &[],
@@ -149,7 +149,7 @@ fn is_plain_cd(texts: &[&str], places: &WorkingFolders) -> bool {
     }
 }
 
-/// Options with which gzip and gunzip print, and files.
+/// Returns whether gzip or gunzip only prints, with these options and files.
 fn prints_compressed(program: &str, texts: &[&str]) -> bool {
     let options = match program {
         "gzip" => "-dc -cd -l -lv -vl",
@@ -160,7 +160,7 @@ fn prints_compressed(program: &str, texts: &[&str]) -> bool {
     })
 }
 
-/// Names in small letters alone: no variable that programs go by.
+/// Accepts only lower case names: programs do not depend on such variables.
 fn is_plain_read(texts: &[&str]) -> bool {
     let mut rest = texts;
     loop {
@@ -177,7 +177,7 @@ fn is_plain_read(texts: &[&str]) -> bool {
     }
 }
 
-/// A format and a time to be shown; a bare number would set the clock.
+/// Accepts a format and a time to display; a bare number would set the clock.
 fn is_date_display(texts: &[&str]) -> bool {
     match texts {
         ["-d" | "--date", _, rest @ ..] | ["-u", "-d" | "--date", _, rest @ ..] => {
@@ -189,7 +189,7 @@ fn is_date_display(texts: &[&str]) -> bool {
     }
 }
 
-/// Only a list of what is inside.
+/// Accepts only listing an archive.
 fn prove_tar(arguments: &[ShellWord], places: &WorkingFolders) -> Result<(), RefusalReason> {
     let Some((flags, rest)) = arguments.split_first() else {
         return Err("`tar` is not known to only read".to_owned());

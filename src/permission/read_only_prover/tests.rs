@@ -1,4 +1,4 @@
-//! Commands of every day that are proven to read, and those that must not be; `⏎` is a line break.
+//! Everyday commands that are proven to only read, and those that must not be; `⏎` is a line break.
 
 use super::*;
 

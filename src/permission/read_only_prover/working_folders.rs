@@ -1,6 +1,6 @@
-//! Paths of a reading command: every one must stay inside the root, from every folder that it may be named from.
+//! Checks that every path of a reading command stays inside the root, from every folder that it may be relative to.
 //!
-//! It refuses to look at the disk.
+//! Nothing is read from the disk.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -11,50 +11,49 @@ use crate::permission::shell::{ShellWord, SimpleCommand};
 
 use super::RefusalReason;
 
-/// The longest word that is looked into.
+/// The longest word that is checked.
 const MAX_WORD_BYTES: usize = 4_096;
 
-/// The most texts that are kept of one command.
+/// The most texts that are recorded for one command.
 const MAX_MENTIONS: usize = 2_000;
 
-/// The root, and the folders in which a command may be run.
+/// The root, and the folders in which a command may run.
 #[derive(Debug)]
 pub struct WorkingFolders {
     root: PathBuf,
-    /// Where the text begins, and where each `cd` may lead; a `cd` that fails leads nowhere.
+    /// The starting folder, and each folder that a `cd` may lead to; a failed `cd` changes nothing.
     folders: Vec<PathBuf>,
-    /// What was looked at as a path, for who asks what is opened.
+    /// The texts that were checked as paths, for callers that ask what is opened.
     mentions: Rc<RefCell<Vec<PathMention>>>,
 }
 
-/// A text that was looked at as a path.
+/// A text that was checked as a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathMention {
-    /// The text.
     pub text: String,
-    /// From which folders it may be named.
+    /// The folders that it may be relative to.
     pub folders: Vec<PathBuf>,
     /// Whether it is a pattern of file names.
     pub is_pattern: bool,
 }
 
 impl WorkingFolders {
-    /// The repository's root.
+    /// Returns the repository's root.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The folders in which a command may be run.
+    /// Returns the folders in which a command may run.
     pub fn folders(&self) -> &[PathBuf] {
         &self.folders
     }
 
-    /// Takes what was looked at as a path so far.
+    /// Removes and returns the texts checked as paths so far.
     pub fn take_mentions(&self) -> Vec<PathMention> {
         self.mentions.take()
     }
 
-    /// The folder in which a text is run.
+    /// Starts with the folder in which a text runs.
     pub fn new(cwd: &Path, root: &Path) -> Self {
         Self {
             root: root.to_owned(),
@@ -99,12 +98,12 @@ impl WorkingFolders {
         }
     }
 
-    /// Tells whether some `cd` may have led elsewhere.
+    /// Returns whether some `cd` may have changed the folder.
     pub fn has_changed_folder(&self) -> bool {
         self.folders.len() > 1
     }
 
-    /// A word that is a path.
+    /// Proves that a word, as a path, stays inside the root.
     pub fn prove_path(&self, word: &ShellWord) -> Result<(), RefusalReason> {
         if !word.is_fully_known || word.may_split {
             return Err("a path is not known".to_owned());
@@ -119,7 +118,7 @@ impl WorkingFolders {
         }
     }
 
-    /// Tells whether a text that may be a path leaves the root.
+    /// Returns whether a text that may be a path leaves the root.
     pub fn leaves_root(&self, text: &str, is_pattern: bool) -> bool {
         if is_process_substitution(text) {
             return false;
@@ -151,7 +150,7 @@ impl WorkingFolders {
         self.folders.iter().any(outside)
     }
 
-    /// Tells whether some end of an option's word, as `../x` in `-rf../x`, leaves the root.
+    /// Returns whether some suffix of an option word, as `../x` in `-rf../x`, leaves the root.
     pub fn option_leaves_root(&self, text: &str) -> bool {
         if text.len() > MAX_WORD_BYTES {
             return true;
@@ -165,7 +164,7 @@ impl WorkingFolders {
     }
 }
 
-/// The name of a `<(…)`, whose commands are proven by themselves; no descriptor of a shell has so high a number.
+/// The name of a `<(…)`, whose commands are proven by themselves; a shell uses no descriptor with so high a number.
 fn is_process_substitution(text: &str) -> bool {
     let number = text.strip_prefix("/dev/fd/1");
     number.is_some_and(|rest| rest.len() == 3 && rest.bytes().all(|byte| byte.is_ascii_digit()))

@@ -11,7 +11,7 @@ fn origin() -> RuleOrigin {
     }
 }
 
-/// `permission pattern action`, the pattern may hold blanks.
+/// `permission pattern action`; the pattern may contain spaces.
 fn rule(line: &str) -> Rule {
     let (permission, rest) = line.split_once(' ').unwrap();
     let (pattern, action) = rest.rsplit_once(' ').unwrap();

@@ -1,4 +1,4 @@
-//! Layers go in, what they say of a text comes out.
+//! Layers of rules go in, their answer about a text comes out.
 
 use proptest::prelude::*;
 

@@ -1,14 +1,12 @@
-//! Texts that may not be known in full, and where the unknown comes from.
-//!
-//! It refuses to know variables and commands.
+//! Texts that may be only partly known, with the commands that the unknown parts come from.
 
 use super::{ShellWord, UNKNOWN_PLACEHOLDER};
 
-/// A text; [`UNKNOWN_PLACEHOLDER`] stands in it for what only a run would show.
+/// A text, with [`UNKNOWN_PLACEHOLDER`] for the parts that only a run would show.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AbstractValue {
     pub text: String,
-    /// The commands whose output the unknown parts are, ascending; empty when something else fills them.
+    /// The commands whose output fills the unknown parts, ascending; empty when something else fills them.
     pub sources: Vec<usize>,
 }
 
@@ -30,7 +28,7 @@ impl AbstractValue {
         Self::known(UNKNOWN_PLACEHOLDER)
     }
 
-    /// The output of a command.
+    /// Makes an unknown text that is the output of a command.
     pub fn from_command_output(command: usize) -> Self {
         Self {
             text: UNKNOWN_PLACEHOLDER.to_string(),
@@ -42,7 +40,7 @@ impl AbstractValue {
         !self.text.contains(UNKNOWN_PLACEHOLDER)
     }
 
-    /// Puts a text at the end; one that grows out of hand is not known any more.
+    /// Appends a text; a result that is too long becomes unknown.
     pub fn append(&mut self, other: &Self) {
         if self.text.len() + other.text.len() > MAX_VALUE_BYTES {
             self.text = UNKNOWN_PLACEHOLDER.to_string();
@@ -52,7 +50,7 @@ impl AbstractValue {
         self.add_sources(&other.sources);
     }
 
-    /// How many steps a copy of it takes.
+    /// Returns how many steps a copy of it takes.
     pub fn copy_cost(&self) -> usize {
         1 + self.text.len() / 64 + self.sources.len() / 8
     }
@@ -71,7 +69,7 @@ impl AbstractValue {
         self.sources.truncate(MAX_SOURCES);
     }
 
-    /// The same sources with another text.
+    /// Returns another text with the same sources.
     pub fn with_text(&self, text: String) -> Self {
         Self {
             text,
@@ -80,11 +78,11 @@ impl AbstractValue {
     }
 }
 
-/// The texts that something may be; never none.
+/// The texts that something may be; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PossibleValues(Vec<AbstractValue>);
 
-/// The most texts that are told apart.
+/// The most different texts that are followed.
 const MAX_POSSIBLE_VALUES: usize = 16;
 
 impl PossibleValues {
@@ -129,7 +127,7 @@ impl PossibleValues {
         }))
     }
 
-    /// How many steps a copy of it takes.
+    /// Returns how many steps a copy of it takes.
     pub fn copy_cost(&self) -> usize {
         self.0.iter().map(AbstractValue::copy_cost).sum()
     }
@@ -142,12 +140,12 @@ impl PossibleValues {
         self.0.iter()
     }
 
-    /// Where its unknown parts come from.
+    /// Returns the commands that its unknown parts come from.
     pub fn sources(&self) -> Vec<usize> {
         unknown_with_sources(&self.0).sources
     }
 
-    /// Whether it holds nothing that anybody knows.
+    /// Returns whether no part of it is known.
     pub fn is_entirely_unknown(&self) -> bool {
         self.0.iter().all(|value| {
             value
@@ -167,13 +165,13 @@ fn unknown_with_sources(values: &[AbstractValue]) -> AbstractValue {
     value
 }
 
-/// A word after expansion, with what only the reading needs.
+/// A word after expansion, with details that only the interpreter needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ShellField {
     pub value: AbstractValue,
     pub is_glob: bool,
     pub may_split: bool,
-    /// An operand that assigns and has been done so.
+    /// Whether it is an assignment operand that is already done.
     pub is_completed_assignment: bool,
 }
 

@@ -1,18 +1,16 @@
-//! Backslash escapes of `$'…'`, `echo -e` and `printf`.
-//!
-//! It refuses to know where the text goes.
+//! Decodes backslash escapes in `$'…'`, `echo -e` and `printf`.
 
-/// The text that `$'…'` stands for.
+/// Returns the text that `$'…'` means.
 pub fn decode_ansi_quotes(text: &str) -> String {
     decode_escapes(text, EscapeDialect::Ansi)
 }
 
-/// The text that `echo -e` and `%b` write.
+/// Returns the text that `echo -e` and `%b` write.
 pub fn decode_echo(text: &str) -> String {
     decode_escapes(text, EscapeDialect::Echo)
 }
 
-/// The text that a format of `printf` stands for, its `%` untouched.
+/// Returns the text of a `printf` format, with its `%` parts unchanged.
 pub fn decode_printf_format(text: &str) -> String {
     decode_escapes(text, EscapeDialect::Format)
 }

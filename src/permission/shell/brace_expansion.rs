@@ -1,11 +1,11 @@
-//! Brace expansion: `{a,b}`, `{1..9}`, `{a..z}`, one inside the other.
+//! Expands braces: `{a,b}`, `{1..9}`, `{a..z}`, also nested.
 //!
-//! It works on the pieces of a word, before anything else is expanded, and refuses to know values.
+//! Works on the pieces of a word, before any other expansion, so the values of variables are not known here.
 
 use super::UNKNOWN_PLACEHOLDER;
 use super::syntax_tree::WordPiece;
 
-/// The words that a word becomes; `None` when they are more than `max_words`.
+/// Returns the words that a word expands to; `None` when there are more than `most`.
 pub fn expand_braces(pieces: &[WordPiece], most: usize) -> Option<Vec<Vec<WordPiece>>> {
     let has_brace = pieces.iter().any(
         |piece| matches!(piece, WordPiece::Text { text, is_quoted: false } if text.contains('{')),
@@ -13,7 +13,7 @@ pub fn expand_braces(pieces: &[WordPiece], most: usize) -> Option<Vec<Vec<WordPi
     if !has_brace {
         return Some(vec![pieces.to_vec()]);
     }
-    // Every word that comes out is as long as the whole: long ones may be few.
+    // Each resulting word may be as long as the whole word, so the limit on their number is lower for long words.
     let n_bytes: usize = pieces.iter().map(piece_len).sum();
     let most = most.min(MAX_EXPANDED_BYTES / n_bytes.max(1));
     let atoms = split_into_atoms(pieces);
@@ -26,10 +26,10 @@ pub fn expand_braces(pieces: &[WordPiece], most: usize) -> Option<Vec<Vec<WordPi
     Some(words)
 }
 
-/// How deep braces may lie in each other.
+/// How deep braces may nest.
 const MAX_BRACE_DEPTH: usize = 16;
 
-/// The most text that one word may become, in bytes.
+/// The most text that one word may expand to, in bytes.
 const MAX_EXPANDED_BYTES: usize = 1 << 22;
 
 fn piece_len(piece: &WordPiece) -> usize {
@@ -39,7 +39,7 @@ fn piece_len(piece: &WordPiece) -> usize {
     }
 }
 
-/// A piece, or one unquoted character of the four that matter or run of others.
+/// A brace, a comma or a run of other text from an unquoted piece; or any other piece as a whole.
 #[derive(Clone, Copy)]
 enum BraceAtom<'a> {
     Open,
@@ -80,7 +80,7 @@ fn split_into_atoms(pieces: &[WordPiece]) -> Vec<BraceAtom<'_>> {
     atoms
 }
 
-/// For every opening brace its closing one, if it has one.
+/// Returns for each opening brace its closing brace, if there is one.
 fn match_braces(atoms: &[BraceAtom<'_>]) -> Vec<Option<usize>> {
     let mut pairs = vec![None; atoms.len()];
     let mut open = Vec::new();
@@ -141,7 +141,7 @@ impl BraceExpander<'_> {
         Some(words)
     }
 
-    /// What the braces that open here may be, and where they close; nothing when they are plain text.
+    /// Returns what the braces that open here may be, and where they close; `None` when they are plain text.
     fn expand_group(
         &self,
         at: usize,
@@ -169,7 +169,7 @@ impl BraceExpander<'_> {
         Some(Some((choices, end)))
     }
 
-    /// The commas between two places that lie in no braces of their own.
+    /// Returns the commas between two positions that are not inside inner braces.
     fn top_level_commas(&self, from: usize, to: usize) -> Vec<usize> {
         let mut commas = Vec::new();
         let mut at = from;
@@ -184,7 +184,7 @@ impl BraceExpander<'_> {
         commas
     }
 
-    /// `{1..9}`, `{a..z}`, `{1..9..2}`; a long one is one unknown number.
+    /// Expands `{1..9}`, `{a..z}`, `{1..9..2}`; a long sequence becomes one unknown number.
     fn expand_sequence(&self, from: usize, to: usize) -> Option<Vec<Vec<WordPiece>>> {
         let [BraceAtom::Text(text)] = self.atoms.get(from..to)? else {
             return None;

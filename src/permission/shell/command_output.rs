@@ -1,16 +1,16 @@
-//! What simple programs write, when it can be told without running them.
+//! Predicts what simple programs write, where that is possible without running them.
 //!
-//! Any other output is unknown. It refuses to know where output goes.
+//! Any other output is unknown.
 
 use super::abstract_value::{AbstractValue, PossibleValues, ShellField};
 use super::interpreter::StandardInput;
 use super::{UNKNOWN_PLACEHOLDER, backslash_escapes};
 use crate::text::base64;
 
-/// The most text that one program's output is followed to, in bytes.
+/// The most output of one program that is followed, in bytes.
 const MAX_OUTPUT_BYTES: usize = 1 << 18;
 
-/// What a program writes; `None` when only a run would show.
+/// Returns what a program writes; `None` when only a run would show.
 pub fn predict_output(
     name: &str,
     arguments: &[ShellField],
@@ -27,7 +27,7 @@ pub fn predict_output(
         | "declare" | "readonly" | "typeset" | "mkdir" | "touch" | "chmod" | "rm" | "mv" | "cp"
         | "sleep" | "test" | "[" | "trap" | "alias" | "exit" | "return" | "wait" | "shopt"
         | "umask" => Some(PossibleValues::empty_string()),
-        // Only where it lies is known of the name, which is enough.
+        // Of the name only its folder is known, which is enough.
         "mktemp"
             if arguments
                 .iter()
@@ -72,7 +72,7 @@ fn echo_output(arguments: &[ShellField]) -> AbstractValue {
     value
 }
 
-/// Words with blanks between them.
+/// Joins words with spaces.
 pub fn join_words(words: &[ShellField]) -> AbstractValue {
     let mut value = AbstractValue::default();
     for (at, word) in words.iter().enumerate() {
@@ -84,7 +84,7 @@ pub fn join_words(words: &[ShellField]) -> AbstractValue {
     value
 }
 
-/// The format again and again until there are no more arguments.
+/// Applies the format again until no arguments are left.
 fn printf_output(arguments: &[ShellField]) -> Option<AbstractValue> {
     let mut words = arguments.iter().peekable();
     words.next_if(|word| word.text() == "--");
@@ -135,7 +135,7 @@ fn printf_output(arguments: &[ShellField]) -> Option<AbstractValue> {
     }
 }
 
-/// What goes through from the files, or from the input.
+/// Returns the content of the files, or of the input, unchanged.
 fn pass_through_output(
     name: &str,
     arguments: &[ShellField],

@@ -1,6 +1,6 @@
-//! One simple command: what it really runs, once wrappers, functions and aliases are taken off.
+//! Resolves one simple command to what it really runs, without its wrappers, functions and aliases.
 //!
-//! It refuses to know what programs do beyond running others.
+//! What programs do is not known here, except that some run other programs.
 
 use super::abstract_value::{AbstractValue, PossibleValues, ShellField};
 use super::command_wrappers::{self, CommandForm, WrapperMatch, WrapperSpec};
@@ -9,7 +9,7 @@ use super::interpreter::{CommandCall, ProgramLookup, ShellInterpreter, StandardI
 use super::{AnalysisDoubt, CommandWrapper, UNKNOWN_PLACEHOLDER, WrapperKind, command_output};
 use crate::permission::wildcard;
 
-/// Programs that a pattern in the program's place is tried on.
+/// Programs that a file name pattern in the program's place is tested against.
 const CANDIDATE_PROGRAMS: [&str; 40] = [
     "rm", "rmdir", "dd", "mkfs", "shred", "unlink", "chmod", "chown", "mv", "cp", "ln", "kill",
     "killall", "pkill", "sudo", "su", "doas", "sh", "bash", "dash", "zsh", "git", "curl", "wget",
@@ -17,16 +17,16 @@ const CANDIDATE_PROGRAMS: [&str; 40] = [
     "crontab", "iptables", "truncate", "wipefs", "fdisk", "tee",
 ];
 
-/// Programs that run the recipes of a file.
+/// Programs that run the recipes in a makefile.
 const MAKE_PROGRAMS: [&str; 3] = ["make", "gmake", "bmake"];
 
-/// Programs that run a script in a language of their own.
+/// Programs that run a script in their own language.
 const SCRIPT_INTERPRETERS: [&str; 9] = [
     "python", "pypy", "perl", "ruby", "node", "deno", "php", "lua", "Rscript",
 ];
 
 impl ShellInterpreter {
-    /// Runs a call; answers what it writes to standard output.
+    /// Runs a call; returns what it writes to standard output.
     pub fn run_call(&mut self, call: CommandCall, env: &mut ShellEnvironment) -> PossibleValues {
         if !self.budget.enter_level(&call.span) {
             return PossibleValues::unknown();
@@ -61,7 +61,7 @@ impl ShellInterpreter {
             return self.run_program_glob(&name, call, env);
         }
         if !program.is_fully_known() {
-            // Only its folder is not known.
+            // Only its folder is unknown.
             *program = ShellField::known(name.clone());
         }
         if text.contains('/') {
@@ -80,7 +80,7 @@ impl ShellInterpreter {
         self.run_program_by_name(&name, call, env)
     }
 
-    /// Runs a function, and the program of its name where there may be no function.
+    /// Runs a function, and also the program of the same name if the function may not exist.
     fn run_function(
         &mut self,
         name: &str,
@@ -98,7 +98,7 @@ impl ShellInterpreter {
         out
     }
 
-    /// A program whose name is not known; where a part of it is, it may be one that is tried.
+    /// Runs a program with an unknown name; if a part of the name is known, it may be one of the candidates.
     fn run_unknown_program(
         &mut self,
         name: &str,
@@ -122,7 +122,6 @@ impl ShellInterpreter {
         out
     }
 
-    /// Runs a program by its name.
     fn run_program_by_name(
         &mut self,
         name: &str,
@@ -158,7 +157,7 @@ impl ShellInterpreter {
         }
     }
 
-    /// A program that runs no other.
+    /// Runs a program that runs no other program.
     pub fn run_plain_program(
         &mut self,
         name: &str,
@@ -183,7 +182,7 @@ impl ShellInterpreter {
         out
     }
 
-    /// The script that an interpreter runs, when this text has written it.
+    /// Returns the script that an interpreter runs, if this text wrote it.
     fn interpreter_script(&self, name: &str, call: &CommandCall) -> Option<PossibleValues> {
         let base = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
         if MAKE_PROGRAMS.contains(&base) {
@@ -199,7 +198,7 @@ impl ShellInterpreter {
         operands.find_map(|word| self.file_contents(word)).cloned()
     }
 
-    /// The file of recipes that `make` is named, or finds by its name.
+    /// Returns the makefile that `make` is given or finds by its default name.
     fn makefile_contents(&self, call: &CommandCall) -> Option<PossibleValues> {
         let mut words = call.arguments().iter();
         let is_file = |word: &&ShellField| matches!(word.text(), "-f" | "--file" | "--makefile");
@@ -267,7 +266,7 @@ impl ShellInterpreter {
         self.run_wrapper_operands(found.spec, wrapper, inner, env)
     }
 
-    /// Runs the words of a call as the wrapper before them takes them.
+    /// Runs the words of a call the way its wrapper reads them.
     fn run_wrapper_operands(
         &mut self,
         spec: &WrapperSpec,
@@ -279,7 +278,7 @@ impl ShellInterpreter {
         let mut out = PossibleValues::empty_string();
         match spec.command_form {
             CommandForm::Words => {
-                // A program's name with blanks in it is a text that the wrapper gives to a shell.
+                // A program name with spaces is a text that the wrapper passes to a shell.
                 if rest.first().is_some_and(|first| first.text().contains(' ')) {
                     let text = PossibleValues::single(command_output::join_words(&rest));
                     let bare = inner.with_words(Vec::new());
@@ -294,7 +293,7 @@ impl ShellInterpreter {
                 out =
                     self.interpret_nested_scripts_in_subshell(&text, wrapper.clone(), &inner, env);
                 let behind = rest.get(1..).unwrap_or_default();
-                // Whether the words are joined or kept may hang on an option.
+                // An option may decide whether the words are joined.
                 if spec.kind == WrapperKind::Known
                     && behind.iter().any(|word| word.text().contains(' '))
                 {
@@ -314,7 +313,7 @@ impl ShellInterpreter {
                     );
                 }
             }
-            // `nix run_call x -- command`.
+            // `nix run x -- command`.
             CommandForm::OptionOnly => {
                 self.wrappers.push(wrapper);
                 inner.lookup = ProgramLookup::ProgramsOnly;
@@ -324,7 +323,7 @@ impl ShellInterpreter {
         out
     }
 
-    /// `ssh host <<EOF`: the shell over there reads the text.
+    /// `ssh host <<EOF`: the remote shell reads the text.
     fn interpret_remote_stdin(
         &mut self,
         wrapper: CommandWrapper,
@@ -338,7 +337,7 @@ impl ShellInterpreter {
         }
     }
 
-    /// `env -S 'word_text'`: the text is split into words, of which the first is an option, a variable or the program.
+    /// `env -S 'text'`: the text is split into words; the first is an option, a variable or the program.
     fn run_env_split_string(
         &mut self,
         wrapper: CommandWrapper,
@@ -372,7 +371,7 @@ impl ShellInterpreter {
         self.interpret_nested_scripts_in_subshell(&PossibleValues::single(text), wrapper, call, env)
     }
 
-    /// `/bin/r[m]`: every program that it may be.
+    /// `/bin/r[m]`: runs every program that the pattern may match.
     fn run_program_glob(
         &mut self,
         name: &str,
@@ -410,7 +409,7 @@ impl ShellInterpreter {
         out
     }
 
-    /// Runs what an alias stands for; whether the shell expands aliases is not known.
+    /// Runs what an alias means; whether the shell expands aliases is unknown.
     fn run_alias(&mut self, name: &str, call: &CommandCall, env: &mut ShellEnvironment) {
         let aliases = env.aliases(name);
         if aliases.is_empty() || self.call_stack.iter().any(|(calling, _)| calling == name) {
@@ -428,7 +427,7 @@ impl ShellInterpreter {
     }
 }
 
-/// `command -v x` and its like only look.
+/// `command -v x` and similar calls only look a program up.
 fn is_command_lookup(call: &CommandCall) -> bool {
     let option = call.word_text(1);
     call.word_text(0).ends_with("command")

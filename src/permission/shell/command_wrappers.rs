@@ -1,30 +1,29 @@
-//! Programs that run the command behind them: where that command begins.
+//! Finds where the command begins in the words of a program that runs another command.
 //!
-//! It refuses to know what the commands do.
+//! What the commands do is not known here.
 
 use super::abstract_value::{AbstractValue, ShellField};
 use super::{UNKNOWN_PLACEHOLDER, WrapperKind};
 
 mod wrapper_table;
 
-/// How a wrapper names its command.
+/// How a wrapper is given its command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandForm {
-    /// As words.
     Words,
     /// As words that are joined and read as shell text.
     JoinedScript,
     /// Each operand is a shell text of its own.
     ScriptPerWord,
-    /// Only by an option that carries a text.
+    /// Only as the value of an option.
     OptionOnly,
 }
 
-/// One wrapper.
+/// How one wrapper program reads its words.
 #[derive(Debug)]
 pub struct WrapperSpec {
     names: &'static [&'static str],
-    /// One of these words must come before the command (`docker exec`); none needed when empty.
+    /// One of these words must come before the command (`docker exec`); if the list is empty, none is needed.
     verbs: &'static [&'static str],
     pub kind: WrapperKind,
     /// Short options that take a value.
@@ -33,7 +32,7 @@ pub struct WrapperSpec {
     long_value_options: &'static [&'static str],
     /// Options whose value is a shell text.
     script_options: &'static [&'static str],
-    /// Operands before the command.
+    /// The number of operands before the command.
     n_operands: usize,
     pub command_form: CommandForm,
 }
@@ -44,22 +43,22 @@ pub struct WrapperMatch {
     pub spec: &'static WrapperSpec,
     /// The index of the command's first word.
     pub command_index: usize,
-    /// The shell texts that options carry.
+    /// The shell texts in options.
     pub scripts: Vec<AbstractValue>,
-    /// What is set for the command alone.
+    /// The variables set for this command only.
     pub assignments: Vec<(String, ShellField)>,
     /// Whether the word that makes it a wrapper may be an option's value.
     pub is_doubtful: bool,
 }
 
-/// Finds the wrapper that a program's name stands for.
+/// Finds the wrapper with this program name.
 pub fn find_wrapper(name: &str) -> Option<&'static WrapperSpec> {
     wrapper_table::WRAPPER_SPECS
         .iter()
         .find(|spec| spec.names.contains(&name))
 }
 
-/// Finds the command behind a wrapper, the program being the first word.
+/// Finds the command after a wrapper; the first word is the program.
 pub fn match_wrapper(spec: &'static WrapperSpec, words: &[ShellField]) -> Option<WrapperMatch> {
     let mut found = WrapperMatch {
         spec,
@@ -74,7 +73,7 @@ pub fn match_wrapper(spec: &'static WrapperSpec, words: &[ShellField]) -> Option
         let text = word.text();
         if text == "--" {
             found.command_index += 1;
-            // The operands may stand before it or behind it.
+            // The operands may come before or after it.
             if words.len() <= found.command_index + n_operands
                 || spec.kind == WrapperKind::Remote && n_operands < spec.n_operands
             {
@@ -110,7 +109,7 @@ pub fn match_wrapper(spec: &'static WrapperSpec, words: &[ShellField]) -> Option
                 words.get(found.command_index + 1..).unwrap_or_default(),
             )
         {
-            // A user or a file before a text that may still follow, or options that may be nothing.
+            // This is a user or a file before a text that may still follow, or options that may be empty.
             found.command_index += 1;
         } else {
             break;
@@ -119,7 +118,7 @@ pub fn match_wrapper(spec: &'static WrapperSpec, words: &[ShellField]) -> Option
     Some(found)
 }
 
-/// Where to look for the command, and whether the verb before it may be an option's value.
+/// Returns where to look for the command, and whether the verb before it may be an option's value.
 fn find_command_start(spec: &WrapperSpec, words: &[ShellField]) -> Option<(usize, bool)> {
     let mut at = 1;
     let mut is_doubtful = false;
@@ -135,7 +134,7 @@ fn find_command_start(spec: &WrapperSpec, words: &[ShellField]) -> Option<(usize
         is_doubtful = option.is_some_and(|word| word.text().starts_with('-'));
         at = verb + 1;
     }
-    // `mise x node@20 -- command`: what stands before the dashes are tools.
+    // `mise x node@20 -- command`: the words before the dashes are tools.
     let behind = words.get(at..).unwrap_or_default();
     if spec.names.contains(&"mise")
         && let Some(dashes) = behind.iter().position(|word| word.text() == "--")
@@ -145,7 +144,7 @@ fn find_command_start(spec: &WrapperSpec, words: &[ShellField]) -> Option<(usize
     Some((at, is_doubtful))
 }
 
-/// Whether only options, their values and words that group verbs stand behind the program.
+/// Returns whether only options, their values and verb groups follow the program.
 fn leads_to_verb(words: &[ShellField]) -> bool {
     words.windows(2).all(|pair| match pair {
         [before, word] => {
@@ -157,7 +156,7 @@ fn leads_to_verb(words: &[ShellField]) -> bool {
     })
 }
 
-/// Words that may be options as well as nothing, where a command follows.
+/// Returns whether a word may be options or nothing, with a command after it.
 fn may_be_unknown_options(word: &ShellField, behind: &[ShellField]) -> bool {
     word.may_split && word.text().chars().all(|c| c == UNKNOWN_PLACEHOLDER) && !behind.is_empty()
 }
@@ -167,7 +166,7 @@ struct OptionScript {
     n_words: usize,
 }
 
-/// The shell text that an option carries, in its own word or the next.
+/// Returns the shell text of an option, from its own word or the next.
 fn parse_option_script(
     spec: &WrapperSpec,
     words: &[ShellField],
@@ -190,7 +189,7 @@ fn parse_option_script(
             let value = word.value.with_text(attached.to_owned());
             return Some(OptionScript { value, n_words: 1 });
         }
-        // `-lc text`, as `su -lc` and `script -qc`.
+        // `-lc text`, as in `su -lc` and `script -qc`.
         let letter = option.strip_prefix('-').filter(|letter| letter.len() == 1);
         if let Some(letter) = letter
             && text.starts_with('-')
@@ -214,12 +213,12 @@ fn parse_option_script(
     None
 }
 
-/// Whether an option takes the next word as its value.
+/// Returns whether an option takes the next word as its value.
 fn takes_next_word(spec: &WrapperSpec, text: &str) -> bool {
     if text.starts_with("--") {
         return spec.long_value_options.contains(&text);
     }
-    // The first letter that takes a value takes the rest of the word, or the next word.
+    // The first letter with a value takes the rest of the word, or the next word.
     let letters = text.get(1..).unwrap_or_default();
     letters
         .char_indices()
@@ -227,7 +226,7 @@ fn takes_next_word(spec: &WrapperSpec, text: &str) -> bool {
         .is_some_and(|(at, letter)| at + letter.len_utf8() == letters.len())
 }
 
-/// `NAME=value`.
+/// Parses `NAME=value`.
 pub fn parse_assignment(text: &str) -> Option<(&str, &str)> {
     let (name, value) = text.split_once('=')?;
     let is_name = !name.is_empty()

@@ -1,7 +1,7 @@
-//! Lists, pipelines and blocks in the order in which a shell would run them.
+//! Follows lists, pipelines and blocks in the order in which a shell runs them.
 //!
-//! Where it cannot know which way a shell goes it goes both and joins what they leave. It refuses
-//! to know programs.
+//! Where it is unknown which branch a shell takes, both are followed and their results are merged. What
+//! programs do is not known here.
 
 use std::rc::Rc;
 
@@ -14,14 +14,14 @@ use super::syntax_tree::{
 use super::word_expansion::FieldList;
 use super::{AnalysisDoubt, AnalysisLimitKind, shell_parser};
 
-/// Programs under whose name a function is looked into although nothing here calls it.
+/// Programs whose name makes a function worth following even if nothing here calls it.
 const COMMON_PROGRAMS: [&str; 24] = [
     "ls", "cd", "git", "echo", "cat", "grep", "make", "cargo", "npm", "python", "python3", "node",
     "docker", "sudo", "ssh", "cp", "mv", "mkdir", "pwd", "printf", "sed", "find", "test", "rm",
 ];
 
 impl ShellInterpreter {
-    /// Follows a list; answers what it writes to standard output.
+    /// Follows a list; returns what it writes to standard output.
     pub fn interpret_list(
         &mut self,
         list: &CommandList,
@@ -29,7 +29,7 @@ impl ShellInterpreter {
         feed: &StandardInput,
     ) -> PossibleValues {
         let mut out = PossibleValues::empty_string();
-        // What the chain of `&&` and `||` may leave when it ends early.
+        // The state that a chain of `&&` and `||` may leave when it ends early.
         let mut left: Option<ShellEnvironment> = None;
         let mut is_certain = false;
         for item in &list.items {
@@ -68,15 +68,15 @@ impl ShellInterpreter {
         out
     }
 
-    /// A copy of the state for a course of events of its own.
+    /// Copies the state for another branch.
     pub fn branch_environment(&mut self, env: &ShellEnvironment) -> ShellEnvironment {
         let here = self.current_span();
-        // The copy is made whole once one of the two changes.
+        // The copy is shared until one of the two changes.
         self.budget.spend_steps(env.n_names() / 4, &here);
         env.clone()
     }
 
-    /// Follows a list that leaves nothing behind.
+    /// Follows a list that does not change the state.
     pub fn interpret_list_in_subshell(
         &mut self,
         list: &CommandList,
@@ -97,7 +97,7 @@ impl ShellInterpreter {
         self.interpret_command(command, &mut apart, feed)
     }
 
-    /// Takes in what another course of events would leave.
+    /// Merges the state that another branch may leave.
     fn merge_environment(
         &mut self,
         env: &mut ShellEnvironment,
@@ -246,7 +246,7 @@ impl ShellInterpreter {
         }
     }
 
-    /// Goes through a loop twice where the first time changes what the second would do.
+    /// Follows a loop twice if the first round changes what the second does.
     fn interpret_loop(
         &mut self,
         test: &CommandList,
@@ -295,7 +295,7 @@ impl ShellInterpreter {
         }
         let before = self.branch_environment(env);
         for field in values.into_iter().flatten() {
-            // One word that is not sure may stand for several rounds.
+            // An uncertain word may mean several rounds.
             let n_rounds = if field.may_split || field.is_glob {
                 2
             } else {
@@ -397,7 +397,7 @@ impl ShellInterpreter {
         self.redirect_output(&redirected.stdout_paths, out)
     }
 
-    /// What `$(…)` gives: the output without the line ends behind it.
+    /// Returns the text of `$(…)`: the output without line breaks at its end.
     pub fn interpret_command_substitution(
         &mut self,
         list: &CommandList,
@@ -416,7 +416,7 @@ impl ShellInterpreter {
         out.map_values(|value| value.with_text(value.text.trim_end_matches('\n').to_owned()))
     }
 
-    /// `$(< file)`.
+    /// Returns the text of `$(< file)`.
     fn file_substitution_values(
         &mut self,
         list: &CommandList,
@@ -444,7 +444,7 @@ impl ShellInterpreter {
         }
     }
 
-    /// What a text gives as a prompt: what it substitutes is run.
+    /// Expands a text as a prompt: its command substitutions run.
     pub fn expand_prompt(&mut self, text: &str, env: &mut ShellEnvironment) -> PossibleValues {
         let here = self.current_span();
         if !self.budget.enter_level(&here) {
@@ -456,7 +456,7 @@ impl ShellInterpreter {
         texts
     }
 
-    /// Runs the bodies of a function that a call names.
+    /// Runs the bodies of the function that a call names.
     pub fn call_function(
         &mut self,
         functions: &[FunctionMeaning],
@@ -486,7 +486,7 @@ impl ShellInterpreter {
         out.unwrap_or_else(PossibleValues::empty_string)
     }
 
-    /// Goes through a function's body, but not again while it is under way.
+    /// Follows a function's body, unless the function is already running.
     fn call_function_body(
         &mut self,
         name: &str,
@@ -494,7 +494,7 @@ impl ShellInterpreter {
         call: &CommandCall,
         env: &mut ShellEnvironment,
     ) -> PossibleValues {
-        // A function may define another one under its own name.
+        // A function may define another one with its own name.
         let key = format!("{name} {:p}", Rc::as_ptr(body));
         let outer = self.call_stack.iter().find(|(calling, _)| *calling == key);
         if let Some((_, n_forks)) = outer {
@@ -510,7 +510,7 @@ impl ShellInterpreter {
         out
     }
 
-    /// Looks into functions under the name of a common program that nothing has called.
+    /// Follows functions that have the name of a common program but were never called.
     pub fn interpret_uncalled_functions(&mut self, env: &mut ShellEnvironment) {
         for name in COMMON_PROGRAMS {
             let functions = env.functions(name);
@@ -549,7 +549,7 @@ fn variable_to_fields(variable: VariableValue) -> FieldList {
         .collect()
 }
 
-/// Whether an item is nothing but assignments, which never fail.
+/// Returns whether an item is only assignments, which never fail.
 fn has_only_assignments(item: &PipelineItem) -> bool {
     matches!(item.commands.as_slice(), [CommandNode { kind: CommandNodeKind::Simple { words, .. }, .. }] if words.is_empty())
 }

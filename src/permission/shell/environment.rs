@@ -1,6 +1,4 @@
-//! What a shell remembers: variables, functions and aliases, each with everything that it may be.
-//!
-//! It refuses to know how values come about.
+//! The state of a shell: variables, functions and aliases, each with all its possible values.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -8,7 +6,7 @@ use std::rc::Rc;
 use super::abstract_value::AbstractValue;
 use super::syntax_tree::CommandNode;
 
-/// What one variable may hold.
+/// The value that one variable may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VariableValue {
     One(AbstractValue),
@@ -16,7 +14,7 @@ pub enum VariableValue {
 }
 
 impl VariableValue {
-    /// How many steps a copy of it takes.
+    /// Returns how many steps a copy of it takes.
     pub fn copy_cost(&self) -> usize {
         match self {
             Self::One(value) => value.copy_cost(),
@@ -25,7 +23,7 @@ impl VariableValue {
     }
 }
 
-/// A name's possible meanings.
+/// The possible meanings of each name.
 type NameTable<T> = Rc<BTreeMap<Rc<str>, Rc<Vec<T>>>>;
 
 /// The state of a shell; cheap to copy for a branch.
@@ -36,10 +34,10 @@ pub struct ShellEnvironment {
     aliases: NameTable<AbstractValue>,
 }
 
-/// What a name that is called may be.
+/// What a called name may be.
 #[derive(Debug, Clone)]
 pub enum FunctionMeaning {
-    /// This body; the same only as itself.
+    /// This body; it equals only itself.
     Body(Rc<CommandNode>),
     /// No function: the program of that name.
     Program,
@@ -55,11 +53,11 @@ impl PartialEq for FunctionMeaning {
     }
 }
 
-/// The most meanings of one name that are told apart.
+/// The most meanings of one name that are followed.
 const MAX_MEANINGS: usize = 32;
 
 impl ShellEnvironment {
-    /// Everything that a variable may hold; what was never set comes from outside.
+    /// Returns everything that a variable may contain; an unset variable comes from outside.
     pub fn variable_values(&self, name: &str) -> Vec<VariableValue> {
         match self.variables.get(name) {
             Some(values) => values.to_vec(),
@@ -94,7 +92,7 @@ impl ShellEnvironment {
         Rc::make_mut(&mut self.functions).insert(name.into(), Rc::new(vec![function]));
     }
 
-    /// Whether a function is exported to another shell is not followed: there it may be missing.
+    /// Whether a function is exported to another shell is not followed: it may be missing there.
     pub fn mark_functions_uncertain(&mut self) {
         let is_doubtful =
             |functions: &Rc<Vec<FunctionMeaning>>| functions.contains(&FunctionMeaning::Program);
@@ -117,7 +115,7 @@ impl ShellEnvironment {
         Rc::make_mut(&mut self.aliases).insert(name.into(), Rc::new(vec![value]));
     }
 
-    /// Leaves a variable empty and a function in doubt.
+    /// Makes a variable empty and a function uncertain.
     pub fn unset(&mut self, name: &str) {
         if let Some(functions) = Rc::make_mut(&mut self.functions).get_mut(name) {
             Rc::make_mut(functions).push(FunctionMeaning::Program);
@@ -125,7 +123,7 @@ impl ShellEnvironment {
         self.set_single_value(name, AbstractValue::default());
     }
 
-    /// Takes in what another course of events may have left; tells whether that adds anything.
+    /// Merges the state that another branch may leave; returns whether that adds anything.
     pub fn merge(&mut self, other: &Self) -> bool {
         let variables = merge_tables(&mut self.variables, &other.variables, inherited_meaning);
         let functions = merge_tables(&mut self.functions, &other.functions, |_| {
@@ -135,17 +133,17 @@ impl ShellEnvironment {
         variables | functions | aliases
     }
 
-    /// How many functions it holds.
+    /// Returns the number of functions.
     pub fn n_functions(&self) -> usize {
         self.functions.len()
     }
 
-    /// How many names it holds.
+    /// Returns the number of names.
     pub fn n_names(&self) -> usize {
         self.variables.len() + self.functions.len() + self.aliases.len()
     }
 
-    /// How many steps a merge with another state takes.
+    /// Returns how many steps a merge with another state takes.
     pub fn merge_cost(&self, other: &Self) -> usize {
         1 + merge_table_cost(&self.variables, &other.variables)
             + merge_table_cost(&self.functions, &other.functions)
@@ -208,7 +206,7 @@ fn inherited_meaning(name: &str) -> Option<VariableValue> {
     Some(inherited_value(name))
 }
 
-/// What a variable holds that the text never set.
+/// Returns the value of a variable that the text never set.
 fn inherited_value(name: &str) -> VariableValue {
     let known = match name {
         "HOME" => "~",

@@ -1,8 +1,8 @@
-//! A text split at operators and blanks, for texts that cannot be read.
+//! Splits a text at operators and spaces, for texts that cannot be parsed.
 //!
-//! Quotes and backslashes are dropped, so that no word can hide in them. It refuses to know any syntax.
+//! Quotes and backslashes are dropped, so that no word can hide in them. There is no syntax here.
 
-/// Splits a text into lines of words; an empty line is left out. Linear, whatever the text.
+/// Splits a text into lines of words, without empty lines. Linear for every text.
 pub fn split_rough_lines(text: &str) -> Vec<Vec<String>> {
     let is_operator = |c: char| matches!(c, ';' | '|' | '&' | '\n' | '(' | ')' | '`' | '<' | '>');
     text.replace("\\\n", "")

@@ -1,13 +1,14 @@
-//! What runs a command once for each of many arguments: `xargs`, `parallel`, `find -exec`, `fd -x`, git's own.
+//! Follows programs that run a command once for each of many arguments: `xargs`, `parallel`, `find
+//! -exec`, `fd -x`, and git's own.
 //!
-//! It refuses to know the files that there are.
+//! Which files exist is not known.
 
 use super::abstract_value::{AbstractValue, PossibleValues, ShellField};
 use super::environment::ShellEnvironment;
 use super::interpreter::{CommandCall, ProgramLookup, ShellInterpreter, StandardInput};
 use super::{CommandWrapper, UNKNOWN_PLACEHOLDER, WrapperKind, command_output};
 
-/// Options of xargs that take a value, in their word or the next.
+/// Options of xargs that take a value, in their word or in the next.
 const XARGS_VALUE_LETTERS: &str = "IdEnLPsa";
 const XARGS_VALUE_OPTIONS: [&str; 9] = [
     "--delimiter",
@@ -36,7 +37,7 @@ const PARALLEL_VALUE_OPTIONS: [&str; 12] = [
     "--tagstring",
 ];
 
-/// Options of find that name a command.
+/// Options of find that take a command.
 const FIND_EXEC_OPTIONS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
 
 impl ShellInterpreter {
@@ -103,7 +104,7 @@ impl ShellInterpreter {
         out.unwrap_or_else(PossibleValues::empty_string)
     }
 
-    /// The commands that arguments make of a command.
+    /// Builds the commands that xargs makes from its arguments.
     fn build_xargs_commands(
         &mut self,
         command: &[ShellField],
@@ -138,7 +139,7 @@ impl ShellInterpreter {
             .collect()
     }
 
-    /// GNU parallel: `parallel command ::: arguments`, or the arguments as lines of the input.
+    /// Runs GNU parallel: `parallel command ::: arguments`, or with input lines as arguments.
     pub fn run_parallel(&mut self, call: &CommandCall, env: &ShellEnvironment) -> PossibleValues {
         let mut at = 1;
         while let Some(word) = call.words.get(at) {
@@ -208,7 +209,7 @@ impl ShellInterpreter {
         PossibleValues::unknown()
     }
 
-    /// Whether a shell takes parallel's words apart again hangs on options.
+    /// Follows the words unsplit as well: options decide whether a shell splits parallel's words again.
     fn run_parallel_unsplit(
         &mut self,
         command: &[ShellField],
@@ -225,7 +226,7 @@ impl ShellInterpreter {
         }
     }
 
-    /// `find` itself and each of its commands.
+    /// Runs `find` and each of its commands.
     pub fn run_find(&mut self, call: &CommandCall, env: &mut ShellEnvironment) -> PossibleValues {
         let index = self.record_command(call);
         let start = call
@@ -259,7 +260,7 @@ impl ShellInterpreter {
         PossibleValues::single(AbstractValue::from_command_output(index))
     }
 
-    /// `fd -x command`, `fd -X command`.
+    /// Runs `fd -x command` and `fd -X command`.
     pub fn run_fd(&mut self, call: &CommandCall, env: &mut ShellEnvironment) -> PossibleValues {
         let index = self.record_command(call);
         let options = ["-x", "-X", "--exec", "--exec-batch"];
@@ -278,7 +279,7 @@ impl ShellInterpreter {
         PossibleValues::single(AbstractValue::from_command_output(index))
     }
 
-    /// Runs what a search names for each file that it finds.
+    /// Runs the command that a search runs for each file it finds.
     fn run_search_action(
         &mut self,
         call: &CommandCall,
@@ -297,7 +298,7 @@ impl ShellInterpreter {
         self.wrappers.pop();
     }
 
-    /// git runs commands by `bisect run_call`, `submodule foreach`, `rebase --exec` and `filter-branch_environment`.
+    /// git runs commands by `bisect run`, `submodule foreach`, `rebase --exec` and `filter-branch`.
     pub fn run_git(&mut self, call: &CommandCall, env: &mut ShellEnvironment) -> PossibleValues {
         let out = self.run_plain_program("git", call, env);
         let verb = call.words.iter().position(|word| {
@@ -375,7 +376,7 @@ fn for_each_wrapper(name: &str, words: &[ShellField]) -> CommandWrapper {
     }
 }
 
-/// How many words an option takes, and its value.
+/// Returns how many words an option takes, and its value.
 fn parse_option_value<'a>(
     text: &'a str,
     next: &'a str,
@@ -408,7 +409,7 @@ fn parse_option_value<'a>(
     }
 }
 
-/// The character that `xargs -d` names.
+/// Returns the character that `xargs -d` names.
 fn parse_delimiter(text: &str) -> Option<char> {
     match text {
         "\\n" => Some('\n'),
@@ -418,7 +419,7 @@ fn parse_delimiter(text: &str) -> Option<char> {
     }
 }
 
-/// A command with the parts of an input that one character separates; nothing else splits them.
+/// Adds the parts of an input to a command; only the given character separates them.
 fn split_by_delimiter(
     command: &[ShellField],
     input: &AbstractValue,
@@ -433,7 +434,7 @@ fn split_by_delimiter(
     command.iter().cloned().chain(arguments).collect()
 }
 
-/// The arguments that xargs makes of its input; quotes hold words together.
+/// Splits input into arguments as xargs does: quotes keep words together.
 fn split_xargs_input(input: &AbstractValue) -> Vec<ShellField> {
     let mut fields = Vec::new();
     let mut word: Option<String> = None;

@@ -1,6 +1,6 @@
-//! The state of one reading: the commands found, the files written, what is being called.
+//! The state of one analysis: the commands found, the files written, and the calls being followed.
 //!
-//! It refuses to know syntax and programs.
+//! Syntax is in `shell_parser`; programs are in the files next to this one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -16,25 +16,25 @@ use super::{
     CommandWrapper, ShellAnalysis, ShellWord, SimpleCommand, WrapperKind, fallback_lexer,
 };
 
-/// One reading under way.
+/// The state of a running analysis.
 pub struct ShellInterpreter {
     pub budget: StepBudget,
     pub commands: Vec<SimpleCommand>,
-    /// What traps run at the end, when functions are known that stand behind them.
+    /// The commands that traps run at the end, when functions defined after them are known.
     pub traps: Vec<TrapHandler>,
-    /// The wrappers around what is being read, outermost first.
+    /// The wrappers around the text being read, outermost first.
     pub wrappers: Vec<CommandWrapper>,
-    /// What the text has written so far, by the file's name without its folder.
+    /// The files that the text has written so far, by name without folder.
     files: BTreeMap<String, PossibleValues>,
-    /// The functions and scripts being run, each with the forks around its call.
+    /// The functions and scripts being run, each with the number of forks around its call.
     pub call_stack: Vec<(String, usize)>,
-    /// How many pipes and background jobs are around what is being read.
+    /// How many pipes and background jobs are around the text being read.
     pub n_forks: usize,
-    /// Functions that were called or looked into.
+    /// Functions that were called or followed.
     pub visited_functions: BTreeSet<String>,
     current_span: Range<usize>,
     n_processes: usize,
-    /// The lists in `>(…)` that the commands under way may write to.
+    /// The `>(…)` lists that the running commands may write to.
     pub output_substitutions: Vec<OutputSubstitution>,
 }
 
@@ -43,16 +43,16 @@ pub struct OutputSubstitution {
     pub name: String,
     pub list: Rc<CommandList>,
     pub environment: ShellEnvironment,
-    /// Whether something that was followed has been written to it.
+    /// Whether any followed output was written to it.
     pub is_fed: bool,
 }
 
-/// What a trap runs.
+/// The command that a trap runs.
 pub struct TrapHandler {
     pub scripts: PossibleValues,
     pub wrapper: CommandWrapper,
     pub call: CommandCall,
-    /// How many functions were known when it was set.
+    /// How many functions were known when the trap was set.
     pub n_functions: usize,
 }
 
@@ -65,7 +65,7 @@ pub enum StandardInput {
 }
 
 impl StandardInput {
-    /// How many steps a copy of it takes.
+    /// Returns how many steps a copy of it takes.
     pub fn copy_cost(&self) -> usize {
         match self {
             Self::Nothing | Self::Unknown => 0,
@@ -74,10 +74,10 @@ impl StandardInput {
     }
 }
 
-/// Steps for one command found, which is judged later.
+/// Steps for each command found, for judging it later.
 const STEPS_PER_COMMAND: usize = 8;
 
-/// A command about to be run.
+/// A command that is about to run.
 #[derive(Debug, Clone)]
 pub struct CommandCall {
     pub words: Vec<ShellField>,
@@ -85,7 +85,7 @@ pub struct CommandCall {
     pub redirects: Vec<CommandRedirect>,
     pub stdin: StandardInput,
     pub span: Range<usize>,
-    /// What the program's name may be.
+    /// What kind of program the name may be.
     pub lookup: ProgramLookup,
 }
 
@@ -94,12 +94,12 @@ pub struct CommandCall {
 pub enum ProgramLookup {
     /// A function, an alias or a program.
     FunctionsAndPrograms,
-    /// A program, behind a wrapper.
+    /// A program, after a wrapper.
     ProgramsOnly,
 }
 
 impl CommandCall {
-    /// The same call with other words.
+    /// Returns the same call with other words.
     pub fn with_words(&self, words: Vec<ShellField>) -> Self {
         Self {
             words,
@@ -115,14 +115,14 @@ impl CommandCall {
         self.words.get(at).map_or("", ShellField::text)
     }
 
-    /// The words after the program.
+    /// Returns the words after the program.
     pub fn arguments(&self) -> &[ShellField] {
         self.words.get(1..).unwrap_or_default()
     }
 }
 
 impl ShellInterpreter {
-    /// For a text of so many bytes.
+    /// Makes an interpreter for a text of this many bytes.
     pub fn new(limits: AnalysisLimits, n_bytes: usize) -> Self {
         Self {
             budget: StepBudget::new(limits, n_bytes),
@@ -139,7 +139,7 @@ impl ShellInterpreter {
         }
     }
 
-    /// Reads the outermost text.
+    /// Analyses the outermost text.
     pub fn interpret_script(mut self, text: &str) -> ShellAnalysis {
         let whole = 0..text.len();
         let mut env = ShellEnvironment::default();
@@ -164,7 +164,7 @@ impl ShellInterpreter {
         self.into_analysis(|| fallback_lexer::split_rough_lines(text))
     }
 
-    /// Reads a command that is started without a shell.
+    /// Analyses a command that starts without a shell.
     pub fn interpret_argv(mut self, argv: &[String]) -> ShellAnalysis {
         let n_bytes = argv.iter().map(|word| word.len() + 1).sum::<usize>();
         let span = 0..n_bytes.saturating_sub(1);
@@ -202,7 +202,7 @@ impl ShellInterpreter {
         }
     }
 
-    /// The span of the command being read.
+    /// Returns the span of the command being read.
     pub fn current_span(&self) -> Range<usize> {
         self.current_span.clone()
     }
@@ -211,7 +211,7 @@ impl ShellInterpreter {
         self.current_span = span.clone();
     }
 
-    /// Notes a command; answers its index.
+    /// Records a command; returns its index.
     pub fn record_command(&mut self, call: &CommandCall) -> usize {
         let input = to_command_input(&call.stdin);
         self.record_command_with_input(call, input)
@@ -239,14 +239,14 @@ impl ShellInterpreter {
         self.commands.len().saturating_sub(1)
     }
 
-    /// Notes the redirects and assignments of something whose own words are not a command.
+    /// Records the redirects and assignments of something whose words are not a command.
     pub fn record_redirects_and_assignments(&mut self, call: &CommandCall) {
         if !call.redirects.is_empty() || !call.assignments.is_empty() {
             self.record_command(&call.with_words(Vec::new()));
         }
     }
 
-    /// Notes a command that runs a text that is not known; `sources` are the commands that wrote it.
+    /// Records a command that runs an unknown text; `sources` are the commands that wrote it.
     pub fn record_unknown_script(
         &mut self,
         call: &CommandCall,
@@ -265,7 +265,7 @@ impl ShellInterpreter {
         ))
     }
 
-    /// Reads texts that a call runs as shell commands; `environment` is what they see and change.
+    /// Analyses texts that a call runs as shell commands; `env` is the state that they see and change.
     pub fn interpret_nested_scripts(
         &mut self,
         texts: &PossibleValues,
@@ -274,7 +274,7 @@ impl ShellInterpreter {
         env: &mut ShellEnvironment,
     ) -> PossibleValues {
         let n_commands = self.commands.len();
-        // Commands that come from the input leave nothing of it that is known.
+        // Commands read from the input consume it, so nothing known is left of it.
         let feed = match &call.stdin {
             StandardInput::Values(input) if input == texts => StandardInput::Nothing,
             feed => feed.clone(),
@@ -282,7 +282,7 @@ impl ShellInterpreter {
         let mut out: Option<PossibleValues> = None;
         for value in texts.iter() {
             let known = PossibleValues::single(value.clone());
-            // What another command writes may be a line of its own anywhere in the text.
+            // Another command's output may be a line of its own anywhere in the text.
             let begins_unknown = value
                 .text
                 .lines()
@@ -312,7 +312,7 @@ impl ShellInterpreter {
         out.unwrap_or_else(PossibleValues::unknown)
     }
 
-    /// Reads texts that leave nothing behind in this shell.
+    /// Analyses texts that do not change the state of this shell.
     pub fn interpret_nested_scripts_in_subshell(
         &mut self,
         texts: &PossibleValues,
@@ -343,12 +343,12 @@ impl ShellInterpreter {
         out
     }
 
-    /// What a file holds that this text has written; `None` when it has not.
+    /// Returns the content of a file that this text has written; `None` when it has not.
     pub fn file_contents(&self, path: &ShellField) -> Option<&PossibleValues> {
         self.files.get(file_name(path.text()))
     }
 
-    /// Notes what a file may hold now, beside what it held.
+    /// Adds a possible content to what a file may contain.
     pub fn write_file(&mut self, path: &str, texts: PossibleValues) {
         if self.is_output_substitution(path) {
             return self.feed_output_substitution(path, texts);
@@ -362,14 +362,14 @@ impl ShellInterpreter {
             .spend_steps(4 * (texts.copy_cost() + held), &here);
         let name = file_name(path).to_owned();
         let texts = match self.files.remove(&name) {
-            // What is put at the end of a file may stand alone or behind what was there.
+            // An appended text may be the whole content, or follow the old one.
             Some(old) => old.clone().concat(&texts).merge_with(texts).merge_with(old),
             None => texts,
         };
         self.files.insert(name, texts);
     }
 
-    /// A name for what a process substitution writes.
+    /// Makes a name for the output of a process substitution.
     pub fn open_process_substitution(&mut self, texts: PossibleValues) -> String {
         self.n_processes += 1;
         let name = format!("/dev/fd/{}", 1_000 + self.n_processes);
@@ -377,7 +377,7 @@ impl ShellInterpreter {
         name
     }
 
-    /// The shell wrapper of a call: its words up to the text that it runs.
+    /// Makes the shell wrapper of a call: its words up to the text that it runs.
     pub fn shell_wrapper(name: &str, words: &[ShellField]) -> CommandWrapper {
         CommandWrapper {
             name: name.to_owned(),
@@ -387,7 +387,7 @@ impl ShellInterpreter {
     }
 }
 
-/// A file's name without its folder; a name that is not known is the same as itself.
+/// Returns a file's name without its folder; an unknown name equals itself.
 fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
@@ -399,7 +399,7 @@ fn assignment_words(call: &CommandCall) -> Vec<(String, ShellWord)> {
         .collect()
 }
 
-/// What a command reads, as the reading tells it.
+/// Converts standard input to the form in the analysis result.
 fn to_command_input(feed: &StandardInput) -> CommandInput {
     let texts = match feed {
         StandardInput::Nothing => return CommandInput::Nothing,
@@ -414,7 +414,7 @@ fn to_command_input(feed: &StandardInput) -> CommandInput {
     CommandInput::KnownText(texts.join("\n"))
 }
 
-/// The environment of a shell that a call starts with arguments.
+/// Makes the state of a shell that a call starts with arguments.
 pub fn child_environment(
     env: &ShellEnvironment,
     call: &CommandCall,

@@ -1,6 +1,7 @@
-//! What reads texts as shell commands: shells, `eval`, `source`, `trap`, scheduled jobs, written scripts.
+//! Follows everything that reads texts as shell commands: shells, `eval`, `source`, `trap`,
+//! scheduled jobs, written scripts.
 //!
-//! It refuses to know which texts are dangerous.
+//! Which texts are dangerous is not decided here.
 
 use super::abstract_value::{AbstractValue, PossibleValues, ShellField};
 use super::environment::ShellEnvironment;
@@ -29,25 +30,24 @@ const COMMAND_VARIABLES: [&str; 16] = [
     "PS4",
 ];
 
-/// Names of standard input.
 const STDIN_PATHS: [&str; 4] = ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
 
-/// What a shell's own words ask for.
+/// What a shell's arguments ask for.
 enum ScriptSource {
-    /// `-c word_text name arguments…`, at the text.
+    /// `-c text name arguments…`; the index is that of the text.
     CommandString(usize),
-    /// A script, at its path.
+    /// A script; the index is that of its path.
     ScriptFile(usize),
     Stdin,
-    /// A word that is not known may be an option.
+    /// An unknown word may be an option.
     Unknown,
 }
 
-/// Most traps that are looked at again at the end.
+/// The most traps that are followed again at the end.
 const MAX_TRAPS: usize = 16;
 
 impl ShellInterpreter {
-    /// A shell with its options.
+    /// Runs a shell with its options.
     pub fn run_shell(
         &mut self,
         name: &str,
@@ -78,7 +78,7 @@ impl ShellInterpreter {
         }
     }
 
-    /// Start files that this text has written.
+    /// Follows the start files that this text has written.
     fn interpret_startup_files(&mut self, name: &str, call: &CommandCall, env: &ShellEnvironment) {
         let named = call.words.windows(2).filter_map(|pair| match pair {
             [option, path] if matches!(option.text(), "--rcfile" | "--init-file") => Some(path),
@@ -99,7 +99,7 @@ impl ShellInterpreter {
         }
     }
 
-    /// A shell that reads its commands from standard input.
+    /// Runs a shell that reads its commands from standard input.
     fn run_stdin_script(
         &mut self,
         name: &str,
@@ -150,7 +150,7 @@ impl ShellInterpreter {
         }
     }
 
-    /// Reads a script that this text has written; one that runs itself is read once.
+    /// Follows a script that this text has written; a script that runs itself is followed once.
     fn interpret_script_once(
         &mut self,
         texts: &PossibleValues,
@@ -170,7 +170,7 @@ impl ShellInterpreter {
         out
     }
 
-    /// `./script` that this text has written, unless its first line names another interpreter.
+    /// Runs `./script` if this text has written it, unless its first line names another interpreter.
     pub fn run_script_by_path(
         &mut self,
         call: &CommandCall,
@@ -230,7 +230,7 @@ impl ShellInterpreter {
         self.interpret_script_once(&texts, wrapper, call, env)
     }
 
-    /// `trap 'word_text' SIGNAL…`.
+    /// Runs `trap 'text' SIGNAL…`.
     pub fn run_trap(&mut self, call: &CommandCall, env: &mut ShellEnvironment) -> PossibleValues {
         let words: Vec<&ShellField> = call
             .arguments()
@@ -258,7 +258,7 @@ impl ShellInterpreter {
         PossibleValues::empty_string()
     }
 
-    /// `at`, `batch`, `crontab -`: their input is run later.
+    /// Runs `at`, `batch` and `crontab -`: their input runs later.
     pub fn run_scheduler(
         &mut self,
         name: &str,
@@ -299,7 +299,7 @@ impl ShellInterpreter {
         PossibleValues::empty_string()
     }
 
-    /// A variable that some program will run as a text.
+    /// Follows a variable that some program will run as a text.
     pub fn interpret_command_variable(
         &mut self,
         name: &str,
@@ -322,7 +322,7 @@ impl ShellInterpreter {
                 continue;
             }
             let wrapper = Self::shell_wrapper(name, &[]);
-            // A prompt is no command, but what it substitutes is one.
+            // A prompt is not a command, but its substitutions are.
             let value = match name {
                 "PS4" => value.with_text(format!(": \"{}\"", value.text.replace('"', ""))),
                 _ => value.clone(),
@@ -333,7 +333,7 @@ impl ShellInterpreter {
     }
 }
 
-/// The commands of a crontab, without their times.
+/// Returns the commands of a crontab, without their times.
 fn crontab_commands(table: &AbstractValue) -> AbstractValue {
     let lines = table.text.lines().map(|line| {
         let line = line.trim_start();
@@ -353,7 +353,7 @@ fn crontab_commands(table: &AbstractValue) -> AbstractValue {
     table.with_text(text)
 }
 
-/// `-c'word_text'`, which no shell takes and many write: the words with the text apart.
+/// `-c'text'`, which no shell accepts but which is often written: returns the words with the text separated.
 fn split_attached_script(words: &[ShellField]) -> Option<Vec<ShellField>> {
     let at = 1 + words
         .iter()

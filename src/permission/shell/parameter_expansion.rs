@@ -1,6 +1,6 @@
-//! `$name` and `${name…}`: what a variable and its operation may give.
+//! Expands `$name` and `${name…}` to everything that a variable and its operation may give.
 //!
-//! What only a run would show is unknown. It refuses to know how words are split.
+//! What only a run would show is unknown. Splitting into words is in `word_expansion`.
 
 use super::UNKNOWN_PLACEHOLDER;
 use super::abstract_value::{AbstractValue, PossibleValues};
@@ -12,7 +12,7 @@ use super::syntax_tree::{
 use super::word_expansion::PieceExpansion;
 use crate::permission::wildcard;
 
-/// Variables that only ever hold numbers.
+/// Variables that only contain numbers.
 const NUMERIC_VARIABLES: [&str; 14] = [
     "#",
     "?",
@@ -37,7 +37,7 @@ const MAX_TRIM_BYTES: usize = 256;
 const MAX_UNSET_ARGUMENTS: usize = 3;
 
 impl ShellInterpreter {
-    /// Everything that a parameter may give where it stands: between quotes `$*` is one word.
+    /// Returns everything that a parameter may give at its place: in quotes `$*` is one word.
     pub fn expand_parameter(
         &mut self,
         parameter: &ParameterExpansion,
@@ -54,7 +54,7 @@ impl ShellInterpreter {
         values.map(PieceExpansion::Text).collect()
     }
 
-    /// Everything that `$name` or `${name…}` may give.
+    /// Returns everything that `$name` or `${name…}` may give.
     fn apply_parameter_operation(
         &mut self,
         parameter: &ParameterExpansion,
@@ -127,7 +127,7 @@ impl ShellInterpreter {
         }
     }
 
-    /// The variable's values, or those of the element that is meant.
+    /// Returns the variable's values, or those of the element that is named.
     fn parameter_elements(
         &mut self,
         parameter: &ParameterExpansion,
@@ -135,7 +135,7 @@ impl ShellInterpreter {
     ) -> Vec<PieceExpansion> {
         let name = parameter.name.as_str();
         if let Some(position) = name.parse::<usize>().ok().filter(|position| *position > 0) {
-            // Nobody gives a text so many arguments; `$9` serves to end a name before it.
+            // No caller passes so many arguments to a text; `$9` is written to end the name before it.
             if position > MAX_UNSET_ARGUMENTS && !env.is_set("@") {
                 return vec![PieceExpansion::Text(AbstractValue::default())];
             }
@@ -180,7 +180,7 @@ impl ShellInterpreter {
         found
     }
 
-    /// Operations that are not followed; `@P` reads the value as a prompt, with its substitutions.
+    /// Handles operations that are not followed; `@P` reads the value as a prompt, with its substitutions.
     fn apply_other_operation(
         &mut self,
         values: Vec<PieceExpansion>,
@@ -214,7 +214,7 @@ fn all_elements(variable: VariableValue) -> PieceExpansion {
     }
 }
 
-/// The argument at a position, the first at 1.
+/// Returns the argument at a position, counted from 1.
 fn positional_argument(variable: &VariableValue, position: usize) -> AbstractValue {
     let VariableValue::Array(values) = variable else {
         return AbstractValue::unknown();
@@ -226,7 +226,7 @@ fn positional_argument(variable: &VariableValue, position: usize) -> AbstractVal
     }
 }
 
-/// Set by every shell.
+/// Returns whether every shell sets this variable.
 fn is_always_set(name: &str) -> bool {
     matches!(name, "HOME" | "PWD" | "SHELL" | "IFS" | "0")
 }
@@ -312,7 +312,7 @@ fn apply_default(
     found
 }
 
-/// The only text of several, when it is known.
+/// Returns the only possible text, if it is known.
 fn single_known_text(texts: &PossibleValues) -> Option<&str> {
     let mut texts = texts.iter();
     match (texts.next(), texts.next()) {
@@ -345,7 +345,7 @@ fn trim_pattern(
         };
         part.is_some_and(|part| wildcard::matches(pattern, part))
     });
-    // The later the cut, the longer what goes from the start and the shorter what goes from the end.
+    // A later cut removes more from the start and less from the end.
     let cut = if is_longest == (from == TrimSide::Start) {
         cuts.next_back()
     } else {
@@ -397,7 +397,7 @@ fn slice_expansions(
     found
 }
 
-/// `${name[@]:offset:length}`; the arguments are counted from one.
+/// `${name[@]:offset:length}`; arguments are counted from one.
 fn slice_elements(
     elements: Vec<AbstractValue>,
     bounds: &PossibleValues,

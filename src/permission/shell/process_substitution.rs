@@ -1,6 +1,4 @@
-//! Process substitutions: lists that run beside the command that names them.
-//!
-//! It refuses to know programs and what they write to a name.
+//! Follows process substitutions: lists that run next to the command that names them.
 
 use std::rc::Rc;
 
@@ -10,7 +8,7 @@ use super::interpreter::{OutputSubstitution, ShellInterpreter, StandardInput};
 use super::syntax_tree::{CommandList, ProcessSubstitutionDirection};
 
 impl ShellInterpreter {
-    /// The name that stands for `<(…)` or `>(…)`.
+    /// Returns the name that stands for `<(…)` or `>(…)`.
     pub fn interpret_process_substitution(
         &mut self,
         list: &Rc<CommandList>,
@@ -32,7 +30,7 @@ impl ShellInterpreter {
         self.open_process_substitution(out)
     }
 
-    /// Follows a list that runs beside the command that names it.
+    /// Follows a list that runs next to the command that names it.
     fn interpret_concurrent_list(
         &mut self,
         list: &CommandList,
@@ -51,14 +49,14 @@ impl ShellInterpreter {
         out
     }
 
-    /// Tells whether a path is the name of a `>(…)`.
+    /// Returns whether a path is the name of a `>(…)`.
     pub fn is_output_substitution(&self, path: &str) -> bool {
         self.output_substitutions
             .iter()
             .any(|waiting| waiting.name == path)
     }
 
-    /// Lets the list of a `>(…)` read what is written to it.
+    /// Passes written text to the list of a `>(…)`.
     pub fn feed_output_substitution(&mut self, path: &str, texts: PossibleValues) {
         let Some(waiting) = self
             .output_substitutions
@@ -72,7 +70,7 @@ impl ShellInterpreter {
         self.interpret_concurrent_list(&list, &env, &StandardInput::Values(texts));
     }
 
-    /// Follows the lists of a command that nothing known was written to.
+    /// Follows the `>(…)` lists of a command that received no known text.
     pub fn finish_output_substitutions(&mut self, n_before: usize) {
         while self.output_substitutions.len() > n_before {
             if let Some(waiting) = self

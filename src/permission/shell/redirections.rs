@@ -1,6 +1,6 @@
-//! Redirections: where input comes from and output goes.
+//! Follows redirections: where input comes from and where output goes.
 //!
-//! It refuses to know which targets are dangerous.
+//! Which targets are dangerous is not decided here.
 
 use super::abstract_value::{PossibleValues, ShellField};
 use super::environment::ShellEnvironment;
@@ -8,7 +8,7 @@ use super::interpreter::{ShellInterpreter, StandardInput};
 use super::syntax_tree::{RedirectionNode, RedirectionTarget};
 use super::{CommandRedirect, RedirectKind};
 
-/// What the redirections of one command come to.
+/// The result of one command's redirections.
 pub struct RedirectionResult {
     pub redirects: Vec<CommandRedirect>,
     pub stdin: StandardInput,
@@ -112,7 +112,7 @@ impl ShellInterpreter {
         });
     }
 
-    /// What comes from a file.
+    /// Returns the input that comes from a file.
     pub fn stdin_from_file(&self, path: &ShellField, feed: &StandardInput) -> StandardInput {
         if matches!(
             path.text(),
@@ -129,7 +129,7 @@ impl ShellInterpreter {
         }
     }
 
-    /// Puts the output where it is redirected to; answers what is left of it.
+    /// Writes output to its redirect targets; returns the rest of it.
     pub fn redirect_output(&mut self, files: &[String], out: PossibleValues) -> PossibleValues {
         if files.is_empty() {
             return out;

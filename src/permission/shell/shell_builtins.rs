@@ -1,6 +1,6 @@
-//! Builtins that change what the shell remembers, and programs that write files.
+//! Follows builtins that change the shell's state, and programs that write files.
 //!
-//! It refuses to know whether a change is dangerous.
+//! Whether a change is dangerous is not decided here.
 
 use crate::permission::word_list::is_in_word_list;
 
@@ -9,23 +9,23 @@ use super::environment::{ShellEnvironment, VariableValue};
 use super::interpreter::{CommandCall, ShellInterpreter, StandardInput};
 use super::{UNKNOWN_PLACEHOLDER, command_wrappers};
 
-/// The most lines of an input that are told apart.
+/// The most lines of an input that are followed separately.
 const MAX_LINES: usize = 64;
 
-/// Words of the shell that take a name or a number, and evaluate the index in it.
+/// Builtins that take a name or a number and evaluate an index in it.
 const INDEX_EVALUATING_BUILTINS: &str =
     "let read unset declare typeset local export readonly mapfile readarray";
 
-/// Tells whether a word of a test asks about a name or a number.
+/// Returns whether an operator of a test is about a name or a number.
 fn is_numeric_operator(text: &str) -> bool {
     is_in_word_list("-v -R -eq -ne -lt -le -gt -ge", text)
 }
 
-/// Most names that are looked at in one expression.
+/// The most names that are followed in one expression.
 const MAX_NAMES: usize = 32;
 
 impl ShellInterpreter {
-    /// Does what a builtin does to the shell.
+    /// Applies a builtin to the state of the shell.
     pub fn apply_builtin(&mut self, name: &str, call: &CommandCall, env: &mut ShellEnvironment) {
         let compares = || {
             call.arguments()
@@ -63,7 +63,7 @@ impl ShellInterpreter {
         }
     }
 
-    /// What `[[ … ]]` evaluates, where it asks about names and numbers.
+    /// Follows what `[[ … ]]` evaluates, where it is about names and numbers.
     pub fn evaluate_test(&mut self, words: &[PossibleValues], env: &mut ShellEnvironment) {
         let texts = || words.iter().flat_map(PossibleValues::iter);
         // `(( x ))` is one word.
@@ -75,14 +75,14 @@ impl ShellInterpreter {
         }
     }
 
-    /// `x[$(command)]` where a name or a number is wanted: what stands in the brackets is run.
+    /// `x[$(command)]` where a name or a number is expected: the command in the brackets runs.
     pub fn evaluate_index(&mut self, text: &str, env: &mut ShellEnvironment) {
         if text.contains('[') && (text.contains("$(") || text.contains('`')) {
             self.expand_prompt(text, env);
         }
     }
 
-    /// The same where names stand in an expression: their values are read as expressions, too.
+    /// Like [`Self::evaluate_index`] for names in an expression: their values are evaluated as expressions, too.
     pub fn evaluate_names(&mut self, text: &str, env: &mut ShellEnvironment) {
         let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '_';
         for name in text
@@ -123,7 +123,7 @@ impl ShellInterpreter {
         }
     }
 
-    /// `declare_variables -n d=c`: another name of a variable, which may still change.
+    /// `declare -n d=c`: another name for a variable, which may still change.
     fn declare_reference(call: &CommandCall, env: &mut ShellEnvironment) {
         for word in call.arguments() {
             if let Some((name, target)) = command_wrappers::parse_assignment(word.text()) {
@@ -148,7 +148,7 @@ impl ShellInterpreter {
         );
     }
 
-    /// Notes the files that a program has written.
+    /// Records the files that a program has written.
     pub fn record_written_files(
         &mut self,
         name: &str,
@@ -193,14 +193,14 @@ impl ShellInterpreter {
     }
 }
 
-/// What a copy of a program does: the same as the program.
+/// Returns a script for the copy of a program: it does the same as the program.
 fn copied_program_script(program: &ShellField) -> Option<PossibleValues> {
     let (folder, name) = program.text().rsplit_once('/')?;
     let is_program = folder.ends_with("bin") && program.is_fully_known() && !name.is_empty();
     is_program.then(|| PossibleValues::single(AbstractValue::known(format!("'{name}' \"$@\""))))
 }
 
-/// The files that a download goes to.
+/// Returns the files that a download goes to.
 fn download_paths(name: &str, call: &CommandCall) -> Vec<String> {
     let mut paths = Vec::new();
     let mut takes_name = name != "curl";
@@ -250,14 +250,14 @@ fn define_aliases(call: &CommandCall, env: &mut ShellEnvironment) {
     }
 }
 
-/// `define_hash_alias -p /bin/rm ls` makes `ls` run `rm`.
+/// `hash -p /bin/rm ls` makes `ls` run `rm`.
 fn define_hash_alias(call: &CommandCall, env: &mut ShellEnvironment) {
     if call.word_text(1) == "-p" {
         env.set_alias(call.word_text(3), AbstractValue::known(call.word_text(2)));
     }
 }
 
-/// `set -- a b`.
+/// Follows `set -- a b`.
 fn set_positional_arguments(call: &CommandCall, env: &mut ShellEnvironment) {
     let words = call.arguments();
     let mut at = 0;
@@ -297,7 +297,7 @@ fn shift_positional_arguments(call: &CommandCall, env: &mut ShellEnvironment) {
     env.set_variable("@", shifted);
 }
 
-/// The lines of the input, one of which a `read_into_variables` may get.
+/// Returns the lines of the input; `read` may get any one of them.
 fn input_lines(feed: &StandardInput) -> Vec<AbstractValue> {
     let StandardInput::Values(texts) = feed else {
         return vec![AbstractValue::unknown()];
@@ -364,7 +364,7 @@ fn read_into_variables(call: &CommandCall, env: &mut ShellEnvironment) {
     }
 }
 
-/// What the variable at a place gets of a line; the last gets all the rest.
+/// Returns the part of a line that the variable at a position gets; the last one gets all the rest.
 fn line_field(line: &str, at: usize, n_names: usize, separators: &str) -> String {
     let mut rest = line.trim_matches(|c| separators.contains(c) && c != '\0');
     for _ in 0..at {

@@ -1,7 +1,7 @@
-//! Shell text into its syntax: lists, blocks, redirections and here-documents.
+//! Parses shell text into a syntax tree: lists, blocks, redirections and here-documents.
 //!
-//! What it cannot read it notes, and answers with what stood before. It never goes back over more
-//! than one `$((`, so that the work stays linear. It refuses to know what commands mean.
+//! A part that cannot be parsed is recorded, and the part before it is returned. The parser never goes back by more
+//! than one `$((`, so its work stays linear. What commands mean is not known here.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -22,11 +22,11 @@ use here_documents::PendingHereDocument;
 /// Words that end the list before them.
 const LIST_CLOSING_WORDS: [&str; 8] = ["then", "fi", "do", "done", "else", "elif", "esac", "}"];
 
-/// Reads a whole text. With `fixed_span` every span is that one: the text then is no part of the outermost.
+/// Parses a whole text. If `place` is given, every span is that one: the text is then not a part of the outermost text.
 pub fn parse_script(text: &str, place: Option<Range<usize>>, work: &mut StepBudget) -> CommandList {
     let mut parser = ShellParser::new(text, place, work);
     let mut list = parser.parse_list();
-    // A closing word or bracket without its opening one.
+    // This is a closing word or bracket without its opening one.
     while !parser.is_at_end() {
         parser.fail();
         list.items.extend(parser.parse_list().items);
@@ -34,7 +34,7 @@ pub fn parse_script(text: &str, place: Option<Range<usize>>, work: &mut StepBudg
     list
 }
 
-/// Reads a text as the body of a here-document: text with substitutions.
+/// Parses a text as the body of a here-document: text with substitutions.
 pub fn parse_here_document(
     text: &str,
     place: Range<usize>,
@@ -43,15 +43,15 @@ pub fn parse_here_document(
     ShellParser::new(text, Some(place), work).parse_document_pieces()
 }
 
-/// A place in a text.
+/// A parser at a position in a text.
 pub(super) struct ShellParser<'a, 'w> {
     text: &'a str,
     position: usize,
     fixed_span: Option<Range<usize>>,
     pending_documents: Vec<PendingHereDocument>,
-    /// Where `$((` turned out to be a substitution.
+    /// The positions where `$((` is a command substitution.
     not_arithmetic: HashSet<usize>,
-    /// Failures are not noted: the reading may turn out to be the wrong one.
+    /// Failures are not recorded: this attempt may be the wrong one.
     is_trial: bool,
     has_failed: bool,
     budget: &'w mut StepBudget,
@@ -87,7 +87,7 @@ impl<'a, 'w> ShellParser<'a, 'w> {
         self.position >= self.text.len()
     }
 
-    /// Goes past a text if it stands here.
+    /// Consumes a text if it comes next.
     fn eat(&mut self, expected: &str) -> bool {
         let stands = self.remaining_text().starts_with(expected);
         if stands {
@@ -102,7 +102,7 @@ impl<'a, 'w> ShellParser<'a, 'w> {
             .unwrap_or(from..self.position.max(from))
     }
 
-    /// Gives up on the rest of the text.
+    /// Skips the rest of the text.
     fn fail(&mut self) {
         let span = self
             .fixed_span
@@ -121,7 +121,7 @@ impl<'a, 'w> ShellParser<'a, 'w> {
         }
     }
 
-    /// Does something one level deeper, or gives up on the rest.
+    /// Parses something one level deeper, or skips the rest of the text.
     fn parse_nested<T: Default>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> T {
         let here = self.span_from(self.position);
         if !self.budget.enter_level(&here) {
@@ -140,7 +140,7 @@ impl<'a, 'w> ShellParser<'a, 'w> {
         }
     }
 
-    /// Blanks, line continuations and a comment.
+    /// Skips spaces, line continuations and a comment.
     fn skip_blanks(&mut self) {
         loop {
             match self.peek() {
@@ -155,7 +155,7 @@ impl<'a, 'w> ShellParser<'a, 'w> {
         }
     }
 
-    /// Blanks, comments and line ends.
+    /// Skips spaces, comments and line breaks.
     fn skip_lines(&mut self) {
         loop {
             self.skip_blanks();
@@ -166,7 +166,7 @@ impl<'a, 'w> ShellParser<'a, 'w> {
         }
     }
 
-    /// The raw text of the word that stands here, for comparing it with a reserved word.
+    /// Returns the raw text of the next word, to compare it with a reserved word.
     fn peek_word(&self) -> &'a str {
         let rest = self.remaining_text();
         let end = rest.bytes().take(12).position(|byte| {
@@ -194,7 +194,7 @@ impl<'a, 'w> ShellParser<'a, 'w> {
         }
     }
 
-    /// Commands up to a closing word, `)`, `;;` or the end.
+    /// Parses commands up to a closing word, `)`, `;;` or the end.
     fn parse_list(&mut self) -> CommandList {
         let mut list = CommandList::default();
         let mut link = PipelineCondition::Always;
@@ -250,7 +250,7 @@ impl<'a, 'w> ShellParser<'a, 'w> {
         }
     }
 
-    /// `;;`, `;&`, `;;&`: the end of an arm of `case`.
+    /// Returns whether `;;`, `;&` or `;;&` comes next: the end of a `case` arm.
     fn is_case_arm_end(&self) -> bool {
         matches!(self.peek_after(1), Some(b';' | b'&')) && self.peek() == Some(b';')
     }
@@ -311,7 +311,7 @@ impl<'a, 'w> ShellParser<'a, 'w> {
         })
     }
 
-    /// Reads another text, or a part of this one, in its own right.
+    /// Parses another text, or a part of this one, by itself.
     fn parse_other_text<T>(
         &mut self,
         text: &str,
@@ -327,7 +327,7 @@ impl<'a, 'w> ShellParser<'a, 'w> {
     }
 }
 
-/// Puts literal text at the end of a word.
+/// Appends literal text to a word.
 fn push_literal_text(pieces: &mut Vec<WordPiece>, added: &str, quoted: bool) {
     match pieces.last_mut() {
         Some(WordPiece::Text { text, is_quoted }) if *is_quoted == quoted => text.push_str(added),

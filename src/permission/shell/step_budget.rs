@@ -1,42 +1,42 @@
-//! What a reading has cost so far, and what went wrong in it.
+//! Counts the steps of an analysis and collects its doubts.
 //!
-//! It refuses to know time: every limit counts steps.
+//! All limits count steps, never time, so results are the same on every machine.
 
 use std::ops::Range;
 
 use super::{AnalysisDoubt, AnalysisLimitKind, AnalysisLimits};
 
-/// The account of one reading, shared by all texts read in it.
+/// The budget of one analysis, shared by all texts in it.
 pub struct StepBudget {
     pub limits: AnalysisLimits,
     pub doubts: Vec<AnalysisDoubt>,
     steps_spent: usize,
     depth: usize,
-    /// Once a limit of steps is passed nothing more is done.
+    /// Once the step limit is exceeded, nothing more is done.
     is_exhausted: bool,
-    /// Whether a part was not read, so that the words of the whole are wanted.
+    /// Whether a part was not analysed, so that rough words of the whole text are needed.
     pub is_incomplete: bool,
 }
 
-/// Steps that even the shortest text may take.
+/// The steps that even the shortest text may take.
 const BASE_STEPS: usize = 100_000;
 
-/// Steps more for each byte; most scripts take fewer, by far.
+/// Additional steps for each byte; most scripts need far fewer.
 const STEPS_PER_BYTE: usize = 2;
 
 impl AnalysisLimits {
-    /// The steps that a text of so many bytes may take: a short one is never worth as much work as a long one may be.
+    /// Returns the steps that a text of this many bytes may take: short texts get fewer than long ones.
     pub fn steps_for_script(&self, n_bytes: usize) -> usize {
         let of_text = BASE_STEPS.saturating_add(n_bytes.saturating_mul(STEPS_PER_BYTE));
         self.max_steps.min(of_text)
     }
 }
 
-/// More doubts than anybody reads.
+/// More doubts than a user would read.
 const MAX_DOUBTS: usize = 64;
 
 impl StepBudget {
-    /// For a text of so many bytes.
+    /// Makes a budget for a text of this many bytes.
     pub fn new(limits: AnalysisLimits, n_bytes: usize) -> Self {
         let limits = AnalysisLimits {
             max_steps: limits.steps_for_script(n_bytes),
@@ -52,14 +52,14 @@ impl StepBudget {
         }
     }
 
-    /// Notes a doubt once; of very many the first tell enough.
+    /// Records a doubt once; of very many only the first are kept.
     pub fn record_doubt(&mut self, doubt: AnalysisDoubt) {
         if self.doubts.len() < MAX_DOUBTS && !self.doubts.contains(&doubt) {
             self.doubts.push(doubt);
         }
     }
 
-    /// Notes that the text cannot be read from here on.
+    /// Records that the text cannot be parsed from here on.
     pub fn record_unparsable(&mut self, span: Range<usize>) {
         self.is_incomplete = true;
         self.record_doubt(AnalysisDoubt::Unparsable { span });
@@ -71,7 +71,7 @@ impl StepBudget {
         self.record_doubt(AnalysisDoubt::Limit { limit, span });
     }
 
-    /// Counts steps; `false` when there are no more.
+    /// Spends steps; returns `false` when none are left.
     pub fn spend_steps(&mut self, steps: usize, span: &Range<usize>) -> bool {
         if self.is_exhausted {
             return false;
@@ -84,7 +84,7 @@ impl StepBudget {
         !self.is_exhausted
     }
 
-    /// What was counted so far.
+    /// Returns the steps spent so far.
     pub fn steps_spent(&self) -> usize {
         self.steps_spent
     }
@@ -93,7 +93,7 @@ impl StepBudget {
         self.is_exhausted
     }
 
-    /// Goes one level deeper; `false`, with nothing to leave, when that is too deep.
+    /// Enters a deeper level; returns `false`, and enters nothing, when that is too deep.
     pub fn enter_level(&mut self, span: &Range<usize>) -> bool {
         if self.depth >= self.limits.max_depth {
             self.record_exceeded_limit(AnalysisLimitKind::Depth, span);

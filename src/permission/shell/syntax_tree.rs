@@ -1,18 +1,16 @@
-//! The shape of a shell text: lists, blocks, simple commands, words and their pieces.
-//!
-//! It refuses to know what anything in it means.
+//! The syntax tree of a shell text: lists, blocks, simple commands, words and their pieces.
 
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Commands one after the other.
+/// Commands that run one after the other.
 #[derive(Debug, Default)]
 pub struct CommandList {
     pub items: Vec<PipelineItem>,
 }
 
-/// One pipeline and how it is reached.
+/// A pipeline, and when it runs.
 #[derive(Debug)]
 pub struct PipelineItem {
     pub condition: PipelineCondition,
@@ -20,7 +18,7 @@ pub struct PipelineItem {
     pub is_background: bool,
 }
 
-/// When an item runs, seen from the one before it.
+/// When an item runs, depending on the item before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PipelineCondition {
     Always,
@@ -61,7 +59,7 @@ pub enum CommandNodeKind {
         name: String,
         body: Rc<CommandNode>,
     },
-    /// `[[ … ]]`, `(( … ))` and the head of `for ((…))`: their words may hold substitutions.
+    /// `[[ … ]]`, `(( … ))` and the head of `for ((…))`: their words may contain substitutions.
     Test(Vec<RawWord>),
     Coprocess(Box<CommandNode>),
 }
@@ -70,7 +68,7 @@ pub enum CommandNodeKind {
 #[derive(Debug)]
 pub struct ForLoop {
     pub name: String,
-    /// Without words it goes through the arguments.
+    /// `None`: the loop goes through the arguments.
     pub words: Option<Vec<RawWord>>,
     pub body: CommandList,
 }
@@ -94,12 +92,11 @@ pub enum AssignmentValue {
 #[derive(Debug, Default)]
 pub struct RawWord {
     pub pieces: Vec<WordPiece>,
-    /// Set for an operand of `export`, `declare` and their like that assigns.
+    /// Set for an operand of `export`, `declare` and similar builtins that assigns.
     pub assignment: Option<Box<AssignmentNode>>,
     pub span: Range<usize>,
 }
 
-/// A part of a word.
 #[derive(Debug, Clone)]
 pub enum WordPiece {
     Text {
@@ -120,11 +117,11 @@ pub enum WordPiece {
         list: Rc<CommandList>,
         feeds: ProcessSubstitutionDirection,
     },
-    /// `$((…))`: a number, after what its pieces run.
+    /// `$((…))`: a number; its pieces may run commands.
     Arithmetic(Rc<Vec<WordPiece>>),
 }
 
-/// Which way a process substitution goes.
+/// The direction of a process substitution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessSubstitutionDirection {
     /// `<(…)`: the command reads what the list writes.
@@ -145,13 +142,13 @@ pub struct ParameterExpansion {
 #[derive(Debug)]
 pub enum ParameterOperation {
     Plain,
-    /// `${!name}`: the value of the variable that it names.
+    /// `${!name}`: the value of the variable whose name is the value.
     Indirect,
     /// `:-`, `-`, `:=`, `=`.
     Default(Vec<WordPiece>, DefaultOperator),
     /// `:+`, `+`.
     Alternative(Vec<WordPiece>),
-    /// `#`, `##`, `%`, `%%` with its pattern.
+    /// `#`, `##`, `%`, `%%` with their pattern.
     Trim {
         from: TrimSide,
         is_longest: bool,
@@ -163,7 +160,7 @@ pub enum ParameterOperation {
         pattern: Vec<WordPiece>,
         with: Vec<WordPiece>,
     },
-    /// `:offset` and `:offset:length`, its words as they stand.
+    /// `:offset` and `:offset:length`, with unevaluated words.
     Slice(Vec<WordPiece>),
     Lower {
         is_whole: bool,
@@ -173,11 +170,11 @@ pub enum ParameterOperation {
     },
     /// `${#name}`.
     Length,
-    /// Any other; its pieces may hold substitutions.
+    /// Any other operation; its pieces may contain substitutions.
     Other(Vec<WordPiece>),
 }
 
-/// Whether `${name:=word}` is meant or `${name:-word}`.
+/// Whether the operation is `${name:=word}` or `${name:-word}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DefaultOperator {
     Assign,
@@ -204,14 +201,14 @@ pub enum RedirectionTarget {
         operator: &'static str,
         word: RawWord,
     },
-    /// `<<` with its body, filled once the line has ended.
+    /// `<<` with its body, filled at the end of the line.
     HereDocument(Rc<OnceCell<Vec<WordPiece>>>),
     /// `<<<`.
     HereString(RawWord),
 }
 
 impl CommandList {
-    /// A list of one command.
+    /// Makes a list of one command.
     pub fn from_command(command: CommandNode) -> Self {
         let item = PipelineItem {
             condition: PipelineCondition::Always,
@@ -223,7 +220,7 @@ impl CommandList {
 }
 
 impl RawWord {
-    /// The word's text when it is nothing but literal text.
+    /// Returns the word's text if it is only literal text.
     pub fn literal_text(&self) -> Option<String> {
         self.pieces
             .iter()

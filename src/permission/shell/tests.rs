@@ -1,10 +1,10 @@
-//! Texts and what they would run: one line for each command, one for each kind of doubt.
+//! Shell texts and what they would run: one line for each command, one for each kind of doubt.
 
 use super::*;
 
 mod parser_robustness;
 
-/// A reading in lines: `sudo> rm|-rf|x >f <"input" A=1`.
+/// Renders an analysis as lines: `sudo> rm|-rf|x >f <"input" A=1`.
 fn render(reading: &ShellAnalysis) -> Vec<String> {
     let mut lines: Vec<String> = reading.commands.iter().map(line).collect();
     for doubt in &reading.doubts {
@@ -54,7 +54,7 @@ fn line(command: &SimpleCommand) -> String {
     line
 }
 
-/// `_` is what is not known; `…` behind a word: it may be none or several; `^`: it is a pattern.
+/// `_` is an unknown part; `…` after a word: none or several words; `^`: a pattern.
 fn word(word: &ShellWord) -> String {
     let text = word
         .text
@@ -65,10 +65,10 @@ fn word(word: &ShellWord) -> String {
     format!("{text}{splits}{glob}")
 }
 
-/// Holds every text of a table to the lines below it.
+/// Checks every text of a table against the lines below it.
 ///
-/// `# sentence` opens a group; `$ ` stands before a text, `> ` before its further lines, two blanks
-/// before what it would run.
+/// `# sentence` opens a group; `$ ` starts a text, `> ` starts its further lines, and two
+/// spaces start what it would run.
 fn check_table(table: &str) {
     let mut wrong = String::new();
     for case in table.split("\n$ ").skip(1) {

@@ -1,6 +1,4 @@
-//! Words into what they may become: braces, variables, substitutions, splitting.
-//!
-//! It refuses to know what programs do with words.
+//! Expands words to everything that they may become: braces, variables, substitutions, splitting.
 
 use super::abstract_value::{AbstractValue, PossibleValues, ShellField};
 use super::environment::{ShellEnvironment, VariableValue};
@@ -8,10 +6,10 @@ use super::interpreter::ShellInterpreter;
 use super::syntax_tree::{AssignmentNode, AssignmentValue, RawWord, WordPiece};
 use super::{AnalysisLimitKind, UNKNOWN_PLACEHOLDER, brace_expansion};
 
-/// One way that words may turn out.
+/// One possible result of expanding words.
 pub type FieldList = Vec<ShellField>;
 
-/// What one piece may become.
+/// What one piece may expand to.
 pub enum PieceExpansion {
     /// One text; outside of quotes it is split, unless it is a number.
     Text(AbstractValue),
@@ -20,7 +18,7 @@ pub enum PieceExpansion {
     Elements(Vec<AbstractValue>),
 }
 
-/// A word in the making.
+/// A word that is being built.
 #[derive(Clone, Default)]
 struct PartialWord {
     finished_fields: FieldList,
@@ -28,7 +26,7 @@ struct PartialWord {
 }
 
 impl ShellInterpreter {
-    /// Every way that several words may turn out together.
+    /// Returns every possible result of expanding several words together.
     pub fn expand_words(&mut self, raws: &[RawWord], env: &mut ShellEnvironment) -> Vec<FieldList> {
         let mut ways: Vec<FieldList> = vec![Vec::new()];
         for raw in raws {
@@ -38,7 +36,7 @@ impl ShellInterpreter {
         ways
     }
 
-    /// Every way that one word may turn out: none, one or several words each.
+    /// Returns every possible result of expanding one word: none, one or several words each.
     pub fn expand_word(&mut self, raw: &RawWord, env: &mut ShellEnvironment) -> Vec<FieldList> {
         if let Some(assign) = &raw.assignment {
             let value = self.apply_assignment(assign, env);
@@ -74,7 +72,7 @@ impl ShellInterpreter {
         ways
     }
 
-    /// Combines ways of what stands first with ways of what follows.
+    /// Combines the results for the first part with those for the next.
     fn combine_expansions(
         &mut self,
         ways: Vec<FieldList>,
@@ -141,7 +139,7 @@ impl ShellInterpreter {
         partials.into_iter().map(PartialWord::into_fields).collect()
     }
 
-    /// What a run of pieces may be as one text, never split.
+    /// Expands a run of pieces to one text, without splitting.
     pub fn expand_without_splitting(
         &mut self,
         pieces: &[WordPiece],
@@ -165,7 +163,7 @@ impl ShellInterpreter {
         texts
     }
 
-    /// What one piece may become; what it runs is noted once.
+    /// Expands one piece; commands in it are recorded once.
     fn expand_piece(
         &mut self,
         piece: &WordPiece,
@@ -202,7 +200,7 @@ impl ShellInterpreter {
         }
     }
 
-    /// Does an assignment; answers what the variable may hold now.
+    /// Performs an assignment; returns what the variable may contain now.
     pub fn apply_assignment(
         &mut self,
         assign: &AssignmentNode,
@@ -253,7 +251,7 @@ impl ShellInterpreter {
 }
 
 impl PieceExpansion {
-    /// All of it as one text.
+    /// Joins all of it to one text.
     pub fn into_single_value(self) -> AbstractValue {
         match self {
             Self::Text(value) | Self::Unsplit(value) => value,
@@ -349,7 +347,7 @@ impl PartialWord {
     }
 }
 
-/// What separates words: the characters of `IFS`, when they are known.
+/// Returns the characters of `IFS`, which separate words, if they are known.
 fn field_separators(env: &ShellEnvironment) -> Option<String> {
     match env.variable_values("IFS").as_slice() {
         [VariableValue::One(value)] if value.is_fully_known() => Some(value.text.clone()),
@@ -395,7 +393,7 @@ fn is_decimal(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// An array as one text.
+/// Joins an array to one text.
 fn join_elements(values: &[AbstractValue]) -> AbstractValue {
     let mut one = AbstractValue::default();
     for (at, value) in values.iter().enumerate() {
@@ -407,7 +405,7 @@ fn join_elements(values: &[AbstractValue]) -> AbstractValue {
     one
 }
 
-/// `name+=value`.
+/// Performs `name+=value`.
 fn append_to_values(
     old: &[VariableValue],
     new: &[VariableValue],
@@ -435,10 +433,10 @@ fn append_to_values(
     values
 }
 
-/// The highest index that an array is followed to.
+/// The highest index of an array that is followed.
 const MAX_ARRAY_INDEX: usize = 64;
 
-/// `name[index]=value`.
+/// Performs `name[index]=value`.
 fn set_array_element(
     old: &[VariableValue],
     new: &[VariableValue],

@@ -6,7 +6,7 @@ use super::super::rule::{Rule, RuleLayer, RuleOrigin};
 use super::super::wildcard;
 use super::*;
 
-/// `permission pattern action`, with blanks between; the pattern may hold some.
+/// `permission pattern action`, separated by spaces; the pattern may contain spaces.
 fn rules(lines: &[&str]) -> RuleSet {
     let rule = |(at, line): (usize, &&str)| {
         let (permission, rest) = line.split_once(' ').unwrap();

@@ -1,6 +1,6 @@
-//! What holds children: its arguments, and what a held child really cannot do.
+//! Tests of the bubblewrap arguments, and of what a sandboxed child really cannot do.
 //!
-//! Needs a bubblewrap that works.
+//! These tests need a working bubblewrap.
 
 use std::fs;
 
@@ -74,7 +74,7 @@ fn a_place_is_replaced_by_another_folder_and_network_and_processes_are_its_own()
     );
 }
 
-/// Runs a script in a folder of its own, held so, and gives its story with the folder.
+/// Runs a script in a folder of its own with these mounts, and returns its output with the folder.
 async fn held(script: &str, places: &[(&str, SandboxMount)]) -> (CommandOutput, tempfile::TempDir) {
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     let root = folder.path().canonicalize().unwrap();
@@ -176,7 +176,8 @@ async fn a_held_child_carries_its_mark_and_gives_its_exit_code() {
 
 #[tokio::test]
 async fn whoever_is_left_of_a_held_child_is_swept() {
-    // Where it has process ids of its own, one that it prints means nothing here; a lock that it inherits tells whether it lives.
+    // With its own process ids, a printed id means nothing here; a lock that the process inherits shows
+    // whether it lives.
     let script = "exec 9> ../turn/held; flock 9 && echo held; setsid sleep 600 &";
     let (finished, folder) = held(script, EXECUTE).await;
     assert_eq!(finished.stdout.to_text(), "held\n");
@@ -206,7 +207,7 @@ async fn without_a_bubblewrap_that_works_it_says_why() {
 
 #[tokio::test]
 async fn a_held_child_sees_its_own_processes_alone_and_what_it_left_ends_with_it() {
-    // The number of this very process is nobody's in there, or somebody else's.
+    // The id of this process does not exist in there, or belongs to another process.
     let own = std::process::id();
     let script = format!(
         "tr '\\0' ' ' < /proc/{own}/cmdline 2>/dev/null; kill -0 {own} 2>/dev/null && echo seen

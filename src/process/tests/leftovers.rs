@@ -1,4 +1,4 @@
-//! Processes of a program that died are found and ended.
+//! Tests that processes of a dead program are found and ended.
 
 use std::io::{BufRead, BufReader, Lines};
 use std::process::{ChildStdout, Command, Stdio};
@@ -6,7 +6,7 @@ use std::process::{ChildStdout, Command, Stdio};
 use super::super::process_table::read_identity;
 use super::*;
 
-/// A process as a program that is gone would have left it.
+/// Starts a process as a dead program would have left it.
 fn left_behind(mark: &str) -> std::process::Child {
     Command::new("sleep")
         .arg("1000")
@@ -62,7 +62,7 @@ async fn a_stranger_with_a_leftovers_number_is_let_alone() {
     stranger.wait().unwrap();
 }
 
-/// Needs a bubblewrap that works.
+/// Needs a working bubblewrap.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_contained_leftover_is_found_though_it_cleared_its_environment() {
@@ -104,7 +104,7 @@ async fn an_intermediary_does_what_its_test_asks() {
         return;
     };
     become_subreaper().unwrap();
-    // One lives on when its input ends; the other slipped away without mark, session and parent.
+    // One lives on when its input ends; the other escaped without mark, session and parent.
     let mut running = spawn(&sh(
         "echo $$; (setsid env -i sh -c 'echo $$; exec sleep 1000' &); exec sleep 1000",
     ))
@@ -122,7 +122,7 @@ async fn an_intermediary_does_what_its_test_asks() {
     }
 }
 
-/// Runs the intermediary; gives it and the two processes below it.
+/// Runs the intermediary; returns it and the two processes below it.
 fn intermediary(
     task: &str,
 ) -> (
@@ -141,7 +141,7 @@ fn intermediary(
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    // The pipe stays with the caller: its test harness ends badly when nobody reads.
+    // The caller keeps the pipe: the intermediary's test harness fails if its output has no reader.
     let mut lines = BufReader::new(intermediary.stdout.take().unwrap()).lines();
     let pids = lines
         .by_ref()
@@ -156,7 +156,7 @@ async fn a_child_dies_with_the_program() {
     program.kill().unwrap();
     program.wait().unwrap();
     until("the child's death", || !is_alive(below[0])).await;
-    // The stray one carries no mark and had no chance; it is ended here.
+    // The stray process carries no mark, so the program cannot find it; it is ended here.
     nix::sys::signal::kill(
         nix::unistd::Pid::from_raw(below[1].pid as i32),
         nix::sys::signal::Signal::SIGKILL,

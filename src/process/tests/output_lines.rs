@@ -1,4 +1,4 @@
-//! What a child writes arrives as lines, what it is sent arrives whole.
+//! Tests that what a child writes arrives as lines, and that what it is sent arrives whole.
 
 use super::*;
 
@@ -92,7 +92,8 @@ async fn a_slow_reader_slows_a_flooding_child() {
             .unwrap_or(0)
     };
     assert!(matches!(running.next_event().await, OutputEvent::Stdout(_)));
-    // The child stands still once pipe and channel are full: its state is "sleeping" and its count does not move.
+    // The child makes no progress once pipe and channel are full: its state is "sleeping" and its count does
+    // not change.
     let (mut last, mut unmoved) = (0, 0);
     until("the child to stand still", || {
         unmoved = if written() == last { unmoved + 1 } else { 0 };

@@ -1,4 +1,5 @@
-//! What real processes are at: one that sleeps, one that computes, one that reads, one that is stopped.
+//! Tests of the activity of real processes: one that sleeps, one that computes, one that reads, one that is
+//! stopped.
 
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use nix::unistd::Pid;
 
 use super::*;
 
-/// The process of the family whose command line begins so, once it is as wanted.
+/// Waits for the process in the tree whose command line starts like this and that is in the expected state.
 async fn until_one(
     running: &RunningChild,
     command: &str,

@@ -1,10 +1,11 @@
-//! Children are ended, and everything that they started.
+//! Tests that children are ended with everything that they started.
 
 use tokio_util::sync::CancellationToken;
 
 use super::*;
 
-/// A child that started `script` in its background, and the process whose number `script` wrote.
+/// Starts a child that runs `script` in its background, and returns it with the process whose pid `script`
+/// wrote.
 async fn with_descendant(script: &str) -> (tempfile::TempDir, RunningChild, ProcessIdentity) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pid");
@@ -24,14 +25,14 @@ async fn interrupt_is_tried_before_term_and_term_before_kill() {
         running.next_event().await,
         OutputEvent::Stdout("ready".to_owned())
     );
-    // Long for a shell on a busy machine, which says a word in each.
+    // Long enough for a shell on a busy machine, which prints a word in each step.
     let step = Duration::from_secs(3);
     running.stop_handle().start_stopping(StopLadder(vec![
         (StopRung::Interrupt, step),
         (StopRung::Terminate, step),
     ]));
     let told = collect_output(&mut running).await;
-    // The shell tells of children that a signal ended, too.
+    // The shell also reports children that a signal ended.
     let ours: Vec<&str> = told
         .lines()
         .filter(|line| !line.starts_with("err:"))
@@ -131,8 +132,8 @@ async fn ended_orphans_are_buried() {
 
 #[tokio::test]
 async fn a_pipe_in_strange_hands_does_not_hold_the_end_up() {
-    // Without its mark, in a session of its own, its parent gone: nobody can tell whose it is while
-    // another child that may have left it still runs.
+    // Without mark and parent, in its own session: nothing shows where it came from while another child that
+    // may have left it is still running.
     become_subreaper().unwrap();
     let mut elder = spawn(&sh("read go")).await.unwrap();
     let (_folder, mut running, stranger) = with_descendant(

@@ -1,39 +1,38 @@
-//! The arguments of `claude` that a scripted agent honours; all others are accepted and ignored.
+//! Parses the arguments of `claude` that a scripted agent supports; all others are accepted and ignored.
 
 use serde_json::Value;
 
 use crate::scripted::mcp_client::ToolServerCommand;
 
-/// Which conversation the process takes part in.
+/// The conversation that the process uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClaudeConversationStart {
-    /// A new one of any id.
+    /// A new one with any id.
     NewWithAnyId,
-    /// `--session-id`: a new one of this id.
+    /// `--session-id`: a new one with this id.
     NewWithId(String),
-    /// `--resume`: the one of this id.
+    /// `--resume`: the existing one with this id.
     Resume(String),
 }
 
-/// The honoured arguments.
+/// The supported arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptedClaudeFlags {
-    /// Which conversation.
     pub start: ClaudeConversationStart,
     /// `--model`.
     pub model: Option<String>,
-    /// `--permission-permission_mode`.
+    /// `--permission-mode`.
     pub permission_mode: String,
     /// `--replay-user-messages`.
     pub replay_user_messages: bool,
     /// The tools of `permissions.ask` in `--settings`.
     pub ask_tools: Vec<String>,
-    /// The host's server of `--mcp-config`.
+    /// The host's tool server in `--mcp-config`.
     pub mcp_server: Option<ToolServerCommand>,
 }
 
 impl ScriptedClaudeFlags {
-    /// Finds the honoured arguments among all, as `--flag value` or `--flag=value`.
+    /// Finds the supported arguments among all, as `--flag value` or `--flag=value`.
     pub fn parse(arguments: &[String]) -> Self {
         let value = |names: &[&str]| {
             arguments.iter().enumerate().find_map(|(index, argument)| {
@@ -70,7 +69,7 @@ impl ScriptedClaudeFlags {
     }
 }
 
-/// Reads `permissions.ask` of settings given as JSON or as the path of a file.
+/// Reads `permissions.ask` from settings that are given as JSON or as the path of a file.
 fn read_ask_rules(settings: &str) -> Vec<String> {
     let text = if settings.trim_start().starts_with('{') {
         settings.to_owned()

@@ -1,26 +1,23 @@
-//! The frames of `claude --output-format stream_event-json`, built from values.
+//! Builds the frames of `claude --output-format stream-json` from values.
 //!
-//! Knows what a frame looks like, not when it is sent. Every builder here is compared with
+//! It knows the format of each frame; when to send it is decided elsewhere. Every builder here is compared with
 //! recorded streams of Claude Code 2.1.330 (`fidelity.rs`).
 
 use serde_json::{Map, Value, json};
 
-/// What every frame of a process shares.
+/// Builds frames with the values that all frames of a process share.
 #[derive(Debug, Clone)]
 pub struct ClaudeFrameBuilder {
-    /// The conversation's id.
     pub session_id: String,
-    /// The model.
     pub model: String,
-    /// The program's version.
+    /// The version of the program.
     pub version: String,
-    /// The working directory.
     pub cwd: String,
-    /// `--permission-permission_mode`.
+    /// `--permission-mode`.
     pub permission_mode: String,
 }
 
-/// Returns a fresh id.
+/// Returns a fresh UUID.
 pub fn new_uuid() -> String {
     uuid::Uuid::new_v4().to_string()
 }
@@ -29,26 +26,26 @@ fn timestamp() -> String {
     format!("{:.3}", jiff::Timestamp::now())
 }
 
-/// An answer to a request of the host.
+/// Builds a successful answer to a request of the host.
 pub fn control_success(request: &Value, response: Value) -> Value {
     let response = json!({"subtype": "success", "request_id": request, "response": response});
     json!({"type": "control_response", "response": response})
 }
 
-/// A refusal of a request of the host.
+/// Builds an error answer to a request of the host.
 pub fn control_error(request: &Value, error: &str, code: &str) -> Value {
     let response =
         json!({"subtype": "error", "request_id": request, "error": error, "error_code": code});
     json!({"type": "control_response", "response": response})
 }
 
-/// The taking back of a request of ours.
+/// Builds the frame that cancels a request of ours.
 pub fn control_cancel(request: &str) -> Value {
     json!({"type": "control_cancel_request", "request_id": request})
 }
 
 impl ClaudeFrameBuilder {
-    /// What `initialize` is answered with.
+    /// Builds the answer to `initialize`.
     pub fn initialize_response(&self) -> Value {
         json!({
             "commands": [], "agents": [], "output_style": "default",
@@ -60,7 +57,7 @@ impl ClaudeFrameBuilder {
         })
     }
 
-    /// How far a user line with an id has come.
+    /// Builds the frame that reports the state of a user line with an id.
     pub fn command_lifecycle(&self, command: &str, state: &str) -> Value {
         json!({
             "type": "command_lifecycle", "command_uuid": command, "state": state,
@@ -68,7 +65,7 @@ impl ClaudeFrameBuilder {
         })
     }
 
-    /// The begin of a turn.
+    /// Builds the frame that starts a turn.
     pub fn system_init(&self) -> Value {
         json!({
             "type": "system", "subtype": "init", "cwd": self.cwd, "session_id": self.session_id,
@@ -87,7 +84,7 @@ impl ClaudeFrameBuilder {
         })
     }
 
-    /// The model is about to be asked.
+    /// Builds the frame before a request to the model.
     pub fn requesting_status(&self) -> Value {
         json!({
             "type": "system", "subtype": "status", "status": "requesting",
@@ -95,7 +92,7 @@ impl ClaudeFrameBuilder {
         })
     }
 
-    /// A request to the model is tried again.
+    /// Builds the frame about a retried request to the model.
     pub fn api_retry(
         &self,
         attempt: u32,
@@ -111,7 +108,7 @@ impl ClaudeFrameBuilder {
         })
     }
 
-    /// The plan's limit is used up until this instant, in seconds since 1970.
+    /// Builds the frame about a used-up plan limit that resets at this instant, in seconds since 1970.
     pub fn rate_limit_rejected(&self, resets_at: i64) -> Value {
         json!({
             "type": "rate_limit_event",
@@ -123,7 +120,7 @@ impl ClaudeFrameBuilder {
         })
     }
 
-    /// An estimate of how much was thought.
+    /// Builds the frame with an estimate of the thinking tokens.
     pub fn thinking_tokens(&self, estimated: usize, more: usize) -> Value {
         json!({
             "type": "system", "subtype": "thinking_tokens", "estimated_tokens": estimated,
@@ -131,7 +128,7 @@ impl ClaudeFrameBuilder {
         })
     }
 
-    /// The echo of a user line.
+    /// Builds the echo of a user line.
     pub fn user_message_replay(&self, content: &Value, uuid: &str) -> Value {
         json!({
             "type": "user", "message": {"role": "user", "content": content},
@@ -140,7 +137,7 @@ impl ClaudeFrameBuilder {
         })
     }
 
-    /// An event of the model's stream.
+    /// Builds the frame around an event of the model's stream.
     pub fn stream_event(&self, message: &str, event: Value) -> Value {
         let shows_thinking = event["type"] == "message_start"
             || event["content_block"]["type"] == "thinking"
@@ -159,7 +156,7 @@ impl ClaudeFrameBuilder {
         frame
     }
 
-    /// The event that begins a message.
+    /// Builds the event that starts a message.
     pub fn message_start(&self, message: &str) -> Value {
         let body = json!({
             "id": message, "type": "message", "role": "assistant", "model": self.model,
@@ -168,7 +165,7 @@ impl ClaudeFrameBuilder {
         self.stream_event(message, json!({"type": "message_start", "message": body}))
     }
 
-    /// The event that ends a message which was not taken back.
+    /// Builds the event that completes a message which was not withdrawn.
     pub fn message_delta(&self, message: &str, stop_reason: &Value) -> Value {
         let delta = json!({"stop_reason": stop_reason, "stop_sequence": null});
         self.stream_event(
@@ -177,7 +174,7 @@ impl ClaudeFrameBuilder {
         )
     }
 
-    /// The last event of a message; `abandoned` is the first of its blocks that is void.
+    /// Builds the last event of a message; `abandoned` is the index of its first void block.
     pub fn message_stop(&self, message: &str, abandoned: Option<usize>) -> Value {
         let mut frame = self.stream_event(message, json!({"type": "message_stop"}));
         if let Some(index) = abandoned {
@@ -187,7 +184,7 @@ impl ClaudeFrameBuilder {
         frame
     }
 
-    /// A finished block of a message.
+    /// Builds the frame with a finished block of a message.
     pub fn assistant_message(&self, message: &str, block: &Value) -> Value {
         let mut frame = json!({
             "type": "assistant",
@@ -206,7 +203,7 @@ impl ClaudeFrameBuilder {
         frame
     }
 
-    /// An API error shown as a message of the agent.
+    /// Builds an API error that is shown as a message of the agent.
     pub fn api_error_message(&self, text: &str, error: &str) -> Value {
         json!({
             "type": "assistant",
@@ -229,7 +226,7 @@ impl ClaudeFrameBuilder {
         })
     }
 
-    /// The request to use a tool.
+    /// Builds the request to use a tool.
     pub fn can_use_tool(&self, request: &str, tool: &ScriptedClaudeToolCall) -> Value {
         let mut body = json!({
             "subtype": "can_use_tool", "tool_name": tool.name, "display_name": tool.name,
@@ -242,7 +239,7 @@ impl ClaudeFrameBuilder {
         json!({"type": "control_request", "request_id": request, "request": body})
     }
 
-    /// What the host's hook is asked before a call.
+    /// Builds the question to the host's hook before a call.
     pub fn hook_callback(&self, request: &str, hook: &str, tool: &ScriptedClaudeToolCall) -> Value {
         let input = json!({
             "session_id": self.session_id, "transcript_path": "", "cwd": self.cwd, "permission_mode": self.permission_mode,
@@ -255,7 +252,7 @@ impl ClaudeFrameBuilder {
         json!({"type": "control_request", "request_id": request, "request": body})
     }
 
-    /// The result of a tool call.
+    /// Builds the result of a tool call.
     pub fn tool_result(
         &self,
         tool: &ScriptedClaudeToolCall,
@@ -276,7 +273,7 @@ impl ClaudeFrameBuilder {
         frame
     }
 
-    /// A note of the program to the model, in the user's name.
+    /// Builds a note of the program to the model, written as a user message.
     pub fn user_note(&self, text: &str) -> Value {
         self.user_message(json!([{"type": "text", "text": text}]))
     }
@@ -289,7 +286,7 @@ impl ClaudeFrameBuilder {
         })
     }
 
-    /// The end of a turn.
+    /// Builds the end of a turn.
     pub fn result(&self, end: &ScriptedClaudeTurnResult) -> Value {
         let model_usage = json!({self.model.as_str(): model_usage(end.total_tokens.0, end.total_tokens.1, end.cost_usd)});
         let mut frame = json!({
@@ -329,7 +326,7 @@ impl ClaudeFrameBuilder {
         frame
     }
 
-    /// The only frame of a process that does not know the conversation it was to resume.
+    /// Builds the only frame of a process that does not know the conversation to resume.
     pub fn unknown_conversation(&self, asked: &str) -> Value {
         json!({
             "type": "result", "subtype": "error_during_execution", "duration_ms": 0,
@@ -342,40 +339,38 @@ impl ClaudeFrameBuilder {
     }
 }
 
-/// A tool call.
+/// A tool call of the scripted claude.
 #[derive(Debug, Clone)]
 pub struct ScriptedClaudeToolCall {
-    /// Its id.
     pub id: String,
-    /// The tool.
     pub name: String,
-    /// What it is called with.
+    /// The input of the call.
     pub input: Value,
-    /// One line for people.
+    /// One line that describes the call to the user.
     pub description: String,
 }
 
-/// What came of a tool call.
+/// The result of a tool call.
 #[derive(Debug, Clone)]
 pub struct ScriptedClaudeToolResult {
-    /// What the model reads.
+    /// The text for the model.
     pub content: String,
-    /// Whether it failed; some tools do not say.
+    /// Whether it failed; some tools do not report that.
     pub is_error: Option<bool>,
-    /// What the host reads.
+    /// The details for the host.
     pub detail: Value,
-    /// Who decided.
+    /// Who decided about the call.
     pub meta: Map<String, Value>,
 }
 
-/// Everything that the end of a turn tells.
+/// Everything that the end of a turn reports.
 #[derive(Debug, Clone)]
 pub struct ScriptedClaudeTurnResult {
     /// `success` or `error_during_execution`.
     pub subtype: &'static str,
-    /// How it really ended.
+    /// How the turn really ended.
     pub terminal_reason: &'static str,
-    /// Whether it failed.
+    /// Whether the turn failed.
     pub is_error: bool,
     /// The last message, or what went wrong.
     pub text: String,
@@ -383,21 +378,21 @@ pub struct ScriptedClaudeTurnResult {
     pub stop_reason: Value,
     /// The HTTP status of an API error.
     pub api_error_status: Value,
-    /// Calls that were not allowed.
+    /// The calls that were denied.
     pub denials: Vec<Value>,
     /// How many times the model was asked.
     pub n_turns: u64,
-    /// Tokens of this turn, read and written.
+    /// Tokens of this turn: read and written.
     pub turn_tokens: (u64, u64),
-    /// Tokens of the conversation, read and written.
+    /// Tokens of the conversation: read and written.
     pub total_tokens: (u64, u64),
-    /// US dollars of the conversation.
+    /// The cost of the conversation in US dollars.
     pub cost_usd: f64,
     /// How long the turn took.
     pub duration_ms: u64,
-    /// The place among the results of this process, from 0.
+    /// The position among the results of this process, from 0.
     pub index: u64,
-    /// Why a turn began that nobody asked for.
+    /// What started the turn, if the user did not.
     pub origin: Option<Value>,
 }
 

@@ -1,26 +1,26 @@
-//! The hook before each call: the host's quick word, ahead of the CLI's own rules.
+//! Imitates the hook before each call, whose answer comes before the CLI's own rules.
 //!
-//! Knows of hooks only this one, for every tool; a host that answers it with an error blocks the call.
+//! This is the only supported hook, for every tool; if the host answers it with an error, the call is blocked.
 
 use serde_json::{Value, json};
 
 use super::frames::{ScriptedClaudeToolCall, new_uuid};
 use super::{ScriptedClaude, ScriptedClaudeStop};
 
-/// What the hook says of a call.
+/// The hook's decision about a call.
 pub(super) enum ScriptedHookDecision {
-    /// Nothing: the CLI's own rules decide.
+    /// No decision: the CLI's own rules decide.
     Defer,
-    /// It goes ahead unasked.
+    /// The call runs without asking.
     Allow,
-    /// It does not go ahead, for this reason.
+    /// The call does not run, for this reason.
     Deny(String),
-    /// The host is to be asked.
+    /// The host must be asked.
     Ask,
 }
 
 impl ScriptedClaude {
-    /// Takes the host's hook, and says so.
+    /// Registers the host's hook and builds the answer.
     pub(super) fn on_initialize(&mut self, hooks: &Value) -> Value {
         let mut told = self.frame_builder.initialize_response();
         self.hook_callback_id = hooks["PreToolUse"][0]["hookCallbackIds"][0]
@@ -32,7 +32,7 @@ impl ScriptedClaude {
         told
     }
 
-    /// Asks the hook, where the host has one, about a call.
+    /// Asks the host's hook about a call, if there is one.
     pub(super) fn call_pre_tool_use_hook(
         &mut self,
         tool: &ScriptedClaudeToolCall,

@@ -1,4 +1,4 @@
-//! What an interrupt, or a denial that stops, leaves of a turn of claude.
+//! Ends a turn of claude after an interrupt, or after a denial that stops the turn.
 
 use serde_json::{Value, json};
 
@@ -8,13 +8,13 @@ use super::{
     ScriptedClaude, ScriptedClaudeStop, ScriptedMessage, ScriptedTurnOutcome, ScriptedTurnPhase,
 };
 
-/// What the model is told of a call that an interrupt ended.
+/// The tool result of a call that an interrupt ended.
 const TOOL_REJECTED_MESSAGE: &str = "The user doesn't want to proceed with this tool use. The tool use was rejected \
     (eg. if it was a file edit, the new_string was NOT written to the file). STOP what you are doing and \
     wait for the user to tell you how to proceed.";
 
 impl ScriptedClaude {
-    /// Ends the turn after a denial that stops; the result is sent here, so nothing is left to say.
+    /// Ends the turn after a denial that stops it; the result is sent here, so the caller sends nothing more.
     pub(super) fn end_after_denial(&mut self) -> ScriptedClaudeStop {
         self.runtime.send(
             &self
@@ -29,7 +29,7 @@ impl ScriptedClaude {
         ScriptedClaudeStop::Interrupted
     }
 
-    /// Says what an interrupt leaves of the turn. Does nothing when the result is already out.
+    /// Sends the frames that end an interrupted turn. Does nothing if the result was already sent.
     pub(super) fn end_interrupted_turn(&mut self) {
         let Some(playing) = &mut self.active_turn else {
             return;

@@ -1,6 +1,6 @@
-//! What claude does for each action of a script; calls of tools are `call.rs`'s.
+//! Performs the actions of a script as claude would; tool calls are in `tool_calls.rs`.
 //!
-//! Knows the order of the frames around an action; their shapes are `frames.rs`'s.
+//! It knows the order of the frames around an action; their format is in `frames.rs`.
 
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ use crate::scripted::script::{
 use crate::scripted::seconds_from_now;
 
 impl ScriptedClaude {
-    /// Does what a list of actions says.
+    /// Performs a list of actions.
     pub(super) fn perform_actions(
         &mut self,
         actions: &[ScriptAction],
@@ -66,7 +66,7 @@ impl ScriptedClaude {
         }
     }
 
-    /// Returns the message that is streamed, beginning one where there is none.
+    /// Returns the message that is being streamed, starting one if there is none.
     pub(super) fn open_message(&mut self) -> ScriptedMessage {
         if let Some(message) = self
             .active_turn
@@ -111,7 +111,7 @@ impl ScriptedClaude {
         self.set_phase(ScriptedTurnPhase::Idle);
     }
 
-    /// Ends the message that is streamed, if there is one.
+    /// Ends the message that is being streamed, if there is one.
     pub(super) fn close_message(&mut self, stop_reason: &str) {
         let message = self
             .active_turn
@@ -197,7 +197,7 @@ impl ScriptedClaude {
         Ok(())
     }
 
-    /// Half a message that is taken back, then the notice of a retry.
+    /// Sends half a message that is then withdrawn, and the notice of a retry.
     fn send_cut_text(&mut self, speech: &ScriptSpeech) -> Result<(), ScriptedClaudeStop> {
         let message = self.start_text_block();
         self.stream_deltas(speech, &message, ["text_delta", "text"])?;
@@ -296,7 +296,7 @@ impl ScriptedClaude {
     }
 }
 
-/// What claude says of a failure.
+/// How claude reports a failure.
 struct ScriptedClaudeFailure {
     status: Value,
     error: &'static str,

@@ -1,4 +1,4 @@
-//! Whole turns of the scripted `claude`, frame by frame.
+//! Tests whole turns of the scripted `claude`, frame by frame.
 
 use serde_json::{Value, json};
 
@@ -282,7 +282,8 @@ fn tokens_and_costs_are_running_totals_over_restarts() {
     assert_eq!(totals, ["0.5 7 7", "1.0 14 7"]);
 }
 
-/// Plays a command that claude would ask about, with a hook that answers so; tells what was asked and came of it.
+/// Plays a command that claude would ask about, with a hook that gives this answer; returns what was asked and the
+/// result.
 fn weighed(answer: &Value) -> String {
     let folder = tempfile::tempdir().unwrap();
     let claude = ScriptedAgentHarness::new(

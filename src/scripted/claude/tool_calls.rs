@@ -1,6 +1,6 @@
-//! Calls of tools by claude: the call, the host's word on it, what comes of it.
+//! Performs tool calls as claude would: the call, the host's decision, the result.
 //!
-//! Knows the order of the frames around a call; their shapes are `frames.rs`'s.
+//! It knows the order of the frames around a call; their format is in `frames.rs`.
 
 use std::path::{Path, PathBuf};
 
@@ -15,30 +15,30 @@ use crate::scripted::script::{
     ScriptAskPolicy, ScriptCommand, ScriptFileEdit, ScriptFileWrite, ScriptQuestion, ScriptToolCall,
 };
 
-/// The answer to a request.
+/// The answer to a permission request.
 enum ScriptedPermissionDecision {
-    /// It goes ahead with this input.
+    /// The call runs with this input.
     Allow { input: Value },
-    /// It does not go ahead; the model is told why.
+    /// The call does not run; the model receives the message.
     Deny { message: String },
-    /// It does not go ahead and the turn ends.
+    /// The call does not run and the turn ends.
     DenyAndStop { message: String },
 }
 
-/// What came of a tool.
+/// The result of a file change.
 enum ScriptedFileChangeOutcome {
     Applied,
     NotApplied,
 }
 
-/// Whether a call is asked about.
+/// Whether the host is asked about a call.
 enum ApprovalRequirement {
     Required,
     NotRequired,
 }
 
 impl ScriptedClaude {
-    /// Streams a tool call and, where `ask_tools`, waits for the host's word on it.
+    /// Streams a tool call and, if `ask` says so, waits for the host's decision.
     fn start_tool_call(
         &mut self,
         name: &str,
@@ -105,7 +105,7 @@ impl ScriptedClaude {
         })
     }
 
-    /// Puts a request about a call to the host and waits for its answer; `None` when none can come any more.
+    /// Sends a request about a call to the host and waits for its answer; `None` if no answer can come any more.
     pub(super) fn send_request(
         &mut self,
         frame: &Value,
@@ -307,7 +307,7 @@ impl ScriptedClaude {
         })
     }
 
-    /// Changes a file, after asking where claude would.
+    /// Changes a file, after asking if claude would ask.
     fn change_file(
         &mut self,
         name: &'static str,
@@ -355,7 +355,7 @@ impl ScriptedClaude {
         Ok(done)
     }
 
-    /// Calls a tool of the host's; its server is started for it.
+    /// Calls a tool of the host; its server is started for this call.
     pub(super) fn call_tool(&mut self, used: &ScriptToolCall) -> Result<(), ScriptedClaudeStop> {
         let name = format!("mcp__agent_collab__{}", used.tool);
         let input = expand_strings(&used.input, &|text| self.expand_placeholders(text));
@@ -394,7 +394,7 @@ impl ScriptedClaude {
         })
     }
 
-    /// The line that answers a call; empty where nobody does.
+    /// Returns the line that answers a call; empty if there is no answer.
     fn run_tool_call(&mut self, call: ScriptedToolCall) -> Result<String, ScriptedClaudeStop> {
         let started = self.flags.mcp_server.clone();
         let started = started.map(|server| server.through_client(&self.script.tool_client));
@@ -461,7 +461,7 @@ impl ScriptedClaude {
     }
 }
 
-/// Reads the host's answer to `can_use_tool`.
+/// Parses the host's answer to `can_use_tool`.
 fn parse_permission_decision(answer: &Value, asked: &Value) -> ScriptedPermissionDecision {
     let body = &answer["response"];
     let message = body["message"].as_str().map(str::to_owned);
@@ -517,7 +517,7 @@ fn accepted_meta() -> Map<String, Value> {
     )])
 }
 
-/// What a tool result tells of who decided.
+/// Builds the part of a tool result that says who decided.
 pub(super) fn tool_result_meta(entries: &[(&str, Value)]) -> Map<String, Value> {
     entries
         .iter()

@@ -1,6 +1,6 @@
-//! The frames of `codex app-server`, built from values.
+//! Builds the frames of `codex app-server` from values.
 //!
-//! Knows what a frame looks like, not when it is sent. Every builder here is compared with
+//! It knows the format of each frame; when to send it is decided elsewhere. Every builder here is compared with
 //! recorded streams of codex 0.169.0 (`fidelity.rs`).
 
 use serde_json::{Value, json};
@@ -8,41 +8,39 @@ use serde_json::{Value, json};
 use super::ScriptedThread;
 use crate::scripted::runtime::ScriptedFileChange;
 
-/// Which turn of which thread a frame belongs to.
+/// The turn and the thread that a frame belongs to.
 #[derive(Debug, Clone)]
 pub struct ScriptedTurnIds {
-    /// The thread.
     pub thread: String,
-    /// The turn.
     pub turn: String,
 }
 
-/// Milliseconds since 1970.
+/// Returns the current time in milliseconds since 1970.
 pub fn now_ms() -> i64 {
     jiff::Timestamp::now().as_millisecond()
 }
 
-/// A notification.
+/// Builds a notification.
 pub fn notification(method: &str, params: Value) -> Value {
     json!({"method": method, "params": params, "emittedAtMs": now_ms()})
 }
 
-/// A request of the server.
+/// Builds a request of the server.
 pub fn request(id: u64, method: &str, params: Value) -> Value {
     json!({"method": method, "id": id, "params": params})
 }
 
-/// An answer.
+/// Builds a successful answer.
 pub fn response(id: &Value, result: Value) -> Value {
     json!({"id": id, "result": result})
 }
 
-/// A refusal.
+/// Builds an error answer.
 pub fn error_response(id: &Value, message: &str) -> Value {
     json!({"error": {"code": -32600, "message": message}, "id": id})
 }
 
-/// The thread object.
+/// Builds the thread object.
 pub fn thread_object(id: &str, cwd: &str, model: &str, version: &str) -> Value {
     let now = now_ms() / 1000;
     json!({
@@ -60,7 +58,7 @@ pub fn thread_object(id: &str, cwd: &str, model: &str, version: &str) -> Value {
     })
 }
 
-/// What `hooks_list/list` answers: the hook of the command line, trusted by its hash. It is never run.
+/// Builds the answer to `hooks/list`: the command-line hook, trusted by its hash. The hook is never run.
 pub fn hooks_list(trusted: &Option<String>, params: &Value) -> Value {
     let hooks: Vec<Value> = trusted
         .iter()
@@ -75,7 +73,7 @@ pub fn hooks_list(trusted: &Option<String>, params: &Value) -> Value {
     json!({"data": [{"cwd": params["cwds"][0], "hooks": hooks, "warnings": [], "errors": []}]})
 }
 
-/// What `thread_object/start` and `thread_object/resume` answer.
+/// Builds the answer to `thread/start` and `thread/resume`.
 pub(super) fn thread_opened(thread: &Value, opened: &ScriptedThread) -> Value {
     let profile = opened.profile.as_ref();
     let profile = profile.map(|id| json!({"id": id, "extends": null}));
@@ -89,7 +87,7 @@ pub(super) fn thread_opened(thread: &Value, opened: &ScriptedThread) -> Value {
     })
 }
 
-/// The turn object; times in seconds since 1970.
+/// Builds the turn object; times are in seconds since 1970.
 pub fn turn_object(
     id: &str,
     status: &str,
@@ -110,7 +108,7 @@ pub fn turn_object(
     })
 }
 
-/// The thread's status.
+/// Builds the notification about a thread's status.
 pub fn thread_status_changed(thread: &str, status: Value) -> Value {
     notification(
         "thread/status/changed",
@@ -118,7 +116,7 @@ pub fn thread_status_changed(thread: &str, status: Value) -> Value {
     )
 }
 
-/// An item begins.
+/// Builds the notification that starts an item.
 pub fn item_started(place: &ScriptedTurnIds, item: &Value) -> Value {
     let params = json!({
         "item": item, "threadId": place.thread, "turnId": place.turn, "startedAtMs": item["startedAtMs"],
@@ -126,7 +124,7 @@ pub fn item_started(place: &ScriptedTurnIds, item: &Value) -> Value {
     notification("item/started", params)
 }
 
-/// An item ends.
+/// Builds the notification that ends an item.
 pub fn item_completed(place: &ScriptedTurnIds, item: &Value) -> Value {
     let params = json!({
         "item": item, "threadId": place.thread, "turnId": place.turn, "contentTokenCount": null,
@@ -135,7 +133,7 @@ pub fn item_completed(place: &ScriptedTurnIds, item: &Value) -> Value {
     notification("item/completed", params)
 }
 
-/// A piece of an item.
+/// Builds the notification with a delta of an item.
 pub fn item_delta(place: &ScriptedTurnIds, method: &str, item: &str, delta: &str) -> Value {
     let mut params =
         json!({"threadId": place.thread, "turnId": place.turn, "itemId": item, "delta": delta});
@@ -145,7 +143,7 @@ pub fn item_delta(place: &ScriptedTurnIds, method: &str, item: &str, delta: &str
     notification(method, params)
 }
 
-/// The user's message as an item.
+/// Builds the item of a user message.
 pub fn user_message_item(id: &str, text: &str) -> Value {
     json!({
         "type": "userMessage", "id": id, "clientId": null,
@@ -154,7 +152,7 @@ pub fn user_message_item(id: &str, text: &str) -> Value {
     })
 }
 
-/// A message of the agent as an item.
+/// Builds the item of an agent message.
 pub fn agent_message_item(id: &str) -> Value {
     json!({
         "type": "agentMessage", "moderation": null, "id": id, "text": "", "phase": null,
@@ -163,7 +161,7 @@ pub fn agent_message_item(id: &str) -> Value {
     })
 }
 
-/// Thinking as an item.
+/// Builds the item of thinking.
 pub fn reasoning_item(id: &str) -> Value {
     json!({
         "type": "reasoning", "id": id, "summary": [], "content": [],
@@ -171,7 +169,7 @@ pub fn reasoning_item(id: &str) -> Value {
     })
 }
 
-/// A command as an item, not run yet.
+/// Builds the item of a command that has not run yet.
 pub fn command_item(id: &str, line: &str, cwd: &str) -> Value {
     json!({
         "type": "commandExecution", "id": id, "pluginId": null, "scriptPath": null,
@@ -182,7 +180,7 @@ pub fn command_item(id: &str, line: &str, cwd: &str) -> Value {
     })
 }
 
-/// A call of a tool of the host's as an item.
+/// Builds the item of a call of a host tool.
 pub fn tool_call_item(id: &str, tool: &str, input: &Value) -> Value {
     json!({
         "type": "mcpToolCall", "id": id, "server": "agent_collab", "tool": tool, "status": "inProgress",
@@ -191,7 +189,7 @@ pub fn tool_call_item(id: &str, tool: &str, input: &Value) -> Value {
     })
 }
 
-/// A patch as an item, not made yet.
+/// Builds the item of a patch that is not applied yet.
 pub fn file_change_item(id: &str, change: &ScriptedFileChange) -> Value {
     let (kind, diff) = match change.before {
         None => (json!({"type": "add"}), change.after.clone()),
@@ -204,7 +202,7 @@ pub fn file_change_item(id: &str, change: &ScriptedFileChange) -> Value {
     })
 }
 
-/// The request to run a command outside the sandbox.
+/// Builds the parameters of the request to run a command outside the sandbox.
 pub fn command_approval_params(
     place: &ScriptedTurnIds,
     item: &Value,
@@ -228,7 +226,8 @@ pub fn command_approval_params(
     })
 }
 
-/// The request to put one question, a heading and a text, to the user; its id is that of the call.
+/// Builds the parameters of the request that asks the user one question, a heading and a text; its id is that of the
+/// call.
 pub fn user_input_params(
     place: &ScriptedTurnIds,
     id: &str,
@@ -248,7 +247,7 @@ pub fn user_input_params(
     })
 }
 
-/// The request to make a patch.
+/// Builds the parameters of the request to apply a patch.
 pub fn patch_approval_params(place: &ScriptedTurnIds, item: &Value) -> Value {
     json!({
         "threadId": place.thread, "turnId": place.turn, "itemId": item["id"],
@@ -256,7 +255,7 @@ pub fn patch_approval_params(place: &ScriptedTurnIds, item: &Value) -> Value {
     })
 }
 
-/// The whole diff of one change, as `turn_object/diff/updated` carries it.
+/// Formats the whole diff of one change, as `turn/diff/updated` carries it.
 pub fn git_diff(change: &ScriptedFileChange) -> String {
     let path = change.path.display();
     let (mode, old) = match change.before {
@@ -269,14 +268,14 @@ pub fn git_diff(change: &ScriptedFileChange) -> String {
     )
 }
 
-/// An error object.
+/// Builds an error object.
 pub fn error_object(message: &str, info: Value, details: Option<&str>) -> Value {
     json!({
         "message": message, "codexErrorInfo": info, "additionalDetails": details, "misalignment": null,
     })
 }
 
-/// Token counts: the whole thread's and the last call's, each as (read, written).
+/// Builds the token counts: of the whole thread and of the last call, each as (read, written).
 pub fn token_usage(place: &ScriptedTurnIds, total: (u64, u64), last: (u64, u64)) -> Value {
     let counts = |(input, output): (u64, u64)| {
         json!({
@@ -291,12 +290,12 @@ pub fn token_usage(place: &ScriptedTurnIds, total: (u64, u64), last: (u64, u64))
     notification("thread/tokenUsage/updated", params)
 }
 
-/// What the account may still use: nothing is known of it.
+/// Builds the rate limits of an account about which nothing is known.
 pub fn rate_limits_unknown() -> Value {
     rate_limits_updated(&Value::Null)
 }
 
-/// What the account may still use: nothing until this instant, in seconds since 1970.
+/// Builds the rate limits of an account that is used up until this instant, in seconds since 1970.
 pub fn rate_limits_exhausted(resets_at: i64) -> Value {
     rate_limits_updated(
         &json!({"usedPercent": 100, "windowDurationMins": 300, "resetsAt": resets_at}),

@@ -1,4 +1,4 @@
-//! What codex answers the requests of its client.
+//! Answers the requests of the client as codex would.
 
 use std::path::PathBuf;
 
@@ -154,7 +154,7 @@ impl ScriptedCodex {
         }
     }
 
-    /// Takes what is said into the turn that is expected; the script plays on as it stands.
+    /// Accepts a steering text for the expected turn; the script continues unchanged.
     fn on_turn_steer(&self, params: &Value) -> Result<Value, String> {
         let turn = self
             .active_turn
@@ -184,7 +184,7 @@ impl ScriptedCodex {
     }
 }
 
-/// Turns the word of `thread_object/start` into the object of `sandboxPolicy`.
+/// Converts the sandbox mode of `thread/start` to a `sandboxPolicy` object.
 fn sandbox_policy_from_mode(word: &str) -> Value {
     match word {
         "workspace-write" => json!({

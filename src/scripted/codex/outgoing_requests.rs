@@ -1,7 +1,6 @@
-//! What codex asks its client in the middle of a turn: whether a call may go ahead, and questions to the user.
+//! Sends the requests that codex makes in the middle of a turn: approvals and questions to the user.
 //!
-//! codex's questions were never recorded; their frames follow the schema that it generates of its protocol. Refuses to
-//! know what becomes of a call.
+//! Codex's questions were never recorded; their frames follow the schema that codex generates of its protocol.
 
 use serde_json::{Value, json};
 
@@ -13,12 +12,12 @@ use crate::scripted::script::ScriptQuestion;
 pub(super) enum ScriptedApprovalDecision {
     Accept,
     Decline,
-    /// The client answered something else; the call fails, the turn goes on.
+    /// The client answered something else; the call fails and the turn continues.
     Malformed,
 }
 
 impl ScriptedApprovalDecision {
-    /// How an item ends that was not accepted.
+    /// Returns the final status of an item that was not accepted.
     pub(super) fn item_status(self) -> &'static str {
         match self {
             Self::Decline => "declined",
@@ -27,7 +26,7 @@ impl ScriptedApprovalDecision {
     }
 }
 
-/// Why a request got no verdict.
+/// Why a request got no decision.
 pub(super) enum ScriptedApprovalCancellation {
     /// The client cancelled the turn with its answer.
     ByClient,
@@ -35,7 +34,7 @@ pub(super) enum ScriptedApprovalCancellation {
 }
 
 impl ScriptedCodex {
-    /// Asks for an approval and waits for it.
+    /// Asks for an approval and waits for the answer.
     pub(super) fn request_approval(
         &mut self,
         method: &str,
@@ -54,7 +53,7 @@ impl ScriptedCodex {
         }
     }
 
-    /// Asks the user and goes on with the answer, or without one.
+    /// Asks the user, and continues with or without an answer.
     pub(super) fn ask_question(
         &mut self,
         question: &ScriptQuestion,
@@ -83,7 +82,7 @@ impl ScriptedCodex {
         self.perform_actions(&question.if_answered)
     }
 
-    /// Puts a request to the client and waits for its result; `None` for a refusal.
+    /// Sends a request to the client and waits for its result; `None` if the client answers with an error.
     fn send_request(
         &mut self,
         method: &str,
@@ -109,7 +108,7 @@ impl ScriptedCodex {
         answer
     }
 
-    /// Says what the turn waits for; nothing when it waits no more.
+    /// Reports what the turn waits for; reports nothing if it no longer waits.
     pub(super) fn send_waiting_status(&mut self, flag: &str) {
         let flags: Vec<&str> = Some(flag)
             .into_iter()

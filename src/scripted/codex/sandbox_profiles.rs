@@ -1,6 +1,6 @@
-//! Profiles of the command line that say what commands may write.
+//! Parses the permission profiles of the command line, which say what commands may write.
 //!
-//! Knows of a profile only whether it writes the workspace.
+//! Of each profile only one thing is used: whether the workspace is writable.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::ScriptedThread;
 
-/// The sandbox of each profile, in the older words.
+/// The sandbox policy of each profile, in the older format.
 pub struct ScriptedSandboxProfiles(BTreeMap<String, Value>);
 
 impl ScriptedSandboxProfiles {
@@ -34,7 +34,7 @@ fn sandbox_policy_from_filesystem(files: &str) -> Value {
 }
 
 impl ScriptedThread {
-    /// Takes the profile that the parameters name.
+    /// Applies the profile that the parameters name.
     pub fn apply_profile(&mut self, profiles: &ScriptedSandboxProfiles, params: &Value) {
         let named = params["permissions"].as_str();
         let found = named.and_then(|name| profiles.0.get_key_value(name));

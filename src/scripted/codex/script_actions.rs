@@ -1,6 +1,6 @@
-//! What codex does for each action of a script.
+//! Performs the actions of a script as codex would.
 //!
-//! Knows the order of the frames around an action; their shapes are `frames.rs`'s.
+//! It knows the order of the frames around an action; their format is in `frames.rs`.
 
 use std::path::{Component, Path, PathBuf};
 use std::time::Instant;
@@ -21,7 +21,7 @@ use crate::scripted::script::{
 use crate::scripted::seconds_from_now;
 
 impl ScriptedCodex {
-    /// Does what a list of actions says.
+    /// Performs a list of actions.
     pub(super) fn perform_actions(
         &mut self,
         actions: &[ScriptAction],
@@ -47,7 +47,7 @@ impl ScriptedCodex {
             ScriptAction::Tool(tool) => self.call_tool(tool),
             ScriptAction::Usage(tokens) => self.perform_usage((tokens.input, tokens.output)),
             ScriptAction::Question(question) => self.ask_question(question),
-            // Refused when the script was loaded.
+            // Such a script is rejected when it is loaded.
             ScriptAction::Unsolicited(_) => Ok(()),
         }
     }
@@ -141,7 +141,7 @@ impl ScriptedCodex {
         Ok(())
     }
 
-    /// Half a message whose item never completes, then the notice of a retry.
+    /// Sends half a message whose item never completes, then the notice of a retry.
     fn send_cut_text(&mut self, speech: &ScriptSpeech) -> Result<(), ScriptedCodexStop> {
         let id = self.next_item_id("msg");
         self.runtime.send(&frames::item_started(
@@ -202,7 +202,7 @@ impl ScriptedCodex {
         self.perform_actions(&command.if_allowed)
     }
 
-    /// Runs a command whose item is started, to its end.
+    /// Runs a command to its end; its item is already started.
     fn run_command(
         &mut self,
         line: &str,
@@ -257,8 +257,8 @@ impl ScriptedCodex {
         self.apply_patch(change, edit.ask, [&edit.if_allowed, &edit.if_denied])
     }
 
-    /// Makes a patch, after asking where codex would. One that does not fit shows nothing, as
-    /// codex shows nothing of it, and counts as denied.
+    /// Applies a patch, after asking if codex would ask. A patch that does not match the file produces no frames, as in
+    /// codex, and counts as denied.
     fn apply_patch(
         &mut self,
         change: Result<ScriptedFileChange, ScriptedFileChangeError>,
@@ -330,7 +330,7 @@ impl ScriptedCodex {
         name.unwrap_or("readOnly").to_owned()
     }
 
-    /// Tells whether the sandbox would let a patch of `path` through.
+    /// Returns whether the sandbox would allow a patch of `path`.
     fn may_write(&self, path: &Path) -> bool {
         let Some(thread) = self.threads.get(&self.turn_ids().thread) else {
             return false;
@@ -410,7 +410,7 @@ impl ScriptedCodex {
         Ok(())
     }
 
-    /// Counts the tokens of one call and tells the totals.
+    /// Adds the tokens of one call and reports the totals.
     pub(super) fn send_usage(&mut self, last: (u64, u64)) {
         let place = self.turn_ids();
         if let Some(playing) = &mut self.active_turn {
@@ -431,7 +431,7 @@ impl ScriptedCodex {
     }
 }
 
-/// Returns what codex says of a failure, and its kind.
+/// Returns codex's message for a failure, and its kind.
 fn failure_message(kind: ScriptFailureKind) -> (String, Value) {
     let (message, info) = match kind {
         ScriptFailureKind::Unauthorized => (
@@ -458,7 +458,7 @@ fn failure_message(kind: ScriptFailureKind) -> (String, Value) {
     (message.to_owned(), info)
 }
 
-/// Takes `.` and `..` out of a path without looking at the disk.
+/// Removes `.` and `..` from a path without accessing the disk.
 fn normalize_path(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

@@ -1,4 +1,4 @@
-//! Whole turns of the scripted `codex`, frame by frame.
+//! Tests whole turns of the scripted `codex`, frame by frame.
 
 use serde_json::{Value, json};
 
@@ -13,12 +13,12 @@ fn is_ask(frame: &Value) -> bool {
     frame["method"].is_string() && frame.get("id").is_some()
 }
 
-/// Plays one prompt, answers every request with `decision`; returns what ended, in order.
+/// Plays one prompt, answers every request with `decision`; returns the ended items, in order.
 fn check(sandbox: &str, actions: &str, decision: &str) -> String {
     check_answered(sandbox, actions, |_| json!({"decision": decision}))
 }
 
-/// The same, with what answers a request made of its parameters.
+/// Does the same with an answer that depends on the parameters of the request.
 fn check_answered(sandbox: &str, actions: &str, answer: impl Fn(&Value) -> Value) -> String {
     let folder = tempfile::tempdir().unwrap();
     let script = format!("[[turn]]\naction = [{actions}]");

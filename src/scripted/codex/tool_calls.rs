@@ -1,6 +1,6 @@
-//! Calls of the host's tools by codex: the item around a call, and the server that it goes to.
+//! Performs calls of the host's tools as codex would: the item around a call, and the server that receives it.
 //!
-//! codex here asks nobody about them: the host registers its server as approved.
+//! Codex asks no approval for these calls, because the host registers its server as approved.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::scripted::mcp_client::{ScriptedToolCall, ScriptedToolOutcome, expand_
 use crate::scripted::script::ScriptToolCall;
 
 impl ScriptedCodex {
-    /// Calls a tool of the host's; its server is started for it.
+    /// Calls a tool of the host; its server is started for this call.
     pub(super) fn call_tool(&mut self, used: &ScriptToolCall) -> Result<(), ScriptedCodexStop> {
         let id = self.next_item_id("call");
         let input = expand_strings(&used.input, &|text| self.expand_placeholders(text));
@@ -43,7 +43,7 @@ impl ScriptedCodex {
         })
     }
 
-    /// The line that answers a call; empty where nobody does.
+    /// Returns the line that answers a call; empty if there is no answer.
     fn run_tool_call(&mut self, call: ScriptedToolCall) -> Result<String, ScriptedCodexStop> {
         let thread = self.threads.get(&self.turn_ids().thread);
         let server = thread.and_then(|thread| thread.mcp_server.clone());
@@ -69,7 +69,7 @@ impl ScriptedCodex {
     }
 }
 
-/// What a server of tools is in `thread/start` and `thread/resume`.
+/// Returns the table of tool servers in the parameters of `thread/start` and `thread/resume`.
 pub(super) fn mcp_servers(params: &Value) -> &Value {
     &params["config"]["mcp_servers"]
 }

@@ -1,4 +1,4 @@
-//! Reading a script, and refusing what its guise was never recorded doing.
+//! Loads a script, and rejects actions that the imitated program was never recorded doing.
 
 use std::path::{Path, PathBuf};
 
@@ -8,34 +8,29 @@ use crate::scripted::ScriptedProgram;
 /// Why a script cannot be played.
 #[derive(Debug, thiserror::Error)]
 pub enum ScriptError {
-    /// It could not be read.
+    /// The script could not be read.
     #[error("read script {path}: {source}\nhint: --script takes the path of a TOML or JSON file")]
     Read {
-        /// The script.
         path: PathBuf,
-        /// Why.
         source: std::io::Error,
     },
-    /// It is neither TOML nor JSON of the documented shape.
+    /// The script is neither TOML nor JSON of the documented form.
     #[error(
         "script {path} is not of the documented form: {problem}\nhint: the form is described in docs/scripted-agents.md"
     )]
     InvalidFormat {
-        /// The script.
         path: PathBuf,
         /// What is wrong, with its line.
         problem: String,
     },
-    /// It names something that the real program was never recorded doing.
+    /// The script contains an action that the real program was never recorded doing.
     #[error("script {path}, turn {turn}: {guise} cannot do `{action}`\nhint: {hint}")]
     NotRecorded {
-        /// The script.
         path: PathBuf,
         /// The turn, from 1.
         turn: usize,
-        /// The program.
         guise: &'static str,
-        /// The action.
+        /// The action that was never recorded.
         action: &'static str,
         /// What to do instead.
         hint: &'static str,
@@ -43,7 +38,7 @@ pub enum ScriptError {
 }
 
 impl AgentScript {
-    /// Reads and checks the script of `path`: JSON when its name ends in `.json`, TOML otherwise.
+    /// Reads and checks the script at `path`: JSON if its name ends in `.json`, TOML otherwise.
     ///
     /// # Errors
     /// See [`ScriptError`].
@@ -55,7 +50,7 @@ impl AgentScript {
         Self::parse(&text, path, guise)
     }
 
-    /// Checks the script in `text`; `path` names it in errors and tells its format.
+    /// Checks the script in `text`; `path` names it in errors and determines its format.
     ///
     /// # Errors
     /// See [`ScriptError`].

@@ -1,6 +1,6 @@
-//! How one entry of the log is written: as a line of text, or as one JSON object.
+//! Formats one log entry as a line of text or as one JSON object.
 //!
-//! Refuses to clean it: what is written here goes through that afterwards.
+//! Does not redact: that happens to the formatted entry afterwards.
 
 use std::fmt;
 
@@ -14,10 +14,10 @@ use tracing_subscriber::registry::LookupSpan;
 
 use super::{LogMetadata, PROMPT_TARGET};
 
-/// What a message is called among the fields of an event.
+/// The field of an event that contains its message.
 const MESSAGE_FIELD: &str = "message";
 
-/// Lines of text.
+/// Formats lines of text.
 pub(super) struct TextEntryFormat {
     full: Format<Full>,
     metadata: LogMetadata,
@@ -52,7 +52,7 @@ where
     }
 }
 
-/// Lines of JSON: `time`, `level` and `message`, and with them `target`, `fields` and `spans_to_json`.
+/// Formats lines of JSON: `time`, `level` and `message`, and with them `target`, `fields` and `spans`.
 pub(super) struct JsonEntryFormat {
     pub(super) metadata: LogMetadata,
 }
@@ -87,7 +87,7 @@ where
     }
 }
 
-/// The spans around an event, the outermost first.
+/// Returns the spans around an event, the outermost first.
 fn spans_to_json<S, N>(context: &FmtContext<'_, S, N>) -> Vec<Value>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
@@ -105,7 +105,7 @@ where
         .collect()
 }
 
-/// A prompt is a field, and whoever wants prompts wants that one.
+/// A prompt is a field of its event, so it is included for users who asked for prompts.
 fn includes_metadata(metadata: LogMetadata, event: &Event<'_>) -> bool {
     metadata == LogMetadata::Kept || event.metadata().target() == PROMPT_TARGET
 }

@@ -1,6 +1,4 @@
-//! A log file that is bounded in size: full, it is set aside, and the oldest of those set aside goes.
-//!
-//! Refuses to know what stands in it.
+//! Writes a log file of limited size: a full file is renamed, and the oldest renamed one is deleted.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -12,9 +10,9 @@ use super::super::{StoreError, nofollow_fs};
 /// How many old files are kept beside the current one.
 const MAX_OLD_FILES: u32 = 2;
 
-/// A file that starts anew before an entry would take it past its limit.
+/// A file that is rotated before an entry would exceed its limit.
 ///
-/// One write is one entry. No file exceeds the limit, but for a single entry larger than it.
+/// One write is one entry. No file exceeds the limit, except for a single entry larger than it.
 #[derive(Debug)]
 pub struct RotatingFile {
     path: PathBuf,
@@ -25,7 +23,7 @@ pub struct RotatingFile {
 }
 
 impl RotatingFile {
-    /// Opens the file (0600) and goes on at its end.
+    /// Opens the file (mode 0600) for appending.
     pub fn open(path: &Path, max_size: u64) -> Result<Self, StoreError> {
         let file = nofollow_fs::open_append(path)?;
         let meta = file.metadata();
@@ -65,7 +63,8 @@ impl RotatingFile {
         self.path.with_file_name(name)
     }
 
-    /// Goes on in the file that is there now: another instance may have rotated one that both write, or somebody took it away.
+    /// Reopens the file if it is another one now: another instance may have rotated a shared file, or it was
+    /// moved away.
     fn reopen_if_replaced(&mut self) -> io::Result<()> {
         let own = self.file.metadata()?;
         match fs::symlink_metadata(&self.path) {
@@ -84,7 +83,7 @@ impl RotatingFile {
         let done = self.file.write_all(entry);
         self.size = match &done {
             Ok(()) => self.size + entry.len() as u64,
-            // Some of it may be there.
+            // A part of it may have been written.
             Err(_) => self.file.metadata().map_or(self.size, |meta| meta.len()),
         };
         done
@@ -102,7 +101,7 @@ impl Write for RotatingFile {
                 self.n_lost = 0;
             }
         }
-        // A log that cannot be written must not stop the run; the note above tells of the gap.
+        // A log that cannot be written must not stop the run; the note above reports the gap.
         if self.write_entry(entry).is_err() {
             self.n_lost += 1;
         }

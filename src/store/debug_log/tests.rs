@@ -1,10 +1,10 @@
-//! Each sink, with what it may hold and what it may not.
+//! Tests of each sink, with what it may contain and what it may not.
 
 use serde_json::Value;
 
 use super::*;
 
-/// A token of GitHub's shape, put together so that no scanner takes this file for a leak.
+/// Returns a token in GitHub's format, assembled so that no scanner takes this file for a leak.
 fn secret() -> String {
     format!("ghp_{}", "a1B2".repeat(9))
 }
@@ -15,7 +15,7 @@ const PLAIN: LogContent = LogContent {
     metadata: LogMetadata::Kept,
 };
 
-/// What a text file and a JSON file hold after a few events.
+/// Returns the content of a text file and a JSON file after a few events.
 fn written(content: LogContent) -> (String, Vec<Value>) {
     let dir = tempfile::tempdir().unwrap();
     let paths = ["debug.log", "debug.jsonl"].map(|name| dir.path().join(name));

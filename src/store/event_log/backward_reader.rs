@@ -1,7 +1,7 @@
-//! Reads an event log from its end towards its beginning, a piece at a time.
+//! Reads an event log from its end towards its beginning, in pieces.
 //!
-//! Needs no lock and changes nothing. It refuses to read more than was asked for: a long log is shown
-//! by its last events at once, whatever lies before them.
+//! Needs no lock and changes nothing. It reads no more than was requested: the last events of a long log are
+//! shown at once, however much comes before them.
 
 use std::io::{Read, Seek, SeekFrom};
 use std::marker::PhantomData;
@@ -15,27 +15,27 @@ use crate::store::{StoreError, nofollow_fs};
 use super::EventLogRecord;
 use super::forward_reader::parse_event;
 
-/// A log that is read from its end.
+/// Reads a log from its end.
 #[derive(Debug)]
 pub struct BackwardReader<E> {
     path: PathBuf,
-    /// Where what was read begins; `None` before the first piece.
+    /// Where the part that was read starts; `None` before the first piece.
     start: Option<u64>,
     end: Option<LogEnd>,
     _event: PhantomData<fn() -> E>,
 }
 
-/// Where the last whole line of a log ended when it was read from there.
+/// Where the last whole line of a log ended when it was read from the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogEnd {
-    /// Device and number of the file.
+    /// Device and inode number of the file.
     pub(super) file: (u64, u64),
     /// In bytes.
     pub(super) offset: u64,
 }
 
 impl<E: DeserializeOwned> BackwardReader<E> {
-    /// Stands at the end of a log; it need not exist.
+    /// Starts at the end of a log, which need not exist.
     pub fn new(path: &Path) -> Self {
         Self {
             path: path.to_path_buf(),
@@ -45,21 +45,21 @@ impl<E: DeserializeOwned> BackwardReader<E> {
         }
     }
 
-    /// Where the log ended when its last events were read; `None` before that and where there is no log.
+    /// Returns where the log ended when its last events were read; `None` before that and if there is no log.
     pub fn end(&self) -> Option<LogEnd> {
         self.end
     }
 
-    /// Tells whether the log's first event was read.
+    /// Returns true if the log's first event was read.
     pub fn is_at_start(&self) -> bool {
         self.start == Some(0)
     }
 
-    /// Reads the events of about the last `n_bytes` before those that were read already, in the order in
-    /// which they happened; at least one where there is one. Half a last line is left out.
+    /// Reads the events in about the last `n_bytes` before those already read, in the order in which they
+    /// happened; at least one if there is one. An incomplete last line is left out.
     ///
     /// # Errors
-    /// The log cannot be read, or a line of it is damaged; then nothing was taken.
+    /// The log cannot be read, or a line of it is damaged; then the position does not change.
     pub fn read_before(&mut self, n_bytes: u64) -> Result<Vec<EventLogRecord<E>>, StoreError> {
         let Some(mut file) = nofollow_fs::open_read(&self.path)? else {
             self.start = Some(0);
@@ -81,7 +81,7 @@ impl<E: DeserializeOwned> BackwardReader<E> {
                 .map_err(failed)?;
             let whole = whole_line_range(&bytes, from);
             if whole.is_empty() && from > 0 {
-                // A single line is longer than what was asked for.
+                // A single line is longer than the requested size.
                 wanted *= 2;
                 continue;
             }
@@ -116,7 +116,7 @@ impl<E: DeserializeOwned> BackwardReader<E> {
     }
 }
 
-/// The whole lines among bytes of which the first stands at `from` in the file.
+/// Returns the range of whole lines in these bytes, which start at `from` in the file.
 fn whole_line_range(bytes: &[u8], from: u64) -> std::ops::Range<usize> {
     let is_end = |byte: &u8| *byte == b'\n';
     let start = match from {
@@ -156,7 +156,7 @@ mod tests {
         }
     }
 
-    /// The numbers of the events, piece by piece.
+    /// Returns the numbers of the events, piece by piece.
     fn pieces(place: &TestRepo, n_bytes: u64) -> Vec<Vec<u64>> {
         let mut log = BackwardReader::<BackwardTestEvent>::new(&place.layout.events());
         let mut pieces = Vec::new();

@@ -1,6 +1,6 @@
-//! Reads the lines of an event log: a scan of all, or a stream of events.
+//! Reads the lines of an event log from its beginning: a scan of all lines, or a stream of events.
 //!
-//! Refuses to change the file, and to hold more than one line of it in memory.
+//! Does not change the file, and keeps at most one line of it in memory.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -16,7 +16,7 @@ use crate::store::{StoreError, nofollow_fs};
 
 use super::{EventEnvelope, EventLogRecord, EventOrigin, OPENED_KIND, SCHEMA, join_event};
 
-/// The longest line that is read, in bytes.
+/// The maximum length of a line, in bytes.
 const MAX_LINE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What a scan needs of a line; the rest is only checked to be JSON.
@@ -27,9 +27,10 @@ struct SequenceNumber {
     _data: IgnoredAny,
 }
 
-/// Streams the events of a log from number `from` on; half a last line ends the stream quietly.
+/// Streams the events of a log from number `from` on; an incomplete last line ends the stream without an
+/// error.
 ///
-/// Needs no lock and holds one line in memory. A log that does not exist has no events.
+/// Needs no lock and keeps one line in memory. A log that does not exist has no events.
 pub fn read_events<E: DeserializeOwned>(
     path: &Path,
     from: u64,
@@ -42,7 +43,7 @@ pub fn read_events<E: DeserializeOwned>(
     })
 }
 
-/// The events of a log, one by one; ends after the first error.
+/// Iterates over the events of a log; ends after the first error.
 #[derive(Debug)]
 pub struct EventLogReader<E> {
     lines: LogLineReader,
@@ -85,7 +86,7 @@ impl<E: DeserializeOwned> EventLogReader<E> {
     }
 }
 
-/// Reads the event of a line; `None` for the first line of a log.
+/// Parses the event of a line; `None` for the first line of a log.
 pub(super) fn parse_event<E: DeserializeOwned>(
     line: &[u8],
 ) -> Result<Option<EventLogRecord<E>>, serde_json::Error> {
@@ -111,7 +112,7 @@ pub(super) enum LogLine {
     Torn(u64),
 }
 
-/// The lines of a log file as it was when it was opened.
+/// Reads the lines of a log file as it was when it was opened.
 #[derive(Debug)]
 pub(super) struct LogLineReader {
     path: PathBuf,
@@ -135,7 +136,7 @@ impl LogLineReader {
         Ok(Self::from_file(path, file, len, 0))
     }
 
-    /// The lines from where a file stands, which is after line `n_line`, over `len` bytes.
+    /// Reads `len` bytes of lines from the current position of a file, which is after line `n_line`.
     pub(super) fn from_file(path: &Path, file: File, len: u64, n_line: u64) -> Self {
         Self {
             path: path.to_path_buf(),
@@ -170,7 +171,7 @@ impl LogLineReader {
         Ok(Some(LogLine::Torn(n as u64)))
     }
 
-    /// Reads the event of a line whose form was checked.
+    /// Parses the event of a line that was already checked.
     pub(super) fn parse_line_event<E: DeserializeOwned>(
         &self,
         line: &[u8],
@@ -178,7 +179,7 @@ impl LogLineReader {
         parse_event(line).map_err(|e| self.damaged_line(e.to_string()))
     }
 
-    /// Checks the form of a line and that its number is above the one `last_seq` it.
+    /// Checks the form of a line, and that its number is above the one `before` it.
     pub(super) fn check_line(&self, line: &[u8], before: Option<u64>) -> Result<u64, StoreError> {
         let number: SequenceNumber =
             serde_json::from_slice(line).map_err(|e| self.damaged_line(e.to_string()))?;
@@ -220,13 +221,13 @@ impl LogLineReader {
     }
 }
 
-/// What a log holds, as far as its form goes.
+/// The result of a scan, which checks only the form of the lines.
 pub(super) struct LogScan {
     pub(super) run: Option<RunId>,
     pub(super) last_seq: u64,
     /// The length of all whole lines.
     pub(super) whole_bytes: u64,
-    /// The length of half a line after them.
+    /// The length of an incomplete line after them.
     pub(super) torn_bytes: u64,
 }
 

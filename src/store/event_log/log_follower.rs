@@ -1,6 +1,6 @@
-//! Follows a log that somebody else writes: what came since the last look, from where that ended.
+//! Follows a log that another process writes: each call reads what was added since the last one.
 //!
-//! Takes no lock and changes nothing. Half a last line is no line yet; it is read when it is whole.
+//! Takes no lock and changes nothing. An incomplete last line is read when it is complete.
 
 use std::io::{Seek, SeekFrom};
 use std::marker::PhantomData;
@@ -14,25 +14,25 @@ use crate::store::{StoreError, nofollow_fs};
 use super::forward_reader::{LogLine, LogLineReader};
 use super::{EventLogRecord, LogEnd};
 
-/// A log that is followed.
+/// Reads what another process appends to an event log.
 #[derive(Debug)]
 pub struct LogFollower<E> {
     path: PathBuf,
-    /// Device and number of the file that was read; another one there is another log.
+    /// Device and inode number of the file that was read; another file is another log.
     file: Option<(u64, u64)>,
-    /// Where the next line begins, in bytes.
+    /// Where the next line starts, in bytes.
     offset: u64,
     n_line: u64,
     last_seq: Option<u64>,
     _event: PhantomData<fn() -> E>,
 }
 
-/// What a look at a followed log found.
+/// What was added to a followed log.
 #[derive(Debug)]
 pub enum FollowUpdate<E> {
-    /// These events; empty when nothing came.
+    /// These events; empty if there are none.
     More(Vec<EventLogRecord<E>>),
-    /// The log is another one than before, or gone: everything read so far is void.
+    /// The log was replaced or removed: everything read so far is invalid.
     Restarted,
 }
 
@@ -49,10 +49,10 @@ impl<E: DeserializeOwned> LogFollower<E> {
         }
     }
 
-    /// Follows a log from where it ended when it was read from there, which was behind the event of that number.
+    /// Follows a log from where it ended when it was read from the end, which was after the event `last_seq`.
     ///
     /// # Errors
-    /// The log cannot be read, or is none of this schema.
+    /// The log cannot be read, or does not have this schema.
     pub fn resume_at(path: &Path, end: LogEnd, last_seq: u64) -> Result<Self, StoreError> {
         if let Some(file) = nofollow_fs::open_read(path)? {
             let mut lines = LogLineReader::from_file(path, file, end.offset, 0);
@@ -73,7 +73,7 @@ impl<E: DeserializeOwned> LogFollower<E> {
     /// Reads on, at most `most` events.
     ///
     /// # Errors
-    /// The log cannot be read, is damaged, or is of a newer schema; all events before that were given.
+    /// The log cannot be read, is damaged, or has a newer schema; all events before that were returned.
     pub fn read_new(&mut self, most: usize) -> Result<FollowUpdate<E>, StoreError> {
         let failed = |e| StoreError::from_io("read", &self.path, e);
         let Some(mut file) = nofollow_fs::open_read(&self.path)? else {
@@ -93,7 +93,7 @@ impl<E: DeserializeOwned> LogFollower<E> {
             match self.read_next_line(&mut lines) {
                 Ok(None) => break,
                 Ok(Some(record)) => records.extend(record),
-                // What is sound is given first; the next call comes back to the trouble.
+                // Events before the error are returned first; the next call reports the error.
                 Err(_) if !records.is_empty() => break,
                 Err(error) => return Err(error),
             }
@@ -101,7 +101,7 @@ impl<E: DeserializeOwned> LogFollower<E> {
         Ok(FollowUpdate::More(records))
     }
 
-    /// Reads one line, which may be the first one, without an event; `None` where no whole line is left.
+    /// Reads one line, which may be the first one, without an event; `None` if no whole line is left.
     fn read_next_line(
         &mut self,
         lines: &mut LogLineReader,
@@ -120,7 +120,7 @@ impl<E: DeserializeOwned> LogFollower<E> {
         Ok(Some(record))
     }
 
-    /// The number of the last event that was read; 0 before the first.
+    /// Returns the number of the last event that was read; 0 before the first.
     pub fn last_seq(&self) -> u64 {
         self.last_seq.unwrap_or(0)
     }

@@ -1,4 +1,4 @@
-//! The event log: appended, torn, read again.
+//! Tests of the event log: appending, incomplete last lines, reading again.
 
 use std::fs;
 
@@ -28,7 +28,7 @@ fn create(guard: &TamperGuard) -> EventLog<LogTestEvent> {
     EventLog::create(guard, &RunId::new("run_1"), UnixMillis(0)).unwrap()
 }
 
-/// Opens a log with this text and says what became of it.
+/// Opens a log with this text and describes the result.
 fn check(text: &str, expected: &str) {
     let place = TestRepo::new();
     fs::write(place.layout.events(), text).unwrap();
@@ -196,7 +196,7 @@ proptest! {
     }
 }
 
-/// Looks at a followed log and says what it found.
+/// Reads from a followed log and describes the result.
 fn look(tail: &mut LogFollower<LogTestEvent>) -> String {
     match tail.read_new(10) {
         Ok(FollowUpdate::More(records)) => format!(

@@ -1,4 +1,5 @@
-//! What is read, what is not and why, by the kernel's help and without; and that no swap lets anything else in.
+//! Tests of what is read, what is not and why, with the kernel's help and without; and that no swap lets
+//! anything else in.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,7 +10,7 @@ use super::*;
 const INSIDE: &str = "inside";
 const OUTSIDE: &str = "outside";
 
-/// A project beside another folder whose name begins like its own.
+/// A project beside another folder whose name starts with its own.
 struct ScopedReadFixture {
     folder: tempfile::TempDir,
     beneath: ScopedReader,
@@ -37,7 +38,7 @@ impl ScopedReadFixture {
         symlink(to, self.root().join(name)).unwrap();
     }
 
-    /// Reads by the kernel's help and by hand, which must agree.
+    /// Reads with the kernel's help and by hand; the results must agree.
     fn read_outcome(&self, name: &str) -> &'static str {
         let told = |read: Result<Vec<u8>, ScopedReadError>| match read {
             Ok(bytes) if bytes == INSIDE.as_bytes() => "read",
@@ -144,7 +145,7 @@ fn whatever_leads_out_is_refused() {
 fn what_is_no_file_of_one_name_is_refused_at_once() {
     let place = ScopedReadFixture::new();
     nix::unistd::mkfifo(&place.root().join("pipe"), Mode::S_IRWXU).unwrap();
-    // Nobody listens there, so that its address may be as long as it is.
+    // Nothing listens there, so the address may have any length.
     nix::sys::stat::mknod(
         &place.root().join("socket"),
         nix::sys::stat::SFlag::S_IFSOCK,
@@ -238,7 +239,7 @@ fn limits_count_what_is_exactly_at_them() {
     assert!(read(&["ten", "gone"]).starts_with("E_FILE_NOT_FOUND"));
 }
 
-/// Puts now a good thing, now a bad one in a place, until told to stop.
+/// Alternates a good and a bad entry at a path, until it is stopped.
 fn swap(root: &Path, name: &str, put: [&(dyn Fn(&Path) + Sync); 2], stop: &AtomicBool) {
     for round in 0.. {
         if stop.load(Ordering::Relaxed) {
@@ -247,7 +248,7 @@ fn swap(root: &Path, name: &str, put: [&(dyn Fn(&Path) + Sync); 2], stop: &Atomi
         let aside = root.join(format!("aside-{round}"));
         put[round % 2](&aside);
         let target = root.join(name);
-        // A directory is not replaced by a rename, so it is moved away first.
+        // A rename does not replace a directory, so it is moved away first.
         if fs::rename(&aside, &target).is_err() {
             let away = root.join(format!("away-{round}"));
             fs::rename(&target, &away).unwrap();
@@ -262,7 +263,7 @@ fn race(name: &str, read: &str, put: [&(dyn Fn(&Path) + Sync); 2], place: &Scope
     let (mut n_read, mut n_leaked) = (0, 0);
     std::thread::scope(|scope| {
         scope.spawn(|| swap(place.root(), name, put, &stop));
-        // The other side may not have begun yet when all rounds are over.
+        // The other side may not have started yet when all rounds are over.
         for round in 0..500 * ROUNDS {
             if round >= ROUNDS && n_read > 0 {
                 break;
@@ -324,7 +325,7 @@ proptest::proptest! {
         let folder = place.folder.path().canonicalize().unwrap();
         for (name, target) in links {
             let target = TARGETS[target].replace("FOLDER", &folder.display().to_string());
-            // One name may come twice.
+            // A name may occur twice.
             let _there = symlink(target, place.root().join(LINKS[name]));
         }
         let way = steps.iter().map(|step| STEPS[*step]).collect::<Vec<_>>().join("/");
@@ -333,15 +334,14 @@ proptest::proptest! {
             1 => format!("{}/{way}", place.root().display()),
             _ => format!("{}/{way}", folder.display()),
         };
-        // Only what lies inside is read, whatever it is called; `read_outcome` reads by both ways.
+        // Only what is inside is read, whatever it is called; `read_outcome` reads in both ways.
         let told = place.read_outcome(&name);
         proptest::prop_assert!(told != "LEAKED", "{}", name);
     }
 }
 
-/// Names of links.
 const LINKS: [&str; 3] = ["near", "src/far", "src/deep/up"];
-/// Where links lead; FOLDER is the one in which the project lies.
+/// Where links lead; FOLDER is the one that contains the project.
 const TARGETS: [&str; 7] = [
     "..",
     "../..",
@@ -351,7 +351,7 @@ const TARGETS: [&str; 7] = [
     "/",
     "a.txt",
 ];
-/// Steps of a way.
+/// Components of a path.
 const STEPS: [&str; 12] = [
     "..",
     ".",

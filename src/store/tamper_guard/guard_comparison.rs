@@ -1,7 +1,7 @@
-//! The comparison after a turn: each guarded file against the guard's own copy.
+//! Compares each guarded file with the guard's own copy after a turn, and restores those that differ.
 //!
-//! The long reading is done beside whoever writes: only what came since, and what differs, is looked at while all
-//! others wait. Refuses to decide what a difference means for the run: it restores, keeps and reports.
+//! Most of the reading happens without the lock: writers wait only while new bytes, and files that differ,
+//! are checked. Does not decide what a difference means for the run: it restores, stores and reports.
 
 use std::fs::File;
 use std::io;
@@ -14,16 +14,16 @@ use crate::store::nofollow_fs::{self, PathKind};
 use super::guard_copy::{BlockCopy, GuardCopy};
 use super::{GuardState, TamperGuard, TamperedFile};
 
-/// What was found to be the same without anybody waiting.
+/// The part that was compared without the lock.
 pub(super) struct FileComparison {
-    /// The file that was read; held open, so that no other one gets its number.
+    /// The file that was read; kept open, so that no other file gets its inode number.
     file: File,
-    /// The copy as it was then.
+    /// The copy at that time.
     copy: BlockCopy,
 }
 
 impl FileComparison {
-    /// How many bytes of the file that lies there now need no second look.
+    /// Returns how many bytes of the current file need no second comparison.
     fn verified_prefix_len(&self, file: &File, copy: &GuardCopy) -> io::Result<u64> {
         let (found, read) = (file.metadata()?, self.file.metadata()?);
         let is_one = (found.dev(), found.ino()) == (read.dev(), read.ino());
@@ -36,12 +36,12 @@ impl FileComparison {
 }
 
 impl TamperGuard {
-    /// Compares every guarded file with what the program wrote and puts ours back where it differs.
+    /// Compares every guarded file with what the program wrote and restores the program's version where it
+    /// differs.
     ///
-    /// What was found instead, files nobody should have put there included, is moved to
-    /// `history/tampered-<instant>/`. Returns each difference once; on an error those found so far
-    /// are told by the next call. Reads all guarded bytes, so it belongs off the loop's thread; who
-    /// writes meanwhile waits for no more than a small file.
+    /// What was found instead, including unexpected files, is moved to `history/tampered-<instant>/`. Returns
+    /// each difference once; after an error the next call reports those found so far. Reads all guarded
+    /// bytes, so do not call it on the event loop's thread; writers wait at most for a small file.
     ///
     /// # Errors
     /// A file cannot be read or restored.
@@ -66,7 +66,7 @@ impl TamperGuard {
         }
     }
 
-    /// Reads a large file beside whoever writes; `None` where that is to be done with nobody writing.
+    /// Compares a large file without the lock; `None` if the file must be compared with the lock.
     pub(super) fn compare_unlocked(&self, name: &Path) -> Option<FileComparison> {
         let (path, copy) = {
             let inner = self.lock();
@@ -82,7 +82,7 @@ impl TamperGuard {
 }
 
 impl GuardState {
-    /// Puts back one guarded file if it differs; its directory is ours already.
+    /// Restores one guarded file if it differs; its directory is already checked.
     pub(super) fn check_file(
         &mut self,
         name: &Path,
@@ -101,7 +101,7 @@ impl GuardState {
             kept.copy.equals_file_from(from, file)
         };
         let is_same = match found {
-            // What cannot be read any more counts as different.
+            // A file that cannot be read any more counts as different.
             PathKind::File => nofollow_fs::open_read(&path)
                 .ok()
                 .flatten()

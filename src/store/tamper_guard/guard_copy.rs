@@ -1,6 +1,7 @@
-//! The guard's own copy of one file: in memory while it is small, else in blocks of a nameless file that all share.
+//! Stores the guard's own copy of one file: in memory while it is small, else in blocks of a shared nameless
+//! file.
 //!
-//! Refuses to be reachable by a path, so that no other program can change it by one.
+//! No path leads to that file, so no other program can change it by one.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -10,28 +11,28 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::store::{StoreError, atomic_file};
 
-/// The largest copy that is held in memory, in bytes; also the size of a block.
+/// The maximum size of a copy in memory, in bytes; also the size of a block.
 const BLOCK_BYTES: usize = 64 * 1024;
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// The nameless file of all copies that are not held in memory: one, however many there are.
+/// The nameless file with all copies that are not in memory: a single file, however many copies there are.
 #[derive(Debug)]
 pub(super) struct BlockPool {
-    /// The folder that it is made in when it is first needed.
+    /// The folder in which it is created when it is first needed.
     folder: PathBuf,
     file: OnceLock<File>,
     free: Mutex<FreeBlocks>,
 }
 
-/// Which blocks nobody has.
+/// The blocks that are not in use.
 #[derive(Debug, Default)]
 struct FreeBlocks {
-    /// The first that nobody ever had.
+    /// The first block that was never used.
     next: u64,
     returned: Vec<u64>,
 }
 
-/// A block of the file; whoever drops it last gives it back.
+/// A block of the file; dropping the last reference frees it.
 #[derive(Debug)]
 struct PoolBlock {
     n: u64,
@@ -85,13 +86,13 @@ pub(super) enum GuardCopy {
     Blocks(BlockCopy),
 }
 
-/// A copy in blocks. A clone has the same blocks, and what the other appends later behind its own end.
+/// A copy in blocks. A clone shares the blocks; what the original appends later is after the clone's own end.
 #[derive(Debug, Clone)]
 pub(super) struct BlockCopy {
     pool: Arc<BlockPool>,
     blocks: Vec<Arc<PoolBlock>>,
     len: u64,
-    /// How often it was cut: what lies before its end is what it was only while this is the same.
+    /// The number of truncations: the content before the end is unchanged only while this number is.
     n_truncations: u64,
 }
 
@@ -158,7 +159,7 @@ impl GuardCopy {
         }
     }
 
-    /// Forgets everything after the first `keep` bytes.
+    /// Drops everything after the first `keep` bytes.
     pub(super) fn truncate(&mut self, keep: u64) {
         match self {
             Self::Memory(bytes) => bytes.truncate(usize::try_from(keep).unwrap_or(usize::MAX)),
@@ -176,7 +177,7 @@ impl GuardCopy {
         Ok(Some(byte[0]))
     }
 
-    /// Reads from `at` on, at most to the end of a block; tells how much.
+    /// Reads from `at` on, at most to the end of a block; returns the number of bytes.
     fn read_at(&self, into: &mut [u8], at: u64) -> io::Result<usize> {
         match self {
             Self::Memory(bytes) => {
@@ -190,7 +191,7 @@ impl GuardCopy {
         }
     }
 
-    /// Compares with a file, byte by byte, from `from` on; what lies before that is known to be the same.
+    /// Compares with a file, byte by byte, from `from` on; what comes before is known to be equal.
     pub(super) fn equals_file_from(&self, from: u64, file: &File) -> io::Result<bool> {
         if file.metadata()?.len() != self.len() {
             return Ok(false);
@@ -204,7 +205,8 @@ impl GuardCopy {
         self.equals_file_from(0, file)
     }
 
-    /// The copy as it is now, to be read beside whoever writes; `None` of one that is read in no time.
+    /// Returns the current copy, to be read without the lock; `None` if it is so small that reading takes no
+    /// time.
     pub(super) fn block_snapshot(&self) -> Option<BlockCopy> {
         match self {
             Self::Memory(_) => None,
@@ -212,7 +214,7 @@ impl GuardCopy {
         }
     }
 
-    /// How far this copy begins with what an earlier look at it held.
+    /// Returns how much of this copy's beginning equals an earlier version of it.
     pub(super) fn unchanged_prefix_len(&self, earlier: &BlockCopy) -> Option<u64> {
         let Self::Blocks(side) = self else {
             return None;
@@ -269,13 +271,13 @@ impl BlockCopy {
         Ok(n_bytes)
     }
 
-    /// Tells whether a file begins with it; more may follow.
+    /// Returns true if a file starts with this copy; more may follow.
     pub(super) fn is_prefix_of_file(&self, file: &File) -> io::Result<bool> {
         range_equals_file(0, self.len, |into, at| self.read_at(into, at), file)
     }
 }
 
-/// The block of a byte and where it is in that.
+/// Returns the block of a byte and the position in it.
 fn block_position(at: u64) -> (usize, usize) {
     let size = BLOCK_BYTES as u64;
     let n = usize::try_from(at / size).unwrap_or(usize::MAX);

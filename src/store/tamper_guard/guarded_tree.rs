@@ -1,6 +1,6 @@
-//! The guarded part of the work directory: what is in it, and how a place becomes ours again.
+//! Lists the guarded part of the work directory, and restores its folders.
 //!
-//! Refuses to follow a link or to delete: what is in the way is moved to `history/`.
+//! Never follows a link and never deletes: what is in the way is moved to `history/`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::store::{StoreError, utc_time};
 use super::{GuardState, TamperedFile};
 
 impl GuardState {
-    /// Lists every plain file among the guarded ones, as absolute paths.
+    /// Lists every plain file in the guarded part, as absolute paths.
     pub(super) fn find_guarded_files(&self) -> Result<Vec<PathBuf>, StoreError> {
         let layout = &self.layout;
         let mut files = Vec::new();
@@ -37,9 +37,9 @@ impl GuardState {
         Ok(files)
     }
 
-    /// Lists what is among the guarded files and was not written by the program, by name.
+    /// Lists by name what is in the guarded part and was not written by the program.
     ///
-    /// An empty directory is not worth a word: it holds nothing.
+    /// Empty directories are ignored: they contain nothing.
     pub(super) fn find_stranger_files(&self) -> Result<Vec<PathBuf>, StoreError> {
         let mut strangers = Vec::new();
         let mut open = self.layout.guarded_folders().to_vec();
@@ -75,7 +75,7 @@ impl GuardState {
             .is_some_and(|(name, _)| name.starts_with(dir))
     }
 
-    /// Makes the work directory and every directory down to `name` a plain directory of ours.
+    /// Makes the work directory and every directory down to `name` a plain directory of the program.
     pub(super) fn ensure_parent_folders(&mut self, name: &Path) -> Result<(), StoreError> {
         self.ensure_workdir()?;
         let mut way = PathBuf::new();
@@ -120,14 +120,14 @@ impl GuardState {
         Ok(())
     }
 
-    /// Moves what stands at `name` to `history/tampered-<instant>/` and says where it is now.
+    /// Moves what is at `name` to `history/tampered-<instant>/` and returns its new path.
     pub(super) fn set_aside(&mut self, name: &Path) -> Result<PathBuf, StoreError> {
         let place = self.free_aside_path(name)?;
         nofollow_fs::rename(&self.absolute_path(name), &place)?;
         Ok(place)
     }
 
-    /// A free place below `history/tampered-<instant>/` for what stood at `name`.
+    /// Returns a free path below `history/tampered-<instant>/` for what was at `name`.
     pub(super) fn free_aside_path(&mut self, name: &Path) -> Result<PathBuf, StoreError> {
         let workdir = self.layout.workdir().to_path_buf();
         let history = self.layout.history();

@@ -1,4 +1,4 @@
-//! Every way to change the program's own files, noticed and undone.
+//! Tests that every change to the program's own files is noticed and undone.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -10,7 +10,7 @@ use super::*;
 
 const BIG: usize = 300_000;
 
-/// A guarded run with small and large files, and what they hold.
+/// Creates a guarded run with small and large files, and returns their contents.
 fn fill(place: &TestRepo) -> (TamperGuard, Vec<(PathBuf, Vec<u8>)>) {
     let guard = place.open_guard();
     let layout = &place.layout;
@@ -52,7 +52,8 @@ fn snapshot(layout: &WorkdirLayout) -> Vec<(PathBuf, Vec<u8>)> {
     .collect()
 }
 
-/// Lets an agent act, checks, and says what was reported; ours must be back each time.
+/// Lets an agent act, runs the check, and compares the report; the program's files must be restored each
+/// time.
 fn check(act: impl Fn(&WorkdirLayout), expected: &[&str]) {
     let place = TestRepo::new();
     let (guard, ours) = fill(&place);
@@ -211,7 +212,7 @@ fn a_difference_is_told_even_if_ours_was_written_over_it() {
     check_evil_is_kept(&place, &guard);
 }
 
-/// Writes to a file, once, as soon as its replacement is written and has not taken its place.
+/// Writes to a file, once, when its replacement is written but not renamed yet.
 struct LastMomentWriter(Arc<Mutex<Option<PathBuf>>>);
 
 impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for LastMomentWriter {
@@ -233,7 +234,7 @@ impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for LastMomentWriter {
 fn a_difference_is_told_even_if_it_came_while_ours_was_written() {
     use tracing_subscriber::layer::SubscriberExt;
 
-    // Another test's thread that meets the event first, without a listener, may switch it off for a moment.
+    // Another test's thread that reaches the event first, without a listener, may disable it for a moment.
     for _ in 0..50 {
         let place = TestRepo::new();
         let (guard, _) = fill(&place);
@@ -353,7 +354,7 @@ fn what_was_compared_before_counts_for_that_file_alone() {
         assert_eq!(std::mem::take(&mut inner.pending).len(), n_found);
     };
     check(&|| guard.append(&events, b"more\n").unwrap(), 0);
-    // What is added by somebody else, and another file with as many bytes.
+    // Appended content of another writer, and another file of the same length.
     let longer = [&ours[..], b"evil\n"].concat();
     check(
         &|| fs::write(&events, [&longer[..], b"more"].concat()).unwrap(),

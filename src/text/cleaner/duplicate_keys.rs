@@ -1,13 +1,13 @@
-//! Whether a line of JSON says each member of its objects once.
+//! Checks that no object in a line of JSON has two members with the same name.
 //!
-//! Refuses to know what is in it: numbers and texts are passed over.
+//! Numbers and strings are skipped.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// Tells whether a text is JSON of which no object has two members of one name.
+/// Returns whether a text is JSON and no object in it has two members with the same name.
 pub fn has_unique_keys(line: &str) -> bool {
     serde_json::from_str::<UniqueKeyJson>(line).is_ok()
 }

@@ -1,4 +1,4 @@
-//! Both steps together, and JSON lines.
+//! Sanitiser and redactor together, and JSON lines.
 
 use proptest::prelude::*;
 

@@ -1,13 +1,11 @@
-//! Credentials in headers: `Authorization: Bearer x`, however the line around it is written.
-//!
-//! Refuses to know where headers come from.
+//! Finds credentials in headers such as `Authorization: Bearer x`, however the line around it is written.
 
 use std::ops::Range;
 
 use super::secret_heuristics::{looks_random, may_be_credential};
 use super::separators::{ByteReader, is_blank};
 
-/// Schemes that have one word of credentials.
+/// Schemes with a single word of credentials.
 static SCHEMES: [&str; 17] = [
     "bearer",
     "basic",
@@ -28,7 +26,7 @@ static SCHEMES: [&str; 17] = [
     "flyv1",
 ];
 
-/// How schemes begin whose credentials are a list.
+/// How schemes with a list of credentials begin.
 static LIST_SCHEMES: [&str; 7] = [
     "digest",
     "aws4-",
@@ -117,7 +115,7 @@ fn find_after_scheme(text: &str, at: usize) -> Option<Range<usize>> {
     (n > 0 && may_be_credential(&text[secret.clone()])).then_some(secret)
 }
 
-/// Measures `a="x", b=y` up to a quote that belongs to the text around it.
+/// Returns the range of `a="x", b=y`, up to a quote that belongs to the text around it.
 fn measure_parameter_list(text: &str, start: usize) -> Option<Range<usize>> {
     let mut reader = ByteReader { text, at: start };
     loop {
@@ -141,7 +139,7 @@ fn measure_parameter_list(text: &str, start: usize) -> Option<Range<usize>> {
     (!secret.is_empty() && may_be_credential(&text[secret.clone()])).then_some(secret)
 }
 
-/// A header with another scheme or none.
+/// Finds the credentials of a header with another scheme or none.
 fn find_without_scheme(text: &str, at: usize) -> Option<Range<usize>> {
     let mut reader = ByteReader { text, at };
     reader.skip_while(31, is_scheme_byte);

@@ -1,7 +1,7 @@
-//! Patterns over bytes, for which letters, digits and blanks are those of ASCII.
+//! Regular expressions over bytes, in which letters, digits and spaces are ASCII only.
 //!
-//! That makes them ten times smaller than patterns over all of Unicode, and so quick to make that the first
-//! text with a secret in it need not wait. Refuses to know what is looked for.
+//! They are ten times smaller than expressions over all of Unicode and quick to compile, so the first
+//! text with a secret does not wait.
 
 use std::ops::Range;
 
@@ -9,11 +9,10 @@ use regex_automata::util::primitives::NonMaxUsize;
 use regex_automata::util::syntax;
 use regex_automata::{Input, meta};
 
-/// A compiled pattern.
 #[derive(Debug)]
 pub(super) struct BytePattern(meta::Regex);
 
-/// How many groups are told, the whole match among them.
+/// How many groups are reported, including the whole match.
 const N_GROUPS: usize = 2;
 
 /// Where a pattern matched.
@@ -24,7 +23,7 @@ pub(super) struct BytePatternMatch<'t> {
 }
 
 impl BytePattern {
-    /// Compiles a pattern of this module's.
+    /// Compiles one of the redactor's own patterns.
     #[expect(
         clippy::expect_used,
         reason = "the patterns are constants and every one is compiled by the tests"
@@ -53,7 +52,7 @@ impl BytePattern {
         Some(BytePatternMatch { text, slots })
     }
 
-    /// What the first group of the pattern is called.
+    /// Returns the name of the pattern's first group.
     #[cfg(test)]
     pub(super) fn first_group(&self) -> Option<&str> {
         let groups = self.0.group_info();
@@ -62,12 +61,12 @@ impl BytePattern {
 }
 
 impl<'t> BytePatternMatch<'t> {
-    /// The whole match; at characters' edges, like every place that is told.
+    /// Returns the range of the whole match; like every reported position it is on character boundaries.
     pub(super) fn whole_range(&self) -> Range<usize> {
         self.group_range(0).unwrap_or_default()
     }
 
-    /// The first group, if it took part.
+    /// Returns the range of the first group, if it took part.
     pub(super) fn first_group_range(&self) -> Option<Range<usize>> {
         self.group_range(1)
     }

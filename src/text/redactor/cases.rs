@@ -1,4 +1,4 @@
-//! The cases of the data files beside this one: every secret goes, everything else stays.
+//! Runs the data files next to this one: every secret is replaced, everything else stays.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ const SECRETS: &str = include_str!("secrets.txt");
 const TOKENS: &str = include_str!("tokens.txt");
 const HARMLESS: &str = include_str!("harmless.txt");
 
-/// Places for a token, `@` where it stands.
+/// Contexts for a token, with `@` in its place.
 const PLACES: [&str; 16] = [
     "@",
     "2026-01-01T00:00:00Z INFO sent @ to the server",
@@ -28,7 +28,7 @@ const PLACES: [&str; 16] = [
     "a b\t@\tc",
 ];
 
-/// Random letters that are the same in every run.
+/// Makes random letters that are the same in every run.
 struct LetterGenerator(u64);
 
 impl LetterGenerator {
@@ -67,7 +67,7 @@ impl LetterGenerator {
         let mut drawn: Vec<char> = (0..n)
             .map(|_| set.chars().nth(self.next() % set.len()).unwrap_or('a'))
             .collect();
-        // What is drawn has a digit and a letter, as nearly every real one, and begins with a letter.
+        // Like nearly every real token, a random one has a digit and a letter and begins with a letter.
         if n > 8 && letters != "d" && letters != "l" {
             drawn[n / 2] = '7';
             drawn[n / 3] = if letters == "X" || letters == "H" {
@@ -111,11 +111,11 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
         .filter(|line| !line.is_empty() && !line.starts_with("# "))
 }
 
-/// What went wrong with one line whose secret stands between `left` and `right`.
+/// Describes what is wrong with one line whose secret is between `left` and `right`.
 fn wrong(left: &str, secret: &str, right: &str) -> Option<String> {
     let line = format!("{left}{secret}{right}");
     let clean = redact_text(&line);
-    // Where a number was, the mark has quotes.
+    // The mark of a number gets quotes.
     let inside = clean
         .strip_prefix(left)
         .and_then(|rest| rest.strip_suffix(right));
@@ -313,7 +313,7 @@ fn twice_the_input_is_not_more_than_twice_the_work() {
         "[redacted:",
     ];
     for unit in units {
-        // Work is what is looked at: how often a closer look was taken, and how much came out.
+        // Work is measured by how often a closer look is taken, and how much output there is.
         let looks = |n: usize| {
             let text = unit.repeat(n);
             let mut words = Vec::new();

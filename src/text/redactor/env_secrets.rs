@@ -1,6 +1,6 @@
-//! Values that are known to be secret, replaced wherever they stand: those of the environment's secret variables.
+//! Replaces values that are known to be secret wherever they appear: those of secret environment variables.
 //!
-//! Refuses to read the environment; whoever starts the program says once what is in it.
+//! The environment is not read here; the caller that starts the program sets the source once.
 
 use std::sync::OnceLock;
 
@@ -11,31 +11,31 @@ use super::prefilter;
 use super::secret_names::is_secret_name;
 use super::secret_values::stands_for_secret;
 
-/// The shortest value that is replaced, in bytes: a shorter one is likely to be a word.
+/// The shortest value that is replaced, in bytes: a shorter one is likely to be an ordinary word.
 const MIN_SECRET_BYTES: usize = 8;
 
-/// Values to be replaced.
+/// Known secret values to replace.
 #[derive(Debug, Clone)]
 pub struct EnvSecrets {
     automaton: AhoCorasick,
 }
 
-/// What the process was told. Text is cleaned in a hundred places, many of them deep in layers that hand nothing
-/// down; one that forgot to pass the values on would let a secret through. So they are told once, before the
-/// first text, and never change: what comes out still depends on what goes in alone.
+/// The values for this process. Text is cleaned in a hundred places, many of them deep in layers that pass no context
+/// down; one that forgot to pass the values would leak a secret. So the values are set once, before the first text, and
+/// never change: the output still depends only on the input.
 static ENV_SECRETS: OnceLock<Option<EnvSecrets>> = OnceLock::new();
 
-/// Who says which values are secret.
+/// The function that returns the secret values.
 static SECRET_SOURCE: OnceLock<fn() -> Option<EnvSecrets>> = OnceLock::new();
 
-/// Notes for the rest of the process who says which values are secret. Only the first call counts; it is asked
-/// once, when a text is looked at for the first time: names are judged at a cost that no start should wait for.
+/// Sets the source of the secret values for the rest of the process. Only the first call counts. The source is called
+/// once, when the first text is checked, because checking the names takes too long to do at every start.
 pub fn set_secret_source(source: fn() -> Option<EnvSecrets>) {
     let _already = SECRET_SOURCE.set(source);
 }
 
 impl EnvSecrets {
-    /// Takes names of variables and their values; keeps the values of those that name a secret.
+    /// Takes the names and values of variables and keeps the values of those that name a secret.
     ///
     /// `None` when there is nothing to keep.
     pub fn from_variables(variables: impl IntoIterator<Item = (String, String)>) -> Option<Self> {
@@ -68,26 +68,26 @@ impl EnvSecrets {
         spans.collect()
     }
 
-    /// Where the values begin in a text.
+    /// Returns the positions in a text where a value begins.
     pub(super) fn match_starts<'t>(&'t self, text: &'t str) -> impl Iterator<Item = usize> + 't {
         self.automaton.find_iter(text).map(|found| found.start())
     }
 }
 
-/// What this process was told.
+/// Returns the secret values of this process.
 pub(super) fn env_secrets() -> Option<&'static EnvSecrets> {
     let ask = || SECRET_SOURCE.get().and_then(|source| source());
     ENV_SECRETS.get_or_init(ask).as_ref()
 }
 
-/// Tells whether a text needs a closer look at all.
+/// Returns whether a text needs a closer look at all.
 pub(crate) fn may_hold_secret(text: &str) -> bool {
     prefilter::has_hint(text, env_secrets())
 }
 
 fn is_secret_variable(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
-    // Every shell sets these two, and they hold folders.
+    // Every shell sets these two, and their values are folders.
     let is_folder = matches!(upper.as_str(), "PWD" | "OLDPWD");
     if is_folder
         || !["KEY", "TOKEN", "SECRET", "PASS", "PWD", "PAT", "AUTH"]
@@ -110,7 +110,7 @@ fn is_replaceable(value: &str) -> bool {
     value.len() >= MIN_SECRET_BYTES && !value.contains('\n') && stands_for_secret(value)
 }
 
-/// The value, and how JSON and addresses write it.
+/// Returns the value, and the way JSON and URLs write it.
 fn spellings(value: &str) -> Vec<String> {
     let json = serde_json::Value::String(value.to_owned()).to_string();
     let percent = value.bytes().map(|byte| match byte {

@@ -1,7 +1,7 @@
-//! Secrets that show by the name they are kept under: JSON, TOML, YAML, XML, env files, shell, headers, code.
+//! Finds secrets by the name that they are stored under: in JSON, TOML, YAML, XML, env files, shell, headers and code.
 //!
-//! It knows names and what stands between a name and its value, and refuses to know key shapes. Whether a
-//! value is a secret is `values`' to say.
+//! This file knows names and what may be between a name and its value. `secret_values`
+//! decides whether a value is a secret.
 
 use std::sync::LazyLock;
 
@@ -15,31 +15,31 @@ use super::secret_values::{
 };
 use super::separators::{self, ValueSeparator, is_blank};
 
-/// How far left of its end a name may begin, in bytes.
+/// How far before its end a name may begin, in bytes.
 const MAX_NAME_BYTES: usize = 96;
 
-/// What may stand before a name whose value follows after a blank.
+/// Commands that may come before a name whose value follows after a space.
 static COMMAND_BEFORE_NAME: LazyLock<BytePattern> = LazyLock::new(|| {
     BytePattern::new(
         r#"(?i)(?:^|[\s"'`(;])(?:env|arg|setx|setenv|set\s+-[a-z]+|(?:config(?:ure)?|secrets?)\s+set|(?:login|user|connect|account|ssid)\s+[^\s,;]+)\s+["']?(?:\S{0,60}:)?$"#,
     )
 });
 
-/// What stands before a name that is itself a value: `name: `, `"key": "`.
+/// The text before a name that is itself a value: `name: `, `"key": `.
 static NAME_FIELD: LazyLock<BytePattern> = LazyLock::new(|| {
     BytePattern::new(
         r#"(?i)(?:^|[\s{,<"'\\-])(?:name|key)\\*["']?\s{0,40}[:=]\s{0,40}\\*["']?(?:[A-Za-z0-9_.-]{1,40}:){0,4}$"#,
     )
 });
 
-/// Finds the value kept under the name that ends at `end`.
+/// Finds the value stored under the name that ends at `end`.
 pub(super) fn find_key_value(text: &str, end: usize) -> Option<SecretSpan> {
     let rest = &text[end..];
     let next = *rest.as_bytes().first()?;
     if !can_end_name(next) {
         return None;
     }
-    // After these a sign leads to the value, or nothing does; most second looks end here.
+    // After these bytes a sign leads to the value, or nothing does; most second looks end here.
     let is_signed = matches!(next, b'=' | b':');
     if is_signed && leads_to_mark(rest) {
         return None;
@@ -49,7 +49,7 @@ pub(super) fn find_key_value(text: &str, end: usize) -> Option<SecretSpan> {
         return None;
     }
     let name = &text[start..end];
-    // The word inside a mark is no name.
+    // The word inside a mark is not a name.
     let is_expected = || {
         text[..start]
             .trim_end_matches(['"', '\'', '`'])
@@ -86,7 +86,8 @@ fn leads_to_mark(rest: &str) -> bool {
     value.starts_with(MARK_PREFIX)
 }
 
-/// Tells whether a name is a part of an address of the cloud or of the file of logins: `arn:…:secret:x`.
+/// Returns whether a name is part of a cloud resource name (`arn:…:secret:x`) or of the
+/// path of the login file in `/etc/`.
 fn is_in_resource_path(left: &str) -> bool {
     // Both end in a sign that few names have before them.
     if !left.ends_with([':', '/']) {
@@ -99,7 +100,7 @@ fn is_in_resource_path(left: &str) -> bool {
     near.ends_with("/etc/") || word.is_some_and(|word| word.starts_with("arn:"))
 }
 
-/// What stands between a name and its value in a report: `Token created: x`, `password for a: x`.
+/// The text between a name and its value in a report: `Token created: x`, `password for a: x`.
 static REPORTED_VALUE: LazyLock<BytePattern> = LazyLock::new(|| {
     BytePattern::new(concat!(
         r"(?i)^(?: \([^)\n]{1,60}\))?(?: (?:is|was|has been|have been))?",
@@ -110,7 +111,7 @@ static REPORTED_VALUE: LazyLock<BytePattern> = LazyLock::new(|| {
     ))
 });
 
-/// How far a report is looked at, in bytes.
+/// How many bytes of a report are searched.
 const MAX_REPORT_BYTES: usize = 300;
 
 fn find_reported_value(text: &str, start: usize, end: usize) -> Option<SecretSpan> {
@@ -133,7 +134,7 @@ fn find_reported_value(text: &str, start: usize, end: usize) -> Option<SecretSpa
     is_reported_secret(value).then(|| value_span(end + secret.start, value.len(), name))
 }
 
-/// Where the word after a name begins in the row of a table, or after `with password `.
+/// Returns where the word after a name begins in a table row, or after `with password `.
 fn next_cell_start(left: &str, rest: &str) -> Option<usize> {
     let value = rest.trim_start_matches(' ');
     let cell = value
@@ -177,7 +178,7 @@ fn begins_report(rest: &str) -> bool {
     begins.iter().any(|word| rest.starts_with(word))
 }
 
-/// Tells quickly whether a value may follow after a blank: most names that stand in prose are passed over here.
+/// Returns quickly whether a value may follow after a space: most names in prose are skipped here.
 fn may_lead_to_value(left: &str, name: &str, rest: &str) -> bool {
     let rest_text = rest;
     let rest = rest.trim_start_matches(' ').as_bytes();
@@ -190,7 +191,7 @@ fn may_lead_to_value(left: &str, name: &str, rest: &str) -> bool {
         || begins_report(rest_text)
         || next_cell_start(left, rest_text).is_some();
     let is_flag = is_option(left, name);
-    // A command that takes a name and a value: ENV, ARG, set, login and their like end so.
+    // Commands that take a name and a value (ENV, ARG, set, login and similar) end like this.
     let before = left.trim_end_matches(['"', '\'', ' ']).as_bytes();
     let is_command = || {
         let near = &before[before.len().saturating_sub(80)..];
@@ -208,7 +209,7 @@ fn may_lead_to_value(left: &str, name: &str, rest: &str) -> bool {
     is_told || is_row || is_flag || is_long() || is_command()
 }
 
-/// What takes a name, and the value of it in the next word but one.
+/// Commands that take a name, with its value in the word after next.
 const VALUE_COMMANDS: [&[u8]; 6] = [b"login", b"set", b"user", b"connect", b"account", b"ssid"];
 
 fn ends_with_ignore_case(word: &[u8], ending: &[u8]) -> bool {
@@ -216,7 +217,7 @@ fn ends_with_ignore_case(word: &[u8], ending: &[u8]) -> bool {
     end.is_some_and(|end| end.eq_ignore_ascii_case(ending))
 }
 
-/// `password x` as all of a line.
+/// Returns whether `password x` is the whole line.
 fn is_password_row(left: &str, name: &str, rest: &str) -> bool {
     let is_password = || {
         let endings = ["password", "pass", "bindpw", "masterauth"];
@@ -227,7 +228,7 @@ fn is_password_row(left: &str, name: &str, rest: &str) -> bool {
     left.bytes().all(is_blank) && is_password() && rest.trim().bytes().all(|byte| !is_blank(byte))
 }
 
-/// `--token`, `-storepass`
+/// Returns whether the name is an option: `--token`, `-storepass`.
 fn is_option(left: &str, name: &str) -> bool {
     let is_short = name.starts_with('-') && left.ends_with([' ', '\t', '"', '\'']);
     is_short || name.starts_with("--") || left.ends_with("--")
@@ -242,7 +243,7 @@ pub(super) fn name_start(text: &str, end: usize) -> usize {
         .take(MAX_NAME_BYTES)
         .take_while(is_name)
         .count();
-    // An escape such as `\n` before a name is no part of it.
+    // An escape such as `\n` before a name is not part of it.
     let escaped = n > 1
         && matches!(bytes[..end - n], [.., b'\\'])
         && matches!(bytes[end - n], b'n' | b'r' | b't');
@@ -276,7 +277,7 @@ fn find_after_separator(text: &str, start: usize, end: usize) -> Option<SecretSp
         return None;
     }
     let mut span = find_value_at(text, end + way.value_start, way.quote, name, sign)?;
-    // A number becomes a string where its name is one: JSON stays JSON.
+    // The mark for a number becomes a string where its name is one: JSON stays JSON.
     let around = way.name_quote.trim_end_matches(']');
     if way.quote.is_none() && around.ends_with('"') && sign == SeparatorKind::Colon {
         span.quote = Some(around.len());
@@ -307,15 +308,15 @@ fn classify_separator(sign: &str, before: Option<char>, after: Option<char>) -> 
     }
 }
 
-/// How far the end of a tag may be, in bytes.
+/// How far away the end of a tag may be, in bytes.
 const TAG_LIMIT: usize = 160;
 
-/// `<password>x</password>`
+/// Finds the value in `<password>x</password>`.
 fn find_in_tag(text: &str, start: usize, end: usize) -> Option<SecretSpan> {
     if !text[..start].ends_with(['<', ':']) {
         return None;
     }
-    // Attributes may stand before the end of the tag.
+    // Attributes may come before the end of the tag.
     let rest = &text[end..];
     let rest = &rest[..rest.floor_char_boundary(TAG_LIMIT)];
     let at = rest
@@ -330,14 +331,15 @@ fn find_in_tag(text: &str, start: usize, end: usize) -> Option<SecretSpan> {
     is_quoted_secret(&inner[..close], &place).then(|| value_span(begin, close, place.name))
 }
 
-/// What stands between a name in an attribute, or in a list of settings, and its value.
+/// The text between a name in an attribute, or in a list of settings, and its value.
 static XML_ELEMENT: LazyLock<BytePattern> = LazyLock::new(|| {
     BytePattern::new(
         r#"^(?:"(?: +[\w:]+="[^"<>]{0,80}")* *>\s*(?:<value>)?|</key>\s*<string>)(?<secret>[^<>]{1,400})</"#,
     )
 });
 
-/// `<setting name="Token"><value_start>x</value_start>`, `<entry key="password">x</entry>`, `<key>Token</key><string>x</string>`
+/// Finds the value in `<setting name="Token"><value>x</value>`, `<entry key="password">x</entry>`,
+/// `<key>Token</key><string>x</string>`.
 fn find_in_element(text: &str, start: usize, end: usize) -> Option<SecretSpan> {
     let is_named = text[..start].ends_with(['"', '.', ':', '>']);
     if !is_named || !matches!(text.as_bytes().get(end), Some(b'"' | b'<')) {
@@ -354,7 +356,7 @@ fn find_in_element(text: &str, start: usize, end: usize) -> Option<SecretSpan> {
 fn find_in_call(text: &str, start: usize, end: usize) -> Option<SecretSpan> {
     let way = separators::parse_call_argument(&text[end..])?;
     let name = &text[start..end];
-    // Tests pass, too.
+    // "pass" is also a verb: tests pass.
     let is_verb = strip_ending(name, ".pass").is_some() || name.eq_ignore_ascii_case("pass");
     if is_verb || secret_kind(name) != "password" && !text[end..].starts_with('(') {
         return None;
@@ -370,7 +372,8 @@ fn find_in_call(text: &str, start: usize, end: usize) -> Option<SecretSpan> {
     is_long.then_some(value)
 }
 
-/// A shorter argument of a function that makes tokens is more often the kind of one, in bytes.
+/// The fewest bytes of an argument that may be a secret: a shorter argument of a function that
+/// makes tokens is usually their kind.
 const MIN_ARGUMENT_BYTES: usize = 10;
 
 fn find_after_blank(text: &str, start: usize, end: usize) -> Option<SecretSpan> {
@@ -443,10 +446,10 @@ fn value_span(start: usize, len: usize, name: &str) -> SecretSpan {
     }
 }
 
-/// How much of an unquoted value is looked at to tell whether it is a literal.
+/// How many bytes of an unquoted value are checked to decide whether it is a literal.
 const MAX_BARE_BYTES: usize = 512;
 
-/// Measures the unquoted secret that `rest` starts with.
+/// Returns the length of the unquoted secret that `rest` starts with.
 fn bare_secret_len(rest: &str, place: &ValueContext<'_>) -> Option<usize> {
     let judged = rest.floor_char_boundary(MAX_BARE_BYTES);
     let len = bare_len(&rest[..judged], place.separator);
@@ -460,10 +463,10 @@ fn bare_secret_len(rest: &str, place: &ValueContext<'_>) -> Option<usize> {
     })
 }
 
-/// Measures a value up to its closing quote, or to the line's end when it has none.
+/// Returns the length of a value up to its closing quote, or to the line's end when there is none.
 ///
-/// A quote written with backslashes (JSON inside JSON) is closed by its like, or by the end of the
-/// string around it.
+/// A quote with backslashes (JSON inside JSON) is closed by the same kind of quote, or by
+/// the end of the string around it.
 fn quoted_len(text: &str, quote: &str) -> usize {
     let n_slashes = quote.len() - 1;
     let sign = quote.as_bytes()[n_slashes];
@@ -504,7 +507,7 @@ fn bare_len(text: &str, sign: SeparatorKind) -> usize {
             .unwrap_or(end)
     };
     let run = &run[..end];
-    // Padding of base64 belongs to a value; another pair does not.
+    // Base64 padding belongs to a value; another key-value pair does not.
     let len = match memchr::memchr(b'=', run.as_bytes()) {
         Some(at) if !run[at..].bytes().all(|byte| byte == b'=') => at,
         Some(_) | None => end,

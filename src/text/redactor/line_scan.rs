@@ -1,28 +1,28 @@
-//! The secrets of one line: what each word in it leads to, where the finds begin and end, what replaces them.
+//! Finds the secrets of one line from its anchors, merges overlapping finds, and replaces them.
 //!
-//! Refuses to know other lines.
+//! Other lines are not known here.
 
 use super::env_secrets::EnvSecrets;
 use super::prefilter::{AnchorKind, AnchorMatch};
 use super::token_patterns::{self, SearchedRange};
 use super::{MARK_PREFIX, key_value, private_key, secret_lists, url_logins};
 
-/// A secret's place in a text.
+/// Where a secret is in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SecretSpan {
-    /// Where what makes it a secret begins: its name, or itself.
+    /// Where the text begins that makes it a secret: its name, or the secret itself.
     pub(super) context: usize,
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) kind: &'static str,
-    /// Whether the secret goes on in the next line.
+    /// Whether the secret continues on the next line.
     pub(super) open: bool,
-    /// Set when the mark must stand in quotes: how long one is, with its backslashes.
+    /// Set when the mark needs quotes: the length of one quote, with its backslashes.
     pub(super) quote: Option<usize>,
 }
 
-/// Finds every secret of one line by the words in it, in order, overlapping finds joined; `before` is the
-/// character left of the text.
+/// Finds every secret of one line by its anchors, in order, with overlapping finds joined; `before` is
+/// the character before the text.
 pub(super) fn scan_secrets(
     text: &str,
     found: &[AnchorMatch],
@@ -46,7 +46,7 @@ pub(super) fn scan_secrets(
     spans
 }
 
-/// Puts finds in order and makes those one that overlap.
+/// Sorts finds and joins those that overlap.
 pub(super) fn merge_spans(spans: &mut Vec<SecretSpan>) {
     if spans.len() < 2 {
         return;
@@ -68,7 +68,7 @@ fn scan_anchors(text: &str, found: &[AnchorMatch], before: Option<char>) -> Vec<
     let mut passed = SearchedRange::default();
     let mut name_end = None;
     for found in found {
-        // What lies inside a secret leads to none; what would need work twice is passed over.
+        // An anchor inside a secret leads to no other secret; skipping it avoids double work.
         if spans
             .last()
             .is_some_and(|last| last.start <= found.start && found.end <= last.end)
@@ -79,7 +79,7 @@ fn scan_anchors(text: &str, found: &[AnchorMatch], before: Option<char>) -> Vec<
             AnchorKind::Rule(number) => {
                 token_patterns::find_by_rule(number, *found, text, before, &mut passed)
             }
-            // Of words that end in one place one name is made.
+            // Anchors that end at one position are one name.
             AnchorKind::SecretName if name_end == Some(found.end) => None,
             AnchorKind::SecretName => {
                 name_end = Some(found.end);
@@ -93,7 +93,7 @@ fn scan_anchors(text: &str, found: &[AnchorMatch], before: Option<char>) -> Vec<
     spans
 }
 
-/// Adds a text to `out` with a mark in place of each span.
+/// Appends a text to `out` with a mark in place of each span.
 pub(super) fn replace_spans(text: &str, spans: &[SecretSpan], out: &mut String) {
     let mut from = 0;
     for span in spans {
@@ -113,11 +113,11 @@ fn push_quote(span: &SecretSpan, out: &mut String) {
     }
 }
 
-/// Where the words are after spans were replaced; those that a span took a part of are gone.
+/// Returns the anchors at their new positions after spans were replaced; anchors that a span overlaps are dropped.
 pub(super) fn shift_anchors(found: &[AnchorMatch], spans: &[SecretSpan]) -> Vec<AnchorMatch> {
     let mut words = Vec::with_capacity(found.len());
     let mut spans = spans.iter().peekable();
-    // What the spans before were long, and what stands there now.
+    // The old length of the spans so far, the length of their marks, and the end of the last span.
     let (mut was, mut is, mut passed) = (0, 0, 0);
     for word in found {
         while let Some(span) = spans.next_if(|span| span.end <= word.start) {

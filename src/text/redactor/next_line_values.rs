@@ -1,7 +1,7 @@
-//! Values in the line after their names: `name: API_KEY` and `value_start: x`, blocks of YAML, broken JSON, and options
-//! that go on after a backslash.
+//! Finds values on the line after their name: `name: API_KEY` and `value: x`, YAML blocks, broken JSON, and
+//! options continued by a backslash.
 //!
-//! Refuses to look further than one line: what stands there is judged as if it stood beside its name.
+//! Only the next line is read, and it is judged as if it were on the line of its name.
 
 use super::key_value::{find_value_at, name_start};
 use super::line_scan::SecretSpan;
@@ -11,43 +11,43 @@ use super::secret_names::{is_harmless_name, is_secret_name};
 use super::secret_values::{SeparatorKind, is_listed_secret, secret_kind};
 use super::separators::{self, is_blank};
 
-/// The secret whose name a line said, its value to follow.
+/// A secret whose name was on one line, with its value still to come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AnnouncedValue {
-    /// In a line such as `value_start: x`.
+    /// On a line such as `value: x`.
     ValueLine(String),
-    /// As all that the next line holds, and in a block the lines after it.
+    /// The whole next line, and in a block the lines after it.
     WholeLine(String, ValueLines),
-    /// In lines of a list: `- x`, or `"x",`.
+    /// On lines of a list: `- x`, or `"x",`.
     Items(String),
     /// In the block of a variable: `default = x`.
     Default(String),
-    /// In the element of the next line: `<value_start>x</value_start>`.
+    /// In the element on the next line: `<value>x</value>`.
     Element(String),
     /// In the strings of a list: the lines of a private key.
     PrivateKeyLines,
-    /// In lines that are further in than this, under any name, encoded: the `data:` of a cluster's secret.
+    /// On lines indented more than this, under any name, encoded: the `data:` of a Kubernetes secret.
     EncodedData(usize),
 }
 
-/// How many lines may hold a value.
+/// How many lines may contain a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ValueLines {
     One,
     Many,
 }
 
-/// How long a line may be that announces, in bytes.
+/// How long a line that announces a value may be, in bytes.
 const MAX_LINE_BYTES: usize = 160;
 
-/// What may stand between a sign and a line's end: how a block, a string or a bracket begins.
+/// What may come between a sign and a line's end: how a block, a string or a bracket begins.
 const VALUE_OPENINGS: [&str; 16] = [
     "\"\"\"", "'''", "|-", ">-", "|+", ">+", "|2", "|", ">", "\"\\", "'\\", "\\", "(", "[", "\"",
     "'",
 ];
 
 impl AnnouncedValue {
-    /// What a line announces.
+    /// Returns what a line announces.
     pub(super) fn parse(line: &str) -> Option<Self> {
         if line.len() > MAX_LINE_BYTES {
             return None;
@@ -74,12 +74,12 @@ impl AnnouncedValue {
         parse_open_value(line)
     }
 
-    /// A value that a backslash at its line's end leads on into the next.
+    /// Makes a value that continues on the next line because of a backslash.
     pub(super) fn from_continuation(kind: &str) -> Self {
         Self::WholeLine(kind.to_owned(), ValueLines::One)
     }
 
-    /// What may still follow after a line.
+    /// Returns what may still follow after a line.
     pub(super) fn after_line(self, line: &str, was_found: bool) -> Option<Self> {
         match self {
             Self::WholeLine(_, ValueLines::Many) if was_found => Some(self),
@@ -149,7 +149,7 @@ fn secret_span(start: usize, len: usize, kind: &'static str) -> SecretSpan {
     }
 }
 
-/// What begins a block whose lines hold a secret: a variable's, an element's, a private key's.
+/// Returns the start of a block whose lines contain a secret: a variable's, an element's, a private key's.
 fn parse_block_start(line: &str) -> Option<AnnouncedValue> {
     let is_secret = |name: &&str| is_secret_name(name);
     if let Some(left) = line.strip_suffix('{') {
@@ -180,7 +180,7 @@ fn parse_block_start(line: &str) -> Option<AnnouncedValue> {
         .map(|name| AnnouncedValue::Element(name.to_owned()))
 }
 
-/// The name in `tokens:`, `"passwords": [`.
+/// Returns the name in `tokens:`, `"passwords": [`.
 fn parse_plural_name(line: &str) -> Option<AnnouncedValue> {
     let left = line.strip_suffix('[').unwrap_or(line).trim_end();
     let left = left.strip_suffix([':', '='])?.trim_end();
@@ -203,7 +203,7 @@ fn indent_len(line: &str) -> usize {
     line.bytes().take_while(|byte| *byte == b' ').count()
 }
 
-/// The option in `- --password`, `"--token",`.
+/// Returns the option in `- --password`, `"--token",`.
 fn parse_listed_option(line: &str) -> Option<&str> {
     let word = line.trim_start();
     let word = word.strip_prefix("- ").unwrap_or(word).trim_start();
@@ -212,7 +212,7 @@ fn parse_listed_option(line: &str) -> Option<&str> {
     (is_listed && word.starts_with("--") && is_secret_name(word)).then_some(word)
 }
 
-/// Finds the value in `  name: VmFsdWUxMjM0NQ==`; a certificate is no secret.
+/// Finds the value in `  name: VmFsdWUxMjM0NQ==`; a certificate is not a secret.
 fn find_encoded_value(line: &str) -> Option<SecretSpan> {
     let colon = line.find(": ")?;
     let start = colon + 2;
@@ -237,7 +237,7 @@ fn find_encoded_value(line: &str) -> Option<SecretSpan> {
     })
 }
 
-/// The name in `- name: API_KEY`.
+/// Returns the name in `- name: API_KEY`.
 fn parse_name_line(line: &str) -> Option<&str> {
     let value = separators::parse_name_field(line)?;
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
@@ -248,7 +248,7 @@ fn parse_name_line(line: &str) -> Option<&str> {
     (is_alone && (3..=64).contains(&name.len()) && is_secret_name(name)).then_some(name)
 }
 
-/// The name in `api_key: |`, `"token":`, `--password \`.
+/// Returns the name in `api_key: |`, `"token":`, `--password \`.
 fn parse_open_value(line: &str) -> Option<AnnouncedValue> {
     let opening = VALUE_OPENINGS
         .iter()
@@ -280,7 +280,7 @@ fn find_lone_word(line: &str, name: &str) -> Option<SecretSpan> {
     let is_end =
         |c: char| is_quote(c) || c.is_whitespace() || matches!(c, '\\' | ',' | ';' | ')' | ']');
     let word = line[start..].trim_end_matches(is_end);
-    // A lone word may be anything, the next line of code for one.
+    // A lone word may be anything, for example the next line of code.
     let is_word = word
         .bytes()
         .all(|byte| byte.is_ascii_lowercase() || byte == b'_');

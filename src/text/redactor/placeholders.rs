@@ -1,6 +1,6 @@
-//! What stands where a secret would: words for one, types, examples, references to somewhere else.
+//! Recognises text in place of a secret: words for one, types, examples, references to another place.
 //!
-//! Refuses to know the names beside it.
+//! The names next to it are not known here.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use super::byte_pattern::BytePattern;
 use super::secret_heuristics::is_varied;
 use super::secret_names::strip_ending;
 
-/// Whole values, in either case.
+/// Whole values, in upper or lower case.
 static PLACEHOLDER_WORDS: [&str; 56] = [
     "none",
     "null",
@@ -69,10 +69,10 @@ static PLACEHOLDER_WORDS: [&str; 56] = [
     "change_me",
 ];
 
-/// How values begin that are templates.
+/// How template values begin.
 static TEMPLATE_OPENINGS: [&str; 9] = ["$", "<", "{", "%", "[", "..", "…", "***", ".*"];
 
-/// How values begin that are types, examples or orders to put something there.
+/// How values begin that are types, examples or instructions to fill something in.
 static PLACEHOLDER_BEGINNINGS: [&str; 17] = [
     "workspace:",
     "varchar",
@@ -93,7 +93,7 @@ static PLACEHOLDER_BEGINNINGS: [&str; 17] = [
     "your ",
 ];
 
-/// Types with a number, `my_api_key` and its like, YAML's tags.
+/// Types with a number, `my_api_key` and similar names, YAML tags.
 static PLACEHOLDER_SHAPES: LazyLock<BytePattern> = LazyLock::new(|| {
     BytePattern::new(concat!(
         r"(?i)^(?:char\d*|u?int\d*(?:_t|array)?|[iuf]\d+|float\d*(?:array)?|",
@@ -103,10 +103,10 @@ static PLACEHOLDER_SHAPES: LazyLock<BytePattern> = LazyLock::new(|| {
     ))
 });
 
-/// How long a value of such a shape is at most, but for the tags.
+/// The longest value with such a shape, except for tags.
 const MAX_SHAPE_BYTES: usize = 20;
 
-/// Something to be looked up elsewhere.
+/// A reference to another place.
 static REFERENCE: LazyLock<BytePattern> = LazyLock::new(|| {
     BytePattern::new(concat!(
         r"^(?:https?://|file:|env:|vault:|op://|arn:|ssm:|secretsmanager:|aws-sm:|gcp:|sm://|keychain:|keyring:|pass:|projects/)",
@@ -114,7 +114,7 @@ static REFERENCE: LazyLock<BytePattern> = LazyLock::new(|| {
     ))
 });
 
-/// Environment variables and settings as code reads them, whatever their case.
+/// Objects that code reads environment variables and settings from; case is ignored.
 static ENVIRONMENT_OBJECTS: [&str; 15] = [
     "process.env",
     "import.meta.env",
@@ -133,10 +133,10 @@ static ENVIRONMENT_OBJECTS: [&str; 15] = [
     "data",
 ];
 
-/// How the name of a variable ends that a secret is kept in.
+/// Endings of variable names for secrets.
 static VARIABLE_ENDINGS: [&str; 6] = ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_PASS", "_ID"];
 
-/// Tells whether a value stands for a secret and is none.
+/// Returns whether a value stands for a secret and is not one.
 pub(super) fn is_placeholder(value: &str) -> bool {
     is_repeated_char(value)
         || begins_as_placeholder(value)
@@ -148,7 +148,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         || has_punctuation(value) && is_punctuated_placeholder(value)
 }
 
-/// `your-token`, anywhere.
+/// Returns whether `your`, as in `your-token`, is anywhere in a value.
 fn contains_your(value: &str) -> bool {
     let begins = |at: usize| {
         let here = value.as_bytes().get(at..at + 5).unwrap_or_default();
@@ -157,9 +157,9 @@ fn contains_your(value: &str) -> bool {
     memchr::memchr2_iter(b'y', b'Y', value.as_bytes()).any(begins)
 }
 
-/// Tells whether there is anything in a value but letters, digits, `_` and `-`.
+/// Returns whether a value contains anything but letters, digits, `_` and `-`.
 pub(super) fn has_punctuation(value: &str) -> bool {
-    // Without a branch, which the compiler does many bytes at a time.
+    // Without a branch, so that the compiler can check many bytes at a time.
     let is_sign = |byte: u8| {
         let is_letter = (byte | 0x20).wrapping_sub(b'a') < 26;
         let is_digit = byte.wrapping_sub(b'0') < 10;
@@ -168,7 +168,7 @@ pub(super) fn has_punctuation(value: &str) -> bool {
     value.bytes().fold(false, |any, byte| any | is_sign(byte))
 }
 
-/// What stands for a secret and shows it by a sign.
+/// Returns whether a value is a placeholder that shows it by a sign.
 fn is_punctuated_placeholder(value: &str) -> bool {
     is_reference(value)
         || is_environment_lookup(value)
@@ -179,7 +179,7 @@ fn is_punctuated_placeholder(value: &str) -> bool {
         || value.ends_with('…')
 }
 
-/// `xxxx`, `****`, `----`.
+/// Returns whether a value is like `xxxx`, `****`, `----`.
 fn is_repeated_char(value: &str) -> bool {
     let first = value.chars().next().unwrap_or_default();
     matches!(first, '*' | 'x' | 'X' | '-' | '_' | '•' | '#')
@@ -242,7 +242,7 @@ fn has_placeholder_shape(value: &str) -> bool {
     may_be && PLACEHOLDER_SHAPES.is_match(value)
 }
 
-/// A setting's own name in place of its value, such as `OPENAI_API_KEY`.
+/// Returns whether a value is a setting's own name, such as `OPENAI_API_KEY`.
 fn is_variable_name(value: &str) -> bool {
     if !value.starts_with(|c: char| c.is_ascii_uppercase()) {
         return false;
@@ -266,7 +266,7 @@ fn is_reference(value: &str) -> bool {
     may_be && REFERENCE.is_match(value)
 }
 
-/// Tells whether a value is read from the environment or from settings.
+/// Returns whether a value is read from the environment or from settings.
 pub(super) fn is_environment_lookup(value: &str) -> bool {
     let reads = |name: &&str| {
         let after = value.strip_prefix(*name);
@@ -275,7 +275,7 @@ pub(super) fn is_environment_lookup(value: &str) -> bool {
     ENVIRONMENT_OBJECTS.iter().any(reads)
 }
 
-/// Half of what stands there is filled in elsewhere.
+/// Returns whether a part of a value is a template, to be filled in elsewhere.
 fn has_template(value: &str) -> bool {
     let opens = |pair: &[u8]| matches!(pair, b"${" | b"{{" | b"$(" | b"<%" | b"#{");
     value.as_bytes().windows(2).any(opens)

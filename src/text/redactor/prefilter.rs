@@ -1,7 +1,7 @@
-//! Where a closer look is worth it: the words that every secret has in it or beside it.
+//! Finds the places in a text that need a closer look: words that every secret contains or has next to it.
 //!
-//! Refuses to judge. A glance looks at four bytes at a time, and most text is passed over by it; where four are
-//! those of a word, the word itself is looked for.
+//! Nothing is judged here. A first test looks at four bytes at a time and skips most text; where the four bytes may
+//! belong to a word, the word itself is compared.
 
 use std::sync::LazyLock;
 
@@ -12,18 +12,18 @@ use super::redaction_rules::{REDACTION_RULES, SecretShape};
 use super::secret_names::SECRET_NAME_ENDINGS;
 use super::url_logins::login_signs;
 
-/// What a word leads to.
+/// What an anchor word leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AnchorKind {
-    /// The rule of this number.
+    /// The rule with this number.
     Rule(usize),
-    /// The end of a name under which secrets are kept.
+    /// The end of a name for secrets.
     SecretName,
-    /// No word, but a sign that a token of parts, a login or a known value may be in the line.
+    /// Not a word, but a sign that the line may contain a token with several parts, a login or a known value.
     Sign,
 }
 
-/// One word in a text.
+/// One anchor word in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct AnchorMatch {
     pub(super) kind: AnchorKind,
@@ -40,7 +40,7 @@ impl AnchorMatch {
         }
     }
 
-    /// The same word in a text without so many of the first bytes.
+    /// Returns the same anchor in a text without its first bytes.
     pub(super) fn moved_left(self, by: usize) -> Self {
         Self {
             start: self.start - by,
@@ -49,23 +49,23 @@ impl AnchorMatch {
         }
     }
 
-    /// Tells whether it may be one of the names in the first line of a private key, which are long.
+    /// Returns whether it may be one of the names in the first line of a private key, which are long.
     pub(super) fn may_start_private_key(&self) -> bool {
         self.kind == AnchorKind::SecretName && self.end - self.start >= "private key".len()
     }
 }
 
-/// All words, by four bytes that each has.
+/// All words, by four bytes that each contains.
 struct AnchorTable {
     words: Vec<(&'static str, AnchorKind)>,
-    /// One bit for each four bytes that hint at a word, by a sum of them, which is quick.
+    /// One bit for each four bytes that hint at a word, by a hash that is fast to compute.
     bits: Box<[u64; N_BITS / 64]>,
-    /// Where the fours with the same beginning of their sum begin in `fours`, and where the last ends.
+    /// Where the hints with the same hash prefix begin in `fours`, and the end of the last.
     buckets: Vec<u32>,
     fours: Vec<FourByteHint>,
 }
 
-/// Four bytes, letters of either case being the same, and the place in a word where they stand.
+/// Four bytes, with letter case ignored, and their position in a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct FourByteHint {
     four: u32,
@@ -74,13 +74,13 @@ struct FourByteHint {
 }
 
 impl FourByteHint {
-    /// By buckets, and the same fours beside each other.
+    /// Returns the sort order: by bucket, with equal hints next to each other.
     fn sort_key(&self) -> (u32, u16, u16) {
         (hash_four(self.four), self.word, self.offset)
     }
 }
 
-/// Where each bucket begins, and where the last one ends.
+/// Returns where each bucket begins, and where the last one ends.
 fn bucket_starts(fours: &[FourByteHint]) -> Vec<u32> {
     let mut begins = vec![0; 1 << BUCKET_BITS];
     let mut n_before = 0;
@@ -101,10 +101,10 @@ const TABLE_BITS: u32 = 18;
 const N_BITS: usize = 1 << TABLE_BITS;
 const BUCKET_BITS: u32 = 12;
 
-/// How many places are looked at before one question whether any of them was a hint.
+/// How many positions are tested before one check whether any of them was a hint.
 const STRIDE: usize = 16;
 
-/// Letters of either case are the same, and some signs are, too.
+/// Letter case is ignored; some other signs become equal as well.
 const CASE_FOLD: u32 = 0x2020_2020;
 
 static ANCHOR_TABLE: LazyLock<AnchorTable> = LazyLock::new(AnchorTable::new);
@@ -125,7 +125,7 @@ impl AnchorTable {
                 words.push((*word, AnchorKind::Rule(number)));
             }
         }
-        // A name that ends in another one is found with it.
+        // A name that ends in another one is found by that one.
         let ends_in_other = |name: &str| {
             let mut others = SECRET_NAME_ENDINGS
                 .iter()
@@ -154,7 +154,7 @@ impl AnchorTable {
         }
     }
 
-    /// Tells `found` about every word in the order of the fours by which they are seen, until it returns true.
+    /// Calls `found` for every word, in the order in which their hints are seen, until it returns true.
     fn for_each_match(
         &self,
         bytes: &[u8],
@@ -189,7 +189,7 @@ impl AnchorTable {
         }
     }
 
-    /// Looks for the words that have the four bytes which begin at a place.
+    /// Looks for the words with the four bytes that begin at a position.
     fn match_at_hint(
         &self,
         bytes: &[u8],
@@ -234,7 +234,7 @@ impl AnchorTable {
     }
 }
 
-/// Tells whether a name may end before a byte and lead to a value.
+/// Returns whether a name may end before a byte and lead to a value.
 pub(super) fn can_end_name(next: u8) -> bool {
     next.is_ascii() && !next.is_ascii_alphanumeric() && !matches!(next, b'_' | b'-' | b'.')
 }
@@ -257,7 +257,8 @@ fn bucket_index(four: u32) -> u32 {
     hash_four(four) >> (u32::BITS - BUCKET_BITS)
 }
 
-/// Notes the four bytes of a word that ordinary text has least; a shorter word with all that may follow.
+/// Adds a hint for the four bytes of a word that are rarest in ordinary text; a shorter word is combined
+/// with all bytes that may follow.
 fn insert_word(
     word: &[u8],
     number: usize,
@@ -266,7 +267,7 @@ fn insert_word(
 ) {
     if word.len() < 4 {
         let mut longer = [word, &[0]].concat();
-        // Of two that are the same when folded, one is enough.
+        // Of two bytes that are equal when folded, one is enough.
         let is_entered = |byte: u8| byte & 0x20 != 0 && may_follow(byte & !0x20);
         let next = (0..=u8::MAX).filter(|byte| may_follow(*byte) && !is_entered(*byte));
         for next in next {
@@ -292,7 +293,7 @@ fn insert_word(
     }
 }
 
-/// How common a byte is in what passes through: logs, code and prose.
+/// Returns how common a byte is in typical input: logs, code and prose.
 fn byte_frequency(byte: u8) -> u32 {
     match byte.to_ascii_lowercase() {
         b'e' | b't' | b'a' | b'o' | b'i' | b'n' | b's' | b'r' | b' ' => 10,
@@ -302,7 +303,7 @@ fn byte_frequency(byte: u8) -> u32 {
     }
 }
 
-/// Tells whether [`collect_anchors`] would find anything.
+/// Returns whether [`collect_anchors`] would find anything.
 pub(super) fn has_hint(text: &str, known: Option<&EnvSecrets>) -> bool {
     let bytes = text.as_bytes();
     let mut has_word = false;
@@ -315,13 +316,13 @@ pub(super) fn has_hint(text: &str, known: Option<&EnvSecrets>) -> bool {
         || known.is_some_and(|known| known.match_starts(text).next().is_some())
 }
 
-/// Puts into `all` every word of a text and every sign of what no word announces, in the order of their ends.
+/// Collects into `all` every word of a text, and every sign of a secret without a word, in the order of their ends.
 pub(super) fn collect_anchors(text: &str, known: Option<&EnvSecrets>, all: &mut Vec<AnchorMatch>) {
     all.clear();
     let bytes = text.as_bytes();
     let order = |found: &AnchorMatch| (found.end, found.start);
     ANCHOR_TABLE.for_each_match(bytes, 0, &mut |found| {
-        // Words are seen nearly in order.
+        // Words are found almost in order.
         let mut at = all.len();
         while at > 0
             && all
@@ -346,8 +347,8 @@ pub(super) fn collect_anchors(text: &str, known: Option<&EnvSecrets>, all: &mut 
     }
 }
 
-/// Finds dots with another one seven bytes on, as tokens of three parts have them, and those after `pat` and
-/// fourteen letters.
+/// Finds dots with another one seven bytes later, as in tokens with three parts, and dots
+/// after `pat` and fourteen letters.
 pub(super) fn token_dots(bytes: &[u8]) -> impl Iterator<Item = usize> {
     let ends_pat = |at: usize| {
         let start = at.checked_sub(17)?;

@@ -1,6 +1,6 @@
-//! Private keys in PEM armour: on one line, over many lines, or cut before their end.
+//! Finds private keys in PEM armour: on one line, over many lines, or cut before their end.
 //!
-//! It refuses to know how the lines arrive; it judges one line at a time.
+//! Each line is judged by itself, however the lines arrive.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use memchr::memmem::Finder;
 use super::byte_pattern::BytePattern;
 use super::line_scan::SecretSpan;
 
-/// What the marks of private keys say.
+/// The kind in the marks of private keys.
 pub(super) const PRIVATE_KEY_KIND: &str = "private-key";
 
 static BEGIN: LazyLock<BytePattern> = LazyLock::new(|| {
@@ -18,12 +18,12 @@ static BEGIN: LazyLock<BytePattern> = LazyLock::new(|| {
     )
 });
 
-/// As much after a begin mark as can be key material.
+/// Matches as much text after a begin mark as may be key material.
 static MATERIAL: LazyLock<BytePattern> = LazyLock::new(|| {
     BytePattern::new(r"^(?:(?:\\+[nrt]|[ \t])*[A-Za-z0-9+/=]{16,})*(?:\\+[nrt]|[A-Za-z0-9+/=\\])*")
 });
 
-/// What may stand at the end of a line whose string is put together with the next line's.
+/// What may come at the end of a line whose string is joined with the next line's.
 static CONTINUES_NEXT_LINE: LazyLock<BytePattern> =
     LazyLock::new(|| BytePattern::new(r#"^["'`]?[ \t]*[+.,\\]?[ \t\r]*$"#));
 
@@ -33,7 +33,7 @@ static END: LazyLock<BytePattern> = LazyLock::new(|| {
     )
 });
 
-/// A line of base64, an armour header or nothing, behind what diffs, quotes and listings put before a line.
+/// A line of base64, an armour header or nothing, after the prefixes of diffs, quotes and listings.
 static BODY: LazyLock<BytePattern> = LazyLock::new(|| {
     BytePattern::new(concat!(
         r#"^[\s>|+\-*#/:\d"']*"#,
@@ -44,11 +44,11 @@ static BODY: LazyLock<BytePattern> = LazyLock::new(|| {
 
 static ARMOUR: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("BEGIN "));
 
-/// Finds private keys in one line; one that reaches the line's end without its own end is open.
+/// Finds private keys in one line; a key that reaches the line's end without an end mark is open.
 pub(super) fn find_private_keys(text: &str) -> Vec<SecretSpan> {
     let mut spans: Vec<SecretSpan> = Vec::new();
     let mut may_end = true;
-    // A mark that is no key by itself, in case one behind it in the same line goes on in the next.
+    // A mark that is not a key by itself; a key after it on the same line may continue on the next line.
     let mut bare: Option<usize> = None;
     for word in ARMOUR.find_iter(text.as_bytes()) {
         let Some(armour) = armour_start(&text[..word]) else {
@@ -62,7 +62,7 @@ pub(super) fn find_private_keys(text: &str) -> Vec<SecretSpan> {
         };
         let inside = armour + begin.whole_range().end;
         let rest = &text[inside..];
-        // What has no end from here on has none further on.
+        // If there is no end mark from here, there is none later.
         let ended = if may_end { find_key_end(rest) } else { None };
         may_end = ended.is_some();
         let material = || {
@@ -75,12 +75,12 @@ pub(super) fn find_private_keys(text: &str) -> Vec<SecretSpan> {
         let goes_on = CONTINUES_NEXT_LINE.is_match(after)
             && (len > 0 || !after.trim_end().ends_with(['"', '\'', '`', ',']));
         let open = ended.is_none() && goes_on;
-        // A mark alone, as code that looks for keys has it, is no key.
+        // A mark alone, as in code that looks for keys, is not a key.
         if len == 0 && !open {
             bare.get_or_insert(armour);
             continue;
         }
-        // Else the end of what goes on would stand behind it as its own.
+        // Otherwise the end mark of the key that continues would seem to end the wrong part.
         let start = bare.take().filter(|_| open).unwrap_or(armour);
         spans.push(SecretSpan {
             context: start,
@@ -95,10 +95,10 @@ pub(super) fn find_private_keys(text: &str) -> Vec<SecretSpan> {
     spans
 }
 
-/// What precedes the lines of a key that has no armour.
+/// The line before the lines of a key without armour.
 static PRIVATE_LINES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("Private-Lines: "));
 
-/// Finds the number of a key's lines, and what of them stands in the same line.
+/// Finds the number of a key's lines, and the part of the key on the same line.
 fn find_key_lines(text: &str) -> Option<SecretSpan> {
     let start = PRIVATE_LINES.find(text.as_bytes())? + PRIVATE_LINES.needle().len();
     let n_digits = text[start..].bytes().take_while(u8::is_ascii_digit).count();
@@ -117,12 +117,12 @@ fn find_key_lines(text: &str) -> Option<SecretSpan> {
     })
 }
 
-/// Where the lines of a key stand in the objects of a log, one object a line: after this member's name.
+/// Where the lines of a key are in a log with one object per line: after this member's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct KeyLogRecord(String);
 
 impl KeyLogRecord {
-    /// The place of a key that begins in an object whose string ends with the first line of it.
+    /// Returns the position of a key that begins in an object whose string ends with the key's first line.
     pub(super) fn from_first_line(line: &str) -> Option<Self> {
         let is_object = line.trim_start().starts_with('{') && line.trim_end().ends_with('}');
         if !is_object {
@@ -138,7 +138,7 @@ impl KeyLogRecord {
         (is_whole && member.ends_with('"')).then(|| Self(member.to_owned()))
     }
 
-    /// Finds the key's line in the next object, and tells whether the key is over.
+    /// Finds the key's line in the next object, and returns whether the key ends there.
     pub(super) fn find_key_line(&self, line: &str) -> (Option<SecretSpan>, bool) {
         let Some(at) = line.find(&self.0) else {
             return (None, true);
@@ -160,7 +160,7 @@ impl KeyLogRecord {
     }
 }
 
-/// Where the hyphens begin that stand before a word.
+/// Returns where the hyphens before a word begin.
 fn armour_start(left: &str) -> Option<usize> {
     let trimmed = left.strip_suffix(' ').unwrap_or(left);
     let hyphens = trimmed
@@ -177,7 +177,7 @@ pub(super) fn find_key_end(line: &str) -> Option<usize> {
     END.find_match(line).map(|found| found.whole_range().end)
 }
 
-/// Tells whether a line can belong to a key whose first line had `indent` bytes before it.
+/// Returns whether a line can belong to a key whose first line had `indent` bytes before it.
 pub(super) fn is_key_body(line: &str, indent: usize) -> bool {
     BODY.is_match(line)
         || line.get(indent..).is_some_and(|rest| {

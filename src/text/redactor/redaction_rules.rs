@@ -1,6 +1,6 @@
-//! Secrets that show by their own shape or by the words before them, as a table.
+//! A table of secrets that are recognised by their own shape or by the words before them.
 //!
-//! Refuses to know the names of settings; that is `pairs`.
+//! Secrets that are recognised by the name of a setting are in `key_value`.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -10,7 +10,7 @@ use super::secret_heuristics::{accept_any, is_not_example};
 mod context_rules;
 mod vendor_rules;
 
-/// All rules; a rule's number is its place here.
+/// All rules; a rule's number is its index here.
 pub(super) static REDACTION_RULES: LazyLock<Vec<&'static RedactionRule>> = LazyLock::new(|| {
     vendor_rules::VENDOR_RULES
         .iter()
@@ -18,36 +18,34 @@ pub(super) static REDACTION_RULES: LazyLock<Vec<&'static RedactionRule>> = LazyL
         .collect()
 });
 
-/// One kind of secret: where to look for it, what it looks like, what must hold besides.
+/// One kind of secret: where to look for it, its shape, and further conditions.
 pub(super) struct RedactionRule {
-    /// What the mark says.
+    /// The kind that the mark shows.
     pub(super) kind: &'static str,
-    /// The words that it begins with or that stand before it.
+    /// The words that it begins with, or that come before it.
     pub(super) start_words: &'static [&'static str],
     pub(super) shape: SecretShape,
-    /// Refuses what a longer or shorter part of the same match could not save.
+    /// Returns whether a match may be a secret. If not, no longer or shorter part of it may be one either.
     pub(super) is_secret: fn(&str) -> bool,
     pub(super) edge: WordEdge,
-    /// Words of which one must stand a little before it in the line; none when any line will do.
+    /// If not empty, one of these words must be shortly before it in the line.
     pub(super) nearby_words: &'static [&'static str],
 }
 
 /// What follows the word.
 pub(super) enum SecretShape {
-    /// The word as it is written here and at least so many characters: all of it is the secret.
+    /// The word exactly as written, and at least this many characters: all of it is the secret.
     Run(TokenAlphabet, usize),
-    /// A pattern that begins where the word does, in either case; group `secret` is replaced.
+    /// A pattern that begins at the word, ignoring case; group `secret` is replaced.
     Pattern(&'static str),
-    /// What follows the word up to one of the characters that end a value in an address, at least so long.
+    /// The text after the word up to a character that ends a value in a URL, at least this long.
     QueryValue(usize),
     /// What a function finds in the text that begins with the word.
     Finder(fn(&str) -> Option<Range<usize>>),
 }
 
-/// The characters of a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenAlphabet {
-    /// Letters and digits.
     Plain,
     /// Also `_` and `-`.
     Url,
@@ -56,7 +54,7 @@ pub(super) enum TokenAlphabet {
     /// Also `+`, `/` and `=`.
     Base64,
     Hex,
-    /// Capital letters and digits.
+    /// Upper case letters and digits.
     Capital,
 }
 
@@ -80,7 +78,7 @@ impl TokenAlphabet {
     }
 }
 
-/// What may stand before the word.
+/// What may come before the word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum WordEdge {
     /// No letter or digit.
@@ -152,7 +150,7 @@ const fn query_rule(
     }
 }
 
-/// A rule whose word is short, and so stands inside of many hashes after a hyphen.
+/// Makes a rule for a short word, which would also match inside many hashes after a hyphen.
 const fn at_unhyphenated_word_start(rule: RedactionRule) -> RedactionRule {
     RedactionRule {
         edge: WordEdge::UnhyphenatedWordStart,

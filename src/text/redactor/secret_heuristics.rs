@@ -1,23 +1,23 @@
-//! What tells a secret from a word, a name, a number or a placeholder, by itself alone.
+//! Tells a secret from a word, a name, a number or a placeholder, by the text alone.
 //!
-//! Refuses to know where it stands.
+//! The place of the text is not known here.
 
 use super::MARK_PREFIX;
 use crate::text::base64;
 
-/// Any will do.
+/// Accepts every text.
 pub(super) fn accept_any(_secret: &str) -> bool {
     true
 }
 
-/// Not the same character over and over, as examples have it.
+/// Rejects texts that repeat one character, as examples do.
 pub(super) fn is_varied(secret: &str) -> bool {
     let tail = last_long_part(secret.as_bytes());
     let body = &tail[tail.len().saturating_sub(8)..];
     body.iter().any(|byte| Some(byte) != body.first())
 }
 
-/// The last part of more than three bytes, or all.
+/// Returns the last part with more than three bytes, or everything.
 fn last_long_part(secret: &[u8]) -> &[u8] {
     let mut left = secret;
     loop {
@@ -33,12 +33,12 @@ fn last_long_part(secret: &[u8]) -> &[u8] {
     }
 }
 
-/// As [`is_varied`], and not put together from words either: `sk-ant-your-key`.
+/// Like [`is_varied`], and also rejects texts made of words: `sk-ant-your-key`.
 pub(super) fn is_not_example(secret: &str) -> bool {
     is_varied(secret) && !is_made_of_name_parts(secret)
 }
 
-/// Cookies of which one has a value that is a secret.
+/// Returns whether one of the cookies has a secret value.
 pub(super) fn has_secret_cookie(cookies: &str) -> bool {
     cookies.split(';').any(|cookie| {
         let value = cookie.split_once('=').map_or("", |(_, value)| value.trim());
@@ -46,7 +46,7 @@ pub(super) fn has_secret_cookie(cookies: &str) -> bool {
     })
 }
 
-/// Counts the bytes of cookies before the first attribute, which says where they are sent.
+/// Returns the length of the cookies before the first attribute, which says where they are sent.
 pub(super) fn cookie_values_len(cookies: &str) -> usize {
     let mut at = 0;
     for cookie in cookies.split(';') {
@@ -63,7 +63,7 @@ pub(super) fn cookie_values_len(cookies: &str) -> usize {
     cookies.len()
 }
 
-/// Looks like something drawn from a generator: a digit among letters, or a long unbroken run; no words.
+/// Returns whether a text looks random: a digit among letters, or a long unbroken run, and no words.
 pub(super) fn looks_random(secret: &str) -> bool {
     if !may_be_credential(secret) || is_made_of_name_parts(secret) {
         return false;
@@ -75,7 +75,7 @@ pub(super) fn looks_random(secret: &str) -> bool {
     letters_and_digits || has_long_run || mixed
 }
 
-/// As [`looks_random`], and one part of it is as long as no word of a name is.
+/// Like [`looks_random`], and one part is longer than any word of a name.
 pub(super) fn looks_strongly_random(secret: &str) -> bool {
     let has = |test: fn(&u8) -> bool| secret.bytes().any(|byte| test(&byte));
     let mixed =
@@ -84,7 +84,7 @@ pub(super) fn looks_strongly_random(secret: &str) -> bool {
     is_varied(secret) && (longest_alphanumeric_run(secret) >= 16 || is_mixed)
 }
 
-/// Large and small letters in a disorder that no name has.
+/// Returns whether upper and lower case letters are mixed as in no name.
 pub(super) fn has_scrambled_case(text: &str) -> bool {
     let bytes = text.as_bytes();
     if bytes.len() < 8
@@ -116,7 +116,7 @@ pub(super) fn longest_alphanumeric_run(text: &str) -> usize {
     runs.map(str::len).max().unwrap_or(0)
 }
 
-/// Two or more parts, each a word, a short number, or a word with a short number after it.
+/// Returns whether there are two or more parts, each a word, a short number, or a word with a short number after it.
 pub(super) fn is_made_of_name_parts(text: &str) -> bool {
     let is_word = |part: &str| {
         let letters = part.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -136,7 +136,7 @@ pub(super) fn is_made_of_name_parts(text: &str) -> bool {
     text.contains(separators) && text.split(separators).all(is_word)
 }
 
-/// A value in a place where a secret belongs, unless it stands for one.
+/// Returns whether a value in a place for a secret is one, and not a placeholder.
 pub(super) fn may_be_credential(secret: &str) -> bool {
     let n_digits = secret.bytes().filter(u8::is_ascii_digit).count();
     let is_named = secret.contains('_')
@@ -161,7 +161,7 @@ pub(super) fn may_be_credential(secret: &str) -> bool {
             .all(|byte| matches!(byte, b'x' | b'X' | b'*' | b'.' | b'-'))
 }
 
-/// A value after a flag; a number there is a port.
+/// Returns whether a value after a flag may be a password; a number there is a port.
 pub(super) fn may_be_password(secret: &str) -> bool {
     may_be_credential(secret)
         && secret.len() >= 3
@@ -170,7 +170,7 @@ pub(super) fn may_be_password(secret: &str) -> bool {
             .all(|byte| matches!(byte, b'0'..=b'9' | b':'))
 }
 
-/// Base64 of a name and a password, or what is random anyway.
+/// Returns whether a text is the base64 of a name and a password, or random anyway.
 pub(super) fn may_be_encoded_login(secret: &str) -> bool {
     let has_cases = secret.bytes().any(|byte| byte.is_ascii_uppercase())
         && secret.bytes().skip(1).any(|byte| byte.is_ascii_lowercase());

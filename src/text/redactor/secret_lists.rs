@@ -1,6 +1,6 @@
-//! Secrets in lists and tables under one name: `"tokens": ["x", "y"]`, `secret = { value = "x" }`.
+//! Finds secrets in lists and tables under one name: `"tokens": ["x", "y"]`, `secret = { value = "x" }`.
 //!
-//! Refuses to look beyond the first bracket that closes.
+//! The search ends at the first closing bracket.
 
 use super::key_value::name_start;
 use super::line_scan::SecretSpan;
@@ -9,13 +9,13 @@ use super::secret_names::{is_harmless_name, is_secret_name};
 use super::secret_values::{is_listed_secret, secret_kind};
 use super::separators::is_blank;
 
-/// How much of a list is looked at, in bytes.
+/// How many bytes of a list are searched.
 const MAX_LIST_BYTES: usize = 4_096;
 
-/// What a table under the name of one secret calls it.
+/// The key of the value in a table under the name of one secret.
 const VALUE_KEYS: [&str; 3] = ["value", "plain", "default"];
 
-/// Finds the values in the list or table under the name that ends at `end`, but for an `s`.
+/// Finds the values in the list or table under the name that ends at `end`, not counting a plural `s`.
 pub(super) fn find_listed_secrets(text: &str, end: usize) -> Vec<SecretSpan> {
     let bytes = text.as_bytes();
     let is_plural = matches!(bytes.get(end), Some(b's' | b'S'));
@@ -56,9 +56,9 @@ pub(super) fn find_listed_secrets(text: &str, end: usize) -> Vec<SecretSpan> {
     spans
 }
 
-/// The bracket after a name's quote and sign, and the place after it.
+/// Returns the bracket after a name's quote and sign, and the position after it.
 fn parse_opening_bracket(bytes: &[u8], at: usize) -> Option<(u8, usize)> {
-    // Most names lead to one value.
+    // Most names lead to a single value.
     if let [b'=' | b':' | b' ', next, ..] = bytes.get(at..)?
         && !is_blank(*next)
         && !matches!(next, b'[' | b'{' | b'=' | b':')
@@ -79,7 +79,7 @@ fn parse_opening_bracket(bytes: &[u8], at: usize) -> Option<(u8, usize)> {
     matches!(bracket, b'[' | b'{').then_some((bracket, at + 1))
 }
 
-/// The strings up to a bracket: where each begins, and whether it names what comes next.
+/// Returns the strings up to a bracket: where each begins, and whether it is a key for the next value.
 fn collect_strings(text: &str, close: char) -> Vec<(usize, &str, bool)> {
     let mut all = Vec::new();
     let mut at = 0;
@@ -100,7 +100,7 @@ fn collect_strings(text: &str, close: char) -> Vec<(usize, &str, bool)> {
     all
 }
 
-/// The key before a value: the string before it, or the word before its sign.
+/// Returns the key before a value: the string before it, or the word before its sign.
 fn key_before_value<'t>(text: &'t str, start: usize, key: &'t str) -> &'t str {
     if !key.is_empty() {
         return key;
@@ -121,7 +121,7 @@ mod tests {
 
         #[test]
         fn lists_stay_lists_and_lose_their_secrets(
-            // No character comes twice in a secret: what repeats itself may be a word.
+            // Every character occurs at most once in a secret: text with repetitions may be a word.
             words in prop::collection::vec("[a-z]{1,8}|[A-D][e-h][23][I-L][m-p][45][Q-T][u-x][67][E-H][a-d][89][M-P][i-l][01]", 1..6),
             name in prop::sample::select(vec!["tokens", "api_keys", "passwords", "secrets", "token"]),
         ) {

@@ -1,8 +1,8 @@
-//! The names under which secrets are kept, and those that only sound like them.
+//! Names that secrets are stored under, and names that only sound like it.
 //!
-//! Refuses to know what stands beside a name.
+//! The text next to a name is not known here.
 
-/// How names of secrets end.
+/// Endings of names for secrets.
 pub(super) static SECRET_NAME_ENDINGS: [&str; 112] = [
     "bindpw",
     "-auth",
@@ -118,7 +118,7 @@ pub(super) static SECRET_NAME_ENDINGS: [&str; 112] = [
     "static key v1",
 ];
 
-/// How whole names of secrets end.
+/// Words that end the name of a secret without a qualifier, unlike `key`, which needs one.
 static WHOLE_NAME_ENDINGS: [&str; 6] = [
     "token",
     "secret",
@@ -128,7 +128,7 @@ static WHOLE_NAME_ENDINGS: [&str; 6] = [
     "passcode",
 ];
 
-/// What stands before `key` in them; between the two may stand `_`, `-`, `.`, or nothing.
+/// Words before `key` in such names; between them may be `_`, `-`, `.`, or nothing.
 static KEY_QUALIFIERS: [&str; 11] = [
     "api",
     "access",
@@ -143,7 +143,7 @@ static KEY_QUALIFIERS: [&str; 11] = [
     "shared",
 ];
 
-/// How they end, too: as it is written here.
+/// Further endings; these must be written exactly like this.
 static SHORT_NAME_ENDINGS: [&str; 9] = [
     "_pass",
     "_pwd",
@@ -156,7 +156,7 @@ static SHORT_NAME_ENDINGS: [&str; 9] = [
     "secret_id",
 ];
 
-/// Words in names that keep no secret: pages, counts, public halves. They begin with `c`, `n` or `p`.
+/// Words in names that are not secret: pages, counts, public halves. They begin with `c`, `n` or `p`.
 static HARMLESS_WORDS: [&str; 9] = [
     "public",
     "pagetoken",
@@ -169,17 +169,17 @@ static HARMLESS_WORDS: [&str; 9] = [
     "cancellation",
 ];
 
-/// What such names begin with, or a part of them: marks of a language model.
+/// Parts that make a name harmless, for example names of special tokens of a language model.
 static HARMLESS_PARTS: [&str; 11] = [
     "max", "min", "stop", "pad", "eos", "bos", "unk", "sep", "cls", "mask", "design",
 ];
 
-/// Tells whether a key of an object or table names a secret.
+/// Returns whether a key of an object or table names a secret.
 pub(crate) fn is_secret_name(name: &str) -> bool {
     ends_as_secret(name) && !is_harmless_name(name)
 }
 
-/// As [`is_secret_name`], of a name that is not harmless.
+/// Like [`is_secret_name`], for a name that is not harmless.
 pub(super) fn ends_as_secret(name: &str) -> bool {
     if name.ends_with(['y', 'Y']) {
         return ends_in_qualified_key(name, &KEY_QUALIFIERS);
@@ -215,10 +215,10 @@ pub(super) fn is_harmless_name(name: &str) -> bool {
     (0..places).any(begins) || has_harmless_part(name)
 }
 
-/// How long the shortest of the harmless words is.
+/// The length of the shortest harmless word.
 const SHORTEST_HARMLESS: usize = 6;
 
-/// Tells whether a name ends in `pass` and means something else: `bypass`, `compass`.
+/// Returns whether a name ends in `pass` and means something else: `bypass`, `compass`.
 pub(super) fn is_other_pass_word(name: &str) -> bool {
     let before = strip_ending(name, "pass");
     let is_inside =
@@ -254,13 +254,13 @@ fn ends_in_qualified_key(name: &str, keys: &[&str]) -> bool {
     strip_name_part(name, "key").is_some_and(is_one)
 }
 
-/// What stands before a part and the sign that may set it off.
+/// Returns the text before a part and before the sign that may separate it.
 fn strip_name_part<'t>(name: &'t str, part: &str) -> Option<&'t str> {
     let before = strip_ending(name, part)?;
     Some(before.strip_suffix(['_', '-', '.']).unwrap_or(before))
 }
 
-/// What is a secret in an address however short it is: nothing else is called so there.
+/// Names whose value in a URL is a secret however short it is: nothing else has these names there.
 const SECRET_AT_ANY_LENGTH: [&str; 6] = [
     "password",
     "passwd",
@@ -270,15 +270,15 @@ const SECRET_AT_ANY_LENGTH: [&str; 6] = [
     "id_token",
 ];
 
-/// Tells whether a value in an address under this name is a secret however short it is.
+/// Returns whether a value in a URL with this name is a secret however short it is.
 pub(super) fn is_secret_at_any_length(name: &str) -> bool {
     let mut all = SECRET_AT_ANY_LENGTH.iter();
     all.any(|ending| strip_ending(name, ending).is_some())
 }
 
-/// What stands before an ending, in either case.
+/// Returns the text before an ending, ignoring case.
 pub(super) fn strip_ending<'t>(name: &'t str, ending: &str) -> Option<&'t str> {
-    // Most names end otherwise, and their last letter says so.
+    // Most names end differently, and their last letter shows it.
     let (last, end) = (name.as_bytes().last()?, ending.as_bytes().last()?);
     if !last.eq_ignore_ascii_case(end) {
         return None;
@@ -287,7 +287,7 @@ pub(super) fn strip_ending<'t>(name: &'t str, ending: &str) -> Option<&'t str> {
     end.eq_ignore_ascii_case(ending).then_some(before)
 }
 
-/// Tells whether a word stands anywhere in a short text, in either case.
+/// Returns whether a word is anywhere in a short text, ignoring case.
 pub(super) fn contains_ignore_case(text: &str, word: &str) -> bool {
     let first = word.as_bytes().first().map(u8::to_ascii_lowercase);
     let mut windows = text.as_bytes().windows(word.len());

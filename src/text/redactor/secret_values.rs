@@ -1,6 +1,4 @@
-//! Whether what stands under a secret name is a secret, or code, a type, a word or a placeholder.
-//!
-//! It refuses to know how it got there.
+//! Decides whether a value under a secret name is a secret, or code, a type, a word or a placeholder.
 
 use std::sync::LazyLock;
 
@@ -14,7 +12,7 @@ use super::secret_names::{
     contains_ignore_case, ends_as_secret, is_secret_at_any_length, strip_ending,
 };
 
-/// Where a value stands.
+/// The place of a value: its name, its separator and what is around it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ValueContext<'a> {
     pub(super) name: &'a str,
@@ -22,7 +20,7 @@ pub(super) struct ValueContext<'a> {
     is_password: bool,
 }
 
-/// What ties a value to its name.
+/// What connects a value to its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SeparatorKind {
     /// `name: value`
@@ -49,11 +47,11 @@ pub(super) enum SeparatorKind {
     Words,
     /// `name value`
     Near,
-    /// `name => value` and others that are seldom
+    /// `name => value` and other rare forms.
     Other,
 }
 
-/// Words in keys that lead to something else than a lock.
+/// Words in key names that mean something else than a secret key.
 const OTHER_KEY_WORDS: [&str; 13] = [
     "cache",
     "primary",
@@ -71,12 +69,12 @@ const OTHER_KEY_WORDS: [&str; 13] = [
 ];
 
 impl<'a> ValueContext<'a> {
-    /// Whether the name is that of just any key: `STRIPE_KEY`.
+    /// Returns whether the name is that of any key: `STRIPE_KEY`.
     fn has_generic_key_name(&self) -> bool {
         self.name.ends_with("_KEY") && !ends_as_secret(self.name)
     }
 
-    /// Whether a name ends in `_key` and says nothing of a secret.
+    /// Returns whether a name ends in `_key` but does not indicate a secret.
     pub(super) fn is_other_key_name(name: &str) -> bool {
         let is_other = || {
             OTHER_KEY_WORDS
@@ -98,19 +96,19 @@ impl<'a> ValueContext<'a> {
     }
 }
 
-/// A variable's field.
+/// A field of a variable.
 static CODE_PATH: LazyLock<BytePattern> = LazyLock::new(|| {
     BytePattern::new(r"^[&*]?[a-z_][A-Za-z0-9_]*(?:\??\.[A-Za-z_][A-Za-z0-9_]*)+$")
 });
 
-/// Algorithms and formats that have digits in their names.
+/// Algorithms and formats with digits in their names.
 static NAMED_DIGITS: LazyLock<BytePattern> = LazyLock::new(|| {
     BytePattern::new(
         r"(?i)sha\d*|md\d|base\d+|utf-?\d+|ed25519|x25519|p\d{3}|secp\d+[rk]\d|rs\d{3}|hs\d{3}|es\d{3}|aes\d*|x509|oauth\d|ipv\d|i18n|pbkdf2|argon2(?:id?)?|pkcs\d+|v\d+",
     )
 });
 
-/// `v1.2.3`, `10ms`, `12:30`: numbers, and at most three letters.
+/// `v1.2.3`, `10ms`, `12:30`: numbers with at most three letters.
 fn is_version_or_size(value: &str) -> bool {
     let digits = value.strip_prefix('v').unwrap_or(value);
     let unit = |c: char| c.is_ascii_alphabetic() || c == '%';
@@ -134,23 +132,23 @@ pub(super) fn secret_kind(name: &str) -> &'static str {
     }
 }
 
-/// The mark for a string kept under a secret name; `None` when the string stands for a secret only.
+/// Returns the mark for a string stored under a secret name; `None` if the string is only a placeholder.
 pub(crate) fn redact_value(name: &str, value: &str) -> Option<String> {
     is_quoted_secret(value, &ValueContext::new(name, SeparatorKind::Colon))
         .then(|| super::redaction_mark(secret_kind(name)))
 }
 
-/// As [`redact_value`] for a number: a password may be one, a token is a count.
+/// Like [`redact_value`] for a number: a password may be a number, a token that is a number is a count.
 pub(crate) fn redact_number(name: &str) -> Option<String> {
     (secret_kind(name) == "password").then(|| super::redaction_mark(secret_kind(name)))
 }
 
-/// Tells whether a variable's value is a secret itself and not where one is found.
+/// Returns whether a variable's value is the secret itself and not a reference to its place.
 pub(super) fn stands_for_secret(value: &str) -> bool {
     !is_placeholder(value) && !value.contains(char::is_whitespace)
 }
 
-/// Words that a token, key or secret is said to be.
+/// Words that may follow "token is", "key is" or "secret is" in a sentence.
 const ORDINARY_WORDS: [&str; 25] = [
     "token",
     "secret",
@@ -188,7 +186,7 @@ pub(super) fn is_quoted_secret(value: &str, place: &ValueContext<'_>) -> bool {
         place.separator,
         SeparatorKind::Comma | SeparatorKind::Equality | SeparatorKind::Words | SeparatorKind::Near
     );
-    // A quote that ends the text which the name is in begins no value.
+    // The quote ends the text that the name is in, so no value begins here.
     let is_outside = value.starts_with([')', ',', ';', ']', '}']);
     if value.is_empty()
         || is_outside
@@ -201,7 +199,7 @@ pub(super) fn is_quoted_secret(value: &str, place: &ValueContext<'_>) -> bool {
         return false;
     }
     if place.is_password {
-        // A label or an error text names the thing that it asks for; a password does not.
+        // A label or an error text contains the name of what it asks for; a password does not.
         let tells = ["password", "passphrase", "passcode"]
             .iter()
             .any(|word| contains_ignore_case(value, word));
@@ -228,7 +226,7 @@ pub(super) fn is_quoted_secret(value: &str, place: &ValueContext<'_>) -> bool {
         && !is_version_or_size(value)
 }
 
-/// Tells whether one of the strings in a list under a secret name is a secret; most are words.
+/// Returns whether a string in a list under a secret name is a secret; most are words.
 pub(super) fn is_listed_secret(value: &str, name: &str) -> bool {
     let place = ValueContext::new(name, SeparatorKind::Colon);
     let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
@@ -238,7 +236,7 @@ pub(super) fn is_listed_secret(value: &str, name: &str) -> bool {
         && is_quoted_secret(value, &place)
 }
 
-/// Letters, digits and marks to the line's end, as those who choose passwords write them.
+/// Accepts letters, digits and signs up to the line's end, as users choose passwords.
 fn is_chosen_password(value: &str) -> bool {
     let has = |test: fn(&u8) -> bool| value.bytes().any(|byte| test(&byte));
     value.len() >= 8
@@ -251,7 +249,7 @@ fn is_chosen_password(value: &str) -> bool {
         && !is_placeholder(value)
 }
 
-/// Tells whether a value is a name, a version or a pattern in code, which no secret looks like.
+/// Returns whether a value is a name, a version or a pattern in code; no secret looks like that.
 fn is_made_of_words(value: &str, place: &ValueContext<'_>) -> bool {
     let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
     let is_token = || {
@@ -296,14 +294,14 @@ fn is_constant(value: &str) -> bool {
         && 2 * value.split('_').filter(is_word).count() >= n_parts
 }
 
-/// A regular expression, as code that looks for tokens has it.
+/// A regular expression, as in code that looks for tokens.
 fn is_regular_expression(value: &str) -> bool {
     ["(?", "[^", "]+", "]*", "\\s", "\\d", "\\w", "\\b"]
         .iter()
         .any(|sign| value.contains(sign))
 }
 
-/// Tells whether what a report says after a name is the secret itself and no time, path or word.
+/// Returns whether the text after a name in a report is the secret itself and not a time, path or word.
 pub(super) fn is_reported_secret(value: &str) -> bool {
     let starts_with_digit = value.starts_with(|c: char| c.is_ascii_digit());
     looks_random(value)
@@ -326,7 +324,7 @@ fn allows_any_length(place: &ValueContext<'_>) -> bool {
     ) && is_secret_at_any_length(place.name)
 }
 
-/// Tells whether an unquoted value is a secret; `after` is what follows it in the line.
+/// Returns whether an unquoted value is a secret; `after` is the text after it in the line.
 pub(super) fn is_bare_secret(value: &str, after: &str, place: &ValueContext<'_>) -> bool {
     let next = after.chars().next();
     let is_count =
@@ -400,7 +398,7 @@ pub(super) fn is_bare_secret(value: &str, after: &str, place: &ValueContext<'_>)
     }
 }
 
-/// A word of letters that may be a password: no name out of code.
+/// A word of letters that may be a password: not a name in code.
 fn is_lone_word(value: &str, next: Option<char>) -> bool {
     value.len() >= 4
         && value
@@ -412,7 +410,7 @@ fn is_lone_word(value: &str, next: Option<char>) -> bool {
             .any(|word| contains_ignore_case(value, word))
 }
 
-/// A value in a sentence; most of those are about secrets and hold none.
+/// A value in a sentence; most sentences are about secrets and contain none.
 fn is_secret_in_sentence(value: &str, place: &ValueContext<'_>) -> bool {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     digits >= 1
@@ -439,7 +437,7 @@ fn is_punctuated_code(value: &str) -> bool {
         || is_environment_lookup(value)
 }
 
-/// A variable's field, and no token that happens to have a dot.
+/// A variable's field, and not a token that happens to contain a dot.
 fn is_code_path(value: &str) -> bool {
     let has_digit = || value.bytes().any(|byte| byte.is_ascii_digit());
     memchr::memchr(b'.', value.as_bytes()).is_some()
@@ -466,7 +464,7 @@ fn is_code_variable(value: &str, place: &ValueContext<'_>) -> bool {
         && (!place.is_password && spaced || value.contains('_') && digits == 0)
 }
 
-/// Tells a literal from code: a path, a call, a type, a variable.
+/// Returns whether a value is a literal and not code: a path, a call, a type, a variable.
 fn is_literal(value: &str, place: &ValueContext<'_>) -> bool {
     let code =
         is_code(value) || value.contains(['(', ')', '{', '}', '[', ']']) || value.starts_with('*');
@@ -502,7 +500,7 @@ fn is_literal(value: &str, place: &ValueContext<'_>) -> bool {
         && !has_scrambled_case(value)
         && longest_alphanumeric_run(value) < 20
         && has_digits_in_names_only(value);
-    // Objects that hold secrets are named in words; secrets are not.
+    // Objects that contain secrets have names made of words; secrets do not.
     let is_object = equals_any(place.name, &["secret", "credential", "credentials"])
         && is_made_of_name_parts(value);
     (digits > 0 && letters > 0 && value.len() >= 6

@@ -1,25 +1,25 @@
-//! What stands between the name of a secret and its value: signs, blanks, brackets and quotes, byte by byte.
+//! Parses what is between the name of a secret and its value: signs, spaces, brackets and quotes, byte by byte.
 //!
-//! Most names lead to nothing, and that must be seen at a glance, so nothing here is a pattern. Refuses to know
-//! which names and which values are meant.
+//! Most names lead to no value, and this must be seen fast, so there are no regular expressions here. Which names and
+//! values count is decided elsewhere.
 
-/// How one comes from a name to a value.
+/// The text between a name and its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ValueSeparator<'t> {
     /// The quote that ends the name, with its backslashes and a bracket after it.
     pub(super) name_quote: &'t str,
-    /// The sign, with the blanks around it; a word or nothing where blanks are the sign.
+    /// The sign, with the spaces around it; a word or nothing where spaces are the sign.
     pub(super) separator: &'t str,
     /// Where the value begins, counted from the end of the name.
     pub(super) value_start: usize,
-    /// The quote right before the value, with its backslashes.
+    /// The quote directly before the value, with its backslashes.
     pub(super) quote: Option<&'t str>,
 }
 
-/// How many blanks may stand in one place.
+/// How many spaces may be in one place.
 const MAX_BLANKS: usize = 40;
 
-/// What may stand around a literal in code.
+/// What may be around a literal in code.
 const LITERAL_WRAPPERS: [&str; 8] = [
     "<<",
     "default=",
@@ -31,7 +31,7 @@ const LITERAL_WRAPPERS: [&str; 8] = [
     "String::from(",
 ];
 
-/// `: "x"`, ` = 'x'`, `" => x`, `: &str = "x"`, and all the other signs.
+/// Parses `: "x"`, ` = 'x'`, `" => x`, `: &str = "x"`, and all other signs.
 pub(super) fn parse_separator(rest: &str) -> Option<ValueSeparator<'_>> {
     let mut reader = ByteReader::new(rest);
     reader.skip_word("%22");
@@ -69,7 +69,7 @@ pub(super) fn parse_separator(rest: &str) -> Option<ValueSeparator<'_>> {
     })
 }
 
-/// `("x"`, ` 'x'`: a quoted value right after a name.
+/// Parses `("x"`, ` 'x'`: a quoted value directly after a name.
 pub(super) fn parse_call_argument(rest: &str) -> Option<ValueSeparator<'_>> {
     let mut reader = ByteReader::new(rest);
     if reader.skip_one_of(b"({") {
@@ -81,7 +81,7 @@ pub(super) fn parse_call_argument(rest: &str) -> Option<ValueSeparator<'_>> {
     Some(reader.build_separator(Some(quote)))
 }
 
-/// ` x`, ` "x"`, ` is x`: the sign is the word, or nothing.
+/// Parses ` x`, ` "x"`, ` is x`: the sign is the word, or nothing.
 pub(super) fn parse_blank_separator(rest: &str) -> Option<ValueSeparator<'_>> {
     let mut reader = ByteReader::new(rest);
     if reader.take_quote(b"\"'`").is_none() {
@@ -102,7 +102,7 @@ pub(super) fn parse_blank_separator(rest: &str) -> Option<ValueSeparator<'_>> {
     })
 }
 
-/// `", "value": "x"`: the value that stands beside its name.
+/// Parses `", "value": "x"`: a value in the member after its name.
 pub(super) fn parse_value_beside(rest: &str) -> Option<ValueSeparator<'_>> {
     let mut reader = ByteReader::new(rest);
     reader.take_quote(b"\"'");
@@ -116,7 +116,7 @@ pub(super) fn parse_value_beside(rest: &str) -> Option<ValueSeparator<'_>> {
     reader.parse_value()
 }
 
-/// `value: x`, with what lists and objects put before it.
+/// Parses `value: x`, with what lists and objects put before it.
 pub(super) fn parse_value_line(line: &str) -> Option<ValueSeparator<'_>> {
     let mut reader = ByteReader::new(line);
     reader.skip_non_word();
@@ -124,7 +124,7 @@ pub(super) fn parse_value_line(line: &str) -> Option<ValueSeparator<'_>> {
     reader.parse_value()
 }
 
-/// The value of `- name: x`, with the quotes that it may have.
+/// Returns the value of `- name: x`, with any quotes.
 pub(super) fn parse_name_field(line: &str) -> Option<&str> {
     let mut reader = ByteReader::new(line);
     reader.skip_non_word();
@@ -133,7 +133,7 @@ pub(super) fn parse_name_field(line: &str) -> Option<&str> {
     line.get(way.value_start..)
 }
 
-/// A place in a text that is read from left to right.
+/// A position in a text that is read from left to right.
 pub(super) struct ByteReader<'t> {
     pub(super) text: &'t str,
     pub(super) at: usize,
@@ -181,7 +181,7 @@ impl<'t> ByteReader<'t> {
         is_there
     }
 
-    /// Takes a quote with the backslashes before it.
+    /// Consumes a quote with the backslashes before it.
     fn take_quote(&mut self, of: &[u8]) -> Option<&'t str> {
         let from = self.at;
         self.skip_any_of(b"\\");
@@ -199,7 +199,7 @@ impl<'t> ByteReader<'t> {
         }
     }
 
-    /// Takes the sequences that colour what follows, as programs write them around names and values.
+    /// Consumes colour sequences, which programs write around names and values.
     pub(super) fn skip_colours(&mut self) -> bool {
         let from = self.at;
         while let Some(sequence) = self.rest().strip_prefix(b"\x1b[") {
@@ -239,7 +239,7 @@ impl<'t> ByteReader<'t> {
         is_sign.then_some(())
     }
 
-    /// Takes `: &'static str =`.
+    /// Consumes `: &'static str =`.
     fn skip_type_annotation(&mut self) -> bool {
         let from = self.at;
         self.skip_one_of(b":");
@@ -257,7 +257,7 @@ impl<'t> ByteReader<'t> {
         is_typed
     }
 
-    /// Takes what may stand between a sign and a quoted value, and the quote; without a quote, nothing.
+    /// Consumes what may be between a sign and a quoted value, and the quote; without a quote, nothing.
     fn take_opening_quote(&mut self) -> Option<&'t str> {
         let from = self.at;
         if self.skip_one_of(b"[") {
@@ -280,7 +280,7 @@ impl<'t> ByteReader<'t> {
         quote
     }
 
-    /// Takes `is ` or `was: `.
+    /// Consumes `is ` or `was: `.
     fn take_copula(&mut self) -> Option<&'t str> {
         let from = self.at;
         if !(self.skip_word("is") || self.skip_word("was")) {
@@ -296,14 +296,14 @@ impl<'t> ByteReader<'t> {
         (n > 0).then_some(word)
     }
 
-    /// Takes what is no word, as lists and objects have it before a name.
+    /// Consumes what is not a word, as lists and objects put before a name.
     fn skip_non_word(&mut self) {
         self.skip_while(MAX_BLANKS, |byte| {
             !byte.is_ascii_alphanumeric() && byte != b'_'
         });
     }
 
-    /// Takes one of some names, in either case, and the quote after it.
+    /// Consumes one of some names, ignoring case, and the quote after it.
     fn skip_name(&mut self, names: &[&str]) -> bool {
         let rest = self.rest();
         let is_there = |name: &&&str| {
@@ -320,7 +320,7 @@ impl<'t> ByteReader<'t> {
         true
     }
 
-    /// Takes a colon or an equals sign and the quote after it.
+    /// Parses a colon or an equals sign and the quote after it.
     fn parse_value(&mut self) -> Option<ValueSeparator<'t>> {
         self.skip_blanks(MAX_BLANKS);
         self.skip_one_of(b":=").then_some(())?;

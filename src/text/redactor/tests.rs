@@ -1,4 +1,4 @@
-//! What is a secret, what only looks like one, and that no split and no second pass changes it.
+//! What is a secret, what only looks like one, and that no split and no second pass changes the result.
 
 use proptest::prelude::*;
 

@@ -1,6 +1,4 @@
-//! Finds what the rules describe, and tokens of three parts that no word announces.
-//!
-//! Refuses to know the rules one by one.
+//! Finds what the redaction rules describe, and tokens with three parts that no word announces.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -13,24 +11,24 @@ use super::redaction_rules::{
 use super::secret_heuristics::cookie_values_len;
 use super::separators::is_blank;
 
-/// How far a pattern looks at first; only what reaches this end is looked at whole.
+/// How many bytes a pattern searches at first; only a match that reaches this end is searched again in the whole text.
 const FIRST_WINDOW_BYTES: usize = 2_048;
 
-/// How far left of a place a word is looked for that a rule needs.
+/// How many bytes before a position are searched for a word that a rule needs.
 const NEARBY_BYTES: usize = 400;
 
-/// Each pattern is compiled when it is needed first: most never are.
+/// Each pattern is compiled when it is first needed: most never are.
 static RULE_PATTERNS: LazyLock<Vec<OnceLock<BytePattern>>> =
     LazyLock::new(|| REDACTION_RULES.iter().map(|_| OnceLock::new()).collect());
 
-/// Where the same rule need not look again: what was looked at holds nothing for it.
+/// A range that a rule need not search again: it contains nothing for the rule.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SearchedRange {
     number: usize,
     until: usize,
 }
 
-/// Finds the secret that a rule's word leads to; `before` is the character left of the text.
+/// Finds the secret that a rule's word leads to; `before` is the character before the text.
 pub(super) fn find_by_rule(
     number: usize,
     found: AnchorMatch,
@@ -86,7 +84,7 @@ pub(super) fn find_by_rule(
     })
 }
 
-/// Measures the run after a rule's word and tells whether it is long enough.
+/// Returns the length of the run after a rule's word, if it is long enough.
 fn measure_run(
     rule: &RedactionRule,
     letters: TokenAlphabet,
@@ -103,7 +101,7 @@ fn measure_run(
         .iter()
         .take_while(|byte| letters.contains(**byte))
         .count();
-    // A sentence's end is no part of a token, nor is the sign before the next pair.
+    // The end of a sentence is not part of a token, nor is the separator before the next pair.
     let trailing = rest[..n]
         .iter()
         .rev()
@@ -152,7 +150,7 @@ fn begins_word(left: &str, before: Option<char>) -> bool {
     }
 }
 
-/// Tells whether a sequence ends here that colours what follows.
+/// Returns whether a colour sequence ends here.
 fn ends_colour(left: &[u8]) -> bool {
     let parameters = left.iter().rev().skip(1).take(24);
     let n = parameters
@@ -170,7 +168,7 @@ fn has_nearby_word(needs: &[&str], left: &str) -> bool {
     needs.iter().any(|need| near.contains(need))
 }
 
-/// Finds tokens of a name, a time and a signature, as bots of chat servers have them.
+/// Finds tokens made of a name, a time and a signature, such as chat bot tokens.
 pub(super) fn find_dotted_tokens(text: &str) -> Vec<SecretSpan> {
     let bytes = text.as_bytes();
     let is_part = |byte: &u8| TokenAlphabet::Url.contains(*byte);
@@ -213,7 +211,7 @@ pub(super) fn find_dotted_tokens(text: &str) -> Vec<SecretSpan> {
     spans.collect()
 }
 
-/// `pat`, fourteen letters, a dot, sixty-four digits.
+/// Finds `pat`, fourteen letters, a dot and sixty-four digits.
 fn find_personal_token(bytes: &[u8], dot: usize) -> Option<SecretSpan> {
     let start = dot.checked_sub(17)?;
     let is_free = start == 0 || !bytes.get(start - 1)?.is_ascii_alphanumeric();

@@ -1,6 +1,4 @@
-//! Logins in addresses: `scheme://name:find_url_password@host`, and the same without a scheme.
-//!
-//! Refuses to know what an address leads to.
+//! Finds logins in URLs: `scheme://name:password@host`, and the same without a scheme.
 
 use std::ops::Range;
 
@@ -23,7 +21,7 @@ pub(super) fn find_url_password(text: &str) -> Option<Range<usize>> {
     let at = memchr::memrchr(b'@', login.as_bytes())?;
     let first = memchr::memchr2(b':', b'@', login.as_bytes())?;
     let (name, secret) = (&login[..first], first + 1..at);
-    // What is written so in a manual may be left out, or was taken out before.
+    // In a manual this is an optional part, and in cleaned text it is a mark.
     if login.starts_with('[') {
         return None;
     }
@@ -40,10 +38,10 @@ pub(super) fn find_url_password(text: &str) -> Option<Range<usize>> {
     is_token.then_some(begin..begin + first)
 }
 
-/// How long a password before an address may be without a scheme, in bytes.
+/// The length of a password before a host if there is no scheme, in bytes.
 const PASSWORD_LENGTHS: std::ops::RangeInclusive<usize> = 6..=40;
 
-/// Finds signs of an address that have a colon a little before them, as `name:find_url_password@host` has.
+/// Finds `@` signs with a colon shortly before them, as in `name:password@host`.
 pub(super) fn login_signs(bytes: &[u8]) -> impl Iterator<Item = usize> {
     memchr_iter(b'@', bytes).filter(|at| {
         let left = &bytes[..*at];
@@ -53,7 +51,7 @@ pub(super) fn login_signs(bytes: &[u8]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Finds logins that no scheme announces; a version, a digest and a package look alike and are none.
+/// Finds logins without a scheme; a version, a digest and a package name look similar and are not logins.
 pub(super) fn find_logins(text: &str) -> Vec<SecretSpan> {
     let found = login_signs(text.as_bytes()).filter_map(|at| find_login_password(text, at));
     let spans = found.map(|secret| SecretSpan {
@@ -95,7 +93,7 @@ fn find_login_password(text: &str, at: usize) -> Option<Range<usize>> {
     is_login.then_some(secret)
 }
 
-/// Tells whether a text begins with a host: one with a domain, four numbers, or this machine.
+/// Returns whether a text begins with a host: one with a domain, four numbers, or this machine.
 fn is_host(text: &str) -> bool {
     if text.starts_with("tcp(") || text.starts_with("unix(") {
         return true;

@@ -1,26 +1,26 @@
-//! Bytes become text: what is no UTF-8 is told apart into control bytes and damage.
+//! Decodes bytes to text, and separates invalid UTF-8 into control bytes and damage.
 //!
-//! Refuses to drop anything: a terminal that takes a bare byte 0x80–0x9f for a control character must find it
-//! as one here, too, so that the sanitiser takes out the sequence it begins. The same holds for control
-//! characters that are written in more bytes than they need. All other damage becomes U+FFFD.
+//! Nothing is dropped here. Some terminals take a bare byte 0x80–0x9f for a control character, so it is decoded as one
+//! here, and the sanitiser can remove the sequence that it begins. The same holds for control characters that are
+//! written in more bytes than needed. All other damage becomes U+FFFD.
 
 use std::borrow::Cow;
 use std::str::from_utf8;
 
-/// Decodes bytes that arrive in pieces; any split gives the same text.
+/// Decodes bytes that arrive in pieces; every split gives the same result.
 #[derive(Debug, Clone, Default)]
 pub struct Utf8Decoder {
-    /// The beginning of a character whose end has not come, at most three bytes.
+    /// The beginning of an incomplete character, at most three bytes.
     held: Vec<u8>,
 }
 
 impl Utf8Decoder {
-    /// Starts at the beginning of a text.
+    /// Makes a decoder at the beginning of a text.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes the next bytes and gives out the characters that are complete with them.
+    /// Adds the next bytes and returns the characters that are now complete.
     pub fn push<'a>(&mut self, bytes: &'a [u8]) -> Cow<'a, str> {
         if self.held.is_empty() {
             if let Ok(text) = from_utf8(bytes) {
@@ -33,12 +33,12 @@ impl Utf8Decoder {
         Cow::Owned(self.decode(&all))
     }
 
-    /// Tells that no character is begun.
+    /// Returns whether no character is incomplete.
     pub(in crate::text) fn is_at_rest(&self) -> bool {
         self.held.is_empty()
     }
 
-    /// Ends the text: half a character is damage.
+    /// Ends the text: an incomplete character is damage.
     pub fn finish(&mut self) -> String {
         let held = std::mem::take(&mut self.held);
         let mut out = String::new();
@@ -74,7 +74,7 @@ impl Utf8Decoder {
     }
 }
 
-/// Gives out one piece of damage of `len` bytes and returns how many bytes it took.
+/// Writes one piece of damage of `len` bytes and returns how many bytes it took.
 fn push_damage(bytes: &[u8], len: usize, out: &mut String) -> usize {
     match (decode_overlong(bytes), bytes) {
         (Some((control, taken)), _) => {
@@ -92,7 +92,7 @@ fn push_damage(bytes: &[u8], len: usize, out: &mut String) -> usize {
     }
 }
 
-/// How characters below 0x80 and 0x100 begin when they are written in two, three or four bytes too many.
+/// How characters below 0x80 and 0x100 begin when they are written in two, three or four bytes that they do not need.
 const OVERLONG: [&[u8]; 6] = [
     &[0xc0],
     &[0xc1],
@@ -102,7 +102,7 @@ const OVERLONG: [&[u8]; 6] = [
     &[0xf0, 0x80, 0x82],
 ];
 
-/// Reads a character that is written in more bytes than it needs.
+/// Reads a character that is written in more bytes than needed.
 fn decode_overlong(bytes: &[u8]) -> Option<(char, usize)> {
     let lead = OVERLONG.iter().find(|lead| bytes.starts_with(lead))?;
     let last = *bytes.get(lead.len())?;
@@ -111,7 +111,7 @@ fn decode_overlong(bytes: &[u8]) -> Option<(char, usize)> {
     is_continued.then(|| (char::from(above << 6 | last & 0x3f), lead.len() + 1))
 }
 
-/// Tells that such a character may be completed by the next bytes.
+/// Returns whether the next bytes may complete such a character.
 fn is_overlong_prefix(bytes: &[u8]) -> bool {
     bytes.len() < 4 && OVERLONG.iter().any(|lead| lead.starts_with(bytes))
 }

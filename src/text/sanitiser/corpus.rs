@@ -7,7 +7,7 @@ use vt100::{Callbacks, Parser, Screen};
 
 use super::{TextSanitiser, Utf8Decoder, sanitise_text};
 
-/// Each is taken out whole: no trace of it is left between two words.
+/// Each of these is removed completely: nothing is left of it between two words.
 const DROPPED: &[&[u8]] = &[
     // Control bytes.
     b"\x00",
@@ -116,7 +116,7 @@ const DROPPED: &[&[u8]] = &[
     b"\x1b\x1b\x1b[0m",
     b"\x1b[31\x1b[32m",
     b"\x1b[\x1b[\x1b[m",
-    // Commands to the operating system: title, links, clipboard, colours, notes, pictures.
+    // Operating system commands: title, links, clipboard, colours, notes, pictures.
     b"\x1b]0;owned\x07",
     b"\x1b]P1ff00ff",
     b"\x1b]P1ff00ff\x07",
@@ -220,7 +220,7 @@ const DROPPED: &[&[u8]] = &[
     b"\x1b",
     b"\x1b\x1b\x1b",
     b"\x1b6\x1b9",
-    // Reordering, nothing to see, hidden messages.
+    // Reordering, invisible characters, hidden messages.
     "\u{202a}".as_bytes(),
     "\u{202e}".as_bytes(),
     "\u{202c}".as_bytes(),
@@ -254,7 +254,7 @@ const DROPPED: &[&[u8]] = &[
     "\u{1bca0}".as_bytes(),
 ];
 
-/// Each becomes what stands beside it.
+/// Each of these becomes the text next to it.
 const REWRITTEN: &[(&[u8], &str)] = &[
     (
         b"Downloading 10%\rDone        ",
@@ -285,7 +285,7 @@ const REWRITTEN: &[(&[u8], &str)] = &[
     (b"x\x1bOP", "xP"),
 ];
 
-/// Text of people, which nothing may touch.
+/// Ordinary text, which must not change.
 const KEPT: &[&str] = &[
     "plain ASCII ~!@#$%^&*()_+{}|:\"<>? and\ttabs\nand lines\n",
     "[31m is no sequence, nor is ]0;title, nor ^[[0m nor \\x1b[0m nor \\u001b[2J",
@@ -314,7 +314,7 @@ fn clean_bytes(bytes: &[u8], size: usize) -> String {
     clean + &sanitiser.finish()
 }
 
-/// Counts what a terminal was made to do beside showing text.
+/// Counts what a terminal did apart from showing text.
 #[derive(Default)]
 struct TerminalEffects(Vec<&'static str>);
 
@@ -366,7 +366,7 @@ impl Callbacks for TerminalEffects {
     }
 }
 
-/// Shows a text and gives back what else it did: modes, attributes, a cursor that is not at the text's end.
+/// Shows a text and returns its other effects: modes, attributes, a cursor that is not at the text's end.
 fn effects(text: &str) -> Vec<String> {
     let mut terminal = Parser::new_with_callbacks(ROWS, COLUMNS, 0, TerminalEffects::default());
     let modes = terminal.screen().input_mode_formatted();

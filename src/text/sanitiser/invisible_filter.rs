@@ -1,7 +1,7 @@
-//! Which invisible characters may stay: those that shape the visible ones beside them.
+//! Decides which invisible characters may stay: those that shape the visible characters next to them.
 //!
-//! Refuses to know escape sequences. Joiners and variation selectors stay where an emoji or a script needs
-//! them, one at a time; after ASCII they could only split a word, and in rows only smuggle data.
+//! Joiners and variation selectors stay where an emoji or a script needs them, one at a time; after ASCII they could
+//! only split a word, and in rows they could only smuggle data. Escape sequences are removed elsewhere.
 
 const ZERO_WIDTH_JOINER: char = '\u{200d}';
 const ZERO_WIDTH_NON_JOINER: char = '\u{200c}';
@@ -13,15 +13,15 @@ const CANCEL_TAG: char = '\u{e007f}';
 /// The only flags that are written with tags: England, Scotland, Wales.
 const TAGGED_FLAGS: [&str; 3] = ["gbeng", "gbsct", "gbwls"];
 
-/// Gives characters out and decides about the invisible ones by their neighbours.
+/// Writes characters, and decides about the invisible ones by their neighbours.
 #[derive(Debug, Clone, Default)]
 pub(super) struct InvisibleCharFilter {
-    /// The last character given out.
+    /// The last character written.
     last: Option<char>,
     pending: PendingChar,
 }
 
-/// What is held until the next character tells whether it stays.
+/// A character that waits until the next character decides whether it stays.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum PendingChar {
     #[default]
@@ -29,27 +29,27 @@ enum PendingChar {
     /// An emoji style mark after a digit: a keycap must follow.
     Keycap,
     Joiner(char),
-    /// Tags after a black flag: as many letters as match the flags so far.
+    /// Tags after a black flag: the letters that match the flags so far.
     Flag([u8; 5], usize),
 }
 
 impl InvisibleCharFilter {
-    /// Whether the next character decides about one that is held.
+    /// Returns whether a character waits for the next one.
     pub(super) fn has_pending(&self) -> bool {
         self.pending != PendingChar::Nothing
     }
 
-    /// Whether the next character is shaped as the first of a text is.
+    /// Returns whether the next character is treated like the first of a text.
     pub(super) fn is_at_rest(&self) -> bool {
         !self.has_pending() && matches!(self.last, None | Some('\n'))
     }
 
-    /// Notes a run of ordinary characters that was given out.
+    /// Records a run of ordinary characters that was written.
     pub(super) fn note_plain_run(&mut self, run: &str) {
         self.last = run.chars().next_back().or(self.last);
     }
 
-    /// Takes a character that is no control character but newline and tab.
+    /// Adds a character that is not a control character, except newline and tab.
     pub(super) fn push_char(&mut self, next: char, out: &mut String) {
         match std::mem::take(&mut self.pending) {
             PendingChar::Nothing => {}
@@ -112,7 +112,7 @@ impl InvisibleCharFilter {
         }
     }
 
-    /// Takes a tag after a black flag; tells whether it was one.
+    /// Adds a tag after a black flag; returns whether it was one.
     fn on_flag(&mut self, mut letters: [u8; 5], n: usize, next: char, out: &mut String) -> bool {
         if next == CANCEL_TAG && n == letters.len() {
             let tags = letters.map(|letter| char::from_u32(0xe_0000 + u32::from(letter)));
@@ -137,10 +137,10 @@ impl InvisibleCharFilter {
     }
 }
 
-/// Tells that a character is given out whatever stands beside it.
+/// Returns whether a character is written whatever is next to it.
 pub(super) fn is_ordinary(next: char) -> bool {
     match next {
-        // Accents, Greek, Cyrillic, and the ideographs: nearly all that ever comes.
+        // Accents, Greek, Cyrillic, and the ideographs: nearly everything that ever occurs.
         '\u{ae}'..='\u{34e}' | '\u{350}'..='\u{600}' | '\u{4e00}'..='\u{d7ff}' => true,
         '\u{2028}' | '\u{2029}' => false,
         _ => !(next.is_control() || is_invisible(next) || is_joiner(next) || is_selector(next)),
@@ -155,7 +155,7 @@ fn is_selector(next: char) -> bool {
     matches!(next, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// Selectors of which there are enough to write bytes with them.
+/// There are enough of these selectors to encode bytes with them.
 fn is_ideographic_selector(next: char) -> bool {
     matches!(next, '\u{e0100}'..='\u{e01ef}')
 }
@@ -167,7 +167,7 @@ fn is_ideograph(next: char) -> bool {
     )
 }
 
-/// Scripts whose letters take another form beside a joiner.
+/// Scripts whose letters change their form next to a joiner.
 fn is_joining_script(next: char) -> bool {
     matches!(
         next,
@@ -182,7 +182,7 @@ fn is_joining_script(next: char) -> bool {
     )
 }
 
-/// Symbols and pictures, and what may stand between two of them.
+/// Symbols and pictures, and what may be between two of them.
 fn may_be_emoji(next: char) -> bool {
     matches!(
         next,
@@ -190,7 +190,7 @@ fn may_be_emoji(next: char) -> bool {
     )
 }
 
-/// Characters that show nothing, reorder what is shown, or are a blank that looks like no blank.
+/// Characters that show nothing, reorder the text, or are spaces that do not look like spaces.
 pub(super) fn is_invisible(next: char) -> bool {
     matches!(
         next,

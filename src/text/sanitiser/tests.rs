@@ -1,4 +1,4 @@
-//! What is taken out, what stays, and that no split changes it.
+//! What is removed, what stays, and that no split changes it.
 
 use proptest::prelude::*;
 
@@ -183,7 +183,7 @@ fn bytes_that_are_no_text_are_controls_or_damage() {
         (b"\xc0\x9b[1m", "\u{1b}[1m"),
         (b"\xe0\x80\x9b[1m\xf0\x80\x80\x87", "\u{1b}[1m\u{7}"),
         (b"a\xe6\xbc", "a\u{fffd}"),
-        // What follows a surrogate's first byte are bare bytes, and 0x80 is a control byte.
+        // The bytes after a surrogate's first byte are bare bytes, and 0x80 is a control byte.
         (b"\xed\xa0\x80", "\u{fffd}\u{fffd}\u{80}"),
         ("漢é🦀".as_bytes(), "漢é🦀"),
     ];

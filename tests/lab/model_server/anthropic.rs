@@ -1,6 +1,4 @@
-//! The Anthropic Messages protocol as claude speaks it: requests in, server-sent events out.
-//!
-//! It refuses to know what the model should say.
+//! The Anthropic Messages protocol as claude uses it: requests in, server-sent events out.
 
 use serde_json::{Value, json};
 
@@ -190,7 +188,7 @@ pub fn error_body(status: u16, message: &str) -> Value {
     json!({"type": "error", "error": {"type": kind, "message": message}})
 }
 
-/// The headers and the body by which a used-up plan is told; it begins anew at this instant, in seconds since 1970.
+/// Returns the headers and the body that report a used-up plan; it resets at this instant, in seconds since 1970.
 pub fn used_up(resets_at: u64) -> (Vec<(&'static str, String)>, Value) {
     let headers = vec![
         ("anthropic-ratelimit-unified-status", "rejected".to_owned()),

@@ -1,6 +1,4 @@
-//! The OpenAI Responses protocol as codex speaks it: requests in, server-sent events out.
-//!
-//! It refuses to know what the model should say.
+//! The OpenAI Responses protocol as codex uses it: requests in, server-sent events out.
 
 use serde_json::{Value, json};
 
@@ -162,7 +160,7 @@ fn patch(call_id: &str, input: &str) -> Value {
            "input": input, "status": "completed"})
 }
 
-/// A patch that puts a whole file in place; codex's grammar takes it for existing files, too.
+/// Builds a patch that writes a whole file; codex's grammar accepts it for existing files, too.
 fn add_file(path: &str, content: &str) -> String {
     let lines: String = content.lines().map(|line| format!("+{line}\n")).collect();
     format!("*** Begin Patch\n*** Add File: {path}\n{lines}*** End Patch\n")
@@ -183,7 +181,7 @@ pub fn error_body(status: u16, message: &str) -> Value {
     json!({"error": {"message": message, "type": kind, "param": null, "code": kind}})
 }
 
-/// The headers and the body by which a used-up plan is told; it begins anew at this instant, in seconds since 1970.
+/// Returns the headers and the body that report a used-up plan; it resets at this instant, in seconds since 1970.
 pub fn used_up(resets_at: u64) -> (Vec<(&'static str, String)>, Value) {
     let headers = vec![
         ("x-codex-primary-used-percent", "100.0".to_owned()),

@@ -1,7 +1,7 @@
-//! What a fake model is asked and what it answers, in words that fit both vendors.
+//! The requests and replies of a fake model, in a form that fits both vendors.
 //!
-//! A brain is a function from [`Request`] to [`Reply`]. It refuses to know the vendors' wire
-//! formats: a shell command is `exec_command` for codex and `Bash` for claude, and the renderers see to it.
+//! A brain is a function from [`Request`] to [`Reply`]. The renderers handle the vendors' wire formats: a shell command
+//! is `exec_command` for codex and `Bash` for claude.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ impl Vendor {
         }
     }
 
-    /// The npm package that brings that CLI.
+    /// Returns the npm package that contains that CLI.
     pub fn package(self) -> &'static str {
         match self {
             Vendor::Openai => "@openai/codex",
@@ -37,27 +37,25 @@ impl Vendor {
     }
 }
 
-/// How a prompt of the program begins. What the user's side says in the middle of a turn, such as why a
-/// call was declined, does not begin so and is no prompt.
+/// The start of each prompt of the program. What the user sends in the middle of a turn, such as why a
+/// call was declined, does not start like this and is not a prompt.
 pub const PROMPT: &str = "[agent-collab ";
 
 /// One model request as a brain sees it.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Who asks.
     pub vendor: Vendor,
     /// Which of this vendor's requests it is, from 1; retries count.
     pub n: usize,
-    /// The last prompt of the program, else the user's last words: what the turn is about.
+    /// The program's last prompt, else the user's last text: the subject of the turn.
     pub prompt: String,
     /// The outputs of the tool calls since that prompt, oldest first.
     pub outputs: Vec<String>,
-    /// The whole request.
     pub body: Value,
 }
 
 impl Request {
-    /// Tells how many tool calls of this turn were answered already.
+    /// Returns how many tool calls of this turn were already answered.
     pub fn n_outputs(&self) -> usize {
         self.outputs.len()
     }
@@ -66,15 +64,14 @@ impl Request {
 /// What the model does.
 #[derive(Debug, Clone)]
 pub enum Reply {
-    /// Says and calls these, in order.
+    /// Sends these texts and calls, in order.
     Say(Vec<Part>),
     /// Answers with this HTTP status instead of a stream.
     Refuse {
-        /// The status.
         status: u16,
-        /// The headers beside the content type.
+        /// The headers in addition to the content type.
         headers: Vec<(&'static str, &'static str)>,
-        /// What went wrong, in words.
+        /// What went wrong, as a text.
         message: String,
     },
     /// Turns the request away: the plan is used up.
@@ -82,14 +79,14 @@ pub enum Reply {
         /// For how many seconds more.
         resets_in: u64,
     },
-    /// Says half of this text, then the connection breaks.
+    /// Sends half of this text, then the connection breaks.
     Cut(String),
-    /// Says half of this text, is silent for so long, and says the rest.
+    /// Sends half of this text, stays silent for this long, and sends the rest.
     Pause(String, Duration),
 }
 
 impl Reply {
-    /// Says one text and ends the turn.
+    /// Sends one text and ends the turn.
     pub fn text(text: impl Into<String>) -> Reply {
         Reply::Say(vec![Part::Text(text.into())])
     }
@@ -99,7 +96,7 @@ impl Reply {
         Reply::Say(vec![Part::Call(tool)])
     }
 
-    /// Refuses with a status and no further headers.
+    /// Answers with an error status and no further headers.
     pub fn refuse(status: u16, message: &str) -> Reply {
         Reply::Refuse {
             status,
@@ -114,11 +111,9 @@ impl Reply {
 pub enum Part {
     /// Some text, streamed in pieces.
     Text(String),
-    /// A tool call.
     Call(Tool),
 }
 
-/// A tool call.
 #[derive(Debug, Clone)]
 pub enum Tool {
     /// A shell command, asked for as the CLI's own rules have it.
@@ -127,41 +122,33 @@ pub enum Tool {
     Escalated(String),
     /// Calls a tool of an MCP server, without arguments.
     Mcp {
-        /// The server.
         server: String,
-        /// The tool.
         tool: String,
     },
     /// Calls a tool of the program's, with this input.
     Own {
-        /// The tool.
         tool: &'static str,
-        /// The input.
         input: Value,
     },
-    /// Calls a tool of one CLI by its own name, with this input; a text for a tool that takes plain text.
+    /// Calls a tool of one CLI by its name, with this input; a string for a tool that accepts plain text.
     Named {
-        /// The tool.
         name: &'static str,
-        /// The input.
         input: Value,
     },
     /// Reads a file; claude edits only what it has read.
     Read(String),
     /// Writes a whole file; the path may be relative to the working directory.
     Write {
-        /// The file.
         path: String,
-        /// All it shall hold.
+        /// The whole content of the file.
         content: String,
     },
     /// Replaces one line of a file by another.
     Edit {
-        /// The file.
         path: String,
         /// The line as it is.
         old: String,
-        /// The line as it shall be.
+        /// The new text of the line.
         new: String,
     },
 }

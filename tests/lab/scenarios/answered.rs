@@ -1,5 +1,5 @@
-//! A person at the screen answers what an agent asks while it executes: allowed once, refused with a word, and an
-//! edit allowed after its diff was shown.
+//! A user at the screen answers what an agent asks while it executes: one call allowed once, one denied with a reason,
+//! and an edit allowed after its diff was shown.
 
 use serde_json::Value;
 
@@ -81,7 +81,7 @@ fn play(name: &str, vendor: Vendor, notes: &mut Notes) {
     );
 }
 
-/// The three answers are on record, and the agent heard the word that came with the refusal.
+/// Checks that the three answers are recorded, and that the agent received the reason of the denial.
 fn assert_answered(world: &World, vendor: Vendor, log: &[Value]) {
     let answers: Vec<(bool, &str)> = of_kind(log, "approval.answered")
         .map(|event| &event["data"])

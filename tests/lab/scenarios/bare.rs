@@ -1,4 +1,4 @@
-//! The CLIs alone against the model server, without this program: proves the server and the pinned versions.
+//! Runs the CLIs against the model server without this program, which proves the server and the pinned versions.
 
 use std::fs;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::repository::Repository;
 
 const LIMIT: Duration = Duration::from_secs(180);
 
-/// Writes `made.txt` by a tool that makes a file, looks by a shell command, then says goodbye.
+/// Writes `made.txt` with a tool that creates files, checks it with a shell command, then says goodbye.
 fn make_and_look(request: &Request) -> Reply {
     match request.n_outputs() {
         0 => Reply::call(Tool::Write {
@@ -53,7 +53,7 @@ pub fn codex_exec(notes: &mut Notes) {
     );
 }
 
-/// `codex app-server` tells its version, runs a thread and a turn with tool calls.
+/// Checks that `codex app-server` reports its version and runs a thread and a turn with tool calls.
 pub fn codex_app_server(notes: &mut Notes) {
     let server = ModelServer::start(make_and_look);
     let home = Home::create("bare-codex-app-server", &server);
@@ -193,7 +193,7 @@ pub fn stumbling_server(notes: &mut Notes) {
     }
 }
 
-/// A file with instructions and a word that is in no other text.
+/// Files with instructions, each with a word that occurs in no other text.
 const CANARIES: [(&str, &str); 6] = [
     ("repository/AGENTS.md", "CANARY-AGENTS"),
     ("repository/CLAUDE.md", "CANARY-CLAUDE"),

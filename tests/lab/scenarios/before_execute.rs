@@ -1,4 +1,4 @@
-//! A model that tries to write before EXECUTE writes nothing, whichever CLI and role it has.
+//! A model that tries to write before EXECUTE cannot write anything, whichever CLI and role it has.
 
 use std::fs;
 
@@ -12,8 +12,8 @@ use crate::world::{Cast, SWAPPED, USUAL, World};
 const AS_PLANNER: &str = "as planner, tries to write before EXECUTE by every tool (shell, redirect, pipe, list, escalation, patch or Write, link)";
 const AS_REVIEWER: &str = "as reviewer, tries the same";
 
-/// Tools that only ask the user, claude's place for tools to come, and looks at what servers of tools offer
-/// besides: the one that there is offers nothing.
+/// Tools that only ask the user, claude's placeholder for later tools, and tools that read what MCP servers offer;
+/// the only server here offers nothing.
 const HARMLESS: [&str; 8] = [
     "list_mcp_resources",
     "list_mcp_resource_templates",
@@ -106,7 +106,7 @@ fn assert_all_tried(world: &World, vendor: Vendor) {
     }
 }
 
-/// Every way to write that a model has, each with a file of its own.
+/// Returns every way to write that a model has, each with its own file.
 fn attempts(vendor: Vendor) -> Vec<Tool> {
     let shell = |command: &str| Tool::Shell(command.to_owned());
     let write = |path: &str| Tool::Write {

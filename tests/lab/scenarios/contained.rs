@@ -1,5 +1,5 @@
-//! claude inside the sandbox of the system, when the protocol lets everything pass: its own adapter drives it, and
-//! each call is allowed. What the turn may not write stays as it is.
+//! claude inside the operating system's sandbox while the protocol allows everything: its own adapter drives it, and
+//! each call is allowed. What the turn may not write stays unchanged.
 
 use std::fs;
 use std::path::PathBuf;
@@ -24,15 +24,15 @@ use crate::model_server::script::{PROMPT, Reply, Request, Tool, Vendor};
 use crate::report::Notes;
 use crate::repository::{CODE, Repository};
 
-/// How long a turn may take.
+/// The time limit of a turn.
 const LIMIT: Duration = Duration::from_secs(180);
-/// What lies in claude's settings before.
+/// The content of claude's settings before the test.
 const SETTINGS: &str = "{\"permissions\": {\"allow\": [\"Bash\", \"Write\", \"Edit\"]}}";
 
 /// What is written wherever a write is tried.
 const EVIL: &str = "evil\n";
 
-/// What the user's next claude would obey or take up, and what it was told elsewhere. Some of it may be refused.
+/// What the user's next claude would obey or resume, and what it got from elsewhere. Some of it may be refused.
 const PLANTED: &[&str] = &[
     ".claude.json",
     "CLAUDE.md",
@@ -135,7 +135,7 @@ pub fn claude(notes: &mut Notes) {
         Vendor::Anthropic,
         "nothing written",
     );
-    // The same conversation goes on in a new process, which may write more.
+    // The same conversation continues in a new process, which may write more.
     let said = bench.play(TurnAccess::Workspace);
     bench.assert_kept(&head, &said);
     let read = |name: &str| bench.repository.read(name);
@@ -179,7 +179,7 @@ fn bench(name: &str) -> Bench {
 }
 
 impl Bench {
-    /// Plays one turn in which each call is allowed, and returns what the model says at its end.
+    /// Plays one turn in which each call is allowed, and returns the model's last text.
     fn play(&mut self, access: TurnAccess) -> String {
         let root = self.repository.root().to_owned();
         let staging = root.join(".agent-collab/turns/lab");
@@ -311,7 +311,7 @@ fn bubblewrap() -> PathBuf {
         .expect("bubblewrap is installed by tests/run")
 }
 
-/// Runs one turn and says yes to everything; returns the conversation's id and the last text.
+/// Runs one turn and allows everything; returns the conversation's id and the last text.
 async fn drive(
     mut claude: ClaudeAdapter,
     spec: &SpawnSpec,

@@ -1,5 +1,5 @@
-//! A debate of both CLIs: codex is the advocate, claude the critic and the moderator; one participant stalls until its
-//! time is up, and one answers without a stance.
+//! A debate between both CLIs: codex is the advocate, claude the critic and the moderator; one participant stalls until
+//! its time is up, and one answers without a stance.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -11,9 +11,9 @@ use crate::model_server::script::{Reply, Request, Tool, Vendor};
 use crate::report::Notes;
 use crate::world::{USUAL, World};
 
-/// How long one speech may take; the one that stalls takes all of it.
+/// The time limit of one speech; the one that stalls uses all of it.
 const LIMIT: &str = "discuss.timeout=20s";
-/// How long the one that stalls would be silent.
+/// How long the stalling participant would stay silent.
 const FOR_EVER: Duration = Duration::from_secs(600);
 
 fn stands(words: &str, stance: &Value) -> Reply {
@@ -121,10 +121,10 @@ pub fn debate(notes: &mut Notes) {
     world.note_children(notes, &played.map(|(cli, name)| (cli, session_of(name))));
 }
 
-/// What the first participant says, which the second may not know before it spoke.
+/// What the first participant says; the second must not know it before it has spoken.
 const SECRET: &str = "Nobody heard of the walrus yet.";
 
-/// The second participant looks for it wherever the program keeps what was said.
+/// Searches, as the second participant, every place where the program stores what was said.
 fn peeks(request: &Request) -> Reply {
     let Some((name, _)) = seat(request) else {
         return Reply::text("Nobody is to speak here.");
@@ -154,7 +154,7 @@ fn peeks(request: &Request) -> Reply {
     }
 }
 
-/// The repository that a participant is told to work in.
+/// Returns the repository that the participant's prompt names.
 fn root(request: &Request) -> String {
     static ROOT: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"Work in the repository (/\S+/repository)").expect("a pattern")
@@ -163,7 +163,7 @@ fn root(request: &Request) -> String {
     ROOT.captures(&body).expect("a repository")[1].to_owned()
 }
 
-/// One speaks after the other, and the second sees nothing of what the first said, told or not.
+/// Checks that the second of two consecutive speakers sees nothing of what the first one said.
 pub fn independence(_notes: &mut Notes) {
     for (name, participants, nothing) in [
         (

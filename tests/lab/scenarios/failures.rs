@@ -1,4 +1,4 @@
-//! The model server fails in every way it has: what passes by itself is lived through, what does not is told.
+//! The model server fails in every way it can: the run survives transient failures and reports the others.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crate::model_server::script::{Part, Reply, Request, Vendor};
 use crate::report::Notes;
 use crate::world::{Cast, SWAPPED, USUAL, World};
 
-/// How long the stalled stream is silent.
+/// How long the stalled stream stays silent.
 const STALL: Duration = Duration::from_secs(8);
 
 /// Each vendor's first requests fail, each in another way, and its first text that ends a turn stalls in the
@@ -69,22 +69,22 @@ fn lives_through(name: &str, cast: Cast, notes: &mut Notes) {
     }
 }
 
-/// codex is told 401 for ever.
+/// codex always gets a 401.
 pub fn codex_unauthorised(notes: &mut Notes) {
     gives_up("failures-codex-401", USUAL, 401, notes);
 }
 
-/// claude is told 401 for ever.
+/// claude always gets a 401.
 pub fn claude_unauthorised(notes: &mut Notes) {
     gives_up("failures-claude-401", SWAPPED, 401, notes);
 }
 
-/// codex is told 500 for ever.
+/// codex always gets a 500.
 pub fn codex_down(notes: &mut Notes) {
     gives_up("failures-codex-500", USUAL, 500, notes);
 }
 
-/// claude is told 500 for ever.
+/// claude always gets a 500.
 pub fn claude_down(notes: &mut Notes) {
     gives_up("failures-claude-500", SWAPPED, 500, notes);
 }

@@ -1,5 +1,5 @@
-//! The official MCP client calls the program's tools in the place of scripted agents: what it is offered, what each call
-//! gives, and what becomes of nonsense, of calls that are taken back and of words that are not the session's.
+//! The official MCP client calls the program's tools in place of scripted agents: the offered tools, the result of each
+//! call, invalid input, cancelled calls, and tokens that do not belong to the session.
 
 use std::path::Path;
 
@@ -9,17 +9,17 @@ use crate::brain;
 use crate::report::Notes;
 use crate::world::{Outcome, USUAL, World};
 
-/// The client, with the packages that `npm ci` puts beside it.
+/// The client, with the packages that `npm ci` installs next to it.
 const CLIENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/real-cli/mcp_client.mjs");
 const PROGRAM: &str = env!("CARGO_BIN_EXE_agent-collab");
-/// More than one line between server and program holds.
+/// More than one line between server and program may contain.
 const TOO_MUCH: usize = 5 * 1024 * 1024;
 
 fn turn(when: &str, actions: Value) -> Value {
     json!({ "when": when, "uses": "always", "action": actions })
 }
 
-/// Has the client do these steps, and keep what came of them under a name.
+/// Runs these steps with the client and stores the results under a name.
 fn steps(world: &Path, name: &str, steps: &Value) -> Value {
     let into = world.join(format!("{name}.json"));
     json!({ "do": "tool", "tool": "lab", "input": { "steps": steps, "into": into } })
@@ -29,7 +29,7 @@ fn call(name: &str, arguments: Value) -> Value {
     json!({ "name": name, "arguments": arguments })
 }
 
-/// The same call by another of codex's conversations, or by nobody that it names.
+/// Builds the same call from another of codex's conversations, or without naming one.
 fn by(thread: Option<&str>, mut call: Value) -> Value {
     call["_meta"] = json!(thread.map(|thread| json!({ "threadId": thread })));
     call
@@ -401,7 +401,7 @@ fn assert_executed(seen: &[Value]) {
     assert_done(read, "0 of 100 todos are completed");
 }
 
-/// What was blocked is on record, and a task that nobody waits for any more ended with its call.
+/// Checks that the blocked calls are recorded, and that a task whose call was cancelled ended with it.
 fn assert_recorded(outcome: &Outcome) {
     let blocked: Vec<&Value> = outcome
         .of_kind("tool.blocked")

@@ -1,4 +1,4 @@
-//! codex asks before each call, also before those that its own sandbox would let pass without a word.
+//! codex asks before each call, even before those that its own sandbox would silently allow.
 
 use crate::brain::{self, Purpose};
 use crate::model_server::script::{Reply, Request, Tool, Vendor};
@@ -18,7 +18,7 @@ fn shell(command: &str) -> Tool {
     Tool::Shell(command.to_owned())
 }
 
-/// A server of the user's whose only tool says of itself that it reads only: codex alone would not ask about it.
+/// An MCP server of the user whose only tool claims to be read-only: codex alone would not ask about it.
 const SERVER: &str = r#"
 const fs = require("node:fs");
 const lines = require("node:readline").createInterface({ input: process.stdin });
@@ -37,7 +37,7 @@ lines.on("line", (line) => {
 });
 "#;
 
-/// Gives codex the server in the user's own configuration.
+/// Adds the server to the user's own codex configuration.
 fn serve_notes(world: &World) {
     let (script, called) = (world.outside("notes.js"), world.outside("notes-called"));
     std::fs::write(&script, SERVER).expect("the MCP server");
@@ -81,7 +81,7 @@ fn trying(request: &Request) -> Reply {
     }
 }
 
-/// Commands and patches that its sandbox holds are decided like all others; the run goes on to its end.
+/// Checks that sandboxed commands and patches are decided like all others; the run reaches its end.
 pub fn codex(notes: &mut Notes) {
     let world = World::create("hooked-codex", USUAL, trying);
     world.configure(

@@ -1,4 +1,4 @@
-//! A repository whose settings run programs: none of them runs, whichever CLI has which role.
+//! A repository contains settings that run programs: none of them runs, whichever CLI has which role.
 
 use std::fs;
 use std::path::Path;
@@ -38,7 +38,7 @@ fn play(name: &str, cast: Cast, notes: &mut Notes) {
     }
 }
 
-/// Settings of both CLIs and of this program, each of which leaves a file `sprung-…` when it runs.
+/// Writes settings of both CLIs and of this program, each of which would create a file `sprung-…` if it ran.
 fn lay_traps(world: &World) {
     let trap = |name: &str| {
         format!(

@@ -1,11 +1,11 @@
-//! AGENTS.md and CLAUDE.md reach the models only once the user trusts the repository, and then once.
+//! AGENTS.md and CLAUDE.md reach the models only if the user trusts the repository, and then only once.
 
 use crate::brain;
 use crate::model_server::script::Vendor;
 use crate::report::Notes;
 use crate::world::{Cast, SWAPPED, USUAL, World};
 
-/// A word of each file that is in no other text.
+/// A word of each file that occurs in no other text.
 const CANARIES: [(&str, &str); 2] = [
     ("AGENTS.md", "CANARY-AGENTS"),
     ("CLAUDE.md", "CANARY-CLAUDE"),

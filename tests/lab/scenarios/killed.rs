@@ -1,5 +1,5 @@
-//! The program is killed in each phase and between any two lines of its log, and taken up again: the end is
-//! the same, nothing is committed twice, and the conversations go on.
+//! The program is killed in each phase and between any two lines of its log, and the run is resumed: the end is
+//! the same, nothing is committed twice, and the conversations continue.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -70,7 +70,7 @@ const PHASES: [(&str, Moment); 10] = [
     ),
 ];
 
-/// Tells whether the agent whose turn runs in this phase has shown signs of life so often.
+/// Returns whether the agent whose turn runs in this phase has shown this many signs of life.
 fn speaks(log: &[Value], phase: &str, n_signs: usize) -> bool {
     let entered = log
         .iter()
@@ -119,7 +119,7 @@ pub fn some_lines_swapped(notes: &mut Notes) {
     some_lines("killed-some-lines-swapped", SWAPPED, notes);
 }
 
-/// One run that is killed when it has hardly begun, and once in each third of its log.
+/// Kills one run shortly after its start, and once in each third of its log.
 fn some_lines(name: &str, cast: Cast, notes: &mut Notes) {
     let world = World::create(name, cast, brain::honest);
     let mut dice = Dice::new(name);
@@ -175,7 +175,7 @@ fn every_line(name: &str, cast: Cast, _notes: &mut Notes) {
     assert_eq!(failures, Vec::<usize>::new());
 }
 
-/// Cuts one run after so many lines; gives how many lines there were then, `None` where the run had ended before.
+/// Cuts one run after this many lines; returns how many lines there were then, `None` if the run had already ended.
 fn cut_once(name: &str, cast: Cast, n: usize, later: Duration) -> Option<usize> {
     let world = World::create(name, cast, brain::honest);
     let mut lives = Lives::begin(&world);

@@ -1,5 +1,5 @@
-//! A CLI is killed in the middle of a turn, by the model that it just asked: the program notices, tries the turn
-//! again in the same conversation, and the run ends as if nothing had happened.
+//! A CLI is killed in the middle of a turn by the model that it just asked: the program notices, retries the turn
+//! in the same conversation, and the run ends as if nothing had happened.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -47,8 +47,8 @@ impl Fatal {
     }
 }
 
-/// Kills whoever asks in the middle of a fatal turn, each turn once, and is honest otherwise. The scenario's folder
-/// is known only after its model.
+/// Kills the asking CLI in the middle of a fatal turn, once per turn, and otherwise answers normally. The scenario's
+/// folder is known only after its model was created.
 fn deadly(root: Arc<OnceLock<PathBuf>>) -> impl Fn(&Request) -> Reply + Send + Sync {
     let killed = Mutex::new(BTreeSet::new());
     move |request| {
@@ -72,7 +72,7 @@ fn end_cli(root: &Path, vendor: Vendor, fatal: Fatal) {
     let processes = find_leftovers(root);
     let asks = |command: &str| match vendor {
         Vendor::Openai => command.contains("app-server") && !command.starts_with("node"),
-        // What holds it has its command line, too.
+        // The sandbox program around the CLI has the same text in its command line, too.
         Vendor::Anthropic => command.contains("stream-json") && !command.contains("bwrap"),
     };
     let victims = processes.iter().filter(|(pid, command)| match fatal {

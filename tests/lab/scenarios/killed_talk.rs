@@ -1,5 +1,5 @@
-//! The program is killed on its screen, in the middle of the talk about the goal: the talk waits for its user, and
-//! once the goal is confirmed the planner still knows what was said.
+//! The program is killed while its screen shows the talk about the goal: the talk waits for its user, and
+//! once the goal is confirmed, the planner still knows what was said.
 
 use super::killed::n_of;
 use super::whole_run::assert_run_is_done;
@@ -19,7 +19,7 @@ pub fn swapped(notes: &mut Notes) {
     play("killed-talk-swapped", SWAPPED, notes);
 }
 
-/// Looks around before it says something about the goal.
+/// Runs a command before it says something about the goal.
 fn talkative(request: &Request) -> Reply {
     match (
         request.prompt.contains("[agent-collab REFINE_GOAL]"),

@@ -1,5 +1,5 @@
-//! The program is killed while tasks run, whose CLIs hang: the next start ends them, says that they are cancelled, and
-//! each goes on by its id.
+//! The program is killed while tasks with hanging CLIs run: the next start stops them and reports them as cancelled,
+//! and each can be resumed by its id.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -19,18 +19,18 @@ use crate::model_server::script::{Reply, Request, Tool, Vendor};
 use crate::report::Notes;
 use crate::world::{Cast, World, of_kind};
 
-/// How long everything may take.
+/// The time limit of everything together.
 const LIMIT: Duration = Duration::from_secs(180);
 /// How many tasks run at a time.
 const PLACES: usize = 2;
 const GO_ON: &str = "go on with it";
 
-/// claude does what codex gives.
+/// codex gives the tasks and claude does them.
 pub fn claude_does(notes: &mut Notes) {
     play(notes, Vendor::Openai, Vendor::Anthropic);
 }
 
-/// codex does what claude gives.
+/// claude gives the tasks and codex does them.
 pub fn codex_does(notes: &mut Notes) {
     play(notes, Vendor::Anthropic, Vendor::Openai);
 }

@@ -1,11 +1,11 @@
-//! A plan is used up: the run waits until it begins anew, or the other CLI takes the role over.
+//! A plan is used up: the run waits until it resets, or the other CLI takes over the role.
 
 use crate::brain;
 use crate::model_server::script::{Reply, Request, Vendor};
 use crate::report::Notes;
 use crate::world::{USUAL, World};
 
-/// In how many seconds a plan begins anew.
+/// In how many seconds the plan resets.
 const SOON: u64 = 8;
 
 /// Each vendor's first request meets a used-up plan.

@@ -1,5 +1,5 @@
-//! The program was killed, and when the run is taken up the CLIs no longer know their conversations: each goes on in
-//! a new one, which begins with what happened so far.
+//! The program was killed, and when the run is resumed, the CLIs have lost their conversations: each continues in
+//! a new one, which starts with a summary of what happened so far.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ use crate::model_server::script::Vendor;
 use crate::report::Notes;
 use crate::world::{Cast, SWAPPED, USUAL, World, of_kind};
 
-/// Where the CLIs keep their conversations, below the home.
+/// Where the CLIs store their conversations, below the home.
 const STORES: [&str; 2] = ["home/.codex/sessions", "home/.claude/projects"];
 
 /// Their files are gone; codex plans.
@@ -74,7 +74,7 @@ fn play(name: &str, cast: Cast, lose: fn(&World), notes: &mut Notes) {
     }
 }
 
-/// The new conversation begins with the recovery prompt, which says what there is, and nothing of the old one is in it.
+/// Checks that the new conversation starts with the recovery prompt and contains nothing of the old conversation.
 fn assert_told_anew(world: &World, vendor: Vendor, phase: &str) {
     let prompts = prompts_before(world, vendor, phase);
     assert_eq!(

@@ -1,6 +1,6 @@
-//! The table "What an agent may do" of docs/permissions.md, cell by cell, played by both CLIs.
+//! Plays the table "What an agent may do" of docs/permissions.md with both CLIs, cell by cell.
 //!
-//! The table is read from that page: a row without probes here, or a cell in other words, fails.
+//! The table is read from that page: a row without probes here, or a cell with another wording, fails.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,9 +13,9 @@ use crate::world::{Cast, Outcome, World, exists};
 const PERMISSIONS_PAGE: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/permissions.md"));
 const CAPABILITY: &str = "the table of what an agent may do in permissions.md, cell by cell";
-/// What only `.env` holds.
+/// A text that only `.env` contains.
 const SECRET: &str = "lab-secret-of-the-env-file";
-/// What only the file outside of the repository holds.
+/// A text that only the file outside of the repository contains.
 const OUTSIDE: &str = "lab-text-outside";
 
 /// A column of the table.
@@ -28,22 +28,22 @@ enum Column {
 /// What a cell promises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Promise {
-    /// It happens, and nobody is asked.
+    /// It happens without a question.
     Yes,
-    /// The user is asked; with nobody there it does not happen.
+    /// The user is asked; without a user it does not happen.
     Asks,
-    /// It does not happen, whoever is asked.
+    /// It never happens.
     No,
 }
 
 /// How the effect of a probe shows.
 #[derive(Debug, Clone, Copy)]
 enum Effect {
-    /// The call's output has these words.
+    /// The call's output contains this text.
     Says(&'static str),
     /// This path exists afterwards, relative to the repository.
     Makes(&'static str),
-    /// The code file has these words afterwards.
+    /// The code file contains this text afterwards.
     ChangesCode(&'static str),
 }
 
@@ -244,7 +244,7 @@ fn assert_all_rows_are_tried(table: &BTreeMap<(&str, Column), Promise>) {
     }
 }
 
-/// Tells whether a probe had its effect.
+/// Returns whether a probe had its effect.
 fn happened(world: &World, probe: &Probe, said: &str) -> bool {
     match probe.effect {
         Effect::Says(words) => said.contains(words),
@@ -253,14 +253,14 @@ fn happened(world: &World, probe: &Probe, said: &str) -> bool {
     }
 }
 
-/// Tells whether a call was an ask that nobody was there to answer.
+/// Returns whether a call was asked about and no user was there to answer.
 fn was_asked(outcome: &Outcome, probe: &Probe) -> bool {
     let target = match &probe.call {
         Tool::Shell(text) | Tool::Escalated(text) | Tool::Read(text) => text.as_str(),
         Tool::Write { path, .. } | Tool::Edit { path, .. } => path.as_str(),
         Tool::Mcp { .. } | Tool::Own { .. } | Tool::Named { .. } => "",
     };
-    // A tool's path is told from the repository, or whole where it lies elsewhere.
+    // A tool's path is relative to the repository, or absolute if it is elsewhere.
     let target = target.trim_start_matches("../");
     let asks = outcome.of_kind("approval.asked");
     let about = asks.filter(|ask| {

@@ -1,4 +1,4 @@
-//! Each CLI's model calls tools of that CLI that its agent here does not have: nothing is done, and each is on record.
+//! Each CLI's model calls tools that its agent does not have here: nothing runs, and each call is recorded.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! An allow rule in a CLI's own settings, which a careless user may have: it does not act unseen.
+//! An allow rule in a CLI's own settings, as a careless user may have, has no hidden effect.
 
 use std::fs;
 use std::process::Command;
@@ -38,7 +38,7 @@ pub fn claude(notes: &mut Notes) {
     let mut alone = world.home.cli(Vendor::Anthropic);
     alone.arg("-p");
     assert_rule_is_live(&world, alone);
-    // What the kernel holds is not asked about; here the protocol is on its own.
+    // What the kernel sandboxes is not asked about; here only the protocol protects.
     world.configure("[safety]\ncontain_agents = false\n");
     let outcome = world.run(&["--yes-execute"]);
     world.note(notes, &outcome);
@@ -47,7 +47,7 @@ pub fn claude(notes: &mut Notes) {
     notes.prove(CAPABILITY, Vendor::Anthropic, "no");
 }
 
-/// codex's own rules let a command out of its sandbox; through this program it is told, and decided all the same.
+/// codex's own rules let a command out of its sandbox; with this program, that is reported and still decided.
 pub fn codex(notes: &mut Notes) {
     let world = World::create("own-rules-codex", USUAL, wishing);
     let rules = world.outside("home/.codex/rules");
@@ -66,7 +66,7 @@ pub fn codex(notes: &mut Notes) {
     notes.prove(CAPABILITY, Vendor::Openai, "no");
 }
 
-/// Nobody allowed the wish, before EXECUTE or in it.
+/// Checks that the command was never allowed, neither before EXECUTE nor in it.
 fn assert_wish_declined(world: &World, outcome: &Outcome) {
     let decisions = outcome.decisions();
     let on_wish: Vec<bool> = decisions

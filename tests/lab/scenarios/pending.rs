@@ -1,4 +1,4 @@
-//! What waits for longer than a call may: the agent ends its turn, and the answer comes with its next one.
+//! A request waits longer than a call may: the agent ends its turn, and the answer arrives with its next one.
 
 use serde_json::{Value, json};
 
@@ -13,9 +13,9 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(1);
 /// What the agent asks in the first step.
 const QUESTION: &str = "Which way shall it go?";
-/// Why it wants to plan anew in the second.
+/// Why the second step asks for a new plan.
 const REASON: &str = "a part is missing";
-/// What a child says after longer than that.
+/// What a child answers after more time than a call may take.
 const FOUND: &str = "The scout found nothing to mend.";
 
 fn own(tool: &'static str, input: Value) -> Tool {
@@ -23,7 +23,7 @@ fn own(tool: &'static str, input: Value) -> Tool {
 }
 
 fn acts(request: &Request) -> Reply {
-    // Nobody but a child is ever sent such a header.
+    // Only a child's prompt contains such a header.
     if request
         .body
         .to_string()
@@ -58,7 +58,7 @@ fn play(notes: &mut Notes, vendor: Vendor) {
     let name = format!("pending-{}", vendor.cli());
     let mut seat = world.execute_on_the_screen(&name);
     let shot = |what: &str| format!("{name}-{what}");
-    // Its agent went on without an answer, and its child without anybody who waits for it; nothing else begins.
+    // The agent continued without an answer, and so did its child without a waiting caller; nothing else starts.
     seat.wait_until("the first step's turn ends", || {
         let log = world.log();
         n_ended(&log) == 1 && of_kind(&log, "task.ended").count() == 1
@@ -94,10 +94,10 @@ fn n_ended(log: &[Value]) -> usize {
     begun.map_or(0, |begun| of_kind(&log[begun..], "turn.ended").count())
 }
 
-/// Gives the answer at this place of the list.
+/// Selects the answer at this position of the list.
 fn answer(seat: &mut Seat, shot: &str, question: &str, key: &str) {
     seat.see(shot, &["the planner asks", question]);
-    // The number points at the answer, Enter gives it.
+    // The number selects the answer, Enter sends it.
     seat.type_keys(key);
     seat.press("\r", |text| !text.contains("the planner asks"));
 }

@@ -1,4 +1,4 @@
-//! An agent asks to leave its bounds while it executes: declined and allowed, on both CLIs.
+//! An agent asks to exceed its limits while it executes: declined and allowed, on both CLIs.
 
 use crate::brain::{self, Purpose};
 use crate::model_server::script::{Reply, Request, Tool};
@@ -34,17 +34,17 @@ fn greedy(request: &Request) -> Reply {
     }
 }
 
-/// codex asks, nobody allows anything.
+/// codex asks, and nothing is allowed.
 pub fn codex_declined(notes: &mut Notes) {
     declined("permission-codex-declined", USUAL, notes);
 }
 
-/// claude asks, nobody allows anything.
+/// claude asks, and nothing is allowed.
 pub fn claude_declined(notes: &mut Notes) {
     declined("permission-claude-declined", SWAPPED, notes);
 }
 
-/// codex asks to leave its sandbox: a rule of the user's that allows the command is about the command inside of it.
+/// codex asks to leave its sandbox; a rule of the user that allows the command covers only the command inside of it.
 pub fn codex_allowed(notes: &mut Notes) {
     let (world, outcome) = play("permission-codex-allowed", USUAL, "allow-rules", notes);
     assert_eq!(decision_on(&outcome, RULED), Some(false));
@@ -77,7 +77,7 @@ pub fn codex_in_yolo(notes: &mut Notes) {
     notes.prove(what, USUAL.planner, "no");
 }
 
-/// claude asks, a rule of the user's allows one of the commands.
+/// claude asks, and a rule of the user allows one of the commands.
 pub fn claude_allowed(notes: &mut Notes) {
     let (world, outcome) = play("permission-claude-allowed", SWAPPED, "allow-rules", notes);
     assert_eq!(decision_on(&outcome, RULED), Some(true));
@@ -108,7 +108,7 @@ fn play(name: &str, cast: Cast, on_ask: &str, notes: &mut Notes) -> (World, Outc
     world.configure(
         "[[permission.rule]]\npermission = \"bash\"\npattern = \"touch *\"\naction = \"allow\"\n",
     );
-    // What the kernel holds is not asked about; here the protocol is on its own.
+    // What the kernel sandboxes is not asked about; here only the protocol protects.
     world.configure("[safety]\ncontain_agents = false\n");
     world.repository.open_door(&world.home);
     let outcome = world.run(&["--yes-execute", "--uncontained", "--on-ask", on_ask]);
@@ -125,7 +125,7 @@ fn play(name: &str, cast: Cast, on_ask: &str, notes: &mut Notes) -> (World, Outc
     (world, outcome)
 }
 
-/// The last word on a command: what its sandbox would hold is let pass first, then the wish to leave it is asked about.
+/// Returns the last decision about a command: a sandboxed one passes first, then leaving the sandbox is asked about.
 fn decision_on(outcome: &Outcome, command: &str) -> Option<bool> {
     let decisions = outcome.decisions();
     decisions

@@ -1,4 +1,4 @@
-//! A CLI that is missing or older than the lab has run is refused before anything is written or asked.
+//! A CLI that is missing or older than the lab's version is rejected before anything is written or asked.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::programs::put_program;
 use crate::report::Notes;
 use crate::world::{USUAL, World, exists};
 
-/// An older version of each, as it tells it.
+/// An older version of each CLI, as it reports it.
 const OLDER: [(Vendor, &str); 2] = [
     (Vendor::Openai, "codex-cli 0.20.0"),
     (Vendor::Anthropic, "2.1.197 (Claude Code)"),
@@ -29,7 +29,7 @@ pub fn both(_: &mut Notes) {
     }
 }
 
-/// The message says what would help, and nothing has happened.
+/// Checks that the message says what would help, and that nothing has happened.
 fn assert_refused(world: &World, help: &str) {
     let outcome = world.run(&["--yes-execute"]);
     outcome.assert_code(1);

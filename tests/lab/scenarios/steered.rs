@@ -1,4 +1,4 @@
-//! The user says something to the agent in the middle of its turn, while its command runs.
+//! The user sends a text to the agent in the middle of its turn, while its command runs.
 
 use std::fs;
 use std::sync::Arc;
@@ -14,17 +14,17 @@ use crate::model_server::script::{Request, Tool, Vendor};
 use crate::report::Notes;
 use crate::world::{Cast, SWAPPED, USUAL, World};
 
-/// What the user says.
+/// The text that the user sends.
 const WORD: &str = "mind the leap years, 闰年";
-/// How long everything may take.
+/// The time limit of everything together.
 const LIMIT: Duration = Duration::from_secs(180);
 
-/// codex is told while it plans.
+/// codex receives the text while it plans.
 pub fn codex(notes: &mut Notes) {
     steered("steered-codex", USUAL, notes);
 }
 
-/// claude is told while it plans.
+/// claude receives the text while it plans.
 pub fn claude(notes: &mut Notes) {
     steered("steered-claude", SWAPPED, notes);
 }

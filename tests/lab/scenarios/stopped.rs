@@ -1,4 +1,4 @@
-//! The program is stopped in the middle of a turn, while the agent's command runs: by Ctrl+C, and dead at once.
+//! The program is stopped in the middle of a turn, while the agent's command runs: with Ctrl+C, and by a kill.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,11 +16,11 @@ use crate::model_server::script::{Reply, Tool, Vendor};
 use crate::report::Notes;
 use crate::world::{Cast, SWAPPED, USUAL, World};
 
-/// A named pipe that nobody writes into, where git does not look for files.
+/// A named pipe without a writer, in a folder where git does not search for files.
 pub(super) const PIPE: &str = ".git/pipe";
 /// A command that both CLIs run before EXECUTE and that never ends by itself.
 pub(super) const ENDLESS: &str = "cat .git/pipe";
-/// How long everything may take.
+/// The time limit of everything together.
 const LIMIT: Duration = Duration::from_secs(180);
 
 /// codex is interrupted while it plans.
@@ -43,7 +43,7 @@ pub fn claude_orphaned(notes: &mut Notes) {
     orphaned("stopped-claude-orphaned", SWAPPED, notes);
 }
 
-/// The first planner never gets on; whoever plans afterwards is honest.
+/// Creates a world in which the first planner hangs and later planners answer normally.
 fn stuck_world(name: &str, cast: Cast) -> World {
     let stuck = AtomicBool::new(false);
     World::create(name, cast, move |request| {
@@ -111,7 +111,7 @@ fn is_interrupt(vendor: Vendor, frame: &Value) -> bool {
     frame["from"] == "us" && told
 }
 
-/// A second start does not touch an unfinished run, and says what would.
+/// Checks that a second start does not touch an unfinished run, and says how to continue it.
 fn assert_unfinished(world: &World) {
     let finished = world.program(&["run", "--goal", "Another goal", "--auto"]);
     assert_eq!(finished.code(), 3, "{}", finished.stderr);

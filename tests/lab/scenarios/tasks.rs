@@ -1,5 +1,5 @@
-//! Tasks that one CLI's agent gives to agents which the other CLI plays: side by side, in the background, gone on with,
-//! and refused to a child.
+//! One CLI's agent gives tasks to agents that the other CLI runs: in parallel, in the background, resumed,
+//! and denied to a child.
 
 use std::sync::LazyLock;
 
@@ -33,7 +33,7 @@ fn child(n: &str, request: &Request) -> Reply {
     }
 }
 
-/// The first task that was given in this conversation.
+/// Returns the first task that was given in this conversation.
 fn first_task(request: &Request) -> String {
     let text = request.body.to_string();
     let (_, id) = text.split_once("task_id: ").unwrap_or_default();
@@ -43,7 +43,7 @@ fn first_task(request: &Request) -> String {
 fn acts(request: &Request) -> Reply {
     static CHILD: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"\[agent-collab task scout#(\d+)\]").expect("a pattern"));
-    // Nobody but a child is ever sent such a header; what the CLI puts around it is its own matter.
+    // Only a child's prompt contains such a header; the text that the CLI adds around it does not matter.
     if let Some(found) = CHILD.captures(&request.body.to_string()) {
         return child(&found[1], request);
     }
@@ -110,7 +110,7 @@ fn play(notes: &mut Notes, planner: Vendor, other: Vendor) {
     }
     let told = last_of("[agent-collab tasks ended]");
     assert!(told.contains("scout 4 found it"));
-    // What a child is sent holds nothing of who gave the task.
+    // A child's prompt contains nothing about who gave the task.
     let children = world.server.bodies(other);
     let children = children
         .iter()
@@ -125,12 +125,12 @@ fn play(notes: &mut Notes, planner: Vendor, other: Vendor) {
     );
 }
 
-/// codex gives, claude does.
+/// codex gives the tasks and claude does them.
 pub fn codex(notes: &mut Notes) {
     play(notes, Vendor::Openai, Vendor::Anthropic);
 }
 
-/// claude gives, codex does.
+/// claude gives the tasks and codex does them.
 pub fn claude(notes: &mut Notes) {
     play(notes, Vendor::Anthropic, Vendor::Openai);
 }

@@ -1,4 +1,4 @@
-//! The tools of the program, called by the agents of both CLIs; and what another process gets out of the way to them.
+//! Agents of both CLIs call this program's tools; another process tries to reach them and fails.
 
 use serde_json::{Value, json};
 
@@ -17,8 +17,8 @@ fn todos(statuses: &[&str]) -> Tool {
     own("todowrite", json!({ "todos": todos }))
 }
 
-/// Tries every token that it can see at every socket that it can see, of whatever run, and prints what became of it.
-/// They lie in the system's temporary folder where the path of the scenario's own is too long for a socket.
+/// Tries every token that it can see at every socket that it can see, of any run, and prints the results.
+/// The sockets are in the system's temporary folder if the path of the scenario's own is too long for a socket.
 const INTRUDER: &str = r#"
 const fs = require("node:fs"), net = require("node:net"), path = require("node:path");
 const list = (folder) => { try { return fs.readdirSync(folder).map((name) => path.join(folder, name)); } catch { return []; } };
@@ -36,7 +36,7 @@ for (const at of folders) for (const of of folders) {
 }
 "#;
 
-/// What a session of another run has beside this one's.
+/// Adds the files of another run's session next to this one's.
 fn another_run(world: &World) {
     let of_user = format!("tmp/agent-collab-{}", nix::unistd::getuid());
     let session = world.outside(&of_user).join("0123456789ab-other/session");
@@ -117,7 +117,7 @@ fn play(notes: &mut Notes, vendor: Vendor) {
     match vendor {
         // Its sandbox shows its commands none.
         Vendor::Openai => assert!(seen.starts_with("0 sessions"), "{seen}"),
-        // The kernel shows its commands their own session alone, and that takes its tools' calls from the CLI alone.
+        // The kernel shows its commands only their own session, which accepts tool calls from the CLI only.
         Vendor::Anthropic => assert!(
             seen.starts_with("1 sessions") && seen.contains("own: refused"),
             "{seen}"
@@ -135,7 +135,7 @@ pub fn codex(notes: &mut Notes) {
     play(notes, Vendor::Openai);
 }
 
-/// claude; the kernel shows its commands no other session, and their own one refuses them.
+/// claude: the kernel shows its commands no other session, and their own session rejects them.
 pub fn claude(notes: &mut Notes) {
     play(notes, Vendor::Anthropic);
 }
@@ -238,7 +238,7 @@ fn hand_in(notes: &mut Notes, name: &str, cast: Cast) {
         answered["data"]["responses"][0]["reason"],
         "the risks are named now"
     );
-    // A CLI that knows the session's tools refuses by itself what is none of them.
+    // A CLI that knows the session's tools rejects unknown ones by itself.
     let blocked = outcome.of_kind("tool.blocked");
     assert!(
         blocked
@@ -279,7 +279,7 @@ fn giving_up(request: &Request) -> Reply {
     }
 }
 
-/// The user says no, and the step goes on; then yes, and the plan is written anew, reviewed and put to the user.
+/// The user says no, and the step continues; then yes, and the plan is rewritten, reviewed and shown to the user.
 fn plan_again(notes: &mut Notes, vendor: Vendor) {
     let cast = Cast {
         planner: vendor,
@@ -292,7 +292,7 @@ fn plan_again(notes: &mut Notes, vendor: Vendor) {
     for (reason, key) in REASONS.into_iter().zip(["2", "1"]) {
         let question = format!("The executor wants to go back to planning: {reason}");
         seat.see(&shot(key), &["the planner asks", &question]);
-        // The number points at the answer, Enter gives it.
+        // The number selects the answer, Enter sends it.
         seat.type_keys(key);
         seat.press("\r", |text| !text.contains(&format!("┃ {question}")));
     }

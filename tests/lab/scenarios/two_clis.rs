@@ -1,7 +1,7 @@
-//! The same 200 commands on both CLIs: the same decisions, and the same effects in a scratch folder.
+//! Runs the same 200 commands on both CLIs: the same decisions, and the same effects in a scratch folder.
 //!
-//! Each command has a folder of its own below `canary/`. What was allowed runs a third time by a plain shell; that
-//! is what its effect should be. Commands aimed elsewhere are only read, never run.
+//! Each command has its own folder below `canary/`. An allowed command also runs in a plain shell, which shows the
+//! expected effect. Commands that target other places are only checked, never run.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -17,26 +17,26 @@ use crate::model_server::script::{Request, Tool, Vendor};
 use crate::report::Notes;
 use crate::world::{Cast, Outcome, World, exists};
 
-/// The scenario's name.
 pub const NAME: &str = "two_hundred_commands_get_the_same_decisions_and_effects_on_both_clis";
 
-/// The commands, one a line: `§` is the command's own folder, `␤` a line's end. A `#` line says what shall become
-/// of those below.
+/// The commands, one per line: `§` is the command's own folder, `␤` a line end. A `#` line says what must happen to
+/// the commands below it.
 const COMMANDS: &str = include_str!("two_clis/commands.txt");
 /// Commands that would act outside of the scratch folder.
 const OUTSIDE: &str = include_str!("two_clis/outside.txt");
 
 const N_COMMANDS: usize = 200;
-/// How long both runs may take together.
+/// The time limit of both runs together.
 const LIMIT: Duration = Duration::from_secs(480);
 
-/// What shall become of a command.
+/// What must happen to a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Allowed,
     Declined,
     Open,
-    /// codex asks about it besides and does not say whether its sandbox would be left, so nobody says yes; claude does not.
+    /// codex asks about it separately and does not say whether it would leave its sandbox, so it is not allowed; claude
+    /// does not ask.
     AskedByCodex,
 }
 
@@ -64,7 +64,8 @@ struct Played {
 }
 
 impl Played {
-    /// What belongs to git and to the program is as it was, whatever was allowed: the kernel held it.
+    /// Checks that git's and the program's files are unchanged, whatever was allowed, because the kernel protected
+    /// them.
     fn assert_kept(&self) {
         let (world, repository) = (&self.world, &self.world.repository);
         assert_eq!(repository.git(&["config", "user.name"]), "Scratch Person\n");
@@ -217,7 +218,7 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
     assert!(status.expect("cp runs").success());
 }
 
-/// What was decided in the first step, call by call; a call that was asked about twice has its last word.
+/// Returns the decisions of the first step, call by call; if a call was asked about twice, the last decision counts.
 fn decisions(outcome: &Outcome) -> Vec<Decided> {
     let asked: Vec<&Value> = outcome.of_kind("approval.asked").collect();
     let first = asked

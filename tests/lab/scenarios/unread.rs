@@ -1,4 +1,4 @@
-//! What rules on `read` hold back, and what lies behind a link out of the repository, reaches no model before EXECUTE.
+//! What `read` rules forbid, and what is behind a link out of the repository, reaches no model before EXECUTE.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! A goal becomes commits: the whole way with every cast of the two CLIs.
+//! A goal becomes commits: a complete run with every cast of the two CLIs.
 
 use regex::Regex;
 use serde_json::Value;
@@ -104,7 +104,7 @@ fn assert_conversation_goes_on(world: &World, cast: Cast) {
     assert_eq!(n_starts, 3, "before EXECUTE, in it, and for the summary");
 }
 
-/// Tells whether a line of the raw stream is the first that we say to a new process.
+/// Returns whether a line of the raw stream is the first that we send to a new process.
 fn is_handshake(line: &str) -> bool {
     let line: Value = serde_json::from_str(line).unwrap_or_default();
     let frame = &line["frame"];
@@ -158,7 +158,7 @@ pub(super) fn assert_run_is_done(world: &World, events: &[Value]) {
     );
 }
 
-/// One step as each of the three records tells it.
+/// One step as each of the three records shows it.
 #[derive(Debug, PartialEq, Eq)]
 struct Record {
     n: String,

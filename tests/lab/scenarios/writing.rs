@@ -1,4 +1,4 @@
-//! Agents that write in a work tree of their own: what they change comes into the user's tree as one patch, and nothing
+//! Agents write in their own work trees: their changes arrive in the user's tree as one patch, and nothing
 //! else of the user's can be written from there.
 
 use std::path::{Path, PathBuf};

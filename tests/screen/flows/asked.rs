@@ -1,4 +1,4 @@
-//! What agents ask: a question, and whether a call may go ahead.
+//! Requests of agents: a question, and whether a call may run.
 
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ fn asking(world: &World) -> Terminal {
 fn an_answer_that_is_picked_reaches_the_agent() {
     let world = World::new();
     let mut terminal = asking(&world);
-    // A number points at an answer, Enter gives it.
+    // A number selects an answer, Enter sends it.
     terminal.type_keys("2");
     terminal.wait_for("Enter: 3.13");
     terminal.type_keys(ENTER);
@@ -75,7 +75,7 @@ fn an_agent_whose_question_is_not_answered_decides_itself() {
     leave(terminal);
 }
 
-/// A step that calls these commands, each of which asks.
+/// Builds a step that calls these commands, each of which asks.
 fn calling(commands: &[&str]) -> Agent {
     let call = |run: &&str| {
         json!({ "do": "command", "run": run, "ask": "always", "reason": "it is needed",

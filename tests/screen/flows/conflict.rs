@@ -1,4 +1,4 @@
-//! The plan that its user changed while an agent wrote it: whose text counts.
+//! The user changes the plan while an agent writes it: whose text counts.
 
 use crate::World;
 use crate::played::{

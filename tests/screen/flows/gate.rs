@@ -1,4 +1,4 @@
-//! Who releases a turn: by hand, by itself, held, stopped.
+//! How a turn is released: by hand, automatically, held, stopped.
 
 use crate::World;
 use crate::keys::{ENTER, ESC};
@@ -20,7 +20,7 @@ fn n_turns(world: &World) -> usize {
     events_of(world, "turn.started").len()
 }
 
-/// Waits until so many turns have begun.
+/// Waits until this many turns have started.
 fn wait_for_turns(world: &World, terminal: &mut Terminal, n: usize) {
     terminal.wait(&format!("{n} turns"), |_| n_turns(world) == n);
 }
@@ -188,7 +188,7 @@ fn s_stays_when_the_turn_ends_and_the_next_one_waits_for_its_answer() {
     assert_eq!(state(&world)["phase"], "REVIEW");
     assert_eq!(n_turns(&world), 2);
     terminal.wait_for("stop, back to the goal?");
-    // Auto goes on where the user does not stop.
+    // In auto mode the run continues unless the user stops it.
     terminal.type_keys(ENTER);
     terminal.wait_for("execute the approved plan");
     assert_eq!(n_turns(&world), 3);

@@ -1,4 +1,4 @@
-//! A run that was cut off: gone on with, recovered, or put away.
+//! An interrupted run: resumed, recovered, or moved to the history.
 
 use std::fs;
 use std::path::PathBuf;
@@ -71,7 +71,7 @@ fn a_conversation_that_is_lost_is_begun_anew_with_what_happened() {
             fs::remove_file(path).unwrap();
         }
     }
-    // It says what it is told.
+    // The agent repeats what it receives.
     let echoes = |path: Option<&str>| {
         let answers = path.map(|path| write(path, ANSWERS));
         std::iter::once(say("${prompt}")).chain(answers).collect()

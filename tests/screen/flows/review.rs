@@ -1,4 +1,4 @@
-//! The review: what approves, what goes on, and who ends it.
+//! The review: what approves, what continues, and who ends it.
 
 use crate::World;
 use crate::keys::{CTRL_C, ENTER};
@@ -12,7 +12,7 @@ use crate::terminal::Terminal;
 /// The cap at the first review.
 const AT_ONCE: &str = "[workflow]\nmax_iterations = 1\n";
 
-/// What a reviewer's comments come to: by hand up to its verdict.
+/// Checks the verdict of a reviewer's comments, with manual gates up to it.
 fn check_verdict(comments: &str, value: &str, next: &str, shown: &str) {
     let world = World::new();
     let reviewer = Agent::new().review(comments);
@@ -184,7 +184,7 @@ fn a_run_that_is_cancelled_at_the_cap_is_over() {
     terminal.assert_given_back();
     let folder = world.folder.path().to_string_lossy().into_owned();
     assert_eq!(crate::demo::n_agents(&folder), 0);
-    // Nothing is to be continued.
+    // There must be nothing to continue.
     let config = world.folder.path().join("config.toml");
     let terminal = open(&world, &config);
     assert!(!terminal.text().contains("continue the unfinished run?"));
@@ -213,7 +213,7 @@ fn plan_and_comments_are_edited_by_hand_at_the_cap() {
     let told = told(&world, "reviewer");
     assert!(told.contains("2. [ ] Sing"), "{told}");
     assert!(told.contains("+It says enough, I find."), "{told}");
-    // The next review takes the place of the comments; what their user wrote is kept.
+    // The next review replaces the comments; what the user wrote there is preserved.
     let kept = kept_of_conflicts(&world);
     let is_mine = |text: &String| text.contains("It says enough, I find.");
     assert!(kept.iter().any(is_mine), "{kept:?}");

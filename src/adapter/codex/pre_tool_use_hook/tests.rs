@@ -1,6 +1,6 @@
-//! What codex's hook is asked and answers, without codex.
+//! Tests of codex's hook without codex: what it asks and what it answers.
 //!
-//! That the real one takes the hook is the lab's to show.
+//! The lab tests show that the real codex accepts the hook.
 
 use super::super::app_server_protocol::FolderHooks;
 use super::super::app_server_protocol::HookMetadata;
@@ -28,7 +28,7 @@ fn check_call(tool: &str, given: Value, wanted: &str) {
 
 #[test]
 fn the_hash_is_the_one_that_codex_makes() {
-    // As codex 0.169.0 told it for this command, but for the time that it waits.
+    // The hash that codex 0.169.0 reported for this command, apart from its timeout.
     let told = "sha256:2abf9b21b79e2570235e31031387c44234a66d1e91f81f095c34cd28302c481b";
     let normal = r#"{"event_name":"pre_tool_use","hooks":[{"async":false,"command":"/tmp/contain/cx/hook.sh","timeout":86400,"type":"command"}],"matcher":".*"}"#;
     let digest = Sha256::digest(normal.as_bytes());

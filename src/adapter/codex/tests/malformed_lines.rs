@@ -112,7 +112,7 @@ fn bytes_that_were_no_text_are_kept_as_marks() {
     check(&line, r#"{"event":"malformed""#);
 }
 
-/// Lines that come near to what codex says.
+/// Generates lines that resemble codex's.
 fn near_line() -> impl Strategy<Value = String> {
     let item = json!({"type": "fileChange", "id": "i", "status": "completed", "changes": [{"path": "a", "kind": {"type": "add"}, "diff": "x"}]});
     let params = json!({"threadId": "thr", "turnId": "t1", "item": item});
@@ -141,7 +141,7 @@ fn near_line() -> impl Strategy<Value = String> {
     ]
 }
 
-/// What happens to an adapter.
+/// An input to the adapter.
 #[derive(Debug, Clone)]
 enum AdapterTestInput {
     Line(String),

@@ -1,4 +1,4 @@
-//! Handshake, resumption, interruption and failure, frame by frame.
+//! Tests handshake, resumption, interruption and failure, frame by frame.
 
 use super::*;
 use crate::adapter::{CliExit, CliTurnOutcome};
@@ -22,7 +22,7 @@ pub(super) fn turn_frame(method: &str, thread: &str, id: &str, status: &str) -> 
     note(method, json!({"threadId": thread, "turn": turn}))
 }
 
-/// An adapter whose turn `t1` of thread `thr` runs; the next request of ours has id 4.
+/// Builds an adapter with turn `t1` of thread `thr` running; the next request of ours has id 4.
 pub(super) fn running() -> CodexAdapter {
     let mut codex = launched(None);
     codex.on_command(AdapterCommand::StartTurn(turn("go", TurnAccess::Workspace)));

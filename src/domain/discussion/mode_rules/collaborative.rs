@@ -1,6 +1,4 @@
-//! Collaborative: everybody speaks in every round; a moderator among them may end it.
-//!
-//! Refuses to read agreement out of words.
+//! Implements the collaborative mode: every participant speaks in every round, and a moderator among them may end it.
 
 use super::{ModeRules, PeerVisibility};
 use crate::domain::discussion::{
@@ -27,7 +25,7 @@ impl ModeRules for CollaborativeRules {
     }
 
     fn stop_reason(&self, discussion: &GroupDiscussion) -> Option<DiscussionStopReason> {
-        // In the first round it has heard nobody yet.
+        // In the first round the moderator has not read any speech yet.
         let mut heard = discussion
             .round()
             .filter(|round| round.n > 1)?

@@ -1,6 +1,5 @@
-//! Debate: advocates and critics argue in rounds; the moderator, who has read the last one, rules once.
-//!
-//! Refuses to end before each side that is there was heard.
+//! Implements the debate mode: advocates and critics argue in rounds, and the moderator, who has read the last one,
+//! rules once.
 
 use super::{ModeRules, PeerVisibility};
 use crate::domain::discussion::{
@@ -30,7 +29,7 @@ impl ModeRules for DebateRules {
         None
     }
 
-    /// One of each side: an argument that only one side is there to have is none.
+    /// Requires one speaker of each side that takes part: a debate with only one side is not a debate.
     fn has_enough_speakers(&self, discussion: &GroupDiscussion) -> bool {
         let Some(round) = discussion.round() else {
             return false;

@@ -1,6 +1,7 @@
-//! Jury: everybody answers alone; where the answers differ, everybody votes on them once. No talk.
+//! Implements the jury mode: every participant answers alone; where the answers differ, all vote on them once. There is
+//! no exchange.
 //!
-//! Refuses to let a juror know who gave which answer and how many did.
+//! A juror never learns who gave which answer, or how many did.
 
 use super::{ModeRules, PeerVisibility};
 use crate::domain::discussion::{
@@ -9,7 +10,7 @@ use crate::domain::discussion::{
 
 pub(super) struct JuryRules;
 
-/// The answers, and the vote on them.
+/// One round for the answers and one for the vote.
 const JURY_ROUNDS: u32 = 2;
 
 impl ModeRules for JuryRules {

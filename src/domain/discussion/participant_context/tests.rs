@@ -1,4 +1,4 @@
-//! Discussions in, what is told out: never above the budget, never without the topic.
+//! Tests the context of participants: never above the budget, never without the topic.
 
 use proptest::prelude::*;
 

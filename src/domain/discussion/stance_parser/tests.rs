@@ -1,4 +1,4 @@
-//! Texts in, words and stances out.
+//! Tests the parser: texts in, words and stances out.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -14,7 +14,7 @@ fn speech(text: &str) -> DiscussionSpeech {
     DiscussionSpeech::from_reply(seat, SessionId::new("ses_1"), text, 5)
 }
 
-/// What was read: the stance in words, else why there is none.
+/// Compares the parsed stance as text, or the reason why there is none.
 fn check(text: &str, expected: &str) {
     let speech = speech(text);
     let told = match (&speech.stance, &speech.no_stance) {

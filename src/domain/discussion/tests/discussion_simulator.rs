@@ -1,11 +1,11 @@
-//! Plays a discussion: does what comes next, with a script in the participants' place.
+//! Simulates a discussion: performs each effect, with a script in place of the participants.
 
 use std::collections::BTreeMap;
 
 use crate::domain::discussion::*;
 use crate::domain::ids::{DiscussionId, SessionId, UnixMillis};
 
-/// What a participant does with its turn.
+/// What a participant does in its turn.
 #[derive(Debug, Clone)]
 pub enum ScriptedReply {
     Text(String),
@@ -15,12 +15,12 @@ pub enum ScriptedReply {
     Hangs,
 }
 
-/// Words and a stance.
+/// Words with a stance.
 pub fn says(words: &str, stance: &str) -> ScriptedReply {
     ScriptedReply::Text(format!("{words}\n\n```stance\n{stance}\n```\n"))
 }
 
-/// For a proposal.
+/// A reply for a proposal.
 pub fn votes_for(proposal: &str) -> ScriptedReply {
     says(
         &format!("I am for {proposal} because of its merits."),
@@ -28,7 +28,7 @@ pub fn votes_for(proposal: &str) -> ScriptedReply {
     )
 }
 
-/// Against a proposal.
+/// A reply against a proposal.
 pub fn against(proposal: &str) -> ScriptedReply {
     says(
         &format!("I am against {proposal} because of its costs."),
@@ -36,21 +36,21 @@ pub fn against(proposal: &str) -> ScriptedReply {
     )
 }
 
-/// What a command of a check comes to.
+/// The outcome of each check, by command.
 pub type ScriptedChecks = BTreeMap<&'static str, CheckOutcome>;
 
-/// One play.
+/// One simulated discussion.
 pub struct DiscussionSimulator {
     pub discussion: GroupDiscussion,
     pub now: UnixMillis,
     pub checks: ScriptedChecks,
-    /// All that was told, and to whom.
+    /// All prompts, with the requests they belong to.
     pub told: Vec<(SpeechRequest, String)>,
-    /// What happened, a line each.
+    /// The trace of what happened, one line each.
     pub trace: Vec<String>,
-    /// Those who speak, and with what they end.
+    /// The running speeches, each with its scripted end.
     pending: Vec<(SpeechRequest, ScriptedReply)>,
-    /// Which of those who speak ends first, over and over.
+    /// Which of the running speeches ends first, used cyclically.
     pub ends: Vec<usize>,
     n_ended: usize,
 }
@@ -111,7 +111,7 @@ impl DiscussionSimulator {
         self.discussion.apply(self.now, event);
     }
 
-    /// Plays to the end.
+    /// Runs the discussion to its end.
     pub fn until_over(
         mut self,
         script: impl Fn(&GroupDiscussion, &SpeechRequest) -> ScriptedReply,
@@ -124,7 +124,7 @@ impl DiscussionSimulator {
         panic!("it does not end: {:#?}", self.trace);
     }
 
-    /// Does what comes next; tells whether there was something.
+    /// Performs the next effect; returns whether there was one.
     pub fn step(
         &mut self,
         script: &impl Fn(&GroupDiscussion, &SpeechRequest) -> ScriptedReply,
@@ -198,7 +198,7 @@ impl DiscussionSimulator {
         self.apply(&DiscussionEvent::Spoke { speech });
     }
 
-    /// Somebody ends, or time passes.
+    /// Ends a running speech, or lets time pass.
     fn wait(&mut self, until: UnixMillis) {
         let can_end: Vec<usize> = (0..self.pending.len())
             .filter(|at| !matches!(self.pending[*at].1, ScriptedReply::Hangs))
@@ -285,7 +285,7 @@ impl DiscussionSimulator {
         self.discussion.outcome.as_ref().expect("it is over")
     }
 
-    /// The decision, what it stands on, and why it stopped.
+    /// Returns the decision, its basis, and the stop reason.
     pub fn decision_label(&self) -> String {
         let outcome = self.outcome();
         let decision = outcome.decision.as_ref().map_or("none", |of| of.as_str());
@@ -296,7 +296,7 @@ impl DiscussionSimulator {
         )
     }
 
-    /// What somebody was told in a round.
+    /// Returns the context of a participant in a round.
     pub fn context(&self, name: &str, round: u32, part: SpeechPart) -> &str {
         let mut told = self.told.iter();
         let found = told.find(|(speak, _)| {

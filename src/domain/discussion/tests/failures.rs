@@ -1,4 +1,4 @@
-//! Failures that were measured in an engine that judged by words: each must not happen here.
+//! Tests failures measured in an engine that judged by words: none of them may happen here.
 
 use super::discussion_simulator::*;
 use crate::domain::discussion::*;

@@ -1,4 +1,4 @@
-//! Who speaks when, when it stops, and how it goes on after an end of the program.
+//! Tests who speaks when, when a discussion stops, and how it resumes after a program end.
 
 use proptest::prelude::*;
 
@@ -333,7 +333,7 @@ fn each_is_asked_for_its_first_check_before_anybody_s_second() {
             _ => votes_for("sqlite"),
         },
     );
-    // What may not run takes nobody's place.
+    // A refused command does not count against the limits.
     let expected = [
         "check 1: a1 (a)",
         "check 2: b1 (b)",
@@ -468,7 +468,7 @@ proptest! {
             .until_over(|_, speak| {
                 let who = names.iter().position(|name| *name == speak.participant.name).unwrap();
                 let part = usize::from(speak.part == SpeechPart::Closing);
-                // A moderator that hangs in its last word is ended by its time-out.
+                // A moderator that hangs in its closing speech is stopped by its timeout.
                 match said[(speak.round as usize * 8 + who * 2 + part) % said.len()].clone() {
                     ScriptedReply::Hangs if speak.part == SpeechPart::Closing => ScriptedReply::Fails(SpeechErrorCode::Timeout),
                     said => said,

@@ -1,9 +1,9 @@
-//! Pressure to agree: who is loud, who is many, and who always follows, do not decide.
+//! Tests pressure to agree: loud, numerous or always-agreeing participants do not decide.
 
 use super::discussion_simulator::*;
 use crate::domain::discussion::*;
 
-/// One who was alone in the right in the first round, and gives in as soon as it hears the others.
+/// A participant that alone is right in the first round, and agrees with the others as soon as it reads them.
 fn sycophant(round: u32, why: Option<&str>, evidence: &str) -> ScriptedReply {
     match (round, why) {
         (1, _) => votes_for("postgres"),
@@ -163,7 +163,7 @@ fn a_planted_anchor_does_not_move_the_outcome() {
                 ),
                 ("d", 1) => votes_for("mysql"),
                 (_, 1) => votes_for("sqlite"),
-                // All of them follow whoever sounds sure.
+                // They all follow the participant that sounds sure.
                 _ => says(
                     "Then postgres.",
                     r#"{"stance": "agree", "proposal": "postgres", "confidence": 1.0}"#,

@@ -1,4 +1,4 @@
-//! Stances in, votes out; nothing depends on who speaks first.
+//! Tests votes: stances in, votes out; nothing depends on who speaks first.
 
 use proptest::prelude::*;
 
@@ -12,7 +12,7 @@ use crate::domain::discussion::{
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
-/// One round in which each says this; what comes of it.
+/// Runs one round with these replies and compares the result.
 fn check(said: &[ScriptedReply], expected: &str) {
     let names = &NAMES[..said.len()];
     let play = DiscussionSimulator::new(DiscussionMode::Collaborative, names)

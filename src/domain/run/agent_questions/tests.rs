@@ -1,4 +1,4 @@
-//! Questions of agents: none is turned away for another, and each goes with whoever asked it.
+//! Tests questions of agents: none is rejected because of another, and each ends with the agent that asked it.
 
 use super::super::tests::{created, settings};
 use super::super::{Run, UnixMillis};
@@ -11,7 +11,7 @@ use crate::domain::turn::TurnOutcome;
 
 const AT: UnixMillis = UnixMillis(1_000);
 
-/// A run whose planner writes the plan, beside a task of the user's.
+/// A run whose planner writes the plan, with a task of the user beside it.
 fn at_work() -> Run {
     let mut run = Run::new(AT, &created(Gate::Auto, true, settings(5)));
     let goal = Event::GoalConfirmed {
@@ -67,7 +67,7 @@ fn of_child(request: &str) -> Event {
     asks(&TurnId::new("ses_c.1"), request, Some("you ▸ general#1"))
 }
 
-/// What waits, first of all first, by what its agent asks.
+/// Returns the waiting questions by their texts, the first to be shown first.
 fn open(run: &Run) -> Vec<String> {
     let mut run = run.clone();
     let mut open = Vec::new();
@@ -145,7 +145,7 @@ fn a_question_goes_with_whoever_asked_it() {
         }),
     );
     assert_eq!(open(&ended), ["1?", "3?"]);
-    // Late, for a task that is over.
+    // Too late: the task is over.
     ended.step(AT, &of_child("5"));
     assert_eq!(open(&ended), ["1?", "3?"]);
     let through = Event::TurnEnded {
@@ -155,7 +155,7 @@ fn a_question_goes_with_whoever_asked_it() {
     run.step(AT, &through);
     let first = run.state().current_question().expect("the child's");
     assert_eq!(first.kind.describe(), "you ▸ general#1 asks: 2?");
-    // The workflow has gone on to its own question meanwhile.
+    // Meanwhile the workflow has moved on to its own question.
     assert_eq!(
         run.state().awaiting.as_ref().map(|q| q.kind.name()),
         Some("gate")

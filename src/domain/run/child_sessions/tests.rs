@@ -1,4 +1,4 @@
-//! Children beside a run: any sequence of what happens to them leaves the workflow as it is.
+//! Tests children beside a run: no sequence of their events changes the workflow.
 
 use proptest::prelude::*;
 
@@ -113,7 +113,7 @@ proptest! {
         for child in &state.children {
             prop_assert!(session_depth(&state.children, child.session_id()).is_some_and(|depth| depth == 1));
         }
-        // Who waits for an answer is at work.
+        // A call can wait only while its child's task runs.
         for approval in &state.approvals {
             prop_assert!(is_child_turn(state, &approval.turn));
         }
@@ -178,7 +178,7 @@ fn a_session_that_is_gone_on_with_keeps_its_conversation() {
         external_id: "at the CLI".to_owned(),
     };
     run.step(AT, &opened);
-    // While it runs nothing takes its place and nothing takes it away.
+    // While it runs, it cannot be replaced or deleted.
     run.step(AT, &Event::TaskStarted(order(1, TaskWaitMode::Background)));
     run.step(AT, &Event::ChildDeleted { session });
     assert_eq!(run.state().children[0].n_tasks, 1);

@@ -1,4 +1,4 @@
-//! Answers that come late: none is lost, nothing goes on before them, and a yes or no still counts.
+//! Tests late answers: none is lost, nothing continues before them, and a yes or no still counts.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ fn pends(run: &mut Run, request: &str, about: DeferredDecision) {
     run.step(AT, &Event::AnswerPending { request, about });
 }
 
-/// The agent asks and is told to end its turn.
+/// Lets the agent ask; it is instructed to end its turn.
 fn asks_late(run: &mut Run, request: &str, about: DeferredDecision) {
     asks(run, request);
     pends(run, request, about);
@@ -70,7 +70,7 @@ fn completed() -> TurnOutcome {
     }
 }
 
-/// The user says this to the question that comes first.
+/// Answers the first question with this word.
 fn says(run: &mut Run, word: &str) -> Vec<Effect> {
     let question = run.state().current_question().cloned().expect("a question");
     let asked = question.kind.agent_questions().iter();
@@ -88,7 +88,7 @@ fn collects(effects: &[Effect]) -> bool {
     matches!(effects, [Effect::CollectDocument(_)])
 }
 
-/// The turn that is started, and what it is told beforehand.
+/// Returns the turn that is started, and its retry reason.
 fn started(effects: &[Effect]) -> Option<(TurnPurpose, Option<TurnRetryReason>)> {
     let mut orders = effects.iter().filter_map(|effect| match effect {
         Effect::StartTurn(order) => Some((order.purpose.clone(), order.again.clone())),
@@ -114,7 +114,7 @@ fn a_turn_that_ended_without_its_answers_goes_on_with_the_last_of_them() {
     asks_late(&mut run, "3", plain());
     assert_eq!(ends(&mut run, completed()), []);
     assert_eq!(says(&mut run, "left"), []);
-    // The second one's call went with the turn.
+    // The second one's call ended with the turn.
     assert!(collects(&says(&mut run, "right")));
     let expected = [
         "The user's answer to \"1?\": left",
@@ -228,12 +228,12 @@ fn a_turn_that_waits_is_taken_up_with_its_question_and_given_up_by_a_stop() {
         title: "again".to_owned(),
         text: "again".to_owned(),
     };
-    // Who stopped releases the next turn.
+    // After a stop, the user releases the next turn.
     stopped.step(AT, &confirmed);
     assert!(started(&stopped.step(AT, &Event::TurnSendConfirmed)).is_some());
 }
 
-/// What happens next, of everything that can.
+/// Performs one of all possible events.
 fn happens(run: &mut Run, what: u8, request: &str) -> Vec<Effect> {
     match what {
         0 | 1 => asks(run, request),

@@ -1,4 +1,5 @@
-//! Discussions beside a run: kept in its state, stopped and cut off with it, and nothing of the workflow is theirs.
+//! Tests discussions beside a run: they are kept in its state, are stopped and cut off with it, and never change the
+//! workflow.
 
 use super::super::tests::{created, settings};
 use super::super::{Run, RunState};

@@ -1,4 +1,4 @@
-//! The tests before the first step: red is told and is no step's fault.
+//! Tests the test run before the first step: failures are reported and not blamed on a step.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::domain::event::AgentActivity;
 use crate::domain::question::TestNetworkChoice;
 use crate::domain::receipt::TestCounts;
 
-/// A run whose execution was just entered, with the tests before its first step.
+/// A run that just entered its execution, with the tests before its first step.
 fn entered() -> (RunSimulation, Vec<Effect>) {
     let settings = WorkflowSettings {
         baseline: true,
@@ -40,7 +40,7 @@ fn found(receipt: Receipt) -> Event {
     })
 }
 
-/// A test run in which so many tests passed and these failed.
+/// A test run with this number of passed tests and these failures.
 fn run(passed: u64, failing: &[&str]) -> Receipt {
     let failed = u64::try_from(failing.len()).unwrap_or_default();
     let outcome = match failing {
@@ -79,7 +79,7 @@ fn check(world: &mut RunSimulation, event: Event, expected: &str) {
     assert_eq!(names(&world.feed(event)), expected);
 }
 
-/// Plays step 1 until its tests have run; gives what follows.
+/// Runs step 1 until its tests have run; returns what follows.
 fn after_tests(world: &mut RunSimulation, receipt: Receipt, changed: &[&str]) -> String {
     let changed: Vec<String> = changed.iter().map(|path| (*path).to_owned()).collect();
     for event in [
@@ -117,7 +117,7 @@ fn the_tests_run_once_before_the_first_step_and_red_holds_nothing_up() {
     let expected = "before step 1: tests failed (exit 1): 3 passed, 2 failed, 0 skipped; failing: a, b; \
         no step is asked to fix what fails already";
     assert_eq!(told, expected);
-    // The same result once more is nobody's.
+    // The same result again changes nothing.
     check(&mut world, found(run(3, &[])), "");
 }
 
@@ -130,7 +130,7 @@ fn no_fix_turn_is_spent_on_what_failed_before() {
         "ask step 1: tests failed (exit 1): 4 passed, 1 failed, 0 skipped; \
          nothing fails that did not fail before step 1: b"
     );
-    // The user may want it mended all the same.
+    // The user may still want it fixed.
     check(&mut world, answered(2, QuestionAnswer::Retry), "fix 1");
     let (mut world, _) = entered();
     world.feed(found(run(3, &["a"])));
@@ -151,7 +151,7 @@ fn the_counts_of_the_first_step_are_held_against_those_before_it() {
     );
     let (mut world, _) = entered();
     world.feed(found(run(3, &[])));
-    // What they made before it is in no commit.
+    // What they made before the step is in no commit.
     let changed = ["a.rs", "cache.tmp"];
     assert_eq!(
         after_tests(&mut world, run(3, &[]), &changed),
@@ -274,12 +274,8 @@ fn a_socket_that_they_lack_is_asked_about_before_the_first_step() {
 fn a_run_that_was_cut_off_in_them_runs_them_again() {
     let (mut world, _) = entered();
     let resumed = Event::RunResumed { gate: Gate::Auto };
-    // The world tells of no messages, so the profile is set once more.
-    check(
-        &mut world,
-        resumed,
-        "SwitchToBuildProfile, baseline sh t.sh",
-    );
+    // The simulated shell reports no messages, so the profile is set again.
+    check(&mut world, resumed, "SwitchToBuild, baseline sh t.sh");
     check(&mut world, found(run(3, &[])), "begin step 1");
 }
 
@@ -293,7 +289,7 @@ fn the_user_stops_them_and_the_first_step_begins_once_they_are_gone() {
     check(&mut world, skipped(), "begin step 1");
     check(&mut world, skipped(), "");
     check(&mut world, Event::BaselineStopped, "");
-    // Who stops the run stops them, too.
+    // Stopping the run stops them, too.
     let (mut world, _) = entered();
     let effects = world.feed(Event::RunStopped);
     assert!(effects.contains(&Effect::StopBaseline), "{effects:?}");

@@ -1,4 +1,4 @@
-//! A document that lacks something is asked for once more, and no more often.
+//! Tests that an incomplete document is requested once more, and no more often.
 
 use super::*;
 use crate::domain::missing_part::MissingPart;
@@ -13,7 +13,7 @@ fn reviewing() -> RunSimulation {
     world
 }
 
-/// The event of a review's text, as the engine makes it.
+/// The event for a review's text, as the engine builds it.
 fn review(world: &RunSimulation, n: u32, text: &str) -> Event {
     let state = world.run.state();
     let turn = TurnId::new(format!("trn_{n}"));
@@ -31,7 +31,7 @@ fn review(world: &RunSimulation, n: u32, text: &str) -> Event {
     }
 }
 
-/// The same of the planner's answers.
+/// The event for the planner's answers, as the engine builds it.
 fn answers(world: &RunSimulation, n: u32, text: &str) -> Event {
     let responses = crate::domain::review::parse_responses(text);
     let mut answered = world.run.state().findings.clone();
@@ -49,7 +49,7 @@ fn answers(world: &RunSimulation, n: u32, text: &str) -> Event {
     }
 }
 
-/// Plays texts of turns from the second one on, each with the effects that are expected of it.
+/// Plays the texts of turns from the second one on, each with its expected effects.
 fn play_texts(world: &mut RunSimulation, first: u32, texts: &[(&str, &str)]) {
     for (n, (text, expected)) in (first..).zip(texts) {
         if n > first {
@@ -326,7 +326,7 @@ fn a_plan_that_the_user_does_not_hand_on_is_kept_and_goes_to_no_review() {
     let answer = "no".to_owned();
     assert_eq!(again, Some(TurnRetryReason::Answered { answer }));
     assert!(world.run.state().plan.is_some());
-    // A yes takes the no back.
+    // A later yes replaces the no.
     world.feed(told(Some("no")));
     world.feed(told(None));
     check(

@@ -1,4 +1,4 @@
-//! A step that is redone after the program's end begins on the tree from before it, as if nothing of it had happened.
+//! Tests that a step that is redone after the program's end starts on the tree from before it, as if it had never run.
 
 use super::*;
 use crate::domain::plan_execution::StepStage;
@@ -49,7 +49,7 @@ fn a_step_whose_commit_was_being_made_is_redone_from_its_start() {
     );
     let step = current(&world);
     assert_eq!((step.n, step.stage), (1, StepStage::Code));
-    // Nothing of the first attempt is committed by the second one.
+    // The second attempt commits nothing of the first one.
     assert_eq!((step.commit_tree, step.receipt), (None, None));
     assert_eq!(step.changed, Vec::<String>::new());
     let state = world.run.state();

@@ -1,4 +1,4 @@
-//! Whose test command runs, where the plan names another one than the repository.
+//! Tests which test command runs, where the plan names another one than the repository.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn command(line: &str, source: TestCommandSource) -> TestCommand {
     }
 }
 
-/// The commands that the question shows: what runs, what does not.
+/// The commands in the question: the one that runs, then the one that does not.
 fn shown(effects: &[Effect]) -> String {
     let [Effect::AskUser(question)] = effects else {
         panic!("{effects:?}");

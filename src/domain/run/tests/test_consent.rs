@@ -1,10 +1,11 @@
-//! The approved plan is consent to its test command, in every mode: it runs unasked, and no other one does.
+//! Tests that the approved plan is consent to its test command, in every mode: it runs without asking, and no other one
+//! does.
 
 use super::*;
 use crate::domain::phase::Mode;
 use crate::permission::permission_mode::MODES;
 
-/// A run in a mode whose first step's turn is over and looked at; what follows that.
+/// Returns what follows the audit of a run's first step in this mode.
 fn after_a_step(mode: Mode, entry_points: Vec<EntryPoint>) -> Vec<Effect> {
     let mut world = RunSimulation::approved();
     world.feed(Event::ModeChanged { mode });
@@ -81,7 +82,7 @@ fn in_every_mode_a_command_that_changed_since_it_was_approved_is_asked_about_aga
     }
 }
 
-/// Plays the same events, as they fall, in a mode; what the run did after each.
+/// Runs the same random events in a mode; returns the effects of each.
 fn played(mode: Mode, auto_approve: bool, dice: &[u8]) -> Vec<Vec<Effect>> {
     let settings = WorkflowSettings {
         auto_approve,
@@ -105,7 +106,7 @@ fn played(mode: Mode, auto_approve: bool, dice: &[u8]) -> Vec<Vec<Effect>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// What is written and verified in a mode is decided call by call; the course of a run is the same in all of them.
+    /// The mode decides single calls, about writing and verifying; the course of a run is the same in all modes.
     #[test]
     fn no_mode_changes_what_a_run_does_and_only_the_approved_command_is_run(
         auto_approve in any::<bool>(),

@@ -1,4 +1,4 @@
-//! While the user is being asked whether to stop no turn starts, whoever releases turns.
+//! Tests that no turn starts while the user is being asked whether to stop, whatever the gate is.
 
 use super::*;
 use crate::domain::phase::TurnHold;

@@ -1,4 +1,4 @@
-//! Files that agents, editors and shells obey when they are opened here the next time.
+//! Lists the files that agents, editors and shells read when they are opened here the next time.
 
 use super::{SensitiveFile, SensitiveFileReader, below, ending, exactly, inside, starting};
 

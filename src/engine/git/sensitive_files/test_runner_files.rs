@@ -1,4 +1,4 @@
-//! Settings of test runners, and modules that take a runner's place.
+//! Lists the settings of test runners, and modules that can replace a module of a runner.
 
 use super::{SensitiveFile, SensitiveFileReader, below, exactly, inside, module, starting};
 
@@ -109,7 +109,8 @@ pub(super) const TEST_RUNNER_FILES: &[SensitiveFile] = &[
     exactly(".runsettings", SensitiveFileReader::Dotnet, DOTNET),
 ];
 
-/// Modules that python's runners import, and that a file in the root takes the place of.
+/// Standard modules that Python's test runners import; a file with such a name in the root replaces the
+/// module.
 const STANDARD_MODULES: &[&str] = &[
     "abc",
     "argparse",
@@ -208,10 +209,10 @@ const STANDARD_MODULES: &[&str] = &[
     "zipimport",
 ];
 
-/// What a file in the root is to python, where it has the name of a module of python's own.
+/// The row for a file in the root that has the name of a standard Python module.
 pub(super) const STANDARD_MODULE: SensitiveFile = module("", SensitiveFileReader::Python, STANDARD);
 
-/// Tells whether python's own module has this name.
+/// Returns true if the Python standard library has a module with this name.
 pub(super) fn is_standard(module: &str) -> bool {
     STANDARD_MODULES.contains(&module)
 }

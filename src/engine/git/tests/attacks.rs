@@ -1,4 +1,5 @@
-//! What agents leave in the work tree so that git runs it, and what hooks leave in git's folder.
+//! Tests against agents that leave something in the work tree for git to run, and hooks that leave something
+//! in git's folder.
 
 use std::os::unix::fs::symlink;
 
@@ -8,7 +9,7 @@ use crate::engine::sandbox::{
 };
 use crate::process::{ChildSpawner, SandboxNetwork, SandboxSupport, detect_sandbox_support};
 
-/// The repository as a run has it: with what holds its calls.
+/// Opens the repository as a run does, with the sandbox of its calls.
 pub(super) async fn sandboxed_repository(fixture: &GitFixture) -> GitRepository {
     with_test_sandbox(fixture.repository().await).await
 }
@@ -36,7 +37,7 @@ async fn with_test_sandbox(repository: GitRepository) -> GitRepository {
     )
 }
 
-/// A program that leaves a mark outside of the repository, where only what nothing holds can write.
+/// Returns a program that leaves a mark outside of the repository, where only an unsandboxed process can write.
 fn marking(mark: &Path) -> String {
     format!("#!/bin/sh\ntouch \"{}\"\ncat\n", mark.display())
 }
@@ -60,7 +61,7 @@ impl OutsideMarker {
     }
 }
 
-/// All that the program asks git about the work tree.
+/// Asks git everything that the program asks about the work tree.
 async fn look_at_all(repository: &GitRepository) {
     let before = repository.snapshot("before").await.unwrap();
     repository.dirty_files().await.unwrap();
@@ -102,7 +103,7 @@ async fn a_process_filter_runs_held() {
     fixture.write("tools/fmt.sh", &outside.program());
     fixture.write("a.txt", "one\n");
     let repository = sandboxed_repository(&fixture).await;
-    // It does not speak the protocol; whether git complains is not what this is about.
+    // The test filter does not speak the filter protocol; whether git complains does not matter here.
     let _either_way = repository.current_tree().await;
     let _either_way = repository.dirty_files().await;
     assert!(!outside.mark().exists(), "the agent's program ran unheld");
@@ -149,7 +150,7 @@ async fn a_submodule_whose_git_folder_was_replaced_is_not_entered_and_is_told() 
         "-C sub config core.fsmonitor \"{}\"",
         program.display()
     ));
-    // Of the same length, so that only its content tells.
+    // The content has the same length, so that only the content itself differs.
     fixture.write("sub/a", "b\n");
     look_at_all(&repository).await;
     assert!(!outside.mark().exists(), "the agent's program ran unheld");
@@ -183,7 +184,7 @@ async fn a_git_folder_that_appears_below_the_root_is_told() {
     assert_eq!(told, ["dir/.git", "ignored/x/.git", "untracked/deep/.git"]);
 }
 
-/// What a hook tries to leave in git's folder; each is something that git runs or follows later.
+/// What a hook tries to leave in git's folder; git runs or follows each of these later.
 const PLANTS: [&str; 10] = [
     "echo ../elsewhere > \"$D/commondir\"",
     "echo '[core]\n\tfsmonitor = touch ran' > \"$D/config.worktree\"",
@@ -197,7 +198,7 @@ const PLANTS: [&str; 10] = [
     "echo 'ref: refs/heads/planted' > \"$D/refs/heads/other\"",
 ];
 
-/// All files of git's own folder but objects and what a commit itself writes.
+/// Lists all files in git's folder except objects and what a commit itself writes.
 fn gits_files(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_owned()];

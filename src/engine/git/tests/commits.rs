@@ -1,10 +1,10 @@
-//! What a commit takes, and what it leaves as it was.
+//! Tests of what a commit takes, and what it leaves unchanged.
 
 use super::*;
 use crate::engine::sandbox::{self, CommandReach, CommitSigningMode};
 use crate::process::{ChildSpawner, SandboxNetwork, SandboxSupport, detect_sandbox_support};
 
-/// The paths of the last commit with their letters, `M a, A new`.
+/// Formats the paths of the last commit with their letters: `M a, A new`.
 fn last_commit(fixture: &GitFixture) -> String {
     let list = fixture.git("show --root --no-renames --format= --name-status HEAD");
     list.replace('\t', " ")
@@ -26,7 +26,7 @@ async fn a_commit_takes_its_paths_and_what_the_user_staged_survives() {
     fixture.write("half", "one\n");
     fixture.git("add -A");
     fixture.git("commit -q -m more");
-    // The user's: staged and then changed again; staged new; staged removal; changed only; untracked.
+    // The user's changes: staged and then changed again; staged new; staged removal; changed only; untracked.
     fixture.write("half", "staged\n");
     fixture.write("fresh", "staged new\n");
     fixture.git("add half fresh");
@@ -34,7 +34,7 @@ async fn a_commit_takes_its_paths_and_what_the_user_staged_survives() {
     fixture.git("rm -q --cached dir/b");
     fixture.write("user", "changed only\n");
     fixture.write("notes", "untracked\n");
-    // The step's.
+    // The changes of the step.
     fixture.write("a", "step\n");
     fixture.write("sub/new", "step\n");
     fixture.write("*", "step\n");
@@ -163,11 +163,11 @@ async fn hooks_run_and_may_add_to_the_commit() {
     assert_eq!(fixture.git("status --porcelain"), "");
 }
 
-/// Needs a bubblewrap that works.
+/// Needs a working bubblewrap.
 #[tokio::test]
 async fn hooks_of_a_held_commit_write_the_files_and_nothing_that_runs_later() {
     let fixture = GitFixture::new();
-    // A clone may lie among temporary files, which a held command may write.
+    // A clone may be in a temporary folder, and a sandboxed command may write those.
     let home = std::env::home_dir().unwrap();
     let outside = tempfile::tempdir_in(home).unwrap();
     let outside = outside.path().display().to_string();
@@ -346,7 +346,7 @@ async fn a_submodules_new_commit_is_committed() {
 async fn an_index_that_a_crash_left_behind_a_commit_is_told_of_it() {
     let fixture = GitFixture::new();
     fixture.write("new", "step\n");
-    // What a commit leaves when the program dies right after it.
+    // The state that a commit leaves if the program dies right after it.
     let before = std::fs::read(fixture.root().join(".git/index")).unwrap();
     fixture.git("add new");
     fixture.git("commit -q -m step");

@@ -1,10 +1,10 @@
-//! What holds of every commit, whatever was changed, staged, named and left out before it.
+//! Property tests of every commit, whatever was changed, staged, named and left out before it.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// One thing that happens to a path before a step's commit.
+/// One thing that happens to a path before the commit of a step.
 #[derive(Debug, Clone)]
 enum PathAction {
     Write(usize, u8),
@@ -12,7 +12,7 @@ enum PathAction {
     Stage(usize),
 }
 
-/// A step: what happens, which paths its commit names, which it leaves out, and its text.
+/// A step: what happens, which paths its commit names, which it leaves out, and the commit message.
 #[derive(Debug, Clone)]
 struct CommitScenario {
     acts: Vec<PathAction>,
@@ -58,7 +58,7 @@ fn perform(fixture: &GitFixture, act: &PathAction) {
         PathAction::Write(path, content) => fixture.write(PATHS[*path], &content.to_string()),
         PathAction::Remove(path) => drop(std::fs::remove_file(fixture.root().join(PATHS[*path]))),
         PathAction::Stage(path) => {
-            // A path that is nowhere cannot be staged; that is no part of this.
+            // A path that does not exist cannot be staged; this test does not cover that.
             let mut git = Command::new("git");
             git.current_dir(fixture.root()).envs(ENVIRONMENT);
             git.args(["--literal-pathspecs", "add", "-f", "--", PATHS[*path]]);
@@ -67,7 +67,7 @@ fn perform(fixture: &GitFixture, act: &PathAction) {
     }
 }
 
-/// Makes the steps' commits and gives what is wrong with any of them.
+/// Makes the commits of the steps and returns what is wrong with any of them.
 async fn wrongs(steps: &[CommitScenario]) -> Vec<String> {
     let fixture = GitFixture::new();
     let repository = fixture.repository().await;
@@ -114,7 +114,7 @@ async fn wrongs(steps: &[CommitScenario]) -> Vec<String> {
 }
 
 proptest! {
-    // A case makes dozens of calls of git.
+    // One case makes dozens of git calls.
     #![proptest_config(ProptestConfig::with_cases(5))]
 
     #[test]

@@ -1,4 +1,4 @@
-//! Repositories as they are found: below, bare, linked, unborn, on no branch.
+//! Tests with repositories in every state: subfolder, bare, linked, unborn, detached HEAD.
 
 use super::*;
 

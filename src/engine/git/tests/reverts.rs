@@ -1,4 +1,4 @@
-//! Going back between trees, path by path, and commits of trees.
+//! Tests of reverts between trees, path by path, and of commits of trees.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,7 +59,7 @@ async fn each_path_gets_its_earliest_content_and_changes_of_others_are_named() {
         .unwrap();
     repository.restore_tree(&target).await.unwrap();
     let text = ["a", "dir/b", "new", "other"].map(|path| fixture.read(path));
-    // What the user had changed before the second step is still there.
+    // What the user changed before the second step is still there.
     assert_eq!(text, ["a\n", "mine\n", "(none)", "mine\n"]);
 }
 
@@ -168,7 +168,7 @@ async fn what_was_put_back_is_put_back_even_if_its_tree_cannot_be_stored() {
             reason: String::new(),
         },
     };
-    // A name of this kind leaves no room for names below it.
+    // A reference with this name leaves no room for names below it.
     fixture.git("update-ref refs/agent-collab/run_1 HEAD");
     let done = apply_reversal(
         &repository,

@@ -1,8 +1,8 @@
-//! Whole trees: taken, compared, restored.
+//! Tests of whole trees: taken, compared, restored.
 
 use super::*;
 
-/// The files of a tree with their content, `a=…`.
+/// Lists the files of a tree with their content, `a=…`.
 fn listing(fixture: &GitFixture, tree: &TreeId) -> String {
     let names = fixture.git(&format!("ls-tree -r --name-only {}", tree.0));
     let files = names
@@ -11,7 +11,7 @@ fn listing(fixture: &GitFixture, tree: &TreeId) -> String {
     files.collect::<Vec<_>>().join(" ")
 }
 
-/// What the user sees of index and work tree, and the index's very bytes.
+/// Returns what the user sees of index and work tree, and the exact bytes of the index.
 fn state(fixture: &GitFixture) -> (String, Vec<u8>) {
     let bytes = std::fs::read(fixture.root().join(".git/index")).unwrap_or_default();
     let args = "--no-optional-locks status --porcelain=v2 --untracked-files=all";
@@ -156,7 +156,8 @@ async fn a_restoration_touches_what_differs_and_nothing_else() {
     fixture.remove("link");
     fixture.write("link", "a file now");
     fixture.write(".agent-collab/plan.md", "plan");
-    // The agent stopped ignoring the user's secret; it must not be taken for a file of the agent's.
+    // The agent removed the user's secret from the ignore file; the secret must not count as a file of the
+    // agent's.
     fixture.write(".gitignore", "");
     fixture.git("add a");
     let index = std::fs::read(fixture.root().join(".git/index")).unwrap();
@@ -232,14 +233,14 @@ async fn a_configured_folder_of_the_program_is_like_its_usual_one() {
     .await
     .unwrap_err();
     assert_eq!(failure.kind, CommitFailureKind::NothingToCommit);
-    // Even a tree that holds the folder does not bring it back.
+    // Even a tree that contains the folder does not restore it.
     let restored = repository.restore_tree(&head).await.unwrap();
     assert_eq!(restored.removed, paths(&["runs/1/mine"]));
     assert_eq!(fixture.read("runs/[1]/tracked"), "ours");
     assert_eq!(fixture.read("runs/[1]/plan.md"), "ours");
 }
 
-/// What the parents of a snapshot hold of a path.
+/// Returns the content of a path in the parents of a snapshot.
 fn parents_hold(fixture: &GitFixture, snapshot: &TreeSnapshot, path: &str) -> String {
     let parents = fixture.git(&format!("log -1 --format=%P {}", snapshot.commit.0));
     let held = parents
@@ -290,7 +291,7 @@ async fn a_change_in_the_same_tick_as_the_index_is_seen() {
     let fixture = GitFixture::new();
     let repository = fixture.repository().await;
     for round in 0..20 {
-        // The same length each time: only the content and, perhaps, the time differ.
+        // The length is the same each time: only the content and, perhaps, the time differ.
         fixture.write("a", &format!("X{round:02}"));
         fixture.git("add a");
         fixture.write("a", &format!("Y{round:02}"));
@@ -330,7 +331,7 @@ async fn a_conflict_and_an_intent_to_add_do_not_hinder_a_snapshot() {
     assert!(listing(&fixture, &snapshot.tree).contains("<<<<<<<"));
 }
 
-/// What the objects of these files take on the disk, in bytes.
+/// Returns the size on disk of the objects of these files, in bytes.
 fn stored(fixture: &GitFixture, tree: &TreeId, path: &str) -> usize {
     let id = fixture.git(&format!("rev-parse {}:{path}", tree.0));
     let (folder, name) = id.split_at(2);

@@ -1,11 +1,11 @@
-//! What a step's calls of git cost, on a small and on a large repository.
+//! Measures the git calls of a step, on a small and on a large repository.
 
 use std::time::Instant;
 
 use super::attacks::sandboxed_repository;
 use super::*;
 
-/// The calls of one step, in their order: before the turn, after it, around the tests, the commit.
+/// Makes the calls of one step in order: before the turn, after it, around the tests, the commit.
 async fn step(fixture: &GitFixture, repository: &GitRepository, n: usize) -> u128 {
     let begun = Instant::now();
     let before = repository.snapshot(&format!("step-{n}")).await.unwrap();

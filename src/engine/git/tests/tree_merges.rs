@@ -1,4 +1,4 @@
-//! What two trees become together, and that it comes whole into the work tree or not at all.
+//! Tests of merging two trees, and of writing the result into the work tree completely or not at all.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What the paths `a`, `b`, `d/x` and `d` hold; a digit is a text of three lines, of which it is one.
+/// The content of the paths `a`, `b`, `d/x` and `d`; a digit is a line of a text with three lines.
 type MergeTestFiles = BTreeMap<&'static str, String>;
 
 const BASE: &str = "one\ntwo\nthree\nfour\nfive\n";
@@ -91,7 +91,7 @@ proptest! {
                     () if ours == base => assert_eq!(now, theirs, "{path}"),
                     () if theirs == base || theirs == ours => assert_eq!(now, ours, "{path}"),
                     () => {
-                        // Lines of both, each where it was.
+                        // The result has the lines of both sides, each at its place.
                         let now = now.expect("joined").to_owned();
                         for (side, word) in [(ours, "ONE"), (theirs, "ONE"), (ours, "FIVE"), (theirs, "FIVE")] {
                             assert!(!side.expect("both").contains(word) || now.contains(word), "{path}: {now}");
@@ -178,7 +178,7 @@ async fn what_git_ignores_links_and_later_changes_are_never_written_over() {
             .write_merge(&joined, scratch.path())
             .await
             .unwrap_err();
-        // All of it or none.
+        // Either everything is written or nothing.
         assert_eq!(
             (fixture.read("dir/b"), fixture.read(".gitignore")),
             ("b\n".to_owned(), "out\nlinked\n".to_owned())

@@ -1,4 +1,5 @@
-//! At every moment of a put each path is as it was or as it is to be, and what somebody saves meanwhile is not lost.
+//! Tests that at every moment of a write each path has its old or its new content, and that nothing the user
+//! saves in the meantime is lost.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
@@ -8,7 +9,7 @@ use tracing_subscriber::layer::{Context, SubscriberExt};
 use super::tree_merges::joined;
 use super::*;
 
-/// What a test does at a boundary: by its name and its path.
+/// What a test does at a failpoint, by the failpoint's name and its path.
 type BoundaryAction = Box<dyn FnMut(&str, &str) + Send>;
 
 struct BoundaryLayer(Mutex<BoundaryAction>);
@@ -30,7 +31,7 @@ impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for BoundaryLayer {
     }
 }
 
-/// Ends the put, as a kill would.
+/// Ends the write, as a kill would.
 fn kill() {
     resume_unwind(Box::new("killed"));
 }
@@ -41,7 +42,7 @@ struct TreeWriteSimulation {
     scratch: tempfile::TempDir,
 }
 
-/// The paths with what they hold before and after.
+/// The paths with their content before and after.
 const PATHS: [(&str, &str, &str); 5] = [
     ("a", "a\n", "A\n"),
     ("dir/b", "b\n", "B\n"),
@@ -81,8 +82,8 @@ impl TreeWriteSimulation {
         }
     }
 
-    /// Puts; `None` where it was killed. Another test's thread that meets a boundary first, without a listener, may
-    /// switch it off for a moment: then nothing is heard.
+    /// Writes the merge; `None` if it was killed. Another test's thread that reaches a failpoint first,
+    /// without a listener, may disable it for a moment; then the listener misses it.
     fn put(&self, deed: BoundaryAction) -> Option<Result<(), TreeWriteError>> {
         let listens = tracing_subscriber::registry().with(BoundaryLayer(Mutex::new(deed)));
         tracing::subscriber::with_default(listens, || {
@@ -98,7 +99,7 @@ impl TreeWriteSimulation {
         })
     }
 
-    /// What the next start does.
+    /// Does what the next start of the program does.
     fn mend(&self) -> (Vec<DisplacedFile>, Vec<PathBuf>) {
         runtime().block_on(async {
             let repository = self.fixture.repository().await;
@@ -153,7 +154,8 @@ fn who_is_killed_leaves_each_path_as_it_was_or_is_to_be_and_the_next_start_write
         }));
         for ((path, before, after), found) in PATHS.iter().zip(play.found()) {
             let is_whole = found == *before || found == *after;
-            // What goes for good or comes anew is there or not; all else is there always.
+            // A path that is removed for good or newly created may exist or not; every other path always
+            // exists.
             assert!(is_whole, "{path} after {stop}: {found}");
         }
         let was_killed = put.is_none();
@@ -161,7 +163,8 @@ fn who_is_killed_leaves_each_path_as_it_was_or_is_to_be_and_the_next_start_write
         assert_eq!(play.found(), afters());
         match was_killed {
             true => stop += 1,
-            // One that went, one that came, three of which each is told of before and after.
+            // One path was removed, one created, and three replaced; each replacement has a failpoint before
+            // and after.
             false if stop == 8 => break,
             false => n_deaf += 1,
         }
@@ -169,7 +172,7 @@ fn who_is_killed_leaves_each_path_as_it_was_or_is_to_be_and_the_next_start_write
     }
 }
 
-/// How somebody saves a file.
+/// The ways in which an editor saves a file.
 #[derive(Debug, Clone, Copy)]
 enum SaveMethod {
     InPlace,
@@ -189,7 +192,7 @@ impl SaveMethod {
     }
 }
 
-/// Plays until the boundaries were heard.
+/// Repeats the test until it sees the failpoints.
 fn heard(play: impl Fn() -> bool) {
     assert!((0..50).any(|_| play()), "the boundaries are not told of");
 }

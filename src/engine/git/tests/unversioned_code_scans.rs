@@ -1,10 +1,10 @@
-//! What no tree shows and runs all the same.
+//! Tests of the scan for code that runs although no tree shows it.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// The changes between two looks, `created .git/hooks/x`.
+/// Formats the changes between two scans: `created .git/hooks/x`.
 fn changes(now: &UnversionedCode, earlier: &UnversionedCode) -> String {
     let changes = now.changes_since(earlier);
     let told: Vec<String> = changes
@@ -14,7 +14,8 @@ fn changes(now: &UnversionedCode, earlier: &UnversionedCode) -> String {
     told.join(", ")
 }
 
-/// What two looks around an act tell of it; the act must be in no tree but for its ignore files.
+/// Checks the changes between scans before and after an action; the action must change no tree except for its
+/// ignore files.
 async fn check(fixture: &GitFixture, act: impl FnOnce(&GitFixture), expected: &str) {
     let repository = fixture.repository().await;
     let before = repository.scan_unversioned_code().await.unwrap();

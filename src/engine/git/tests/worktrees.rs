@@ -1,4 +1,5 @@
-//! Work trees beside the user's: made of the present tree, blind to what lies in them, gone without a trace.
+//! Tests of work trees beside the user's: made from the current tree, isolated from files inside them,
+//! removed without a trace.
 
 use super::*;
 
@@ -27,7 +28,7 @@ async fn a_tree_begins_with_all_that_is_not_ignored_and_the_users_stays_as_it_is
         std::fs::write(path.join("new"), "newer\n").unwrap();
         std::fs::create_dir(path.join("inner")).unwrap();
         git_in(&path.join("inner"), "init -q");
-        // What somebody writes there leads git nowhere.
+        // Files that an agent writes there do not lead git anywhere else.
         std::fs::write(
             path.join(".git"),
             format!("gitdir: {}\n", path.join("inner/.git").display()),
@@ -90,7 +91,7 @@ async fn trees_of_the_user_are_no_concern() {
     let listed = fixture.git("worktree list --porcelain");
     assert!(listed.contains(&users.display().to_string()), "{listed}");
     assert!(!listed.contains("ses_1"), "{listed}");
-    // A tree is made anew where one was lost.
+    // A tree is created again if it was lost.
     repository.add_worktree(&own, &head).await.unwrap();
     std::fs::remove_dir_all(&own).unwrap();
     repository.add_worktree(&own, &head).await.unwrap();

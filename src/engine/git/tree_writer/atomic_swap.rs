@@ -1,6 +1,7 @@
-//! One path's change in the work tree, such that no moment is without a file and nothing is lost that somebody saved.
+//! Changes one path in the work tree so that there is a file at every moment and nothing that the user saved
+//! is lost.
 //!
-//! What lay at a path is never deleted here: it lies elsewhere afterwards. Refuses to know git.
+//! Never deletes what was at a path: it is at another path afterwards. Does not use git.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -13,20 +14,19 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
-/// What lies at a path, so that it can be told from anything else.
+/// Identifies what is at a path, to detect a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum PathFingerprint {
-    /// Nothing.
     Nothing,
-    /// A file: whether its owner may run it, and its bytes.
+    /// A file: whether its owner may execute it, and the hash of its bytes.
     File(bool, [u8; 32]),
-    /// A link, with its text.
+    /// A link with its target.
     Link(PathBuf),
-    /// A folder, or what is neither.
+    /// A folder or anything else.
     Other,
 }
 
-/// Looks at what lies at a path; no link is followed.
+/// Fingerprints a path without following a link.
 pub(super) fn fingerprint_path(path: &Path) -> io::Result<PathFingerprint> {
     let found = match path.symlink_metadata() {
         Ok(found) => found,
@@ -57,14 +57,15 @@ fn is_missing(error: &io::Error) -> bool {
     )
 }
 
-/// Puts `from` in the place of what lies at `to`, and says where that lies now: at `from`, or at `aside` where the
-/// file system cannot exchange two files.
+/// Replaces `to` with `from` and returns where the old file is now: at `from`, or at `aside` where the file
+/// system cannot exchange two files.
 pub(super) fn swap_into_place(from: &Path, to: &Path, aside: &Path) -> io::Result<PathBuf> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::EXCHANGE) {
         Ok(()) => Ok(from.to_owned()),
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
             create_parent_folder(aside)?;
-            // A file system without second names: what is saved in the moment between is not seen.
+            // A file system without hard links: a save in the moment between the copy and the rename is not
+            // noticed.
             if fs::hard_link(to, aside).is_err() {
                 fs::copy(to, aside)?;
             }
@@ -75,7 +76,7 @@ pub(super) fn swap_into_place(from: &Path, to: &Path, aside: &Path) -> io::Resul
     }
 }
 
-/// Puts `from` where nothing may lie.
+/// Moves `from` to a path that must be free.
 pub(super) fn move_without_replacing(from: &Path, to: &Path) -> io::Result<()> {
     create_parent_folder(to)?;
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
@@ -91,7 +92,7 @@ fn create_parent_folder(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), fs::create_dir_all)
 }
 
-/// A place beside `path` whose name says that it is not wanted there.
+/// Returns a path beside `path` whose name shows that the file is misplaced.
 pub(super) fn sibling_path(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".came-out");
@@ -100,15 +101,13 @@ pub(super) fn sibling_path(path: &Path) -> PathBuf {
 
 /// A file or link in a folder.
 pub(super) struct FolderFile {
-    /// Its name there.
     pub(super) path: PathBuf,
-    /// What it holds; of a link its text.
+    /// The content; for a link its target.
     pub(super) bytes: Vec<u8>,
-    /// Whether it is a link.
     pub(super) is_link: bool,
 }
 
-/// Every file and link below a folder; none where there is no folder.
+/// Lists every file and link below a folder; empty if there is no folder.
 pub(super) fn list_files_below(folder: &Path) -> io::Result<Vec<FolderFile>> {
     let (mut found, mut open) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(at) = open.pop() {
@@ -127,7 +126,7 @@ pub(super) fn list_files_below(folder: &Path) -> io::Result<Vec<FolderFile>> {
                 }
                 () if is_link => fs::read_link(&at)?.as_os_str().as_bytes().to_vec(),
                 () if kind.is_file() => fs::read(&at)?,
-                // A pipe or a socket holds nothing.
+                // A pipe or a socket has no content.
                 () => continue,
             };
             let path = at.strip_prefix(folder).unwrap_or(&at).to_owned();

@@ -1,6 +1,4 @@
-//! The files that are looked at for what runs, and a hash of each.
-//!
-//! Refuses to know why they are looked at.
+//! Walks the files that the scan for unversioned code looks at, and hashes each one.
 
 use std::collections::VecDeque;
 use std::fs::{File, Metadata};
@@ -13,7 +11,8 @@ use sha2::{Digest, Sha256};
 
 use super::{MAX_FILES, SKIPPED_FOLDERS};
 
-/// The files below some paths, nearest first, no link followed, skipped folders left out, at most [`MAX_FILES`].
+/// Iterates over the files below some paths, nearest first, without following links, without skipped folders,
+/// at most [`MAX_FILES`].
 pub(super) struct FileWalk {
     waiting: VecDeque<PathBuf>,
     pub(super) n_remaining: usize,
@@ -58,7 +57,7 @@ impl Iterator for FileWalk {
     }
 }
 
-/// What a folder holds, in order. A folder that is gone or closed to us is closed to git, too.
+/// Returns the sorted entries of a folder. A folder that is missing or unreadable is so for git, too.
 pub(super) fn sorted_entries(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten();
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -75,8 +74,8 @@ pub(super) fn is_skipped(path: &Path) -> bool {
     })
 }
 
-/// A hash of all that matters about a path: its type, whether it may be run, where it leads as a link,
-/// its bytes; `None` where nothing is.
+/// Hashes everything that matters about a path: type, executable bit, link target, bytes; `None` if nothing
+/// exists there.
 pub(super) fn hash_path(path: &Path) -> io::Result<Option<String>> {
     let Some(found) = none_if_missing(std::fs::symlink_metadata(path))? else {
         return Ok(None);
@@ -89,7 +88,7 @@ pub(super) fn hash_path(path: &Path) -> io::Result<Option<String>> {
     }
     match none_if_missing(std::fs::metadata(path)) {
         Ok(Some(target)) => hash_target(&mut hash, path, &target)?,
-        // A link that leads nowhere, or in a circle, runs nothing.
+        // A link that is dangling or circular runs nothing.
         Ok(None) => hash.update(b"nothing"),
         Err(_) if found.is_symlink() => hash.update(b"nothing"),
         Err(error) => return Err(error),
@@ -106,7 +105,8 @@ fn hash_target(hash: &mut Sha256, path: &Path, target: &Metadata) -> io::Result<
         return Ok(());
     }
     let mut file = match File::open(path) {
-        // What we may not read, git may not read either; its mode, size and time are all there is to see.
+        // A file that this program may not read is unreadable for git, too; only mode, size and time are
+        // visible.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             hash.update(format!("{} {}", target.size(), target.mtime_nsec()));
             return Ok(());

@@ -1,7 +1,7 @@
-//! The decision about what a child changed: that of an edit of these files, and always a question where the user's
+//! Decides about the changes of a child: like an edit of these files, and always by asking where the user's
 //! tree changed in the same places.
 //!
-//! Refuses to write anything.
+//! Does not write anything: `patch_writer` does.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ use crate::permission::{
 };
 
 impl Engine {
-    /// Takes the changes to the decision about an edit of their files; a conflict is always asked about.
+    /// Decides about the changes as an edit of their files; the user is always asked about a conflict.
     pub(super) fn decide_patch(
         &mut self,
         session: &SessionId,
@@ -84,7 +84,7 @@ impl Engine {
         self.request_patch_approval(session, turn, asking, context, decision)
     }
 
-    /// Says what was decided, or lets it wait for the user.
+    /// Reports the decision, or asks the user.
     fn request_patch_approval(
         &mut self,
         session: &SessionId,
@@ -111,7 +111,7 @@ impl Engine {
         Ok(())
     }
 
-    /// What the decision about changes rests on: that of an edit of the user's tree by their child.
+    /// Returns the context of the decision: an edit of the user's tree by the child.
     fn patch_decision_context(
         &self,
         session: &SessionId,
@@ -141,8 +141,8 @@ impl Engine {
         })
     }
 
-    /// As [`Engine::patch_decision_context`], of changes that the user is asked about; `NoLoop` for those that no rule and no
-    /// approval lets through, since both sides changed the same.
+    /// Like [`Engine::patch_decision_context`], for changes that the user is asked about; `NoLoop` for
+    /// changes that no rule and no approval can allow, because both sides changed the same.
     pub(in crate::engine) fn pending_patch_decision_context(
         &self,
         session: &SessionId,
@@ -155,7 +155,7 @@ impl Engine {
         }
     }
 
-    /// Passes the answer about a child's changes on; `false` where the request is about something else.
+    /// Forwards the answer about a child's changes; `false` if the request is about something else.
     pub(in crate::engine::subagents) fn forward_patch_decision(
         &mut self,
         session: &SessionId,
@@ -195,7 +195,7 @@ impl Engine {
     }
 }
 
-/// An entry of the tree: links above it are followed, one that it is itself is not.
+/// Resolves an entry of the tree: links above it are followed, a link that is the entry itself is not.
 fn resolve_tree_entry(root: &Path, path: &Path) -> ResolvedPath {
     let real = match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) => resolve_path(root, parent).real.join(name),

@@ -1,6 +1,6 @@
-//! A child's changes and the user's tree: joined to be looked at, and written.
+//! Merges a child's changes with the user's tree, for review, and writes them.
 //!
-//! Both happen while nobody compares the tree. Refuses to know who allowed it.
+//! Both happen while no comparison of the tree is running.
 
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ impl Engine {
         handing.patch.state = PatchState::Applying;
         handing.patch.between = Some((joined.ours.0.clone(), target.0.clone()));
         let patch = handing.patch.clone();
-        // On record first: who ends in the middle goes through with it.
+        // Recorded first, so that a write interrupted by a crash is finished later.
         self.apply_event(Event::TaskPatched {
             session: session.clone(),
             patch,
@@ -44,7 +44,7 @@ impl Engine {
     }
 }
 
-/// Joins changes with the user's tree as it is.
+/// Merges changes with the user's current tree.
 pub(super) async fn merge_patch(
     plot: &ChildWorktree,
     [base, tree]: [TreeId; 2],
@@ -73,7 +73,7 @@ fn describe_git_error(error: GitError) -> String {
     format!("{error}; {}", error.hint())
 }
 
-/// A diff as changes of files, for the queue to show.
+/// Converts a diff into file changes for display in the queue.
 fn diff_to_file_changes(text: &str) -> Vec<FileChange> {
     let patch = UnifiedDiff::parse(text);
     let change = |(n, file): (usize, &FileDiff)| {
@@ -87,7 +87,7 @@ fn diff_to_file_changes(text: &str) -> Vec<FileChange> {
     patch.files.iter().enumerate().map(change).collect()
 }
 
-/// Goes through with changes whose program ended while it wrote them; says what else is to be told.
+/// Finishes writing changes after the program ended during the write; returns a note for the user.
 ///
 /// # Errors
 /// Why not all of it is in the user's tree.
@@ -99,14 +99,14 @@ pub(in crate::engine::subagents) async fn finish_interrupted_write(
         Some((ours, target)) => {
             write_remaining_paths(plot, [ours, target].map(|t| TreeId(t.clone()))).await
         }
-        // An earlier version noted no more than what the child did.
+        // An earlier version recorded only what the child did.
         None => {
             rewrite_whole_patch(plot, [&patch.base, &patch.tree].map(|t| TreeId(t.clone()))).await
         }
     }
 }
 
-/// Writes what is not in the user's tree yet; a conflict is left alone.
+/// Writes what is not in the user's tree yet; conflicts are left alone.
 async fn rewrite_whole_patch(plot: &ChildWorktree, trees: [TreeId; 2]) -> Result<String, String> {
     let PatchMerge { merge: joined, .. } = merge_patch(plot, trees).await?;
     match joined.conflicts.is_empty() {
@@ -119,7 +119,7 @@ async fn rewrite_whole_patch(plot: &ChildWorktree, trees: [TreeId; 2]) -> Result
     }
 }
 
-/// Brings each path that is as it was before to what it was to become; what somebody changed since stays.
+/// Gives each path with the old content its new content; a path that changed since stays.
 async fn write_remaining_paths(
     plot: &ChildWorktree,
     [ours, target]: [TreeId; 2],
@@ -162,7 +162,7 @@ async fn write_remaining_paths(
     })
 }
 
-/// Keeps what somebody saved at the very moment at which the program ended; says where.
+/// Stores what the user saved exactly when the program ended; returns where.
 async fn save_displaced_files(
     plot: &ChildWorktree,
     [ours, target]: [&TreeId; 2],
@@ -185,12 +185,12 @@ async fn save_displaced_files(
     Ok(kept)
 }
 
-/// Where the files lie while they are exchanged.
+/// Returns the folder for files during the exchange.
 fn scratch_folder(plot: &ChildWorktree) -> PathBuf {
     plot.layout.turns().join(format!("put-{}", plot.turn))
 }
 
-/// Writes what was joined; what a conflict replaces is kept as a patch that brings it back.
+/// Writes a merge; what a conflict replaces is stored as a patch that restores it.
 async fn write_merge(
     plot: &ChildWorktree,
     joined: &TreeMerge,
@@ -199,7 +199,7 @@ async fn write_merge(
     let no = |why: String| (WriteRetry::No, why);
     let git = &plot.git;
     let git_no = |error: GitError| no(describe_git_error(error));
-    // Kept, so that nothing is lost whatever becomes of the rest.
+    // Stored so that nothing is lost, whatever happens to the rest.
     let name = format!("{}-before", plot.turn);
     git.snapshot(&name).await.map_err(git_no)?;
     let mut told = String::new();

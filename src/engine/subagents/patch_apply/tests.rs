@@ -1,4 +1,5 @@
-//! A child's changes, the user's own meanwhile, and the user's word: nothing of either is lost, whatever comes first.
+//! Tests of a child's changes, the user's own in the meantime, and the user's decision: nothing is lost in
+//! any order.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -20,10 +21,10 @@ use crate::permission::loop_detector::LoopDetector;
 
 const PATHS: [&str; 4] = ["a", "b", "c", "d/e"];
 
-/// What each path holds; one that is not named is not there.
+/// The content of each path; a path that is missing here does not exist.
 type PatchTestFiles = BTreeMap<&'static str, String>;
 
-/// A child whose agent the test plays, in a step that an agent of the test works on.
+/// A child whose agent the test simulates, during a step whose agent the test simulates, too.
 struct PatchSimulation {
     world: ApprovalTestRun,
     plot: Arc<ChildWorktree>,
@@ -145,7 +146,7 @@ impl PatchSimulation {
         }
     }
 
-    /// Waits until it is over or the user is asked, and tells which.
+    /// Waits until the patch is done or the user is asked, and returns which.
     async fn until_asked(&mut self) -> bool {
         let session = self.session.clone();
         let is_over =
@@ -239,7 +240,7 @@ TaskOutcome::Cancelled { error: "stopped".to_owned() }
             for path in PATHS {
                 let [base, childs, users, now] = [&base, &childs, &users, &now].map(|files| files.get(path));
                 match (state, childs == base, users == base || users == childs) {
-                    // What the child left alone is the user's.
+                    // What the child did not change is the user's version.
                     (_, true, _) | (None, ..) => assert_eq!(now, users, "{path}"),
                     (Some(PatchState::Applied), _, is_alone) => {
                         assert_eq!(now, childs, "{path}");
@@ -297,10 +298,10 @@ async fn a_conflict_is_asked_about_with_whose_it_is_and_what_it_would_change() {
     for line in ["-user a", "+child a", "+child b"] {
         assert!(shown.diff.contains(line), "{}", shown.diff);
     }
-    // Nothing that covers an edit of the files lets it through.
+    // No approval that covers an edit of the files allows it.
     played.world.engine.allow_covered_calls().unwrap();
     assert_eq!(played.world.engine.state().approvals.len(), 1);
-    // What was not shown is not written: another conflict is another question.
+    // What was not shown is not written: another conflict asks again.
     std::fs::write(played.root().join("b"), "user b\n").unwrap();
     played.answer(ApprovalDecision::AllowOnce);
     let both = |engine: &Engine| {
@@ -390,7 +391,7 @@ async fn what_was_being_written_when_the_program_ended_is_gone_through_with_path
         .unwrap();
     let between = Some((prepared.merge.ours.0, prepared.target.0));
     let patch = TaskPatch { between, ..patch };
-    // One is written, one was saved by the user since, and one was saved at the very moment.
+    // One file is written, one was saved by the user since, and one was saved at that exact moment.
     let root = played.root();
     std::fs::write(root.join("a"), "child a\n").unwrap();
     std::fs::write(root.join("b"), "user b\n").unwrap();

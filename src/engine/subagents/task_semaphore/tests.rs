@@ -1,4 +1,4 @@
-//! The places, under a clock that only moves when everybody waits.
+//! Tests of the slots, with a clock that only moves when every task waits.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -16,20 +16,20 @@ fn controller(n_all: u32, n_each: u32) -> TaskSemaphore {
     TaskSemaphore::new(n_all, n_each, names.iter())
 }
 
-/// Runs a test on one thread whose clock jumps to what is waited for next.
+/// Runs a test on one thread with a clock that jumps to the next deadline.
 fn play<T>(test: impl Future<Output = T>) -> T {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_time().start_paused(true).build().unwrap();
     runtime.block_on(test)
 }
 
-/// What a child of a test does.
+/// What a child does in a test.
 #[derive(Debug, Clone, Copy)]
 enum ChildBehavior {
     Ends,
     Hangs,
     Panics,
-    /// Is cancelled after so many seconds, in its place or before it.
+    /// Is cancelled after this many seconds, in its slot or before it gets one.
     IsCancelled(u64),
 }
 
@@ -42,7 +42,7 @@ fn does() -> impl Strategy<Value = ChildBehavior> {
     ]
 }
 
-/// Counts those that are at work, and the most that ever were.
+/// Counts the running children, and the maximum so far.
 #[derive(Default)]
 struct ConcurrencyCounter {
     now: AtomicUsize,
@@ -114,7 +114,7 @@ fn equal_tasks_take_as_many_rounds_as_the_places_make_necessary() {
             begun.elapsed()
         });
         let rounds = u32::div_ceil(n_tasks, n_places);
-        // The paused clock counts whole milliseconds, and may round each round up to the next.
+        // The paused clock counts whole milliseconds, and may round each round up to the next one.
         let most = TASK * rounds + Duration::from_millis(u64::from(rounds));
         assert!(
             took >= TASK * rounds && took <= most,
@@ -221,7 +221,7 @@ proptest! {
                 running.spawn(child(controller.clone(), ADAPTERS[*at], *does, counted));
             }
             let mut n_ended = 0;
-            // Every one of them ends: none waits for a place that nobody gives back.
+            // Every one of them ends: none waits for a slot that is never freed.
             while running.join_next().await.is_some() {
                 n_ended += 1;
             }

@@ -1,4 +1,4 @@
-//! What children wait for: it is answered by the user in its turn, or by nobody in time.
+//! Tests of requests that children wait for: the user answers in turn, or the time runs out.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::engine::subagents::task_transcript::TaskTranscript;
 use crate::permission::AgentToolCall;
 use crate::permission::loop_detector::LoopDetector;
 
-/// A child of this agent that the test plays.
+/// A child of this agent that the test simulates.
 struct UserTimeoutSimulation {
     world: ApprovalTestRun,
     orders: Receiver<ConversationCommand>,
@@ -101,7 +101,7 @@ impl UserTimeoutSimulation {
         });
     }
 
-    /// Lets everything happen that happens at once.
+    /// Lets everything run that can run at once.
     async fn settle(&mut self) {
         while let Ok(inward) =
             timeout(Duration::from_millis(1), self.world.engine.next_input()).await
@@ -110,7 +110,7 @@ impl UserTimeoutSimulation {
         }
     }
 
-    /// What the child's CLI was told since the last call.
+    /// Returns what was sent to the child's CLI since the last call.
     fn drain_commands(&mut self) -> Vec<String> {
         let mut told = Vec::new();
         while let Ok(ask) = self.orders.try_recv() {

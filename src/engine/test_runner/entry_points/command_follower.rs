@@ -1,7 +1,7 @@
-//! Follows a test command into the files that it comes to: npm's scripts, make's recipes, shell scripts and what they
-//! call in turn.
+//! Follows a test command into the files that it runs: npm scripts, make recipes, shell scripts, and what
+//! they call.
 //!
-//! Refuses to run or to expand anything: what stands behind a variable is not found, and a loop is followed once.
+//! Runs and expands nothing: what is behind a variable is not found, and a loop is followed once.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Component, Path, PathBuf};
@@ -11,11 +11,11 @@ use serde_json::Value;
 use super::{PACKAGE_RUNNERS, base_name, script_argument};
 use crate::engine::test_runner::test_command_line::TestCommandLine;
 
-/// How many files are read for one command.
+/// The maximum number of files that are read for one command.
 const MAX_FOLLOWED_FILES: usize = 64;
-/// How many lines of a file are followed.
+/// The maximum number of lines of a file that are followed.
 const MAX_FOLLOWED_LINES: usize = 4_000;
-/// Where recipes lie.
+/// The names of recipe files.
 const RECIPE_FILES: [&str; 6] = [
     "GNUmakefile",
     "makefile",
@@ -42,33 +42,33 @@ const FILE_OPTIONS: [&str; 14] = [
     "--rcfile",
 ];
 
-/// What a test command comes to.
+/// What a test command runs.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct FollowedCommand {
-    /// The words of each simple command, its own first.
+    /// The words of each simple command, starting with the test command itself.
     pub commands: Vec<Vec<String>>,
-    /// Files that run, each with the file that names it; none for the command's own.
+    /// Files that run, each with the file that names it; `None` if the test command names it.
     pub files: BTreeMap<PathBuf, Option<PathBuf>>,
-    /// How many of the commands are its own.
+    /// How many of the commands are in the test command itself.
     n_own: usize,
 }
 
 impl FollowedCommand {
-    /// The simple commands of the test command itself.
+    /// Returns the simple commands of the test command itself.
     pub(super) fn own_commands(&self) -> impl Iterator<Item = &Vec<String>> {
         self.commands.iter().take(self.n_own)
     }
 
-    /// Tells whether it came to no other command.
+    /// Returns true if no other command was found.
     pub(super) fn has_only_own_commands(&self) -> bool {
         self.commands.len() == self.n_own
     }
 }
 
-/// Reads a file of the repository by its path from the root; `None` where there is none.
+/// Reads a file of the repository by its path from the root; `None` if there is none.
 pub(super) type FollowedFileLookup<'a> = &'a dyn Fn(&Path) -> Option<Vec<u8>>;
 
-/// Follows a command through files that `read` gives.
+/// Follows a command through the files that `read` returns.
 pub(super) fn follow_command(
     command: &TestCommandLine,
     read: FollowedFileLookup<'_>,
@@ -94,23 +94,23 @@ pub(super) fn follow_command(
     follower.command
 }
 
-/// Where a command line stands.
+/// Where a command line comes from.
 #[derive(Debug, Clone)]
 struct CommandOrigin {
-    /// Where it runs.
+    /// The folder in which it runs.
     folder: PathBuf,
-    /// The file that it stands in.
+    /// The file that contains it.
     file: Option<PathBuf>,
 }
 
 /// A file that is still to be read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum FollowTarget {
-    /// Scripts of the npm manifest in a folder: one with what runs before and after it.
+    /// Scripts of the npm manifest in a folder: one script with its `pre` and `post` scripts.
     Script { folder: PathBuf, name: String },
     /// The recipes in a folder.
     Recipes { folder: PathBuf },
-    /// A shell script, and where it runs.
+    /// A shell script, and the folder in which it runs.
     Shell { path: PathBuf, folder: PathBuf },
 }
 
@@ -196,7 +196,7 @@ impl CommandFollower<'_> {
             self.add_script(script, words, origin);
         }
         self.add_option_files(words, origin);
-        // What comes before them starts them: `env`, `cross-env`, `npx`, `time`.
+        // The words before only start it: `env`, `cross-env`, `npx`, `time`.
         for (n, word) in words.iter().enumerate() {
             let rest = &words[n + 1..];
             match base_name(word) {
@@ -225,7 +225,7 @@ impl CommandFollower<'_> {
         let Some(folder) = resolve_below_root(&origin.folder, folder) else {
             return;
         };
-        // `run` names a script, other words may: npm's own commands have no script of their name.
+        // `run` names a script, and other words may; npm's own commands are not script names.
         for name in rest.iter().filter(|word| !word.starts_with('-')) {
             let name = match *name {
                 "t" | "tst" => "test",
@@ -264,7 +264,7 @@ impl CommandFollower<'_> {
             || path.extension().is_some_and(|end| end == "sh")
     }
 
-    /// `python -m a.b` runs a file or a package of the repository, where there is one.
+    /// `python -m a.b` runs a file or a package of the repository, if there is one.
     fn add_module(&mut self, module: Option<&str>, origin: &CommandOrigin) {
         let Some(module) = module else {
             return;
@@ -306,13 +306,13 @@ impl CommandFollower<'_> {
     }
 }
 
-/// The word behind one of these options.
+/// Returns the word after one of these options.
 fn option_value<'a>(words: &[&'a str], options: &[&str]) -> Option<&'a str> {
     let at = words.iter().position(|word| options.contains(word))?;
     words.get(at + 1).copied()
 }
 
-/// A path from the root, resolved by its words alone; `None` where it leads out of the repository.
+/// Resolves a path from the root by its text alone; `None` if it leads out of the repository.
 fn resolve_below_root(folder: &Path, path: &str) -> Option<PathBuf> {
     let mut found = PathBuf::new();
     for part in folder.join(path).components() {
@@ -334,7 +334,7 @@ fn resolve_below_root(folder: &Path, path: &str) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    /// Follows a command through these files; gives the files that it comes to.
+    /// Follows a command through these files and checks the files that it runs.
     fn check(command: &str, files: &[(&str, &str)], expected: &str) {
         let read = |path: &Path| {
             let found = files.iter().find(|(name, _)| Path::new(name) == path);

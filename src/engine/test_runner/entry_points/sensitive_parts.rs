@@ -1,6 +1,6 @@
-//! The sensitive parts of files that hold other things, too.
+//! Extracts the sensitive parts of files that also contain other things.
 //!
-//! Refuses to say what they mean: two parts are equal or not.
+//! Does not interpret them: two parts are equal or not.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(super) enum SensitivePart {
     Json(Value),
     Toml(BTreeMap<String, toml::Value>),
     Lines(Vec<String>),
-    /// The file cannot be read, so any other bytes are a change.
+    /// The file cannot be parsed, so any other bytes are a change.
     Unreadable(Vec<u8>),
 }
 
@@ -24,7 +24,7 @@ pub(super) fn npm_scripts(content: &[u8]) -> SensitivePart {
     }
 }
 
-/// Keys of npm's manifest by which other programs run, or tests are chosen.
+/// Keys of npm's manifest that make other programs run, or select tests.
 const NPM_KEYS: [&str; 14] = [
     "scripts",
     "workspaces",
@@ -42,7 +42,8 @@ const NPM_KEYS: [&str; 14] = [
     "cypress",
 ];
 
-/// What decides how tests are compiled, in TypeScript's settings. Those with comments cannot be read here.
+/// Returns the TypeScript settings that decide how tests are compiled. Files with comments cannot be parsed
+/// here.
 pub(super) fn typescript_settings(content: &[u8]) -> SensitivePart {
     let Ok(settings) = serde_json::from_slice::<Value>(content) else {
         return SensitivePart::Unreadable(content.to_vec());
@@ -64,7 +65,7 @@ fn paths_are_absent(options: &Value) -> bool {
         .all(|key| options.get(key).is_none())
 }
 
-/// What composer runs by itself.
+/// Returns what composer runs by itself.
 pub(super) fn composer_scripts(content: &[u8]) -> SensitivePart {
     match serde_json::from_slice::<Value>(content) {
         Err(_) => SensitivePart::Unreadable(content.to_vec()),
@@ -72,7 +73,7 @@ pub(super) fn composer_scripts(content: &[u8]) -> SensitivePart {
     }
 }
 
-/// These keys of a JSON object. Their order means nothing; equality of JSON objects ignores it.
+/// Returns these keys of a JSON object. Their order does not matter; equality of JSON objects ignores it.
 fn json_members(object: &Value, keys: &[&str]) -> SensitivePart {
     let found = keys
         .iter()
@@ -85,7 +86,8 @@ fn json_members(object: &Value, keys: &[&str]) -> SensitivePart {
     }
 }
 
-/// Lines of go's manifest by which it takes modules, or itself, from elsewhere; a block's lines all count.
+/// Returns the lines of go's manifest that take modules, or the module itself, from elsewhere; all lines of a
+/// block count.
 pub(super) fn go_replacements(content: &[u8]) -> SensitivePart {
     let text = String::from_utf8_lossy(content);
     let (mut inside, mut lines) = (false, Vec::new());
@@ -118,13 +120,13 @@ pub(super) fn pytest_tables(content: &[u8]) -> SensitivePart {
     })
 }
 
-/// Plugins that pytest loads by itself once the project is installed.
+/// Returns the plugins that pytest loads by itself once the project is installed.
 fn pytest_plugins(file: &toml::Table) -> Option<(String, toml::Value)> {
     let plugins = file.get("project")?.get("entry-points")?.get("pytest11")?;
     Some(("pytest11".to_owned(), plugins.clone()))
 }
 
-/// What decides in cargo's manifest which tests are built and run, and by what.
+/// Returns the parts of cargo's manifest that decide which tests are built and run, and by what.
 pub(super) fn cargo_settings(content: &[u8]) -> SensitivePart {
     toml_part(content, |file| {
         let mut found = BTreeMap::new();
@@ -166,7 +168,7 @@ pub(super) fn cargo_settings(content: &[u8]) -> SensitivePart {
         for kind in ["test", "bin", "example", "bench"] {
             let targets = file.get(kind).and_then(toml::Value::as_array);
             for (n, target) in targets.into_iter().flatten().enumerate() {
-                // A target that is there and switches nothing off is a new test like any other.
+                // A target that exists and disables nothing is a new test like any other.
                 let switched = TARGET_SWITCHES
                     .iter()
                     .filter(|name| target.get(name).is_some());
@@ -198,7 +200,7 @@ fn toml_part(
     }
 }
 
-/// The lines of a section of an INI file that are neither blank nor a comment.
+/// Returns the lines of a section of an INI file that are neither blank nor a comment.
 pub(super) fn ini_section(content: &[u8], name: &str) -> SensitivePart {
     let text = String::from_utf8_lossy(content);
     let header = format!("[{name}]");

@@ -1,8 +1,9 @@
-//! Which changes of a step change what the test command runs.
+//! Tests which changes of a step change what the test command runs.
 
 use super::*;
 
-/// Changes of `path: before => after`, `-` for none, under a command; gives the paths that ask.
+/// Checks changes `path: before => after` (`-` for none) under a command; returns the paths that need
+/// approval.
 fn check(command: &str, changes: &[(&str, &str, &str)], expected: &str) {
     let command = TestCommandLine::parse(command);
     let content = |text: &str| (text != "-").then(|| text.as_bytes().to_vec());
@@ -355,7 +356,7 @@ fn what_npms_scripts_come_to_asks() {
         ],
         "scripts/test.js changed, more.sh changed",
     );
-    // The runner is known then, and another one's settings are none of its.
+    // The runner is known then, and it does not read the settings of another one.
     let manifest = r#"{"scripts": {"test": "jest --ci"}}"#;
     check(
         "npm test",

@@ -1,6 +1,6 @@
-//! Compares two looks at what git or the tests may run and no tree shows.
+//! Compares two scans of code that git or the tests may run and no tree shows.
 //!
-//! Refuses to know a command: what is hidden from every commit asks whatever runs the tests.
+//! Does not depend on the test command: a change that no commit shows always needs approval.
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
@@ -12,20 +12,21 @@ use super::{PathChangeKind, SensitiveChange};
 use crate::engine::git::sensitive_files::{self, SensitiveFileReader};
 use crate::engine::git::{UnversionedCode, UnversionedCodeKind, dependency_folder_of};
 
-/// How many packages are named at the most.
+/// The maximum number of packages that are named.
 const MAX_NAMED_PACKAGES: usize = 5;
 
-/// A path that differs between two looks.
+/// A path that differs between two scans.
 struct UnversionedCodeChange {
     path: PathBuf,
     kind: UnversionedCodeKind,
     how: PathChangeKind,
-    /// The mark of what it is afterwards; `None` where it is gone.
+    /// The fingerprint of the new state; `None` if it is gone.
     content: Option<String>,
 }
 
 impl UnversionedCode {
-    /// Lists what came, changed or went since an earlier look, in the order of paths; a folder of packages once.
+    /// Lists what was added, changed or removed since an earlier scan, in path order; a package folder
+    /// appears once.
     pub fn changes_since(&self, earlier: &Self) -> Vec<SensitiveChange> {
         let mut packages = BTreeMap::<PathBuf, Vec<UnversionedCodeChange>>::new();
         let mut changes = Vec::new();
@@ -75,7 +76,7 @@ impl UnversionedCode {
     }
 }
 
-/// All that changed in a folder of packages, as one change.
+/// Summarizes all changes in a package folder as one change.
 fn summarize_packages(folder: PathBuf, packages: &[UnversionedCodeChange]) -> SensitiveChange {
     let mut hash = Sha256::new();
     for package in packages {
@@ -110,7 +111,7 @@ fn summarize_packages(folder: PathBuf, packages: &[UnversionedCodeChange]) -> Se
     }
 }
 
-/// Says what a path decides: what the table knows of it, where the kind alone says less.
+/// Describes what a path decides: the text of the table, where it says more than the kind alone.
 fn describe_path(path: &Path, kind: UnversionedCodeKind) -> String {
     let later = sensitive_files::sensitive_file_rows(path)
         .find(|row| row.reader == SensitiveFileReader::Anybody);

@@ -1,6 +1,6 @@
-//! What calls in code do that need a closer look: evaluating, opening, handing a text to somebody.
+//! Checks calls in code that need a closer look: evaluating code, opening files, passing a text to another call.
 //!
-//! It refuses to know which names remove and run.
+//! The names that remove or run something are in `function_names`.
 
 use super::code_lexer::{CodeToken, names_fetching};
 use super::function_names::{COPYING_NAMES, DATA_NAMES};
@@ -10,10 +10,10 @@ use crate::permission::word_list::is_in_word_list;
 /// Programs that are looked for in lists of texts.
 const LISTED_PROGRAMS: &str = "rm sudo doas chmod dd git npm bash sh";
 
-/// How many tokens such a list may have.
+/// The most tokens in such a list.
 const MAX_LIST_TOKENS: usize = 24;
 
-/// The name in front of the bracket that a token stands in, near by.
+/// Returns the name before the bracket that encloses a token, if it is near.
 pub(super) fn enclosing_call_name<'a>(code: &CodeAnalyzer<'a>, at: usize) -> Option<&'a str> {
     let mut depth = 0_usize;
     for back in (at.saturating_sub(16)..at).rev() {
@@ -34,7 +34,8 @@ pub(super) fn enclosing_call_name<'a>(code: &CodeAnalyzer<'a>, at: usize) -> Opt
 }
 
 impl CodeAnalyzer<'_> {
-    /// Tells whether a text that begins with a program is handed to something that is no printing, comparing or searching.
+    /// Returns whether a text that begins with a program is passed to a call that does not
+    /// just print, compare or search.
     pub(super) fn is_passed_to_call(&self, at: usize) -> bool {
         let Some(CodeToken::Text(text)) = self.tokens.get(at) else {
             return false;
@@ -53,11 +54,11 @@ impl CodeAnalyzer<'_> {
         if is_key || self.is_only_data(at) {
             return false;
         }
-        // Of languages that are not known no word is needed to run a text: `"…".!`.
+        // In an unknown language a text may run without any name for it: `"…".!`.
         self.language == CodeLanguage::Other || enclosing_call_name(self, at).is_some()
     }
 
-    /// Tells whether a text is printed, compared or searched.
+    /// Returns whether a text is only printed, compared or searched.
     fn is_only_data(&self, at: usize) -> bool {
         let is_telling = |name: &str| is_in_word_list(DATA_NAMES, name);
         let is_behind =
@@ -66,7 +67,7 @@ impl CodeAnalyzer<'_> {
             || enclosing_call_name(self, at).is_some_and(is_telling)
     }
 
-    /// `"rm", "-rf", "x"`: a program and its arguments, each a text of its own, in a language that is not known.
+    /// `"rm", "-rf", "x"`: a program and its arguments as separate texts, in an unknown language.
     pub(super) fn program_list_words(&self, at: usize) -> Option<Vec<String>> {
         let first = self.tokens.get(at)?.as_text()?;
         let name = first.rsplit('/').next().unwrap_or_default();
@@ -88,7 +89,7 @@ impl CodeAnalyzer<'_> {
         (words.len() > 1).then_some(words)
     }
 
-    /// Judges `eval` and its like; tells whether that was all.
+    /// Judges `eval` and similar calls; returns whether nothing else needs a check.
     pub(super) fn check_evaluation(
         &self,
         at: usize,

@@ -1,24 +1,20 @@
-//! What code does, as far as the guard asks.
-//!
-//! It refuses to know how that is found.
+//! The effects of code that the classifier asks about.
 
-/// Where code takes from what it runs.
+/// Where code takes the text that it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeInputSource {
-    /// The words behind the code.
+    /// The words after the code.
     Arguments,
-    /// Variables of the environment.
     Environment,
-    /// Standard input.
     Input,
 }
 
-/// Something that code does.
+/// An effect of code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CodeEffect {
-    /// Removes a tree.
+    /// Removes a whole tree.
     RemovesTree,
-    /// Gives everybody all rights.
+    /// Gives all rights to every user.
     GrantsEverybody,
     /// Runs what it fetches or decodes.
     RunsRemoteCode,
@@ -26,18 +22,16 @@ pub enum CodeEffect {
     ForkBomb,
     /// Removes all files that it finds.
     RemovesManyFiles,
-    /// Runs what only a run would show.
+    /// Runs a text that only a run would show.
     RunsUnknownCode,
-    /// Runs what it takes from there.
+    /// Runs what it takes from this source.
     RunsInput(CodeInputSource),
-    /// Runs a text by a shell.
+    /// Runs a text in a shell.
     RunsShellScript(String),
     /// Starts a program with arguments.
     RunsProgram(Vec<String>),
-    /// Removes a file.
     RemovesFile(String),
-    /// Writes a file.
     WritesFile(String),
-    /// Tells a database something.
+    /// Sends a statement to a database.
     RunsStatement(String),
 }

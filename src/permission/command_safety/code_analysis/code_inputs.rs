@@ -1,6 +1,6 @@
-//! Code that runs what it is given: its own arguments, variables of its environment, what it reads.
+//! Finds code that runs its own input: arguments, environment variables or standard input.
 //!
-//! It refuses to know what it is given.
+//! What the input contains is judged in `interpreter_inputs`.
 
 use crate::permission::shell::UNKNOWN_PLACEHOLDER;
 use crate::permission::word_list::is_in_word_list;
@@ -10,11 +10,11 @@ use super::code_lexer::CodeToken;
 use super::function_names::{COMMON_NAMES, RUNNING_MODULES, SHELL_NAMES, SOURCE_NAMES};
 use super::{CodeAnalyzer, CodeLanguage};
 
-/// How many tokens of a call are looked at for what it is given.
+/// How many tokens of a call are searched for such a source.
 const MAX_NEAR_TOKENS: usize = 48;
 
 impl CodeAnalyzer<'_> {
-    /// Notes a call by which the code runs what only its arguments, variables or input tell.
+    /// Records a call that runs what only the code's arguments, variables or input decide.
     pub(super) fn check_external_input(
         &self,
         name: &str,
@@ -27,9 +27,9 @@ impl CodeAnalyzer<'_> {
         }
     }
 
-    /// Every kind of source that the code names; unknown where it names none.
+    /// Records every kind of source that the code names; unknown if it names none.
     pub(super) fn record_input_sources(&self, effects: &mut Vec<CodeEffect>) {
-        // One call says it for all.
+        // One effect is enough for all such calls.
         let is_noted = |effect: &CodeEffect| {
             matches!(
                 effect,
@@ -75,7 +75,7 @@ impl CodeAnalyzer<'_> {
         is_first || first.starts_with(UNKNOWN_PLACEHOLDER)
     }
 
-    /// Whether a name does nothing but run programs.
+    /// Returns whether a name does nothing but run programs.
     fn only_runs_programs(&self, name: &str) -> bool {
         let is_own_word = matches!(name, "exec" | "spawn")
             && matches!(
@@ -88,7 +88,7 @@ impl CodeAnalyzer<'_> {
     }
 }
 
-/// Tells whether some token names a module that is there to run programs.
+/// Returns whether some token names a module for running programs.
 pub(super) fn has_process_module(tokens: &[CodeToken]) -> bool {
     tokens.iter().any(|token| match token {
         CodeToken::Name(text) | CodeToken::Text(text) => {
@@ -108,7 +108,7 @@ fn is_module_import(tokens: &[CodeToken], at: usize) -> bool {
     matches!(before, Some(CodeToken::Name(name)) if matches!(name.as_str(), "require" | "import"))
 }
 
-/// `$ARGV`, `@ARGV`: the name alone.
+/// `$ARGV`, `@ARGV`: returns the name alone.
 fn strip_sigil(name: &str) -> &str {
     name.trim_start_matches(['$', '@'])
 }

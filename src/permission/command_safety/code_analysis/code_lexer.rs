@@ -1,6 +1,6 @@
-//! Code cut into names, strings and marks; comments dropped.
+//! Splits code into names, strings and marks, and drops comments.
 //!
-//! It refuses to know grammar; a quote that is never closed holds the rest of the text.
+//! There is no grammar. A quote that is never closed extends to the end of the text.
 
 use crate::permission::shell::UNKNOWN_PLACEHOLDER;
 
@@ -8,12 +8,12 @@ use super::CodeLanguage;
 use super::function_names::FETCHING_NAMES;
 use crate::permission::word_list::is_in_word_list;
 
-/// A piece of code.
+/// A token of code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CodeToken {
     /// A name or number.
     Name(String),
-    /// A string; what is put into it at run time stands as unknown.
+    /// A string; parts inserted at run time are marked as unknown.
     Text(String),
     /// A string that a shell runs: backticks of perl, ruby and php, `%x()`, `qx()`, tagged templates.
     Command(String),
@@ -22,7 +22,7 @@ pub enum CodeToken {
 }
 
 impl CodeToken {
-    /// The text of a string.
+    /// Returns the text of a string token.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -31,7 +31,7 @@ impl CodeToken {
     }
 }
 
-/// Cuts code into tokens. Linear.
+/// Splits code into tokens, in linear time.
 pub fn tokenize(text: &str, language: CodeLanguage) -> Vec<CodeToken> {
     let mut cutter = CodeLexer {
         chars: text.chars().collect(),
@@ -184,7 +184,7 @@ impl CodeLexer {
         self.tokens.push(CodeToken::Command(text));
     }
 
-    /// From an opening bracket or mark to the one that closes it.
+    /// Reads from an opening bracket or mark to the one that closes it.
     fn read_delimited(&mut self) -> String {
         let Some(open) = self.peek(0) else {
             return String::new();
@@ -214,7 +214,7 @@ impl CodeLexer {
         text
     }
 
-    /// A backtick runs a shell, but in JavaScript, where a name before it decides.
+    /// A backtick runs a shell, except in JavaScript, where the name before it decides.
     fn lex_backtick(&mut self) {
         let text = self.read_quoted('`', 1);
         let is_tagged = matches!(self.tokens.last(), Some(CodeToken::Name(name)) if name.ends_with('$') || name == "sh" || name == "exec");
@@ -300,7 +300,7 @@ impl CodeLexer {
     }
 }
 
-/// What stands in braces behind a mark is put in at run time.
+/// Marks the text in braces after a mark as unknown: it is inserted at run time.
 pub fn replace_interpolations(text: &str, open: &str) -> String {
     let mut bare = String::new();
     let mut rest = text;
@@ -317,12 +317,12 @@ fn is_name_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '$' || c == UNKNOWN_PLACEHOLDER || c == '@'
 }
 
-/// The texts among tokens.
+/// Returns the texts among tokens.
 pub fn token_texts(tokens: &[CodeToken]) -> impl Iterator<Item = &str> {
     tokens.iter().filter_map(CodeToken::as_text)
 }
 
-/// Tells whether a token speaks of fetching or decoding.
+/// Returns whether a token is about fetching or decoding.
 pub fn names_fetching(token: &CodeToken) -> bool {
     matches!(token, CodeToken::Name(name) if is_in_word_list(FETCHING_NAMES, name.as_str()))
         || token.as_text().is_some_and(|text| {
@@ -332,7 +332,7 @@ pub fn names_fetching(token: &CodeToken) -> bool {
         })
 }
 
-/// Tells whether arguments ask for a whole tree.
+/// Returns whether arguments ask for a whole tree.
 pub fn has_recursive_flag(arguments: &[CodeToken]) -> bool {
     let names = arguments.iter().filter_map(|token| match token {
         CodeToken::Name(name) => Some(name.as_str()),
@@ -348,7 +348,7 @@ pub fn has_recursive_flag(arguments: &[CodeToken]) -> bool {
     names.next().is_some() && !matches!(names.next(), Some("false" | "False" | "FALSE"))
 }
 
-/// `0o777`, `0777`, `511`, `"777"`.
+/// Returns whether a token is a mode for all users: `0o777`, `0777`, `511`, `"777"`.
 pub fn grants_everybody(token: &CodeToken) -> bool {
     let text = match token {
         CodeToken::Name(text) | CodeToken::Text(text) => text.as_str(),

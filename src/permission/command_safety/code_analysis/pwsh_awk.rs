@@ -1,13 +1,13 @@
-//! PowerShell, awk and the commands of editors, each by the little that runs or removes something.
+//! Analyses PowerShell, awk, editor commands, notebooks and tcl: only the few constructs that run or remove something.
 //!
-//! It refuses to know the languages that share calls and strings.
+//! Languages with the usual calls and strings are in `code_analysis`.
 
 use super::code_lexer::{CodeToken, token_texts, tokenize};
 use crate::permission::word_list::is_in_word_list;
 
 use super::{CodeAnalyzer, CodeEffect, CodeInputSource, CodeLanguage, MAX_TOKENS, limit_effects};
 
-/// PowerShell, by its words.
+/// Lists the effects of PowerShell code, by its words.
 pub fn powershell_effects(text: &str) -> Vec<CodeEffect> {
     let text = text.to_lowercase();
     let words: Vec<&str> = text
@@ -63,7 +63,7 @@ pub fn powershell_effects(text: &str) -> Vec<CodeEffect> {
     effects
 }
 
-/// `:!cmd`, `:call system("cmd")`, `:%!cmd`.
+/// Lists the effects of editor commands: `:!cmd`, `:call system("cmd")`, `:%!cmd`.
 pub fn editor_effects(text: &str) -> Vec<CodeEffect> {
     let mut effects = Vec::new();
     for line in text.split('\n') {
@@ -85,7 +85,7 @@ pub fn editor_effects(text: &str) -> Vec<CodeEffect> {
     effects
 }
 
-/// `system("cmd")`, `"cmd" | getline`, `print | "cmd"`, `print > "file"`.
+/// Lists the effects of awk code: `system("cmd")`, `"cmd" | getline`, `print | "cmd"`, `print > "file"`.
 pub fn awk_effects(text: &str) -> Vec<CodeEffect> {
     let mut tokens = tokenize(text, CodeLanguage::Awk);
     let is_cut = tokens.len() > MAX_TOKENS;
@@ -112,7 +112,7 @@ pub fn awk_effects(text: &str) -> Vec<CodeEffect> {
                 if next(1) == Some(&CodeToken::Mark('|'))
                     && next(2) == Some(&CodeToken::Name("getline".to_owned())) =>
             {
-                // Which text the name holds is one of those that are there.
+                // The name may contain any of the texts in the program.
                 let texts = token_texts(&tokens).map(str::to_owned);
                 effects.extend(texts.map(CodeEffect::RunsShellScript));
             }
@@ -126,12 +126,12 @@ pub fn awk_effects(text: &str) -> Vec<CodeEffect> {
                 if let Some(CodeToken::Text(text)) = next(1) {
                     let pipe = awk_pipe_effect(text);
                     if pipe == CodeEffect::RunsUnknownCode {
-                        // What it puts together for the shell may begin with any of its texts.
+                        // The text that it builds for the shell may begin with any of its texts.
                         let texts = token_texts(&tokens).map(str::to_owned);
                         effects.extend(texts.map(CodeEffect::RunsShellScript));
                     }
                     effects.push(pipe);
-                    // What it prints is run.
+                    // The text that it prints is run.
                     if let Some(CodeToken::Text(printed)) =
                         at.checked_sub(1).and_then(|before| tokens.get(before))
                     {
@@ -150,7 +150,7 @@ pub fn awk_effects(text: &str) -> Vec<CodeEffect> {
     limit_effects(effects, is_cut)
 }
 
-/// `!rm -rf x`: of ipython, whose lines may be a shell's.
+/// `!rm -rf x` of ipython: its lines may be shell commands.
 pub fn notebook_effects(text: &str) -> impl Iterator<Item = CodeEffect> {
     let lines = text
         .lines()
@@ -158,7 +158,7 @@ pub fn notebook_effects(text: &str) -> impl Iterator<Item = CodeEffect> {
     lines.map(|line| CodeEffect::RunsShellScript(line.trim_start_matches('!').to_owned()))
 }
 
-/// `exec rm -rf x`, `spawn rm -rf x`: of tcl and expect, whose words need no quotes.
+/// `exec rm -rf x`, `spawn rm -rf x` of tcl and expect: their words need no quotes.
 pub fn tcl_effects(text: &str) -> Vec<CodeEffect> {
     text.split([';', '\n', '[', ']', '{', '}'])
         .filter_map(|part| {
@@ -183,7 +183,7 @@ pub fn tcl_effects(text: &str) -> Vec<CodeEffect> {
         .collect()
 }
 
-/// What awk prints into a shell only a run would show.
+/// What awk prints into a shell is only known at run time.
 fn awk_pipe_effect(text: &str) -> CodeEffect {
     match text.split_whitespace().next() {
         Some("sh" | "bash" | "/bin/sh" | "/bin/bash" | "zsh" | "dash") => {

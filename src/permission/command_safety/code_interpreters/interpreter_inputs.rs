@@ -1,6 +1,6 @@
-//! What code is given to run: the words behind it, variables set before it, the text that it reads.
+//! Judges the input that code runs: the words after it, variables set before it, and its standard input.
 //!
-//! It refuses to know which of them the code takes: each may be the one.
+//! Which of them the code takes is unknown, so each of them is judged.
 
 use crate::permission::shell::{CommandInput, ShellWord, SimpleCommand};
 use crate::permission::word_list::is_in_word_list;
@@ -9,16 +9,16 @@ use super::super::classifier::CommandClassifier;
 use super::super::code_analysis::{CodeInputSource, CodeLanguage};
 use super::UNKNOWN_CODE;
 
-/// From how many places of the words a command may begin.
+/// From how many of the words a command may start.
 const MAX_COMMAND_STARTS: usize = 6;
 
-/// How many variables and lines are looked at.
+/// How many variables and lines are checked.
 const MAX_INPUTS: usize = 64;
 
-/// Words of the shell that set variables for what it runs.
+/// Shell builtins that set variables for the programs that run later.
 const EXPORT_PROGRAMS: &str = "export declare typeset env";
 
-/// Judges what code takes from a source; what is not known of it is asked about.
+/// Judges what code takes from a source; unknown input is confirmed.
 pub fn check_input_source(
     source: CodeInputSource,
     code: &str,
@@ -36,7 +36,7 @@ pub fn check_input_source(
     }
 }
 
-/// Tells whether there are arguments and all are known.
+/// Returns whether there are arguments and all of them are known.
 fn check_arguments(
     code: &str,
     language: CodeLanguage,
@@ -68,7 +68,7 @@ fn check_arguments(
     !given.is_empty() && behind.iter().all(|word| word.is_fully_known)
 }
 
-/// `-v c=text` of awk: the text.
+/// `-v c=text` of awk: returns the text.
 fn awk_variable_value(word: &str, language: CodeLanguage) -> &str {
     match word.split_once('=') {
         Some((_, value)) if language == CodeLanguage::Awk => value,
@@ -76,7 +76,7 @@ fn awk_variable_value(word: &str, language: CodeLanguage) -> &str {
     }
 }
 
-/// Tells whether some variable is set to a text that is known.
+/// Returns whether some variable is set to a known text.
 fn check_environment(simple: &SimpleCommand, scene: &CommandClassifier<'_>) -> bool {
     let own = simple
         .assignments
@@ -103,7 +103,7 @@ fn check_environment(simple: &SimpleCommand, scene: &CommandClassifier<'_>) -> b
     is_known
 }
 
-/// Tells whether the input is a text that is known and not the code itself.
+/// Returns whether the input is a known text and not the code itself.
 fn check_standard_input(code: &str, simple: &SimpleCommand, scene: &CommandClassifier<'_>) -> bool {
     let CommandInput::KnownText(text) = &simple.input else {
         return false;

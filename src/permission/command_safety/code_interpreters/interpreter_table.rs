@@ -1,22 +1,19 @@
-//! The interpreters as a table: their language, and how they are given code.
-//!
-//! It refuses to judge.
+//! A table of interpreters: their language, and how they are given code.
 
 use super::super::code_analysis::CodeLanguage;
 
-/// How a program is given code.
+/// An interpreter, and how it is given code.
 pub struct CodeInterpreter {
     /// The programs' plain names.
     pub programs: &'static [&'static str],
-    /// The language.
     pub language: CodeLanguage,
-    /// Options whose next word, or attached value, is code; a single letter may end a cluster.
+    /// Options whose next word or attached value is code; a single letter may end a cluster.
     pub code_options: &'static [&'static str],
-    /// Whether it reads code from standard input when it is given none.
+    /// Whether it reads code from standard input when no code is given.
     pub reads_input: bool,
 }
 
-/// The interpreters.
+/// All interpreters that the classifier knows.
 pub const INTERPRETERS: &[CodeInterpreter] = &[
     CodeInterpreter {
         programs: &[

@@ -1,12 +1,10 @@
-//! Scripts of sed: what they run and write.
-//!
-//! It refuses to know what else they do.
+//! Checks sed scripts for what they run and which files they write.
 
 use super::super::classifier::CommandClassifier;
 use super::super::command_invocation::CommandInvocation;
 use super::check_file_write;
 
-/// `sed '1e rm -rf x'`, `s/x/y/e`: the `e` command and flag run what they are given.
+/// `sed '1e rm -rf x'`, `s/x/y/e`: the `e` command and the `e` flag run a command.
 pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
     let mut scripts =
         super::super::file_operations::raw_option_values(command, &["-e", "--expression", "-ne"]);
@@ -40,7 +38,7 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
     }
 }
 
-/// The replacement of `s/…/…/e`.
+/// Returns the replacement in `s/…/…/e`.
 fn executed_replacement(script: &str) -> Option<String> {
     let rest = script.trim_start().strip_prefix('s')?;
     let mark = rest.chars().next().filter(|c| c.is_ascii_punctuation())?;

@@ -1,13 +1,11 @@
-//! The programs that fetch, decode, or print settings for the shell that asks them.
-//!
-//! It refuses to judge.
+//! Lists programs that fetch, decode, or print settings for the calling shell.
 
-/// Programs that bring bytes from another machine.
+/// Programs that fetch bytes from another machine.
 pub const FETCHERS: &str = "curl wget wget2 fetch aria2c axel http https xh xhs httpie lynx w3m links elinks nc ncat netcat telnet socat \
     ftp lftp tftp get lwp-request lwp-download hurl curlie ssh scp sftp dig nslookup host iwr irm \
     invoke-webrequest invoke-restmethod ipfs rclone";
 
-/// Programs whose words say that they fetch.
+/// Programs with sub-commands that fetch.
 pub const FETCHING_SUBCOMMANDS: &[(&str, &[&str])] = &[
     ("gsutil", &["cat", "cp"]),
     ("aws", &["cp"]),
@@ -19,7 +17,7 @@ pub const FETCHING_SUBCOMMANDS: &[(&str, &[&str])] = &[
     ("adb", &["shell"]),
 ];
 
-/// Programs that turn bytes into others, and the options without which they do not decode.
+/// Programs that convert bytes, and the options without which they do not decode.
 pub const DECODERS: &[(&str, &[&str])] = &[
     ("base64", &["-d", "-D", "--decode"]),
     ("base32", &["-d", "-D", "--decode"]),
@@ -43,21 +41,21 @@ pub const DECODERS: &[(&str, &[&str])] = &[
     ("xor", &[]),
 ];
 
-/// Words by which programs are asked for settings of the shell that calls them.
+/// Words that ask a program for settings of the calling shell.
 pub const SHELL_SETTINGS_WORDS: &str = "shellenv init hook activate env docker-env podman-env shell-init --alias alias \
     virtualenv-init path export shell.bash shell.zsh shell hook-env --bash --zsh setup source config signin \
     -Mlocal::lib export-credentials --eval use-env  widget shellcode \
     prefix show-environment print-env -s -b";
 
-/// Programs that only ever print settings of the shell.
+/// Programs that only print settings of the shell.
 pub const SHELL_SETTINGS_PROGRAMS: &str = "ssh-agent gpg-agent dircolors lesspipe lesspipe.sh resize tset locale register-python-argcomplete keychain setup-envtest \
     gdircolors envsubst module modulecmd shopt set declare typeset alias trap getopt stty tput pyenv rbenv direnv \
     mise fnm nvm asdf opam brew starship zoxide conda";
 
-/// Words by which any program is asked for the completions of its own words.
+/// Words that ask any program for its shell completions.
 pub const COMPLETION_WORDS: &str = "completion completions generate-shell-completion gen-completions completion-script shell-completion --completion --completions";
 
-/// Programs that print settings for the shell when one of the words of [`SHELL_SETTINGS_WORDS`] asks for them.
+/// Programs that print settings for the shell when one of [`SHELL_SETTINGS_WORDS`] asks for them.
 pub const SHELL_HOOK_PROGRAMS: &str = "tmux systemctl rustup cargo hub gh npm pip pipx python perl luarocks minikube docker docker-machine podman kubectl helm fzf thefuck \
     atuin navi mcfly oh-my-posh jenv goenv nodenv phpenv plenv exenv swiftenv tfenv jabba sdk volta n nvs ruby-build chruby rvm \
     poetry uv hatch pdm rye pixi micromamba mamba virtualenv pipenv spack guix nix devbox flox devenv shadowenv aws aws-vault granted \

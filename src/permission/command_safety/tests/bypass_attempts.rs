@@ -1,4 +1,4 @@
-//! What must hold for every text: no panic, bounded work, nothing that hides a command, nothing that lowers a class.
+//! Properties that hold for every text: no panic, bounded work, no way to hide a command, no way to lower a class.
 
 use proptest::prelude::*;
 
@@ -30,7 +30,7 @@ const NAKED: &[&str] = &[
     "shred -u x",
 ];
 
-/// What a command may stand behind; `{}` is it, with blanks around.
+/// Prefixes for a command; `{}` is the command, with spaces around it.
 const BEFORE: &[&str] = &[
     "sudo {}",
     "sudo -u bob -- {}",
@@ -54,7 +54,7 @@ const BEFORE: &[&str] = &[
     "find . -exec {} \\;",
 ];
 
-/// Texts that run a whole text, beside those that all cases are put into.
+/// Templates that run a whole text, in addition to those that all cases use.
 const AROUND: &[&str] = &[
     "for f in *; do\n{}\ndone",
     "until false; do\n{}\ndone",
@@ -79,7 +79,7 @@ const AROUND: &[&str] = &[
     "su -c {q} bob",
 ];
 
-/// In double quotes.
+/// Quotes a text with double quotes.
 fn double_quoted(text: &str) -> String {
     let escaped = text.chars().flat_map(|c| {
         matches!(c, '"' | '\\' | '$' | '`')
@@ -91,7 +91,7 @@ fn double_quoted(text: &str) -> String {
 }
 
 fn put_into(template: &str, text: &str) -> String {
-    // What is put in may hold such places itself.
+    // The inserted text may contain such placeholders itself.
     let (place, filling) = match template {
         _ if template.contains("{}") => ("{}", text.to_owned()),
         _ if template.contains("{b}") => ("{b}", text.replace('\\', "\\\\").replace('`', "\\`")),
@@ -104,7 +104,7 @@ fn put_into(template: &str, text: &str) -> String {
     template.replace(place, &filling)
 }
 
-/// A word in another spelling that a shell takes for the same.
+/// Spells a word in another way that means the same to a shell.
 fn respelled(word: &str, way: usize) -> String {
     let at = word.char_indices().nth(1).map_or(word.len(), |(at, _)| at);
     let (left, right) = word.split_at(at);
@@ -137,7 +137,7 @@ fn any_spelling() -> impl Strategy<Value = (&'static str, String)> {
     })
 }
 
-/// Bytes as an agent may send them, mostly those that a shell looks at.
+/// Bytes as an agent may send them, mostly those that are special to a shell.
 fn any_bytes() -> impl Strategy<Value = String> {
     let byte = prop_oneof![
         any::<u8>(),
@@ -147,7 +147,7 @@ fn any_bytes() -> impl Strategy<Value = String> {
         .prop_map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Pieces of shell and of what the guard looks for.
+/// Pieces of shell syntax and of what the classifier looks for.
 fn any_pieces() -> impl Strategy<Value = String> {
     let pieces = "rm -rf / ~ x $x ${x:- $( $(( (( )) ) ( ` \" ' $' \\ { } {a,b} [[ ]] if then fi for in do done while case esac ;; \
         f() x= > >> <<A A <<< <( 2>&1 | || & && ; # ! sudo env bash -c eval xargs find -exec {} \\; + echo python3 -e perl awk sed git push \
@@ -242,7 +242,7 @@ proptest! {
     #[test]
     fn what_stands_behind_lowers_no_class(text in any_pieces(), behind in prop::sample::select(&["; true", "\ntrue", "\nls -la\n", "; echo done"][..])) {
         let (alone, longer) = (judged(&text), judged(&format!("{text}{behind}")));
-        // What is not finished may be finished by what stands behind: `f()`.
+        // An incomplete text may be completed by the text after it: `f()`.
         let doubts = shell::analyze_script(&text, &CommandSafetySettings::default().limits).doubts;
         if doubts.iter().any(|doubt| matches!(doubt, shell::AnalysisDoubt::Unparsable { .. })) {
             return Ok(());

@@ -1,11 +1,11 @@
-//! Several tasks in one call: each is a target of its own, and the most restrictive word counts.
+//! Several tasks in one call: each is a target of its own, and the strictest answer counts.
 
 use super::*;
 use crate::permission::ProfileDefinition;
 use crate::permission::rule::{Rule, RuleLayer, RuleOrigin};
 use crate::permission::rule_layers::RuleSet;
 
-/// What the reviewer, who may give tasks to `explore` alone, is told of this input.
+/// Checks the decision for the reviewer, who may give tasks only to `explore`, on this input.
 fn reviewer(input: serde_json::Value, expected: &str) {
     let profile = ProfileDefinition::built_in("review").unwrap();
     let context = DecisionContext {

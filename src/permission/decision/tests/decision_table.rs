@@ -1,11 +1,11 @@
-//! Every mode in every phase for every profile, call by call: none of the three stands in for another.
+//! Every mode in every phase for every profile, call by call: each of the three matters by itself.
 
 use super::super::super::permission_mode::MODES;
 use super::super::super::{LoopStatus, ProfileDefinition, ProfileRegistry, RuleSet};
 use super::*;
 use SandboxReach::Contained;
 
-/// What is called, and what it is in words.
+/// Each call, with its description.
 fn calls() -> Vec<(&'static str, AgentToolCall, Vec<&'static str>, LoopStatus)> {
     let command = |line: &str, reach| AgentToolCall::Command {
         line: line.to_owned(),
@@ -52,7 +52,8 @@ fn calls() -> Vec<(&'static str, AgentToolCall, Vec<&'static str>, LoopStatus)> 
     ]
 }
 
-/// One row for a call and a profile: before EXECUTE in each mode, then in EXECUTE in each mode, in the order of [`MODES`].
+/// Makes one row for a call and a profile: before EXECUTE in each mode, then in EXECUTE in each
+/// mode, in the order of [`MODES`].
 fn row(profile: &ProfileDefinition, call: &(&str, AgentToolCall, Vec<&str>, LoopStatus)) -> String {
     let (name, call, paths, repetition) = call;
     let mut row = format!("{name:<15} {:<8}", profile.name);

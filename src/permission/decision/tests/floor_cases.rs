@@ -10,7 +10,7 @@ use super::super::super::{
 use super::*;
 use SandboxReach::Contained;
 
-/// Everything is allowed by a written rule and approved, so that only floors are left.
+/// A context in which a written rule allows everything and everything is approved, so that only floors are left.
 fn all_allowed(phase_access: PhaseAccess, mode: Mode, paths: &[&str]) -> DecisionContext {
     let origin = RuleOrigin {
         layer: RuleLayer::Global,
@@ -55,7 +55,7 @@ fn tool(name: &str) -> AgentToolCall {
     }
 }
 
-/// What is decided before EXECUTE in each mode, then in EXECUTE in each mode, in the order of [`MODES`].
+/// Checks the decision before EXECUTE in each mode, then in EXECUTE in each mode, in the order of [`MODES`].
 fn check_all(
     call: &AgentToolCall,
     paths: &[&str],

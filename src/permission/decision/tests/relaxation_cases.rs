@@ -1,4 +1,4 @@
-//! What approvals, modes and written rules make of an ask, and what decided.
+//! How approvals, modes and written rules change an ask, and what decided.
 
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
-//! What must hold for every text: nothing that writes is proven, however it is wrapped; no redirect keeps a proof.
+//! Properties that hold for every text: nothing that writes is proven, however it is wrapped, and no write redirect is.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Commands that write or run what is not known.
+/// Commands that write, or run something unknown.
 const WRITERS: &[&str] = &[
     "touch x",
     "rm x",
@@ -61,7 +61,7 @@ const WRITERS: &[&str] = &[
     "printf -v x a",
 ];
 
-/// What such a command may stand in; `{}` is it, `{q}` it in quotes.
+/// Templates around such a command; `{}` is the command, `{q}` the command in quotes.
 const AROUND: &[&str] = &[
     "ls; {}",
     "{}\nls",
@@ -126,7 +126,7 @@ fn put_into(template: &str, text: &str) -> String {
     }
 }
 
-/// Proven lines that can stand inside another text.
+/// Returns proven lines that can be put inside another text.
 fn proven_lines() -> Vec<String> {
     let is_plain = |line: &String| !line.contains(['\n', '#', '&']) && !line.ends_with('\\');
     lines(ACCEPTED).filter(is_plain).collect()
@@ -165,7 +165,7 @@ proptest! {
         second in prop::sample::select(proven_lines()),
         joined in prop::sample::select(&["; ", "\n"][..]),
     ) {
-        // From another folder the paths of the second lead elsewhere.
+        // After a `cd` the paths of the second line would lead elsewhere.
         prop_assume!(!first.contains("cd ") && !second.contains("cd "));
         let text = format!("{first}{joined}{second}");
         prop_assert!(judge(&text).is_ok(), "{text:?}: {:?}", judge(&text));

@@ -1,6 +1,6 @@
-//! The programs that run the command behind them, as data.
+//! A table of programs that run another command.
 //!
-//! It refuses to know how their words are read.
+//! How their words are read is in `command_wrappers`.
 
 use super::{CommandForm, WrapperSpec};
 use crate::permission::shell::WrapperKind;
@@ -26,7 +26,7 @@ const REMOTE_WRAPPER: WrapperSpec = WrapperSpec {
     ..PLAIN_WRAPPER
 };
 
-/// Every wrapper that is known.
+/// All known wrappers.
 pub const WRAPPER_SPECS: &[WrapperSpec] = &[
     WrapperSpec {
         names: &["sudo", "doas", "please", "sudo-rs"],

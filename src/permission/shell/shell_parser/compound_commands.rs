@@ -1,12 +1,10 @@
-//! Blocks: groups, loops, branches, functions and tests.
-//!
-//! It refuses to know which branch is taken.
+//! Parses blocks: groups, loops, branches, functions and tests.
 
 use super::{RawWord, ShellParser};
 use crate::permission::shell::syntax_tree::{CommandList, CommandNode, CommandNodeKind, ForLoop};
 
 impl ShellParser<'_, '_> {
-    /// The block that opens here, if one does.
+    /// Parses the block that opens here, if there is one.
     pub(super) fn parse_compound_command(&mut self) -> Option<CommandNodeKind> {
         match self.peek()? {
             b'(' if self.peek_after(1) == Some(b'(') => Some(self.parse_double_parenthesis()),
@@ -52,7 +50,7 @@ impl ShellParser<'_, '_> {
         CommandNodeKind::Subshell(list)
     }
 
-    /// `((…))` is arithmetic, `( (…) )` written without its blank is not.
+    /// `((…))` is arithmetic; `( (…) )` written without its space is not.
     fn parse_double_parenthesis(&mut self) -> CommandNodeKind {
         match self.try_parse_arithmetic("((") {
             Some(pieces) => CommandNodeKind::Test(vec![RawWord {
@@ -63,7 +61,7 @@ impl ShellParser<'_, '_> {
         }
     }
 
-    /// The words of `[[ … ]]`; its operators matter to nobody.
+    /// Parses the words of `[[ … ]]`; its operators do not matter for the analysis.
     fn parse_test_words(&mut self) -> Vec<RawWord> {
         let mut words = Vec::new();
         loop {
@@ -86,7 +84,7 @@ impl ShellParser<'_, '_> {
         }
     }
 
-    /// Past the character that stands here.
+    /// Returns the position after the next character.
     pub(super) fn next_char_position(&self) -> usize {
         let width = self
             .remaining_text()
@@ -191,7 +189,7 @@ impl ShellParser<'_, '_> {
         }
     }
 
-    /// The patterns of one arm and the `)` after them.
+    /// Parses the patterns of one arm and the `)` after them.
     fn parse_case_patterns(&mut self) -> Vec<RawWord> {
         let mut patterns = Vec::new();
         loop {
@@ -233,7 +231,7 @@ impl ShellParser<'_, '_> {
     fn parse_coprocess(&mut self) -> CommandNodeKind {
         self.skip_blanks();
         let start = self.position;
-        // `coproc NAME { …; }`: a name only where a block follows it.
+        // `coproc NAME { …; }`: the word is a name only if a block follows.
         if self.parse_name().is_some() {
             self.skip_blanks();
             let opens = self.peek() == Some(b'(') || self.peek_word() == "{";

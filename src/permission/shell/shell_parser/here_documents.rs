@@ -1,6 +1,4 @@
-//! Here-documents: announced by `<<`, read at the end of the line.
-//!
-//! It refuses to know who reads them.
+//! Parses here-documents: announced by `<<`, read at the end of the line.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -9,7 +7,7 @@ use std::rc::Rc;
 use super::{ShellParser, push_literal_text};
 use crate::permission::shell::syntax_tree::WordPiece;
 
-/// A here-document whose body has not come yet.
+/// A here-document whose body is not read yet.
 pub(super) struct PendingHereDocument {
     delimiter: String,
     is_literal: bool,
@@ -18,7 +16,7 @@ pub(super) struct PendingHereDocument {
 }
 
 impl ShellParser<'_, '_> {
-    /// Reads the word that ends the document.
+    /// Parses the word that ends the document.
     pub(super) fn parse_document_delimiter(
         &mut self,
         strips_tabs: bool,
@@ -41,7 +39,7 @@ impl ShellParser<'_, '_> {
         });
     }
 
-    /// Reads the bodies of the line that has just ended.
+    /// Parses the bodies of the documents announced on the line that just ended.
     pub(super) fn parse_document_bodies(&mut self) {
         for pending in std::mem::take(&mut self.pending_documents) {
             let (body, place) = self.take_document_body(&pending);
@@ -52,7 +50,7 @@ impl ShellParser<'_, '_> {
             } else {
                 self.parse_other_text(&body, place, |parser| parser.parse_document_pieces())
             };
-            // Filled once: each document is announced once.
+            // Each document is announced once, so this is set once.
             let _ = pending.body.set(pieces);
         }
     }

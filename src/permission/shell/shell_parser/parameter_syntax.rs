@@ -1,6 +1,6 @@
-//! `${…}`, elements of arrays, and arithmetic.
+//! Parses `${…}`, array elements and arithmetic.
 //!
-//! It refuses to know values; what an operand would run is kept in its pieces.
+//! No values are known here; commands inside operands stay in their pieces.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use crate::permission::shell::syntax_tree::{
 };
 
 impl ShellParser<'_, '_> {
-    /// `${…}` whole.
+    /// Parses a whole `${…}`.
     pub(super) fn parse_braced_parameter(&mut self, is_quoted: bool, pieces: &mut Vec<WordPiece>) {
         self.position += 2;
         let parameter = self.parse_nested(|parser| Some(parser.parse_parameter(is_quoted)));
@@ -140,7 +140,7 @@ impl ShellParser<'_, '_> {
         }
     }
 
-    /// `[…]` after a name.
+    /// Parses `[…]` after a name.
     pub(super) fn parse_index(&mut self) -> Option<RawWord> {
         let from = self.position;
         self.position += 1;
@@ -153,8 +153,8 @@ impl ShellParser<'_, '_> {
         })
     }
 
-    /// The pieces of the arithmetic that opens here, or nothing when it is a substitution or a
-    /// subshell that begins with another.
+    /// Parses the arithmetic that opens here; `None` when it is a command substitution or a
+    /// subshell that begins with another one.
     pub(super) fn try_parse_arithmetic(&mut self, opening: &str) -> Option<Vec<WordPiece>> {
         let start = self.position;
         if self.not_arithmetic.contains(&start) {

@@ -1,6 +1,4 @@
-//! Simple commands: assignments, words, redirections; and functions by `parse_name()`.
-//!
-//! It refuses to know which words are programs, but for those whose operands assign.
+//! Parses simple commands (assignments, words, redirections) and functions written as `name()`.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -14,7 +12,7 @@ use crate::permission::shell::syntax_tree::{
 /// Programs whose operands may assign arrays.
 const DECLARATION_COMMANDS: [&str; 5] = ["declare", "typeset", "local", "export", "readonly"];
 
-/// Operators that redirect, longest first.
+/// Redirection operators, longest first.
 const REDIRECTION_OPERATORS: [&str; 12] = [
     "&>>", "<<<", "<<-", "&>", "<<", "<>", "<&", ">>", ">&", ">|", "<", ">",
 ];
@@ -68,7 +66,7 @@ impl<'a> ShellParser<'a, '_> {
         })
     }
 
-    /// `parse_name() body`.
+    /// Parses `name() body`.
     fn parse_function_by_parentheses(&mut self, from: usize) -> Option<CommandNode> {
         let rest = self.remaining_text();
         let end = rest
@@ -105,7 +103,7 @@ impl<'a> ShellParser<'a, '_> {
         }
     }
 
-    /// `parse_name=…` where a command may still follow.
+    /// Parses `name=…`, which a command may follow.
     fn parse_assignment(&mut self) -> Option<AssignmentNode> {
         let start = self.position;
         let name = self.parse_name()?;
@@ -146,7 +144,7 @@ impl<'a> ShellParser<'a, '_> {
         })
     }
 
-    /// The values of an array up to its `)`.
+    /// Parses the values of an array up to its `)`.
     fn parse_array(&mut self) -> Vec<RawWord> {
         let mut values = Vec::new();
         loop {
@@ -154,7 +152,7 @@ impl<'a> ShellParser<'a, '_> {
             if self.eat(")") {
                 return values;
             }
-            // `[parse_index]=value`: the index is dropped, any element may be meant later.
+            // `[index]=value`: the index is dropped, since any element may be meant later.
             if self.peek() == Some(b'[') {
                 let start = self.position;
                 self.parse_index();

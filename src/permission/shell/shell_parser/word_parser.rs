@@ -1,6 +1,4 @@
-//! Words: quotes, escapes, and the substitutions in them.
-//!
-//! It refuses to know the values of variables.
+//! Parses words: quotes, escapes, and the substitutions in them.
 
 use std::rc::Rc;
 
@@ -9,7 +7,7 @@ use crate::permission::shell::syntax_tree::{
     ParameterExpansion, ParameterOperation, ProcessSubstitutionDirection, RawWord, WordPiece,
 };
 
-/// Where pieces are read, which decides what ends them and what quotes mean.
+/// Where pieces are read; it decides what ends them and what quotes mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WordContext {
     /// An unquoted word.
@@ -18,9 +16,9 @@ pub(super) enum WordContext {
     DoubleQuotes,
     /// The body of a here-document.
     HereDocument,
-    /// After the operator of `${…}`, outside of quotes or inside.
+    /// After the operator of `${…}`, outside or inside of quotes.
     Operand { is_quoted: bool },
-    /// After the `/` of `${parse_name/…}`: the same, and a `/` ends it.
+    /// After the `/` of `${name/…}`: like an operand, but a `/` ends it.
     Pattern { is_quoted: bool },
     /// Between `((` and `))`.
     Arithmetic,
@@ -37,7 +35,7 @@ impl WordContext {
         }
     }
 
-    /// Characters that a backslash takes their meaning; others keep it.
+    /// Returns whether a backslash removes a character's special meaning here.
     fn is_escapable(self, byte: u8) -> bool {
         match self {
             Self::HereDocument => matches!(byte, b'$' | b'`' | b'\\'),
@@ -46,7 +44,7 @@ impl WordContext {
         }
     }
 
-    /// Bytes that are more than themselves here.
+    /// Returns whether a byte has a special meaning here.
     fn is_special(self, byte: u8) -> bool {
         match byte {
             b'$' | b'`' | b'\\' => true,
@@ -67,7 +65,7 @@ impl WordContext {
 }
 
 impl ShellParser<'_, '_> {
-    /// The word that stands here, if one does.
+    /// Parses the word that comes next, if there is one.
     pub(super) fn parse_word(&mut self) -> Option<RawWord> {
         let from = self.position;
         self.count_step();
@@ -82,7 +80,7 @@ impl ShellParser<'_, '_> {
         })
     }
 
-    /// Pieces up to what ends them at this place; the end itself is left.
+    /// Parses pieces up to what ends them here; the end itself is not consumed.
     pub(super) fn parse_pieces(&mut self, place: WordContext) -> Vec<WordPiece> {
         let mut pieces = Vec::new();
         let mut n_open = 0_usize;
@@ -128,12 +126,12 @@ impl ShellParser<'_, '_> {
         pieces
     }
 
-    /// Here-document bodies are text with substitutions, whole.
+    /// Parses the whole body of a here-document: text with substitutions.
     pub(super) fn parse_document_pieces(&mut self) -> Vec<WordPiece> {
         self.parse_pieces(WordContext::HereDocument)
     }
 
-    /// The text up to the next byte that may mean something.
+    /// Parses the text up to the next byte that may have a special meaning.
     fn parse_plain_text(&mut self, place: WordContext, pieces: &mut Vec<WordPiece>) {
         let rest = self.remaining_text();
         let end = rest.bytes().position(|byte| place.is_special(byte));
@@ -179,7 +177,7 @@ impl ShellParser<'_, '_> {
 
     fn parse_double_quotes(&mut self, pieces: &mut Vec<WordPiece>) {
         self.position += 1;
-        // Keeps an empty word a word.
+        // This keeps an empty quoted word as a word.
         push_literal_text(pieces, "", true);
         let inner = self.parse_nested(|parser| parser.parse_pieces(WordContext::DoubleQuotes));
         pieces.extend(inner);
@@ -236,7 +234,7 @@ impl ShellParser<'_, '_> {
         pieces.push(WordPiece::Process { list, feeds });
     }
 
-    /// `@(a|b)` and its like: a pattern whose text matters to nobody.
+    /// Parses `@(a|b)` and similar patterns, whose text does not matter for the analysis.
     fn parse_extended_glob(&mut self, pieces: &mut Vec<WordPiece>) {
         let mut n_open = 0_usize;
         while let Some(byte) = self.peek() {
@@ -332,7 +330,7 @@ impl ShellParser<'_, '_> {
         pieces.push(WordPiece::Command { list, is_quoted });
     }
 
-    /// `$'…'` with its escapes.
+    /// Parses `$'…'` with its escapes.
     fn parse_ansi_quotes(&mut self, pieces: &mut Vec<WordPiece>) {
         self.position += 2;
         let rest = self.remaining_text();
@@ -359,7 +357,7 @@ impl ShellParser<'_, '_> {
         }
     }
 
-    /// A list that takes the whole of a text.
+    /// Parses a list that takes the whole text.
     pub(super) fn parse_list_to_end(&mut self) -> super::CommandList {
         let list = self.parse_list();
         if !self.is_at_end() {

@@ -1,10 +1,10 @@
-//! Texts made to break a reader, and what must hold for every text.
+//! Texts made to break a parser, and properties that hold for every text.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// A reading whose spans all are places in the text.
+/// Analyses a text and checks that all spans are inside it.
 fn read_safely(text: &str) -> ShellAnalysis {
     let reading = analyze_script(text, &AnalysisLimits::default());
     let spans = reading.commands.iter().map(|command| &command.span);
@@ -154,13 +154,13 @@ fn rough_words_are_given_where_something_is_left_out() {
     assert!(read_safely("ls; rm -rf x").rough_lines.is_empty());
 }
 
-/// Words of shell texts, with blanks between them.
+/// Words of shell texts, separated by spaces.
 const PIECES: &str = r#"a rm -rf x $x ${x ${x:- $( $(( (( )) ) ( ` " ' $' \ { } {a,b} , [[ ]] [ ]
     if then else fi for in do done while case esac ;; f() function x= x=( x+= < > >> <<A <<-'A' A
     <<< <( >( &> 2>&1 | || & && ; # ! time eval bash -c sudo xargs find . -exec {} \; + echo printf
     %s read set -- $@ "$@" trap alias é * ? ~ @( export coproc select"#;
 
-/// Texts of such words, closed and left open.
+/// Texts of such words, closed and unclosed.
 fn shell_text() -> impl Strategy<Value = String> {
     let pieces: Vec<&str> = PIECES
         .split_whitespace()
@@ -170,7 +170,7 @@ fn shell_text() -> impl Strategy<Value = String> {
     prop::collection::vec(pieces, 0..40).prop_map(|pieces| pieces.join(" "))
 }
 
-/// The same without blanks between the pieces.
+/// The same without spaces between the pieces.
 fn dense_text() -> impl Strategy<Value = String> {
     shell_text().prop_map(|text| text.replace(' ', ""))
 }
@@ -260,7 +260,7 @@ proptest! {
             let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
             words == ["rm", "-rf", "x"]
         });
-        // `sudo if …` is no shell text, `sudo f() …` is none either.
+        // `sudo if …` and `sudo f() …` are not shell syntax.
         let is_odd = text.contains("sudo if") || text.contains("sudo f()") || text.contains("sudo {");
         prop_assert!(is_found || is_odd, "{text}: {:?}", render(&reading));
     }

@@ -1,4 +1,4 @@
-//! The places where any secret may stand: headers, addresses, command lines.
+//! Rules for places where any secret may be: headers, URLs, command lines.
 
 use super::super::secret_heuristics::{
     accept_any, has_secret_cookie, looks_random, may_be_credential, may_be_encoded_login,
@@ -10,7 +10,7 @@ use super::{
     query_rule,
 };
 
-/// A row or a few a place.
+/// One or a few rules for each place.
 pub(in super::super) static CONTEXT_RULES: &[RedactionRule] = &[
     finder_rule(
         "authorization",
@@ -145,7 +145,7 @@ pub(in super::super) static CONTEXT_RULES: &[RedactionRule] = &[
             may_be_credential,
         ),
     ),
-    // A name and a password with blanks in them.
+    // A name and a password with spaces in them.
     needs_nearby_word(
         &["curl", "http", "wget"],
         pattern_rule(
@@ -164,14 +164,14 @@ pub(in super::super) static CONTEXT_RULES: &[RedactionRule] = &[
             may_be_credential,
         ),
     ),
-    // The file of logins of PostgreSQL: host, port, database, name, password.
+    // PostgreSQL's password file: host, port, database, name, password.
     pattern_rule(
         "password",
         &[":5432:", ":*:"],
         r#":(?:\d+|\*):[^\s:"']+:[^\s:"']+:(?<secret>[^\s:"'/]{4,})\s*$"#,
         may_be_credential,
     ),
-    // What servers keep of passwords.
+    // Password hashes that servers store.
     pattern_rule(
         "password",
         &[
@@ -377,7 +377,7 @@ pub(in super::super) static CONTEXT_RULES: &[RedactionRule] = &[
             looks_random,
         ),
     ),
-    // Values of any name may be a secret there; `announced` looks for them.
+    // Values with any name may be secrets there; `next_line_values` looks for them.
     finder_rule("secret", &["data:\n"], |_text| None),
     pattern_rule(
         "password",

@@ -1,12 +1,12 @@
-//! The tokens of vendors, which begin with words of their own. To add a vendor is to add a row.
+//! Rules for vendors' tokens, which begin with words of their own. To add a vendor, add a row.
 
 use super::super::secret_heuristics::{accept_any, looks_random, looks_strongly_random};
 use super::TokenAlphabet::{Base64, Capital, Dotted, Hex, Plain, Url};
 use super::{RedactionRule, at_unhyphenated_word_start, at_word_start, pattern_rule, token_rule};
 
-/// A row or a few a vendor.
+/// One or a few rules for each vendor.
 pub(in super::super) static VENDOR_RULES: &[RedactionRule] = &[
-    // Models.
+    // Language models.
     token_rule(
         "api-key",
         &[
@@ -158,7 +158,7 @@ pub(in super::super) static VENDOR_RULES: &[RedactionRule] = &[
         30,
     ),
     token_rule("api-key", &["ops_eyJ"], Dotted, 40),
-    // Money and shops.
+    // Payments and shops.
     token_rule(
         "api-key",
         &[
@@ -208,7 +208,7 @@ pub(in super::super) static VENDOR_RULES: &[RedactionRule] = &[
         r"(?<secret>access_token\$[a-z]+\$[0-9a-z]{16}\$[0-9a-f]{32})",
         accept_any,
     )),
-    // Messages, mail, people.
+    // Messages, mail, identity.
     token_rule(
         "slack-token",
         &[
@@ -266,7 +266,7 @@ pub(in super::super) static VENDOR_RULES: &[RedactionRule] = &[
         Url,
         24,
     ),
-    // Watching.
+    // Monitoring.
     token_rule(
         "api-key",
         &["NRAK-", "NRII-", "NRIQ-", "NRJS-", "NRSP-", "NRRA-"],
@@ -310,14 +310,14 @@ pub(in super::super) static VENDOR_RULES: &[RedactionRule] = &[
     token_rule("api-key", &["rzp_live_", "rzp_test_"], Plain, 14),
     token_rule("api-key", &["ABSK"], Base64, 100),
     at_unhyphenated_word_start(token_rule("api-key", &["fc-"], Hex, 32)),
-    // Shapes that many use.
+    // Shapes that many vendors use.
     at_word_start(pattern_rule(
         "jwt",
         &["eyJ"],
         r"(?-i)(?<secret>eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*){0,3})",
         accept_any,
     )),
-    // Base64 of a private key's first line.
+    // The base64 of a private key's first line.
     token_rule(
         "private-key",
         &[
