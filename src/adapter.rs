@@ -279,19 +279,11 @@ pub enum AdapterEvent {
     },
     /// All deltas of this block are void, because a cut stream is retried.
     #[serde(rename = "withdrawn")]
-    BlockWithdrawn {
-        item: String,
-    },
+    BlockWithdrawn { item: String },
     /// A finished block of text; replaces its deltas.
-    Text {
-        item: String,
-        text: String,
-    },
+    Text { item: String, text: String },
     /// A finished block of thinking; replaces its deltas.
-    Thinking {
-        item: String,
-        text: String,
-    },
+    Thinking { item: String, text: String },
     /// A tool started to run.
     ToolStarted {
         item: String,
@@ -301,10 +293,7 @@ pub enum AdapterEvent {
         title: String,
     },
     /// Live output of a running tool; may lack its beginning.
-    ToolOutput {
-        item: String,
-        text: String,
-    },
+    ToolOutput { item: String, text: String },
     /// A tool call ended.
     ToolEnded {
         item: String,
@@ -363,9 +352,7 @@ pub enum AdapterEvent {
         questions: Vec<AgentQuestion>,
     },
     /// The CLI no longer waits for an answer to this request.
-    RequestWithdrawn {
-        request: RequestId,
-    },
+    RequestWithdrawn { request: RequestId },
     /// The CLI denied a call by itself.
     CallDenied {
         tool: String,
@@ -373,10 +360,7 @@ pub enum AdapterEvent {
         reason: String,
     },
     /// The agent called a tool that it does not have; nothing ran.
-    ToolBlocked {
-        tool: String,
-        reason: String,
-    },
+    ToolBlocked { tool: String, reason: String },
     /// Running totals of the conversation as the CLI counts them.
     Usage(CliUsageTotals),
     /// How much of the account's plan is used up.
@@ -393,9 +377,7 @@ pub enum AdapterEvent {
         reason: String,
     },
     /// Something the user may want to know.
-    Notice {
-        text: String,
-    },
+    Notice { text: String },
     /// A text that the user sent during the turn came too late for it.
     #[serde(rename = "untold")]
     InputUndelivered {

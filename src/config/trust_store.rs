@@ -56,16 +56,10 @@ pub struct InstructionsEntry {
 pub enum TrustError {
     /// The trust file cannot be read.
     #[error("read {path}: {source}")]
-    Read {
-        path: PathBuf,
-        source: io::Error,
-    },
+    Read { path: PathBuf, source: io::Error },
     /// The trust file cannot be written.
     #[error("write {path}: {source}")]
-    Write {
-        path: PathBuf,
-        source: io::Error,
-    },
+    Write { path: PathBuf, source: io::Error },
     /// The file is not a list of trusted repositories.
     #[error(
         "understand {path}: {problem}; move it away and run `agent-collab trust` again in each repository you trust"
@@ -79,15 +73,10 @@ pub enum TrustError {
     #[error(
         "keep trust in {path}, which is inside the repository {root}; set XDG_STATE_HOME to a folder outside"
     )]
-    InsideRepository {
-        path: PathBuf,
-        root: PathBuf,
-    },
+    InsideRepository { path: PathBuf, root: PathBuf },
     /// The repository's path cannot be stored exactly.
     #[error("trust {root}, since its path is not UTF-8; rename the folder")]
-    PathNotUtf8 {
-        root: PathBuf,
-    },
+    PathNotUtf8 { root: PathBuf },
 }
 
 const SCHEMA: u32 = 1;

@@ -56,9 +56,7 @@ pub enum Event {
     },
     /// The user said something about the goal.
     #[serde(rename = "goal.said")]
-    GoalMessageAdded {
-        text: String,
-    },
+    GoalMessageAdded { text: String },
     /// The user chose which agent discusses the goal.
     #[serde(rename = "goal.refiner")]
     RefinerChosen {
@@ -79,9 +77,7 @@ pub enum Event {
     TurnSendConfirmed,
     /// The user changed who releases turns.
     #[serde(rename = "gate.changed")]
-    GateChanged {
-        gate: Gate,
-    },
+    GateChanged { gate: Gate },
     /// The dialog that asks whether to stop was opened or closed. No turn starts while it is open.
     #[serde(rename = "turn.hold")]
     TurnHoldChanged {
@@ -90,17 +86,13 @@ pub enum Event {
     },
     /// The user chose how much runs without asking.
     #[serde(rename = "mode.changed")]
-    ModeChanged {
-        mode: Mode,
-    },
+    ModeChanged { mode: Mode },
     /// The user wants only the running turn interrupted.
     #[serde(rename = "turn.interrupted")]
     InterruptRequested,
     /// The user sent a message to the agent in the middle of its turn.
     #[serde(rename = "turn.steered")]
-    Steered {
-        text: String,
-    },
+    Steered { text: String },
     /// The user sent a message that no turn could receive; it goes out with the next one.
     #[serde(rename = "said.kept")]
     MessageQueued {
@@ -123,20 +115,13 @@ pub enum Event {
     },
     /// The tree was restored to its state before a step.
     #[serde(rename = "step.restored")]
-    TreeRestored {
-        step: u32,
-    },
+    TreeRestored { step: u32 },
     /// The program exits; the run stays as it is.
     #[serde(rename = "run.left")]
-    ProgramExited {
-        reason: String,
-    },
+    ProgramExited { reason: String },
     /// The user answered a question.
     #[serde(rename = "question.answered")]
-    QuestionAnswered {
-        id: u32,
-        answer: QuestionAnswer,
-    },
+    QuestionAnswered { id: u32, answer: QuestionAnswer },
     /// The user settled a finding.
     #[serde(rename = "finding.settled")]
     FindingSettled {
@@ -177,10 +162,7 @@ pub enum Event {
     },
     /// The role could not move to another adapter.
     #[serde(rename = "session.stayed")]
-    SessionStayed {
-        role: Role,
-        reason: String,
-    },
+    SessionStayed { role: Role, reason: String },
     /// The wait for a usage limit is over.
     #[serde(rename = "limit.passed")]
     LimitPassed {
@@ -189,10 +171,7 @@ pub enum Event {
     },
     /// The CLI reported its totals.
     #[serde(rename = "session.usage")]
-    UsageReported {
-        role: Role,
-        usage: SessionUsage,
-    },
+    UsageReported { role: Role, usage: SessionUsage },
     /// The CLI reported how much of its account's plan is used.
     #[serde(rename = "session.plan")]
     PlanUseReported {
@@ -216,10 +195,7 @@ pub enum Event {
         process: Option<AgentProcess>,
     },
     #[serde(rename = "turn.ended")]
-    TurnEnded {
-        turn: TurnId,
-        result: TurnOutcome,
-    },
+    TurnEnded { turn: TurnId, result: TurnOutcome },
     /// `plan.md` of a turn was committed.
     #[serde(rename = "plan.committed")]
     PlanCommitted {
@@ -309,9 +285,7 @@ pub enum Event {
     },
     /// The user removed a note.
     #[serde(rename = "note.removed")]
-    NoteRemoved {
-        n: u32,
-    },
+    NoteRemoved { n: u32 },
     /// The changes that the user requested at the approval are in `comments.md`.
     #[serde(rename = "remarks.appended")]
     RemarksAppended {
@@ -320,15 +294,10 @@ pub enum Event {
     },
     /// The phase changed; follows from the event before it.
     #[serde(rename = "run.phase")]
-    PhaseChanged {
-        from: Phase,
-        to: Phase,
-    },
+    PhaseChanged { from: Phase, to: Phase },
     /// A question waits for the user; follows from the event before it.
     #[serde(rename = "question.asked")]
-    QuestionAsked {
-        question: Question,
-    },
+    QuestionAsked { question: Question },
     /// The agent asks something through its CLI, in the middle of a turn.
     #[serde(rename = "agent.asked")]
     AgentAsked {
@@ -342,9 +311,7 @@ pub enum Event {
     },
     /// The CLI no longer waits for that answer.
     #[serde(rename = "agent.asked.withdrawn")]
-    AgentQuestionWithdrawn {
-        request: RequestId,
-    },
+    AgentQuestionWithdrawn { request: RequestId },
     /// The agent that asked was instructed to end its turn: the answer comes with its next one.
     #[serde(rename = "agent.asked.pending")]
     AnswerPending {
@@ -361,9 +328,7 @@ pub enum Event {
     },
     /// Such a question got no answer in time.
     #[serde(rename = "agent.asked.missed")]
-    AnswerMissed {
-        request: RequestId,
-    },
+    AnswerMissed { request: RequestId },
     /// An agent's call needs a decision.
     #[serde(rename = "approval.asked")]
     ApprovalRequested(Approval),
@@ -381,16 +346,10 @@ pub enum Event {
     },
     /// A waiting call will no longer be answered.
     #[serde(rename = "approval.expired")]
-    ApprovalExpired {
-        approval: Approval,
-        reason: String,
-    },
+    ApprovalExpired { approval: Approval, reason: String },
     /// A cut-off turn left a changed document in its folder.
     #[serde(rename = "draft.found")]
-    DraftFound {
-        turn: TurnId,
-        files: Vec<DraftFile>,
-    },
+    DraftFound { turn: TurnId, files: Vec<DraftFile> },
     /// The repository was inspected before the approval of an execution.
     #[serde(rename = "execution.surveyed")]
     RepositorySurveyed {
@@ -407,9 +366,7 @@ pub enum Event {
     },
     /// The execution could not be entered.
     #[serde(rename = "execution.refused")]
-    ExecutionRefused {
-        reason: String,
-    },
+    ExecutionRefused { reason: String },
     /// The whole tree was stored before a turn.
     #[serde(rename = "step.snapshot")]
     SnapshotTaken {
@@ -436,9 +393,7 @@ pub enum Event {
     BaselineStopped,
     /// That test run produced no result.
     #[serde(rename = "baseline.skipped")]
-    BaselineSkipped {
-        reason: String,
-    },
+    BaselineSkipped { reason: String },
     /// The program ran the tests.
     #[serde(rename = "tests.ran")]
     TestsRan {
@@ -471,10 +426,7 @@ pub enum Event {
     },
     /// No commit was made, for a reason that is not a failure.
     #[serde(rename = "commit.skipped")]
-    CommitSkipped {
-        step: u32,
-        reason: String,
-    },
+    CommitSkipped { step: u32, reason: String },
     #[serde(rename = "commit.failed")]
     CommitFailed {
         step: u32,
@@ -536,10 +488,7 @@ pub enum Event {
     },
     /// An agent replaced its todo list.
     #[serde(rename = "todo.updated")]
-    TodosWritten {
-        session: SessionId,
-        todos: TodoList,
-    },
+    TodosWritten { session: SessionId, todos: TodoList },
     /// An agent called a tool that its session does not have, one of the program or of its CLI; nothing was done.
     #[serde(rename = "tool.blocked")]
     ToolBlocked {
@@ -580,9 +529,7 @@ pub enum Event {
     TaskStarted(TaskOrder),
     /// The task got its slot, and its agent starts.
     #[serde(rename = "task.began")]
-    TaskDispatched {
-        session: SessionId,
-    },
+    TaskDispatched { session: SessionId },
     /// The child's conversation is open at its CLI.
     #[serde(rename = "task.opened")]
     TaskOpened {
@@ -598,9 +545,7 @@ pub enum Event {
     },
     /// The session that gave the task no longer waits for it: the task continues in the background.
     #[serde(rename = "task.sent_on")]
-    TaskMovedToBackground {
-        session: SessionId,
-    },
+    TaskMovedToBackground { session: SessionId },
     /// What a child changed was saved, or its state changed.
     #[serde(rename = "task.patch")]
     TaskPatched {
@@ -613,14 +558,10 @@ pub enum Event {
     TaskEnded(TaskResult),
     /// The end of a background task was reported with a turn of the session that gave it.
     #[serde(rename = "task.reported")]
-    TaskReported {
-        session: SessionId,
-    },
+    TaskReported { session: SessionId },
     /// A child session was deleted.
     #[serde(rename = "session.deleted")]
-    ChildDeleted {
-        session: SessionId,
-    },
+    ChildDeleted { session: SessionId },
     /// Something happened in a group discussion.
     #[serde(rename = "discussion")]
     Discussion {
@@ -776,13 +717,9 @@ pub struct StepAudit {
 #[serde(tag = "news", rename_all = "snake_case")]
 pub enum AgentActivity {
     /// A finished block of text.
-    Text {
-        text: String,
-    },
+    Text { text: String },
     /// A finished block of thinking.
-    Thinking {
-        text: String,
-    },
+    Thinking { text: String },
     /// A tool started.
     ToolStarted {
         item: String,
@@ -809,18 +746,11 @@ pub enum AgentActivity {
         diffs: BTreeMap<String, String>,
     },
     /// The CLI itself refused a call.
-    CallDenied {
-        tool: String,
-        reason: String,
-    },
+    CallDenied { tool: String, reason: String },
     /// The CLI retries by itself.
-    Retrying {
-        reason: String,
-    },
+    Retrying { reason: String },
     /// The CLI reports something worth knowing.
-    Notice {
-        text: String,
-    },
+    Notice { text: String },
     /// No sign of life for a while.
     Silent {
         /// For how many seconds.

@@ -13,9 +13,7 @@ pub enum MissingPart {
     /// A review has neither a proper marker line nor a finding.
     Verdict,
     /// A review does not mention open blocking or major findings.
-    Findings {
-        numbers: Vec<u32>,
-    },
+    Findings { numbers: Vec<u32> },
     /// The planner has not answered all findings.
     Answers {
         /// The numbers of the unanswered findings.

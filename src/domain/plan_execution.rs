@@ -278,9 +278,7 @@ pub enum StepOutcome {
         message: String,
     },
     /// It changed files, and no commit was made.
-    Uncommitted {
-        reason: String,
-    },
+    Uncommitted { reason: String },
     /// It changed nothing, so its work is never tested.
     NoChange,
 }

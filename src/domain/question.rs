@@ -135,15 +135,9 @@ pub enum QuestionKind {
         origin: FileOrigin,
     },
     /// A step changed something that the program would run.
-    EntryPoints {
-        step: u32,
-        changes: Vec<EntryPoint>,
-    },
+    EntryPoints { step: u32, changes: Vec<EntryPoint> },
     /// A step changed files that path rules hold back.
-    HeldEdits {
-        step: u32,
-        edits: Vec<HeldEdit>,
-    },
+    HeldEdits { step: u32, edits: Vec<HeldEdit> },
     /// A step's turn is over, and nothing changed.
     NothingChanged {
         step: u32,
@@ -196,14 +190,9 @@ pub enum QuestionKind {
         message: String,
     },
     /// The program ended in the middle of a step.
-    StepRecovery {
-        step: u32,
-        stage: StepStage,
-    },
+    StepRecovery { step: u32, stage: StepStage },
     /// The execution could not be entered.
-    CannotExecute {
-        reason: String,
-    },
+    CannotExecute { reason: String },
 }
 
 /// Where changes come from that are not only a step's.
@@ -345,17 +334,11 @@ pub struct HeldEdit {
 #[serde(tag = "commits", rename_all = "snake_case")]
 pub enum CommitTarget {
     /// No git repository: commits are off.
-    Off {
-        reason: String,
-    },
+    Off { reason: String },
     /// On the branch that is checked out.
-    Current {
-        branch: String,
-    },
+    Current { branch: String },
     /// On a new branch.
-    New {
-        branch: String,
-    },
+    New { branch: String },
 }
 
 /// The network of a repository's tests.

@@ -12,9 +12,7 @@ use super::run::commit_subject;
 #[serde(tag = "way", rename_all = "snake_case")]
 pub enum UndoDirection {
     /// Undo this step and all after it.
-    Undo {
-        step: u32,
-    },
+    Undo { step: u32 },
     /// Redo what was undone last.
     Redo,
 }

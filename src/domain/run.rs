@@ -293,9 +293,7 @@ pub enum ProgramOperation {
         question: Option<String>,
     },
     /// It stores the tree before a turn.
-    Storing {
-        order: TurnOrder,
-    },
+    Storing { order: TurnOrder },
     /// It waits with a released turn until the user has answered whether to stop.
     Held {
         order: TurnOrder,

@@ -16,10 +16,7 @@ pub enum TextDelta {
         text: String,
     },
     /// More text of a child, not cleaned.
-    Child {
-        session: SessionId,
-        text: String,
-    },
+    Child { session: SessionId, text: String },
     /// The pieces of this block are discarded.
     Withdrawn {
         role: Role,

@@ -164,21 +164,15 @@ pub enum TurnRetryReason {
         reason: String,
     },
     /// The document of the last one lacks something.
-    AskedBack {
-        reason: String,
-    },
+    AskedBack { reason: String },
     /// The user answered a question in the agent's text.
-    Answered {
-        answer: String,
-    },
+    Answered { answer: String },
     /// The last one failed or was interrupted.
     Failed,
     /// The step's last turn did not complete it, and the user wants another try.
     StepTried,
     /// The user undid the steps from this one on.
-    Undone {
-        step: u32,
-    },
+    Undone { step: u32 },
 }
 
 impl TurnRetryReason {

@@ -52,10 +52,7 @@ pub enum ScriptConversationStoreError {
     #[error(
         "take up the script's place from {path}: {problem}\nhint: remove the file to begin anew"
     )]
-    Load {
-        path: PathBuf,
-        problem: String,
-    },
+    Load { path: PathBuf, problem: String },
 }
 
 /// Returns a hint on how to let the agent write a file.

@@ -68,13 +68,9 @@ pub enum BlockHead {
 #[serde(tag = "type")]
 pub enum ContentBlockDelta {
     #[serde(rename = "text_delta")]
-    Text {
-        text: String,
-    },
+    Text { text: String },
     #[serde(rename = "thinking_delta")]
-    Thinking {
-        thinking: String,
-    },
+    Thinking { thinking: String },
     /// A piece of a tool's input; the finished block has the whole input.
     #[serde(rename = "input_json_delta")]
     InputJson {},

@@ -46,9 +46,7 @@ pub enum ClaudeFrame {
     /// A request of the CLI.
     ControlRequest(ControlRequestFrame),
     /// The CLI no longer waits for an answer.
-    CancelRequest {
-        request_id: String,
-    },
+    CancelRequest { request_id: String },
     /// An answer of the CLI, or the echo of our own answer.
     ControlResponse(ControlResponseFrame),
     /// What happened to a user line.
@@ -58,13 +56,9 @@ pub enum ClaudeFrame {
     /// A known type that carries nothing of interest.
     Ignored,
     /// A type that is unknown to this program.
-    Unknown {
-        kind: String,
-    },
+    Unknown { kind: String },
     /// Not a frame of the protocol.
-    Malformed {
-        problem: String,
-    },
+    Malformed { problem: String },
 }
 
 /// `system/init`.

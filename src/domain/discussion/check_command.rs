@@ -39,11 +39,7 @@ pub enum CheckOutcome {
         output: String,
     },
     /// The command may not run.
-    Refused {
-        reason: String,
-    },
+    Refused { reason: String },
     /// It took too long, or could not be started.
-    Failed {
-        reason: String,
-    },
+    Failed { reason: String },
 }

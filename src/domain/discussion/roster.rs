@@ -64,10 +64,7 @@ pub enum RosterError {
     },
     /// There is no such agent.
     #[error("there is no agent {name:?} for discussions; there are {}", known.join(", "))]
-    NoSuchAgent {
-        name: String,
-        known: Vec<String>,
-    },
+    NoSuchAgent { name: String, known: Vec<String> },
     /// There is no such adapter.
     #[error("there is no adapter {name:?} for {participant}; there are {}", known.join(", "))]
     NoSuchAdapter {
@@ -78,22 +75,15 @@ pub enum RosterError {
     },
     /// Two participants have the same name.
     #[error("two participants are named {name:?}; give one another name: name=agent")]
-    DuplicateName {
-        name: String,
-    },
+    DuplicateName { name: String },
     /// Too few or too many participants speak in the rounds.
     #[error(
         "a {mode} needs 2 to {MAX_PARTICIPANTS} participants who speak in its rounds, there are {n}"
     )]
-    ParticipantCount {
-        mode: &'static str,
-        n: usize,
-    },
+    ParticipantCount { mode: &'static str, n: usize },
     /// A debate has only one closing speech.
     #[error("a debate has at most one moderator, there are {}", names.join(", "))]
-    TooManyModerators {
-        names: Vec<String>,
-    },
+    TooManyModerators { names: Vec<String> },
 }
 
 impl ParticipantSpec {

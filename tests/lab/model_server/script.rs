@@ -121,20 +121,11 @@ pub enum Tool {
     /// A shell command that asks to leave the sandbox; claude has no such wish and just asks.
     Escalated(String),
     /// Calls a tool of an MCP server, without arguments.
-    Mcp {
-        server: String,
-        tool: String,
-    },
+    Mcp { server: String, tool: String },
     /// Calls a tool of the program's, with this input.
-    Own {
-        tool: &'static str,
-        input: Value,
-    },
+    Own { tool: &'static str, input: Value },
     /// Calls a tool of one CLI by its name, with this input; a string for a tool that accepts plain text.
-    Named {
-        name: &'static str,
-        input: Value,
-    },
+    Named { name: &'static str, input: Value },
     /// Reads a file; claude edits only what it has read.
     Read(String),
     /// Writes a whole file; the path may be relative to the working directory.
