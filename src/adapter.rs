@@ -129,7 +129,6 @@ pub struct CliSpec {
 pub enum RepositoryTrust {
     /// The user ran `agent-collab trust` for this path and this content.
     Trusted,
-    /// Every other repository.
     Untrusted,
 }
 
@@ -459,7 +458,6 @@ pub struct CliUsageTotals {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum CliTurnOutcome {
-    /// The agent finished.
     Completed {
         /// The agent's complete last message of the turn; empty if it sent none.
         final_text: String,

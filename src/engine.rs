@@ -164,7 +164,6 @@ pub struct Engine {
     conversations: BTreeMap<Role, mpsc::Sender<ConversationCommand>>,
     /// Child sessions and their tasks.
     subagent_tasks: SubagentTasks,
-    /// Running discussions.
     discussions: discussion_runner::DiscussionRegistry,
     /// The turn that a live conversation is running.
     active_turn: Option<ActiveTurn>,

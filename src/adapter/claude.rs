@@ -94,7 +94,6 @@ enum ClaudeProcessState {
     Launched,
     /// It has not answered the handshake yet.
     Starting,
-    /// It accepts turns.
     Ready,
     /// It will be replaced; its further output is ignored.
     AwaitingReplacement,

@@ -31,7 +31,6 @@ pub struct RemoteControl {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AfterCommand {
     Continue,
-    /// Ends the program.
     Leave,
 }
 
@@ -50,7 +49,6 @@ impl RemoteControl {
         }
     }
 
-    /// Stops listening.
     pub async fn close(&mut self) {
         if let Some(socket) = self.socket.take() {
             socket.close().await;

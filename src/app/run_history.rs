@@ -50,7 +50,6 @@ pub struct RunHistorySummary {
     pub n_done: usize,
     /// Number of steps in the plan.
     pub n_steps: usize,
-    /// Number of commits.
     pub n_commits: usize,
     /// The adapters of planner and reviewer.
     pub agents: Vec<String>,

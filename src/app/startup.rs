@@ -120,7 +120,6 @@ impl StartOptions {
 /// What to do with calls that need the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StartAskPolicy {
-    /// Decline them.
     Deny,
     /// Let rules of the user's own configuration and of `--config` decide.
     AllowRules,
@@ -133,7 +132,6 @@ pub enum StartAskPolicy {
 pub enum UnfinishedRunPolicy {
     /// Fail with an error.
     Refuse,
-    /// Archive it.
     Archive,
 }
 

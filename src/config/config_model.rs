@@ -145,7 +145,6 @@ pub enum ConfiguredTestNetwork {
     Ask,
     /// A loopback interface of their own.
     Loopback,
-    /// The machine's network.
     Host,
 }
 

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 /// The location of a value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ConfigLocation {
-    /// A whole file.
     File(PathBuf),
     /// A line of a file, from 1, and a column in characters, from 1.
     Line {

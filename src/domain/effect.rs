@@ -55,7 +55,6 @@ pub enum Effect {
     },
     /// Commits the document that a cut-off turn left in its folder.
     CommitDraft(TurnOrder),
-    /// Discards that document.
     DiscardDraft(TurnOrder),
     /// Appends the user's remarks to `comments.md`.
     AppendRemarks(String),
@@ -75,11 +74,18 @@ pub enum Effect {
         attempt: u32,
     },
     /// Restores the tree from before a step, after storing the current one.
-    RestoreTree { step: u32 },
+    RestoreTree {
+        step: u32,
+    },
     /// Finds out what a step's turn changed.
-    AuditStep { step: u32 },
+    AuditStep {
+        step: u32,
+    },
     /// Restores files to their state from before a step, after storing the current state.
-    RestoreFiles { step: u32, paths: Vec<String> },
+    RestoreFiles {
+        step: u32,
+        paths: Vec<String>,
+    },
     /// Runs the tests on the tree before the first step.
     RunBaseline(TestCommand),
     /// Stops that test run, if there is one.
@@ -106,7 +112,9 @@ pub enum Effect {
         message: String,
     },
     /// Writes log.md and ticks the box.
-    RecordStep { step: u32 },
+    RecordStep {
+        step: u32,
+    },
     /// Stores the whole tree before an undo or redo, if it is still the tree that the user saw.
     StoreTree {
         /// The tree that the user saw.
@@ -150,7 +158,6 @@ pub enum Effect {
     StopDiscussions(Vec<DiscussionId>),
     /// Writes a line of the run's history into log.md.
     AppendLog(String),
-    /// Finishes the run.
     FinishRun,
     /// Halts the run: the program cannot continue it. The text is the reason for the user.
     HaltRun(String),

@@ -69,7 +69,6 @@ pub enum Event {
     GoalConfirmed {
         /// One line.
         title: String,
-        /// The whole goal.
         text: String,
     },
     /// The user released the waiting turn.
@@ -124,10 +123,7 @@ pub enum Event {
     QuestionAnswered { id: u32, answer: QuestionAnswer },
     /// The user settled a finding.
     #[serde(rename = "finding.settled")]
-    FindingSettled {
-        /// Its number.
-        n: u32,
-    },
+    FindingSettled { n: u32 },
     /// A turn's process and conversation are open.
     #[serde(rename = "session.opened")]
     SessionOpened {
@@ -237,11 +233,7 @@ pub enum Event {
     },
     /// A completed turn produced no document.
     #[serde(rename = "document.missing")]
-    DocumentMissing {
-        turn: TurnId,
-        /// What was missing.
-        reason: String,
-    },
+    DocumentMissing { turn: TurnId, reason: String },
     /// A completed turn's document does not count until its agent was asked for the missing parts.
     #[serde(rename = "document.asked_back")]
     DocumentIncomplete {
@@ -361,7 +353,6 @@ pub enum Event {
     ExecutionEntered {
         /// The commit that was checked out, where there is one.
         base: Option<String>,
-        /// The actual terms.
         terms: ExecutionTerms,
     },
     /// The execution could not be entered.
@@ -449,10 +440,7 @@ pub enum Event {
     },
     /// The tree from before the undo is stored.
     #[serde(rename = "undo.kept")]
-    UndoKept {
-        /// The git tree.
-        tree: String,
-    },
+    UndoKept { tree: String },
     /// The files are restored, and committed changes are reverted by a new commit.
     #[serde(rename = "undo.put_back")]
     UndoPutBack {
@@ -720,7 +708,6 @@ pub enum AgentActivity {
     Text { text: String },
     /// A finished block of thinking.
     Thinking { text: String },
-    /// A tool started.
     ToolStarted {
         item: String,
         tool: String,
@@ -760,10 +747,7 @@ pub enum AgentActivity {
         verdict: Option<String>,
     },
     /// A frame that this program does not know.
-    Unknown {
-        /// The frame's type.
-        frame: String,
-    },
+    Unknown { frame: String },
     /// A line that is not a frame.
     Malformed {
         /// What is wrong with it.

@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingSeverity {
-    /// Worth saying.
     Minor,
-    /// Should be changed.
     Major,
     /// Must be changed; an approval with an open one does not count.
     Blocking,

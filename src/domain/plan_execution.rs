@@ -127,9 +127,7 @@ impl PlanExecution {
 /// The progress of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StepCount {
-    /// Finished steps.
     pub done: usize,
-    /// All steps.
     pub all: usize,
 }
 
@@ -153,7 +151,6 @@ impl RunState {
 pub enum DirtyPolicy {
     /// Its whole content goes into the commit.
     Include,
-    /// It stays uncommitted.
     LeaveOut,
 }
 
@@ -296,7 +293,6 @@ pub enum StepOverride {
 }
 
 impl StepOverride {
-    /// Describes the decision.
     pub fn describe(self) -> &'static str {
         match self {
             Self::AlreadyTrue => "it was true already, the user says",

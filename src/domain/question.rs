@@ -32,7 +32,6 @@ pub struct Question {
 pub enum QuestionKind {
     /// Whether the next turn may start.
     Gate {
-        /// The waiting turn.
         order: TurnOrder,
     },
     /// The review loop does not end by itself.
@@ -60,7 +59,6 @@ pub enum QuestionKind {
     NoDocument {
         /// What the turn was for.
         purpose: TurnPurpose,
-        /// What was missing.
         reason: String,
     },
     /// The agent asks something.
@@ -135,9 +133,15 @@ pub enum QuestionKind {
         origin: FileOrigin,
     },
     /// A step changed something that the program would run.
-    EntryPoints { step: u32, changes: Vec<EntryPoint> },
+    EntryPoints {
+        step: u32,
+        changes: Vec<EntryPoint>,
+    },
     /// A step changed files that path rules hold back.
-    HeldEdits { step: u32, edits: Vec<HeldEdit> },
+    HeldEdits {
+        step: u32,
+        edits: Vec<HeldEdit>,
+    },
     /// A step's turn is over, and nothing changed.
     NothingChanged {
         step: u32,
@@ -186,13 +190,17 @@ pub enum QuestionKind {
     },
     CommitFailed {
         step: u32,
-        /// What git said.
         message: String,
     },
     /// The program ended in the middle of a step.
-    StepRecovery { step: u32, stage: StepStage },
+    StepRecovery {
+        step: u32,
+        stage: StepStage,
+    },
     /// The execution could not be entered.
-    CannotExecute { reason: String },
+    CannotExecute {
+        reason: String,
+    },
 }
 
 /// Where changes come from that are not only a step's.
@@ -344,7 +352,6 @@ pub enum CommitTarget {
 /// The network of a repository's tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestNetworkChoice {
-    /// The machine's network.
     Host,
     /// A loopback interface of their own.
     Loopback,
@@ -356,7 +363,6 @@ pub enum TestNetworkChoice {
 pub enum QuestionAnswer {
     /// The plan passes as it is.
     ForcePass,
-    /// More iterations.
     MoreIterations {
         /// How many, at least 1.
         n: u32,

@@ -57,7 +57,6 @@ pub struct MissingSocket {
 pub enum TestOutcome {
     /// Exit status 0 and at least one test, as far as this is known.
     Passed,
-    /// Another exit status.
     Failed,
     /// The runner found no tests, which is not a pass.
     NoTests,

@@ -19,7 +19,6 @@ pub const RESPONSES_HEADING: &str = "## Responses";
 pub enum Verdict {
     /// The reviewer approves the plan.
     Approved,
-    /// Anything else.
     ChangesRequired,
 }
 

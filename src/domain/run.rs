@@ -192,7 +192,6 @@ pub struct RunState {
 pub struct RunGoal {
     /// One line.
     pub title: String,
-    /// The whole goal.
     pub text: String,
     /// Whether the user confirmed it.
     pub confirmed: bool,

@@ -31,12 +31,10 @@ pub struct Message {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageRole {
-    /// Instructions.
     System,
     /// The user, or this program in the user's place.
     User,
     Assistant,
-    /// A tool.
     Tool,
 }
 

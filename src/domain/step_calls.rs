@@ -88,7 +88,6 @@ impl StepCalls {
         }
     }
 
-    /// Records its end.
     pub(super) fn end_command(&mut self, at: UnixMillis, item: &str) {
         if self.running.remove(item) && self.running.is_empty() {
             self.end_all_commands(at);

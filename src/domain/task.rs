@@ -110,7 +110,6 @@ pub enum TaskOutcome {
     },
     /// It was stopped, or the program ended.
     Cancelled {
-        /// What cancelled it.
         error: String,
     },
 }
@@ -152,7 +151,6 @@ pub struct ChildSession {
     pub tool_calls: u32,
     /// How many tasks it was given.
     pub n_tasks: u32,
-    /// Its current call.
     #[serde(default)]
     pub doing: Option<String>,
     /// How long its last task took, in milliseconds.

@@ -52,7 +52,6 @@ impl TestCommand {
 }
 
 impl TestCommandOrigin {
-    /// Describes the origin.
     pub fn describe(&self) -> String {
         match (self.source, &self.place) {
             (TestCommandSource::Configured, Some(place)) => {

@@ -63,7 +63,6 @@ impl TurnProfile {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "purpose", rename_all = "snake_case")]
 pub enum TurnPurpose {
-    /// Discusses the goal.
     RefineGoal {
         /// What the user said.
         said: String,
@@ -159,10 +158,7 @@ pub struct TurnOrder {
 #[serde(tag = "why", rename_all = "snake_case")]
 pub enum TurnRetryReason {
     /// The last one produced no document.
-    NoDocument {
-        /// What was missing.
-        reason: String,
-    },
+    NoDocument { reason: String },
     /// The document of the last one lacks something.
     AskedBack { reason: String },
     /// The user answered a question in the agent's text.

@@ -48,7 +48,6 @@ const CLI_TOOL_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
 /// The immediate result of a tool call.
 pub(super) enum ToolReply {
-    /// The answer.
     Now(ToolAnswer),
     /// The user was asked; the answer comes through [`Engine::answer_tool_call`].
     UserAsked,

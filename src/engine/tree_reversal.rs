@@ -24,7 +24,6 @@ use super::warnings::REFRESH_INDEX;
 pub struct CommitRepository {
     /// The repository; `None` if commits are off.
     pub git: Option<GitRepository>,
-    /// The approved branch.
     pub terms: CommitTarget,
 }
 

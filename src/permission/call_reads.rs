@@ -47,7 +47,6 @@ pub struct ReadTarget {
 pub enum SearchProgram {
     /// grep, and other programs that go through all files.
     Grep,
-    /// ripgrep and ag.
     Ripgrep,
     /// claude's own Grep tool.
     GrepTool,

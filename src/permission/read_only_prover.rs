@@ -108,7 +108,6 @@ enum WrapperArguments {
     Nothing,
     /// Paths that `find` prefixes with its own starting point: none of them looks like an option.
     Paths,
-    /// Any file names.
     Anything,
 }
 

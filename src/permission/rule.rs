@@ -12,9 +12,7 @@ use super::wildcard;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PermissionAction {
-    /// The call runs.
     Allow,
-    /// The user decides.
     Ask,
     /// The call does not run.
     Deny,
@@ -48,7 +46,6 @@ pub enum RuleLayer {
     BuiltIn,
     /// The user's rules for all repositories.
     Global,
-    /// The repository's rules.
     Project,
     /// The configuration file that the user named for this start.
     File,

@@ -25,7 +25,6 @@ pub struct TargetExplanation<'a> {
 /// What a missing rule about a text means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuleRelevance {
-    /// The call asks.
     Required,
     /// Nothing: only a rule that the user wrote about it counts.
     WrittenOnly,

@@ -11,7 +11,6 @@ use super::wildcard;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalMatcher {
-    /// This exact text.
     Exact(String),
     /// Everything that the pattern matches.
     Pattern(String),

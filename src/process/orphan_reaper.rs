@@ -105,7 +105,6 @@ pub async fn terminate_own_session(first: Duration, grace: Duration) -> Vec<Proc
 enum SessionScope {
     /// The session of this program.
     Own,
-    /// Any other session.
     Other,
 }
 

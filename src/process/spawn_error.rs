@@ -18,42 +18,26 @@ pub enum SpawnError {
     },
     /// The program was given by a path at which there is no file.
     #[error("there is no program at {}", path.display())]
-    NoSuchFile {
-        /// The absolute path.
-        path: PathBuf,
-    },
+    NoSuchFile { path: PathBuf },
     /// The file exists but is not executable.
     #[error("{} is not an executable file", path.display())]
-    NotExecutable {
-        /// The absolute path.
-        path: PathBuf,
-    },
+    NotExecutable { path: PathBuf },
     /// The file exists, but the interpreter in its first line does not.
     #[error("{} cannot be run: its interpreter or loader is missing", path.display())]
-    InterpreterMissing {
-        /// The absolute path.
-        path: PathBuf,
-    },
+    InterpreterMissing { path: PathBuf },
     /// The working directory is missing or not a directory.
     #[error("cannot start {program} in {}: there is no such directory", cwd.display())]
-    NoSuchDirectory {
-        program: String,
-        /// The requested directory.
-        cwd: PathBuf,
-    },
+    NoSuchDirectory { program: String, cwd: PathBuf },
     /// An argument or a variable contains a NUL byte, or all of them together are too long.
     #[error("cannot start {program} in {}: {what}", cwd.display())]
     BadArguments {
         program: String,
-        /// Its working directory.
         cwd: PathBuf,
         what: &'static str,
     },
-    /// The system refused.
     #[error("cannot start {program} in {}: {source}", cwd.display())]
     Refused {
         program: String,
-        /// Its working directory.
         cwd: PathBuf,
         /// The error of the system.
         source: io::Error,

@@ -11,7 +11,6 @@ use crate::domain::discussion::{
 /// Variables of `07_discuss.md`.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct DiscussVars {
-    /// The repository's root.
     pub root: String,
     /// The name of the speaker.
     pub name: String,

@@ -8,7 +8,6 @@ use super::PromptSource;
 /// The templates: one per phase, one for a lost session, one for discussions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromptTemplate {
-    /// Discusses the goal.
     RefineGoal,
     /// Asks for the plan.
     WritePlan,

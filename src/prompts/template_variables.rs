@@ -11,7 +11,6 @@ pub struct CommonVars {
     pub goal: String,
     /// The title of the goal.
     pub goal_title: String,
-    /// The repository's root.
     pub root: String,
     /// Whether the agent has this program's tools.
     pub tools: bool,
@@ -184,7 +183,6 @@ pub enum ExecuteTask {
 /// One commit of the run.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct CommitLine {
-    /// Its abbreviated hash.
     pub hash: String,
     /// The first line of its message.
     pub title: String,
@@ -205,7 +203,6 @@ pub struct RecoverVars {
     pub comments: Option<String>,
     /// The last finished step, such as `2. Add the parser`.
     pub last_step: Option<String>,
-    /// The open findings.
     pub open_findings: Vec<OpenFinding>,
     /// The complete prompt of the turn to do now.
     pub prompt: Option<String>,

@@ -51,7 +51,6 @@ pub type ScriptCommandId = u64;
 pub enum InboxEvent {
     /// A line of standard input, without its line end.
     Line(String),
-    /// Standard input ended.
     InputClosed,
     /// The process was told to terminate.
     Terminate,
@@ -98,7 +97,6 @@ pub struct ScriptRuntime {
 pub enum StdoutState {
     /// No write has failed.
     Open,
-    /// A write failed.
     Closed,
 }
 
@@ -147,7 +145,6 @@ impl ScriptRuntime {
         stage
     }
 
-    /// Sends one frame.
     pub fn send(&mut self, frame: &Value) {
         self.send_line(&frame.to_string());
     }
@@ -333,7 +330,6 @@ pub struct ScriptedFileChange {
     pub path: PathBuf,
     /// The current content; `None` if the file does not exist.
     pub before: Option<String>,
-    /// The new content.
     pub after: String,
 }
 

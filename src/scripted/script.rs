@@ -48,7 +48,6 @@ pub struct ScriptTurn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScriptTurnUses {
-    /// Once.
     #[default]
     Once,
     /// Every time it matches.
@@ -75,7 +74,6 @@ pub enum ScriptAction {
     Question(ScriptQuestion),
     /// Fails, or recovers after retries.
     Error(ScriptFailure),
-    /// Stays silent.
     Stall(ScriptStall),
     /// Ends the process in the middle of the turn.
     Exit(ScriptExit),
@@ -87,7 +85,6 @@ pub enum ScriptAction {
     Unsolicited(ScriptUnsolicitedTurn),
     /// Calls a tool of the host, through the server that the host registered.
     Tool(ScriptToolCall),
-    /// Reports token counts.
     Usage(ScriptUsage),
 }
 
@@ -264,10 +261,8 @@ pub enum ScriptFailureKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScriptFailureOutcome {
-    /// The turn fails.
     #[default]
     Fails,
-    /// The turn continues.
     Recovers,
 }
 

@@ -92,7 +92,6 @@ pub enum ScopedReadError {
         /// Why it is not text.
         why: &'static str,
     },
-    /// The system refused.
     #[error("cannot read {name:?}")]
     Io {
         /// The file name as it was given.

@@ -92,11 +92,7 @@ pub enum StoreError {
     },
     /// A value of the program itself cannot be stored in this file; this is a bug in the program.
     #[error("the value cannot be stored in {}: {reason}", path.display())]
-    Unserializable {
-        path: PathBuf,
-        /// Why serialization failed.
-        reason: String,
-    },
+    Unserializable { path: PathBuf, reason: String },
     /// Another program keeps a document locked.
     #[error("{} is held by another program for {seconds} seconds", path.display())]
     LockBusy {

@@ -18,9 +18,7 @@ const AGENTS_LABEL: &str = " the agent's text";
 pub struct ThreeWayTexts<'a> {
     /// The version that both started with.
     pub base: &'a str,
-    /// The user's version.
     pub yours: &'a str,
-    /// The agent's version.
     pub agents: &'a str,
 }
 

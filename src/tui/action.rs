@@ -19,7 +19,6 @@ use crate::tui::transcript::TruncatedToolCall;
 pub enum Action {
     /// An event for the log and the run.
     Event(Event),
-    /// Ends the program.
     Quit(QuitStep),
     /// Suspends the program (Ctrl+Z).
     Suspend,
@@ -36,7 +35,6 @@ pub enum Action {
     },
     /// The user has finished editing `plan.md` by hand: read it, then answer question `id` with `then`.
     EditingDone {
-        /// The open question.
         id: u32,
         then: EditFollowUp,
     },
@@ -44,7 +42,6 @@ pub enum Action {
     ShowDiff(DiffScope),
     /// Requests a preview of an undo or redo; answered by `Screen::on_undo_previews`.
     Undo(UndoRequest),
-    /// Starts a run.
     NewRun {
         /// The goal as the user typed it.
         goal: String,
@@ -81,7 +78,6 @@ pub enum Action {
     Revoke(u64),
     /// Gives an agent a task.
     GiveTask {
-        /// The agent's name.
         agent: String,
         prompt: String,
     },

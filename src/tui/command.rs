@@ -115,7 +115,6 @@ pub enum ScreenCommand {
     Scroll(ScrollMove),
     FocusComposer,
     LeaveComposer,
-    /// Suspend the program.
     Suspend,
     Quit,
     /// Show the key bindings.

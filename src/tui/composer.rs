@@ -180,7 +180,6 @@ impl TextComposer {
         std::mem::take(&mut self.unsaved_texts)
     }
 
-    /// Handles a key.
     pub fn on_key(&mut self, key: KeyEvent) -> ComposerKeyResult {
         let with_enter = KeyModifiers::ALT | KeyModifiers::SHIFT | KeyModifiers::CONTROL;
         let is_newline = match key.code {

@@ -156,10 +156,7 @@ pub enum ComposerDraft {
     /// The new text of a line of the plan.
     Line,
     /// The topic of a discussion about a finding.
-    Topic {
-        /// The finding's number.
-        finding: u32,
-    },
+    Topic { finding: u32 },
     /// The reason for rejecting an agent's call.
     Refusal {
         /// The run's own number of the call.
@@ -175,7 +172,6 @@ pub enum ComposerDraft {
 }
 
 impl DialogChoice {
-    /// Creates a choice.
     pub fn new(key: char, label: &str, then: ChoiceAction) -> Self {
         Self {
             key,
@@ -278,7 +274,6 @@ impl ChoiceDialog {
         self
     }
 
-    /// Adds a choice.
     #[must_use]
     pub fn with_choice(mut self, key: char, label: &str, then: ChoiceAction) -> Self {
         self.choices

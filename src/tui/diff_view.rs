@@ -105,7 +105,6 @@ impl DiffView {
         Some(self.scope)
     }
 
-    /// Scrolls the text.
     pub fn scroll(&mut self, does: DiffAction) {
         let size = self.size;
         if let Some(DiffContent::Body(body)) = self.contents.get_mut(&self.scope) {

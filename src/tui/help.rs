@@ -33,9 +33,7 @@ pub enum HelpLine {
     Heading(String),
     Row {
         keys: String,
-        /// Its slash commands.
         names: &'static str,
-        /// Its description.
         does: &'static str,
     },
 }

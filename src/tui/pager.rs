@@ -295,7 +295,6 @@ impl TextPager {
         Line::from(spans)
     }
 
-    /// Scrolls the view.
     pub fn scroll(&mut self, to: ScrollMove) {
         self.scroll_view.scroll(to);
     }

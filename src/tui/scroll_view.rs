@@ -438,7 +438,6 @@ impl ScrollView {
             .map(|(mark, _)| *mark)
     }
 
-    /// Scrolls the view.
     pub fn scroll(&mut self, to: ScrollMove) {
         let page = self.height.saturating_sub(1).max(1);
         let last = self.last_first_row();

@@ -31,7 +31,6 @@ const MIN_SIMILARITY_PERCENT: usize = 45;
 /// How two texts are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ComparisonForm {
-    /// As a diff.
     #[default]
     Diff,
     SideBySide,

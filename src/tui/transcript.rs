@@ -146,7 +146,6 @@ impl Default for ChatTranscript {
 }
 
 impl ChatTranscript {
-    /// Applies an event.
     pub fn on_event(&mut self, at: UnixMillis, event: &Event) {
         if let Event::RunCreated(_) = event {
             // A new log starts: blocks of the previous one cannot be loaded again.

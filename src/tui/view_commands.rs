@@ -345,7 +345,6 @@ impl Screen {
         Vec::new()
     }
 
-    /// Removes a note.
     pub(super) fn remove_plan_note(
         &mut self,
         n: Option<u32>,
@@ -484,7 +483,6 @@ impl Screen {
         self.scroll_tab(self.focused_tab(), to);
     }
 
-    /// Scrolls a tab.
     pub(super) fn scroll_tab(&mut self, tab: TabKind, to: ScrollMove) {
         if tab != TabKind::Chat {
             if (tab, to) == (TabKind::Plan, ScrollMove::End) {

@@ -25,7 +25,6 @@ pub struct ClaudeLine {
 /// The kinds of lines.
 #[derive(Debug)]
 pub enum ClaudeFrame {
-    /// A turn starts.
     Init(InitFrame),
     /// The service failed; another attempt follows.
     Retry(ApiRetryFrame),
@@ -33,7 +32,6 @@ pub enum ClaudeFrame {
     PermissionDenied(PermissionDenialFrame),
     /// A text for the user.
     Notice(InformationalFrame),
-    /// A sub-agent started.
     TaskStarted(TaskStartFrame),
     /// A delta of a message that the model is writing.
     Stream(StreamEventFrame),
@@ -46,7 +44,9 @@ pub enum ClaudeFrame {
     /// A request of the CLI.
     ControlRequest(ControlRequestFrame),
     /// The CLI no longer waits for an answer.
-    CancelRequest { request_id: String },
+    CancelRequest {
+        request_id: String,
+    },
     /// An answer of the CLI, or the echo of our own answer.
     ControlResponse(ControlResponseFrame),
     /// What happened to a user line.
@@ -56,9 +56,13 @@ pub enum ClaudeFrame {
     /// A known type that carries nothing of interest.
     Ignored,
     /// A type that is unknown to this program.
-    Unknown { kind: String },
+    Unknown {
+        kind: String,
+    },
     /// Not a frame of the protocol.
-    Malformed { problem: String },
+    Malformed {
+        problem: String,
+    },
 }
 
 /// `system/init`.

@@ -46,7 +46,6 @@ enum ServerRequestKind {
     Questions(Vec<(String, String)>),
 }
 
-/// A parsed request.
 #[derive(Debug)]
 pub(super) enum ServerRequestOutcome {
     /// The user must answer; the event describes the request.
@@ -149,7 +148,6 @@ fn question_option(choice: CodexQuestionOption) -> AnswerOption {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ServerRequestContext<'a> {
     pub own_thread: Option<&'a str>,
-    /// The repository.
     pub cwd: &'a Path,
     /// The items of the turn; the request for a patch only refers to one of them.
     pub items: &'a OpenItems,

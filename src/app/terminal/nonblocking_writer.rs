@@ -80,7 +80,6 @@ impl NonblockingWriter {
         self.retry_at
     }
 
-    /// Drops everything unsent.
     pub fn discard_unsent(&mut self) {
         *self = Self::default();
     }

@@ -17,9 +17,7 @@ const MAX_REPLY_CHARS: usize = 40;
 /// The brightness of the terminal's background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TerminalBackground {
-    /// Needs dark text.
     Light,
-    /// Needs light text.
     Dark,
 }
 
@@ -125,7 +123,6 @@ enum ReplyPiece {
     Begin,
     Letter(char),
     Esc,
-    /// The terminator.
     End,
     Other,
 }

@@ -38,7 +38,6 @@ pub struct ReadOnlyTarget {
 /// The kind of a viewed run.
 #[derive(Debug)]
 enum ReadOnlyKind {
-    /// A finished run.
     Archived(Box<RunHistoryEntry>),
     /// The run that another instance works on.
     OtherInstance(LockHolder),

@@ -75,7 +75,6 @@ pub enum DiscussionEvent {
     CheckBegan {
         order: CheckOrder,
     },
-    /// The check ended.
     Checked {
         run: CheckRun,
     },

@@ -60,7 +60,6 @@ pub enum DecisionBasis {
     Consensus,
     /// The most votes.
     Vote,
-    /// The moderator's ruling.
     Moderator,
     /// There is no decision.
     None,
@@ -76,7 +75,6 @@ pub enum DiscussionStopReason {
     LostQuorum,
     /// All participants agreed before they read each other's speeches.
     Unanimous,
-    /// All participants agreed.
     Consensus,
     /// The moderator ended it.
     Moderator,
@@ -84,7 +82,6 @@ pub enum DiscussionStopReason {
     Stalemate,
     /// The maximum number of rounds was reached.
     MaxRounds,
-    /// The deadline passed.
     Deadline,
     ProgramEnded,
 }
@@ -96,7 +93,6 @@ pub enum VoteTieBreak {
     /// It was not needed, or did not help.
     #[default]
     None,
-    /// Confidence decided.
     Confidence,
 }
 

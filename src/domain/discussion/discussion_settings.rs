@@ -134,7 +134,6 @@ impl DiscussionSettings {
 }
 
 impl DiscussionMode {
-    /// All modes.
     pub const ALL: [Self; 3] = [Self::Debate, Self::Collaborative, Self::Jury];
 
     /// Returns the name used in the configuration.

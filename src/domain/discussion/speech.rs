@@ -86,7 +86,6 @@ pub enum SpeechErrorCode {
     /// It got no session of its own. It is not asked again, and no other participant replaces it.
     #[serde(rename = "E_SESSION")]
     Session,
-    /// Its CLI failed.
     #[serde(rename = "E_ADAPTER")]
     Adapter,
     /// It ended without any text.

@@ -59,7 +59,6 @@ impl TimelineTotals {
         self.waited
     }
 
-    /// Returns their times.
     pub fn wait_times(&self) -> &[(UnixMillis, UnixMillis)] {
         &self.waits
     }

@@ -92,7 +92,6 @@ impl HookSocket {
         }
     }
 
-    /// Answers a question.
     pub fn reply_to_call(&mut self, number: u64, text: String) {
         if let Some(answer) = self.pending_replies.remove(&number) {
             // The client may be gone.

@@ -20,7 +20,6 @@ const MAX_COMMAND_CHARS: usize = 60;
 pub struct RunningToolCall {
     /// One line: the command, the path, the query.
     pub title: String,
-    /// When it started.
     pub since: UnixMillis,
     /// How long ago it started.
     pub age: Duration,

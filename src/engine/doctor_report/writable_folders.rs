@@ -37,7 +37,6 @@ pub enum WriteTrial {
     Scratch,
 }
 
-/// Checks one folder.
 pub(super) fn check_folder(folder: &FolderCheck) -> Value {
     let place = nearest_existing_folder(&folder.path);
     let tried = match folder.trial {

@@ -35,7 +35,6 @@ pub enum CommitFailureKind {
     Hook(String),
     /// Git has no identity for commits.
     Identity,
-    /// Signing failed.
     Signing,
     /// Another git command has a lock.
     Lock,

@@ -32,7 +32,6 @@ pub enum SensitiveFileReader {
     Go,
     Php,
     Ruby,
-    /// Gradle and Maven.
     Jvm,
     Dotnet,
     /// A program that reads recipes, such as make.

@@ -27,7 +27,6 @@ use function_names::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeLanguage {
     Python,
-    /// JavaScript and TypeScript.
     JavaScript,
     Perl,
     Ruby,

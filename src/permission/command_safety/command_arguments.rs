@@ -10,7 +10,6 @@ use crate::permission::shell::ShellWord;
 pub struct CommandArguments<'a> {
     /// In order; a cluster such as `-rf` is two options.
     pub options: Vec<CommandOption<'a>>,
-    /// In order.
     pub operands: Vec<CommandOperand<'a>>,
 }
 

@@ -33,7 +33,6 @@ pub enum EditKind {
 /// How a grapheme affects the end of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GraphemeKind {
-    /// It separates words.
     Blank,
     /// It is part of a word.
     Letter,
@@ -42,7 +41,6 @@ pub enum GraphemeKind {
 }
 
 impl GraphemeKind {
-    /// Classifies a grapheme.
     pub fn classify(sign: &str) -> Self {
         if sign.chars().all(char::is_whitespace) {
             Self::Blank

@@ -30,7 +30,6 @@ pub enum PhasePathForm {
     Recent,
     /// The current phase and its number.
     Current,
-    /// The current phase.
     NameOnly,
 }
 

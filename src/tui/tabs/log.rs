@@ -55,7 +55,6 @@ const TIME_AND_NAME_COLUMNS: usize = 19;
 /// The list of events.
 #[derive(Debug, Default)]
 pub struct EventLogList {
-    /// The latest events.
     rows: VecDeque<EventLogRow>,
     /// The part of the log that `rows` covers.
     range: LogRange,

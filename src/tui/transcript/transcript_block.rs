@@ -167,7 +167,6 @@ fn truncate_text(text: &str) -> String {
 }
 
 impl TranscriptBlock {
-    /// Creates a block.
     pub fn new(who: BlockAuthor, content: BlockContent) -> Self {
         Self {
             author: who,

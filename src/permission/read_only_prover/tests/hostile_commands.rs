@@ -114,7 +114,6 @@ const AROUND: &[&str] = &[
     "find . -exec sh -c {q} \\;",
 ];
 
-/// Redirects that write.
 const WRITES: &[&str] = &["> out", ">> out", ">| out", "&> out", "2> out", "<> out"];
 
 fn put_into(template: &str, text: &str) -> String {

@@ -10,16 +10,18 @@ use crate::permission::shell::syntax_tree::{
 /// Where pieces are read; it decides what ends them and what quotes mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WordContext {
-    /// An unquoted word.
     Word,
-    /// Between double quotes.
     DoubleQuotes,
     /// The body of a here-document.
     HereDocument,
     /// After the operator of `${…}`, outside or inside of quotes.
-    Operand { is_quoted: bool },
+    Operand {
+        is_quoted: bool,
+    },
     /// After the `/` of `${name/…}`: like an operand, but a `/` ends it.
-    Pattern { is_quoted: bool },
+    Pattern {
+        is_quoted: bool,
+    },
     /// Between `((` and `))`.
     Arithmetic,
     /// Between `[` and `]` of an element.

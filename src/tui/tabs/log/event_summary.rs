@@ -20,7 +20,6 @@ pub enum EventCategory {
     Agent,
     /// The program checked or stored something.
     Program,
-    /// Something went wrong.
     Problem,
 }
 
