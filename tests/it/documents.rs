@@ -33,7 +33,11 @@ fn help(arguments: &[&str]) -> String {
 
 /// The sub-commands that the program lists.
 fn sub_commands() -> Vec<String> {
-    let help = help(&[]);
+    listed_commands(&help(&[]))
+}
+
+/// The names below `Commands:` in a help text.
+fn listed_commands(help: &str) -> Vec<String> {
     let list = help.split_once("Commands:\n").map_or("", |(_, list)| list);
     let list = list.split("\n\n").next().unwrap_or_default();
     let name = Regex::new(r"(?m)^  ([a-z][a-z-]*)").unwrap();
@@ -49,6 +53,58 @@ fn flags(arguments: &[&str]) -> BTreeSet<String> {
     flag.captures_iter(&help(arguments))
         .map(|captures| captures[1].to_owned())
         .collect()
+}
+
+/// Every path of sub-commands that the program lists, such as `permissions explain`.
+fn command_paths() -> Vec<Vec<String>> {
+    let mut paths = vec![Vec::new()];
+    let mut open = paths.clone();
+    while let Some(path) = open.pop() {
+        let arguments: Vec<&str> = path.iter().map(String::as_str).collect();
+        for name in listed_commands(&help(&arguments)) {
+            let below: Vec<String> = path.iter().cloned().chain([name]).collect();
+            open.push(below.clone());
+            paths.push(below);
+        }
+    }
+    paths
+}
+
+#[test]
+fn the_manual_pages_and_completions_have_every_flag_of_the_help() {
+    let folder = tempfile::tempdir().unwrap();
+    Command::cargo_bin("agent-collab")
+        .unwrap()
+        .args(["man", "--dir"])
+        .arg(folder.path())
+        .assert()
+        .success();
+    let file = |name: &str| {
+        std::fs::read_to_string(folder.path().join(name))
+            .unwrap_or_else(|error| panic!("{name}: {error}"))
+    };
+    let completions = ["agent-collab.bash", "_agent-collab", "agent-collab.fish"].map(file);
+    let paths = command_paths();
+    assert!(paths.len() > 30, "{paths:?}");
+    let mut complaints = Vec::new();
+    for path in &paths {
+        let arguments: Vec<&str> = path.iter().map(String::as_str).collect();
+        let page = format!("{}.1", [&["agent-collab"], arguments.as_slice()].concat().join("-"));
+        // In a page a hyphen is `\-`.
+        let text = file(&page).replace("\\-", "-");
+        for flag in flags(&arguments) {
+            if !text.contains(&flag) {
+                complaints.push(format!("{page} does not tell of {flag}"));
+            }
+            // fish writes a flag without its hyphens.
+            let name = flag.trim_start_matches('-');
+            let lacks = completions.iter().any(|completion| !completion.contains(name));
+            if lacks {
+                complaints.push(format!("a completion does not know {flag} of {page}"));
+            }
+        }
+    }
+    none(&complaints, "both come from the definition in src/cli.rs");
 }
 
 #[test]

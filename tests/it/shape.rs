@@ -65,7 +65,7 @@ fn every_file_says_first_what_it_is() {
         .collect();
     none(
         &silent,
-        "say in the first line what the file is, in the next what it refuses to know",
+        "say in the first line what the file does or has, in one plain sentence",
     );
 }
 

@@ -77,6 +77,7 @@ impl CommentsEntry {
     }
 }
 
+/// Draws the Comments tab: the findings and the one that is selected.
 pub fn draw(
     page: &mut ScrollView,
     texts: &DisplayDocuments,

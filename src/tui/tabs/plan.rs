@@ -31,6 +31,7 @@ use crate::tui::theme;
 use plan_view_state::{PlanViewState, first_body_line};
 use step_folding::{PlanPart, PlanPartKind};
 
+/// Draws the Plan tab: the plan with its steps and what the review found at its lines.
 pub fn draw(
     page: &mut ScrollView,
     (texts, reading, keymap): (&DisplayDocuments, &PlanViewState, &ActiveKeymap),

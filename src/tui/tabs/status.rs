@@ -52,6 +52,7 @@ pub struct AdapterSandboxView {
     pub by_protocol: String,
 }
 
+/// Draws the Status tab: the run, its agents, steps and limits.
 pub fn draw(
     page: &mut ScrollView,
     frame: &mut Frame,
