@@ -120,7 +120,7 @@ pub struct CommandSafetySettings {
     pub blocked_patterns: Vec<String>,
     /// Phrases that make a command one to confirm.
     pub confirm_patterns: Vec<String>,
-    /// Changed levels of built-in rules, by the rule's name; see [`builtin_rules`].
+    /// Changed levels of built-in rules, by the rule's name; see `builtin_rules`.
     pub builtin_levels: BTreeMap<String, BuiltinRuleLevel>,
     /// The repository's root, absolute: everything below it belongs to the project. `None` when it is unknown.
     pub root: Option<PathBuf>,
