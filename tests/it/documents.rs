@@ -89,7 +89,10 @@ fn the_manual_pages_and_completions_have_every_flag_of_the_help() {
     let mut complaints = Vec::new();
     for path in &paths {
         let arguments: Vec<&str> = path.iter().map(String::as_str).collect();
-        let page = format!("{}.1", [&["agent-collab"], arguments.as_slice()].concat().join("-"));
+        let page = format!(
+            "{}.1",
+            [&["agent-collab"], arguments.as_slice()].concat().join("-")
+        );
         // In a page a hyphen is `\-`.
         let text = file(&page).replace("\\-", "-");
         for flag in flags(&arguments) {
@@ -98,7 +101,9 @@ fn the_manual_pages_and_completions_have_every_flag_of_the_help() {
             }
             // fish writes a flag without its hyphens.
             let name = flag.trim_start_matches('-');
-            let lacks = completions.iter().any(|completion| !completion.contains(name));
+            let lacks = completions
+                .iter()
+                .any(|completion| !completion.contains(name));
             if lacks {
                 complaints.push(format!("a completion does not know {flag} of {page}"));
             }
