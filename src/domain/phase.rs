@@ -46,7 +46,7 @@ impl Phase {
         Self::Cancelled,
     ];
 
-    /// The phase's name as in files, screens and events.
+    /// The phase's name as in files and events.
     pub fn name(self) -> &'static str {
         match self {
             Self::Init => "INIT",
@@ -58,6 +58,19 @@ impl Phase {
             Self::Execute => "EXECUTE",
             Self::Done => "DONE",
             Self::Cancelled => "CANCELLED",
+        }
+    }
+
+    /// The phase's name on screens and in text for people.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Init | Self::RefineGoal => "Goal",
+            Self::WritePlan => "Plan",
+            Self::Review | Self::Respond => "Review",
+            Self::Approved => "Approve",
+            Self::Execute => "Execute",
+            Self::Done => "Done",
+            Self::Cancelled => "Cancelled",
         }
     }
 

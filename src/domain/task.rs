@@ -194,7 +194,7 @@ impl TaskOrder {
             None => "a task that only reads",
         };
         format!(
-            "{} is given {what}: {}",
+            "{} gets {what}: {}",
             self.short_name(),
             self.description
         )

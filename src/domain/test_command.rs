@@ -62,7 +62,7 @@ impl TestCommandOrigin {
             (TestCommandSource::Configured, Some(place)) => {
                 format!("from {}", clean_to_one_line(place))
             }
-            (TestCommandSource::Configured, None) => "as configured".to_owned(),
+            (TestCommandSource::Configured, None) => "from your settings".to_owned(),
             (TestCommandSource::Detected, Some(place)) => {
                 format!("detected in {}", clean_to_one_line(place))
             }
@@ -97,7 +97,7 @@ mod tests {
             "from config.toml",
         );
         // Records of earlier versions name no place.
-        check(TestCommandSource::Configured, None, "as configured");
+        check(TestCommandSource::Configured, None, "from your settings");
     }
 
     #[test]

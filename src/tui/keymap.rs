@@ -39,7 +39,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::Go,
         [
             "/go",
-            "release the turn that waits, or confirm the goal (Enter does what the open dialog says)",
+            "Send the waiting turn, or confirm the goal",
             "go",
         ],
     ),
@@ -50,7 +50,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::AutoGate,
         [
             "/auto",
-            "let turns follow each other without asking",
+            "Switch to Auto: send turns without asking",
             "auto",
         ],
     ),
@@ -61,7 +61,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::ManualGate,
         [
             "/pause, /manual",
-            "let the running turn end, the next one waits for you",
+            "Switch to Manual: the next turn waits for you",
             "pause",
         ],
     ),
@@ -72,7 +72,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::InterruptTurn,
         [
             "/interrupt",
-            "interrupt the turn or the first test run, and stay",
+            "Interrupt the turn or the first test run",
             "interrupt",
         ],
     ),
@@ -83,20 +83,20 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::StopToGoal,
         [
             "/stop",
-            "stop: interrupt and go back to the goal; files and commits stay",
+            "Stop and return to the goal (files and commits stay)",
             "stop",
         ],
     ),
     slash_only(
         "/steer TEXT",
-        "say something to the agent in the middle of its turn, which goes on",
+        "Message the agent during its turn",
     ),
-    slash_only("/approve", "execute the approved plan"),
-    slash_only("/changes TEXT", "have the approved plan changed first"),
-    slash_only("/allow", "allow the agent's call that waits, this once"),
+    slash_only("/approve", "Run the approved plan"),
+    slash_only("/changes TEXT", "Ask for changes to the approved plan"),
+    slash_only("/allow", "Allow the waiting request once"),
     slash_only(
         "/reject [TEXT]",
-        "refuse the agent's call that waits and end its turn; with a text, the agent is told it and goes on",
+        "Deny the waiting request and end the turn, or say why and continue",
     ),
     bind_keys(
         "permissions",
@@ -105,33 +105,33 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::ShowApprovals,
         [
             "/permissions",
-            "what you approved for more than one call, to be taken back",
+            "List and remove your standing approvals",
             "",
         ],
     ),
     slash_only(
         "/task AGENT TEXT",
-        "give a task to an agent of its own, beside the run; `@AGENT TEXT` does the same",
+        "Give a task to a separate agent (or write `@AGENT TEXT`)",
     ),
     slash_only(
         "/agent [NAME]",
-        "the agents: what each is for and may do, and what can be done with it now",
+        "List the agents and what each may do",
     ),
     slash_only(
         "/sessions",
-        "the sessions of tasks, to be read; one that runs can be stopped",
+        "List task sessions, read or stop one",
     ),
     slash_only(
         "/discuss [PRESET] TOPIC",
-        "have several agents discuss a question in rounds and decide it; alone it shows the board",
+        "Let several agents discuss and decide a question (no topic: show the board)",
     ),
     slash_only(
         "/budget [PRESET]",
-        "what a discussion would be given, who would take part and how; nothing is started",
+        "Preview a discussion: participants and their limits",
     ),
     slash_only(
         "/diagnose",
-        "what everything stands on here: CLIs, git, configuration, environment; nothing is started",
+        "Check CLIs, git and settings",
     ),
     bind_keys(
         "discuss-finding",
@@ -140,7 +140,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::Discuss(DiscussionScreenCommand::DiscussFinding),
         [
             "/discuss-finding",
-            "have the finding that is pointed at discussed; the reviewer is told what it comes to",
+            "Discuss the selected finding and tell the reviewer the result",
             "",
         ],
     ),
@@ -151,7 +151,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::Discuss(DiscussionScreenCommand::Stop),
         [
             "/discuss-stop",
-            "stop the discussion that runs; what was said stays",
+            "Stop the discussion (what was said stays)",
             "",
         ],
     ),
@@ -162,7 +162,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::Discuss(DiscussionScreenCommand::Resume),
         [
             "/discuss-on",
-            "go on with the discussion that was stopped, was cut off or failed, after its last finished round",
+            "Continue a stopped or failed discussion after its last finished round",
             "",
         ],
     ),
@@ -171,7 +171,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[],
         OutsideComposer,
         || ScreenCommand::Discuss(DiscussionScreenCommand::Export),
-        ["/minutes", "write the last discussion down as Markdown", ""],
+        ["/minutes", "Export the last discussion as Markdown", ""],
     ),
     bind_keys(
         "board",
@@ -180,7 +180,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::Discuss(DiscussionScreenCommand::ShowBoard),
         [
             "/board",
-            "show the board of a discussion: who said what in which round, and what came of it",
+            "Show the board of a discussion",
             "board",
         ],
     ),
@@ -191,7 +191,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::Discuss(DiscussionScreenCommand::Quote),
         [
             "/quote",
-            "put the result of the last discussion into the composer, for the next turn",
+            "Quote the last discussion's result in the composer",
             "",
         ],
     ),
@@ -202,22 +202,22 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::Discuss(DiscussionScreenCommand::Settle),
         [
             "/settle",
-            "settle the finding that is pointed at by what its discussion came to",
+            "Resolve the selected finding with its discussion",
             "",
         ],
     ),
-    slash_only("/todos", "what the agents have written down to do"),
+    slash_only("/todos", "Show the agents' todo lists"),
     slash_only(
         "/answer CHOICE",
-        "answer the open question by a word (below)",
+        "Answer the open question with a word (below)",
     ),
-    slash_only("/goal TEXT", "give the goal, or confirm it in your words"),
+    slash_only("/goal TEXT", "Set the goal, or confirm it in your words"),
     bind_keys(
         "cancel",
         &[],
         Anywhere,
         || ScreenCommand::CancelRun,
-        ["/cancel", "give the run up", ""],
+        ["/cancel", "Cancel the run", ""],
     ),
     bind_keys(
         "edit",
@@ -226,7 +226,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::Edit(DocumentKind::Plan),
         [
             "/edit plan|comments|merge",
-            "edit the document, or the merge of the open conflict, in your editor",
+            "Edit a document or an open merge in your editor",
             "edit",
         ],
     ),
@@ -237,7 +237,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::Diff(DiffScope::All),
         [
             "/diff [N|plan]",
-            "show what the run changed, step N of it, or how the plan changed",
+            "Show the diff of the run, of step N, or of the plan",
             "diff",
         ],
     ),
@@ -248,7 +248,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::ViewFullText,
         [
             "/view",
-            "show the whole of what waits: prompt, call, question",
+            "Show the whole prompt, request or question",
             "view",
         ],
     ),
@@ -259,7 +259,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::ChooseRefiner(None),
         [
             "/refiner [planner|reviewer]",
-            "choose which agent talks with you about the goal",
+            "Choose who talks with you about the goal",
             "",
         ],
     ),
@@ -268,7 +268,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[letter_key('t')],
         OutsideComposer,
         || ScreenCommand::ToggleThinking,
-        ["/thinking", "fold or unfold what agents think", ""],
+        ["/thinking", "Fold or unfold the agents' thinking", ""],
     ),
     bind_keys(
         "copy",
@@ -277,7 +277,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::Copy,
         [
             "/copy",
-            "copy what is pointed at, else what is open: a text, a diff, a tab, the last answer",
+            "Copy the selection, or the open text, diff or tab",
             "",
         ],
     ),
@@ -288,7 +288,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::CopyCodeBlock,
         [
             "/copy-code",
-            "copy the last block of code of what is pointed at, else of what is open; again: the one above",
+            "Copy the last code block (again: the one above)",
             "",
         ],
     ),
@@ -299,7 +299,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::SelectAdjacent(SelectionMove::Next),
         [
             "/next-block",
-            "point at the next block of the chat, or the next finding",
+            "Select the next chat block or finding",
             "",
         ],
     ),
@@ -308,21 +308,21 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[letter_key(',')],
         OutsideComposer,
         || ScreenCommand::SelectAdjacent(SelectionMove::Previous),
-        ["/previous-block", "point at the block before", ""],
+        ["/previous-block", "Select the previous block", ""],
     ),
     bind_keys(
         "next-turn",
         &[letter_key(']')],
         OutsideComposer,
         || ScreenCommand::SelectAdjacent(SelectionMove::NextTurn),
-        ["/next-turn", "to the next turn", ""],
+        ["/next-turn", "Go to the next turn", ""],
     ),
     bind_keys(
         "previous-turn",
         &[letter_key('[')],
         OutsideComposer,
         || ScreenCommand::SelectAdjacent(SelectionMove::PreviousTurn),
-        ["/previous-turn", "to the turn before", ""],
+        ["/previous-turn", "Go to the previous turn", ""],
     ),
     bind_keys(
         "open",
@@ -331,7 +331,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::OpenSelection,
         [
             "/open",
-            "open or fold the call, the thinking, the finding or the event that is pointed at; of a step, open its diff",
+            "Open or fold the selection (for a step: its diff)",
             "",
         ],
     ),
@@ -342,7 +342,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::CycleFilter,
         [
             "/filter",
-            "list all findings, the open ones, those rejected, those settled; compare the plan with an earlier one",
+            "Filter the findings, or compare the plan with an earlier one",
             "",
         ],
     ),
@@ -353,7 +353,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::JumpToCounterpart,
         [
             "/jump",
-            "from the finding that is pointed at to its line of the plan, and back",
+            "Jump between a finding and its plan line",
             "",
         ],
     ),
@@ -364,7 +364,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::AddPlanNote(String::new()),
         [
             "/note [TEXT]",
-            "make a note on the line of the plan that is pointed at: reviewer and planner get it",
+            "Add a note for both agents to the selected plan line",
             "",
         ],
     ),
@@ -375,7 +375,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::RemovePlanNote(None),
         [
             "/unnote [N]",
-            "take back the note of the line that is pointed at, or note N",
+            "Remove the note on the selected line, or note N",
             "",
         ],
     ),
@@ -386,7 +386,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::RewritePlanLine,
         [
             "/rewrite",
-            "write the line of the plan that is pointed at anew, here; /edit opens all of it in your editor",
+            "Rewrite the selected plan line here",
             "",
         ],
     ),
@@ -397,7 +397,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::OpenInViewer(ExternalViewer::Editor),
         [
             "/editor",
-            "open what is pointed at, else what is open, in your editor (VISUAL, EDITOR)",
+            "Open the selection in your editor (VISUAL, EDITOR)",
             "",
         ],
     ),
@@ -406,14 +406,14 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[alt_key('l')],
         OutsideComposer,
         || ScreenCommand::OpenInViewer(ExternalViewer::Pager),
-        ["/pager", "the same in your pager (PAGER)", ""],
+        ["/pager", "Open the selection in your pager (PAGER)", ""],
     ),
     bind_keys(
         "needs-me",
         &[letter_key('!')],
         OutsideComposer,
         || ScreenCommand::GoToWaitingDialog,
-        ["/needs-me", "go to what needs you", ""],
+        ["/needs-me", "Go to what needs you", ""],
     ),
     bind_keys(
         "voices",
@@ -422,7 +422,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::ToggleChatArrangement,
         [
             "/voices",
-            "show planner and reviewer beside each other in a wide window, in the order in which they speak",
+            "Show planner and reviewer side by side (wide window)",
             "",
         ],
     ),
@@ -433,7 +433,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::OpenSearch,
         [
             "/find",
-            "find something in what is open: a tab, a long text, a diff; in Log, list the events that have it",
+            "Find text in the open tab, text or diff",
             "",
         ],
     ),
@@ -442,7 +442,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[letter_key('\\')],
         OutsideComposer,
         || ScreenCommand::ToggleSidePane,
-        ["/side", "show or hide the second pane of a wide window", ""],
+        ["/side", "Show or hide the second pane (wide window)", ""],
     ),
     bind_keys(
         "other-pane",
@@ -451,7 +451,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::TogglePaneFocus,
         [
             "/other-pane",
-            "give the keys to the other pane of a wide window, and back",
+            "Switch the keys to the other pane",
             "other pane",
         ],
     ),
@@ -460,56 +460,56 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[letter_key('1')],
         OutsideComposer,
         || ScreenCommand::Show(TabKind::Chat),
-        ["/chat", "show Chat", ""],
+        ["/chat", "Show Chat", ""],
     ),
     bind_keys(
         "show-plan",
         &[letter_key('2')],
         OutsideComposer,
         || ScreenCommand::Show(TabKind::Plan),
-        ["/tab plan", "show Plan", ""],
+        ["/tab plan", "Show Plan", ""],
     ),
     bind_keys(
         "show-comments",
         &[letter_key('3')],
         OutsideComposer,
         || ScreenCommand::Show(TabKind::Comments),
-        ["/comments", "show Comments", ""],
+        ["/comments", "Show Comments", ""],
     ),
     bind_keys(
         "show-log",
         &[letter_key('4')],
         OutsideComposer,
         || ScreenCommand::Show(TabKind::Log),
-        ["/log", "show Log; once more folds it", ""],
+        ["/log", "Show Log (again: fold it)", ""],
     ),
     bind_keys(
         "show-status",
         &[letter_key('5')],
         OutsideComposer,
         || ScreenCommand::Show(TabKind::Status),
-        ["/status", "show Status; once more folds it", ""],
+        ["/status", "Show Status (again: fold it)", ""],
     ),
     bind_keys(
         "next-tab",
         &[plain_key(KeyCode::Tab)],
         Anywhere,
         || ScreenCommand::NextTab,
-        ["/next", "the next tab", "tabs"],
+        ["/next", "Next tab", "tabs"],
     ),
     bind_keys(
         "tab-right",
         &[plain_key(KeyCode::Right)],
         OutsideComposer,
         || ScreenCommand::NextTab,
-        ["/next", "the next tab", ""],
+        ["/next", "Next tab", ""],
     ),
     bind_keys(
         "tab-left",
         &[plain_key(KeyCode::Left)],
         OutsideComposer,
         || ScreenCommand::PreviousTab,
-        ["/previous", "the tab before", ""],
+        ["/previous", "Previous tab", ""],
     ),
     bind_keys(
         "mode",
@@ -518,7 +518,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::Mode(None),
         [
             "/mode, /plan, /default, /auto-edit, /yolo",
-            "how much agents do without asking; the key goes through all but yolo",
+            "Set what agents may do without asking (the key skips Full access)",
             "",
         ],
     ),
@@ -527,14 +527,14 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[plain_key(KeyCode::PageUp)],
         Anywhere,
         || ScreenCommand::Scroll(ScrollMove::PageUp),
-        ["/up", "a page up", ""],
+        ["/up", "Page up", ""],
     ),
     bind_keys(
         "page-down",
         &[plain_key(KeyCode::PageDown)],
         Anywhere,
         || ScreenCommand::Scroll(ScrollMove::PageDown),
-        ["/down", "a page down", ""],
+        ["/down", "Page down", ""],
     ),
     bind_keys(
         "line-up",
@@ -543,7 +543,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::Scroll(ScrollMove::Up),
         [
             "/line-up",
-            "a line up; in Plan, Comments and Log, point at what stands above",
+            "Line up (in Plan, Comments and Log: select the one above)",
             "",
         ],
     ),
@@ -554,7 +554,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::Scroll(ScrollMove::Down),
         [
             "/line-down",
-            "a line down; in Plan, Comments and Log, point at what stands below",
+            "Line down (in Plan, Comments and Log: select the one below)",
             "",
         ],
     ),
@@ -563,14 +563,14 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[plain_key(KeyCode::Home)],
         OutsideComposer,
         || ScreenCommand::Scroll(ScrollMove::Top),
-        ["/top", "to the first line", ""],
+        ["/top", "Go to the first line", ""],
     ),
     bind_keys(
         "end",
         &[plain_key(KeyCode::End)],
         OutsideComposer,
         || ScreenCommand::Scroll(ScrollMove::End),
-        ["/end", "to the last line, and follow it", ""],
+        ["/end", "Go to the last line and follow it", ""],
     ),
     bind_keys(
         "write",
@@ -579,7 +579,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::FocusComposer,
         [
             "/write",
-            "write (Enter is an open dialog's, and opens what is pointed at)",
+            "Write in the composer",
             "write",
         ],
     ),
@@ -590,7 +590,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::LeaveComposer,
         [
             "/leave",
-            "leave the composer, so that letters are commands",
+            "Leave the composer, so that letters are commands",
             "commands",
         ],
     ),
@@ -601,7 +601,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::Theme(None),
         [
             "/theme [NAME]",
-            "show the themes, or take one of them; screen.theme of the configuration keeps it",
+            "List the themes, or use one",
             "",
         ],
     ),
@@ -612,7 +612,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::ToggleMouse,
         [
             "/mouse",
-            "leave the mouse to the terminal, or take it again (a drag with Shift held always selects text)",
+            "Give the mouse to the terminal, or take it back",
             "",
         ],
     ),
@@ -623,8 +623,8 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::ResumeRun,
         [
             "/resume",
-            "go on with the unfinished run; the key takes up the one of the history that is open",
-            "take up again",
+            "Resume the unfinished run, or the open one of the history",
+            "resume",
         ],
     ),
     bind_keys(
@@ -634,7 +634,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::ShowHistory,
         [
             "/history",
-            "list finished runs, open one to be read, take an unfinished one up again",
+            "List earlier runs, read one, or resume an unfinished one",
             "",
         ],
     ),
@@ -645,7 +645,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::ExportRun(ExportFormat::default()),
         [
             "/export [html|md]",
-            "write the run down as one page to show to others",
+            "Export a report of the run",
             "",
         ],
     ),
@@ -654,14 +654,14 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[letter_key('?'), plain_key(KeyCode::F(1))],
         Anywhere,
         || ScreenCommand::ShowHelp,
-        ["/help", "these keys", "help"],
+        ["/help", "Show these keys", "help"],
     ),
     bind_keys(
         "palette",
         &[ctrl_key('p'), letter_key(':')],
         Anywhere,
         || ScreenCommand::OpenPalette,
-        ["/palette", "find any of these by a few letters", "actions"],
+        ["/palette", "Find a command by a few letters", "actions"],
     ),
     bind_keys(
         "undo",
@@ -670,7 +670,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::Undo(UndoWish::Last),
         [
             "/undo [N]",
-            "undo the last step that changed something, or back to before step N",
+            "Undo the last step with changes, or all from step N on",
             "undo",
         ],
     ),
@@ -679,7 +679,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[ctrl_key('r')],
         OutsideComposer,
         || ScreenCommand::Undo(UndoWish::Redo),
-        ["/redo", "bring back what was undone last", ""],
+        ["/redo", "Redo what you undid last", ""],
     ),
     bind_keys(
         "redraw",
@@ -688,7 +688,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::Redraw,
         [
             "/redraw",
-            "draw everything anew, where another program wrote onto the screen",
+            "Redraw the screen",
             "",
         ],
     ),
@@ -697,7 +697,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[ctrl_key('z')],
         Anywhere,
         || ScreenCommand::Suspend,
-        ["/suspend", "to the background", ""],
+        ["/suspend", "Suspend to the background", ""],
     ),
     bind_keys(
         "quit",
@@ -706,7 +706,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::Quit,
         [
             "/quit",
-            "save and end; where something works it asks first, and once more leaves at once",
+            "Quit (asks if something is running, again: at once)",
             "quit",
         ],
     ),

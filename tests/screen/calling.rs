@@ -27,7 +27,7 @@ fn calls(notify: &str, variables: &[(&str, &str)], focus: &str) -> (usize, Vec<S
     let mut terminal = at_the_goal(&world, variables);
     let before = terminal.raw.len();
     terminal.type_blindly(&format!("a\r{focus}"));
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     terminal.type_keys("5");
     terminal.wait_for("run_");
     let after = String::from_utf8_lossy(&terminal.raw[before..]).into_owned();
@@ -174,7 +174,7 @@ fn what_is_copied_holds_no_secret_and_nothing_that_steers_a_terminal() {
     copy(&mut terminal, CTRL_Y);
     copy(&mut terminal, ALT_Y);
     terminal.type_keys("a");
-    terminal.wait_for("gate auto");
+    terminal.wait_for("Auto");
     terminal.type_keys(ENTER);
     terminal.wait_for("the review reached its cap");
     terminal.type_keys("2..");

@@ -40,15 +40,15 @@ fn a_whole_run_is_played_by_keys() {
     terminal.type_keys("2");
     terminal.wait_for("Task: Count open last lines");
     terminal.type_keys("1a");
-    terminal.wait_for("gate auto");
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Auto");
+    terminal.wait_for("Run this plan");
     terminal.type_keys("p");
-    terminal.wait_for("gate manual");
+    terminal.wait_for("Manual");
     terminal.type_keys("y");
     terminal.wait_for("works on step 1: release?");
     terminal.type_keys("a");
     refuse_and_say_why(&mut terminal);
-    terminal.wait_for("the run is over");
+    terminal.wait_for("Run finished");
     terminal.type_keys("5");
     terminal.wait_for("✓ 3   ");
     terminal.type_keys(CTRL_C);
@@ -65,7 +65,7 @@ fn a_finished_run_is_looked_at_and_its_last_step_undone_and_redone() {
     let_go_to_approval(&mut terminal);
     terminal.type_keys("y");
     refuse_and_say_why(&mut terminal);
-    terminal.wait_for("the run is over");
+    terminal.wait_for("Run finished");
     terminal.type_keys("d");
     terminal.wait_for("▤ diff [all]");
     terminal.wait_for("files  +");
@@ -153,18 +153,18 @@ fn what_a_stopped_step_left_is_not_called_yours() {
     terminal.wait_for("I to write");
     let_go_to_approval(&mut terminal);
     terminal.type_keys("y");
-    terminal.wait_for("stop, back to the goal");
+    terminal.wait_for("Stop, back to the goal");
     // In a list the letter goes back; here it asks what is meant.
     terminal.type_keys("b");
     terminal.wait_for("a plan is written anew");
     terminal.type_keys("y");
     terminal.wait_for("is this the goal");
     // Who stopped has the gate.
-    terminal.wait_for("gate manual");
+    terminal.wait_for("Manual");
     terminal.type_keys("a");
-    terminal.wait_for("gate auto");
+    terminal.wait_for("Auto");
     terminal.type_keys("g");
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     terminal.type_keys("v");
     terminal.wait_for("/ finds");
     terminal.wait_for("what step 2, which was stopped, left");
@@ -174,7 +174,7 @@ fn what_a_stopped_step_left_is_not_called_yours() {
         terminal.text()
     );
     terminal.type_keys(ESC);
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
 }
@@ -192,9 +192,9 @@ fn discuss(terminal: &mut Terminal) {
 /// Lets turns follow each other until the plan waits for its approval.
 fn let_go_to_approval(terminal: &mut Terminal) {
     terminal.type_keys("a");
-    terminal.wait_for("gate auto");
+    terminal.wait_for("Auto");
     terminal.type_keys(ENTER);
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
 }
 
 fn n_commits(world: &World) -> usize {
@@ -217,7 +217,7 @@ fn an_edit_of_the_plan_in_another_program_is_seen_and_makes_the_approval_stale()
     let edited = text.replace("1. [ ]", "1. [ ] Sing, then");
     assert_ne!(edited, text);
     std::fs::write(&plan, edited).unwrap();
-    terminal.wait_gone("execute the approved plan");
+    terminal.wait_gone("Run this plan");
     terminal.type_keys("2");
     terminal.wait_for("Sing, then");
     terminal.type_keys(CTRL_C);
@@ -248,14 +248,14 @@ fn ctrl_c_in_a_turn_ends_the_agents_and_keeps_the_run() {
     let world = World::new();
     let (mut terminal, folder) = in_a_turn(&world, &[]);
     terminal.type_keys(CTRL_C);
-    terminal.wait_for("leave, and end the turn?");
+    terminal.wait_for("Quit and end the turn?");
     terminal.wait_for("Enter: no, back");
     // Whoever stays has touched nothing.
     terminal.type_keys(ESC);
-    terminal.wait_gone("leave, and end the turn?");
+    terminal.wait_gone("Quit and end the turn?");
     assert!(!log_of(&world).contains("run.left"));
     terminal.type_keys(CTRL_C);
-    terminal.wait_for("leave, and end the turn?");
+    terminal.wait_for("Quit and end the turn?");
     terminal.type_keys("y");
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();
@@ -290,12 +290,12 @@ fn an_unfinished_run_goes_on_where_it_was() {
     terminal.wait_for("continue the unfinished run?");
     terminal.wait_for("in phase REVIEW");
     // What is decided about lies below the question.
-    terminal.wait_for("the plan is written: 3 steps");
+    terminal.wait_for("Plan written, 3 steps");
     terminal.type_keys("2");
     terminal.wait_for("Task: Count open last lines");
     terminal.type_keys("1y");
     terminal.wait_for("reviews the plan: release?");
-    terminal.wait_for("the plan is written: 3 steps");
+    terminal.wait_for("Plan written, 3 steps");
     terminal.type_keys(ENTER);
     terminal.wait_for("answers the review: release?");
     terminal.type_keys(CTRL_C);
@@ -328,7 +328,7 @@ fn an_unfinished_run_is_taken_up_at_once_where_that_is_asked_for() {
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();
     let mut terminal = world.open(&["--resume"]);
-    terminal.wait_for("no unfinished run is here");
+    terminal.wait_for("No unfinished run here.");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
 }

@@ -16,7 +16,7 @@ fn a_line_that_is_written_anew_in_place_is_an_edit_of_the_users() {
     let reviewer = Agent::new().review("[APPROVED]\n");
     let config = cast(&world, &talking().plan(PLAN), &reviewer, "");
     let mut terminal = begin(&world, &config);
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     let before = read(&world, "plan.md");
     // The title, then the line below it.
     terminal.type_keys("2..");
@@ -24,7 +24,7 @@ fn a_line_that_is_written_anew_in_place_is_an_edit_of_the_users() {
     terminal.type_keys("+");
     terminal.wait_for("of the plan. Enter: it stands there like this");
     terminal.type_keys(" Or two.\r");
-    terminal.wait_for("the plan is not the one that was reviewed");
+    terminal.wait_for("The plan changed after its review");
     assert_eq!(
         read(&world, "plan.md"),
         before.replace("One word.", "One word. Or two.")
@@ -37,7 +37,7 @@ fn a_paste_that_contains_the_end_of_a_paste_stays_a_paste() {
     let world = World::new();
     let config = cast(&world, &talking().plan(PLAN), &Agent::approving(), "");
     let mut terminal = begin(&world, &config);
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     terminal.type_keys("\x1b[200~please wait\x1b[201~ or \ry\x1b[201~");
     // The Enter in it sends nothing, and what comes behind it answers nothing.
     terminal.wait_for("please wait or");
@@ -69,7 +69,7 @@ fn a_clash_opens_the_editor_on_the_merge_and_its_result_counts() {
     let mine = read(&world, "plan.md").replace("One word", "My word");
     overwrite(&world, "plan.md", &mine);
     release(&fifo);
-    terminal.wait_for("plan.md was edited while the planner wrote it");
+    terminal.wait_for("plan.md was edited while the planner was writing it");
     terminal.wait_for("differs from yours by +1 −1");
     terminal.type_keys("v");
     terminal.wait_for("+Its word.");
@@ -90,7 +90,7 @@ fn a_clash_opens_the_editor_on_the_merge_and_its_result_counts() {
     });
     terminal.type_keys("both\r");
     terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     let plan = read(&world, "plan.md");
     assert!(plan.contains("My word.\nIts word.\n"), "{plan}");
     let kept = kept_of_conflicts(&world);
@@ -118,9 +118,9 @@ fn edited_by_hand(done: &str) -> usize {
     terminal.wait_for("THE EDITOR HAS plan.md");
     terminal.type_keys("2. [ ] Sing\r");
     terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
-    terminal.wait_for("you edit the plan by hand");
+    terminal.wait_for("You are editing the plan");
     terminal.type_keys(done);
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     assert!(read(&world, "plan.md").contains("2. [ ] Sing"));
     let n_reviews = read(&world, "events.jsonl")
         .matches("review.committed")
@@ -178,11 +178,11 @@ fn a_call_that_waited_at_a_kill_is_shown_as_expired_and_its_agent_is_told() {
     terminal.type_keys(ESC);
     terminal.wait_for("I to write");
     terminal.type_keys("a");
-    terminal.wait_for("gate auto");
+    terminal.wait_for("Auto");
     terminal.type_keys(ENTER);
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     terminal.type_keys("p");
-    terminal.wait_for("gate manual");
+    terminal.wait_for("Manual");
     terminal.type_keys("y");
     terminal.wait_for("works on step 1: release?");
     terminal.type_keys("a");

@@ -51,19 +51,19 @@ fn a_second_start_explains_itself_follows_the_run_and_takes_over() {
     let mut second = world.open_in(ROOT, &["--config", &config]);
     second.wait_for(&format!("read-only, process {} works here", first.pid()));
     second.wait_for("since 20");
-    second.wait_for("waits for its user");
+    second.wait_for("Waiting for its user");
     second.type_keys("g");
     second.wait_for("read-only: process");
     // The release of the first one is seen in the second one.
     first.type_keys(ENTER);
     first.wait_for("reviews the plan: release?");
-    second.wait_for("the plan is written: 3 steps");
+    second.wait_for("Plan written, 3 steps");
     second.type_keys("2");
     second.wait_for("Task: Count open last lines");
     second.type_keys("1");
     first.type_keys(CTRL_C);
     assert_eq!(first.wait_for_end().code(), Some(0));
-    second.wait_for("the other instance has ended");
+    second.wait_for("The other instance has exited");
     second.type_keys(ENTER);
     second.wait_for("continue the unfinished run?");
     second.type_keys("y");
@@ -83,7 +83,7 @@ fn an_instance_that_is_killed_is_seen_to_end() {
     second.wait_for("works here");
     first.signal(nix::sys::signal::Signal::SIGKILL);
     first.wait_for_end();
-    second.wait_for("the other instance has ended");
+    second.wait_for("The other instance has exited");
     second.type_keys("n");
     second.wait_for("read-only, nobody works here");
     second.type_keys("q");
@@ -104,7 +104,7 @@ fn looking_writes_nothing_and_needs_no_right_to_write() {
     let before = (everything(&world.repository()), everything(&world.home()));
     let mut terminal = world.open_in(ROOT, &["--view"]);
     terminal.wait_for("read-only, nobody works here");
-    terminal.wait_for("the plan is written: 3 steps");
+    terminal.wait_for("Plan written, 3 steps");
     for (key, text) in [
         ("2", "Task: Count open last lines"),
         ("3", "There is no review yet"),
@@ -164,7 +164,7 @@ fn a_finished_run_is_opened_from_the_screen_and_by_its_sub_command() {
     // One that the page of the start names is opened by a click, before any list of them was.
     terminal.click_on("2026-01-01");
     terminal.wait_for("read-only, a run of the history");
-    terminal.wait_for("step 3 is done");
+    terminal.wait_for("Step 3 done");
     terminal.type_keys(ESC);
     terminal.wait_for("write what shall be done");
     terminal.type_keys("/history");
@@ -174,15 +174,15 @@ fn a_finished_run_is_opened_from_the_screen_and_by_its_sub_command() {
     terminal.wait_for("2026-01-02 · damaged · it has no state.json");
     terminal.type_keys("3");
     terminal.wait_for("read-only, a run of the history");
-    terminal.wait_for("step 3 is done");
+    terminal.wait_for("Step 3 done");
     terminal.type_keys("x");
-    terminal.wait_for("read-only: this run lies in the history");
+    terminal.wait_for("read-only: This run is in the history");
     terminal.type_keys(ESC);
     terminal.wait_for("write what shall be done");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     let mut terminal = world.open_in(ROOT, &["history", "3"]);
-    terminal.wait_for("step 3 is done");
+    terminal.wait_for("Step 3 done");
     terminal.type_keys("q");
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();
@@ -242,7 +242,7 @@ fn a_command_from_another_terminal_is_carried_out_in_front_of_the_user() {
     };
     assert_eq!(send("approve"), Some(1));
     assert_eq!(send("go"), Some(0));
-    first.wait_for("`agent-collab send go` came");
+    first.wait_for("received `agent-collab send go`");
     first.wait_for("reviews the plan: release?");
     assert_eq!(send("quit"), Some(0));
     assert_eq!(first.wait_for_end().code(), Some(0));

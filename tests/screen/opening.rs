@@ -122,7 +122,7 @@ fn instructions_of_an_untrusted_repository_are_shown_before_the_first_goal_and_a
     .unwrap();
     let mut terminal = open(&world, &config);
     terminal.type_keys("A test\r");
-    terminal.wait_for("send AGENTS.md to the agents?");
+    terminal.wait_for("Send AGENTS.md to the agents?");
     terminal.wait_for("Be-brief-everywhere.");
     assert!(
         !world
@@ -134,7 +134,7 @@ fn instructions_of_an_untrusted_repository_are_shown_before_the_first_goal_and_a
     terminal.type_keys("w");
     terminal.wait_gone("send AGENTS.md");
     terminal.type_keys(ENTER);
-    terminal.wait_for("send AGENTS.md to the agents?");
+    terminal.wait_for("Send AGENTS.md to the agents?");
     terminal.type_keys("u");
     terminal.wait_for("is this the goal");
     terminal.type_keys("5");

@@ -77,7 +77,7 @@ pub fn confirm(world: &World, config: &Path) -> Terminal {
 pub fn begin(world: &World, config: &Path) -> Terminal {
     let mut terminal = talk(world, config);
     terminal.type_keys("a");
-    terminal.wait_for("gate auto");
+    terminal.wait_for("Auto");
     terminal.type_keys(ENTER);
     terminal
 }
@@ -86,7 +86,7 @@ pub fn begin(world: &World, config: &Path) -> Terminal {
 pub fn left_at_the_approval(world: &World) -> PathBuf {
     let config = cast(world, &talking().plan(PLAN), &Agent::approving(), "");
     let mut terminal = begin(world, &config);
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     leave(terminal);
     config
 }

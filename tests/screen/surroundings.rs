@@ -247,7 +247,7 @@ fn a_start_says_who_is_not_logged_in_and_how_that_is_done() {
         "[adapters.claude]\nprogram = {claude:?}\n[adapters.codex]\nprogram = {codex:?}\n"
     ));
     let mut terminal = world.open(&[]);
-    terminal.wait_for("nobody is logged in at claude");
+    terminal.wait_for("You are not logged in to claude");
     terminal.wait_for("`claude auth login` does it");
     assert!(!terminal.text().contains("logged in at codex"));
     leave(terminal);
@@ -262,7 +262,7 @@ fn a_theme_that_is_chosen_is_there_at_the_next_start_and_one_that_cannot_be_kept
     let mut terminal = world.open(&[]);
     terminal.wait_for(" · main");
     terminal.type_keys("/theme nord\r");
-    terminal.wait_for("theme nord, kept in ~/.config/agent-collab/config.toml");
+    terminal.wait_for("Theme nord, saved in ~/.config/agent-collab/config.toml");
     let kept = "# mine\n[screen]\ntheme = \"nord\"\nmouse = true # clicks\n";
     assert_eq!(std::fs::read_to_string(&file).unwrap(), kept);
     terminal.type_keys(CTRL_C);

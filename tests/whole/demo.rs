@@ -50,23 +50,23 @@ fn every_scene_leads_to_its_question_and_on_until_over() {
         ("question", "the agent asks: Two words occur equally often"),
         (
             "arbitration",
-            "the review reached its cap with 3 findings open",
+            "Review limit reached, 3 findings open",
         ),
         ("no-document", "brought no document"),
         ("adapter-failed", "the turn failed (service)"),
         ("usage-limit", "waits for codex's usage limit until"),
         (
             "dirty-files",
-            "step 3 edited files that held uncommitted changes before it: README.md",
+            "Step 3 edited files with uncommitted changes: README.md",
         ),
         (
             "entry-points",
-            "step 1 changed what this program would run: tests/run.sh",
+            "Step 1 changed files that this program runs: tests/run.sh",
         ),
         ("tests-failed", "step 2: tests failed"),
         (
             "commit-failed",
-            "the commit of step 1 failed: the hook refuses the first commit",
+            "The commit of step 1 failed: the hook refuses the first commit",
         ),
     ] {
         play(&world, scene).ends(0).says(question);
@@ -101,7 +101,7 @@ fn scenes_can_be_put_together_in_one_demo() {
         .says("the agent asks")
         .says("reached its cap")
         .says("tests failed")
-        .says("the commit of step 1 failed");
+        .says("The commit of step 1 failed");
 }
 
 #[test]

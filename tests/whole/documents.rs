@@ -163,7 +163,7 @@ fn an_approval_beside_a_finding_that_weighs_is_put_to_the_user() {
         world.cast(&planner, &Agent::new().review(&review));
         let ran = world.run(&[]);
         ran.ends(3)
-            .complains("the reviewer approves the plan and leaves 1 finding open");
+            .complains("The reviewer approved the plan with 1 finding open");
         let text = world.read(".agent-collab/plan.md");
         assert!(text.contains("\nstatus: reviewing\n"), "{text}");
     }
@@ -184,9 +184,9 @@ fn a_review_that_lacks_something_is_asked_back_with_the_reason() {
     world
         .run(&[])
         .ends(0)
-        .says("asked back: the review names no finding")
+        .says("Asked back: the review names no finding")
         .says("unanswered: 2")
-        .says("asked back: the review says nothing of finding 1");
+        .says("Asked back: the review says nothing of finding 1");
     let state = world.state();
     assert_eq!(
         (&state["iteration"], &state["findings"]["reviews"]),

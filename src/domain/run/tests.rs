@@ -707,7 +707,7 @@ impl RunInvariants {
         }
         assert!(
             after.iteration <= after.iteration_limit(),
-            "iteration {} of {}",
+            "review {} of {}",
             after.iteration,
             after.iteration_limit()
         );
@@ -1834,7 +1834,7 @@ fn a_step_that_changed_nothing_is_done_by_the_users_word_alone() {
     let found = after_turn("It is there.", &[], &[]);
     assert_eq!(
         found,
-        "step 1 changed nothing; its agent says: It is there."
+        "Step 1 changed nothing. Its agent says: It is there."
     );
     let found = after_turn(
         "It is there.",
@@ -1843,7 +1843,7 @@ fn a_step_that_changed_nothing_is_done_by_the_users_word_alone() {
     );
     assert_eq!(
         found,
-        "changed nothing: it was true already, the user says Some(\"changed nothing\")"
+        "changed nothing: It was already done, the user says Some(\"changed nothing\")"
     );
     let found = after_turn(
         "It is there.",
@@ -1864,12 +1864,12 @@ fn a_step_that_changed_nothing_is_done_by_the_users_word_alone() {
 fn a_step_whose_agent_says_that_it_is_blocked_does_not_go_on() {
     for said in ["BLOCKED: no key", "Blocked: no key", "BLOCKED:** no key"] {
         let found = after_turn(said, &[], &[]);
-        assert_eq!(found, "step 1 is blocked, its agent says: no key");
+        assert_eq!(found, "Step 1 is blocked, its agent says: no key");
     }
     let found = after_turn("BLOCKED: no key", &["a.rs"], &[]);
     assert_eq!(
         found,
-        "step 1 is blocked, its agent says: no key; it changed 1 file all the same"
+        "Step 1 is blocked, its agent says: no key; it changed 1 file all the same"
     );
     let skipped = [answered(2, QuestionAnswer::SkipStep)];
     let found = after_turn("BLOCKED: no key", &["a.rs"], &skipped);

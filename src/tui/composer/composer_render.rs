@@ -160,7 +160,7 @@ impl TextComposer {
 
     /// Returns how many columns the folded line needs at least.
     pub fn min_folded_columns(&self, key: &str) -> usize {
-        text_width(key) + text_width("›  to write")
+        text_width(key) + text_width("› Press  to write")
     }
 
     /// Draws the single line that replaces the composer while it is not focused; `key` focuses it.
@@ -170,18 +170,18 @@ impl TextComposer {
             .lines()
             .iter()
             .find(|line| !line.trim().is_empty());
-        let long = format!("› {key} to write, / for commands");
+        let long = format!("› Press {key} to write, / for commands");
         let columns = usize::from(area.width);
         let line = match first {
             Some(line) => {
-                let text = format!("› {line}  (unsent; {key} goes on)");
+                let text = format!("› {line}  (draft, {key} continues)");
                 Line::styled(truncate_to_columns(&text, columns), theme::QUIET)
             }
             None => {
                 let hints = if text_width(&long) < columns {
                     long
                 } else {
-                    format!("› {key} to write")
+                    format!("› Press {key} to write")
                 };
                 Line::from(clickable_keys::hint_spans(
                     &truncate_to_columns(&hints, columns),

@@ -58,7 +58,8 @@ impl DiscussionViewState {
         let near = names().find(|name| is_typo(first, name))?;
         let is_meant = !topic.trim().is_empty() && names().all(|name| name != first);
         is_meant.then(|| {
-            format!("there is no preset {first}; did you mean {near}? A topic that begins with this word stands in quotation marks")
+            format!("There is no preset {first}. Did you mean {near}? Put a topic that starts with this word \
+            in quotation marks.")
         })
     }
 

@@ -109,15 +109,15 @@ fn tasks_that_go_on_after_the_end_of_a_run_are_told() {
     let seen = |state: &RunState| drawn(&mut not_writing(), (120, 40), Some(state));
     let all = seen(&state);
     assert!(
-        all.contains("the run is over · 1 task runs, 1 waits"),
+        all.contains("Run finished · 1 task runs, 1 waits"),
         "{all}"
     );
     state.children.remove(1);
     let one = seen(&state);
-    assert!(one.contains("the run is over · 1 task runs"), "{one}");
+    assert!(one.contains("Run finished · 1 task runs"), "{one}");
     assert!(!one.contains("1 task runs,"), "{one}");
     state.children.remove(0);
-    assert!(!seen(&state).contains("the run is over ·"));
+    assert!(!seen(&state).contains("Run finished ·"));
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn how_a_task_ended_is_told_by_its_name() {
     };
     screen.on_event(UnixMillis(0), &Event::TaskEnded(ended));
     let seen = drawn(&mut screen, (120, 40), Some(&state));
-    let told = "the task of explore#2 is completed: Two.";
+    let told = "Task of explore#2 completed: Two.";
     assert!(seen.contains(told), "{seen}");
 }
 

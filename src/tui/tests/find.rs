@@ -312,7 +312,7 @@ fn what_has_nothing_is_not_kept_and_esc_ends_the_search() {
     assert_eq!(screen.wanted_scrollback(), None);
     assert_eq!(
         found(&mut screen),
-        "find: zebq  nothing like it in what can be read of Chat"
+        "find: zebq  nothing like it in the readable part of Chat"
     );
 }
 
@@ -327,7 +327,7 @@ fn the_log_says_how_much_of_it_is_listed_and_reads_the_rest() {
     press(&mut screen, None, &["4", "<home>"]);
     let seen = drawn(&mut screen, (80, 24), None);
     assert!(
-        seen.contains("the last 1000 of 3214 events; PgUp here reads what came before"),
+        seen.contains("the last 1000 of 3214 events, PgUp here loads earlier ones"),
         "{seen}"
     );
     press(&mut screen, None, &["<pgup>"]);

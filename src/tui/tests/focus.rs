@@ -236,7 +236,7 @@ fn the_end_of_a_run_calls_whoever_looks_elsewhere() {
         .alert
         .as_ref()
         .map(|(_, text)| text.as_str());
-    assert_eq!(called, Some("the run is over: DONE"));
+    assert_eq!(called, Some("Run finished: DONE"));
 }
 
 #[test]

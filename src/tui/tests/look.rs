@@ -349,14 +349,14 @@ fn the_help_begins_with_what_is_about_the_tab_and_names_every_command_once() {
         "in Comments",
         "the screen",
         "the run",
-        "what waits for you",
-        "plan, review and changes",
-        "tasks and discussions",
+        "What waits for you",
+        "Plan, review and changes",
+        "Tasks and discussions",
         "moving",
         "the view",
-        "writing and copying",
+        "Writing and copying",
         "the program",
-        "where other keys work",
+        "Where other keys work",
     ];
     assert_eq!(headings, wanted, "{seen}");
     for binding in BINDINGS {
@@ -483,7 +483,7 @@ fn what_the_first_page_names_already_is_not_said_twice() {
     screen.on_start_error("codex is not on PATH\nhint: install it");
     let seen = drawn(&mut screen, (120, 40), None);
     assert_eq!(seen.matches("install it").count(), 1, "{seen}");
-    assert!(seen.contains("not yet, do first what stands above: codex is not on PATH"));
+    assert!(seen.contains("First fix this (see above): codex is not on PATH"));
     screen.on_start_error("no space left on the disk\nhint: make room");
     assert!(drawn(&mut screen, (120, 40), None).contains("hint: make room"));
 }
@@ -509,7 +509,7 @@ fn what_stops_a_run_is_seen_however_few_rows_there_are() {
     let names = ["✗ codex is not", "✗ claude is not", "✗ git knows no name"];
     let low = drawn(&mut screen, (40, 12), None);
     assert!(names.iter().all(|name| low.contains(name)), "{low}");
-    screen.on_notice("looking whether the agents are there …");
+    screen.on_notice("Checking the agents …");
     screen.on_start_error(
         "codex is not on PATH, claude is not on PATH, git knows no name for commits",
     );
@@ -524,7 +524,7 @@ fn what_stops_a_run_is_seen_however_few_rows_there_are() {
 #[test]
 fn a_word_takes_the_rows_that_it_needs() {
     let mut screen = with(&[]);
-    let word = "a paste of 2.0 MB was not taken: it does not fit, 256 KB are the most; put it in a file and name that with @";
+    let word = "a paste of 2.0 MB was not taken: it does not fit. The limit is 256 KB. Put it in a file and name that with @.";
     let keys = drawn(&mut screen, (80, 24), None);
     screen.show_toast(word);
     for (size, n_rows) in [((120, 40), 1), ((80, 24), 2), ((40, 20), 3), ((40, 12), 3)] {

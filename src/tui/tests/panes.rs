@@ -106,7 +106,7 @@ fn a_step_that_is_not_there_has_no_diff_and_what_runs_is_not_resumed() {
     );
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(
-        seen.contains("step 99 has changed nothing; those that have: "),
+        seen.contains("Step 99 changed nothing. Steps with changes: "),
         "{seen}"
     );
     assert!(screen.diff_view.is_none());
@@ -135,7 +135,7 @@ fn commands_that_have_nothing_to_do_are_offered_last_and_far_names_are_not_guess
     press(&mut screen, Some(&state), &["/zzz", "<enter>"]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(
-        seen.contains("/zzz is no command; /help lists all"),
+        seen.contains("/zzz is not a command. /help lists all."),
         "{seen}"
     );
     let mut screen = not_writing();
@@ -310,7 +310,7 @@ fn what_happens_in_the_chat_is_told_for_a_moment_to_whoever_looks_at_another_tab
     );
     press(&mut screen, Some(&state), &["3"]);
     assert!(
-        row(&mut screen).ends_with("✓ step 1 is done · 1 opens Chat"),
+        row(&mut screen).ends_with("✓ Step 1 done · 1 opens Chat"),
         "{}",
         row(&mut screen)
     );
@@ -581,7 +581,7 @@ fn the_log_lists_events_by_kind_and_letters_and_shows_all_of_the_one_pointed_at(
     );
     press(&mut screen, Some(&state), &["zzz"]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
-    assert!(seen.contains("None; = lists others."), "{seen}");
+    assert!(seen.contains("None. Press = for others."), "{seen}");
     press(&mut screen, Some(&state), &["<esc>"]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(seen.contains("the goal:"), "{seen}");
@@ -594,8 +594,8 @@ fn a_finished_run_is_read_in_all_tabs_without_a_way_to_change_it() {
     state.running = None;
     let mut screen = Screen::new(crate::tui::ScreenSettings {
         read_only: Some(crate::tui::ReadOnlyStatus {
-            badge: "a run of the history".to_owned(),
-            reason: "this run lies in the history; Esc goes back".to_owned(),
+            badge: "from the history".to_owned(),
+            reason: "This run is in the history; Esc goes back".to_owned(),
             owner_activity: crate::tui::OwnerActivity::Idle,
             resumable_run: None,
         }),

@@ -154,10 +154,10 @@ fn a_call_says_why_it_is_asked_then_what_is_asked_then_what_can_be_said() {
         let seen = drawn(&mut screen, size, Some(&state));
         let wanted = [
             " asks: ",
-            "asked because it leaves the",
+            "You are asked because it leaves the",
             "why, as the agent says",
             "npm install left-pad",
-            "allow it this once",
+            "Allow once",
         ];
         let from = seen.find(wanted[0]).unwrap();
         let places = wanted.map(|text| seen[from..].find(text));

@@ -98,7 +98,7 @@ fn a_step_that_is_done_opens_to_what_its_tests_said() {
         },
     ];
     let seen = told(&mut screen, &events);
-    let line = "▸ ✓ step 2 is done · tests passed · commit 0e78f21f test sum";
+    let line = "▸ ✓ Step 2 done · tests passed · commit 0e78f21f test sum";
     assert!(seen.contains(line) && !seen.contains("ok 1"), "{seen}");
     press(&mut screen, Some(&state(Phase::Execute)), &[",", " "]);
     let seen = told(&mut screen, &[]);
@@ -199,9 +199,9 @@ fn what_the_user_interrupted_is_not_told_as_done_or_failed() {
     ];
     let seen = told(&mut screen, &events);
     for line in [
-        "■ $ npm test  not run: you interrupted the turn",
+        "■ $ npm test  Not run: you interrupted the turn",
         "■ $ ls  ended with its turn",
-        "· the turn was interrupted",
+        "· Turn interrupted",
     ] {
         assert!(seen.contains(line), "{line}\n{seen}");
     }
@@ -236,7 +236,7 @@ fn the_gate_is_called_manual_when_it_is_and_by_itself() {
     ] {
         let mut screen = not_writing();
         let seen = told(&mut screen, &events);
-        let is_told = seen.contains("the gate is manual now");
+        let is_told = seen.contains("Now in Manual");
         assert_eq!(is_told, wanted, "{events:?}\n{seen}");
     }
 }
@@ -334,7 +334,7 @@ fn what_brought_no_document_is_answered_and_tried_again() {
     press(&mut screen, Some(&state), &["w"]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(
-        seen.contains("Enter: the planner tries again, with this"),
+        seen.contains("Tell the planner what to do, then it tries again"),
         "{seen}"
     );
     let done = press(&mut screen, Some(&state), &["awk, please", "<enter>"]);
@@ -391,7 +391,7 @@ fn in_the_smallest_window_a_dialog_makes_place_for_a_chat_that_is_scrolled_back(
     press(&mut screen, Some(&refining), &["<pgup>"]);
     let scrolled = seen(&mut screen);
     assert!(n_rows(&scrolled) >= 3, "{scrolled}");
-    assert!(scrolled.contains("is this the goal?"), "{scrolled}");
+    assert!(scrolled.contains("Is this the goal?"), "{scrolled}");
     press(&mut screen, Some(&refining), &["<end>"]);
     let end = seen(&mut screen);
     assert!(n_rows(&end) == 0 && end.contains("confirm it"), "{end}");
@@ -535,20 +535,20 @@ fn a_step_that_changed_nothing_is_told_as_over_and_quietly() {
     screen.on_time(NOW);
     let elsewhere = told(&mut screen, &[audit(&[]), recorded.clone()]);
     assert!(
-        elsewhere.contains("– step 2 is over: it changed nothing"),
+        elsewhere.contains("– Step 2 is over: it changed nothing"),
         "{elsewhere}"
     );
     press(&mut screen, Some(&state(Phase::Execute)), &["1"]);
     let seen = told(&mut screen, &[]);
     assert!(
-        seen.contains("– step 2 is over: it changed nothing"),
+        seen.contains("– Step 2 is over: it changed nothing"),
         "{seen}"
     );
     assert!(!seen.contains("✓ step 2"), "{seen}");
     let mut screen = not_writing();
     let passed = tests_ran(TestOutcome::Passed, "");
     let seen = told(&mut screen, &[audit(&["a.py"]), passed, recorded]);
-    assert!(seen.contains("✓ step 2 is done"), "{seen}");
+    assert!(seen.contains("✓ Step 2 done"), "{seen}");
 }
 
 #[test]

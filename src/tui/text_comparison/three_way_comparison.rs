@@ -56,7 +56,7 @@ impl StretchAuthor {
             Self::Nobody => None,
             Self::You => Some(("you changed this", theme::YOU)),
             Self::Agent => Some(("the agent changed this", theme::STRONG)),
-            Self::BothSame => Some(("both made the same of this", theme::GOOD)),
+            Self::BothSame => Some(("both made the same change", theme::GOOD)),
             Self::BothDifferent => Some(("both changed this", theme::WARNING)),
         }
     }

@@ -406,7 +406,7 @@ impl ToolCallCard {
                 ("and waits", theme::QUIET)
             }
             None if self.pending_request.is_some() => ("waits for you", theme::NEEDS_YOU),
-            None => ("runs", theme::QUIET),
+            None => ("running", theme::QUIET),
             Some(end) => (end.status.as_str(), self.sign().1),
         };
         let n_lines = self.n_lines().map(|n| pluralize(n, "line"));

@@ -50,7 +50,7 @@ fn play(name: &str, vendor: Vendor, notes: &mut Notes) {
     let name = vendor.cli().to_owned();
     let mut seat = world.execute_on_the_screen(&name);
     let shot = |what: &str| format!("{name}-{what}");
-    seat.see(&shot("push"), &["asks: ", PUSH, "allow it this once"]);
+    seat.see(&shot("push"), &["asks: ", PUSH, "Allow once"]);
     let gone = |text: &str, what: &str| !text.contains(&format!("┃ {what}"));
     seat.press("y", |text| gone(text, PUSH));
     let screen = seat.see(

@@ -114,7 +114,7 @@ fn the_tests_run_once_before_the_first_step_and_red_holds_nothing_up() {
     check(&mut world, found(run(3, &["a", "b"])), "begin step 1");
     let execution = world.run.state().execution.as_ref().unwrap();
     let told = execution.baseline.as_ref().unwrap().describe();
-    let expected = "before step 1: tests failed (exit 1): 3 passed, 2 failed, 0 skipped; failing: a, b; \
+    let expected = "Before step 1: tests failed (exit 1): 3 passed, 2 failed, 0 skipped; failing: a, b; \
         no step is asked to fix what fails already";
     assert_eq!(told, expected);
     // The same result once more is nobody's.
@@ -128,7 +128,7 @@ fn no_fix_turn_is_spent_on_what_failed_before() {
     assert_eq!(
         after_tests(&mut world, run(4, &["b"]), &["a.rs"]),
         "ask step 1: tests failed (exit 1): 4 passed, 1 failed, 0 skipped; \
-         nothing fails that did not fail before step 1: b"
+         no failures beyond those before step 1: b"
     );
     // The user may want it mended all the same.
     check(&mut world, answered(2, QuestionAnswer::Retry), "fix 1");
