@@ -77,7 +77,7 @@ impl TestBaseline {
         let told = if receipt.allows_next_step() {
             ""
         } else {
-            "(no step has to fix what already fails)"
+            " (no step has to fix what already fails)"
         };
         format!(
             "before step 1: {}{failing}{told}",
@@ -374,9 +374,7 @@ impl StepRecord {
         );
         match (self.decided, self.assessment()) {
             (Some(StepOverride::Skipped), _) => Some("was skipped"),
-            (Some(StepOverride::TestsInDoubt), _) => {
-                Some("was accepted with doubtful tests")
-            }
+            (Some(StepOverride::TestsInDoubt), _) => Some("was accepted with doubtful tests"),
             (_, StepAssessment::Unchanged) => Some(StepAssessment::CHANGED_NOTHING),
             (_, StepAssessment::Failing) => Some("was accepted with failing tests"),
             (_, StepAssessment::Committed | StepAssessment::Uncommitted) if is_tested => None,

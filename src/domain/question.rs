@@ -795,10 +795,7 @@ impl QuestionKind {
                 reason: ArbitrationReason::Cap,
                 open,
             } => {
-                format!(
-                    "Review limit reached, {} open",
-                    pluralize(*open, "finding")
-                )
+                format!("Review limit reached, {} open", pluralize(*open, "finding"))
             }
             Self::Arbitration {
                 reason: ArbitrationReason::Stall,

@@ -374,8 +374,7 @@ mod tests {
             uncounted: true,
             ..receipt(TestOutcome::Passed, None)
         };
-        let told =
-            "the tests passed, but no test was counted: before not counted; now no counts";
+        let told = "the tests passed, but no test was counted: before not counted; now no counts";
         assert_eq!(now.describe_test_doubt(None).as_deref(), Some(told));
         assert_eq!(
             now.describe_test_doubt(Some((&now, ReceiptSource::Baseline)))

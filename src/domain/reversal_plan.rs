@@ -222,10 +222,7 @@ impl PlanExecution {
     /// # Errors
     /// Says why nothing can come back.
     pub fn plan_redo(&self) -> Result<ReversalPlan, String> {
-        let undone = self
-            .undone
-            .last()
-            .ok_or("nothing to redo")?;
+        let undone = self.undone.last().ok_or("nothing to redo")?;
         let current = undone.current.iter();
         let steps = undone.records.iter().map(|record| (record.n, &record.text));
         let steps = steps.chain(current.map(|current| (current.n, &current.text)));

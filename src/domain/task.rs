@@ -193,11 +193,7 @@ impl TaskOrder {
             Some(_) => "a task",
             None => "a task that only reads",
         };
-        format!(
-            "{} gets {what}: {}",
-            self.short_name(),
-            self.description
-        )
+        format!("{} gets {what}: {}", self.short_name(), self.description)
     }
 
     /// The session's title.

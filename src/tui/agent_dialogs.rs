@@ -76,8 +76,7 @@ impl Screen {
     pub(super) fn show_agents(&mut self, name: &str, state: Option<&RunState>) -> Vec<Action> {
         let agents = &self.assist.agents;
         if agents.is_empty() {
-            return self
-                .show_toast("The agents are listed once the configuration is read.");
+            return self.show_toast("The agents are listed once the configuration is read.");
         }
         if name.is_empty() {
             let sheet = agent_list_dialog(agents, state);
@@ -88,7 +87,11 @@ impl Screen {
                 let sheet = agent_dialog(agent, state);
                 self.open_dialog(sheet)
             }
-            None => self.show_toast(&describe_unknown_agent(name, "known agents:", agents.iter())),
+            None => self.show_toast(&describe_unknown_agent(
+                name,
+                "known agents:",
+                agents.iter(),
+            )),
         }
     }
 
@@ -201,11 +204,7 @@ fn agent_dialog(agent: &AgentEntry, state: Option<&RunState>) -> ChoiceDialog {
     sheet.full_text = Some((title, whole));
     if agent.accepts_tasks() {
         let text = format!("@{} ", agent.name);
-        sheet = sheet.with_choice(
-            't',
-            "Give it a task…",
-            ChoiceAction::FillComposer(text),
-        );
+        sheet = sheet.with_choice('t', "Give it a task…", ChoiceAction::FillComposer(text));
     }
     match planner_switch(agent, state) {
         Some((label, then)) => sheet.with_choice('p', label, then),

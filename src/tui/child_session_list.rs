@@ -27,8 +27,7 @@ impl Screen {
     pub(super) fn list_children(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let children = state.map_or(&[][..], |state| state.children.as_slice());
         if children.is_empty() {
-            return self
-                .show_toast("No tasks in this run yet. Give one with /task AGENT TEXT.");
+            return self.show_toast("No tasks in this run yet. Give one with /task AGENT TEXT.");
         }
         self.open_dialog(child_list_dialog(children))
     }

@@ -240,7 +240,7 @@ mod tests {
         );
         check(
             "Enter opens a session, Esc goes back.",
-            &["Enter opens the chosen one", "Esc goes back"],
+            &["Enter opens a session", "Esc goes back"],
         );
         check(" Plan · \\ hides it ", &["\\ hides it"]);
         check(

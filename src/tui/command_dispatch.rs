@@ -250,8 +250,7 @@ impl Screen {
             }
             (Some(state), text) if state.phase == Phase::RefineGoal => {
                 if state.running.is_some() || state.busy.is_some() || state.awaiting.is_some() {
-                    return self
-                        .show_toast("An agent is working on the goal. Interrupt it first.");
+                    return self.show_toast("An agent is working on the goal. Interrupt it first.");
                 }
                 self.composer_focus = ComposerFocus::Unfocused;
                 composer_target::confirm_goal(text)
@@ -294,7 +293,9 @@ impl Screen {
                     [] => "a key of its dialog".to_owned(),
                     choices => choices.join(", "),
                 };
-                self.show_toast(&format!("`{word}` is not an answer here. Answers: {choices}"))
+                self.show_toast(&format!(
+                    "`{word}` is not an answer here. Answers: {choices}"
+                ))
             }
         }
     }
@@ -383,9 +384,7 @@ impl Screen {
     /// Exports the run as one page.
     fn export_run(&mut self, form: ExportFormat, state: Option<&RunState>) -> Vec<Action> {
         if state.is_none() {
-            return self.show_toast(
-                "No run to export yet. /history lists earlier runs.",
-            );
+            return self.show_toast("No run to export yet. /history lists earlier runs.");
         }
         self.show_toast("Writing the page …");
         vec![Action::ExportRun(form)]

@@ -153,8 +153,7 @@ impl CommandPalette {
             ..inner
         };
         if found.is_empty() {
-            let text =
-                truncate_to_columns("  No command matches", usize::from(list.width));
+            let text = truncate_to_columns("  No command matches", usize::from(list.width));
             frame.render_widget(Line::styled(text, theme::QUIET), list);
         }
         (

@@ -90,7 +90,7 @@ impl ComposerAssist {
     pub(super) fn describe_unknown_name(&self, name: &str) -> String {
         match &self.files {
             FileListState::Loaded(files) if files.names.len() == files.n_all => {
-                format!("No agent or file is called {name}.")
+                format!("No agent or file is called {name}")
             }
             FileListState::Loaded(files) => {
                 format!(
@@ -99,7 +99,7 @@ impl ComposerAssist {
                 )
             }
             FileListState::NotRequested | FileListState::Requested => {
-                format!("No agent is called {name}.")
+                format!("No agent is called {name}")
             }
         }
     }

@@ -106,9 +106,9 @@ fn call_target(state: &RunState, draft: Option<ComposerDraft>) -> Option<Compose
         ComposerDraft::Pattern { of, scope } if of == call => {
             Some(ComposerTarget::ApprovalPattern(call, scope))
         }
-        ComposerDraft::Refusal { .. } | ComposerDraft::Pattern { .. } => Some(
-            ComposerTarget::Nobody("that request is no longer pending"),
-        ),
+        ComposerDraft::Refusal { .. } | ComposerDraft::Pattern { .. } => {
+            Some(ComposerTarget::Nobody("that request is no longer pending"))
+        }
         ComposerDraft::Note
         | ComposerDraft::Line
         | ComposerDraft::Topic { .. }
@@ -165,9 +165,7 @@ pub fn target_label(target: &ComposerTarget, refiner: Role, keymap: &ActiveKeyma
         }
         ComposerTarget::NextTurn(None) => "Add a message to the next turn".to_owned(),
         ComposerTarget::PlanChanges(_) => "Describe the changes you want".to_owned(),
-        ComposerTarget::MoreIterations(_) => {
-            "How many more reviews?".to_owned()
-        }
+        ComposerTarget::MoreIterations(_) => "How many more reviews?".to_owned(),
         ComposerTarget::RetryTurn(_, role) => {
             format!("Tell the {} what to do, then it tries again", role.name())
         }

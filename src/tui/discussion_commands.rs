@@ -83,9 +83,7 @@ impl Screen {
     fn start_discussion(&mut self, text: &str, state: Option<&RunState>) -> Vec<Action> {
         match (text, state) {
             ("", _) if !discussions_of_run(state).is_empty() => self.show_board(state),
-            ("", _) => {
-                self.show_toast("Write the question and the options after /discuss.")
-            }
+            ("", _) => self.show_toast("Write the question and the options after /discuss."),
             (text, _) => vec![Action::Discuss(self.talks.parse_topic(text))],
         }
     }
@@ -97,8 +95,10 @@ impl Screen {
             return self.explain_pointing("a finding");
         };
         if state.phase.is_final() {
-            return self.show_toast("The run is finished, so no reviewer gets the result. Ask anything else \
-            with /discuss.");
+            return self.show_toast(
+                "The run is finished, so no reviewer gets the result. Ask anything else \
+            with /discuss.",
+            );
         }
         self.show_toast("Choosing the participants …");
         vec![Action::PlanDiscussion(DiscussionTopic {
@@ -117,9 +117,9 @@ impl Screen {
     fn resume_discussion(&mut self, discussion: Option<&GroupDiscussion>) -> Vec<Action> {
         match discussion.filter(|each| each.can_resume()) {
             Some(discussion) => vec![Action::GoOnDiscussing(discussion.id().clone())],
-            None => {
-                self.show_toast("You can continue only a discussion that was stopped, was cut off or failed.")
-            }
+            None => self.show_toast(
+                "You can continue only a discussion that was stopped, was cut off or failed.",
+            ),
         }
     }
 

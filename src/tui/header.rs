@@ -336,7 +336,9 @@ fn describe_activity(
         let role = running.order.purpose.role();
         let adapter = state.session(role).map_or("", |session| &session.adapter);
         let who = match named {
-            AgentLabelForm::WithAdapter => format!("{} ({})", labels::role_title(role), to_one_line(adapter)),
+            AgentLabelForm::WithAdapter => {
+                format!("{} ({})", labels::role_title(role), to_one_line(adapter))
+            }
             AgentLabelForm::Alone | AgentLabelForm::Briefly | AgentLabelForm::WithTime => {
                 labels::role_title(role).to_owned()
             }
@@ -358,7 +360,7 @@ fn describe_activity(
                 format!("{who} {took}")
             }
             (None, ResultValidity::Yes) => {
-                format!("{who} {}  {took}", running.order.purpose.describe_progress())
+                format!("{who} {} {took}", running.order.purpose.describe_progress())
             }
             (_, ResultValidity::No) if named == AgentLabelForm::WithTime => {
                 format!("{who} stopping {took}")

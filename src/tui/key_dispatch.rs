@@ -126,7 +126,8 @@ impl Screen {
         if let Some(ComposerDraft::Note | ComposerDraft::Line) = self.draft {
             // The dialog asked for a text, so Enter must not send a turn here.
             let key = self.keymap().key_label("leave", ComposerFocus::Focused);
-            return self.show_toast_with_keys(&format!("Write your text first, or leave with {key}"));
+            return self
+                .show_toast_with_keys(&format!("Write your text first, or leave with {key}"));
         }
         if sheet.empty_composer_enter == EmptyComposerEnter::CarriesOutChoice {
             return self.confirm_choice(sheet, state);

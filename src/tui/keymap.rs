@@ -37,22 +37,14 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[letter_key('g')],
         OutsideComposer,
         || ScreenCommand::Go,
-        [
-            "/go",
-            "Send the waiting turn, or confirm the goal",
-            "go",
-        ],
+        ["/go", "Send the waiting turn, or confirm the goal", "go"],
     ),
     bind_keys(
         "auto",
         &[letter_key('a')],
         OutsideComposer,
         || ScreenCommand::AutoGate,
-        [
-            "/auto",
-            "Switch to Auto: send turns without asking",
-            "auto",
-        ],
+        ["/auto", "Switch to Auto: send turns without asking", "auto"],
     ),
     bind_keys(
         "pause",
@@ -87,10 +79,7 @@ pub const BINDINGS: &[KeyBinding] = &[
             "stop",
         ],
     ),
-    slash_only(
-        "/steer TEXT",
-        "Message the agent during its turn",
-    ),
+    slash_only("/steer TEXT", "Message the agent during its turn"),
     slash_only("/approve", "Run the approved plan"),
     slash_only("/changes TEXT", "Ask for changes to the approved plan"),
     slash_only("/allow", "Allow the waiting request once"),
@@ -113,14 +102,8 @@ pub const BINDINGS: &[KeyBinding] = &[
         "/task AGENT TEXT",
         "Give a task to a separate agent (or write `@AGENT TEXT`)",
     ),
-    slash_only(
-        "/agent [NAME]",
-        "List the agents and what each may do",
-    ),
-    slash_only(
-        "/sessions",
-        "List task sessions, read or stop one",
-    ),
+    slash_only("/agent [NAME]", "List the agents and what each may do"),
+    slash_only("/sessions", "List task sessions, read or stop one"),
     slash_only(
         "/discuss [PRESET] TOPIC",
         "Let several agents discuss and decide a question (no topic: show the board)",
@@ -129,10 +112,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         "/budget [PRESET]",
         "Preview a discussion: participants and their limits",
     ),
-    slash_only(
-        "/diagnose",
-        "Check CLIs, git and settings",
-    ),
+    slash_only("/diagnose", "Check CLIs, git and settings"),
     bind_keys(
         "discuss-finding",
         &[letter_key('&')],
@@ -178,11 +158,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[letter_key('#')],
         OutsideComposer,
         || ScreenCommand::Discuss(DiscussionScreenCommand::ShowBoard),
-        [
-            "/board",
-            "Show the board of a discussion",
-            "board",
-        ],
+        ["/board", "Show the board of a discussion", "board"],
     ),
     bind_keys(
         "quote",
@@ -297,11 +273,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[letter_key('.')],
         OutsideComposer,
         || ScreenCommand::SelectAdjacent(SelectionMove::Next),
-        [
-            "/next-block",
-            "Select the next chat block or finding",
-            "",
-        ],
+        ["/next-block", "Select the next chat block or finding", ""],
     ),
     bind_keys(
         "previous-block",
@@ -351,11 +323,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[letter_key('>')],
         OutsideComposer,
         || ScreenCommand::JumpToCounterpart,
-        [
-            "/jump",
-            "Jump between a finding and its plan line",
-            "",
-        ],
+        ["/jump", "Jump between a finding and its plan line", ""],
     ),
     bind_keys(
         "note",
@@ -384,11 +352,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[letter_key('+')],
         OutsideComposer,
         || ScreenCommand::RewritePlanLine,
-        [
-            "/rewrite",
-            "Rewrite the selected plan line here",
-            "",
-        ],
+        ["/rewrite", "Rewrite the selected plan line here", ""],
     ),
     bind_keys(
         "editor",
@@ -431,11 +395,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[ctrl_key('f')],
         Anywhere,
         || ScreenCommand::OpenSearch,
-        [
-            "/find",
-            "Find text in the open tab, text or diff",
-            "",
-        ],
+        ["/find", "Find text in the open tab, text or diff", ""],
     ),
     bind_keys(
         "side",
@@ -577,11 +537,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[letter_key('i'), plain_key(KeyCode::Enter)],
         OutsideComposer,
         || ScreenCommand::FocusComposer,
-        [
-            "/write",
-            "Write in the composer",
-            "write",
-        ],
+        ["/write", "Write in the composer", "write"],
     ),
     bind_keys(
         "leave",
@@ -599,11 +555,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[],
         Anywhere,
         || ScreenCommand::Theme(None),
-        [
-            "/theme [NAME]",
-            "List the themes, or use one",
-            "",
-        ],
+        ["/theme [NAME]", "List the themes, or use one", ""],
     ),
     bind_keys(
         "mouse",
@@ -643,11 +595,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[ctrl_key('s')],
         OutsideComposer,
         || ScreenCommand::ExportRun(ExportFormat::default()),
-        [
-            "/export [html|md]",
-            "Export a report of the run",
-            "",
-        ],
+        ["/export [html|md]", "Export a report of the run", ""],
     ),
     bind_keys(
         "help",
@@ -686,11 +634,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[ctrl_key('l')],
         Anywhere,
         || ScreenCommand::Redraw,
-        [
-            "/redraw",
-            "Redraw the screen",
-            "",
-        ],
+        ["/redraw", "Redraw the screen", ""],
     ),
     bind_keys(
         "suspend",

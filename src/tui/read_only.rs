@@ -150,7 +150,10 @@ impl Screen {
         self.is_dirty = true;
         let sheet = ChoiceDialog::new("free", "The other instance has exited")
             .until_closed()
-            .with_text("Nothing is running in this repository any more.", theme::PLAIN)
+            .with_text(
+                "Nothing is running in this repository any more.",
+                theme::PLAIN,
+            )
             .with_choice(
                 'y',
                 "Take over this run",

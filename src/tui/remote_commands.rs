@@ -186,10 +186,7 @@ mod tests {
         let mut screen = Screen::new(ScreenSettings::default());
         screen.set_toast("a word");
         let refused = screen.perform_remote_command("cancel", "", None);
-        assert_eq!(
-            refused,
-            Err("There is no run to cancel.".to_owned())
-        );
+        assert_eq!(refused, Err("There is no run to cancel.".to_owned()));
         assert_eq!(screen.toast.as_deref(), Some("a word"));
         let pointed_at = Some(("question 7".to_owned(), 2));
         screen.chosen_choice.clone_from(&pointed_at);

@@ -113,9 +113,9 @@ impl Screen {
         }
         keys.extend([
             if is_writing {
-                summary_key("Enter".to_owned(), "new goal", "next goal")
+                summary_key("Enter".to_owned(), "new goal", "new goal")
             } else {
-                summary_key(key("write"), "new goal", "next goal")
+                summary_key(key("write"), "new goal", "new goal")
             },
             summary_key(key("export"), "export a report", "report"),
             summary_key(key("quit"), "quit", "quit"),
@@ -227,8 +227,8 @@ fn describe_steps(
     let such: Vec<String> = such.map(|record| record.n.to_string()).collect();
     match such.as_slice() {
         [] => None,
-        [only] => Some((format!("step {only}"), 1)),
-        several => Some((format!("steps {}", several.join(", ")), several.len())),
+        [only] => Some((format!("Step {only}"), 1)),
+        several => Some((format!("Steps {}", several.join(", ")), several.len())),
     }
 }
 

@@ -57,7 +57,11 @@ impl Screen {
             (Some(sheet), _, _) => format!("? {name}: {}", sheet.title),
             (None, Some(running), _) => {
                 let purpose = &running.order.purpose;
-                format!("{name}: {} {}", role_title(purpose.role()), purpose.describe_progress())
+                format!(
+                    "{name}: {} {}",
+                    role_title(purpose.role()),
+                    purpose.describe_progress()
+                )
             }
             (None, None, Some(state)) => format!("{name}: {}", state.phase.label()),
             (None, None, None) => format!("{name}: agent-collab"),

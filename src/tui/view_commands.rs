@@ -72,10 +72,7 @@ impl Screen {
         let picked = picked.or_else(|| self.selected_merge_command(state));
         let key = |action| self.keymap().key_label(action, ComposerFocus::Unfocused);
         let (text, why) = match self.focused_tab() {
-            TabKind::Plan => (
-                document(&self.documents.plan),
-                "No plan yet.".to_owned(),
-            ),
+            TabKind::Plan => (document(&self.documents.plan), "No plan yet.".to_owned()),
             TabKind::Comments => (
                 document(&self.documents.comments),
                 "No comments yet.".to_owned(),
@@ -318,9 +315,7 @@ impl Screen {
     pub(super) fn explain_pointing(&mut self, at: &str) -> Vec<Action> {
         let key = |action| self.keymap().key_label(action, ComposerFocus::Unfocused);
         let (before, next) = (key("previous-block"), key("next-block"));
-        self.show_toast(&format!(
-            "Select {at} first with {before} and {next}."
-        ))
+        self.show_toast(&format!("Select {at} first with {before} and {next}."))
     }
 
     /// Adds a note to the selected line; without a text, lets the user write one.
@@ -363,8 +358,9 @@ impl Screen {
         };
         match state.notes.all().iter().rfind(is_meant) {
             Some(note) => vec![Action::Event(Event::NoteRemoved { n: note.n })],
-            None => self
-                .show_toast("No note here. Select its line, or name its number (/unnote 1)."),
+            None => {
+                self.show_toast("No note here. Select its line, or name its number (/unnote 1).")
+            }
         }
     }
 
@@ -381,8 +377,7 @@ impl Screen {
                 let of_finding = |(finding, _): &(&Finding, _)| finding.remark.n == n;
                 let found = open.into_iter().flatten().find(of_finding);
                 let Some((_, Some(line))) = found else {
-                    return self
-                        .show_toast(&format!("Finding {n} has no known line in the plan."));
+                    return self.show_toast(&format!("Finding {n} has no known line in the plan."));
                 };
                 self.plan_view = tabs::plan::plan_view_state::PlanViewState::default();
                 self.plan_view.select_line(line);

@@ -10,8 +10,8 @@ use crate::terminal::Terminal;
 fn open_demo(world: &World) -> Terminal {
     let folder = world.repository().join("demo");
     let mut terminal = world.open(&["demo", "--fast", "--dir", &folder.to_string_lossy()]);
-    terminal.wait_for("no model is called");
-    terminal.wait_for("is this the goal");
+    terminal.wait_for(" demo ");
+    terminal.wait_for("Is this the goal");
     // Letters are commands outside of the composer only.
     terminal.type_keys(ESC);
     terminal.wait_for("I to write");
@@ -20,7 +20,7 @@ fn open_demo(world: &World) -> Terminal {
 
 /// Refuses the agent's call that comes, in words: the agent goes on without.
 fn refuse_and_say_why(terminal: &mut Terminal) {
-    terminal.wait_for("asks: bash");
+    terminal.wait_for("Allow this command?");
     terminal.type_keys("w");
     terminal.wait_for("Why not?");
     terminal.type_keys("\x15not now");
@@ -33,10 +33,10 @@ fn a_whole_run_is_played_by_keys() {
     let world = World::new();
     let mut terminal = open_demo(&world);
     terminal.type_keys(ENTER);
-    terminal.wait_for("writes the plan: release?");
-    terminal.wait_for("V shows them all");
+    terminal.wait_for("Send the goal to the planner?");
+    terminal.wait_for(" lines · ");
     terminal.type_keys(ENTER);
-    terminal.wait_for("reviews the plan: release?");
+    terminal.wait_for("Send the plan to the reviewer?");
     terminal.type_keys("2");
     terminal.wait_for("Task: Count open last lines");
     terminal.type_keys("1a");
@@ -45,7 +45,7 @@ fn a_whole_run_is_played_by_keys() {
     terminal.type_keys("p");
     terminal.wait_for("Manual");
     terminal.type_keys("y");
-    terminal.wait_for("works on step 1: release?");
+    terminal.wait_for("Start step 1?");
     terminal.type_keys("a");
     refuse_and_say_why(&mut terminal);
     terminal.wait_for("Run finished");
@@ -76,30 +76,30 @@ fn a_finished_run_is_looked_at_and_its_last_step_undone_and_redone() {
     terminal.type_keys("q");
     terminal.wait_gone("▤ diff");
     terminal.type_keys("u");
-    terminal.wait_for("undo step 3?");
+    terminal.wait_for("Undo step 3?");
     terminal.type_keys("y");
-    terminal.wait_for("undo step 3, commit");
+    terminal.wait_for("Undo step 3, commit");
     assert_eq!(n_commits(&world), 5);
     // The same key goes back further; another one takes it back.
     terminal.type_keys("u");
-    terminal.wait_for("undo step 2?");
+    terminal.wait_for("Undo step 2?");
     terminal.type_keys(ESC);
-    terminal.wait_gone("undo step 2?");
+    terminal.wait_gone("Undo step 2?");
     terminal.type_keys(CTRL_R);
-    terminal.wait_for("redo step 3?");
+    terminal.wait_for("Redo step 3?");
     terminal.type_keys("y");
-    terminal.wait_for("redo step 3, commit");
+    terminal.wait_for("Redo step 3, commit");
     assert_eq!(n_commits(&world), 6);
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     // It can be taken back after a restart as well, and something else asked beside it.
     let folder = world.repository().join("demo");
     let mut terminal = world.open(&["demo", "--fast", "--dir", &folder.to_string_lossy()]);
-    terminal.wait_for("What is the goal?");
+    terminal.wait_for("Describe the goal");
     terminal.type_keys(ESC);
     terminal.wait_for("I to write");
     terminal.type_keys("u");
-    terminal.wait_for("undo step 3?");
+    terminal.wait_for("Undo step 3?");
     terminal.type_keys("y");
     // That it was undone once before is on the screen already.
     terminal.wait("the step taken back", |_| n_commits(&world) == 7);
@@ -119,10 +119,10 @@ fn a_question_is_discussed_on_its_board_and_the_result_goes_into_the_next_turn()
         terminal.text()
     );
     terminal.type_keys("e");
-    terminal.wait_for("written to");
+    terminal.wait_for("Written to");
     terminal.type_keys("\"");
     terminal.wait_for("[paste 1");
-    terminal.wait_for("say it to the");
+    terminal.wait_for("Message the");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     let written = world
@@ -148,7 +148,7 @@ fn what_a_stopped_step_left_is_not_called_yours() {
         &folder,
     ];
     let mut terminal = world.open(&scene);
-    terminal.wait_for("is this the goal");
+    terminal.wait_for("Is this the goal");
     terminal.type_keys(ESC);
     terminal.wait_for("I to write");
     let_go_to_approval(&mut terminal);
@@ -156,9 +156,9 @@ fn what_a_stopped_step_left_is_not_called_yours() {
     terminal.wait_for("Stop, back to the goal");
     // In a list the letter goes back; here it asks what is meant.
     terminal.type_keys("b");
-    terminal.wait_for("a plan is written anew");
+    terminal.wait_for("writes a new plan");
     terminal.type_keys("y");
-    terminal.wait_for("is this the goal");
+    terminal.wait_for("Is this the goal");
     // Who stopped has the gate.
     terminal.wait_for("Manual");
     terminal.type_keys("a");
@@ -167,9 +167,9 @@ fn what_a_stopped_step_left_is_not_called_yours() {
     terminal.wait_for("Run this plan");
     terminal.type_keys("v");
     terminal.wait_for("/ finds");
-    terminal.wait_for("what step 2, which was stopped, left");
+    terminal.wait_for("from stopped step 2");
     assert!(
-        !terminal.text().contains("changes of yours"),
+        !terminal.text().contains("Your uncommitted changes"),
         "{}",
         terminal.text()
     );
@@ -249,7 +249,7 @@ fn ctrl_c_in_a_turn_ends_the_agents_and_keeps_the_run() {
     let (mut terminal, folder) = in_a_turn(&world, &[]);
     terminal.type_keys(CTRL_C);
     terminal.wait_for("Quit and end the turn?");
-    terminal.wait_for("Enter: no, back");
+    terminal.wait_for("Enter: No, go back");
     // Whoever stays has touched nothing.
     terminal.type_keys(ESC);
     terminal.wait_gone("Quit and end the turn?");
@@ -279,32 +279,32 @@ fn an_unfinished_run_goes_on_where_it_was() {
     let world = World::new();
     let mut terminal = open_demo(&world);
     terminal.type_keys(ENTER);
-    terminal.wait_for("writes the plan: release?");
+    terminal.wait_for("Send the goal to the planner?");
     terminal.type_keys(ENTER);
-    terminal.wait_for("reviews the plan: release?");
+    terminal.wait_for("Send the plan to the reviewer?");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     let (root, config) = ("demo/wordstat", "demo/config.toml");
     let config = world.repository().join(config);
     let mut terminal = world.open_in(root, &["--config", &config.to_string_lossy()]);
-    terminal.wait_for("continue the unfinished run?");
+    terminal.wait_for("Resume the unfinished run?");
     terminal.wait_for("in phase REVIEW");
     // What is decided about lies below the question.
     terminal.wait_for("Plan written, 3 steps");
     terminal.type_keys("2");
     terminal.wait_for("Task: Count open last lines");
     terminal.type_keys("1y");
-    terminal.wait_for("reviews the plan: release?");
+    terminal.wait_for("Send the plan to the reviewer?");
     terminal.wait_for("Plan written, 3 steps");
     terminal.type_keys(ENTER);
-    terminal.wait_for("answers the review: release?");
+    terminal.wait_for("Send the review to the planner?");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();
     let left = terminal.text();
-    assert!(left.contains("saved: "), "{left}");
+    assert!(left.contains("Saved: "), "{left}");
     assert!(
-        left.contains("(in RESPOND); `agent-collab` goes on with it"),
+        left.contains("(Review). Run `agent-collab` to resume it"),
         "{left}"
     );
 }
@@ -314,14 +314,14 @@ fn an_unfinished_run_is_taken_up_at_once_where_that_is_asked_for() {
     let world = World::new();
     let mut terminal = open_demo(&world);
     terminal.type_keys(ENTER);
-    terminal.wait_for("writes the plan: release?");
+    terminal.wait_for("Send the goal to the planner?");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     let config = world.repository().join("demo/config.toml");
     let flags = ["--resume", "--config", &config.to_string_lossy()];
     let mut terminal = world.open_in("demo/wordstat", &flags);
-    terminal.wait_for("goal confirmed");
-    terminal.wait_for("writes the plan: release?");
+    terminal.wait_for("Goal confirmed");
+    terminal.wait_for("Send the goal to the planner?");
     // The dialog has the keys, not the composer.
     terminal.wait_for("I to write");
     terminal.type_keys(CTRL_C);

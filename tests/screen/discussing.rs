@@ -113,15 +113,15 @@ fn a_question_comes_before_any_goal_and_the_goal_follows_in_the_same_run() {
     let run = state(&world)["run"].clone();
     assert_eq!(state(&world)["phase"], "INIT");
     // The board itself, not the line of keys, which gives way to whatever is told: an `i` right behind an Esc is Alt+i.
-    terminal.wait_for("each alone");
+    terminal.wait_for("each on its own");
     terminal.type_keys(ESC);
-    terminal.wait_gone("each alone");
+    terminal.wait_gone("each on its own");
     leave(terminal);
     // A restart changes nothing of it.
     let mut terminal = open(&world, &config);
     terminal.wait_for("consensus: sqlite");
     terminal.type_keys("A test\r");
-    terminal.wait_for("is this the goal");
+    terminal.wait_for("Is this the goal");
     let after = state(&world);
     assert_eq!(
         (&after["run"], &after["goal"]["title"]),

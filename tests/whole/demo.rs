@@ -48,10 +48,7 @@ fn every_scene_leads_to_its_question_and_on_until_over() {
     let world = World::without_git();
     for (scene, question) in [
         ("question", "the agent asks: Two words occur equally often"),
-        (
-            "arbitration",
-            "Review limit reached, 3 findings open",
-        ),
+        ("arbitration", "Review limit reached, 3 findings open"),
         ("no-document", "brought no document"),
         ("adapter-failed", "the turn failed (service)"),
         ("usage-limit", "waits for codex's usage limit until"),
@@ -63,7 +60,7 @@ fn every_scene_leads_to_its_question_and_on_until_over() {
             "entry-points",
             "Step 1 changed files that this program runs: tests/run.sh",
         ),
-        ("tests-failed", "step 2: tests failed"),
+        ("tests-failed", "Step 2: tests failed"),
         (
             "commit-failed",
             "The commit of step 1 failed: the hook refuses the first commit",

@@ -30,9 +30,9 @@ impl TuiApp {
         };
         match granted {
             ApprovalDecisionResult::Applied => {}
-            ApprovalDecisionResult::NoLongerPending => self
-                .screen
-                .set_toast("That request is no longer pending."),
+            ApprovalDecisionResult::NoLongerPending => {
+                self.screen.set_toast("That request is no longer pending.")
+            }
             ApprovalDecisionResult::NotStored(why) => {
                 let word = format!("Not allowed yet: {why}");
                 self.screen.set_toast(&word);

@@ -35,7 +35,8 @@ impl TuiApp {
         let Some(occupied) = self.occupied.take() else {
             return Ok(None);
         };
-        self.screen.set_toast("Restoring the run from the history …");
+        self.screen
+            .set_toast("Restoring the run from the history …");
         // Nothing may write to the open run while its files move.
         let (engine, unfinished) = (self.engine.take(), self.wishes.unfinished);
         self.pending_start = Some(PendingRunStart::new(RunStartKind::Unfinished));

@@ -88,7 +88,8 @@ impl TuiApp {
             None => false,
         };
         if !stopped {
-            self.screen.set_toast("That discussion has already finished.");
+            self.screen
+                .set_toast("That discussion has already finished.");
         }
         self.show_updates()
     }
@@ -108,8 +109,7 @@ impl TuiApp {
 
     fn require_engine(&mut self) -> Option<&mut Engine> {
         if self.engine.is_none() {
-            self.screen
-                .set_toast("No run yet. Write the goal first.");
+            self.screen.set_toast("No run yet. Write the goal first.");
         }
         self.engine.as_mut()
     }

@@ -24,7 +24,10 @@ pub fn exit_message(state: &RunState, layout: &WorkdirLayout) -> Option<String> 
                 Phase::Execute => format!(", {done} of {} done", pluralize(all, "step")),
                 _ => String::new(),
             };
-            format!("Saved: {title} ({}{steps}). Run `agent-collab` to resume it.", phase.label())
+            format!(
+                "Saved: {title} ({}{steps}). Run `agent-collab` to resume it.",
+                phase.label()
+            )
         }
     })
 }

@@ -29,8 +29,7 @@ impl TuiApp {
         self.tasks.spawn_blocking(move || {
             let written = write_line(&plan, line, &was, &text);
             BackgroundResult::PlanLineWritten(
-                written
-                    .map_err(|why| format!("{name} was not changed: {why}. You wrote: {text}")),
+                written.map_err(|why| format!("{name} was not changed: {why}. You wrote: {text}")),
             )
         });
         Ok(None)

@@ -256,9 +256,10 @@ impl TuiApp {
         self.document_tracker = DocumentTracker::default();
         self.screen.on_documents(RunDocumentFiles::default());
         self.clear_scrollback();
-        self.screen
-            .on_notice("The unfinished run moves to the history when a new one starts. Until then /resume \
-            continues it, later /history does.");
+        self.screen.on_notice(
+            "The unfinished run moves to the history when a new one starts. Until then /resume \
+            continues it, later /history does.",
+        );
         Ok(None)
     }
 
@@ -405,8 +406,9 @@ impl TuiApp {
                 return Ok(Some(end));
             }
             if self.state().is_some_and(|state| state.refiner != refiner) {
-                self.screen
-                    .on_notice("This run has no reviewer. The planner talks with you about the goal.");
+                self.screen.on_notice(
+                    "This run has no reviewer. The planner talks with you about the goal.",
+                );
             }
         }
         if talk {

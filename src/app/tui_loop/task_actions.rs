@@ -275,7 +275,7 @@ mod tests {
             .collect();
         let told = story(&messages).to_markdown(None);
         assert!(
-            told.starts_with("*6 messages before this: "),
+            told.starts_with("*6 messages before this. "),
             "{}",
             &told[..80]
         );

@@ -10,9 +10,7 @@ use crate::domain::phase::Phase;
 pub fn notes_blocker(state: &RunState) -> Option<&'static str> {
     match state.phase {
         _ if state.plan.is_none() => Some("no plan yet"),
-        Phase::Execute => {
-            Some("the plan is running: stop the run first")
-        }
+        Phase::Execute => Some("the plan is running: stop the run first"),
         Phase::Done | Phase::Cancelled => Some("the run is finished"),
         Phase::Init
         | Phase::RefineGoal

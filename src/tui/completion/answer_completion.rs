@@ -169,9 +169,7 @@ fn describe_word(name: &str, kind: &QuestionKind, sheet: Option<&ChoiceDialog>) 
         (Some(choice), _) => choice.label.clone(),
         (None, Some(QuestionAnswer::CancelRun)) => "Cancel the run".to_owned(),
         (None, Some(QuestionAnswer::Stop)) => "Stop and return to the goal".to_owned(),
-        (None, Some(QuestionAnswer::RequestChanges { .. })) => {
-            "Ask for changes first".to_owned()
-        }
+        (None, Some(QuestionAnswer::RequestChanges { .. })) => "Ask for changes first".to_owned(),
         (None, Some(QuestionAnswer::MoreIterations { .. })) => "Allow N more reviews".to_owned(),
         (None, None) if name == "go" => "Send the turn".to_owned(),
         (None, _) => String::new(),

@@ -160,7 +160,7 @@ impl TextComposer {
 
     /// Returns how many columns the folded line needs at least.
     pub fn min_folded_columns(&self, key: &str) -> usize {
-        text_width(key) + text_width("› Press  to write")
+        text_width(key) + text_width("›  to write")
     }
 
     /// Draws the single line that replaces the composer while it is not focused; `key` focuses it.
@@ -170,7 +170,7 @@ impl TextComposer {
             .lines()
             .iter()
             .find(|line| !line.trim().is_empty());
-        let long = format!("› Press {key} to write, / for commands");
+        let long = format!("› {key} to write, / for commands");
         let columns = usize::from(area.width);
         let line = match first {
             Some(line) => {
@@ -181,7 +181,7 @@ impl TextComposer {
                 let hints = if text_width(&long) < columns {
                     long
                 } else {
-                    format!("› Press {key} to write")
+                    format!("› {key} to write")
                 };
                 Line::from(clickable_keys::hint_spans(
                     &truncate_to_columns(&hints, columns),

@@ -27,10 +27,7 @@ pub(super) fn build_dialog(
         ),
         ArbitrationReason::Stall => format!(
             "No progress in {}, {} open",
-            pluralize(
-                usize::try_from(state.stall).unwrap_or(usize::MAX),
-                "review"
-            ),
+            pluralize(usize::try_from(state.stall).unwrap_or(usize::MAX), "review"),
             pluralize(open, "finding")
         ),
         ArbitrationReason::ApprovedBeside => format!(

@@ -15,10 +15,6 @@ pub(super) fn build_dialog(id: u32, step: u32, changes: &[EntryPoint]) -> Choice
         &title,
         "None of it has run yet.",
         files.map(|point| (&*point.path, &*point.why)),
-        [(
-            'y',
-            "Allow the changes and run them",
-            QuestionAnswer::Allow,
-        )],
+        [('y', "Allow the changes and run them", QuestionAnswer::Allow)],
     )
 }

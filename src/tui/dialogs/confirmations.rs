@@ -70,9 +70,7 @@ pub fn force_pass(id: u32, open: usize) -> ChoiceDialog {
     build_confirmation(
         "force-pass",
         "Approve the plan without the reviewer?",
-        &format!(
-            "The review ends here with {findings} open. You can then run the plan."
-        ),
+        &format!("The review ends here with {findings} open. You can then run the plan."),
         ("Approve anyway", Action::Event(answered)),
     )
 }

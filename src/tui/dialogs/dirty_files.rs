@@ -59,8 +59,7 @@ pub(super) fn build_changed_by_tests_dialog(id: u32, step: u32, paths: &[String]
 
 /// Builds the dialog about files that changed while a step ran, but that no call of its agent accounts for.
 pub(super) fn build_unattributed_dialog(id: u32, step: u32, paths: &[String]) -> ChoiceDialog {
-    let title =
-        format!("Files changed during step {step}, apparently not by its agent");
+    let title = format!("Files changed during step {step}, apparently not by its agent");
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title)
         .with_text(&list_names(paths, 10), theme::CODE)
         .with_text(

@@ -13,10 +13,7 @@ const MAX_TOPIC_LINES: usize = 6;
 pub fn build_dialog(planned: &DiscussionPlanView) -> ChoiceDialog {
     let topic = &planned.topic;
     let (id, title) = match topic.finding {
-        Some(n) => (
-            format!("discuss {n}"),
-            format!("Discuss finding {n}?"),
-        ),
+        Some(n) => (format!("discuss {n}"), format!("Discuss finding {n}?")),
         None => ("discuss".to_owned(), "Discuss this?".to_owned()),
     };
     let mut sheet = ChoiceDialog::new(id, &title).until_closed();

@@ -56,7 +56,7 @@ pub(super) fn build_dialog(
         )
         .with_choice(
             'n',
-            "Keep mine and repeat the turn",
+            "Keep mine, repeat the turn",
             answer_question(id, QuestionAnswer::Discard),
         )
         .with_choice('c', "Cancel the run", confirm_cancel())

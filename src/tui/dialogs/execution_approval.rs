@@ -17,10 +17,7 @@ use crate::tui::theme;
 
 pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) -> ChoiceDialog {
     let n_steps = state.plan.as_ref().map_or(0, |plan| plan.plan.steps.len());
-    let title = format!(
-        "Run this plan ({})?",
-        pluralize(n_steps, "step")
-    );
+    let title = format!("Run this plan ({})?", pluralize(n_steps, "step"));
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title);
     if let Some(file) = &state.plan {
         sheet = sheet.with_plan_text(&to_one_line(&file.plan.title), theme::STRONG);
@@ -31,13 +28,15 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
     let n_unanswered = state.notes.unanswered().count();
     if n_unanswered > 0 {
         let notes = pluralize(n_unanswered, "note");
-        let text = format!("The planner has not answered {notes} of yours. Press N to ask for changes");
+        let text =
+            format!("The planner has not answered {notes} of yours. Press N to ask for changes");
         sheet = sheet.with_text(&text, theme::BAD);
     }
     let n_unseen = state.notes.open().count() - n_unanswered;
     if n_unseen > 0 {
         let notes = pluralize(n_unseen, "note");
-        let text = format!("The reviewer has not yet checked how the planner used {notes} of yours");
+        let text =
+            format!("The reviewer has not yet checked how the planner used {notes} of yours");
         sheet = sheet.with_text(&text, theme::BAD);
     }
     let tests_style = if terms.test.is_some() {
@@ -126,7 +125,9 @@ fn describe_mode(mode: Mode) -> &'static str {
     match mode {
         Mode::Plan => "Read-only. Edits are denied",
         Mode::Default => "Ask. Your rules decide, everything else asks you",
-        Mode::AutoEdit => "Auto-edit. Edits in the repository run without asking, your rules decide the rest",
+        Mode::AutoEdit => {
+            "Auto-edit. Edits in the repository run without asking, your rules decide the rest"
+        }
         Mode::Yolo => "Full access. Nothing asks you except what the hard limits stop",
     }
 }

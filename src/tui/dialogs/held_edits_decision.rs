@@ -18,11 +18,7 @@ pub(super) fn build_dialog(id: u32, step: u32, edits: &[HeldEdit]) -> ChoiceDial
         edits.iter().map(|edit| (&*edit.path, &*edit.why)),
         [
             ('r', put_back, QuestionAnswer::PutBack),
-            (
-                'y',
-                "Keep the changes",
-                QuestionAnswer::Keep,
-            ),
+            ('y', "Keep the changes", QuestionAnswer::Keep),
         ],
     )
 }

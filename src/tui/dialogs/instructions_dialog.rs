@@ -40,11 +40,7 @@ pub fn build_dialog(files: &[(String, String)]) -> ChoiceDialog {
             "Use them (in each first prompt)",
             says(Some(InstructionsChoice::Use)),
         )
-        .with_choice(
-            'i',
-            "Ignore them",
-            says(Some(InstructionsChoice::Ignore)),
-        )
+        .with_choice('i', "Ignore them", says(Some(InstructionsChoice::Ignore)))
         .with_choice('w', "Edit the goal first", says(None))
         .with_first_choice(1)
 }

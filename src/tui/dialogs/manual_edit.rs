@@ -25,10 +25,6 @@ pub(super) fn build_dialog(id: u32) -> ChoiceDialog {
             edit(DocumentKind::Comments),
         )
         .with_choice('r', "Done, review the plan", done(EditFollowUp::Review))
-        .with_choice(
-            'y',
-            "Done, skip the review",
-            done(EditFollowUp::Accept),
-        )
+        .with_choice('y', "Done, skip the review", done(EditFollowUp::Accept))
         .with_choice('c', "Cancel the run", confirm_cancel())
 }

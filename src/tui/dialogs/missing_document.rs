@@ -8,10 +8,7 @@ use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft};
 use crate::tui::theme;
 
 pub(super) fn build_dialog(id: u32, purpose: &TurnPurpose, reason: &str) -> ChoiceDialog {
-    let title = format!(
-        "No document from the {}",
-        purpose.role().name()
-    );
+    let title = format!("No document from the {}", purpose.role().name());
     ChoiceDialog::new(question_dialog_id(id), &title)
         .with_text(reason, theme::BAD)
         .with_choice('r', "Try again", answer_question(id, QuestionAnswer::Retry))

@@ -57,9 +57,8 @@ pub fn build_dialog(state: &RunState, clock: LocalClock, key: &str) -> Option<Ch
         base_dialog(&title).with_text(&super::list_names(&named, MAX_LISTED_WORK), theme::CODE);
     let kept = [
         works.map(|works| works.what_is_kept),
-        (!tasks.is_empty()).then_some(
-            "A task stops where it is. Its session is saved and can be resumed.",
-        ),
+        (!tasks.is_empty())
+            .then_some("A task stops where it is. Its session is saved and can be resumed."),
         (!talks.is_empty())
             .then_some("A discussion keeps its finished rounds. Continue it with /discuss-on."),
         Some("The run is saved and can be resumed."),
@@ -99,13 +98,13 @@ struct OngoingWork {
 
 fn ongoing_work(state: &RunState, clock: LocalClock) -> Option<OngoingWork> {
     let kept = match (&state.busy, state.phase) {
-        (Some(ProgramOperation::Reversing { .. }), _) => {
-            "The undo finishes when the run resumes."
-        }
+        (Some(ProgramOperation::Reversing { .. }), _) => "The undo finishes when the run resumes.",
         (_, Phase::Execute) => {
             "The step stops. Its changes stay in the working tree, and you decide about them when the run resumes."
         }
-        _ => "The turn stops and is repeated when the run resumes. What was said and written stays.",
+        _ => {
+            "The turn stops and is repeated when the run resumes. What was said and written stays."
+        }
     };
     if let Some(running) = &state.running {
         let role = running.order.purpose.role();

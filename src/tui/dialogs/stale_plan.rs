@@ -28,10 +28,7 @@ pub(super) fn build_dialog(
     state: &RunState,
     known: &DialogContext<'_>,
 ) -> ChoiceDialog {
-    let mut sheet = ChoiceDialog::new(
-        question_dialog_id(id),
-        "The plan changed after its review",
-    );
+    let mut sheet = ChoiceDialog::new(question_dialog_id(id), "The plan changed after its review");
     let file = state.plan.as_ref();
     let is_plan = file.is_some_and(|file| file.reading == PlanFileState::Plan);
     if !is_plan {

@@ -75,18 +75,14 @@ pub(super) fn build_dialog(
             ChoiceAction::RunCommand(ScreenCommand::ViewFullText),
         );
     }
-    sheet.with_choice(
-        'a',
-        "Send all automatically",
-        ChoiceAction::Act(vec![auto]),
-    )
+    sheet.with_choice('a', "Send all automatically", ChoiceAction::Act(vec![auto]))
 }
 
 /// Asks whether to send the turn.
 fn describe_send(purpose: &TurnPurpose) -> String {
     match purpose {
         TurnPurpose::RefineGoal { .. } => {
-            format!("Send the goal to the {}?", purpose.role().name())
+            format!("Send your message to the {}?", purpose.role().name())
         }
         TurnPurpose::WritePlan => "Send the goal to the planner?".to_owned(),
         TurnPurpose::Review => "Send the plan to the reviewer?".to_owned(),
@@ -107,9 +103,7 @@ fn describe_retry_reason(again: &TurnRetryReason) -> String {
         }
         TurnRetryReason::AskedBack { reason } => format!("Asked back: {reason}"),
         TurnRetryReason::Answered { answer } => format!("Asked again with your answer: {answer}"),
-        TurnRetryReason::StepTried => {
-            "Asked again: the last turn did not do the step".to_owned()
-        }
+        TurnRetryReason::StepTried => "Asked again: the last turn did not do the step".to_owned(),
         TurnRetryReason::Undone { step } => {
             format!("Asked again: you undid step {step} and later, and the prompt says so")
         }

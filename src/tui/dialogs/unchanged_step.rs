@@ -31,10 +31,6 @@ pub(super) fn build_dialog(id: u32, step: u32, said: &str) -> ChoiceDialog {
             "Skip this step",
             answer_question(id, QuestionAnswer::SkipStep),
         )
-        .with_choice(
-            'b',
-            "Stop, back to the goal",
-            confirm_back_to_goal(id),
-        )
+        .with_choice('b', "Stop, back to the goal", confirm_back_to_goal(id))
         .with_choice('c', "Cancel the run", confirm_cancel())
 }

@@ -120,7 +120,9 @@ fn describe_files(offer: &ReversalPreview) -> String {
         (UndoDirection::Undo { step }, false) => {
             format!("The working tree returns to before step {step}: {files}")
         }
-        (UndoDirection::Redo, false) => format!("The working tree gets the undone changes again: {files}"),
+        (UndoDirection::Redo, false) => {
+            format!("The working tree gets the undone changes again: {files}")
+        }
     }
 }
 

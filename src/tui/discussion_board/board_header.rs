@@ -187,9 +187,7 @@ fn describe_awaited(minutes: &BoardModel<'_>, now: UnixMillis) -> (String, Style
 }
 
 fn describe_interruption(discussion: &GroupDiscussion) -> String {
-    let why = discussion
-        .stopping
-        .map_or("cut off", |why| why.describe());
+    let why = discussion.stopping.map_or("cut off", |why| why.describe());
     let n = usize::try_from(discussion.n_finished_rounds()).unwrap_or(0);
     format!("■ {why}; kept: {}", pluralize(n, "round"))
 }

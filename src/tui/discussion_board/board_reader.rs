@@ -119,9 +119,7 @@ fn content_markdown(entry: BoardCellContent<'_>) -> String {
     match entry {
         BoardCellContent::Silent => "Did not speak in this round.".to_owned(),
         BoardCellContent::Pending => "Has not spoken yet.".to_owned(),
-        BoardCellContent::Waiting { .. } => {
-            "Waiting for a free place to run.".to_owned()
-        }
+        BoardCellContent::Waiting { .. } => "Waiting for a free place to run.".to_owned(),
         BoardCellContent::Speaking { text, .. } => text.to_owned(),
         BoardCellContent::Finished {
             speech,
@@ -146,7 +144,8 @@ fn speech_markdown(
             format!("**? no stance, no vote:** {why}")
         }
     };
-    let refused = refused.map(|why| format!("\n- ⊘ the change does not count: {}", to_one_line(why)));
+    let refused =
+        refused.map(|why| format!("\n- ⊘ the change does not count: {}", to_one_line(why)));
     format!("{head}{}\n\n{}", refused.unwrap_or_default(), speech.text)
 }
 

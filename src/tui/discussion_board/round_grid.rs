@@ -350,7 +350,8 @@ impl RoundGrid<'_> {
                     Some(round) if round.n == 1 => " · each on its own".to_owned(),
                     Some(round) => round.attacker.as_ref().map_or(String::new(), |name| {
                         let leading = self.minutes.discussion.leading_proposal(round.n);
-                        let what = leading.map_or("what seems strongest", |_| "the leading proposal");
+                        let what =
+                            leading.map_or("what seems strongest", |_| "the leading proposal");
                         format!(" · {} attacks {what}", to_one_line(name))
                     }),
                     None => String::new(),

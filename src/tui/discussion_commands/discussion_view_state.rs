@@ -203,7 +203,7 @@ mod tests {
         ] {
             let told = talks.preset_typo_hint(text);
             let is_told = |near: &str| {
-                let wanted = format!("did you mean {near}?");
+                let wanted = format!("Did you mean {near}?");
                 told.as_ref().is_some_and(|told| told.contains(&wanted))
             };
             assert!(near.map_or(told.is_none(), is_told), "{text}: {told:?}");

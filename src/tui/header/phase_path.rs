@@ -41,7 +41,10 @@ pub fn phase_spans(present: Phase, form: PhasePathForm) -> Vec<Span<'static>> {
     };
     let lit = lit.add_modifier(Modifier::BOLD | Modifier::REVERSED);
     let lit = Span::styled(format!(" {} ", present.label()), lit);
-    let Some(at) = PHASE_ORDER.iter().position(|phase| phase.label() == present.label()) else {
+    let Some(at) = PHASE_ORDER
+        .iter()
+        .position(|phase| phase.label() == present.label())
+    else {
         return vec![lit];
     };
     let first = match form {

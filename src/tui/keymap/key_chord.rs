@@ -148,12 +148,16 @@ impl KeyChord {
                         "is Shift with a key, which many terminals cannot tell from the key alone";
                     return wrong(
                         what,
-                        "use Ctrl, Alt or an F key (only \"shift+tab\" works with Shift)".to_owned(),
+                        "use Ctrl, Alt or an F key (only \"shift+tab\" works with Shift)"
+                            .to_owned(),
                     );
                 }
                 other => {
                     let near = suggest_nearest(other, ["ctrl", "alt", "shift"].into_iter());
-                    return wrong("is not a key", near.unwrap_or_else(|| KEY_EXAMPLES.to_owned()));
+                    return wrong(
+                        "is not a key",
+                        near.unwrap_or_else(|| KEY_EXAMPLES.to_owned()),
+                    );
                 }
             };
             rest = after.to_owned();

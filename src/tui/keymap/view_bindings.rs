@@ -99,10 +99,7 @@ pub const VIEW_BINDINGS: &[KeyBinding] = &[
         &[plain_key(KeyCode::Enter)],
         KeyContext::Find,
         || ScreenCommand::SearchAction(SearchStep::Next),
-        [
-            "Next match (above, in the chat and in Log)",
-            "next",
-        ],
+        ["Next match (above, in the chat and in Log)", "next"],
     ),
     bind_view_keys(
         "close-find",
@@ -172,10 +169,7 @@ pub const BOARD_BINDINGS: &[KeyBinding] = &[
         &[plain_key(KeyCode::Enter), letter_key(' ')],
         KeyContext::Board,
         || ScreenCommand::BoardAction(OnBoard::Open),
-        [
-            "Read the selected speech, check or outcome",
-            "read",
-        ],
+        ["Read the selected speech, check or outcome", "read"],
     ),
     bind_view_keys(
         "participant-before",
@@ -204,10 +198,7 @@ pub const BOARD_BINDINGS: &[KeyBinding] = &[
         &[letter_key('[')],
         KeyContext::Board,
         || ScreenCommand::BoardAction(OnBoard::PreviousRound),
-        [
-            "Previous round (an open speech stays open)",
-            "round",
-        ],
+        ["Previous round (an open speech stays open)", "round"],
     ),
     bind_view_keys(
         "round-after",
@@ -221,10 +212,7 @@ pub const BOARD_BINDINGS: &[KeyBinding] = &[
         &[letter_key('"'), letter_key('i')],
         KeyContext::Board,
         || ScreenCommand::BoardAction(OnBoard::Quote),
-        [
-            "Quote the result in the composer",
-            "quote",
-        ],
+        ["Quote the result in the composer", "quote"],
     ),
     bind_view_keys(
         "settle-by-it",

@@ -141,7 +141,11 @@ fn lay_out(
             .extend(add_gutter(entry.lines(columns), is_picked));
     }
     if ledger.is_empty() && texts.comments.text.is_none() {
-        let none = wrap_trusted_text("No review yet. It starts after the plan is written.", columns, theme::QUIET);
+        let none = wrap_trusted_text(
+            "No review yet. It starts after the plan is written.",
+            columns,
+            theme::QUIET,
+        );
         laid.lines.extend(add_gutter(none, false));
     }
     if !texts.unparsed_comments.is_empty() {
@@ -238,7 +242,10 @@ fn ledger_entries(
         ));
     }
     if entries.len() == n_before {
-        let text = format!("None of them is among {}. Press = for others.", filter.label());
+        let text = format!(
+            "None of them is among {}. Press = for others.",
+            filter.label()
+        );
         entries.push(CommentsEntry::new(&text, theme::QUIET));
     }
     entries

@@ -240,10 +240,7 @@ fn session_rows(
     rows.extend(account_usage_rows(&session.plan, about.clock, now));
     let held = about.sandboxes.iter();
     for held in held.filter(|held| held.adapter == session.adapter) {
-        rows.push(plain_row(
-            "sandbox",
-            &format!("kernel: {}", held.by_kernel),
-        ));
+        rows.push(plain_row("sandbox", &format!("kernel: {}", held.by_kernel)));
         rows.push(plain_row(
             "",
             &format!("protocol only: {}", held.by_protocol),

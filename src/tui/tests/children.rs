@@ -108,10 +108,7 @@ fn tasks_that_go_on_after_the_end_of_a_run_are_told() {
     state.phase = Phase::Done;
     let seen = |state: &RunState| drawn(&mut not_writing(), (120, 40), Some(state));
     let all = seen(&state);
-    assert!(
-        all.contains("Run finished · 1 task runs, 1 waits"),
-        "{all}"
-    );
+    assert!(all.contains("Run finished · 1 task runs, 1 waits"), "{all}");
     state.children.remove(1);
     let one = seen(&state);
     assert!(one.contains("Run finished · 1 task runs"), "{one}");
@@ -230,10 +227,10 @@ fn a_task_that_waited_for_a_place_is_told_to_begin() {
         screen.on_event(UnixMillis(0), &event);
     }
     let seen = drawn(&mut screen, (120, 40), Some(&state));
-    let what = "is given a task that only reads: list the public functions";
+    let what = "gets a task that only reads: list the public functions";
     for name in ["explore#1", "explore#2"] {
         assert!(seen.contains(&format!("{name} {what}")), "{seen}");
-        assert!(!seen.contains(&format!("{name} begins")), "{seen}");
+        assert!(!seen.contains(&format!("{name} starts")), "{seen}");
     }
     let ended = Event::TaskEnded(TaskResult {
         task_id: orders[0].session.clone(),
@@ -248,7 +245,7 @@ fn a_task_that_waited_for_a_place_is_told_to_begin() {
         screen.on_event(UnixMillis(0), &event);
     }
     let seen = drawn(&mut screen, (120, 40), Some(&state));
-    assert_eq!(seen.matches("explore#2 begins").count(), 1, "{seen}");
+    assert_eq!(seen.matches("explore#2 starts").count(), 1, "{seen}");
 }
 
 #[test]

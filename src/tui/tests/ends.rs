@@ -44,7 +44,7 @@ fn the_end_of_a_run_stays_in_the_stream_while_the_next_one_begins_and_after() {
     let (mut screen, done) = (ended(), done());
     let seen = drawn(&mut screen, SIZE, Some(&done));
     assert!(
-        seen.contains("╭ ✓ done ─") && seen.contains("what changed"),
+        seen.contains("╭ ✓ done ─") && seen.contains("see the diff"),
         "{seen}"
     );
     // Later notices of the run go before its summary.
@@ -66,7 +66,7 @@ fn the_end_of_a_run_stays_in_the_stream_while_the_next_one_begins_and_after() {
         seen.contains("✓ done") && !seen.contains("Two agents, one goal"),
         "{seen}"
     );
-    assert!(!seen.contains("what changed"), "{seen}");
+    assert!(!seen.contains("see the diff"), "{seen}");
     let mut next = state(Phase::RefineGoal);
     next.run = RunId::new("run_next");
     screen.on_event(NOW, &Event::RunCreated(Box::new(created())));
@@ -77,7 +77,7 @@ fn the_end_of_a_run_stays_in_the_stream_while_the_next_one_begins_and_after() {
         row_of(&seen, "✓ done") < row_of(&seen, "and now the next one"),
         "{seen}"
     );
-    assert!(!seen.contains("what changed"), "{seen}");
+    assert!(!seen.contains("see the diff"), "{seen}");
 }
 
 #[test]

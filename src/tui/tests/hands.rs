@@ -224,11 +224,7 @@ fn modes_are_gone_through_by_a_key_and_yolo_is_asked_for_by_name() {
         &["y"],
         "Event(ModeChanged { mode: Yolo })",
     );
-    check(
-        None,
-        &["<s-tab>"],
-        "! No run yet. Write the goal first.",
-    );
+    check(None, &["<s-tab>"], "! No run yet. Write the goal first.");
 }
 
 #[test]
@@ -475,7 +471,7 @@ fn what_nobody_can_take_now_goes_with_the_next_turn() {
     let word = serde_json::json!({ "text": "please use awk" });
     said.kept = vec![serde_json::from_value(word).unwrap()];
     let seen = drawn(&mut super::pictures::not_writing(), (120, 40), Some(&said));
-    assert!(seen.contains("you say: please use awk"), "{seen}");
+    assert!(seen.contains("You say: please use awk"), "{seen}");
 }
 
 #[test]
@@ -493,15 +489,7 @@ fn the_goal_is_confirmed_as_it_stands() {
 fn a_dialogs_letter_never_means_another_thing_outside_of_it() {
     // Some letters mean the same inside and outside on purpose: go, view, auto, edit, diff, write. Where a
     // run of the history is resumed, no run asks a question.
-    let same = [
-        "go",
-        "view",
-        "auto",
-        "edit",
-        "diff",
-        "write",
-        "take up again",
-    ];
+    let same = ["go", "view", "auto", "edit", "diff", "write", "resume"];
     for (phase, kind) in questions() {
         let state = asking(phase, kind);
         let name = state.awaiting.as_ref().map(|q: &_| q.kind.name()).unwrap();
@@ -631,7 +619,7 @@ fn a_view_says_that_the_run_behind_it_waits_and_goes_there() {
     let past = state(Phase::Done);
     let mut own = screen();
     let mut view = screen();
-    let word = "your run waits for you";
+    let word = "Your run is waiting for you";
     let size = (80, 24);
     view.on_covered_screen_status(own.update_covered_status(Some(&works)));
     let seen = drawn(&mut view, size, Some(&past));
@@ -689,7 +677,7 @@ fn an_unfinished_run_of_the_history_is_taken_up_again_from_the_list_and_from_its
     };
     let reviewing = state(Phase::Review);
     let mut open = looked_at(Some(run("two", left)));
-    assert!(drawn(&mut open, (80, 24), Some(&reviewing)).contains("R take up again"));
+    assert!(drawn(&mut open, (80, 24), Some(&reviewing)).contains("R resume"));
     check_on(&mut open, Some(&reviewing), &["r", "<esc>"], "");
     check_on(&mut open, Some(&reviewing), &["r", "y"], back);
     let mut open = looked_at(None);
@@ -781,10 +769,10 @@ fn shift_tab_goes_through_the_modes_but_yolo_wherever_one_is() {
             state.mode = *mode;
             told.push(mode.name());
             let seen = drawn(&mut screen, (120, 30), Some(&state));
-            let shown = format!("mode {}", mode.name());
+            let shown = format!("· {}", mode.label());
             let is_unusual = *mode != Mode::Default;
             assert!(
-                seen.contains(&shown) || is_unusual && seen.contains(mode.name()),
+                seen.contains(&shown) || is_unusual && seen.contains(mode.label()),
                 "{seen}"
             );
         }

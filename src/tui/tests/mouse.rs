@@ -434,7 +434,7 @@ fn keys_that_a_word_names_are_clicked_and_those_that_an_agent_names_are_not() {
     drawn(&mut screen, SIZE, None);
     assert_eq!(names(&screen), [""; 0]);
     // The same word in another toast is plain text, not a clickable key.
-    screen.show_toast("F3 changes it");
+    screen.show_toast("F3 switches back");
     drawn(&mut screen, SIZE, None);
     assert_eq!(names(&screen), [""; 0]);
 }

@@ -72,7 +72,7 @@ fn what_asks_whether_to_stop_stays_when_the_run_moves_on() {
         let next = held(Phase::Review);
         let seen = drawn(&mut screen, SIZE, Some(&next));
         assert!(seen.contains(title), "{seen}");
-        assert!(seen.contains("No turn runs now."), "{seen}");
+        assert!(seen.contains("No turn is running."), "{seen}");
         // The Enter that means "no, back" sends no turn.
         let gated = asking(
             Phase::Review,
@@ -152,6 +152,6 @@ fn leaving_is_asked_until_it_is_answered() {
         screen.on_event(NOW, &event);
     }
     let seen = drawn(&mut screen, SIZE, Some(&held(Phase::Review)));
-    assert!(seen.contains("has come to its end meanwhile"), "{seen}");
+    assert!(seen.contains("Everything has finished meanwhile"), "{seen}");
     assert_eq!(screen.turn_hold(), TurnHold::Held);
 }

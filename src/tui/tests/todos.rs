@@ -118,7 +118,7 @@ fn a_list_stands_where_it_changed_last_and_a_row_where_it_stood_before() {
     write(&mut screen, first());
     write(&mut screen, second());
     let seen = drawn(&mut screen, (80, 40), Some(&state));
-    assert_eq!(seen.matches("todos: ").count(), 1, "{seen}");
+    assert_eq!(seen.matches("Todos: ").count(), 1, "{seen}");
 }
 
 #[test]

@@ -218,7 +218,7 @@ fn a_paste_is_taken_whole_or_not_at_all() {
     press(&mut screen, None, &["keep this"]);
     screen.on_paste(&"1234567890\n".repeat(200_000));
     assert_eq!(screen.composer.text(), "keep this");
-    let told = "a paste of 2.0 MB was not taken: it does not fit. The limit is 256 KB. Put it in a file and name that with @.";
+    let told = "Paste of 2.0 MB dropped: it does not fit. The limit is 256 KB. Put it in a file and name that with @.";
     assert_eq!(screen.toast.as_deref(), Some(told));
     // A paste that fits the remaining room is accepted, once the earlier paste is gone.
     let most = "x".repeat(200 << 10);
@@ -232,7 +232,7 @@ fn a_paste_is_taken_whole_or_not_at_all() {
         screen
             .toast
             .as_deref()
-            .is_some_and(|told| told.starts_with("a paste of 200 KB"))
+            .is_some_and(|told| told.starts_with("Paste of 200 KB"))
     );
 }
 
@@ -274,8 +274,8 @@ fn the_frame_says_what_enter_does_to_a_command() {
     press(&mut screen, None, &["e nord"]);
     assert!(seen(&mut screen).contains("Enter: run /theme"));
     for (text, told) in [
-        ("/xyz it", "/xyz is no command"),
-        ("/usr/bin is a path", "What is the goal?"),
+        ("/xyz it", "/xyz is not a command"),
+        ("/usr/bin is a path", "Describe the goal"),
     ] {
         let mut screen = Screen::new(settings());
         press(&mut screen, None, &[text]);
@@ -405,7 +405,7 @@ fn a_window_is_called_after_what_waits_or_works() {
         assert_eq!(asked, waits);
     };
     check(None, "calculator: agent-collab", None);
-    let talks = "calculator: planner talks about the goal";
+    let talks = "calculator: Planner is reading the goal";
     check(Some(&talking()), talks, None);
     let asks = "Is this the goal?";
     let idle = state(Phase::RefineGoal);
@@ -482,7 +482,7 @@ fn that_not_all_files_were_looked_through_is_said() {
     screen.on_repository_files(files);
     let seen = drawn(&mut screen, (120, 24), None);
     assert!(
-        seen.contains("the first 400000 of 660001 were looked through"),
+        seen.contains("searched the first 400000 of 660001"),
         "{seen}"
     );
 }
@@ -606,16 +606,8 @@ fn the_frame_of_what_is_offered_names_what_enter_does() {
             "commands · Tab or Enter completes /goal ·",
             "/goal ",
         ),
-        (
-            "/permissions",
-            "commands · Enter carries out /permissions ·",
-            "",
-        ),
-        (
-            "/find",
-            "commands · Enter runs /find · Tab completes ·",
-            "",
-        ),
+        ("/permissions", "commands · Enter runs /permissions ·", ""),
+        ("/find", "commands · Enter runs /find · Tab completes ·", ""),
         (
             "/theme dar",
             "arguments · Tab or Enter inserts one ·",

@@ -171,7 +171,7 @@ fn the_wait_at_a_usage_limit_that_was_chosen_is_a_line_until_it_is_opened() {
         press(&mut screen, Some(&state), &["w"]);
         let folded = drawn(&mut screen, (100, 30), Some(&state));
         assert!(
-            folded.contains("codex's usage limit: you wait until"),
+            folded.contains("codex usage limit reached. Waiting until"),
             "{folded}"
         );
         assert!(!folded.contains("Cancel the run"), "{folded}");

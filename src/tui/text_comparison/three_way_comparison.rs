@@ -324,7 +324,7 @@ yours            │ before           │ agent's
             "\
 yours            │ before           │ agent's
 1  a             │ 1  a             │ 1  a
-── both made the same of this ────────────────────────
+── both made the same change ─────────────────────────
 2 +new           │                  │ 2 +new",
         );
     }

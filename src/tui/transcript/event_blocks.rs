@@ -146,19 +146,19 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
             FactTone::Bad,
             &format!("Expired unanswered: {} ({reason})", approval.describe()),
         ),
-        Event::RefinerChosen { role, .. } => {
-            notice(&format!("The {} now talks with you about the goal", role.name()))
-        }
+        Event::RefinerChosen { role, .. } => notice(&format!(
+            "The {} now talks with you about the goal",
+            role.name()
+        )),
         Event::ExecutionEntered { terms, .. } => match &terms.commits {
             CommitTarget::Off { reason } => notice(&format!("Commits are off: {reason}")),
             CommitTarget::Current { branch } | CommitTarget::New { branch } => {
                 notice(&format!("Commits go to {branch}"))
             }
         },
-        Event::ExecutionRefused { reason } => fact(
-            FactTone::Bad,
-            &format!("The plan cannot run: {reason}"),
-        ),
+        Event::ExecutionRefused { reason } => {
+            fact(FactTone::Bad, &format!("The plan cannot run: {reason}"))
+        }
         Event::BaselineStopped => notice("You stopped the tests before step 1"),
         Event::BaselineSkipped { reason } => notice(&format!("Not tested before step 1: {reason}")),
         Event::BaselineRan(baseline) => {
@@ -217,10 +217,9 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
         Event::LateResultReceived { role, text } => {
             notice(&format!("For the {}: {text}", role.name()))
         }
-        Event::ToolBlocked { tool, reason, .. } => fact(
-            FactTone::Bad,
-            &format!("Tool {tool} blocked: {reason}"),
-        ),
+        Event::ToolBlocked { tool, reason, .. } => {
+            fact(FactTone::Bad, &format!("Tool {tool} blocked: {reason}"))
+        }
         Event::EffectFailed { what, message } => fact(FactTone::Bad, &format!("{what}: {message}")),
         Event::WarningRaised { what, message } => {
             notice(&format!("Failed to {what}, the run continues: {message}"))
@@ -303,10 +302,9 @@ pub fn from_activity(role: Role, news: &AgentActivity) -> Vec<TranscriptBlock> {
             ))
         }
         AgentActivity::Unknown { frame } => notice(&format!("Unknown frame `{frame}` (kept)")),
-        AgentActivity::Malformed { problem } => fact(
-            FactTone::Bad,
-            &format!("Malformed line: {problem}"),
-        ),
+        AgentActivity::Malformed { problem } => {
+            fact(FactTone::Bad, &format!("Malformed line: {problem}"))
+        }
     }
 }
 
@@ -317,7 +315,11 @@ pub fn from_finished_step<'a>(
     proof: &str,
 ) -> Vec<TranscriptBlock> {
     let (checked, marked) = (format!("Step {step}: "), format!("[Step {step}] "));
-    let parts = parts.map(|part| part.replacen(&checked, "", 1).replacen(&marked, "", 1));
+    let parts = parts.map(|part| {
+        part.replacen(&checked, "", 1)
+            .replacen(&marked, "", 1)
+            .replacen("Commit ", "", 1)
+    });
     let all: Vec<String> = std::iter::once(format!("Step {step} done"))
         .chain(parts)
         .collect();
@@ -396,10 +398,9 @@ fn from_turn_outcome(result: &TurnOutcome) -> Vec<TranscriptBlock> {
     match result {
         TurnOutcome::Completed { .. } => Vec::new(),
         TurnOutcome::Interrupted => notice("Turn interrupted"),
-        TurnOutcome::Failed { kind, message, .. } => fact(
-            FactTone::Bad,
-            &format!("Turn failed ({kind}): {message}"),
-        ),
+        TurnOutcome::Failed { kind, message, .. } => {
+            fact(FactTone::Bad, &format!("Turn failed ({kind}): {message}"))
+        }
     }
 }
 

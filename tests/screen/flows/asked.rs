@@ -23,7 +23,7 @@ fn asking(world: &World) -> Terminal {
     let planner = talking().on("[agent-collab WRITE_PLAN]", vec![plan]);
     let config = cast(world, &planner, &Agent::approving(), "");
     let mut terminal = begin(world, &config);
-    terminal.wait_for("the planner asks");
+    terminal.wait_for("Planner asks");
     terminal.wait_for("Which Python?");
     assert!(!world.repository().join(".agent-collab/plan.md").exists());
     terminal
@@ -49,7 +49,7 @@ fn an_answer_in_own_words_reaches_the_agent() {
     let reviewer = Agent::new().on("[agent-collab REVIEW", vec![review]);
     let config = cast(&world, &talking().plan(PLAN), &reviewer, "");
     let mut terminal = begin(&world, &config);
-    terminal.wait_for("the reviewer asks");
+    terminal.wait_for("Reviewer asks");
     terminal.type_keys("w");
     terminal.wait_gone("I to write");
     terminal.type_keys("3.14, it is faster");
@@ -108,9 +108,9 @@ fn a_call_is_allowed_once_for_the_run_and_refused() {
     terminal.type_keys("y");
     // The tool and what it is about, exactly, and what is offered: once, for longer, no. The chat names the call before
     // the dialog is there.
-    terminal.wait_for("planner asks: bash, in EXECUTE");
+    terminal.wait_for("Allow this command? · planner");
     terminal.wait_for("┃ touch one");
-    for choice in ["Allow once", "allow it for this run", "refuse it"] {
+    for choice in ["Allow once", "Allow in this run", "Deny"] {
         terminal.wait_for(choice);
     }
     let is_there = |name: &str| world.repository().join(name).exists();
@@ -150,7 +150,7 @@ fn a_call_that_leaves_codexs_sandbox_is_allowed_once_at_most() {
     terminal.wait_for("You are asked because it runs outside of codex's sandbox");
     terminal.wait_for("Reason given: it is needed");
     terminal.wait_for("You can allow this only once");
-    assert!(!terminal.text().contains("allow it for this run"));
+    assert!(!terminal.text().contains("Allow in this run"));
     terminal.type_keys("y");
     // Exactly the same call is asked about again.
     terminal.wait_for("✓ $ touch one");

@@ -38,7 +38,7 @@ fn nothing_begins_before_its_release_and_what_is_sent_is_read_first() {
     // The one before is the talk about the goal, which was released by being sent.
     assert_eq!(n_turns(&world), 1);
     terminal.type_keys(ENTER);
-    terminal.wait_for("reviews the plan: release?");
+    terminal.wait_for("Send the plan to the reviewer?");
     assert_eq!(n_turns(&world), 2);
     terminal.type_keys("2");
     terminal.wait_for("One word.");
@@ -64,12 +64,12 @@ fn enter_is_pressed_twice_where_that_is_wanted() {
     terminal.wait_for("Send it now? (confirm_enter)");
     terminal.type_keys(ESC);
     terminal.wait_gone("Send it now? (confirm_enter)");
-    terminal.wait_for("writes the plan: release?");
+    terminal.wait_for("Send the goal to the planner?");
     assert_eq!(n_turns(&world), 1);
     terminal.type_keys(ENTER);
     terminal.wait_for("Send it now? (confirm_enter)");
     terminal.type_keys(ENTER);
-    terminal.wait_for("reviews the plan: release?");
+    terminal.wait_for("Send the plan to the reviewer?");
     assert_eq!(n_turns(&world), 2);
     leave(terminal);
 }
@@ -126,7 +126,7 @@ fn p_in_a_turn_lets_it_end_and_holds_the_next() {
     terminal.wait_for("Manual");
     assert_eq!(events_of(&world, "turn.ended").len(), 1);
     release(&fifo);
-    terminal.wait_for("reviews the plan: release?");
+    terminal.wait_for("Send the plan to the reviewer?");
     assert!(events_of(&world, "turn.interrupted").is_empty());
     assert_eq!(n_turns(&world), 2);
     assert!(read(&world, "plan.md").contains("One word."));
@@ -156,7 +156,7 @@ fn s_in_a_turn_ends_it_and_goes_back_to_the_goal() {
     terminal.type_keys("s");
     terminal.wait_for("Stop, back to the goal?");
     terminal.type_keys("y");
-    terminal.wait_for("is this the goal");
+    terminal.wait_for("Is this the goal");
     let now = state(&world);
     assert_eq!(now["phase"], "REFINE_GOAL");
     assert!(now["running"].is_null(), "{now}");
@@ -167,7 +167,7 @@ fn s_in_a_turn_ends_it_and_goes_back_to_the_goal() {
     terminal.wait_for("Manual");
     assert_eq!(now["gate"], "manual");
     terminal.type_keys("g");
-    terminal.wait_for("writes the plan: release?");
+    terminal.wait_for("Send the goal to the planner?");
     terminal.type_keys("a");
     terminal.wait_for("Run this plan");
     assert!(read(&world, "plan.md").contains("One word."));
@@ -207,7 +207,7 @@ fn s_stops_the_run_whose_turn_ended_behind_it() {
     release(&fifo);
     terminal.wait_for("No turn is running. The next one waits for your answer.");
     terminal.type_keys("y");
-    terminal.wait_for("is this the goal");
+    terminal.wait_for("Is this the goal");
     terminal.wait_for("Manual");
     assert_eq!(state(&world)["phase"], "REFINE_GOAL");
     assert_eq!(n_turns(&world), 2);
@@ -232,7 +232,7 @@ fn the_enter_that_goes_back_from_cancel_releases_nothing() {
     terminal.look();
     assert!(terminal.text().contains("Cancel the run?"));
     terminal.type_keys(ENTER);
-    terminal.wait_for("reviews the plan: release?");
+    terminal.wait_for("Send the plan to the reviewer?");
     assert_eq!(n_turns(&world), 2);
     assert_eq!(events_of(&world, "turn.released").len(), released);
     leave(terminal);
@@ -265,9 +265,9 @@ fn a_plan_that_its_user_edits_while_it_is_reviewed_is_reviewed_again() {
     terminal.wait_for("+ 2. [ ] Sing");
     // Enter only shows it.
     terminal.type_keys(ENTER);
-    terminal.wait_for("what changed");
+    terminal.wait_for("see the diff");
     terminal.type_keys(ESC);
-    terminal.wait_for("review it again");
+    terminal.wait_for("Review it again");
     assert_eq!(state(&world)["iteration"], 1);
     terminal.type_keys("r");
     terminal.wait_for("Run this plan (2 steps)?");

@@ -19,7 +19,7 @@ fn check_verdict(comments: &str, value: &str, next: &str, shown: &str) {
     let config = cast(&world, &talking().plan(PLAN), &reviewer, "");
     let mut terminal = confirm(&world, &config);
     terminal.type_keys(ENTER);
-    terminal.wait_for("reviews the plan: release?");
+    terminal.wait_for("Send the plan to the reviewer?");
     terminal.type_keys(ENTER);
     terminal.wait_for(next);
     terminal.type_keys("3");
@@ -36,7 +36,7 @@ fn the_marker_alone_approves_a_plan() {
         check_verdict(comments, "APPROVED", next, "✓ approved");
     };
     let goes_on = |comments: &str| {
-        let (value, next) = ("CHANGES_REQUIRED", "answers the review: release?");
+        let (value, next) = ("CHANGES_REQUIRED", "Send the review to the planner?");
         check_verdict(comments, value, next, "↻ changes required");
     };
     approves("[APPROVED]\n\nFine.\n");
@@ -56,7 +56,10 @@ fn findings_are_followed_through_the_reviews() {
         .review("[APPROVED]\n\nSettled: 1\n");
     let config = cast(&world, &planner, &reviewer, "");
     let mut terminal = confirm(&world, &config);
-    for released in ["reviews the plan: release?", "answers the review: release?"] {
+    for released in [
+        "Send the plan to the reviewer?",
+        "Send the review to the planner?",
+    ] {
         terminal.type_keys(ENTER);
         terminal.wait_for(released);
     }
@@ -65,15 +68,15 @@ fn findings_are_followed_through_the_reviews() {
     terminal.wait_for("2 of 2 findings open");
     terminal.wait_for("1. [major] Say more.");
     terminal.type_keys("1");
-    terminal.wait_for("answers the review: release?");
+    terminal.wait_for("Send the review to the planner?");
     terminal.type_keys(ENTER);
-    terminal.wait_for("reviews the plan: release?");
+    terminal.wait_for("Send the plan to the reviewer?");
     terminal.wait_for("review 2 of 5");
     terminal.type_keys("3");
     terminal.wait_for("planner accepts: it says more");
     terminal.wait_for("planner rejects: it is short");
     terminal.type_keys("1");
-    terminal.wait_for("reviews the plan: release?");
+    terminal.wait_for("Send the plan to the reviewer?");
     terminal.type_keys(ENTER);
     terminal.wait_for("Run this plan");
     terminal.type_keys("3");
@@ -187,7 +190,7 @@ fn a_run_that_is_cancelled_at_the_cap_is_over() {
     // Nothing is to be continued.
     let config = world.folder.path().join("config.toml");
     let terminal = open(&world, &config);
-    assert!(!terminal.text().contains("continue the unfinished run?"));
+    assert!(!terminal.text().contains("Resume the unfinished run?"));
     leave(terminal);
 }
 

@@ -127,7 +127,9 @@ fn describe_event(event: &Event) -> Option<String> {
         Event::NoteRemoved { n } => format!("removes note {n}"),
         Event::SessionOpened { role, .. } => format!("the {}'s session is open", role.name()),
         Event::SnapshotTaken { step: 0, .. } => "the working tree was saved".to_owned(),
-        Event::SnapshotTaken { step, .. } => format!("the working tree before step {step} was saved"),
+        Event::SnapshotTaken { step, .. } => {
+            format!("the working tree before step {step} was saved")
+        }
         Event::StepAudited(audit) => {
             let n = crate::text::pluralize(audit.changed.len(), "file");
             format!("step {} changed {n}", audit.step)
