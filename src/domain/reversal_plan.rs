@@ -117,6 +117,14 @@ impl UndoDirection {
         }
     }
 
+    /// The verb at the start of a sentence.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Undo { .. } => "Undo",
+            Self::Redo => "Redo",
+        }
+    }
+
     /// What was done to the steps.
     pub fn past_participle(self) -> &'static str {
         match self {

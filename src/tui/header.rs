@@ -321,7 +321,7 @@ fn describe_activity(
         return ("Quitting".to_owned(), theme::STRONG);
     }
     if screen.is_needed_by_covered_screen {
-        return (format!("Your run is waiting for you"), theme::NEEDS_YOU);
+        return ("Your run is waiting for you".to_owned(), theme::NEEDS_YOU);
     }
     if let Some(text) = labels::describe_usage_limit(state, now, screen.local_clock()) {
         return (text, theme::WARNING);

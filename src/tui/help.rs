@@ -132,13 +132,18 @@ fn screen_notes(keymap: &ActiveKeymap) -> impl Iterator<Item = String> {
     let told = [
         format!(
             "A thick frame marks what needs you. Its last line says what Enter does. Letters are commands \
-            only while you are not writing: {} leaves the composer, {} returns to it. Click a hint to press its key. Click a choice to select it, click again to choose it. Hold Shift and drag to select text, or press {} to give the mouse to the terminal. `agent-collab keys` prints these keys in the form that your configuration accepts.",
+            only while you are not writing: {} leaves the composer, {} returns to it. Click a hint to press its \
+            key. Click a choice to select it, click again to choose it. Hold Shift and drag to select text, or \
+            press {} to give the mouse to the terminal. `agent-collab keys` prints these keys in the form that \
+            your configuration accepts.",
             keymap.key_label("leave", ComposerFocus::Focused),
             keymap.key_label("write", ComposerFocus::Unfocused),
             keymap.key_label("mouse", ComposerFocus::Focused),
         ),
         "While you write: Enter sends. Shift+Enter, Alt+Enter or Ctrl+J starts a new line. ↑ in an empty \
-        composer recalls what you sent. / lists commands and @ lists files, Tab inserts one. Ctrl+/ undoes, Ctrl+R redoes. Ctrl+U and Ctrl+K delete to the start and end of the line, Ctrl+W deletes a word. A large paste shows as one mark."
+        composer recalls what you sent. / lists commands and @ lists files, Tab inserts one. Ctrl+/ undoes, \
+        Ctrl+R redoes. Ctrl+U and Ctrl+K delete to the start and end of the line, Ctrl+W deletes a word. A \
+        large paste shows as one mark."
             .to_owned(),
     ];
     told.into_iter()

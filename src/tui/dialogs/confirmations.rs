@@ -29,7 +29,8 @@ pub fn stop_run(phase: Phase, keymap: &ActiveKeymap) -> ChoiceDialog {
     let key = |action| keymap.key_label(action, ComposerFocus::Unfocused);
     let less = format!(
         "A running turn is interrupted and the run goes back to the goal. Once you confirm it again, the \
-        planner writes a new plan. Files stay.\nTo end only the turn, press {}. To finish it and hold the next one, press Esc and then {}.",
+        planner writes a new plan. Files stay.\nTo end only the turn, press {}. To finish it and hold the next \
+        one, press Esc and then {}.",
         key("interrupt"),
         key("pause")
     );

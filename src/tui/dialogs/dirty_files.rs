@@ -13,9 +13,9 @@ pub(super) fn build_dialog(
 ) -> ChoiceDialog {
     let (yours, others) = LeftoverFiles::partition_paths(left, paths);
     let (whose, included) = match (yours.is_empty(), others.is_empty()) {
-        (true, false) => ("from a stopped step", "add them"),
-        (false, false) => ("from you and a stopped step", "add them"),
-        (_, true) => ("from you", "add your changes"),
+        (true, false) => ("from a stopped step", "Add them"),
+        (false, false) => ("from you and a stopped step", "Add them"),
+        (_, true) => ("from you", "Add your changes"),
     };
     let title = format!("Step {step} edited files with uncommitted changes {whose}");
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title)
@@ -24,7 +24,7 @@ pub(super) fn build_dialog(
     sheet
         .with_choice(
             'y',
-            &format!("Include: {included} to the step's commit"),
+            &format!("{included} to the commit"),
             answer_question(id, QuestionAnswer::Include),
         )
         .with_choice(
@@ -45,7 +45,7 @@ pub(super) fn build_changed_by_tests_dialog(id: u32, step: u32, paths: &[String]
     sheet
         .with_choice(
             'y',
-            "Commit what the tests wrote, untested",
+            "Commit their changes, untested",
             answer_question(id, QuestionAnswer::Include),
         )
         .with_choice(

@@ -31,7 +31,7 @@ pub(super) fn build_dialog(
     }
     let merge = match clash {
         None => "Merge both (conflicts open in your editor)",
-        Some(_) => "Use the merged file as it is now",
+        Some(_) => "Use the merged file",
     };
     sheet
         .with_text(

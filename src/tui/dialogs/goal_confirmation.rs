@@ -21,11 +21,7 @@ const MIN_SIMILARITY: f32 = 0.3;
 
 pub(super) fn build_dialog(state: &RunState, known: &DialogContext<'_>) -> ChoiceDialog {
     let text = goal_text(state, known);
-    let title = if known.proposed_goal.is_some() {
-        "Is this the goal?"
-    } else {
-        "Is this the goal?"
-    };
+    let title = "Is this the goal?";
     let mut sheet = ChoiceDialog::new(format!("goal {}", state.cycle), title);
     let before = known.goal_before.map_or(text.as_str(), str::trim);
     for (line, style) in goal_change_lines(before, &text) {

@@ -14,16 +14,8 @@ pub(super) fn build_dialog(id: u32) -> ChoiceDialog {
             "The run waits. The plan is read when you choose Done.",
             theme::PLAIN,
         )
-        .with_choice(
-            'e',
-            "Open the plan in your editor",
-            edit(DocumentKind::Plan),
-        )
-        .with_choice(
-            'm',
-            "Open the comments in your editor",
-            edit(DocumentKind::Comments),
-        )
+        .with_choice('e', "Edit the plan", edit(DocumentKind::Plan))
+        .with_choice('m', "Edit the comments", edit(DocumentKind::Comments))
         .with_choice('r', "Done, review the plan", done(EditFollowUp::Review))
         .with_choice('y', "Done, skip the review", done(EditFollowUp::Accept))
         .with_choice('c', "Cancel the run", confirm_cancel())

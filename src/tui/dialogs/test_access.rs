@@ -11,9 +11,11 @@ use crate::tui::dialog::ChoiceDialog;
 use crate::tui::theme;
 
 const NETWORK_RISK: &str = "With the machine's network, tests reach the internet and everything that listens \
-on this machine, and so does code that an agent wrote. To allow only a socket such as docker's, name it in test.sockets of your configuration.";
+on this machine, and so does code that an agent wrote. To allow only a socket such as docker's, name it in \
+test.sockets of your configuration.";
 const SOCKET_RISK: &str = "Anything that reaches this socket can start containers that see all your files. \
-Tests run code that an agent wrote: allow it only if you would run this step's code yourself. To allow sockets for every repository, use `test.sockets` in your configuration.";
+Tests run code that an agent wrote: allow it only if you would run this step's code yourself. To allow sockets \
+for every repository, use `test.sockets` in your configuration.";
 
 pub(super) fn build_network_dialog(
     id: u32,

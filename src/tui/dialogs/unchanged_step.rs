@@ -23,7 +23,7 @@ pub(super) fn build_dialog(id: u32, step: u32, said: &str) -> ChoiceDialog {
         )
         .with_choice(
             'y',
-            "Mark it done, nothing was needed",
+            "Mark done, nothing was needed",
             answer_question(id, QuestionAnswer::AlreadyTrue),
         )
         .with_choice(

@@ -19,7 +19,7 @@ const MAX_LISTED_FILES: usize = 6;
 /// Builds the dialog of the first offer; the other offers become further choices.
 pub fn build_dialog(offers: &[ReversalPreview], phase: Phase) -> Option<ChoiceDialog> {
     let (offer, others) = offers.split_first()?;
-    let what = format!("{} {}", offer.way.verb(), steps_label(&offer.steps));
+    let what = format!("{} {}", offer.way.title(), steps_label(&offer.steps));
     let mut sheet = base_dialog(offer, phase);
     sheet = sheet.with_choice(
         'y',
@@ -33,7 +33,7 @@ pub fn build_dialog(offers: &[ReversalPreview], phase: Phase) -> Option<ChoiceDi
         };
         let label = format!(
             "{} {} instead…",
-            other.way.verb(),
+            other.way.title(),
             steps_label(&other.steps)
         );
         let instead = build_further_dialog(other, phase);
@@ -43,7 +43,7 @@ pub fn build_dialog(offers: &[ReversalPreview], phase: Phase) -> Option<ChoiceDi
 }
 
 fn build_further_dialog(offer: &ReversalPreview, phase: Phase) -> ChoiceDialog {
-    let what = format!("{} {}", offer.way.verb(), steps_label(&offer.steps));
+    let what = format!("{} {}", offer.way.title(), steps_label(&offer.steps));
     let sheet = base_dialog(offer, phase).with_choice(
         'y',
         &what,
@@ -78,8 +78,8 @@ fn undo_action(offer: &ReversalPreview) -> Action {
 }
 
 fn base_dialog(offer: &ReversalPreview, phase: Phase) -> ChoiceDialog {
-    let title = format!("{} {}?", offer.way.verb(), steps_label(&offer.steps));
-    let id = format!("{title} {}", offer.inspected_tree);
+    let title = format!("{} {}?", offer.way.title(), steps_label(&offer.steps));
+    let id = format!("{} {}", title.to_lowercase(), offer.inspected_tree);
     let names: Vec<String> = offer.files.iter().map(describe_file).collect();
     let mut sheet = ChoiceDialog::new(id, &title);
     // This goes first, so that a small window still shows what the user would lose.

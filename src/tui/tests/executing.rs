@@ -438,7 +438,7 @@ fn many_findings_take_a_row_each_the_open_ones_first() {
     );
     let row = seen
         .lines()
-        .position(|line| line.contains("12 settled"))
+        .position(|line| line.contains("12 resolved"))
         .unwrap();
     click(&mut screen, &state, (5, u16::try_from(row).unwrap()));
     let seen = drawn(&mut screen, (80, 24), Some(&state));
@@ -447,7 +447,7 @@ fn many_findings_take_a_row_each_the_open_ones_first() {
     press(&mut screen, Some(&state), &["=", "=", "="]);
     let seen = drawn(&mut screen, (80, 40), Some(&state));
     assert!(
-        seen.contains("✓ 1. [major]") && !seen.contains("12 settled"),
+        seen.contains("✓ 1. [major]") && !seen.contains("12 resolved"),
         "{seen}"
     );
 }

@@ -202,7 +202,7 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
         } => {
             let commit = commit.as_deref().map(crate::tui::labels::short_commit);
             let commit = commit.map_or(String::new(), |commit| format!(", commit {commit}"));
-            user_message(&format!("{} {}{commit}", way.verb(), steps_label(steps)))
+            user_message(&format!("{} {}{commit}", way.title(), steps_label(steps)))
         }
         Event::UndoFailed { reason } => {
             fact(FactTone::Bad, &format!("Nothing was changed: {reason}"))
