@@ -135,7 +135,7 @@ impl World {
         seat.type_keys("\x1b");
         seat.see(&shot("commands"), &["I to write"]);
         seat.type_keys("y");
-        seat.see(&shot("release"), &["works on step 1: release?"]);
+        seat.see(&shot("release"), &["Start step 1?"]);
         seat.type_keys("a");
         seat
     }

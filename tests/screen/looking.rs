@@ -107,9 +107,9 @@ fn looking_writes_nothing_and_needs_no_right_to_write() {
     terminal.wait_for("Plan written, 3 steps");
     for (key, text) in [
         ("2", "Task: Count open last lines"),
-        ("3", "There is no review yet"),
+        ("3", "No review yet"),
         ("4", "plan written"),
-        ("5", "nobody works"),
+        ("5", "Idle"),
     ] {
         terminal.type_keys(key);
         terminal.wait_for(text);

@@ -11,7 +11,7 @@ fn played(world: &World) {
     world.cast(&planner, &Agent::approving());
     // The second step changes nothing: the user says that it was true already.
     let ran = world.run(&["--answer", "nothing_changed=already-true"]);
-    ran.ends(6).complains("not proven: Step 2 changed nothing");
+    ran.ends(6).complains("not proven: step 2 changed nothing");
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn the_whole_run_and_each_step_are_shown_apart() {
     world
         .program(&["diff", "--step", "2"])
         .ends(0)
-        .complains("Step 2 changed nothing");
+        .complains("step 2 changed nothing");
     world
         .program(&["diff", "--step", "9"])
         .ends(2)

@@ -43,7 +43,7 @@ fn a_run_goes_on_without_a_failed_commit_where_the_user_says_so() {
     assert!(
         world
             .read(".agent-collab/log.md")
-            .contains("the user goes on without it")
+            .contains("the user continued without it")
     );
 }
 
@@ -263,7 +263,7 @@ fn one_step_without_a_change_is_enough_to_be_unproven() {
     world
         .run(&["--answer", "nothing_changed=already-true"])
         .ends(6)
-        .complains("not proven: Step 1 changed nothing");
+        .complains("not proven: step 1 changed nothing");
     assert_eq!(world.subjects(), ["[Step 2] Wrote", "first"]);
 }
 

@@ -47,11 +47,11 @@ fn play(world: &World, scene: &str) -> Ran {
 fn every_scene_leads_to_its_question_and_on_until_over() {
     let world = World::without_git();
     for (scene, question) in [
-        ("question", "the agent asks: Two words occur equally often"),
+        ("question", "The agent asks: Two words occur equally often"),
         ("arbitration", "Review limit reached, 3 findings open"),
-        ("no-document", "brought no document"),
-        ("adapter-failed", "the turn failed (service)"),
-        ("usage-limit", "waits for codex's usage limit until"),
+        ("no-document", "returned no document"),
+        ("adapter-failed", "The turn failed (service)"),
+        ("usage-limit", "waits for the codex usage limit until"),
         (
             "dirty-files",
             "Step 3 edited files with uncommitted changes: README.md",
@@ -95,8 +95,8 @@ fn scenes_can_be_put_together_in_one_demo() {
     world
         .program(&all)
         .ends(0)
-        .says("the agent asks")
-        .says("reached its cap")
+        .says("The agent asks")
+        .says("Review limit reached")
         .says("tests failed")
         .says("The commit of step 1 failed");
 }

@@ -184,9 +184,9 @@ fn a_review_that_lacks_something_is_asked_back_with_the_reason() {
     world
         .run(&[])
         .ends(0)
-        .says("Asked back: the review names no finding")
+        .says("asked back: the review names no finding")
         .says("unanswered: 2")
-        .says("Asked back: the review says nothing of finding 1");
+        .says("asked back: the review says nothing of finding 1");
     let state = world.state();
     assert_eq!(
         (&state["iteration"], &state["findings"]["reviews"]),

@@ -107,11 +107,11 @@ fn what_decides_about_agents_is_not_taken_from_outside() {
     for word in ["approve", "allow", "reject"] {
         send(&world, &[word])
             .ends(1)
-            .complains("is done on the screen only");
+            .complains("works only on the screen");
     }
     send(&world, &["answer", "yes"])
         .ends(1)
-        .complains("is done on the screen only");
+        .complains("works only on the screen");
     send(&world, &["aprove"])
         .ends(1)
         .complains("you cannot send `aprove`; you can send: go, auto,");

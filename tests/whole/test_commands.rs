@@ -49,7 +49,7 @@ fn the_detected_command_runs_by_default_and_it_is_said_that_the_plan_names_anoth
     assert_eq!(command(&world), "cargo test");
     let log = world.read(".agent-collab/log.md");
     for told in [
-        "Tested with `cargo test` (detected in Cargo.toml), not by `grep -q new new.txt` (the plan's command)",
+        "Tested with `cargo test` (detected in Cargo.toml), not with `grep -q new new.txt` (the plan's command)",
         "- test command: `cargo test` (detected in Cargo.toml)",
     ] {
         assert!(log.contains(told), "{told}\n{log}");

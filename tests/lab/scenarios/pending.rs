@@ -96,10 +96,10 @@ fn n_ended(log: &[Value]) -> usize {
 
 /// Gives the answer at this place of the list.
 fn answer(seat: &mut Seat, shot: &str, question: &str, key: &str) {
-    seat.see(shot, &["the planner asks", question]);
+    seat.see(shot, &["Planner asks", question]);
     // The number points at the answer, Enter gives it.
     seat.type_keys(key);
-    seat.press("\r", |text| !text.contains("the planner asks"));
+    seat.press("\r", |text| !text.contains("Planner asks"));
 }
 
 fn assert_told(bodies: &[String]) {
