@@ -261,10 +261,10 @@ mod tests {
         <scratch>/config/agent-collab/config.toml:1:16: `screen.theme` is no theme: "noord"
           hint: did you mean "nord"? known: auto, terminal, dark, light, catppuccin, gruvbox, nord, tokyo-night, solarized-light, high-contrast, sixteen, none
         <scratch>/config/agent-collab/config.toml:3:7: `keys.goo`: is no action
-          hint: did you mean "go"? `agent-collab keys` lists them all
+          hint: did you mean "go"? see all with `agent-collab keys`
         <scratch>/config/agent-collab/config.toml:4:8: `keys.auto`: `ctlr+a` is no key
           hint: did you mean "ctrl"?
-        <scratch>/config/agent-collab/config.toml:6:7: `themes.nord.bad` is no colour: "rde"
+        <scratch>/config/agent-collab/config.toml:6:7: `themes.nord.bad` is not a colour: "rde"
           hint: did you mean "red"? write "#rrggbb", a number from 0 to 255, or one of default, black, red, green, yellow, blue, magenta, cyan, gray, darkgray, lightred, lightgreen, lightyellow, lightblue, lightmagenta, lightcyan, white
         <scratch>/config/agent-collab/config.toml:6:7: `themes.nord` is a theme already
           hint: call it another name and write base = "nord"
@@ -315,8 +315,8 @@ mod tests {
         <scratch>/config/agent-collab/config.toml:2:18: `workflow.max_iterations` must be a whole number from 1 to 100, but is the text "many"
           | max_iterations = "many"
           hint: for example `max_iterations = 5`
-        <scratch>/config/agent-collab/config.toml:4:7: `keys.goo`: is no action
-          hint: did you mean "go"? `agent-collab keys` lists them all
+        <scratch>/config/agent-collab/config.toml:4:7: `keys.goo`: is not an action
+          hint: did you mean "go"? see all with `agent-collab keys`
         <scratch>/config/agent-collab/config.toml:5:8: `keys.quit`: needs a key that works while you write
           hint: such as one with Ctrl, or an F key
         "#);

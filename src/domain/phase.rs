@@ -44,7 +44,7 @@ impl Phase {
         Self::Cancelled,
     ];
 
-    /// Returns the phase's name as used in files, on screens and in events.
+    /// The phase's name as in files and events.
     pub fn name(self) -> &'static str {
         match self {
             Self::Init => "INIT",
@@ -59,7 +59,20 @@ impl Phase {
         }
     }
 
-    /// Returns whether the run is over.
+    /// The phase's name on screens and in text for people.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Init | Self::RefineGoal => "Goal",
+            Self::WritePlan => "Plan",
+            Self::Review | Self::Respond => "Review",
+            Self::Approved => "Approve",
+            Self::Execute => "Execute",
+            Self::Done => "Done",
+            Self::Cancelled => "Cancelled",
+        }
+    }
+
+    /// Tells whether the run is over.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Done | Self::Cancelled)
     }

@@ -73,7 +73,7 @@ impl TestBaseline {
         let told = if receipt.allows_next_step() {
             ""
         } else {
-            "; no step is asked to fix what fails already"
+            " (no step has to fix what already fails)"
         };
         format!(
             "before step 1: {}{failing}{told}",
@@ -223,11 +223,11 @@ impl StepStage {
     pub fn describe(self) -> &'static str {
         match self {
             Self::Code => "the agent worked on it",
-            Self::Audit => "its changes were being looked at",
+            Self::Audit => "its changes were being checked",
             Self::Test => "its tests ran",
-            Self::Fix => "the agent mended it",
+            Self::Fix => "the agent was fixing it",
             Self::Commit => "it was being committed",
-            Self::Record => "it was being written down",
+            Self::Record => "it was being recorded",
         }
     }
 }
@@ -297,7 +297,7 @@ impl StepOverride {
         match self {
             Self::AlreadyTrue => "it was true already, the user says",
             Self::Skipped => "the user skipped it",
-            Self::TestsInDoubt => "the user accepts its tests, which are in doubt",
+            Self::TestsInDoubt => "the user accepted its doubtful tests",
         }
     }
 }
@@ -355,9 +355,7 @@ impl StepRecord {
         );
         match (self.decided, self.assessment()) {
             (Some(StepOverride::Skipped), _) => Some("was skipped"),
-            (Some(StepOverride::TestsInDoubt), _) => {
-                Some("was accepted with tests that are in doubt")
-            }
+            (Some(StepOverride::TestsInDoubt), _) => Some("was accepted with doubtful tests"),
             (_, StepAssessment::Unchanged) => Some(StepAssessment::CHANGED_NOTHING),
             (_, StepAssessment::Failing) => Some("was accepted with failing tests"),
             (_, StepAssessment::Committed | StepAssessment::Uncommitted) if is_tested => None,

@@ -120,11 +120,11 @@ impl PlanNote {
     /// Describes its status for the user.
     pub fn describe_status(&self) -> &'static str {
         match (self.answered, self.sent.is_some(), self.reviewed) {
-            (true, ..) if self.judged => "the planner answered it, and the reviewer had it since",
-            (true, ..) => "the planner answered it, the next review looks whether it is met",
+            (true, ..) if self.judged => "answered by the planner, seen by the reviewer",
+            (true, ..) => "answered by the planner, the next review checks it",
             (false, true, _) => "the planner has it",
             (false, false, true) => "the reviewer has it, the planner gets it next",
-            (false, false, false) => "goes out with the next turns of reviewer and planner",
+            (false, false, false) => "goes to reviewer and planner with their next turns",
         }
     }
 

@@ -746,7 +746,7 @@ impl QuestionKind {
         match self {
             Self::Gate { order } => {
                 format!(
-                    "the next turn waits: the {} {}",
+                    "The next turn waits: the {} {}",
                     order.purpose.role().name(),
                     order.purpose.describe()
                 )
@@ -755,17 +755,14 @@ impl QuestionKind {
                 reason: ArbitrationReason::Cap,
                 open,
             } => {
-                format!(
-                    "the review reached its cap with {} open",
-                    pluralize(*open, "finding")
-                )
+                format!("Review limit reached, {} open", pluralize(*open, "finding"))
             }
             Self::Arbitration {
                 reason: ArbitrationReason::Stall,
                 open,
             } => {
                 format!(
-                    "the review makes no progress, {} open",
+                    "The review makes no progress, {} open",
                     pluralize(*open, "finding")
                 )
             }
@@ -774,17 +771,17 @@ impl QuestionKind {
                 open,
             } => {
                 format!(
-                    "the reviewer approves the plan and leaves {} open",
+                    "The reviewer approved the plan with {} open",
                     pluralize(*open, "finding")
                 )
             }
-            Self::ManualEdit => "the plan is being edited by hand".to_owned(),
-            Self::StalePlan { .. } => "the plan is not the one that was reviewed".to_owned(),
+            Self::ManualEdit => "The plan is being edited by hand".to_owned(),
+            Self::StalePlan { .. } => "The plan changed after its review".to_owned(),
             Self::Execute { terms } => terms.describe(),
-            Self::NoDocument { reason, .. } => format!("the turn brought no document: {reason}"),
+            Self::NoDocument { reason, .. } => format!("The turn returned no document: {reason}"),
             Self::Agent { questions, .. } => {
                 let texts: Vec<&str> = questions.iter().map(|asked| asked.text.as_str()).collect();
-                format!("the agent asks: {}", texts.join(" / "))
+                format!("The agent asks: {}", texts.join(" / "))
             }
             Self::Child {
                 path, questions, ..
@@ -793,7 +790,7 @@ impl QuestionKind {
                 format!("{path} asks: {}", texts.join(" / "))
             }
             Self::AdapterFailed { kind, message, .. } => {
-                format!("the turn failed ({kind}): {message}")
+                format!("The turn failed ({kind}): {message}")
             }
             Self::UsageLimit {
                 purpose,
@@ -802,7 +799,7 @@ impl QuestionKind {
                 until,
                 ..
             } => format!(
-                "the {} waits for {adapter}'s usage limit until {}: {message}",
+                "The {} waits for the {adapter} usage limit until {}: {message}",
                 purpose.role().name(),
                 until.to_utc_hour_minute()
             ),
@@ -812,7 +809,7 @@ impl QuestionKind {
             Self::Draft { files, .. } => {
                 let files: Vec<String> = files.iter().map(DraftFile::describe).collect();
                 format!(
-                    "the interrupted turn left a draft of {}",
+                    "The interrupted turn left a draft of {}",
                     files.join(" and of ")
                 )
             }
@@ -836,7 +833,7 @@ impl QuestionKind {
                     })
                     .collect();
                 format!(
-                    "step {step} changed what this program would run: {}",
+                    "Step {step} changed files that this program runs: {}",
                     list.join(", ")
                 )
             }
@@ -852,7 +849,7 @@ impl QuestionKind {
                     })
                     .collect();
                 format!(
-                    "step {step} changed files that rules hold back: {}",
+                    "Step {step} changed files that your rules protect: {}",
                     list.join(", ")
                 )
             }
@@ -861,9 +858,9 @@ impl QuestionKind {
                 let said = if said.is_empty() {
                     String::new()
                 } else {
-                    format!("; its agent says: {said}")
+                    format!(". Its agent says: {said}")
                 };
-                format!("step {step} changed nothing{said}")
+                format!("Step {step} changed nothing{said}")
             }
             Self::Blocked {
                 step,
@@ -872,17 +869,17 @@ impl QuestionKind {
             } => {
                 let left = match n_changed {
                     0 => String::new(),
-                    n => format!("; it changed {} all the same", pluralize(*n, "file")),
+                    n => format!(". It changed {} anyway", pluralize(*n, "file")),
                 };
                 format!(
-                    "step {step} is blocked, its agent says: {}{left}",
+                    "Step {step} is blocked, its agent says: {}{left}",
                     clean_to_one_line(said)
                 )
             }
             Self::TestsFailed { step, found } | Self::TestsInDoubt { step, found } => {
-                format!("step {step}: {found}")
+                format!("Step {step}: {found}")
             }
-            Self::RunnerMissing { found } => format!("before step 1: {found}"),
+            Self::RunnerMissing { found } => format!("Before step 1: {found}"),
             Self::TestNetwork { step, line } => format!(
                 "{} fail without the machine's network: {}",
                 tests_label(*step),
@@ -895,12 +892,12 @@ impl QuestionKind {
                 clean_to_one_line(&lacked.line)
             ),
             Self::CommitFailed { step, message } => {
-                format!("the commit of step {step} failed: {message}")
+                format!("The commit of step {step} failed: {message}")
             }
-            Self::CannotExecute { reason } => format!("the plan cannot be executed: {reason}"),
+            Self::CannotExecute { reason } => format!("The plan cannot run: {reason}"),
             Self::StepRecovery { step, stage } => {
                 format!(
-                    "the program ended in the middle of step {step} ({})",
+                    "The program exited during step {step} ({})",
                     stage.describe()
                 )
             }
@@ -913,15 +910,15 @@ impl FileOrigin {
     fn describe_question(self, step: u32, paths: &str) -> String {
         match self {
             Self::UsersBefore => {
-                format!("step {step} edited files that held uncommitted changes before it: {paths}")
+                format!("Step {step} edited files with uncommitted changes: {paths}")
             }
             Self::WrittenByTests => format!(
-                "the tests of step {step} change files each time they run, so what they tested is not what is \
-                 there now (leave-out commits what was tested, include what they wrote): {paths}"
+                "The tests of step {step} change files each time they run, so the present files are not what \
+                was tested (leave-out commits what was tested, include what they wrote): {paths}"
             ),
             Self::OutsideOfCalls => format!(
-                "files changed during step {step} that no call of its agent names, and none of its commands ran when \
-                 they changed (leave-out keeps them out of the step and of its undo): {paths}"
+                "Files changed during step {step}, apparently not by its agent (leave-out keeps them out of \
+                the step and its undo): {paths}"
             ),
         }
     }
@@ -942,10 +939,10 @@ impl DraftFile {
 
 fn describe_conflict(document: &str, clash: Option<&MergeConflict>) -> String {
     match clash {
-        None => format!("{document} was edited while a turn wrote it"),
+        None => format!("{document} was edited while a turn was writing it"),
         Some(MergeConflict { file, why }) => format!(
-            "{document} was edited while a turn wrote it, and the merge is not whole: {why}; \
-             put it right in {file} and merge again"
+            "{document} was edited while a turn was writing it, and the merge is not finished: {why}. Fix it \
+            in {file} and merge again"
         ),
     }
 }
@@ -954,34 +951,34 @@ impl ExecutionTerms {
     /// Describes the test command, and which other one was available.
     pub fn describe_test(&self) -> String {
         let Some(test) = &self.test else {
-            return "nothing is tested: no test command is known".to_owned();
+            return "No test command found, so nothing is tested".to_owned();
         };
         let other = self.other_test.as_ref();
         let other = other.map_or(String::new(), |other| {
-            format!(", not by {}", other.describe())
+            format!(", not with {}", other.describe())
         });
-        format!("tested by {}{other}", test.describe())
+        format!("Tested with {}{other}", test.describe())
     }
 
     /// Describes the terms, line by line.
     fn describe(&self) -> String {
         let test = self.describe_test();
         let commits = match &self.commits {
-            CommitTarget::Off { reason } => format!("no commits: {reason}"),
-            CommitTarget::Current { branch } => format!("commits go to {branch}"),
-            CommitTarget::New { branch } => format!("commits go to the new branch {branch}"),
+            CommitTarget::Off { reason } => format!("No commits: {reason}"),
+            CommitTarget::Current { branch } => format!("Commits go to {branch}"),
+            CommitTarget::New { branch } => format!("Commits go to the new branch {branch}"),
         };
         let (yours, left) = LeftoverFiles::partition_paths(self.left.as_ref(), &self.dirty);
         let told = |n: usize, whose: &str| match n {
             0 => String::new(),
             n => format!(
-                "; {} with uncommitted changes {whose}: left as they are",
+                ". {} with uncommitted changes {whose} stay as they are",
                 pluralize(n, "file")
             ),
         };
-        let yours = told(yours.len(), "of yours");
-        let left = told(left.len(), "of a step that was stopped");
-        format!("shall the approved plan be executed? {commits}; {test}{yours}{left}")
+        let yours = told(yours.len(), "from you");
+        let left = told(left.len(), "from a stopped step");
+        format!("Run this plan? {commits}. {test}{yours}{left}")
     }
 }
 
@@ -1012,7 +1009,7 @@ fn fits_adapter_failure(answer: &QuestionAnswer, movable: bool) -> bool {
 /// Names the tests of a step; step 0 is the time before the first one.
 pub fn tests_label(step: u32) -> String {
     match step {
-        0 => "the tests before step 1".to_owned(),
-        step => format!("the tests of step {step}"),
+        0 => "The tests before step 1".to_owned(),
+        step => format!("The tests of step {step}"),
     }
 }

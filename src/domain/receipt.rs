@@ -125,10 +125,10 @@ impl Receipt {
                 told("fewer tests ran than before")
             }
             (TestOutcome::Passed, Some(before), Some(now)) if now.skipped > before.skipped => {
-                told("tests are skipped that were not skipped before")
+                told("some tests are skipped that ran before")
             }
             (TestOutcome::Passed, Some(_), None) => {
-                told("the tests ended well, and nothing was counted")
+                told("the tests passed, but no test was counted")
             }
             (TestOutcome::Passed, None, None) if self.uncounted => {
                 let is_known = before.is_some_and(|(before, seen)| {
@@ -137,7 +137,7 @@ impl Receipt {
                 if is_known {
                     None
                 } else {
-                    told("the tests ended well, and nothing was counted")
+                    told("the tests passed, but no test was counted")
                 }
             }
             _ => None,
@@ -283,13 +283,13 @@ mod tests {
             format!("fewer tests ran than before: {before}; now 2 passed, 0 failed, 0 skipped");
         check(Some((3, 0)), (Passed, Some((2, 0))), &fewer);
         let skipped = format!(
-            "tests are skipped that were not skipped before: {before}; now 3 passed, 0 failed, 1 skipped"
+            "some tests are skipped that ran before: {before}; now 3 passed, 0 failed, 1 skipped"
         );
         check(Some((3, 0)), (Passed, Some((3, 1))), &skipped);
         let gone = format!("the tests are gone: {before}; now no tests");
         check(Some((3, 0)), (NoTests, Some((0, 0))), &gone);
         let uncounted =
-            format!("the tests ended well, and nothing was counted: {before}; now no counts");
+            format!("the tests passed, but no test was counted: {before}; now no counts");
         check(Some((3, 0)), (Passed, None), &uncounted);
         // A command that is not a test runner counts nothing, and a repository without tests has none to lose.
         check(None, (Passed, None), "");
@@ -370,8 +370,7 @@ mod tests {
             uncounted: true,
             ..receipt(TestOutcome::Passed, None)
         };
-        let told =
-            "the tests ended well, and nothing was counted: before not counted; now no counts";
+        let told = "the tests passed, but no test was counted: before not counted; now no counts";
         assert_eq!(now.describe_test_doubt(None).as_deref(), Some(told));
         assert_eq!(
             now.describe_test_doubt(Some((&now, ReceiptSource::Baseline)))

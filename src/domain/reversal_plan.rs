@@ -110,7 +110,15 @@ impl UndoDirection {
         }
     }
 
-    /// Returns the past participle, as in `undone`.
+    /// The verb at the start of a sentence.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Undo { .. } => "Undo",
+            Self::Redo => "Redo",
+        }
+    }
+
+    /// What was done to the steps.
     pub fn past_participle(self) -> &'static str {
         match self {
             Self::Undo { .. } => "undone",
@@ -183,7 +191,7 @@ impl PlanExecution {
         let at = self.done.iter().position(|record| record.n == step);
         let begun = self.current.as_ref().filter(|c| c.tree_before.is_some());
         if at.is_none() && begun.is_none_or(|current| current.n != step) {
-            return Err(format!("step {step} has done nothing that could be undone"));
+            return Err(format!("step {step} has nothing to undo"));
         }
         let records = self.done.get(at.unwrap_or(self.done.len())..);
         let records = records.unwrap_or_default();
@@ -217,10 +225,7 @@ impl PlanExecution {
     ///
     /// Returns why nothing can be redone.
     pub fn plan_redo(&self) -> Result<ReversalPlan, String> {
-        let undone = self
-            .undone
-            .last()
-            .ok_or("nothing was undone that could come back")?;
+        let undone = self.undone.last().ok_or("nothing to redo")?;
         let current = undone.current.iter();
         let steps = undone.records.iter().map(|record| (record.n, &record.text));
         let steps = steps.chain(current.map(|current| (current.n, &current.text)));
@@ -262,7 +267,7 @@ fn step_tree_span(record: &StepRecord) -> Result<TreeSpan, String> {
             keeps: record.users_edits.clone(),
         }),
         _ => Err(format!(
-            "the trees around step {} are not known: an earlier version of this program made it",
+            "the state around step {} is unknown: an earlier version of this program ran it",
             record.n
         )),
     }

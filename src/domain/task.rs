@@ -182,11 +182,7 @@ impl TaskOrder {
             Some(_) => "a task",
             None => "a task that only reads",
         };
-        format!(
-            "{} is given {what}: {}",
-            self.short_name(),
-            self.description
-        )
+        format!("{} gets {what}: {}", self.short_name(), self.description)
     }
 
     /// Returns the session's title.

@@ -67,9 +67,9 @@ impl PatchState {
     /// Describes the state for the user.
     pub fn label(self) -> &'static str {
         match self {
-            Self::Waiting => "changes wait to be taken over",
-            Self::Applying => "changes are being taken over",
-            Self::Applied => "changes taken over",
+            Self::Waiting => "changes wait to be merged",
+            Self::Applying => "merging changes",
+            Self::Applied => "changes merged",
             Self::Kept => "changes kept as a patch",
         }
     }
@@ -159,12 +159,13 @@ mod tests {
         };
         assert_eq!(
             patch.to_string(),
-            "patch: changes kept as a patch (3 files, +5 −1) in .agent-collab/patches/x.patch: declined by the user\n  \
+            "patch: changes kept as a patch (3 files, +5 −1) in .agent-collab/patches/x.patch: declined by \
+            the user\n  \
              a.rs +2 −0 (new)\n  and 2 more\n"
         );
         (patch.state, patch.file, patch.n_files) = (PatchState::Applied, None, 1);
         patch.why.clear();
-        assert_eq!(patch.describe(), "changes taken over (1 file, +5 −1)");
+        assert_eq!(patch.describe(), "changes merged (1 file, +5 −1)");
         assert!(!patch.is_saved_as_file());
     }
 }

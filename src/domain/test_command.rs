@@ -57,7 +57,7 @@ impl TestCommandOrigin {
             (TestCommandSource::Configured, Some(place)) => {
                 format!("from {}", clean_to_one_line(place))
             }
-            (TestCommandSource::Configured, None) => "as configured".to_owned(),
+            (TestCommandSource::Configured, None) => "from your settings".to_owned(),
             (TestCommandSource::Detected, Some(place)) => {
                 format!("detected in {}", clean_to_one_line(place))
             }
@@ -91,8 +91,8 @@ mod tests {
             Some("config.toml"),
             "from config.toml",
         );
-        // Records of earlier versions have no place.
-        check(TestCommandSource::Configured, None, "as configured");
+        // Records of earlier versions name no place.
+        check(TestCommandSource::Configured, None, "from your settings");
     }
 
     #[test]

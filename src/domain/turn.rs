@@ -129,7 +129,21 @@ impl TurnPurpose {
         matches!(self.profile(), TurnProfile::Build)
     }
 
-    /// Describes the purpose in one line for the user.
+    /// What the agent is doing now, for people: "is writing the plan".
+    pub fn describe_progress(&self) -> String {
+        match self {
+            Self::RefineGoal { .. } => "is reading the goal".to_owned(),
+            Self::WritePlan => "is writing the plan".to_owned(),
+            Self::Review => "is reviewing the plan".to_owned(),
+            Self::Respond => "is answering the review".to_owned(),
+            Self::Step { n } => format!("is working on step {n}"),
+            Self::Fix { n, attempt: 1 } => format!("is fixing step {n}"),
+            Self::Fix { n, attempt } => format!("is fixing step {n}, attempt {attempt}"),
+            Self::Summary => "is writing the summary".to_owned(),
+        }
+    }
+
+    /// One line for people.
     pub fn describe(&self) -> String {
         match self {
             Self::RefineGoal { .. } => "talks about the goal".to_owned(),
@@ -137,8 +151,8 @@ impl TurnPurpose {
             Self::Review => "reviews the plan".to_owned(),
             Self::Respond => "answers the review".to_owned(),
             Self::Step { n } => format!("works on step {n}"),
-            Self::Fix { n, attempt } => format!("mends step {n}, attempt {attempt}"),
-            Self::Summary => "sums up".to_owned(),
+            Self::Fix { n, attempt } => format!("fixes step {n}, attempt {attempt}"),
+            Self::Summary => "writes the summary".to_owned(),
         }
     }
 }

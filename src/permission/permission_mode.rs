@@ -24,7 +24,7 @@ pub enum Mode {
 pub const MODES: [Mode; 4] = [Mode::Plan, Mode::Default, Mode::AutoEdit, Mode::Yolo];
 
 impl Mode {
-    /// Returns the mode's name in commands and on the screen.
+    /// Names the mode as commands and files do.
     pub fn name(self) -> &'static str {
         match self {
             Self::Plan => "plan",
@@ -34,14 +34,24 @@ impl Mode {
         }
     }
 
-    /// Describes what the mode runs without asking.
+    /// The mode's name on screens and in text for people.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Plan => "Read-only",
+            Self::Default => "Ask",
+            Self::AutoEdit => "Auto-edit",
+            Self::Yolo => "Full access",
+        }
+    }
+
+    /// Says what it lets run.
     pub fn describe(self) -> &'static str {
         match self {
             Self::Plan => "agents only read, whatever the phase",
-            Self::Default => "agents may do what the rules allow; the rest asks you",
-            Self::AutoEdit => "edits inside the repository need no question",
+            Self::Default => "agents may do what the rules allow, the rest asks you",
+            Self::AutoEdit => "edits inside the repository run without asking",
             Self::Yolo => {
-                "nothing asks but the safety list, protected paths, what lies outside, and endless repetition"
+                "nothing asks you except the safety list, protected paths, files outside and endless repeats"
             }
         }
     }

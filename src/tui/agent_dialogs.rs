@@ -16,7 +16,7 @@ use crate::domain::turn::TurnProfile;
 use crate::permission::AgentMode;
 
 /// Introduces the list of agents that take tasks.
-const TAKEN_BY: &str = "tasks are taken by";
+const TAKEN_BY: &str = "Agents for tasks:";
 
 /// One agent in the list of agents.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl AgentEntry {
     fn describe_tools(&self) -> String {
         let kinds = [
             ("uses", &self.allowed_tools),
-            ("each call by its rules or your word", &self.asked_tools),
+            ("its rules and you decide each call", &self.asked_tools),
             ("does not have", &self.missing_tools),
         ];
         let told = kinds.iter().filter(|(_, tools)| !tools.is_empty());
@@ -76,8 +76,7 @@ impl Screen {
     pub(super) fn show_agents(&mut self, name: &str, state: Option<&RunState>) -> Vec<Action> {
         let agents = &self.assist.agents;
         if agents.is_empty() {
-            return self
-                .show_toast("which agents there are is known once the configuration was read");
+            return self.show_toast("The agents are listed once the configuration is read.");
         }
         if name.is_empty() {
             let sheet = agent_list_dialog(agents, state);
@@ -88,7 +87,11 @@ impl Screen {
                 let sheet = agent_dialog(agent, state);
                 self.open_dialog(sheet)
             }
-            None => self.show_toast(&describe_unknown_agent(name, "there are", agents.iter())),
+            None => self.show_toast(&describe_unknown_agent(
+                name,
+                "known agents:",
+                agents.iter(),
+            )),
         }
     }
 
@@ -114,7 +117,7 @@ impl Screen {
             let takers = agents.iter().filter(|agent| agent.accepts_tasks());
             let takers: Vec<&str> = takers.map(|agent| agent.name.as_str()).collect();
             return Some(AgentMention::Wrong(format!(
-                "{}; {TAKEN_BY} {}; a text that begins otherwise is sent as it is",
+                "{}. {TAKEN_BY} {}. A text that starts otherwise is sent as it is.",
                 self.assist.describe_unknown_name(&to_one_line(name)),
                 takers.join(", ")
             )));
@@ -124,11 +127,11 @@ impl Screen {
         let (name, prompt) = (agent.name.clone(), prompt.trim().to_owned());
         if self.is_repository_file(&name) {
             return Some(AgentMention::Wrong(format!(
-                "`{name}` is an agent and a file: /task {name} … gives the task, @./{name} means the file"
+                "`{name}` is both an agent and a file. Write /task {name} … for the task, @./{name} for the file."
             )));
         }
         Some(if prompt.is_empty() {
-            AgentMention::Wrong(format!("write after @{name} what it is to do"))
+            AgentMention::Wrong(format!("Write the task after @{name}."))
         } else {
             AgentMention::Task(name, prompt)
         })
@@ -154,15 +157,15 @@ fn describe_unknown_agent<'a>(
 ) -> String {
     let names: Vec<&str> = agents.map(|agent| agent.name.as_str()).collect();
     format!(
-        "there is no agent {}; {there_are} {}",
+        "No agent is called {}. {there_are} {}",
         to_one_line(name),
         names.join(", ")
     )
 }
 
 fn agent_list_dialog(agents: &[AgentEntry], state: Option<&RunState>) -> ChoiceDialog {
-    let text = "Enter shows what the chosen one may do; Esc goes back. @NAME TEXT gives a task.";
-    let mut sheet = ChoiceDialog::list("agents", "agents")
+    let text = "Enter shows what an agent may do, Esc goes back. Give a task with @NAME TEXT.";
+    let mut sheet = ChoiceDialog::list("agents", "Agents")
         .with_text(text, clickable_keys::mark_hint(theme::QUIET));
     for (agent, key) in agents.iter().zip(('1'..='9').chain(std::iter::repeat('·'))) {
         let label = format!(
@@ -177,17 +180,17 @@ fn agent_list_dialog(agents: &[AgentEntry], state: Option<&RunState>) -> ChoiceD
             ChoiceAction::Confirm(Box::new(agent_dialog(agent, state))),
         );
     }
-    sheet.with_choice('b', "back", ChoiceAction::Close)
+    sheet.with_choice('b', "Back", ChoiceAction::Close)
 }
 
 fn agent_dialog(agent: &AgentEntry, state: Option<&RunState>) -> ChoiceDialog {
-    let title = format!("agent {} ({})", to_one_line(&agent.name), agent.mode.name());
+    let title = format!("Agent {} ({})", to_one_line(&agent.name), agent.mode.name());
     let mut sheet = ChoiceDialog::list(format!("agent {}", agent.name), &title);
     if !agent.description.is_empty() {
         sheet = sheet.with_text(&agent.description, theme::PLAIN);
     }
     if let Some(plays) = &agent.adapter_and_model {
-        sheet = sheet.with_text(&format!("played by {plays}"), theme::QUIET);
+        sheet = sheet.with_text(&format!("run by {plays}"), theme::QUIET);
     }
     for line in agent.describe_tools().lines() {
         sheet = sheet.with_text(line, theme::QUIET);
@@ -201,11 +204,7 @@ fn agent_dialog(agent: &AgentEntry, state: Option<&RunState>) -> ChoiceDialog {
     sheet.full_text = Some((title, whole));
     if agent.accepts_tasks() {
         let text = format!("@{} ", agent.name);
-        sheet = sheet.with_choice(
-            't',
-            "give it a task: write",
-            ChoiceAction::FillComposer(text),
-        );
+        sheet = sheet.with_choice('t', "Give it a task…", ChoiceAction::FillComposer(text));
     }
     match planner_switch(agent, state) {
         Some((label, then)) => sheet.with_choice('p', label, then),
@@ -213,10 +212,10 @@ fn agent_dialog(agent: &AgentEntry, state: Option<&RunState>) -> ChoiceDialog {
     }
     .with_choice(
         'v',
-        "view its rules",
+        "Read its rules",
         ChoiceAction::RunCommand(ScreenCommand::ViewFullText),
     )
-    .with_choice('b', "back", ChoiceAction::Close)
+    .with_choice('b', "Back", ChoiceAction::Close)
 }
 
 /// Returns the choice that switches the planner to this agent now, through the workflow's own step: replan or execute.
@@ -227,7 +226,7 @@ fn planner_switch(
     let state = state?;
     if agent.name == TurnProfile::Plan.name() && state.phase == Phase::Execute {
         let then = ChoiceAction::Confirm(Box::new(confirmations::replan()));
-        return Some(("put it on: back to planning", then));
+        return Some(("Switch to it: plan again", then));
     }
     let question = state
         .current_question()
@@ -238,5 +237,5 @@ fn planner_switch(
     };
     let then = ChoiceAction::ActAndClose(vec![Action::Event(answered)]);
     matches!(question.kind, QuestionKind::Execute { .. })
-        .then_some(("put it on: execute the plan", then))
+        .then_some(("Switch to it: run the plan", then))
 }

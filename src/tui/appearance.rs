@@ -124,7 +124,7 @@ impl Screen {
         self.settings.theme = theme;
         self.theme_before = None;
         self.own_dialog = None;
-        self.show_toast(&format!("theme {name}"));
+        self.show_toast(&format!("Theme {name}"));
         vec![Action::KeepTheme(name.to_owned())]
     }
 
@@ -170,15 +170,15 @@ impl Screen {
         (*clicks, word) = match clicks {
             MouseCapture::Taken => (
                 MouseCapture::Left,
-                "the mouse is the terminal's now: a drag selects text",
+                "Your terminal has the mouse now: drag to select text",
             ),
             MouseCapture::Left => (
                 MouseCapture::Taken,
-                "the mouse works here now; with Shift held a drag selects text as ever",
+                "The mouse works here now. Hold Shift and drag to select text",
             ),
         };
         let key = self.keymap().key_label("mouse", self.composer_focus);
-        self.show_toast_with_keys(&format!("{word} · {key} changes it"))
+        self.show_toast_with_keys(&format!("{word} · {key} switches back"))
     }
 
     pub(super) fn keymap(&self) -> &ActiveKeymap {

@@ -43,17 +43,17 @@ impl Screen {
     pub fn show_stored_approvals(&mut self, kept: &[ApprovalEntry]) {
         self.is_dirty = true;
         if kept.is_empty() {
-            self.show_toast("nothing is approved for more than one call in this repository");
+            self.show_toast("You approved nothing for more than one call in this repository.");
             return;
         }
-        let mut sheet = ChoiceDialog::list("permissions", "approved for more than one call")
+        let mut sheet = ChoiceDialog::list("permissions", "Approved for more than one call")
             .with_text(
-                "Enter takes the chosen one back; Esc leaves them all.",
+                "Enter removes the chosen approval, Esc keeps them all.",
                 clickable_keys::mark_hint(theme::QUIET),
             );
         for (kept, key) in kept.iter().zip(('1'..='9').chain(std::iter::repeat('·'))) {
             let label = format!(
-                "take back {} · {}",
+                "Remove {} · {}",
                 to_one_line(&kept.what),
                 to_one_line(&kept.about)
             );
@@ -63,7 +63,7 @@ impl Screen {
                 ChoiceAction::ActAndClose(vec![Action::Revoke(kept.id)]),
             );
         }
-        sheet = sheet.with_choice('b', "back", ChoiceAction::Close);
+        sheet = sheet.with_choice('b', "Back", ChoiceAction::Close);
         let last = sheet.choices.len() - 1;
         self.open_dialog(sheet.with_first_choice(last));
     }
@@ -101,7 +101,8 @@ mod tests {
     fn a_diff_keeps_its_lines_and_none_of_a_secret_of_several() {
         let body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7";
         let diff = format!(
-            "/r/key.pem\n@@ -1 +1,6 @@\n before\n+-----BEGIN PRIVATE KEY-----\n+{body}\n+{body}\n+-----END PRIVATE KEY-----\n+\n+after"
+            "/r/key.pem\n@@ -1 +1,6 @@\n before\n+-----BEGIN PRIVATE KEY-----\n+{body}\n+{body}\n+-----END \
+            PRIVATE KEY-----\n+\n+after"
         );
         let told = clean_lines(&diff);
         assert!(!told.contains(body), "{told}");

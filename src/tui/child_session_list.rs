@@ -27,8 +27,7 @@ impl Screen {
     pub(super) fn list_children(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let children = state.map_or(&[][..], |state| state.children.as_slice());
         if children.is_empty() {
-            return self
-                .show_toast("no agent was given a task in this run; /task AGENT TEXT gives one");
+            return self.show_toast("No tasks in this run yet. Give one with /task AGENT TEXT.");
         }
         self.open_dialog(child_list_dialog(children))
     }
@@ -88,8 +87,8 @@ impl Screen {
 }
 
 fn child_list_dialog(children: &[ChildSession]) -> ChoiceDialog {
-    let mut sheet = ChoiceDialog::list("sessions", "sessions of tasks").with_text(
-        "Enter opens the chosen one; Esc goes back.",
+    let mut sheet = ChoiceDialog::list("sessions", "Task sessions").with_text(
+        "Enter opens a session, Esc goes back.",
         clickable_keys::mark_hint(theme::QUIET),
     );
     // Same order as in Status, so that the digit is usually the task's own number.
@@ -120,17 +119,17 @@ fn child_list_dialog(children: &[ChildSession]) -> ChoiceDialog {
         }
         several => {
             let which = ChoiceAction::Confirm(Box::new(stop_child_dialog(several)));
-            sheet = sheet.with_choice('s', "stop one …", which);
+            sheet = sheet.with_choice('s', "Stop one…", which);
         }
     }
-    sheet.with_choice('b', "back", ChoiceAction::Close)
+    sheet.with_choice('b', "Back", ChoiceAction::Close)
 }
 
 /// Asks which running task to stop. Enter stops none.
 fn stop_child_dialog(running: &[&ChildSession]) -> ChoiceDialog {
-    let mut sheet = ChoiceDialog::new("sessions to stop", "stop which task?")
+    let mut sheet = ChoiceDialog::new("sessions to stop", "Stop which task?")
         .until_answered(StopKind::Task)
-        .with_text("What it found so far stays in its session.", theme::QUIET);
+        .with_text("Its results so far stay in its session.", theme::QUIET);
     for (child, key) in running
         .iter()
         .zip(('1'..='9').chain(std::iter::repeat('·')))
@@ -139,13 +138,13 @@ fn stop_child_dialog(running: &[&ChildSession]) -> ChoiceDialog {
         let about = to_one_line(&child.order.description);
         sheet = sheet.with_choice(key, &format!("{label}: {about}"), stop);
     }
-    sheet = sheet.with_choice('b', "back", ChoiceAction::Close);
+    sheet = sheet.with_choice('b', "Back", ChoiceAction::Close);
     let last = sheet.choices.len().saturating_sub(1);
     sheet.with_first_choice(last)
 }
 
 fn stop_child_choice(child: &ChildSession) -> (String, ChoiceAction) {
-    let label = format!("stop {}", to_one_line(&child.order.short_name()));
+    let label = format!("Stop {}", to_one_line(&child.order.short_name()));
     let stop = ChoiceAction::ActAndClose(vec![Action::StopChild(child.session_id().clone())]);
     (label, stop)
 }

@@ -239,8 +239,8 @@ mod tests {
             &["Tab", "Enter completes", "Esc closes"],
         );
         check(
-            "Enter opens the chosen one; Esc goes back.",
-            &["Enter opens the chosen one", "Esc goes back"],
+            "Enter opens a session, Esc goes back.",
+            &["Enter opens a session", "Esc goes back"],
         );
         check(" Plan · \\ hides it ", &["\\ hides it"]);
         check(

@@ -274,7 +274,7 @@ fn parse_view_command(name: &str, argument: &str) -> Option<Result<ScreenCommand
 
 fn require_text(name: &str, argument: &str) -> Result<String, String> {
     if argument.is_empty() {
-        return Err(format!("/{name} needs a text after it"));
+        return Err(format!("Write a text after /{name}."));
     }
     Ok(argument.to_owned())
 }
@@ -285,7 +285,7 @@ fn parse_task(argument: &str) -> Result<ScreenCommand, String> {
             agent.to_owned(),
             text.trim().to_owned(),
         )),
-        None => Err("/task needs an agent's name and what it is to do".to_owned()),
+        None => Err("Write an agent's name and the task after /task.".to_owned()),
     }
 }
 
@@ -394,9 +394,9 @@ fn describe_unknown_command(name: &str) -> String {
     match nearest {
         // A suggestion further away than that does not help.
         Some((distance, nearest)) if distance * 3 <= name.chars().count().max(3) => {
-            format!("/{name} is no command; did you mean {nearest}? /help lists all")
+            format!("/{name} is not a command. Did you mean {nearest}? /help lists all.")
         }
-        Some(_) | None => format!("/{name} is no command; /help lists all"),
+        Some(_) | None => format!("/{name} is not a command. /help lists all."),
     }
 }
 
@@ -452,9 +452,9 @@ mod tests {
         check("// a comment", "Err(Text)");
         check(
             "/aprove",
-            "Err(Wrong(\"/aprove is no command; did you mean /approve? /help lists all\"))",
+            "Err(Wrong(\"/aprove is not a command. Did you mean /approve? /help lists all.\"))",
         );
-        check("/changes", "Err(Wrong(\"/changes needs a text after it\"))");
+        check("/changes", "Err(Wrong(\"Write a text after /changes.\"))");
     }
 
     #[test]

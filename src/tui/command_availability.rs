@@ -29,34 +29,34 @@ pub fn command_blocker(
         .filter(|state| !state.phase.is_final())
         .map(|state| state.gate);
     let no_run = match phase {
-        Some(_) => "the run is over",
-        None => "there is no run yet",
+        Some(_) => "the run is finished",
+        None => "no run yet",
     };
     let unless = |is_so: bool, why: &str| (!is_so).then(|| why.to_owned());
     match command {
         ScreenCommand::Go => {
             let has_it = sheet.is_some_and(|sheet| sheet.choices.iter().any(|c| c.key == 'g'));
-            unless(has_it, "no turn and no goal waits")
+            unless(has_it, "no turn or goal is waiting")
         }
         ScreenCommand::AutoGate => match gate {
             Some(Gate::Manual) => None,
-            Some(Gate::Auto) => Some("turns follow each other already".to_owned()),
+            Some(Gate::Auto) => Some("already in Auto".to_owned()),
             None => Some(no_run.to_owned()),
         },
         ScreenCommand::ManualGate => match gate {
             Some(Gate::Auto) => None,
-            Some(Gate::Manual) => Some("each turn waits for you already".to_owned()),
+            Some(Gate::Manual) => Some("already in Manual".to_owned()),
             None => Some(no_run.to_owned()),
         },
         ScreenCommand::SteerTurn(_) => {
             let runs = state.is_some_and(|state| state.running.is_some());
-            unless(runs, "no turn runs")
+            unless(runs, "nothing is running")
         }
         ScreenCommand::InterruptTurn => {
             let runs = state.is_some_and(|state| {
                 state.running.is_some() || state.busy == Some(ProgramOperation::Baseline)
             });
-            unless(runs, "no turn runs")
+            unless(runs, "nothing is running")
         }
         ScreenCommand::StopToGoal => {
             let goes_on = matches!(
@@ -69,11 +69,11 @@ pub fn command_blocker(
                         | Phase::Execute
                 )
             );
-            unless(goes_on, "nothing was begun that could be stopped")
+            unless(goes_on, "nothing to stop yet")
         }
         ScreenCommand::Edit(_) => {
             let has_plan = state.is_some_and(|state| state.plan.is_some());
-            unless(has_plan, "there is no plan yet")
+            unless(has_plan, "no plan yet")
         }
         ScreenCommand::Undo(_) => match state {
             Some(state) => state.undo_blocker(),
@@ -82,19 +82,19 @@ pub fn command_blocker(
         ScreenCommand::ExportRun(_) => unless(state.is_some(), no_run),
         ScreenCommand::Diff(_) => {
             let executes = state.is_some_and(|state| state.execution.is_some());
-            unless(executes, "nothing was executed yet")
+            unless(executes, "no step has run yet")
         }
-        ScreenCommand::ViewFullText => unless(sheet.is_some(), "nothing waits for you"),
+        ScreenCommand::ViewFullText => unless(sheet.is_some(), "nothing is waiting for you"),
         ScreenCommand::AllowCall | ScreenCommand::RejectCall(_) => {
             let asks = state.is_some_and(|state| !state.approvals.is_empty());
-            unless(asks, "no call waits for you")
+            unless(asks, "no request is waiting for you")
         }
         ScreenCommand::ApprovePlan | ScreenCommand::Changes(_) => {
             let is_asked = matches!(open_question(state), Some(QuestionKind::Execute { .. }));
-            unless(is_asked, "no plan waits for your approval")
+            unless(is_asked, "no plan is waiting for your approval")
         }
         ScreenCommand::AnswerQuestion(_) => {
-            unless(open_question(state).is_some(), "nothing is asked")
+            unless(open_question(state).is_some(), "no question is open")
         }
         ScreenCommand::SetGoal(_) => {
             let takes_one = matches!(

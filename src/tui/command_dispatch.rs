@@ -71,7 +71,7 @@ impl Screen {
             ScreenCommand::BoardAction(does) => self.perform_board_action(does, state),
             ScreenCommand::ShowAgents(name) => self.show_agents(&name, state),
             ScreenCommand::ResumeRun if state.is_some_and(|state| !state.phase.is_final()) => {
-                self.show_toast("a run is under way; cancel it before you begin another")
+                self.show_toast("A run is open. Cancel it before you start another.")
             }
             ScreenCommand::ResumeRun => vec![Action::Resume],
             ScreenCommand::ShowHistory => vec![Action::ShowHistory],
@@ -144,10 +144,10 @@ impl Screen {
 
     fn send_turn_or_confirm_goal(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let Some(state) = state else {
-            return self.show_toast("there is no run yet: write the goal first");
+            return self.show_toast("No run yet. Write the goal first.");
         };
         let Some(sheet) = self.pending_dialog(Some(state)) else {
-            return self.show_toast("nothing waits for a release");
+            return self.show_toast("No turn is waiting to be sent.");
         };
         // In other dialogs this letter belongs to another answer.
         let asked = state.current_question().map(|question| &question.kind);
@@ -156,38 +156,38 @@ impl Screen {
             && self.own_dialog.is_none();
         match sheet.choices.into_iter().find(|choice| choice.key == 'g') {
             Some(choice) if is_its => self.perform_choice(choice, Some(state)),
-            Some(_) | None => self.show_toast(&format!("not yet: {}", sheet.title)),
+            Some(_) | None => self.show_toast(&format!("Not yet: {}", sheet.title)),
         }
     }
 
     fn set_gate(&mut self, gate: Gate, state: Option<&RunState>) -> Vec<Action> {
         match state {
-            Some(state) if state.phase.is_final() => self.show_toast("the run is over"),
+            Some(state) if state.phase.is_final() => self.show_toast("The run is finished."),
             Some(state) if state.gate == gate && gate == Gate::Auto => {
-                self.show_toast("the gate is auto already")
+                self.show_toast("Already in Auto.")
             }
-            Some(state) if state.gate == gate => self.show_toast("the gate is manual already"),
+            Some(state) if state.gate == gate => self.show_toast("Already in Manual."),
             Some(_) => vec![Action::Event(Event::GateChanged { gate })],
-            None => self.show_toast("there is no run yet: write the goal first"),
+            None => self.show_toast("No run yet. Write the goal first."),
         }
     }
 
     fn set_mode(&mut self, wanted: Option<Mode>, state: Option<&RunState>) -> Vec<Action> {
         let Some(state) = state else {
-            return self.show_toast("there is no run yet: write the goal first");
+            return self.show_toast("No run yet. Write the goal first.");
         };
         let mode = wanted.unwrap_or_else(|| state.mode.next_in_cycle());
         if state.phase.is_final() {
-            return self.show_toast("the run is over");
+            return self.show_toast("The run is finished.");
         }
         if state.mode == mode {
-            return self.show_toast(&format!("the mode is {} already", mode.name()));
+            return self.show_toast(&format!("The mode is already {}.", mode.label()));
         }
         match mode {
             Mode::Yolo => self.open_dialog(confirmations::enable_yolo_mode()),
             Mode::Plan | Mode::Default | Mode::AutoEdit => {
                 if wanted == Some(Mode::Plan) {
-                    self.show_toast("agents only read now; the plan itself: /tab plan");
+                    self.show_toast("Agents now only read. See the plan itself with /tab plan");
                 }
                 vec![Action::Event(Event::ModeChanged { mode })]
             }
@@ -205,7 +205,7 @@ impl Screen {
             ) => self.open_dialog(confirmations::stop_run(phase, self.keymap())),
             Some(Phase::RefineGoal) => self.interrupt_turn(state),
             Some(Phase::Init | Phase::Done | Phase::Cancelled) | None => {
-                self.show_toast("nothing is under way that could be stopped")
+                self.show_toast("There is nothing to stop.")
             }
         }
     }
@@ -215,7 +215,7 @@ impl Screen {
         match state.and_then(|state| state.running.as_ref()) {
             Some(_) => vec![Action::Event(Event::InterruptRequested)],
             None if tests_run => vec![Action::Event(Event::BaselineStopped)],
-            None => self.show_toast("no turn is running"),
+            None => self.show_toast("No turn is running."),
         }
     }
 
@@ -229,35 +229,34 @@ impl Screen {
             _ if state.and_then(composer_target::steerable_role).is_some() => {
                 vec![Action::Event(Event::Steered { text })]
             }
-            _ => self.show_toast("no turn is running that could be told"),
+            _ => self.show_toast("No turn is running to send this to."),
         }
     }
 
     fn cancel_run(&mut self, state: Option<&RunState>) -> Vec<Action> {
         match state {
             Some(state) if !state.phase.is_final() => self.open_dialog(confirmations::cancel_run()),
-            Some(_) | None => self.show_toast("there is no run that could be cancelled"),
+            Some(_) | None => self.show_toast("There is no run to cancel."),
         }
     }
 
     fn set_goal(&mut self, text: &str, state: Option<&RunState>) -> Vec<Action> {
         let refiner = self.refiner;
         match (state, text) {
-            (None, "") => self.show_toast("write the goal after /goal"),
+            (None, "") => self.show_toast("Write the goal after /goal."),
             (Some(state), "") => {
                 let text = dialogs::goal_text(state, &self.dialog_context());
                 self.open_pager(TextPager::new("the goal", &text, PagerFormat::Markdown))
             }
             (Some(state), text) if state.phase == Phase::RefineGoal => {
                 if state.running.is_some() || state.busy.is_some() || state.awaiting.is_some() {
-                    return self
-                        .show_toast("a turn about the goal is under way; interrupt it first");
+                    return self.show_toast("An agent is working on the goal. Interrupt it first.");
                 }
                 self.composer_focus = ComposerFocus::Unfocused;
                 composer_target::confirm_goal(text)
             }
             (Some(state), _) if !state.phase.is_final() && state.phase != Phase::Init => {
-                self.show_toast("the goal is fixed while agents work on it; /stop goes back to it")
+                self.show_toast("You cannot change a confirmed goal. Go back to it with /stop.")
             }
             (None | Some(_), text) => vec![Action::NewRun {
                 goal: text.to_owned(),
@@ -272,13 +271,13 @@ impl Screen {
                 call: approval.n,
                 answer,
             }],
-            None => self.show_toast("no call of an agent waits"),
+            None => self.show_toast("No request of an agent is waiting."),
         }
     }
 
     fn answer_question(&mut self, state: Option<&RunState>, word: &str) -> Vec<Action> {
         let Some(question) = state.and_then(RunState::current_question) else {
-            return self.show_toast("no question is open");
+            return self.show_toast("No question is open.");
         };
         if matches!(question.kind, QuestionKind::Gate { .. }) && word == "go" {
             return vec![Action::Event(Event::TurnSendConfirmed)];
@@ -294,7 +293,9 @@ impl Screen {
                     [] => "a key of its dialog".to_owned(),
                     choices => choices.join(", "),
                 };
-                self.show_toast(&format!("`{word}` is no answer here; there is: {choices}"))
+                self.show_toast(&format!(
+                    "`{word}` is not an answer here. Answers: {choices}"
+                ))
             }
         }
     }
@@ -306,7 +307,7 @@ impl Screen {
             Some(QuestionKind::Execute { .. }) => {
                 self.answer_question(state, &format!("changes:{text}"))
             }
-            Some(_) | None => self.show_toast("no approved plan waits for you"),
+            Some(_) | None => self.show_toast("No approved plan is waiting for you."),
         }
     }
 
@@ -321,7 +322,7 @@ impl Screen {
         let is_idle = state.running.is_none() && state.busy.is_none() && state.awaiting.is_none();
         match state.phase {
             Phase::RefineGoal if state.session(role).is_none() => {
-                self.show_toast("this run has no reviewer")
+                self.show_toast("This run has no reviewer.")
             }
             Phase::RefineGoal if is_idle => {
                 self.refiner = role;
@@ -331,10 +332,10 @@ impl Screen {
             Phase::RefineGoal => {
                 let key = self.keymap().key_label("interrupt", self.composer_focus);
                 self.show_toast_with_keys(&format!(
-                    "a turn about the goal is under way; interrupt it first ({key})"
+                    "An agent is working on the goal. Interrupt it first ({key})."
                 ))
             }
-            _ => self.show_toast("nobody talks about the goal now; /stop goes back to it"),
+            _ => self.show_toast("The goal is confirmed. Go back to it with /stop."),
         }
     }
 
@@ -345,13 +346,13 @@ impl Screen {
             return Vec::new();
         }
         let Some(sheet) = self.pending_dialog(state) else {
-            return self.show_toast("nothing waits that has more to show");
+            return self.show_toast("Nothing is waiting that has more to show.");
         };
         let is_about =
             self.own_dialog.is_none() && state.is_some_and(composer_target::is_versions_question);
         let pager = match self.stale_plan_pair(state) {
             _ if is_about && !self.versions.is_empty() => TextPager::from_versions(&self.versions),
-            Some(pair) => TextPager::from_pairs("what changed", vec![pair]),
+            Some(pair) => TextPager::from_pairs("What changed", vec![pair]),
             None => {
                 let text = sheet.to_text();
                 let (title, text) = sheet.full_text.unwrap_or((sheet.title, text));
@@ -383,11 +384,9 @@ impl Screen {
     /// Exports the run as one page.
     fn export_run(&mut self, form: ExportFormat, state: Option<&RunState>) -> Vec<Action> {
         if state.is_none() {
-            return self.show_toast(
-                "there is no run yet that could be written down; /history lists those before",
-            );
+            return self.show_toast("No run to export yet. /history lists earlier runs.");
         }
-        self.show_toast("writing the page …");
+        self.show_toast("Writing the page …");
         vec![Action::ExportRun(form)]
     }
 
@@ -397,7 +396,7 @@ impl Screen {
         if let Some(why) = state.and_then(RunState::undo_blocker) {
             return self.show_toast(&why);
         }
-        self.show_toast("looking at what it would do …");
+        self.show_toast("Checking what it would do …");
         vec![Action::Undo(wish)]
     }
 
@@ -418,7 +417,7 @@ impl Screen {
             DiffScope::Step(n) if !steps.is_empty() && !scopes.contains(&scope) => {
                 let steps = steps.join(", ");
                 self.show_toast(&format!(
-                    "step {n} has changed nothing; those that have: {steps}"
+                    "Step {n} changed nothing. Steps with changes: {steps}"
                 ))
             }
             _ => self.open_diff(scope),

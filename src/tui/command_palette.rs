@@ -58,7 +58,7 @@ impl CommandPalette {
         let mut listed = Vec::new();
         for used in now.recent_commands {
             let at = all.iter().position(|entry| entry.slash == *used);
-            listed.extend(at.map(|at| all.remove(at).with_heading("used last")));
+            listed.extend(at.map(|at| all.remove(at).with_heading("Recently used")));
         }
         let (heading, names) = &now.tab_actions;
         for name in names {
@@ -138,7 +138,7 @@ impl CommandPalette {
             height: size.1.min(wanted),
         };
         let below = "↑↓ choose · Enter does it · Esc closes";
-        let inner = popup::draw(frame, area, "what shall be done?", below);
+        let inner = popup::draw(frame, area, "Commands", below);
         if inner.is_empty() {
             return (area, Vec::new());
         }
@@ -153,8 +153,7 @@ impl CommandPalette {
             ..inner
         };
         if found.is_empty() {
-            let text =
-                truncate_to_columns("  nothing is called like this", usize::from(list.width));
+            let text = truncate_to_columns("  No command matches", usize::from(list.width));
             frame.render_widget(Line::styled(text, theme::QUIET), list);
         }
         (
@@ -412,7 +411,7 @@ impl Screen {
                     return self.show_toast(&why);
                 }
                 if !self.composer.is_empty() {
-                    return self.show_toast("send or remove what you have written first");
+                    return self.show_toast("Send or delete your text first.");
                 }
                 self.composer.set_text(&text);
                 self.focus_composer();

@@ -90,16 +90,16 @@ impl ComposerAssist {
     pub(super) fn describe_unknown_name(&self, name: &str) -> String {
         match &self.files {
             FileListState::Loaded(files) if files.names.len() == files.n_all => {
-                format!("neither an agent nor a file is called {name}")
+                format!("No agent or file is called {name}")
             }
             FileListState::Loaded(files) => {
                 format!(
-                    "no agent is called {name}, nor a file{}",
+                    "No agent or file is called {name}{}",
                     files.truncation_note()
                 )
             }
             FileListState::NotRequested | FileListState::Requested => {
-                format!("no agent is called {name}")
+                format!("No agent is called {name}")
             }
         }
     }

@@ -10,13 +10,13 @@ use super::{Screen, dialogs};
 use crate::domain::run::{RunState, notes_blocker};
 
 /// Shown because a half-written text would be sent together with the draft.
-const SEND_FIRST: &str = "send or remove what you have written first";
+const SEND_FIRST: &str = "Send or delete your text first.";
 
 impl Screen {
     /// Puts the selected line of the plan into the composer.
     pub(super) fn rewrite_plan_line(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let Some(state) = state else {
-            return self.show_toast("there is no run yet: write the goal first");
+            return self.show_toast("No run yet. Write the goal first.");
         };
         // A plan that takes no notes takes no edits either.
         if let Some(why) = notes_blocker(state) {

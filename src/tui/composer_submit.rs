@@ -17,15 +17,15 @@ use crate::domain::run::RunState;
 pub fn describe_too_large(n_bytes: Option<usize>) -> String {
     let most = MAX_TEXT_BYTES >> 10;
     let what = match n_bytes.map(|n| n.div_ceil(1 << 10)) {
-        Some(kb @ 0..1024) => format!("a paste of {kb} KB was not taken: it does not fit"),
+        Some(kb @ 0..1024) => format!("Paste of {kb} KB dropped: it does not fit"),
         Some(kb) => format!(
-            "a paste of {}.{} MB was not taken: it does not fit",
+            "Paste of {}.{} MB dropped: it does not fit",
             kb >> 10,
             (kb % 1024) * 10 / 1024
         ),
-        None => "the message is full".to_owned(),
+        None => "The message is full".to_owned(),
     };
-    format!("{what}, {most} KB are the most; put it in a file and name that with @")
+    format!("{what}. The limit is {most} KB. Put it in a file and name that with @.")
 }
 
 impl Screen {
@@ -48,14 +48,14 @@ impl Screen {
         };
         match self.assist.queued_messages.len() {
             0 => label,
-            n => format!("{n} queued, ↑ takes it back · {label}"),
+            n => format!("{n} queued, ↑ edits it · {label}"),
         }
     }
 
     /// Returns the label for a command, a task or a suggestion, which are not sent as a message.
     fn describe_enter_command(&self) -> Option<String> {
         if let Some(word) = self.assist.accepted_by_enter(&self.composer) {
-            return Some(format!("Enter: take {}", to_one_line(word.trim_end())));
+            return Some(format!("Enter: insert {}", to_one_line(word.trim_end())));
         }
         let text = self.composer.text();
         match self.parse_mention(&text) {
@@ -67,7 +67,7 @@ impl Screen {
         }
         let name = text.split_whitespace().next().unwrap_or_default();
         match command::parse_slash_command(&text) {
-            Ok(_) => Some(format!("Enter: carry out {name}")),
+            Ok(_) => Some(format!("Enter: run {name}")),
             Err(CommandParseError::Wrong(why)) => Some(why),
             Err(CommandParseError::Text) => None,
         }
@@ -91,7 +91,7 @@ impl Screen {
         let leave = self.keymap().key_label("leave", ComposerFocus::Focused);
         let key = choice.key.to_uppercase();
         Some(format!(
-            "{leave}, then {key}: {} · one letter is not sent",
+            "One letter is not sent. {leave}, then {key}: {}",
             choice.label
         ))
     }

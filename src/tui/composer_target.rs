@@ -92,7 +92,7 @@ pub fn composer_target(
             QuestionKind::Gate { order } => {
                 return ComposerTarget::NextTurn(Some(order.purpose.role()));
             }
-            _ => return ComposerTarget::Nobody("the open dialog comes first"),
+            _ => return ComposerTarget::Nobody("the open dialog needs an answer first"),
         }
     }
     phase_target(state)
@@ -106,9 +106,9 @@ fn call_target(state: &RunState, draft: Option<ComposerDraft>) -> Option<Compose
         ComposerDraft::Pattern { of, scope } if of == call => {
             Some(ComposerTarget::ApprovalPattern(call, scope))
         }
-        ComposerDraft::Refusal { .. } | ComposerDraft::Pattern { .. } => Some(
-            ComposerTarget::Nobody("the call that it was about no longer waits"),
-        ),
+        ComposerDraft::Refusal { .. } | ComposerDraft::Pattern { .. } => {
+            Some(ComposerTarget::Nobody("that request is no longer pending"))
+        }
         ComposerDraft::Note
         | ComposerDraft::Line
         | ComposerDraft::Topic { .. }
@@ -146,51 +146,45 @@ pub fn target_label(target: &ComposerTarget, refiner: Role, keymap: &ActiveKeyma
     let key = |action| keymap.key_label(action, ComposerFocus::Focused);
     match target {
         ComposerTarget::NewRun => format!(
-            "What is the goal? Enter: talk about it with the {} ({}: another)",
-            refiner.name(),
-            key("refiner")
+            "Describe the goal in a sentence or a page ({}: talk with the {})",
+            key("refiner"),
+            refiner.other().name()
         ),
         ComposerTarget::TalkToRefiner(refiner) => format!(
-            "Enter: say it to the {} ({}: another) · /go confirms the goal",
+            "Message the {} ({}: the other agent) · /go confirms the goal",
             refiner.name(),
             key("refiner")
         ),
         ComposerTarget::AfterTalking(role) => format!(
-            "Enter: queue it until the {}'s turn is over · /steer says it now",
+            "Message the {} (queued until this turn ends, /steer sends now)",
             role.name()
         ),
-        ComposerTarget::SteerTurn(role) => format!(
-            "Enter: say it to the {} now, in the middle of its turn",
-            role.name()
-        ),
-        ComposerTarget::NextTurn(Some(role)) => format!(
-            "Enter: say it to the {} with the turn that waits",
-            role.name()
-        ),
-        ComposerTarget::NextTurn(None) => "Enter: say it with the next turn".to_owned(),
-        ComposerTarget::PlanChanges(_) => "Enter: have the plan changed like this".to_owned(),
-        ComposerTarget::MoreIterations(_) => {
-            "How many more iterations? Enter: go on with so many".to_owned()
+        ComposerTarget::SteerTurn(role) => format!("Message the {} during its turn", role.name()),
+        ComposerTarget::NextTurn(Some(role)) => {
+            format!("Add a message for the {} to this turn", role.name())
         }
+        ComposerTarget::NextTurn(None) => "Add a message to the next turn".to_owned(),
+        ComposerTarget::PlanChanges(_) => "Describe the changes you want".to_owned(),
+        ComposerTarget::MoreIterations(_) => "How many more reviews?".to_owned(),
         ComposerTarget::RetryTurn(_, role) => {
-            format!("Enter: the {} tries again, with this", role.name())
+            format!("Tell the {} what to do, then it tries again", role.name())
         }
-        ComposerTarget::AgentQuestion(..) => "Enter: answer the agent".to_owned(),
+        ComposerTarget::AgentQuestion(..) => "Answer the agent".to_owned(),
         ComposerTarget::CallRefusal(_) => {
-            "Why not? Enter: refuse it and tell the agent, which goes on".to_owned()
+            "Why not? The agent gets your reason and continues".to_owned()
         }
         ComposerTarget::PlanNote(line, _) => {
-            format!("Note on line {line}. Enter: reviewer and planner get it with their next turns")
+            format!("Note on line {line}, for the reviewer and the planner")
         }
         ComposerTarget::PlanLine(line, _) => format!(
-            "Line {line} of the plan. Enter: it stands there like this · {} leaves it",
+            "Line {line} of the plan. Enter saves it · {} keeps the old one",
             key("leave")
         ),
         ComposerTarget::DiscussionTopic(n) => {
-            format!("What about finding {n} is to be decided? Enter: have it discussed")
+            format!("What about finding {n} should the agents discuss?")
         }
         ComposerTarget::ApprovalPattern(_, scope) => format!(
-            "A pattern, `*` stands for anything. Enter: allow it for {}",
+            "Pattern to allow for {} (`*` matches anything)",
             scope.label()
         ),
         ComposerTarget::Nobody(_) => format!("/ for commands, {} leaves", key("leave")),
@@ -276,7 +270,7 @@ pub fn submit_to_target(
                 text: line_text.to_owned(),
             }]));
         }
-        ComposerTarget::Nobody(why) => return Err(format!("nobody takes this text now: {why}")),
+        ComposerTarget::Nobody(why) => return Err(format!("You cannot send this now: {why}")),
     };
     Ok(ComposerOutcome::Act(vec![Action::Event(event)]))
 }
@@ -297,7 +291,7 @@ fn parse_number(text: &str) -> Result<u32, String> {
     text.parse()
         .ok()
         .filter(|n| (1..=1_000).contains(n))
-        .ok_or_else(|| "write a number from 1 to 1000".to_owned())
+        .ok_or_else(|| "Write a number from 1 to 1000.".to_owned())
 }
 
 /// Confirms a goal, in the user's words if there are any.

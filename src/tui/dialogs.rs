@@ -44,7 +44,7 @@ use super::approval_view::ExactCall;
 use super::dialog::{ChoiceAction, ChoiceDialog};
 use super::document_texts::DisplayDocuments;
 use super::keymap::ActiveKeymap;
-use super::labels::LocalClock;
+use super::labels::{self, LocalClock};
 use super::prompt_preview::PromptPreview;
 use super::text_versions::ConflictVersions;
 use crate::domain::event::Event;
@@ -127,7 +127,7 @@ fn question_dialog(
         } => agent_question_dialog::build_dialog(
             id,
             questions,
-            &format!("the {}", purpose.role().name()),
+            labels::role_title(purpose.role()),
             known,
         ),
         QuestionKind::Child {
@@ -241,7 +241,7 @@ fn add_adapter_switch(
     } else {
         String::new()
     };
-    let label = format!("switch to {other}{both}");
+    let label = format!("Switch to {other}{both}");
     sheet.with_choice(
         'o',
         &label,

@@ -212,7 +212,7 @@ impl DiffView {
                 self.size = (rows.saturating_sub(1).max(1), columns);
                 return body.draw(frame, area);
             }
-            Some(DiffContent::Loading) | None => ("looking …", theme::QUIET),
+            Some(DiffContent::Loading) | None => ("reading …", theme::QUIET),
             Some(DiffContent::NoChanges(why)) => (why.as_str(), theme::PLAIN),
             Some(DiffContent::Failed(why)) => (why.as_str(), theme::BAD),
         };

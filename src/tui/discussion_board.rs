@@ -98,7 +98,7 @@ impl DiscussionBoard {
             frame.render_widget(line, split_top(&mut area, 1));
         }
         let Some(minutes) = minutes else {
-            let text = "There is no discussion in this run.";
+            let text = "No discussion in this run.";
             let none = wrap_trusted_text(text, usize::from(area.width), theme::QUIET);
             draw_lines(frame, area, none);
             return;

@@ -83,9 +83,7 @@ impl Screen {
     fn start_discussion(&mut self, text: &str, state: Option<&RunState>) -> Vec<Action> {
         match (text, state) {
             ("", _) if !discussions_of_run(state).is_empty() => self.show_board(state),
-            ("", _) => {
-                self.show_toast("write what is to be decided after /discuss, and between what")
-            }
+            ("", _) => self.show_toast("Write the question and the options after /discuss."),
             (text, _) => vec![Action::Discuss(self.talks.parse_topic(text))],
         }
     }
@@ -97,9 +95,12 @@ impl Screen {
             return self.explain_pointing("a finding");
         };
         if state.phase.is_final() {
-            return self.show_toast("the run is over, and no reviewer hears of it any more; /discuss asks anything else");
+            return self.show_toast(
+                "The run is finished, so no reviewer gets the result. Ask anything else \
+            with /discuss.",
+            );
         }
-        self.show_toast("looking who would discuss it …");
+        self.show_toast("Choosing the participants …");
         vec![Action::PlanDiscussion(DiscussionTopic {
             finding: Some(n),
             ..DiscussionTopic::default()
@@ -109,23 +110,23 @@ impl Screen {
     fn stop_discussion(&mut self, discussion: Option<&GroupDiscussion>) -> Vec<Action> {
         match discussion.filter(|each| each.is_running()) {
             Some(discussion) => vec![Action::StopDiscussion(discussion.id().clone())],
-            None => self.show_toast("no discussion is under way"),
+            None => self.show_toast("No discussion is running."),
         }
     }
 
     fn resume_discussion(&mut self, discussion: Option<&GroupDiscussion>) -> Vec<Action> {
         match discussion.filter(|each| each.can_resume()) {
             Some(discussion) => vec![Action::GoOnDiscussing(discussion.id().clone())],
-            None => {
-                self.show_toast("only a discussion goes on that was stopped, was cut off or failed")
-            }
+            None => self.show_toast(
+                "You can continue only a discussion that was stopped, was cut off or failed.",
+            ),
         }
     }
 
     fn export_discussion(&mut self, discussion: Option<&GroupDiscussion>) -> Vec<Action> {
         match discussion {
             Some(discussion) => vec![Action::ExportDiscussion(discussion.id().clone())],
-            None => self.show_toast("nothing was discussed in this run"),
+            None => self.show_toast("No discussion in this run yet."),
         }
     }
 
@@ -166,7 +167,7 @@ impl Screen {
             .rfind(|each| each.is_running());
         match running.or(discussions_of_run(state).last()) {
             Some(discussion) => self.open_board(DiscussionBoard::new(discussion.id().clone())),
-            None => self.show_toast("nothing was discussed in this run"),
+            None => self.show_toast("No discussion in this run yet."),
         }
     }
 
@@ -290,7 +291,7 @@ impl Screen {
         let Some(text) = read else {
             return Vec::new();
         };
-        self.toast = Some(format!("sent to the clipboard: {}", to_one_line(&text)));
+        self.toast = Some(format!("Copied: {}", to_one_line(&text)));
         vec![Action::Copy(text)]
     }
 
@@ -304,10 +305,10 @@ impl Screen {
             .iter()
             .find(|each| each.id() == id)
         else {
-            return self.show_toast("that discussion is not of this run");
+            return self.show_toast("That discussion is not part of this run.");
         };
         let text = discussion.result_to_markdown();
-        self.toast = Some(format!("sent to the clipboard: {}", to_one_line(&text)));
+        self.toast = Some(format!("Copied: {}", to_one_line(&text)));
         vec![Action::Copy(text)]
     }
 
@@ -321,17 +322,17 @@ impl Screen {
         let next = at.map_or(0, |at| at + 1);
         match all.get(next).or(all.first()) {
             Some(next) if all.len() > 1 => self.open_board(DiscussionBoard::new(next.id().clone())),
-            Some(_) | None => self.show_toast("it is the only discussion of this run"),
+            Some(_) | None => self.show_toast("This is the only discussion of this run."),
         }
     }
 
     /// Quotes a result in the composer, before the text that is already there.
     fn quote_discussion_result(&mut self, discussion: Option<&GroupDiscussion>) -> Vec<Action> {
         let Some(discussion) = discussion else {
-            return self.show_toast("no discussion of this run is over yet");
+            return self.show_toast("No discussion of this run has finished yet.");
         };
         if discussion.outcome.is_none() {
-            return self.show_toast("it is not over: there is no result to quote yet");
+            return self.show_toast("The discussion has no result to quote yet.");
         }
         self.close_overlays();
         self.focus_composer();
@@ -348,18 +349,18 @@ impl Screen {
         };
         let finding = state.findings.all().iter().find(|each| each.remark.n == n);
         let Some(finding) = finding.filter(|each| each.status == FindingStatus::Open) else {
-            return self.show_toast("that finding is settled already");
+            return self.show_toast("That finding is already resolved.");
         };
         if state.phase.is_final() {
             return self
-                .show_toast("the run is over; `agent-collab discuss` asks it outside of one");
+                .show_toast("The run is finished. To discuss something outside a run, use `agent-collab discuss`.");
         }
         let mut about = discussions_of_run(Some(state)).iter().rev();
         let Some(result) = about.find_map(|each| {
             let of_it = each.order.finding == Some(n);
             each.outcome.as_ref().filter(|_| of_it)
         }) else {
-            return self.show_toast("that finding was not discussed to an end");
+            return self.show_toast("The discussion of that finding has not finished.");
         };
         self.board = None;
         let holds = result
@@ -367,13 +368,13 @@ impl Screen {
             .as_ref()
             .is_some_and(|of| of.as_str() == FINDING_HOLDS);
         let found = if holds {
-            "it came to that the finding holds: settled, it is dropped all the same"
+            "The discussion confirmed the finding. Resolving it drops it anyway."
         } else {
-            "settled, it is dropped: nobody has to answer it any more"
+            "The finding is dropped and needs no answer."
         };
         let style = if holds { theme::BAD } else { theme::QUIET };
         let text = to_one_line(&finding.remark.text);
-        let title = format!("settle finding {n} by its discussion?");
+        let title = format!("Resolve finding {n} with its discussion?");
         let mut sheet = ChoiceDialog::new(format!("settle {n}"), &title)
             .with_text(
                 &truncate_to_columns(&text, dialogs::MAX_FINDING_COLUMNS),
@@ -387,10 +388,10 @@ impl Screen {
             .with_text(found, style)
             .with_choice(
                 'y',
-                "settle it: the review counts it as settled by you",
+                "Resolve it",
                 ChoiceAction::ActAndClose(vec![Action::Event(Event::FindingSettled { n })]),
             )
-            .with_choice('n', "leave it open", ChoiceAction::Close)
+            .with_choice('n', "Leave it open", ChoiceAction::Close)
             .with_first_choice(1);
         if text_width(&text) > dialogs::MAX_FINDING_COLUMNS {
             sheet.full_text = Some((title, format!("{text}\n\n{}", sheet.to_text())));

@@ -114,8 +114,8 @@ impl DisplayDocuments {
             let body = front_matter::parse_document(&kept.text).body;
             earlier.push(PlanVersion {
                 label: match kept.version {
-                    0 | 1 => format!("iteration {}", kept.iteration),
-                    n => format!("iteration {}, version {n}", kept.iteration),
+                    0 | 1 => format!("review {}", kept.iteration),
+                    n => format!("review {}, version {n}", kept.iteration),
                 },
                 text: clean_for_display(body.trim_start_matches('\n')),
                 approval,

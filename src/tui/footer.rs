@@ -38,11 +38,11 @@ pub fn draw(
     if screen.is_quitting {
         let key = screen.keymap().key_label("quit", screen.composer_focus);
         let long =
-            format!(" you leave: the turn is asked to end, all is saved · {key} again kills now");
+            format!(" Quitting: stopping the turn, everything is saved · {key} again kills it");
         let text = if text_width(&long) <= columns {
             long
         } else {
-            format!(" leaving · {key} again kills now")
+            format!(" Quitting · {key} again kills it")
         };
         frame.render_widget(
             Line::styled(truncate_to_columns(&text, columns), theme::STRONG),

@@ -107,7 +107,7 @@ fn find_need_area(line: &Line<'_>, row: Rect) -> Rect {
 }
 
 /// The text for a run that waits for the user.
-const WAITS: &str = "waits for you";
+const WAITS: &str = "Waiting for you";
 
 /// Joins two texts in one line, one aligned left and one right.
 fn align_left_and_right(
@@ -207,10 +207,10 @@ fn folder_name(path: &str) -> String {
 fn badge_text(screen: &Screen, columns: usize) -> String {
     match &screen.settings.read_only {
         Some(_) if columns < 60 => " read-only ".to_owned(),
-        Some(read_only) => format!(" read-only, {} ", to_one_line(&read_only.badge)),
+        Some(read_only) => format!(" read-only, {}  ", to_one_line(&read_only.badge)),
         None if screen.settings.demo && columns < 100 => " demo ".to_owned(),
-        None if screen.settings.demo => " demo, no model is called ".to_owned(),
-        None if screen.is_unsandboxed => " uncontained ".to_owned(),
+        None if screen.settings.demo => " demo ".to_owned(),
+        None if screen.is_unsandboxed => " no sandbox ".to_owned(),
         None => String::new(),
     }
 }
@@ -224,22 +224,22 @@ fn state_line(
     let Some(state) = state else {
         let (text, style) = match screen.unfinished {
             _ if screen.is_needed_by_covered_screen => {
-                (" your run waits for you", theme::NEEDS_YOU)
+                (" Your run is waiting for you", theme::NEEDS_YOU)
             }
-            _ if screen.is_read_only() => (" no run yet", theme::QUIET),
+            _ if screen.is_read_only() => (" No run yet", theme::QUIET),
             _ if screen.instructions.is_some() => {
-                (" the run begins once you have answered", theme::NEEDS_YOU)
+                (" The run starts after your answer", theme::NEEDS_YOU)
             }
-            Some(_) => (" an unfinished run waits for your word", theme::NEEDS_YOU),
-            None => (" no run yet: write what shall be done", theme::NEEDS_YOU),
+            Some(_) => (" An unfinished run is waiting for you", theme::NEEDS_YOU),
+            None => (" What should we build?", theme::NEEDS_YOU),
         };
         return Line::from(Span::styled(truncate_to_columns(text, columns), style));
     };
-    let mut parts = vec![(state.phase.name().to_owned(), theme::STRONG)];
+    let mut parts = vec![(state.phase.label().to_owned(), theme::STRONG)];
     if state.mode != Mode::Default {
         // An unusual mode is shown early in the line, so that it is visible in a narrow window too.
         parts.push((
-            state.mode.name().to_owned(),
+            state.mode.label().to_owned(),
             phase_line::mode_style(state.mode),
         ));
     }
@@ -281,12 +281,12 @@ fn activity_parts(
     let plain = |text: &str| (text.to_owned(), theme::PLAIN);
     let who = |named| describe_activity(screen, state, now, named);
     let phase_line::PhaseProgress { long, short } = phase_line::phase_progress(state);
-    let gate = format!("gate {}", labels::gate_label(state.gate));
+    let gate = labels::gate_label(state.gate);
     let forms = [
-        vec![plain(&long), plain(&gate), who(AgentLabelForm::WithAdapter)],
-        vec![plain(&short), who(AgentLabelForm::Alone), plain(&gate)],
+        vec![plain(&long), plain(gate), who(AgentLabelForm::WithAdapter)],
+        vec![plain(&short), who(AgentLabelForm::Alone), plain(gate)],
         vec![plain(&short), who(AgentLabelForm::Alone)],
-        vec![plain(&short), who(AgentLabelForm::WithTime), plain(&gate)],
+        vec![plain(&short), who(AgentLabelForm::WithTime), plain(gate)],
         vec![plain(&short), who(AgentLabelForm::WithTime)],
     ];
     let told = |form: Vec<HeaderPart>| -> Vec<HeaderPart> {
@@ -318,10 +318,10 @@ fn describe_activity(
     named: AgentLabelForm,
 ) -> (String, ratatui::style::Style) {
     if screen.is_quitting {
-        return ("leaving".to_owned(), theme::STRONG);
+        return ("Quitting".to_owned(), theme::STRONG);
     }
     if screen.is_needed_by_covered_screen {
-        return (format!("your run {WAITS}"), theme::NEEDS_YOU);
+        return ("Your run is waiting for you".to_owned(), theme::NEEDS_YOU);
     }
     if let Some(text) = labels::describe_usage_limit(state, now, screen.local_clock()) {
         return (text, theme::WARNING);
@@ -336,9 +336,11 @@ fn describe_activity(
         let role = running.order.purpose.role();
         let adapter = state.session(role).map_or("", |session| &session.adapter);
         let who = match named {
-            AgentLabelForm::WithAdapter => format!("{} ({})", role.name(), to_one_line(adapter)),
+            AgentLabelForm::WithAdapter => {
+                format!("{} ({})", labels::role_title(role), to_one_line(adapter))
+            }
             AgentLabelForm::Alone | AgentLabelForm::Briefly | AgentLabelForm::WithTime => {
-                role.name().to_owned()
+                labels::role_title(role).to_owned()
             }
         };
         let took = labels::format_elapsed(running.started_at, now);
@@ -358,10 +360,10 @@ fn describe_activity(
                 format!("{who} {took}")
             }
             (None, ResultValidity::Yes) => {
-                format!("{who} {} {took}", running.order.purpose.describe())
+                format!("{who} {} {took}", running.order.purpose.describe_progress())
             }
             (_, ResultValidity::No) if named == AgentLabelForm::WithTime => {
-                format!("{who} stops {took}")
+                format!("{who} stopping {took}")
             }
             (_, ResultValidity::No) => format!("{who} is being interrupted {took}"),
         };
@@ -374,13 +376,13 @@ fn describe_activity(
                 Phase::Done => theme::GOOD,
                 _ => theme::QUIET,
             };
-            let parts = ["the run is over", &describe_running_tasks(state)];
+            let parts = ["Run finished", &describe_running_tasks(state)];
             (join_parts(&parts, " · "), style)
         }
         None if state.phase == Phase::RefineGoal => (WAITS.to_owned(), theme::NEEDS_YOU),
         None => match super::discussion_commands::describe_running(state, now) {
             Some(text) => (text, theme::RUNNING),
-            None => ("nobody works".to_owned(), theme::QUIET),
+            None => ("Idle".to_owned(), theme::QUIET),
         },
     }
 }
@@ -414,27 +416,27 @@ fn describe_read_only_run(screen: &Screen, state: &RunState) -> Option<&'static 
     let read_only = screen.settings.read_only.as_ref()?;
     let waits = !state.approvals.is_empty() || state.current_question().is_some();
     match read_only.owner_activity {
-        OwnerActivity::Working if waits => Some("waits for its user"),
+        OwnerActivity::Working if waits => Some("Waiting for its user"),
         OwnerActivity::Working if state.phase == Phase::RefineGoal && state.running.is_none() => {
-            Some("waits for its user")
+            Some("Waiting for its user")
         }
         OwnerActivity::Working => None,
         OwnerActivity::Idle if state.phase.is_final() => None,
-        OwnerActivity::Idle => Some("nobody works"),
+        OwnerActivity::Idle => Some("Idle"),
     }
 }
 
 /// Describes the program's own operation.
 pub fn describe_program_operation(busy: &ProgramOperation) -> &'static str {
     match busy {
-        ProgramOperation::Collecting { .. } => "takes the document in",
-        ProgramOperation::Storing { .. } => "stores the tree",
-        ProgramOperation::Held { .. } => "waits for your answer",
-        ProgramOperation::Surveying => "looks at the repository",
-        ProgramOperation::Entering => "prepares the branch",
-        ProgramOperation::Baseline => "runs the tests before step 1",
-        ProgramOperation::Moving { .. } => "moves to the other CLI",
-        ProgramOperation::Stepping { .. } => "checks the step",
-        ProgramOperation::Reversing { .. } => "puts files back",
+        ProgramOperation::Collecting { .. } => "Reading the document",
+        ProgramOperation::Storing { .. } => "Saving the working tree",
+        ProgramOperation::Held { .. } => "Waiting for your answer",
+        ProgramOperation::Surveying => "Checking the repository",
+        ProgramOperation::Entering => "Preparing the branch",
+        ProgramOperation::Baseline => "Running the tests before step 1",
+        ProgramOperation::Moving { .. } => "Moving to the other CLI",
+        ProgramOperation::Stepping { .. } => "Checking the step",
+        ProgramOperation::Reversing { .. } => "Restoring files",
     }
 }

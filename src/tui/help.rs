@@ -23,7 +23,7 @@ const NAMES_COLUMNS: usize = 28;
 
 /// Creates the help pager; `here` is the heading for the tab's commands, and their names.
 pub fn help_pager(keymap: &ActiveKeymap, here: (String, Vec<&'static str>)) -> TextPager {
-    TextPager::from_help("keys and commands", help_lines(keymap, here.0, here.1))
+    TextPager::from_help("Keys and commands", help_lines(keymap, here.0, here.1))
 }
 
 #[derive(Debug)]
@@ -107,7 +107,7 @@ fn help_lines(keymap: &ActiveKeymap, heading: String, names: Vec<&'static str>) 
                 .map(|row| help_row(row.0, row.1, row.0.slash)),
         );
     }
-    told.push(HelpLine::Heading("the screen".to_owned()));
+    told.push(HelpLine::Heading("The screen".to_owned()));
     told.extend(screen_notes(keymap).map(HelpLine::Prose));
     let mut seen = BTreeSet::new();
     for group in COMMAND_GROUPS {
@@ -121,7 +121,7 @@ fn help_lines(keymap: &ActiveKeymap, heading: String, names: Vec<&'static str>) 
             help_row(row.0, row.1, if is_new { row.0.slash } else { "" })
         }));
     }
-    told.push(HelpLine::Heading("where other keys work".to_owned()));
+    told.push(HelpLine::Heading("Where other keys work".to_owned()));
     told.extend(dialog_and_view_keys(keymap).map(HelpLine::Prose));
     told
 }
@@ -129,18 +129,19 @@ fn help_lines(keymap: &ActiveKeymap, heading: String, names: Vec<&'static str>) 
 fn screen_notes(keymap: &ActiveKeymap) -> impl Iterator<Item = String> {
     let told = [
         format!(
-            "What needs you stands in a thick frame; its last line says what Enter does. \
-             Letters are commands only while you do not write: {} leaves the composer, {} goes back. \
-             A click on a hint presses the key that it names; a click on a choice points at it, one more takes it. \
-             With Shift held a drag selects text as in any terminal; {} leaves the mouse to it. \
-             `agent-collab keys` prints these keys as your configuration takes others.",
+            "A thick frame marks what needs you. Its last line says what Enter does. Letters are commands \
+            only while you are not writing: {} leaves the composer, {} returns to it. Click a hint to press its \
+            key. Click a choice to select it, click again to choose it. Hold Shift and drag to select text, or \
+            press {} to give the mouse to the terminal. `agent-collab keys` prints these keys in the form that \
+            your configuration accepts.",
             keymap.key_label("leave", ComposerFocus::Focused),
             keymap.key_label("write", ComposerFocus::Unfocused),
             keymap.key_label("mouse", ComposerFocus::Focused),
         ),
-        "While you write: Enter sends, Shift+Enter, Alt+Enter or Ctrl+J begins a new line, ↑ in an empty composer \
-         recalls what you sent. / offers commands and @ files, Tab takes one. Ctrl+/ undoes, Ctrl+R redoes, Ctrl+U \
-         and Ctrl+K remove to the line's beginning and end, Ctrl+W a word. A large paste is one mark."
+        "While you write: Enter sends. Shift+Enter, Alt+Enter or Ctrl+J starts a new line. ↑ in an empty \
+        composer recalls what you sent. / lists commands and @ lists files, Tab inserts one. Ctrl+/ undoes, \
+        Ctrl+R redoes. Ctrl+U and Ctrl+K delete to the start and end of the line, Ctrl+W deletes a word. A \
+        large paste shows as one mark."
             .to_owned(),
     ];
     told.into_iter()
@@ -148,10 +149,11 @@ fn screen_notes(keymap: &ActiveKeymap) -> impl Iterator<Item = String> {
 
 /// Returns the notes on the keys of dialogs and views.
 fn dialog_and_view_keys(keymap: &ActiveKeymap) -> impl Iterator<Item = String> {
-    let dialogs = "In a dialog: ↑ ↓ and Enter, or the letter beside the choice. /answer takes: "
+    let dialogs = "In a dialog: ↑ ↓ and Enter, or the letter beside the choice. Words for /answer: "
         .to_owned()
         + "go · pass, more:N, edit · review, accept · yes, changes:TEXT · retry, new-session, stop · "
-        + "overwrite, discard · include, leave-out · allow · skip · go-on · dismiss, TEXT · continue, done, redo · cancel";
+        + "overwrite, discard · include, leave-out · allow · skip · go-on · dismiss, TEXT · continue, done, \
+        redo · cancel";
     let views = KeyContext::VIEWS.map(|view| {
         let hints = keymap.view_hints(view);
         let keys: Vec<String> = hints

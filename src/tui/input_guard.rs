@@ -178,7 +178,7 @@ impl Screen {
         (self.input_guard.put_aside == Some(end)).then(|| {
             let until = self.local_clock().time_with_minutes(end);
             format!(
-                "{}'s usage limit: you wait until {until}",
+                "{} usage limit reached. Waiting until {until}",
                 to_one_line(adapter)
             )
         })
@@ -273,7 +273,7 @@ impl Screen {
         );
         let waits = dialogs::pending_dialog(state.filter(|_| decides)?, &self.dialog_context())?;
         (shown != Some(waits.id.as_str()))
-            .then(|| format!("look first, it was not on the screen: {}", waits.title))
+            .then(|| format!("Look first, this was not on the screen: {}", waits.title))
     }
 
     /// Notes that a dialog was drawn.

@@ -60,7 +60,7 @@ impl Screen {
             Some(command) if is_safe_in_overlay(&command) => self.perform_command(command, state),
             Some(_) => {
                 let close = self.keymap().key_label("close", ComposerFocus::Unfocused);
-                self.show_toast_with_keys(&format!("{close} closes this text first"))
+                self.show_toast_with_keys(&format!("Close this text first ({close})"))
             }
             None => Vec::new(),
         }
@@ -126,7 +126,8 @@ impl Screen {
         if let Some(ComposerDraft::Note | ComposerDraft::Line) = self.draft {
             // The dialog asked for a text, so Enter must not send a turn here.
             let key = self.keymap().key_label("leave", ComposerFocus::Focused);
-            return self.show_toast_with_keys(&format!("write it first; {key} leaves"));
+            return self
+                .show_toast_with_keys(&format!("Write your text first, or leave with {key}"));
         }
         if sheet.empty_composer_enter == EmptyComposerEnter::CarriesOutChoice {
             return self.confirm_choice(sheet, state);
@@ -206,7 +207,7 @@ impl Screen {
         }
         match command {
             Some(command) if self.own_dialog.is_some() && !is_safe_in_overlay(&command) => {
-                self.show_toast_with_keys("Esc goes back first: this key is not for the open list")
+                self.show_toast_with_keys("This key does not work in the list. Press Esc first.")
             }
             Some(command) => {
                 let actions = self.press_command(command.clone(), state);

@@ -9,16 +9,25 @@ use crate::domain::question::QuestionKind;
 use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::review::Verdict;
 use crate::domain::run::RunState;
+use crate::domain::turn::Role;
 
 use super::SilentTurn;
 use super::text_wrap::to_one_line;
 use super::theme;
 
+/// Returns the role's name at the start of a sentence.
+pub fn role_title(role: Role) -> &'static str {
+    match role {
+        Role::Planner => "Planner",
+        Role::Reviewer => "Reviewer",
+    }
+}
+
 /// Returns the gate's name.
 pub fn gate_label(gate: Gate) -> &'static str {
     match gate {
-        Gate::Manual => "manual",
-        Gate::Auto => "auto",
+        Gate::Manual => "Manual",
+        Gate::Auto => "Auto",
     }
 }
 
@@ -203,8 +212,8 @@ pub fn describe_usage_limit(
         return None;
     };
     Some(format!(
-        "{} waits for {}'s usage limit until {} ({})",
-        purpose.role().name(),
+        "{} waits for the {} usage limit until {} ({})",
+        role_title(purpose.role()),
         to_one_line(adapter),
         clock.time_with_minutes(*end),
         format_until(*end, now)

@@ -112,7 +112,7 @@ impl Screen {
         });
         match choice {
             Some(choice) => {
-                let word = format!("a capital G goes to the end here; g: {}", choice.label);
+                let word = format!("Capital G goes to the end here. g: {}", choice.label);
                 self.show_toast(&word)
             }
             None => Vec::new(),

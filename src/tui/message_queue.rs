@@ -17,8 +17,7 @@ impl Screen {
         };
         if state.phase != Phase::RefineGoal {
             self.recall_queued_messages();
-            return self
-                .show_toast("the talk about the goal is over; what you queued was not sent");
+            return self.show_toast("The goal is confirmed. Your queued messages were not sent.");
         }
         let is_idle = state.running.is_none() && state.busy.is_none();
         if !is_idle || state.awaiting.is_some() || !state.approvals.is_empty() {

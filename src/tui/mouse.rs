@@ -46,7 +46,8 @@ impl Screen {
         if !std::mem::replace(&mut self.is_drag_explained, true) {
             let key = self.keymap().key_label("mouse", self.composer_focus);
             self.show_toast_with_keys(&format!(
-                "hold Shift while you drag to select text (in some terminals Option or Fn), or {key}: the mouse is the terminal's"
+                "Hold Shift and drag to select text (Option or Fn in some terminals), or press {key} to give \
+                the mouse to the terminal"
             ));
         }
     }
@@ -205,7 +206,7 @@ impl Screen {
     fn press_help_key(&mut self, key: KeyChord, state: Option<&RunState>) -> Vec<Action> {
         let event = KeyEvent::new(key.code, key.modifiers);
         let Some(command) = self.keymap().find_command(&event, ComposerFocus::Unfocused) else {
-            return self.show_toast("this key works while you write");
+            return self.show_toast("This key works while you write.");
         };
         (self.pager, self.toast) = (None, None);
         self.press_command(command, state)

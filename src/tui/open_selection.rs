@@ -75,9 +75,7 @@ impl Screen {
         });
         match of_line {
             Some(scope) => self.open_diff(scope),
-            None => {
-                self.show_toast("point at a step that has changed something: its diff opens here")
-            }
+            None => self.show_toast("Select a step with changes to open its diff here."),
         }
     }
 }

@@ -274,7 +274,7 @@ impl TextPager {
         };
         let (close, find) = (key("close"), key("text-find"));
         let (sign, back, style) = match &self.dialog_id {
-            Some(_) => ("?", "goes back to it", theme::NEEDS_YOU),
+            Some(_) => ("?", "goes back to the question", theme::NEEDS_YOU),
             None => ("▤", "closes", theme::STRONG),
         };
         // In a narrow window the footer names the keys that do not fit here.

@@ -106,7 +106,7 @@ impl Screen {
     pub(super) fn toggle_pane_focus(&mut self) -> Vec<Action> {
         if self.hit_areas.side_pane.is_none() {
             return self.show_toast(&format!(
-                "there is one pane here; from {WIDE} columns on a second one can stand beside it"
+                "The window is too narrow for a second pane. It needs {WIDE} columns."
             ));
         }
         self.pane_focus = match self.pane_focus {
@@ -175,7 +175,7 @@ impl Screen {
     pub(super) fn toggle_chat_arrangement(&mut self) -> Vec<Action> {
         if let Some(columns) = self.columns_if_narrower(WIDE) {
             return self.show_toast(&format!(
-                "wants {WIDE} columns, the window has {columns}: planner beside reviewer"
+                "Planner beside reviewer needs {WIDE} columns, the window has {columns}"
             ));
         }
         self.change_view(|screen| screen.chat_arrangement.toggle())
@@ -192,7 +192,7 @@ impl Screen {
                     if self.plan_view.form == text_comparison::ComparisonForm::SideBySide =>
                 {
                     self.show_toast(&format!(
-                        "wants {least} columns, the window has {columns}: side by side"
+                        "Side by side needs {least} columns, the window has {columns}"
                     ))
                 }
                 Some(_) | None => Vec::new(),
@@ -200,12 +200,12 @@ impl Screen {
         }
         if let Some(columns) = self.columns_if_narrower(WIDE) {
             return self.show_toast(&format!(
-                "wants {WIDE} columns, the window has {columns}: a second pane"
+                "A second pane needs {WIDE} columns, the window has {columns}"
             ));
         }
         self.side_pane.toggle();
         if self.side_pane == SidePaneVisibility::Shown && self.side_tab(WIDE, state).is_none() {
-            self.show_toast(&format!("nothing stands beside {} now", self.tab.title()))
+            self.show_toast(&format!("Nothing is shown beside {} now", self.tab.title()))
         } else {
             Vec::new()
         }

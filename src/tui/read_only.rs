@@ -138,7 +138,7 @@ impl Screen {
     pub fn show_run_history(&mut self, runs: &[RunListEntry]) {
         self.is_dirty = true;
         if runs.is_empty() {
-            self.show_toast("no run is in the history yet: one comes there when the next begins");
+            self.show_toast("No finished runs yet.");
             return;
         }
         self.open_or_defer_dialog(dialogs::run_history_list::build_dialog(runs));
@@ -148,15 +148,18 @@ impl Screen {
     /// answer is [`Action::TakeOver`].
     pub fn ask_to_take_over(&mut self) {
         self.is_dirty = true;
-        let sheet = ChoiceDialog::new("free", "the other instance has ended")
+        let sheet = ChoiceDialog::new("free", "The other instance has exited")
             .until_closed()
-            .with_text("Nobody works in this repository any more.", theme::PLAIN)
+            .with_text(
+                "Nothing is running in this repository any more.",
+                theme::PLAIN,
+            )
             .with_choice(
                 'y',
-                "take over: start here",
+                "Take over this run",
                 ChoiceAction::ActAndClose(vec![Action::TakeOver]),
             )
-            .with_choice('n', "go on looking", ChoiceAction::Close);
+            .with_choice('n', "Keep viewing", ChoiceAction::Close);
         self.open_or_defer_dialog(sheet);
     }
 

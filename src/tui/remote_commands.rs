@@ -52,11 +52,11 @@ impl Screen {
         };
         // In some dialogs `g` is the key of an answer, which must not be given remotely.
         if is_release && !actions.iter().all(sends_turn) {
-            return Err("not yet: a question waits for its answer on the screen".to_owned());
+            return Err("not yet: a question on the screen needs an answer first".to_owned());
         }
         self.note_quit(&actions);
         if actions.is_empty() {
-            Err(why.unwrap_or_else(|| "there is nothing to do".to_owned()))
+            Err(why.unwrap_or_else(|| "nothing to do".to_owned()))
         } else {
             Ok(actions)
         }
@@ -80,7 +80,7 @@ fn sends_turn(action: &Action) -> bool {
 
 fn parse_remote_command(name: &str, text: &str) -> Result<ScreenCommand, String> {
     if !name.chars().all(|c| c.is_ascii_alphabetic()) {
-        return Err(format!("`{}` is no command", clean_text(name)));
+        return Err(format!("`{}` is not a command", clean_text(name)));
     }
     let command = match command::parse_slash_command(&format!("/{name} {text}")) {
         Ok(command) => command,
@@ -101,10 +101,10 @@ fn parse_remote_command(name: &str, text: &str) -> Result<ScreenCommand, String>
         | ScreenCommand::Quit => false,
         ScreenCommand::Changes(_) | ScreenCommand::SteerTurn(_) => true,
         ScreenCommand::SetGoal(goal) if !goal.is_empty() => true,
-        ScreenCommand::SetGoal(_) => return Err("goal needs a text after it".to_owned()),
+        ScreenCommand::SetGoal(_) => return Err("goal needs a text".to_owned()),
         _ => {
             return Err(format!(
-                "`{name}` is done on the screen only; {}",
+                "`{name}` works only on the screen; {}",
                 describe_remote_commands()
             ));
         }
@@ -123,14 +123,14 @@ fn remote_command_names() -> impl Iterator<Item = &'static str> {
 }
 
 fn describe_remote_commands() -> String {
-    format!("there can be sent: {SENDABLE}")
+    format!("you can send: {SENDABLE}")
 }
 
 fn describe_local_only_command(name: &str) -> String {
     let near = remote_command_names().find(|known| command::edit_distance(name, known) <= 2);
     let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
     format!(
-        "`{name}` cannot be sent; {near}{}",
+        "you cannot send `{name}`; {near}{}",
         describe_remote_commands()
     )
 }
@@ -173,12 +173,12 @@ mod tests {
         let told = |name: &str| parse_remote_command(name, "").unwrap_err();
         assert_eq!(
             told("bogus"),
-            format!("`bogus` cannot be sent; there can be sent: {SENDABLE}")
+            format!("you cannot send `bogus`; you can send: {SENDABLE}")
         );
         assert!(told("pauze").contains("did you mean `pause`?"));
-        assert!(told("answer").starts_with("`answer` cannot be sent; there"));
-        assert!(told("board").starts_with("`board` is done on the screen only; there"));
-        assert_eq!(told("steer"), "steer needs a text after it");
+        assert!(told("answer").starts_with("you cannot send `answer`; you"));
+        assert!(told("board").starts_with("`board` works only on the screen; you"));
+        assert_eq!(told("steer"), "Write a text after /steer.");
     }
 
     #[test]
@@ -186,10 +186,7 @@ mod tests {
         let mut screen = Screen::new(ScreenSettings::default());
         screen.set_toast("a word");
         let refused = screen.perform_remote_command("cancel", "", None);
-        assert_eq!(
-            refused,
-            Err("there is no run that could be cancelled".to_owned())
-        );
+        assert_eq!(refused, Err("There is no run to cancel.".to_owned()));
         assert_eq!(screen.toast.as_deref(), Some("a word"));
         let pointed_at = Some(("question 7".to_owned(), 2));
         screen.chosen_choice.clone_from(&pointed_at);

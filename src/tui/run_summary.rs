@@ -71,7 +71,7 @@ impl Screen {
     /// Describes the results and how they were tested.
     fn describe_results(&self, state: &RunState) -> Vec<(String, Style)> {
         let Some(execution) = &state.execution else {
-            return vec![("nothing was executed".to_owned(), theme::PLAIN)];
+            return vec![("no step ran".to_owned(), theme::PLAIN)];
         };
         let StepCount { done, all } = state.step_count();
         let steps = format!(
@@ -101,24 +101,24 @@ impl Screen {
         let key = |action: &str| self.keymap().key_label(action, self.composer_focus);
         let mut keys = Vec::new();
         if state.execution.is_some() {
-            keys.push(summary_key(key("diff"), "what changed", "diff"));
-            keys.push(summary_key(key("undo"), "take a step back", "undo"));
+            keys.push(summary_key(key("diff"), "see the diff", "diff"));
+            keys.push(summary_key(key("undo"), "undo a step", "undo"));
         }
         if self.merge_command(state).is_some() && !is_writing {
-            keys.push(summary_key(key("copy"), "copy the merge", "copy merge"));
+            keys.push(summary_key(key("copy"), "copy merge command", "copy merge"));
         }
         let is_undone = |execution: &PlanExecution| !execution.undone.is_empty();
         if state.execution.as_ref().is_some_and(is_undone) {
-            keys.push(summary_key(key("redo"), "bring it back", "redo"));
+            keys.push(summary_key(key("redo"), "redo it", "redo"));
         }
         keys.extend([
             if is_writing {
-                summary_key("Enter".to_owned(), "the next goal", "next goal")
+                summary_key("Enter".to_owned(), "new goal", "new goal")
             } else {
-                summary_key(key("write"), "write the next goal", "next goal")
+                summary_key(key("write"), "new goal", "new goal")
             },
-            summary_key(key("export"), "a page to share", "a page"),
-            summary_key(key("quit"), "leave", "leave"),
+            summary_key(key("export"), "export a report", "report"),
+            summary_key(key("quit"), "quit", "quit"),
         ]);
         keys
     }
@@ -136,8 +136,8 @@ impl Screen {
     fn read_only_keys(&self, state: &RunState) -> Vec<RunSummaryKey> {
         let key = |action: &str| self.keymap().key_label(action, ComposerFocus::Unfocused);
         let diff = state.execution.as_ref();
-        let diff = diff.map(|_| summary_key(key("diff"), "what changed", "diff"));
-        let page = summary_key(key("export"), "a page to share", "a page");
+        let diff = diff.map(|_| summary_key(key("diff"), "see the diff", "diff"));
+        let page = summary_key(key("export"), "export a report", "report");
         diff.into_iter().chain([page]).collect()
     }
 
@@ -227,8 +227,8 @@ fn describe_steps(
     let such: Vec<String> = such.map(|record| record.n.to_string()).collect();
     match such.as_slice() {
         [] => None,
-        [only] => Some((format!("step {only}"), 1)),
-        several => Some((format!("steps {}", several.join(", ")), several.len())),
+        [only] => Some((format!("Step {only}"), 1)),
+        several => Some((format!("Steps {}", several.join(", ")), several.len())),
     }
 }
 
@@ -251,6 +251,6 @@ fn describe_uncommitted_steps(done: &[StepRecord]) -> Option<(String, Style)> {
     let is_left = |record: &StepRecord| matches!(record.outcome, StepOutcome::Uncommitted { .. });
     let (which, n) = describe_steps(done, is_left)?;
     let are = if n == 1 { "is" } else { "are" };
-    let text = format!("■ {which} {are} in no commit: the changes lie in the working tree");
+    let text = format!("■ {which} {are} not committed: the changes are in the working tree");
     Some((text, theme::BAD))
 }

@@ -259,15 +259,15 @@ impl Screen {
                 (format!("Enter: {label}"), short)
             }
             DialogFocus::Composer(_) | DialogFocus::Nobody if self.draft.is_some() => {
-                let back = format!("you write below · {leave} comes back here");
+                let back = format!("You are writing below · {leave} returns here");
                 (back.clone(), back)
             }
             DialogFocus::Composer(_) | DialogFocus::Nobody if self.composer.is_empty() => (
-                "you write below · Enter alone comes here to choose".to_owned(),
-                "Enter alone: choose here".to_owned(),
+                "You are writing below · empty Enter returns here".to_owned(),
+                "Empty Enter: choose here".to_owned(),
             ),
             DialogFocus::Composer(_) | DialogFocus::Nobody => (
-                format!("you write below · {leave} comes here to choose"),
+                format!("You are writing below · {leave} returns here"),
                 format!("{leave}: choose here"),
             ),
         };
@@ -351,8 +351,8 @@ impl Screen {
                 let (area, empty) = match (self.is_read_only(), state) {
                     (false, None) if self.shows_ended_run() => (area, ""),
                     (false, None) => (self.draw_welcome(frame, area), ""),
-                    (true, None) => (area, "Nothing was recorded here yet."),
-                    (_, Some(_)) => (area, "Nothing was said yet."),
+                    (true, None) => (area, "Nothing recorded here yet."),
+                    (_, Some(_)) => (area, "No messages yet."),
                 };
                 let keymap = &self.settings.appearance.keymap;
                 let keys = has_keys.then(|| {

@@ -92,7 +92,7 @@ impl Screen {
                 .keymap()
                 .key_label("close-board", ComposerFocus::Unfocused);
             self.show_toast(&format!(
-                "find does not look through a board; {close} closes it first"
+                "Find does not work on a board. Close it first ({close})."
             ));
             return;
         }
@@ -441,20 +441,20 @@ fn match_position_label(at: usize, n: usize, name: &str, standing: LogSearchProg
         (at, n) => format!("{at} of {n}"),
     };
     match (standing, n) {
-        (LogSearchProgress::Complete, 0) => format!(" nothing like it in {name}"),
+        (LogSearchProgress::Complete, 0) => format!(" no match in {name}"),
         (LogSearchProgress::Complete, _) => format!(" {n_found} in {name}"),
-        (LogSearchProgress::LoadedOnly, 0) => format!(" nothing like it in the end of {name}"),
+        (LogSearchProgress::LoadedOnly, 0) => format!(" no match in the end of {name}"),
         (LogSearchProgress::LoadedOnly, _) => format!(" {n_found} so far in {name}"),
         (LogSearchProgress::Searching(percent), 0) => {
-            format!(" looking further back … {percent} %")
+            format!(" searching further back … {percent} %")
         }
         (LogSearchProgress::Searching(percent), _) => {
-            format!(" {n_found} · looking further back … {percent} %")
+            format!(" {n_found} · searching further back … {percent} %")
         }
-        (LogSearchProgress::Loading, _) => " found further back; reading down to it …".to_owned(),
+        (LogSearchProgress::Loading, _) => " found further back, loading it …".to_owned(),
         (LogSearchProgress::Unreadable, 0) => {
-            format!(" nothing like it in what can be read of {name}")
+            format!(" no match in the readable part of {name}")
         }
-        (LogSearchProgress::Unreadable, _) => format!(" {n_found} in what can be read of {name}"),
+        (LogSearchProgress::Unreadable, _) => format!(" {n_found} in the readable part of {name}"),
     }
 }

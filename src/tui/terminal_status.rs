@@ -4,6 +4,7 @@
 
 use super::Screen;
 use super::dialog::ChoiceDialog;
+use super::labels::role_title;
 use super::text_wrap::{to_one_line, truncate_to_columns};
 use crate::domain::run::RunState;
 
@@ -56,9 +57,13 @@ impl Screen {
             (Some(sheet), _, _) => format!("? {name}: {}", sheet.title),
             (None, Some(running), _) => {
                 let purpose = &running.order.purpose;
-                format!("{name}: {} {}", purpose.role().name(), purpose.describe())
+                format!(
+                    "{name}: {} {}",
+                    role_title(purpose.role()),
+                    purpose.describe_progress()
+                )
             }
-            (None, None, Some(state)) => format!("{name}: {}", state.phase.name()),
+            (None, None, Some(state)) => format!("{name}: {}", state.phase.label()),
             (None, None, None) => format!("{name}: agent-collab"),
         };
         self.terminal_status = TerminalStatus {
@@ -74,12 +79,12 @@ impl Screen {
 
 /// Returns the alert that the run is over, because the user may be waiting for it.
 fn run_end_alert(state: &RunState) -> Option<(String, String)> {
-    let how = state.phase.name();
+    let how = state.phase.label();
     let is_over = state.phase.is_final();
     is_over.then(|| {
         (
             format!("{how} {}", state.run.as_str()),
-            format!("the run is over: {how}"),
+            format!("Run finished: {how}"),
         )
     })
 }

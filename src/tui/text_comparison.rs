@@ -207,8 +207,8 @@ fn changed_row(gone: Option<(usize, &str)>, came: Option<(usize, &str)>) -> Comp
 
 fn unchanged_lines_label(n: usize) -> String {
     match n {
-        1 => "⋯ 1 line is the same".to_owned(),
-        n => format!("⋯ {n} lines are the same"),
+        1 => "⋯ 1 unchanged line".to_owned(),
+        n => format!("⋯ {n} unchanged lines"),
     }
 }
 
@@ -395,7 +395,7 @@ mod tests {
             &new,
             ComparisonForm::Diff,
             40,
-            "--- old\n+++ new\n    ⋯ 7 lines are the same\n 8  line 8\n 9  line 9\n10  line 10\n11 -line 11\n11 +line eleven\n12  line 12",
+            "--- old\n+++ new\n    ⋯ 7 unchanged lines\n 8  line 8\n 9  line 9\n10  line 10\n11 -line 11\n11 +line eleven\n12  line 12",
         );
         check(
             "a\n",

@@ -15,7 +15,7 @@ impl Screen {
     pub(super) fn show_todo_lists(&mut self, state: Option<&RunState>) -> Vec<Action> {
         match state {
             Some(state) => self.open_pager(todo_pager(state)),
-            None => self.show_toast("there is no run yet"),
+            None => self.show_toast("No run yet."),
         }
     }
 }
@@ -26,7 +26,7 @@ pub fn format_todo_list(todos: &TodoList) -> String {
         todos.items().len(),
         todos.count_by_status(TodoStatus::Completed),
     );
-    let mut lines = vec![format!("todos: {done} of {n} completed")];
+    let mut lines = vec![format!("Todos: {done} of {n} completed")];
     lines.extend(todos.items().iter().map(todo_line));
     lines.join("\n")
 }
@@ -43,11 +43,11 @@ fn todo_pager(state: &RunState) -> TextPager {
     });
     let lists: Vec<String> = lists.collect();
     let text = if lists.is_empty() {
-        "No agent keeps a list of todos.".to_owned()
+        "No agent has a todo list.".to_owned()
     } else {
         lists.join("\n\n")
     };
-    TextPager::new("todos", &text, PagerFormat::Plain)
+    TextPager::new("Todos", &text, PagerFormat::Plain)
 }
 
 fn todo_line(todo: &TodoItem) -> String {
@@ -84,7 +84,7 @@ mod tests {
         ]);
         assert_eq!(
             format_todo_list(&todos.unwrap()),
-            "todos: 1 of 3 completed\n☑ look\n▸ mend (high)\n☐ tell (low)"
+            "Todos: 1 of 3 completed\n☑ look\n▸ mend (high)\n☐ tell (low)"
         );
     }
 }

@@ -8,12 +8,12 @@ pub const ASK_USER_LABEL: &str = "asks you";
 /// The label of each tool.
 const TOOL_LABELS: &[(&str, &str)] = &[
     ("ask_user", ASK_USER_LABEL),
-    ("group_discuss", "has something discussed"),
+    ("group_discuss", "starts a discussion"),
     ("plan_enter", "asks to go back to planning"),
-    ("plan_exit", "asks to hand the plan on"),
-    ("plan_submit", "hands its plan over"),
-    ("review_submit", "hands its review over"),
-    ("session_manage", "looks after its tasks"),
+    ("plan_exit", "asks to submit the plan"),
+    ("plan_submit", "submits its plan"),
+    ("review_submit", "submits its review"),
+    ("session_manage", "manages its tasks"),
     ("task", "gives a task"),
     ("todoread", "reads its todos"),
     ("todowrite", "writes its todos"),

@@ -32,10 +32,10 @@ impl Screen {
         }
         if let (Some(view), None) = (&self.diff_view, &self.pager) {
             let Some(text) = view.text() else {
-                return self.show_toast("there is no diff here to be copied");
+                return self.show_toast("No diff here to copy.");
             };
             let lines = pluralize(text.lines().count(), "line");
-            self.toast = Some(format!("sent the diff to the clipboard, {lines}"));
+            self.toast = Some(format!("Copied the diff, {lines}"));
             return vec![Action::Copy(text)];
         }
         let in_chat = self.focused_tab() == TabKind::Chat && self.pager.is_none();
@@ -45,7 +45,7 @@ impl Screen {
         }
         match self.selected_text(state) {
             Ok(text) => {
-                self.toast = Some(format!("sent to the clipboard: {}", to_one_line(&text)));
+                self.toast = Some(format!("Copied: {}", to_one_line(&text)));
                 vec![Action::Copy(text)]
             }
             Err(why) => self.show_toast_with_keys(&why),
@@ -72,17 +72,14 @@ impl Screen {
         let picked = picked.or_else(|| self.selected_merge_command(state));
         let key = |action| self.keymap().key_label(action, ComposerFocus::Unfocused);
         let (text, why) = match self.focused_tab() {
-            TabKind::Plan => (
-                document(&self.documents.plan),
-                "there is no plan yet".to_owned(),
-            ),
+            TabKind::Plan => (document(&self.documents.plan), "No plan yet.".to_owned()),
             TabKind::Comments => (
                 document(&self.documents.comments),
-                "there are no comments yet".to_owned(),
+                "No comments yet.".to_owned(),
             ),
             TabKind::Log => {
                 let (before, next) = (key("previous-block"), key("next-block"));
-                let why = format!("point at an event first ({before} {next} go to another)");
+                let why = format!("Select an event first with {before} and {next}.");
                 (None, why)
             }
             TabKind::Status => (
@@ -91,7 +88,7 @@ impl Screen {
             ),
             TabKind::Chat => {
                 let said = self.transcript.last_agent_text().map(str::to_owned);
-                (said, "no agent has said anything yet".to_owned())
+                (said, "No agent has answered yet.".to_owned())
             }
         };
         picked.or(text).ok_or(why)
@@ -125,14 +122,14 @@ impl Screen {
             _ => 0,
         };
         let Some(text) = code.into_iter().rev().nth(at) else {
-            return self.show_toast("there is no code in it: point at a block that has some");
+            return self.show_toast("No code here. Select a block with code.");
         };
         self.last_copied_code = Some((all, at));
         let lines = pluralize(text.lines().count(), "line");
         self.toast = Some(match n {
-            1 => format!("sent to the clipboard: {lines} of code"),
+            1 => format!("Copied: {lines} of code"),
             _ => format!(
-                "sent to the clipboard: code block {} of {n}, counted from the last, {lines}",
+                "Copied: code block {} of {n}, counted from the last, {lines}",
                 at + 1
             ),
         });
@@ -179,7 +176,7 @@ impl Screen {
             if self.is_needed_by_covered_screen {
                 return vec![Action::CloseView];
             }
-            return self.show_toast("nothing needs you now");
+            return self.show_toast("Nothing needs you now.");
         }
         self.input_guard.restore_put_aside();
         self.show_chat();
@@ -193,7 +190,7 @@ impl Screen {
         let is_next = matches!(along, SelectionMove::Next | SelectionMove::NextTurn);
         if let (TabKind::Comments, None) = (self.focused_tab(), &self.pager) {
             let Some(state) = state.filter(|state| !state.findings.all().is_empty()) else {
-                self.show_toast("there is no finding yet: nothing can be pointed at");
+                self.show_toast("No findings to select yet.");
                 return;
             };
             let above = self
@@ -246,7 +243,7 @@ impl Screen {
             return;
         }
         if self.focused_tab() == TabKind::Plan && self.pager.is_none() {
-            self.show_toast("there is no plan yet: nothing can be pointed at");
+            self.show_toast("No plan to select a line of yet.");
             return;
         }
         if self.focused_tab() == TabKind::Log && self.pager.is_none() {
@@ -263,11 +260,11 @@ impl Screen {
     /// Switches the filter of findings or events; in the plan, starts or ends the comparison.
     pub(super) fn cycle_filter(&mut self) -> Vec<Action> {
         if self.pager.is_some() {
-            return self.show_toast("a text is open: close it to list other things");
+            return self.show_toast("Close the open text first.");
         }
         if self.focused_tab() == TabKind::Plan {
             if !self.plan_view.toggle_comparison(&self.documents) {
-                return self.show_toast("the plan has no earlier version to compare with");
+                return self.show_toast("No earlier version of the plan to compare with.");
             }
             return Vec::new();
         }
@@ -318,15 +315,13 @@ impl Screen {
     pub(super) fn explain_pointing(&mut self, at: &str) -> Vec<Action> {
         let key = |action| self.keymap().key_label(action, ComposerFocus::Unfocused);
         let (before, next) = (key("previous-block"), key("next-block"));
-        self.show_toast(&format!(
-            "point at {at} first: {before} and {next} go from one to the next"
-        ))
+        self.show_toast(&format!("Select {at} first with {before} and {next}."))
     }
 
     /// Adds a note to the selected line; without a text, lets the user write one.
     pub(super) fn add_plan_note(&mut self, text: String, state: Option<&RunState>) -> Vec<Action> {
         let Some(state) = state else {
-            return self.show_toast("there is no run yet: write the goal first");
+            return self.show_toast("No run yet. Write the goal first.");
         };
         if let Some(why) = notes_blocker(state) {
             return self.show_toast(why);
@@ -334,7 +329,7 @@ impl Screen {
         let pointed = self.pointed_plan_line();
         let pointed = pointed.or_else(|| self.plan_line_of_finding(state));
         let Some((line, quote)) = pointed.or_else(|| self.point_at_first_visible_line()) else {
-            return self.explain_pointing("a line of the plan");
+            return self.explain_pointing("a plan line");
         };
         if !text.is_empty() {
             return vec![Action::Event(Event::NoteMade { line, quote, text })];
@@ -351,7 +346,7 @@ impl Screen {
         state: Option<&RunState>,
     ) -> Vec<Action> {
         let Some(state) = state else {
-            return self.show_toast("there is no run yet");
+            return self.show_toast("No run yet.");
         };
         let plan = self.documents.plan.text.as_deref().unwrap_or_default();
         let lines: Vec<&str> = plan.lines().collect();
@@ -362,8 +357,9 @@ impl Screen {
         };
         match state.notes.all().iter().rfind(is_meant) {
             Some(note) => vec![Action::Event(Event::NoteRemoved { n: note.n })],
-            None => self
-                .show_toast("no note is there: point at its line, or name its number (/unnote 1)"),
+            None => {
+                self.show_toast("No note here. Select its line, or name its number (/unnote 1).")
+            }
         }
     }
 
@@ -380,8 +376,7 @@ impl Screen {
                 let of_finding = |(finding, _): &(&Finding, _)| finding.remark.n == n;
                 let found = open.into_iter().flatten().find(of_finding);
                 let Some((_, Some(line))) = found else {
-                    return self
-                        .show_toast(&format!("of finding {n} no line of the plan is known"));
+                    return self.show_toast(&format!("Finding {n} has no known line in the plan."));
                 };
                 self.plan_view = tabs::plan::plan_view_state::PlanViewState::default();
                 self.plan_view.select_line(line);
@@ -397,7 +392,7 @@ impl Screen {
                 let open = state.map(|state| finding_location::locate_open_findings(state, text));
                 let of_line = open.into_iter().flatten().find(|(_, at)| *at == Some(line));
                 let Some(n) = of_line.map(|(finding, _)| finding.remark.n) else {
-                    return self.show_toast("no open finding speaks of this line");
+                    return self.show_toast("No open finding is about this line.");
                 };
                 self.finding_selection.select_finding(n);
                 self.show_tab(TabKind::Comments);
@@ -406,7 +401,7 @@ impl Screen {
                     .scroll_to(ScrollTarget::Finding(n));
                 Vec::new()
             }
-            _ => self.explain_pointing("a finding, or at a line of the plan,"),
+            _ => self.explain_pointing("a finding or a plan line"),
         }
     }
 

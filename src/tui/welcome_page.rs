@@ -57,15 +57,14 @@ const MAX_COLUMNS: usize = 100;
 const MIN_RUN_ROWS: usize = 2;
 const MAX_LISTED_RUNS: usize = 5;
 
-const ABOUT_TEXT: &str = "Two agents, one goal: a planner writes the plan, a reviewer finds what is wrong with it, \
-you approve, and the planner executes it step by step.";
-const SAFETY_TEXT: &str = "Nothing is sent, changed or committed before you say so.";
+const ABOUT_TEXT: &str = "One agent plans, the other reviews, you approve.";
+const SAFETY_TEXT: &str = "Nothing runs until you say so.";
 const DEMO_TEXT: &str =
-    "  `agent-collab demo` plays a whole run without any of this: no model, no key, no network";
+    "  Try it without any of this: `agent-collab demo` needs no model, key or network";
 const FIRST_STEPS: [&str; 3] = [
-    "Write the goal below, in a sentence or a page; the planner asks what is open.",
-    "Confirm it. Each turn waits for you, with exactly what will be sent: release it, or let all of them go (auto).",
-    "Approve the plan. Each step is tested and committed on a branch of its own; undo takes it back.",
+    "Describe the goal below, in a sentence or a page. The planner asks about open points.",
+    "Confirm the goal. Send each turn yourself, or switch to Auto.",
+    "Run the plan. Each step is tested and committed on its own branch. Undo any time.",
 ];
 
 impl Screen {
@@ -87,7 +86,7 @@ impl Screen {
             [] => self.on_notice(why),
             named => {
                 let named = named.join(", ");
-                self.set_toast(&format!("not yet, do first what stands above: {named}"));
+                self.set_toast(&format!("First fix this (see above): {named}"));
             }
         }
     }
@@ -307,7 +306,7 @@ fn shorten_requirements(
         lines.push(Line::styled(truncate_to_columns(&what, columns), style));
     }
     if !is_whole {
-        let how = truncate_to_columns("  agent-collab doctor says what to do", columns);
+        let how = truncate_to_columns("  Run `agent-collab doctor` to see what to do", columns);
         lines.push(Line::styled(how, theme::QUIET));
     }
     lines.truncate(rows);
@@ -320,7 +319,7 @@ fn recent_run_lines(runs: &[RunListEntry], columns: usize) -> Vec<Line<'static>>
     }
     let mut lines = vec![Line::from(vec![
         Span::styled("Recent runs", theme::STRONG),
-        Span::styled("  a click or /history opens one", theme::QUIET),
+        Span::styled("  Open one with a click or /history", theme::QUIET),
     ])];
     let widest = |of: fn(&RunListEntry) -> &str| {
         let widths = runs

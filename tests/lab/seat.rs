@@ -23,9 +23,9 @@ const ROWS: u16 = 40;
 const COLUMNS: u16 = 120;
 /// How fast a key is pressed again that had no effect.
 const BETWEEN_KEYS: Duration = Duration::from_millis(500);
-/// What a dialog shows while it does not accept keys yet.
-const DEAF: &str = "a moment, to read it";
-/// The time limit of any single wait.
+/// What a dialog says that takes no keys yet.
+const DEAF: &str = "wait a moment, so you can read it";
+/// How long anything may take.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A user at a terminal in which the program runs.

@@ -126,12 +126,12 @@ impl World {
         self.run(&[]).assert_code(3);
         let mut seat = self.open(&["--resume"]);
         let shot = |what: &str| format!("{name}-{what}");
-        seat.see(&shot("execute"), &["execute the approved plan"]);
+        seat.see(&shot("execute"), &["Run this plan"]);
         // The keys go to the composer first.
         seat.type_keys("\x1b");
         seat.see(&shot("commands"), &["I to write"]);
         seat.type_keys("y");
-        seat.see(&shot("release"), &["works on step 1: release?"]);
+        seat.see(&shot("release"), &["Start step 1?"]);
         seat.type_keys("a");
         seat
     }

@@ -42,7 +42,7 @@ fn a_task_needs_no_cli_but_its_own_and_a_goal_says_once_what_is_missing() {
     terminal.wait_for("hint: or roles.reviewer = \"none\" goes on without a review");
     terminal.wait_for("A test");
     terminal.type_keys(ENTER);
-    terminal.wait_for("not yet: /nonexistent/claude is not on PATH");
+    terminal.wait_for("Not yet: /nonexistent/claude is not on PATH");
     let told = terminal.text().matches("goes on without a review").count();
     assert_eq!(told, 1, "{}", terminal.text());
     // Once the missing part is there, the goal is still there.
@@ -51,7 +51,7 @@ fn a_task_needs_no_cli_but_its_own_and_a_goal_says_once_what_is_missing() {
     let mut terminal = open_again(&world, &config);
     terminal.wait_for("I looked around.");
     terminal.type_keys("A test\r");
-    terminal.wait_for("is this the goal");
+    terminal.wait_for("Is this the goal");
     leave(terminal);
 }
 
@@ -76,7 +76,7 @@ fn a_run_that_was_killed_right_after_its_goal_is_asked_about() {
     }
     overwrite(&world, "state.json", &state.to_string());
     let mut terminal = open_again(&world, &config);
-    terminal.wait_for("continue the unfinished run?");
+    terminal.wait_for("Resume the unfinished run?");
     terminal.wait_for("A test");
     terminal.wait_for("in phase REFINE_GOAL");
     leave(terminal);
@@ -89,33 +89,33 @@ fn a_finished_run_is_written_down_as_a_page_from_the_screen() {
     let reviewer = Agent::approving();
     let config = cast(&world, &planner, &reviewer, "");
     let mut terminal = begin(&world, &config);
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     terminal.type_keys("i/export md\r");
-    terminal.wait_for("written to .agent-collab/exports/a-test.md");
+    terminal.wait_for("Written to .agent-collab/exports/a-test.md");
     terminal.type_keys(ESC);
     terminal.wait_for("I to write");
     let exports = world.repository().join(".agent-collab/exports");
     let page = fs::read_to_string(exports.join("a-test.md")).unwrap();
     assert!(page.contains("A test"), "{page}");
     terminal.type_keys("i/cancel\r");
-    terminal.wait_for("cancel the run?");
+    terminal.wait_for("Cancel the run?");
     terminal.type_keys("y");
-    terminal.wait_for("the run is over");
-    terminal.wait_for("Ctrl+S a page to share");
+    terminal.wait_for("Run finished");
+    terminal.wait_for("Ctrl+S export a report");
     terminal.type_keys(CTRL_S);
-    terminal.wait_for("written to .agent-collab/exports/a-test.html");
+    terminal.wait_for("Written to .agent-collab/exports/a-test.html");
     terminal.type_keys(CTRL_S);
-    terminal.wait_for("written to .agent-collab/exports/a-test-2.html");
-    // The same works in a read-only view, with the same target.
+    terminal.wait_for("Written to .agent-collab/exports/a-test-2.html");
+    // Where it is only looked at, too, and into the same place.
     terminal.type_keys("i/history\r");
     terminal.wait_for("1 finished run");
     terminal.type_keys("1");
-    terminal.wait_for("read-only, a run of the history");
-    terminal.wait_for("Ctrl+S a page to share");
+    terminal.wait_for("read-only, from the history");
+    terminal.wait_for("Ctrl+S export a report");
     terminal.type_keys(CTRL_S);
-    terminal.wait_for("written to .agent-collab/exports/a-test-3.html");
+    terminal.wait_for("Written to .agent-collab/exports/a-test-3.html");
     terminal.type_keys(ESC);
-    terminal.wait_gone("read-only, a run of the history");
+    terminal.wait_gone("read-only, from the history");
     terminal.type_keys(CTRL_C);
     // The code of a run that was cancelled.
     assert_eq!(terminal.wait_for_end().code(), Some(5));
@@ -128,31 +128,31 @@ fn an_unfinished_run_of_the_history_is_taken_up_again_on_the_screen() {
     // A mistaken N, and another goal.
     let config = cast(&world, &talking(), &Agent::new(), "");
     let mut terminal = open_again(&world, &config);
-    terminal.wait_for("continue the unfinished run?");
+    terminal.wait_for("Resume the unfinished run?");
     terminal.type_keys("n");
-    terminal.wait_for("until then /resume continues it");
+    terminal.wait_for("Until then /resume continues it");
     terminal.type_keys("Something else\r");
-    terminal.wait_for("is this the goal");
-    // An active run is not moved to the history.
+    terminal.wait_for("Is this the goal");
+    // What is under way is not put away.
     terminal.type_keys("/history\r");
     terminal.wait_for("1 finished run");
     terminal.type_keys("r");
-    terminal.wait_for("take this run up again?");
+    terminal.wait_for("Resume this run?");
     terminal.type_keys("y");
-    terminal.wait_for("a run is under way: finish or cancel it first");
+    terminal.wait_for("A run is open. Finish or cancel it first");
     terminal.type_keys("i/cancel\r");
-    terminal.wait_for("cancel the run?");
+    terminal.wait_for("Cancel the run?");
     terminal.type_keys("y");
-    terminal.wait_for("the run is over");
+    terminal.wait_for("Run finished");
     terminal.type_keys("i/history\r");
     terminal.wait_for("2 finished runs");
     terminal.type_keys("r");
-    terminal.wait_for("take this run up again?");
+    terminal.wait_for("Resume this run?");
     terminal.wait_for("A test");
     terminal.type_keys(ENTER);
     terminal.wait_for("is back from the history; what lay here is in");
-    terminal.wait_for("execute the approved plan");
-    terminal.wait_for("the plan is written");
+    terminal.wait_for("Run this plan");
+    terminal.wait_for("Plan written");
     leave(terminal);
     assert_eq!(state(&world)["goal"]["title"], "A test");
     let names = names_in(&world, "history");
@@ -182,13 +182,13 @@ fn a_run_that_was_opened_to_be_read_is_taken_up_again_by_a_key() {
         }
     }
     let mut terminal = world.open(&["history", "1", "--config", &config.to_string_lossy()]);
-    terminal.wait_for("read-only, a run of the history");
-    terminal.wait_for("R take up again");
+    terminal.wait_for("read-only, from the history");
+    terminal.wait_for("R resume");
     terminal.type_keys("r");
-    terminal.wait_for("take this run up again?");
+    terminal.wait_for("Resume this run?");
     terminal.type_keys("y");
     terminal.wait_for("is back from the history");
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     leave(terminal);
     assert!(!archived.exists());
 }

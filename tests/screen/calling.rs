@@ -12,7 +12,7 @@ fn at_the_goal(world: &World, variables: &[(&str, &str)]) -> Terminal {
     let folder = world.repository().join("demo");
     let folder = folder.to_string_lossy();
     let mut terminal = world.open_so(&["demo", "--fast", "--dir", &folder], variables);
-    terminal.wait_for("is this the goal");
+    terminal.wait_for("Is this the goal");
     terminal.type_keys(ESC);
     terminal.wait_for("I to write");
     terminal
@@ -27,7 +27,7 @@ fn calls(notify: &str, variables: &[(&str, &str)], focus: &str) -> (usize, Vec<S
     let mut terminal = at_the_goal(&world, variables);
     let before = terminal.raw.len();
     terminal.type_blindly(&format!("a\r{focus}"));
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     terminal.type_keys("5");
     terminal.wait_for("run_");
     let after = String::from_utf8_lossy(&terminal.raw[before..]).into_owned();
@@ -121,11 +121,11 @@ fn within_tmux_it_is_tmux_that_copies_and_one_that_does_not_answer_is_not_waited
     assert_eq!(copied(&terminal), [""; 0]);
     tmux("echo no such thing >&2; exit 1");
     terminal.type_keys(CTRL_Y);
-    terminal.wait_for("tmux did not take it (it ended with exit code 1)");
+    terminal.wait_for("tmux refused the text (it ended with exit code 1)");
     terminal.wait("the clipboard", |terminal| copied(terminal).len() == 1);
     tmux("exec sleep 1000");
     terminal.type_keys(CTRL_Y);
-    terminal.wait_for("tmux did not take it (it took more than 2 s)");
+    terminal.wait_for("tmux refused the text (it took more than 2 s)");
     terminal.wait("the clipboard", |terminal| copied(terminal).len() == 2);
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
@@ -174,9 +174,9 @@ fn what_is_copied_holds_no_secret_and_nothing_that_steers_a_terminal() {
     copy(&mut terminal, CTRL_Y);
     copy(&mut terminal, ALT_Y);
     terminal.type_keys("a");
-    terminal.wait_for("gate auto");
+    terminal.wait_for("Auto");
     terminal.type_keys(ENTER);
-    terminal.wait_for("the review reached its cap");
+    terminal.wait_for("Review limit");
     terminal.type_keys("2..");
     terminal.wait_for("▌The key is");
     copy(&mut terminal, CTRL_Y);

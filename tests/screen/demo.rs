@@ -10,8 +10,8 @@ use crate::terminal::Terminal;
 fn open_demo(world: &World) -> Terminal {
     let folder = world.repository().join("demo");
     let mut terminal = world.open(&["demo", "--fast", "--dir", &folder.to_string_lossy()]);
-    terminal.wait_for("no model is called");
-    terminal.wait_for("is this the goal");
+    terminal.wait_for(" demo ");
+    terminal.wait_for("Is this the goal");
     // Letters are commands outside of the composer only.
     terminal.type_keys(ESC);
     terminal.wait_for("I to write");
@@ -20,7 +20,7 @@ fn open_demo(world: &World) -> Terminal {
 
 /// Denies the agent's next call with a reason; the agent continues without it.
 fn refuse_and_say_why(terminal: &mut Terminal) {
-    terminal.wait_for("asks: bash");
+    terminal.wait_for("Allow this command?");
     terminal.type_keys("w");
     terminal.wait_for("Why not?");
     terminal.type_keys("\x15not now");
@@ -33,22 +33,22 @@ fn a_whole_run_is_played_by_keys() {
     let world = World::new();
     let mut terminal = open_demo(&world);
     terminal.type_keys(ENTER);
-    terminal.wait_for("writes the plan: release?");
-    terminal.wait_for("V shows them all");
+    terminal.wait_for("Send the goal to the planner?");
+    terminal.wait_for(" lines · ");
     terminal.type_keys(ENTER);
-    terminal.wait_for("reviews the plan: release?");
+    terminal.wait_for("Send the plan to the reviewer?");
     terminal.type_keys("2");
     terminal.wait_for("Task: Count open last lines");
     terminal.type_keys("1a");
-    terminal.wait_for("gate auto");
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Auto");
+    terminal.wait_for("Run this plan");
     terminal.type_keys("p");
-    terminal.wait_for("gate manual");
+    terminal.wait_for("Manual");
     terminal.type_keys("y");
-    terminal.wait_for("works on step 1: release?");
+    terminal.wait_for("Start step 1?");
     terminal.type_keys("a");
     refuse_and_say_why(&mut terminal);
-    terminal.wait_for("the run is over");
+    terminal.wait_for("Run finished");
     terminal.type_keys("5");
     terminal.wait_for("✓ 3   ");
     terminal.type_keys(CTRL_C);
@@ -65,7 +65,7 @@ fn a_finished_run_is_looked_at_and_its_last_step_undone_and_redone() {
     let_go_to_approval(&mut terminal);
     terminal.type_keys("y");
     refuse_and_say_why(&mut terminal);
-    terminal.wait_for("the run is over");
+    terminal.wait_for("Run finished");
     terminal.type_keys("d");
     terminal.wait_for("▤ diff [all]");
     terminal.wait_for("files  +");
@@ -76,30 +76,30 @@ fn a_finished_run_is_looked_at_and_its_last_step_undone_and_redone() {
     terminal.type_keys("q");
     terminal.wait_gone("▤ diff");
     terminal.type_keys("u");
-    terminal.wait_for("undo step 3?");
+    terminal.wait_for("Undo step 3?");
     terminal.type_keys("y");
-    terminal.wait_for("undo step 3, commit");
+    terminal.wait_for("Undo step 3, commit");
     assert_eq!(n_commits(&world), 5);
     // The same key goes back further; another key redoes the step.
     terminal.type_keys("u");
-    terminal.wait_for("undo step 2?");
+    terminal.wait_for("Undo step 2?");
     terminal.type_keys(ESC);
-    terminal.wait_gone("undo step 2?");
+    terminal.wait_gone("Undo step 2?");
     terminal.type_keys(CTRL_R);
-    terminal.wait_for("redo step 3?");
+    terminal.wait_for("Redo step 3?");
     terminal.type_keys("y");
-    terminal.wait_for("redo step 3, commit");
+    terminal.wait_for("Redo step 3, commit");
     assert_eq!(n_commits(&world), 6);
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     // It can also be undone after a restart, and another question can be asked at the same time.
     let folder = world.repository().join("demo");
     let mut terminal = world.open(&["demo", "--fast", "--dir", &folder.to_string_lossy()]);
-    terminal.wait_for("What is the goal?");
+    terminal.wait_for("Describe the goal");
     terminal.type_keys(ESC);
     terminal.wait_for("I to write");
     terminal.type_keys("u");
-    terminal.wait_for("undo step 3?");
+    terminal.wait_for("Undo step 3?");
     terminal.type_keys("y");
     // That it was undone once before is on the screen already.
     terminal.wait("the step taken back", |_| n_commits(&world) == 7);
@@ -119,10 +119,10 @@ fn a_question_is_discussed_on_its_board_and_the_result_goes_into_the_next_turn()
         terminal.text()
     );
     terminal.type_keys("e");
-    terminal.wait_for("written to");
+    terminal.wait_for("Written to");
     terminal.type_keys("\"");
     terminal.wait_for("[paste 1");
-    terminal.wait_for("say it to the");
+    terminal.wait_for("Message the");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     let written = world
@@ -148,33 +148,33 @@ fn what_a_stopped_step_left_is_not_called_yours() {
         &folder,
     ];
     let mut terminal = world.open(&scene);
-    terminal.wait_for("is this the goal");
+    terminal.wait_for("Is this the goal");
     terminal.type_keys(ESC);
     terminal.wait_for("I to write");
     let_go_to_approval(&mut terminal);
     terminal.type_keys("y");
-    terminal.wait_for("stop, back to the goal");
+    terminal.wait_for("Stop, back to the goal");
     // In a list the letter goes back; here it asks what is meant.
     terminal.type_keys("b");
-    terminal.wait_for("a plan is written anew");
+    terminal.wait_for("writes a new plan");
     terminal.type_keys("y");
-    terminal.wait_for("is this the goal");
+    terminal.wait_for("Is this the goal");
     // Who stopped has the gate.
-    terminal.wait_for("gate manual");
+    terminal.wait_for("Manual");
     terminal.type_keys("a");
-    terminal.wait_for("gate auto");
+    terminal.wait_for("Auto");
     terminal.type_keys("g");
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     terminal.type_keys("v");
     terminal.wait_for("/ finds");
-    terminal.wait_for("what step 2, which was stopped, left");
+    terminal.wait_for("from stopped step 2");
     assert!(
-        !terminal.text().contains("changes of yours"),
+        !terminal.text().contains("Your uncommitted changes"),
         "{}",
         terminal.text()
     );
     terminal.type_keys(ESC);
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
 }
@@ -192,9 +192,9 @@ fn discuss(terminal: &mut Terminal) {
 /// Lets turns follow each other until the plan waits for its approval.
 fn let_go_to_approval(terminal: &mut Terminal) {
     terminal.type_keys("a");
-    terminal.wait_for("gate auto");
+    terminal.wait_for("Auto");
     terminal.type_keys(ENTER);
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
 }
 
 fn n_commits(world: &World) -> usize {
@@ -217,7 +217,7 @@ fn an_edit_of_the_plan_in_another_program_is_seen_and_makes_the_approval_stale()
     let edited = text.replace("1. [ ]", "1. [ ] Sing, then");
     assert_ne!(edited, text);
     std::fs::write(&plan, edited).unwrap();
-    terminal.wait_gone("execute the approved plan");
+    terminal.wait_gone("Run this plan");
     terminal.type_keys("2");
     terminal.wait_for("Sing, then");
     terminal.type_keys(CTRL_C);
@@ -248,14 +248,14 @@ fn ctrl_c_in_a_turn_ends_the_agents_and_keeps_the_run() {
     let world = World::new();
     let (mut terminal, folder) = in_a_turn(&world, &[]);
     terminal.type_keys(CTRL_C);
-    terminal.wait_for("leave, and end the turn?");
-    terminal.wait_for("Enter: no, back");
-    // A user who stays has changed nothing.
+    terminal.wait_for("Quit and end the turn?");
+    terminal.wait_for("Enter: No, go back");
+    // Whoever stays has touched nothing.
     terminal.type_keys(ESC);
-    terminal.wait_gone("leave, and end the turn?");
+    terminal.wait_gone("Quit and end the turn?");
     assert!(!log_of(&world).contains("run.left"));
     terminal.type_keys(CTRL_C);
-    terminal.wait_for("leave, and end the turn?");
+    terminal.wait_for("Quit and end the turn?");
     terminal.type_keys("y");
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();
@@ -279,32 +279,32 @@ fn an_unfinished_run_goes_on_where_it_was() {
     let world = World::new();
     let mut terminal = open_demo(&world);
     terminal.type_keys(ENTER);
-    terminal.wait_for("writes the plan: release?");
+    terminal.wait_for("Send the goal to the planner?");
     terminal.type_keys(ENTER);
-    terminal.wait_for("reviews the plan: release?");
+    terminal.wait_for("Send the plan to the reviewer?");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     let (root, config) = ("demo/wordstat", "demo/config.toml");
     let config = world.repository().join(config);
     let mut terminal = world.open_in(root, &["--config", &config.to_string_lossy()]);
-    terminal.wait_for("continue the unfinished run?");
+    terminal.wait_for("Resume the unfinished run?");
     terminal.wait_for("in phase REVIEW");
-    // The subject of the decision is below the question.
-    terminal.wait_for("the plan is written: 3 steps");
+    // What is decided about lies below the question.
+    terminal.wait_for("Plan written, 3 steps");
     terminal.type_keys("2");
     terminal.wait_for("Task: Count open last lines");
     terminal.type_keys("1y");
-    terminal.wait_for("reviews the plan: release?");
-    terminal.wait_for("the plan is written: 3 steps");
+    terminal.wait_for("Send the plan to the reviewer?");
+    terminal.wait_for("Plan written, 3 steps");
     terminal.type_keys(ENTER);
-    terminal.wait_for("answers the review: release?");
+    terminal.wait_for("Send the review to the planner?");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();
     let left = terminal.text();
-    assert!(left.contains("saved: "), "{left}");
+    assert!(left.contains("Saved: "), "{left}");
     assert!(
-        left.contains("(in RESPOND); `agent-collab` goes on with it"),
+        left.contains("(Review). Run `agent-collab` to resume it"),
         "{left}"
     );
 }
@@ -314,21 +314,21 @@ fn an_unfinished_run_is_taken_up_at_once_where_that_is_asked_for() {
     let world = World::new();
     let mut terminal = open_demo(&world);
     terminal.type_keys(ENTER);
-    terminal.wait_for("writes the plan: release?");
+    terminal.wait_for("Send the goal to the planner?");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     let config = world.repository().join("demo/config.toml");
     let flags = ["--resume", "--config", &config.to_string_lossy()];
     let mut terminal = world.open_in("demo/wordstat", &flags);
-    terminal.wait_for("goal confirmed");
-    terminal.wait_for("writes the plan: release?");
+    terminal.wait_for("Goal confirmed");
+    terminal.wait_for("Send the goal to the planner?");
     // The dialog has the keys, not the composer.
     terminal.wait_for("I to write");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();
     let mut terminal = world.open(&["--resume"]);
-    terminal.wait_for("no unfinished run is here");
+    terminal.wait_for("No unfinished run here.");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
 }

@@ -62,7 +62,7 @@ fn discuss_finding(world: &World, fifo: &Path) -> Terminal {
     terminal.type_keys("3.");
     terminal.wait_for("Say more.");
     terminal.type_keys("&");
-    terminal.wait_for("have finding 1 discussed?");
+    terminal.wait_for("Discuss finding 1?");
     terminal.type_keys("y");
     terminal.wait_for("all agreed");
     terminal
@@ -76,7 +76,7 @@ fn what_a_discussion_says_of_a_finding_is_evidence_in_the_next_review() {
     assert!(!told(&world, "reviewer").contains("It is to stay as it is."));
     release(&fifo);
     terminal.type_keys(ESC);
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     let told_reviewer = told(&world, "reviewer");
     for words in [
         "Other agents discussed finding 1 of yours",
@@ -113,16 +113,16 @@ fn a_question_comes_before_any_goal_and_the_goal_follows_in_the_same_run() {
     terminal.wait_for("all agreed");
     let run = state(&world)["run"].clone();
     assert_eq!(state(&world)["phase"], "INIT");
-    // Waits for the board itself, because messages can replace the line of keys: an `i` right after an Esc is Alt+i.
-    terminal.wait_for("each alone");
+    // The board itself, not the line of keys, which gives way to whatever is told: an `i` right behind an Esc is Alt+i.
+    terminal.wait_for("each on its own");
     terminal.type_keys(ESC);
-    terminal.wait_gone("each alone");
+    terminal.wait_gone("each on its own");
     leave(terminal);
     // A restart changes nothing of it.
     let mut terminal = open(&world, &config);
     terminal.wait_for("consensus: sqlite");
     terminal.type_keys("A test\r");
-    terminal.wait_for("is this the goal");
+    terminal.wait_for("Is this the goal");
     let after = state(&world);
     assert_eq!(
         (&after["run"], &after["goal"]["title"]),
@@ -138,13 +138,13 @@ fn the_user_settles_a_finding_by_its_discussion() {
     let fifo = fifo(&world);
     let mut terminal = discuss_finding(&world, &fifo);
     terminal.type_keys("a");
-    terminal.wait_for("settle finding 1 by its discussion?");
+    terminal.wait_for("Resolve finding 1 with its discussion?");
     terminal.type_keys("y");
     terminal.wait("the finding settled", |_| {
         read(&world, "events.jsonl").contains("finding.settled")
     });
     release(&fifo);
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     let told = told(&world, "reviewer");
     let second = told.rfind("This is review 2").expect("a second review");
     assert!(!told[second..].contains("## Open findings"), "{told}");
@@ -166,7 +166,7 @@ fn a_discussion_is_stopped_and_gone_on_with_and_its_limits_are_looked_at() {
     let config = cast(&world, &planner, &reviewer, "[discuss]\nrounds = 2\n");
     let mut terminal = talk(&world, &config);
     command(&mut terminal, "/budget");
-    terminal.wait_for("what a discussion would be given");
+    terminal.wait_for("What a discussion would get");
     terminal.wait_for("a prompt holds");
     terminal.type_keys(ESC);
     terminal.wait_gone("a prompt holds");

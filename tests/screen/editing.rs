@@ -16,15 +16,15 @@ fn a_line_that_is_written_anew_in_place_is_an_edit_of_the_users() {
     let reviewer = Agent::new().review("[APPROVED]\n");
     let config = cast(&world, &talking().plan(PLAN), &reviewer, "");
     let mut terminal = begin(&world, &config);
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     let before = read(&world, "plan.md");
     // The title, then the line below it.
     terminal.type_keys("2..");
     terminal.wait_for("▌One word.");
     terminal.type_keys("+");
-    terminal.wait_for("of the plan. Enter: it stands there like this");
+    terminal.wait_for("of the plan. Enter saves it");
     terminal.type_keys(" Or two.\r");
-    terminal.wait_for("the plan is not the one that was reviewed");
+    terminal.wait_for("The plan changed after its review");
     assert_eq!(
         read(&world, "plan.md"),
         before.replace("One word.", "One word. Or two.")
@@ -37,7 +37,7 @@ fn a_paste_that_contains_the_end_of_a_paste_stays_a_paste() {
     let world = World::new();
     let config = cast(&world, &talking().plan(PLAN), &Agent::approving(), "");
     let mut terminal = begin(&world, &config);
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     terminal.type_keys("\x1b[200~please wait\x1b[201~ or \ry\x1b[201~");
     // The Enter in it sends nothing, and what comes behind it answers nothing.
     terminal.wait_for("please wait or");
@@ -69,14 +69,14 @@ fn a_clash_opens_the_editor_on_the_merge_and_its_result_counts() {
     let mine = read(&world, "plan.md").replace("One word", "My word");
     overwrite(&world, "plan.md", &mine);
     release(&fifo);
-    terminal.wait_for("plan.md was edited while the planner wrote it");
+    terminal.wait_for("plan.md was edited while the planner was writing it");
     terminal.wait_for("differs from yours by +1 −1");
     terminal.type_keys("v");
     terminal.wait_for("+Its word.");
     terminal.type_keys("v");
     terminal.wait_for("plan.md, the agent's");
     terminal.type_keys(ESC);
-    terminal.wait_for("merge: take both");
+    terminal.wait_for("Merge both");
     terminal.type_keys("m");
     terminal.wait_for("THE EDITOR HAS");
     terminal.type_keys("nothing done\r");
@@ -90,7 +90,7 @@ fn a_clash_opens_the_editor_on_the_merge_and_its_result_counts() {
     });
     terminal.type_keys("both\r");
     terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     let plan = read(&world, "plan.md");
     assert!(plan.contains("My word.\nIts word.\n"), "{plan}");
     let kept = kept_of_conflicts(&world);
@@ -113,14 +113,14 @@ fn edited_by_hand(done: &str) -> usize {
         "[workflow]\nmax_iterations = 1\n",
     );
     let mut terminal = begin(&world, &config);
-    terminal.wait_for("edit by hand");
+    terminal.wait_for("Edit plan.md");
     terminal.type_keys("e");
     terminal.wait_for("THE EDITOR HAS plan.md");
     terminal.type_keys("2. [ ] Sing\r");
     terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
-    terminal.wait_for("you edit the plan by hand");
+    terminal.wait_for("You are editing the plan");
     terminal.type_keys(done);
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     assert!(read(&world, "plan.md").contains("2. [ ] Sing"));
     let n_reviews = read(&world, "events.jsonl")
         .matches("review.committed")
@@ -145,17 +145,17 @@ fn the_user_chooses_who_talks_about_the_goal_and_changes_the_choice() {
     let config = cast(&world, &talking().plan(PLAN), &talking(), "");
     let mut terminal = open(&world, &config);
     terminal.type_keys(F2);
-    terminal.wait_for("talk about it with the reviewer");
+    terminal.wait_for("Change it with the reviewer");
     terminal.type_keys("A test\r");
     terminal.wait_for("with the reviewer (claude)");
-    terminal.wait_for("is this the goal");
+    terminal.wait_for("Is this the goal");
     terminal.type_keys(F2);
     terminal.wait_for("with the planner (codex)");
     terminal.type_keys("And more.\r");
     terminal.wait("both have talked", |terminal| {
         terminal.text().matches("Understood.").count() == 2
     });
-    terminal.wait_for("is this the goal");
+    terminal.wait_for("Is this the goal");
     assert_eq!(
         terminal.text().matches("\n A test").count(),
         1,
@@ -165,7 +165,7 @@ fn the_user_chooses_who_talks_about_the_goal_and_changes_the_choice() {
     terminal.type_keys(ESC);
     terminal.wait_for("I to write");
     terminal.type_keys(ENTER);
-    terminal.wait_for("writes the plan: release?");
+    terminal.wait_for("Send the goal to the planner?");
     leave(terminal);
 }
 
@@ -174,27 +174,27 @@ fn a_call_that_waited_at_a_kill_is_shown_as_expired_and_its_agent_is_told() {
     let world = World::new();
     let folder = world.repository().join("demo");
     let mut terminal = world.open(&["demo", "--fast", "--dir", &folder.to_string_lossy()]);
-    terminal.wait_for("is this the goal");
+    terminal.wait_for("Is this the goal");
     terminal.type_keys(ESC);
     terminal.wait_for("I to write");
     terminal.type_keys("a");
-    terminal.wait_for("gate auto");
+    terminal.wait_for("Auto");
     terminal.type_keys(ENTER);
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     terminal.type_keys("p");
-    terminal.wait_for("gate manual");
+    terminal.wait_for("Manual");
     terminal.type_keys("y");
-    terminal.wait_for("works on step 1: release?");
+    terminal.wait_for("Start step 1?");
     terminal.type_keys("a");
-    terminal.wait_for("asks: bash");
+    terminal.wait_for("Allow this command?");
     terminal.signal(Signal::SIGKILL);
     assert!(!terminal.wait_for_end().success());
     let config = folder.join("config.toml");
     let mut terminal = world.open_in("demo/wordstat", &["--config", &config.to_string_lossy()]);
-    terminal.wait_for("continue the unfinished run?");
+    terminal.wait_for("Resume the unfinished run?");
     terminal.type_keys("y");
-    terminal.wait_for("expired, not answered: bash");
-    terminal.wait_for("was cut off: what now?");
+    terminal.wait_for("Expired unanswered: bash");
+    terminal.wait_for("was cut off. What next?");
     terminal.type_keys("g");
     terminal.wait_for("nobody answered");
     leave(terminal);

@@ -18,7 +18,7 @@
 //! | R025 | five iterations, unless set otherwise | `review::at_the_cap_there_are_four_ways_and_more_iterations_is_one`, `review::the_plan_is_let_pass_against_its_review` |
 //! | R026 | four ways at the cap | `review::at_the_cap_there_are_four_ways_and_more_iterations_is_one` |
 //! | R027 | force pass, which is recorded | `review::the_plan_is_let_pass_against_its_review` |
-//! | R028 | more iterations | `review::at_the_cap_there_are_four_ways_and_more_iterations_is_one` |
+//! | R028 | more reviews | `review::at_the_cap_there_are_four_ways_and_more_iterations_is_one` |
 //! | R029 | an edit by hand, and on from there | `review::plan_and_comments_are_edited_by_hand_at_the_cap`, `editing::a_plan_edited_by_hand_at_the_cap_is_reviewed_once_more`, `editing::a_plan_edited_by_hand_at_the_cap_is_accepted_without_a_review` |
 //! | R030 | the run is cancelled | `review::a_run_that_is_cancelled_at_the_cap_is_over` |
 //! | R031 | what `state.json` holds | `recovery::a_run_that_was_killed_in_a_turn_goes_on_in_the_same_conversation` |

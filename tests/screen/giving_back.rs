@@ -13,7 +13,7 @@ pub fn in_a_turn(world: &World, variables: &[(&str, &str)]) -> (Terminal, String
     let folder = world.repository().join("demo");
     let folder = folder.to_string_lossy().into_owned();
     let mut terminal = world.open_so(&["demo", "--dir", &folder], variables);
-    terminal.wait_for("the planner is");
+    terminal.wait_for("The planner is");
     (terminal, folder)
 }
 
@@ -44,7 +44,7 @@ fn a_run_that_was_put_aside_is_drawn_whole_again_and_goes_on() {
         });
     }
     // The turn ends as if nothing had been.
-    terminal.wait_for("is this the goal");
+    terminal.wait_for("Is this the goal");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();
@@ -114,7 +114,7 @@ fn a_program_that_breaks_in_a_turn_gives_the_terminal_back_keeps_the_run_and_lea
         }
         let flags = ["--config", &config.to_string_lossy()];
         let mut terminal = world.open_in("demo/wordstat", &flags);
-        terminal.wait_for("continue the unfinished run?");
+        terminal.wait_for("Resume the unfinished run?");
         terminal.type_keys(CTRL_C);
         assert_eq!(terminal.wait_for_end().code(), Some(0));
         terminal.assert_given_back();

@@ -41,9 +41,12 @@ fn with_a_plan(world: &World, viewer: &str) -> Terminal {
     let variables = variables.iter().filter(|(_, viewer)| !viewer.is_empty());
     let variables: Vec<(&str, &str)> = variables.copied().collect();
     let mut terminal = world.open_so(&arguments, &variables);
-    terminal.wait_for("What is the goal?");
+    terminal.wait_for("Describe the goal");
     give_goal(&mut terminal);
-    for released in ["writes the plan: release?", "reviews the plan: release?"] {
+    for released in [
+        "Send the goal to the planner?",
+        "Send the plan to the reviewer?",
+    ] {
         terminal.type_keys(ENTER);
         terminal.wait_for(released);
     }
@@ -119,7 +122,7 @@ fn a_signal_has_the_editor_save_what_it_holds_and_gives_the_terminal_back() {
         // The run is there, and so is the plan as it was written last.
         let config = world.folder.path().join("config.toml");
         let mut terminal = open_again(&world, &config);
-        terminal.wait_for("continue the unfinished run?");
+        terminal.wait_for("Resume the unfinished run?");
         terminal.type_keys("2");
         terminal.wait_for("Sing, which was not saved");
         leave(terminal);
@@ -193,7 +196,7 @@ fn what_a_viewer_that_crashed_left_on_is_not_taken_for_the_users_own() {
     );
     let mut terminal = with_a_plan(&world, &viewer.to_string_lossy());
     terminal.type_keys(ALT_L);
-    terminal.wait_for("the pager ended with");
+    terminal.wait_for("the pager failed with");
     terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
     terminal.wait("the window's title again", |terminal| {
         let said = terminal.said();
@@ -205,10 +208,10 @@ fn what_a_viewer_that_crashed_left_on_is_not_taken_for_the_users_own() {
     // The read-only view reports it, too.
     let viewer = viewer.to_string_lossy();
     let mut terminal = world.open_so(&["--view"], &[("PAGER", &viewer)]);
-    terminal.wait_for("read-only, nobody works here");
-    terminal.wait_for("the plan is written");
+    terminal.wait_for("read-only, not running");
+    terminal.wait_for("Plan written");
     terminal.type_keys(ALT_L);
-    terminal.wait_for("the pager ended with");
+    terminal.wait_for("the pager failed with");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
 }
@@ -259,14 +262,14 @@ fn a_program_that_is_ended_behind_the_shell_leaves_it_the_terminal() {
     let (home, repository) = (world.home(), world.repository());
     let arguments = ["--norc", "-m", "-c", &script];
     let mut terminal = Terminal::start(Path::new("/bin/bash"), &arguments, &home, &repository);
-    terminal.wait_for("What is the goal?");
+    terminal.wait_for("Describe the goal");
     give_goal(&mut terminal);
     terminal.type_keys(CTRL_E);
     terminal.wait_for("THE EDITOR HAS");
     terminal.type_keys(CTRL_Z);
     terminal.wait_for("IT STOPPED");
     terminal.wait_for("IT IS GONE");
-    assert!(terminal.text().contains("saved: A test"));
+    assert!(terminal.text().contains("Saved: A test"));
     assert!(terminal.wait_for_end().success());
     assert_eq!(n_left(&world), 0);
 }

@@ -12,11 +12,11 @@ use crate::terminal::Terminal;
 fn open_demo(world: &World) -> Terminal {
     let folder = world.repository().join("demo");
     let mut terminal = world.open(&["demo", "--fast", "--dir", &folder.to_string_lossy()]);
-    terminal.wait_for("is this the goal");
+    terminal.wait_for("Is this the goal");
     terminal.type_keys(ESC);
     terminal.wait_for("I to write");
     terminal.type_keys(ENTER);
-    terminal.wait_for("writes the plan: release?");
+    terminal.wait_for("Send the goal to the planner?");
     terminal
 }
 
@@ -49,25 +49,25 @@ fn a_second_start_explains_itself_follows_the_run_and_takes_over() {
     let config = world.repository().join("demo/config.toml");
     let config = config.to_string_lossy().into_owned();
     let mut second = world.open_in(ROOT, &["--config", &config]);
-    second.wait_for(&format!("read-only, process {} works here", first.pid()));
+    second.wait_for(&format!("read-only, process {} is running it", first.pid()));
     second.wait_for("since 20");
-    second.wait_for("waits for its user");
+    second.wait_for("Waiting for its user");
     second.type_keys("g");
     second.wait_for("read-only: process");
     // The release of the first one is seen in the second one.
     first.type_keys(ENTER);
-    first.wait_for("reviews the plan: release?");
-    second.wait_for("the plan is written: 3 steps");
+    first.wait_for("Send the plan to the reviewer?");
+    second.wait_for("Plan written, 3 steps");
     second.type_keys("2");
     second.wait_for("Task: Count open last lines");
     second.type_keys("1");
     first.type_keys(CTRL_C);
     assert_eq!(first.wait_for_end().code(), Some(0));
-    second.wait_for("the other instance has ended");
+    second.wait_for("The other instance has exited");
     second.type_keys(ENTER);
-    second.wait_for("continue the unfinished run?");
+    second.wait_for("Resume the unfinished run?");
     second.type_keys("y");
-    second.wait_for("reviews the plan: release?");
+    second.wait_for("Send the plan to the reviewer?");
     second.type_keys(CTRL_C);
     assert_eq!(second.wait_for_end().code(), Some(0));
     second.assert_given_back();
@@ -80,12 +80,12 @@ fn an_instance_that_is_killed_is_seen_to_end() {
     let lock = world.repository().join(".agent-collab/lock");
     first.wait("the lock", |_| lock.is_file());
     let mut second = world.open(&["--view"]);
-    second.wait_for("works here");
+    second.wait_for("is running it");
     first.signal(nix::sys::signal::Signal::SIGKILL);
     first.wait_for_end();
-    second.wait_for("the other instance has ended");
+    second.wait_for("The other instance has exited");
     second.type_keys("n");
-    second.wait_for("read-only, nobody works here");
+    second.wait_for("read-only, not running");
     second.type_keys("q");
     assert_eq!(second.wait_for_end().code(), Some(0));
     second.assert_given_back();
@@ -96,20 +96,20 @@ fn looking_writes_nothing_and_needs_no_right_to_write() {
     let world = World::new();
     let mut first = open_demo(&world);
     first.type_keys(ENTER);
-    first.wait_for("reviews the plan: release?");
+    first.wait_for("Send the plan to the reviewer?");
     first.type_keys(CTRL_C);
     assert_eq!(first.wait_for_end().code(), Some(0));
     let folder = world.repository().join(ROOT).join(".agent-collab");
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).unwrap();
     let before = (everything(&world.repository()), everything(&world.home()));
     let mut terminal = world.open_in(ROOT, &["--view"]);
-    terminal.wait_for("read-only, nobody works here");
-    terminal.wait_for("the plan is written: 3 steps");
+    terminal.wait_for("read-only, not running");
+    terminal.wait_for("Plan written, 3 steps");
     for (key, text) in [
         ("2", "Task: Count open last lines"),
-        ("3", "There is no review yet"),
+        ("3", "No review yet"),
         ("4", "plan written"),
-        ("5", "nobody works"),
+        ("5", "Idle"),
     ] {
         terminal.type_keys(key);
         terminal.wait_for(text);
@@ -127,7 +127,7 @@ fn there_has_to_be_something_to_look_at() {
     let world = World::new();
     let mut terminal = world.open(&["--view"]);
     assert_eq!(terminal.wait_for_end().code(), Some(1));
-    assert!(terminal.text().contains("there is no run to look at"));
+    assert!(terminal.text().contains("no run to view"));
     assert!(!world.repository().join(".agent-collab").exists());
 }
 
@@ -160,29 +160,29 @@ fn a_finished_run_is_opened_from_the_screen_and_by_its_sub_command() {
         .join(".agent-collab/events.jsonl");
     fs::copy(events, done.join("events.jsonl")).unwrap();
     let mut terminal = world.open_in(ROOT, &[]);
-    terminal.wait_for("write what shall be done");
+    terminal.wait_for("What should we build?");
     // One that the page of the start names is opened by a click, before any list of them was.
     terminal.click_on("2026-01-01");
-    terminal.wait_for("read-only, a run of the history");
-    terminal.wait_for("step 3 is done");
+    terminal.wait_for("read-only, from the history");
+    terminal.wait_for("Step 3 done");
     terminal.type_keys(ESC);
-    terminal.wait_for("write what shall be done");
+    terminal.wait_for("What should we build?");
     terminal.type_keys("/history");
     terminal.type_keys(ENTER);
     // The current run is the first of them.
     terminal.wait_for("3 finished runs");
     terminal.wait_for("2026-01-02 · damaged · it has no state.json");
     terminal.type_keys("3");
-    terminal.wait_for("read-only, a run of the history");
-    terminal.wait_for("step 3 is done");
+    terminal.wait_for("read-only, from the history");
+    terminal.wait_for("Step 3 done");
     terminal.type_keys("x");
-    terminal.wait_for("read-only: this run lies in the history");
+    terminal.wait_for("read-only: This run is in the history");
     terminal.type_keys(ESC);
-    terminal.wait_for("write what shall be done");
+    terminal.wait_for("What should we build?");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     let mut terminal = world.open_in(ROOT, &["history", "3"]);
-    terminal.wait_for("step 3 is done");
+    terminal.wait_for("Step 3 done");
     terminal.type_keys("q");
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();
@@ -202,24 +202,24 @@ fn whoever_looks_at_another_run_is_called_for_their_own() {
     first.type_keys(ENTER);
     first.wait_for("2026-01-02 · damaged");
     first.type_keys("1");
-    first.wait_for("read-only, a run of the history");
-    first.wait_for("your run waits for you");
+    first.wait_for("read-only, from the history");
+    first.wait_for("Your run is waiting for you");
     first.type_keys(FOCUS_LOST);
     let mut sends = world.open_plain(ROOT, &["send", "go", "--config", &config]);
     assert_eq!(sends.wait_for_end().code(), Some(0));
     first.wait("the window's title", |first| {
-        first.said().contains("reviews the plan: release?")
+        first.said().contains("Send the plan to the reviewer?")
     });
     first.wait("the bell", |first| first.said().contains('\x07'));
-    first.wait_for("your run waits for you");
-    // A theme that is chosen here stays.
+    first.wait_for("Your run is waiting for you");
+    // A theme that is taken here stays.
     first.type_keys("\x10theme nord");
     first.wait_for("nord");
     first.type_keys(ENTER);
-    first.wait_for("theme nord, kept in");
+    first.wait_for("Theme nord, saved in");
     let colours = first.colours();
     first.type_keys("q");
-    first.wait_for("reviews the plan: release?");
+    first.wait_for("Send the plan to the reviewer?");
     let of_nord =
         |colour: &vt100::Color| matches!(colour, vt100::Color::Rgb(..) | vt100::Color::Idx(16..));
     assert_eq!(
@@ -242,8 +242,8 @@ fn a_command_from_another_terminal_is_carried_out_in_front_of_the_user() {
     };
     assert_eq!(send("approve"), Some(1));
     assert_eq!(send("go"), Some(0));
-    first.wait_for("`agent-collab send go` came");
-    first.wait_for("reviews the plan: release?");
+    first.wait_for("received `agent-collab send go`");
+    first.wait_for("Send the plan to the reviewer?");
     assert_eq!(send("quit"), Some(0));
     assert_eq!(first.wait_for_end().code(), Some(0));
     first.assert_given_back();
@@ -258,12 +258,12 @@ fn a_long_run_is_read_back_to_its_beginning_and_forgotten_again() {
     terminal.wait_for("the last of 6000 events");
     for _ in 0..2 {
         terminal.type_keys("\x1b[5~");
-        terminal.wait_for("Home goes to the beginning");
+        terminal.wait_for("Home goes to the start");
         terminal.type_keys("\x1b[H");
         // The goal is the first text that was sent.
         terminal.wait_for("Make it fast");
         terminal.wait_for("Go on");
-        terminal.wait_gone("reading what came before");
+        terminal.wait_gone("loading earlier messages");
         terminal.type_keys("\x1b[F");
         terminal.wait_for("the last of 6000 events");
     }
@@ -280,7 +280,7 @@ fn a_view_opens_at_the_end_of_a_long_run_without_reading_what_comes_before() {
     let n_bytes = fs::metadata(log).unwrap().len();
     let mut terminal = world.open(&["--view"]);
     terminal.wait_for("the last of 8000 events");
-    terminal.wait_for("read-only, nobody works here");
+    terminal.wait_for("read-only, not running");
     let io = fs::read_to_string(format!("/proc/{}/io", terminal.pid())).unwrap();
     let n_read = io.lines().find_map(|line| line.strip_prefix("rchar: "));
     let n_read: u64 = n_read.unwrap().parse().unwrap();

@@ -69,11 +69,11 @@ fn what_is_sent_while_a_run_is_opened_waits_in_order_or_comes_back() {
     let mut terminal = open(&world, &config);
     std::fs::write(&gate, "").unwrap();
     type_line(&mut terminal, "A first goal");
-    terminal.wait_for("looking whether the agents are there");
+    terminal.wait_for("Checking the agents");
     type_line(&mut terminal, "/discuss SQLite or Postgres?");
     terminal.wait_gone("/discuss SQLite");
     type_line(&mut terminal, "A second goal");
-    terminal.wait_for("a run is being opened");
+    terminal.wait_for("A run is opening");
     assert!(
         terminal.text().contains("A second goal"),
         "{}",
@@ -82,7 +82,7 @@ fn what_is_sent_while_a_run_is_opened_waits_in_order_or_comes_back() {
     let sent = send(&world, &["goal", "A third goal"]);
     let why = String::from_utf8_lossy(&sent.stderr);
     assert_eq!(sent.status.code(), Some(1), "{why}");
-    assert!(why.contains("not done: a run is being opened"), "{why}");
+    assert!(why.contains("not done: A run is opening"), "{why}");
     std::fs::remove_file(&gate).unwrap();
     terminal.wait("goal and discussion", |_| {
         state(&world).is_some_and(|state| {
@@ -122,7 +122,7 @@ fn instructions_of_an_untrusted_repository_are_shown_before_the_first_goal_and_a
     .unwrap();
     let mut terminal = open(&world, &config);
     terminal.type_keys("A test\r");
-    terminal.wait_for("send AGENTS.md to the agents?");
+    terminal.wait_for("Send AGENTS.md to the agents?");
     terminal.wait_for("Be-brief-everywhere.");
     assert!(
         !world
@@ -132,11 +132,11 @@ fn instructions_of_an_untrusted_repository_are_shown_before_the_first_goal_and_a
     );
     // The goal comes back, and is asked about again.
     terminal.type_keys("w");
-    terminal.wait_gone("send AGENTS.md");
+    terminal.wait_gone("Send AGENTS.md");
     terminal.type_keys(ENTER);
-    terminal.wait_for("send AGENTS.md to the agents?");
+    terminal.wait_for("Send AGENTS.md to the agents?");
     terminal.type_keys("u");
-    terminal.wait_for("is this the goal");
+    terminal.wait_for("Is this the goal");
     terminal.type_keys("5");
     terminal.wait_for("AGENTS.md: sent to the agents, as you said");
     terminal.type_keys(CTRL_C);
@@ -144,7 +144,7 @@ fn instructions_of_an_untrusted_repository_are_shown_before_the_first_goal_and_a
     assert!(was_sent(&world, "Be-brief-everywhere."));
     // The answer is known at the next start.
     let mut terminal = world.open(&["--config", &config.to_string_lossy(), "--resume"]);
-    terminal.wait_for("is this the goal");
+    terminal.wait_for("Is this the goal");
     terminal.type_keys("5");
     terminal.wait_for("AGENTS.md: sent to the agents, as you said");
     terminal.type_keys(CTRL_C);

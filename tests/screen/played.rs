@@ -41,7 +41,7 @@ pub fn talking() -> Agent {
 /// Starts the program where no run is.
 pub fn open(world: &World, config: &Path) -> Terminal {
     let mut terminal = open_again(world, config);
-    terminal.wait_for("What is the goal?");
+    terminal.wait_for("Describe the goal");
     terminal
 }
 
@@ -60,7 +60,7 @@ pub fn talk(world: &World, config: &Path) -> Terminal {
 /// The same on a screen that is open.
 pub fn give_goal(terminal: &mut Terminal) {
     terminal.type_keys("A test\r");
-    terminal.wait_for("is this the goal");
+    terminal.wait_for("Is this the goal");
     terminal.type_keys(ESC);
     terminal.wait_for("I to write");
 }
@@ -69,7 +69,7 @@ pub fn give_goal(terminal: &mut Terminal) {
 pub fn confirm(world: &World, config: &Path) -> Terminal {
     let mut terminal = talk(world, config);
     terminal.type_keys(ENTER);
-    terminal.wait_for("writes the plan: release?");
+    terminal.wait_for("Send the goal to the planner?");
     terminal
 }
 
@@ -77,7 +77,7 @@ pub fn confirm(world: &World, config: &Path) -> Terminal {
 pub fn begin(world: &World, config: &Path) -> Terminal {
     let mut terminal = talk(world, config);
     terminal.type_keys("a");
-    terminal.wait_for("gate auto");
+    terminal.wait_for("Auto");
     terminal.type_keys(ENTER);
     terminal
 }
@@ -86,7 +86,7 @@ pub fn begin(world: &World, config: &Path) -> Terminal {
 pub fn left_at_the_approval(world: &World) -> PathBuf {
     let config = cast(world, &talking().plan(PLAN), &Agent::approving(), "");
     let mut terminal = begin(world, &config);
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     leave(terminal);
     config
 }

@@ -11,7 +11,7 @@ use crate::played::leave;
 use crate::terminal::Terminal;
 
 const QUESTION: &str = "\x1b]11;?\x1b\\";
-const READY: &str = "no run yet";
+const READY: &str = "No run yet";
 
 #[test]
 fn a_light_ground_is_followed_and_the_answer_is_nobodys_key() {
@@ -126,7 +126,7 @@ fn after_a_storm_of_sizes_the_picture_is_that_of_the_last() {
             .any(|line| line.chars().count() == 100 && line.starts_with('╭'));
         is_whole && text.contains(READY) && text.contains("Ctrl+C quit")
     });
-    let n_composers = terminal.text().matches("What is the goal?").count();
+    let n_composers = terminal.text().matches("Describe the goal").count();
     assert_eq!(
         n_composers,
         1,
@@ -145,10 +145,10 @@ fn the_mouse_is_left_to_the_terminal_by_configuration_and_by_a_key() {
         terminal.said().contains("\x1b[?1002l")
     });
     terminal.type_keys("\x1bOR");
-    terminal.wait_for("the mouse works here now");
+    terminal.wait_for("The mouse works here now");
     terminal.wait("the mouse", |terminal| terminal.is_taken());
     terminal.type_keys("\x1bOR");
-    terminal.wait_for("the mouse is the terminal's now");
+    terminal.wait_for("Your terminal has the mouse now");
     leave(terminal);
 }
 
@@ -165,7 +165,7 @@ fn keys_of_the_users_own_work_and_wrong_ones_are_told_before_anything_begins() {
     assert_eq!(terminal.wait_for_end().code(), Some(1));
     let text = terminal.text();
     assert!(
-        text.contains("config.toml:2:8: `keys.help`: `ctlr+h` is no key"),
+        text.contains("config.toml:2:8: `keys.help`: `ctlr+h` is not a key"),
         "{text}"
     );
     terminal.assert_given_back();
@@ -247,8 +247,8 @@ fn a_start_says_who_is_not_logged_in_and_how_that_is_done() {
         "[adapters.claude]\nprogram = {claude:?}\n[adapters.codex]\nprogram = {codex:?}\n"
     ));
     let mut terminal = world.open(&[]);
-    terminal.wait_for("nobody is logged in at claude");
-    terminal.wait_for("`claude auth login` does it");
+    terminal.wait_for("You are not logged in to claude");
+    terminal.wait_for("Run `claude auth login`");
     assert!(!terminal.text().contains("logged in at codex"));
     leave(terminal);
 }
@@ -262,7 +262,7 @@ fn a_theme_that_is_chosen_is_there_at_the_next_start_and_one_that_cannot_be_kept
     let mut terminal = world.open(&[]);
     terminal.wait_for(" · main");
     terminal.type_keys("/theme nord\r");
-    terminal.wait_for("theme nord, kept in ~/.config/agent-collab/config.toml");
+    terminal.wait_for("Theme nord, saved in ~/.config/agent-collab/config.toml");
     let kept = "# mine\n[screen]\ntheme = \"nord\"\nmouse = true # clicks\n";
     assert_eq!(std::fs::read_to_string(&file).unwrap(), kept);
     terminal.type_keys(CTRL_C);
@@ -275,7 +275,7 @@ fn a_theme_that_is_chosen_is_there_at_the_next_start_and_one_that_cannot_be_kept
     std::fs::remove_file(&file).unwrap();
     std::fs::create_dir(&file).unwrap();
     terminal.type_keys(ENTER);
-    terminal.wait_for("theme nord is not kept: Is a directory");
+    terminal.wait_for("Theme nord is not saved: Is a directory");
     terminal.wait_for("`screen.theme = \"nord\"` in ~/.config");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));

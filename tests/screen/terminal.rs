@@ -23,8 +23,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Written into the terminal after the program has ended, so that all of the program's output comes before it. No
 /// terminal shows it.
 const LAST: &[u8] = b"\x1b_all that was written\x1b\\";
-/// What a dialog shows while it does not accept keys yet.
-const DEAF: &str = "a moment, to read it";
+/// What a dialog says that takes no keys yet.
+const DEAF: &str = "wait a moment, so you can read it";
 /// The size of every terminal here.
 const ROWS: u16 = 40;
 const COLUMNS: u16 = 120;

@@ -31,14 +31,14 @@ fn writer() -> Agent {
 fn red_before_the_first_step_is_told_by_name_and_no_fix_turn_is_spent_on_it() {
     let world = with_a_runner(RED);
     world.cast(&writer(), &Agent::approving());
-    let told = "before step 1: tests failed (exit 1): 3 passed, 1 failed, 0 skipped (from --set); \
+    let told = "Before step 1: tests failed (exit 1): 3 passed, 1 failed, 0 skipped (from --set); \
         failing: tests/test_a.py::test_old; no step is asked to fix what fails already";
     world
         .run(&PYTEST)
         .ends(3)
         .says(told)
         .complains("needs you (tests_failed): step 1: tests failed")
-        .complains("nothing fails that did not fail before step 1: tests/test_a.py::test_old");
+        .complains("no failures beyond those before step 1: tests/test_a.py::test_old");
     assert_eq!(world.events_of("baseline.ran").len(), 1);
     assert_eq!(world.events_of("tests.ran").len(), 1);
     assert_eq!(world.state()["execution"]["current"]["fix_turns"], 0);

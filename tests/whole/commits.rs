@@ -43,7 +43,7 @@ fn a_run_goes_on_without_a_failed_commit_where_the_user_says_so() {
     assert!(
         world
             .read(".agent-collab/log.md")
-            .contains("the user goes on without it")
+            .contains("the user continued without it")
     );
 }
 
@@ -232,7 +232,7 @@ fn a_step_without_a_change_asks_and_a_run_of_such_steps_is_not_proven() {
     one_step(&world, vec![crate::script::shell("true")]);
     let ran = world.run(&[]);
     ran.ends(3)
-        .complains("needs you (nothing_changed): step 1 changed nothing")
+        .complains("needs you (nothing_changed): Step 1 changed nothing")
         .complains("--answer nothing_changed=already-true|blocked|retry|skip|cancel");
     let ran = world.program(&[
         "resume",
@@ -278,7 +278,7 @@ fn a_run_whose_executor_is_blocked_does_not_go_on() {
     world
         .run(&["--answer", "nothing_changed=already-true"])
         .ends(3)
-        .complains("needs you (blocked): step 1 is blocked, its agent says: the key is missing.");
+        .complains("needs you (blocked): Step 1 is blocked, its agent says: the key is missing.");
     assert_eq!(world.subjects(), ["first"]);
     let ran = world.program(&["resume", "--auto", "--answer", "blocked=skip"]);
     ran.ends(6).complains("not proven: step 1 was skipped");

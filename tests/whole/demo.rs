@@ -47,26 +47,23 @@ fn play(world: &World, scene: &str) -> Ran {
 fn every_scene_leads_to_its_question_and_on_until_over() {
     let world = World::without_git();
     for (scene, question) in [
-        ("question", "the agent asks: Two words occur equally often"),
-        (
-            "arbitration",
-            "the review reached its cap with 3 findings open",
-        ),
-        ("no-document", "brought no document"),
-        ("adapter-failed", "the turn failed (service)"),
-        ("usage-limit", "waits for codex's usage limit until"),
+        ("question", "The agent asks: Two words occur equally often"),
+        ("arbitration", "Review limit reached, 3 findings open"),
+        ("no-document", "returned no document"),
+        ("adapter-failed", "The turn failed (service)"),
+        ("usage-limit", "waits for the codex usage limit until"),
         (
             "dirty-files",
-            "step 3 edited files that held uncommitted changes before it: README.md",
+            "Step 3 edited files with uncommitted changes: README.md",
         ),
         (
             "entry-points",
-            "step 1 changed what this program would run: tests/run.sh",
+            "Step 1 changed files that this program runs: tests/run.sh",
         ),
-        ("tests-failed", "step 2: tests failed"),
+        ("tests-failed", "Step 2: tests failed"),
         (
             "commit-failed",
-            "the commit of step 1 failed: the hook refuses the first commit",
+            "The commit of step 1 failed: the hook refuses the first commit",
         ),
     ] {
         play(&world, scene).ends(0).says(question);
@@ -98,10 +95,10 @@ fn scenes_can_be_put_together_in_one_demo() {
     world
         .program(&all)
         .ends(0)
-        .says("the agent asks")
-        .says("reached its cap")
+        .says("The agent asks")
+        .says("Review limit reached")
         .says("tests failed")
-        .says("the commit of step 1 failed");
+        .says("The commit of step 1 failed");
 }
 
 #[test]

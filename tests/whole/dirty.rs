@@ -144,7 +144,7 @@ fn what_the_user_saves_while_a_step_runs_asks_and_names_the_flag() {
         .wait()
         .ends(3)
         .complains("notes.txt")
-        .complains("no call of its agent names")
+        .complains("apparently not by its agent")
         .complains("--on-dirty include|leave-out");
     assert_eq!(world.subjects(), ["first"]);
 }

@@ -163,7 +163,7 @@ fn an_approval_beside_a_finding_that_weighs_is_put_to_the_user() {
         world.cast(&planner, &Agent::new().review(&review));
         let ran = world.run(&[]);
         ran.ends(3)
-            .complains("the reviewer approves the plan and leaves 1 finding open");
+            .complains("The reviewer approved the plan with 1 finding open");
         let text = world.read(".agent-collab/plan.md");
         assert!(text.contains("\nstatus: reviewing\n"), "{text}");
     }

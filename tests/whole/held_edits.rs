@@ -93,6 +93,6 @@ fn a_step_of_which_everything_is_put_back_changed_nothing() {
     world
         .run(&["--answer", "held_edits=put-back"])
         .ends(3)
-        .complains("step 1 changed nothing");
+        .complains("Step 1 changed nothing");
     assert_eq!(world.read("docs/a.md"), "as it was\n");
 }

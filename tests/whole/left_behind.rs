@@ -108,7 +108,7 @@ fn what_a_killed_instance_left_is_refused_and_its_user_is_heard() {
     // The user's shells: of this session, and older than what was killed.
     world.program(&["send", "pause"]).ends(0);
     let earlier = told(&world, "earlier");
-    assert!(earlier.contains("the gate is manual already"), "{earlier}");
+    assert!(earlier.contains("Already in Manual."), "{earlier}");
     world.program(&["send", "cancel"]).ends(0);
     running.wait().ends(5);
 }

@@ -66,17 +66,17 @@ fn a_run_is_paused_released_and_let_go_on_from_outside() {
     assert_eq!(meta.permissions().mode() & 0o777, 0o600);
     send(&world, &["go"])
         .ends(1)
-        .complains("nothing waits for a release");
+        .complains("No turn is waiting to be sent.");
     send(&world, &["auto"])
         .ends(1)
-        .complains("the gate is auto already");
+        .complains("Already in Auto.");
     send(&world, &["pause"]).ends(0).says("pause: done");
     world.release("wait");
-    running.until("? the next turn waits: the planner ");
+    running.until("? The next turn waits: the planner ");
     assert_eq!(world.state()["gate"], "manual");
     send(&world, &["go"]).ends(0);
     running.until("planner │ Wrote two.");
-    running.until("? the next turn waits: the planner ");
+    running.until("? The next turn waits: the planner ");
     send(&world, &["auto"]).ends(0);
     running.wait().ends(0).says("done: 2 of 2 steps");
     assert!(!socket(&world).exists());
@@ -107,17 +107,17 @@ fn what_decides_about_agents_is_not_taken_from_outside() {
     for word in ["approve", "allow", "reject"] {
         send(&world, &[word])
             .ends(1)
-            .complains("is done on the screen only");
+            .complains("works only on the screen");
     }
     send(&world, &["answer", "yes"])
         .ends(1)
-        .complains("is done on the screen only");
+        .complains("works only on the screen");
     send(&world, &["aprove"])
         .ends(1)
-        .complains("`aprove` cannot be sent; there can be sent: go, auto,");
+        .complains("you cannot send `aprove`; you can send: go, auto,");
     send(&world, &["changes", "more"])
         .ends(1)
-        .complains("no approved plan waits for you");
+        .complains("No approved plan is waiting for you.");
     running.signal("TERM");
     running.wait().ends(130);
 }

@@ -278,7 +278,7 @@ fn tests_reach_dockers_socket_once_the_user_says_so_and_then_without_a_question(
     world
         .run(&command)
         .ends(3)
-        .complains("the tests before step 1 fail without")
+        .complains("The tests before step 1 fail without")
         .complains("home/.docker/run/docker.sock, which is hidden from them: dial unix")
         .complains("--answer test_socket=");
     let (world, _docker) = new();
@@ -360,7 +360,7 @@ fn a_runner_that_is_not_there_is_a_question_at_once_and_no_fix_turn() {
     world
         .run(&["-s", "test.default_command=no-such-runner --all"])
         .ends(3)
-        .complains("needs you (runner_missing): before step 1: tests could not be started")
+        .complains("needs you (runner_missing): Before step 1: tests could not be started")
         .complains("no-such-runner")
         .complains("--answer runner_missing=retry|accept|stop|cancel");
     assert!(world.events_of("step.audited").is_empty());
@@ -426,7 +426,7 @@ fn fewer_tests_than_in_the_step_before_are_a_question_with_both_figures() {
     world
         .program(&[&accepts[..], &PYTEST[..]].concat())
         .ends(6)
-        .complains("not proven: step 2 was accepted with tests that are in doubt");
+        .complains("not proven: step 2 was accepted with doubtful tests");
     assert_eq!(world.subjects()[0], "[Step 2] Changed");
 }
 
@@ -438,5 +438,5 @@ fn a_runner_that_counts_nothing_is_a_question() {
     world
         .run(&PYTEST)
         .ends(3)
-        .complains("the tests ended well, and nothing was counted");
+        .complains("the tests passed, but no test was counted");
 }

@@ -45,11 +45,11 @@ fn the_detected_command_runs_by_default_and_it_is_said_that_the_plan_names_anoth
     run(&world, &[])
         .ends(0)
         .says("step 1: tests passed: 2 passed, 0 failed, 0 skipped (detected in Cargo.toml)")
-        .says("tested by `cargo test` (detected in Cargo.toml)");
+        .says("Tested with `cargo test` (detected in Cargo.toml)");
     assert_eq!(command(&world), "cargo test");
     let log = world.read(".agent-collab/log.md");
     for told in [
-        "tested by `cargo test` (detected in Cargo.toml), not by `grep -q new new.txt` (the plan's command)",
+        "Tested with `cargo test` (detected in Cargo.toml), not with `grep -q new new.txt` (the plan's command)",
         "- test command: `cargo test` (detected in Cargo.toml)",
     ] {
         assert!(log.contains(told), "{told}\n{log}");
@@ -62,7 +62,7 @@ fn the_plans_command_runs_instead_where_a_flag_says_so() {
     run(&world, &["--test-command", "plan"])
         .ends(0)
         .says("step 1: tests passed (the plan's command)")
-        .says("tested by `grep -q new new.txt` (the plan's command)");
+        .says("Tested with `grep -q new new.txt` (the plan's command)");
     assert_eq!(command(&world), "grep -q new new.txt");
     let log = world.read(".agent-collab/log.md");
     let told = "- test command: `grep -q new new.txt` (the plan's command)";
@@ -102,5 +102,5 @@ fn a_configured_command_is_named_by_its_file() {
         .program(&APPROVED)
         .ends(0)
         .says("(from config.toml)")
-        .says("tested by `test -f new.txt` (from config.toml)");
+        .says("Tested with `test -f new.txt` (from config.toml)");
 }

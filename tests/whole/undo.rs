@@ -192,7 +192,7 @@ fn what_cannot_be_taken_back_cleanly_is_left_alone() {
     world
         .program(&["undo", "--step", "7"])
         .ends(1)
-        .complains("step 7 has done nothing")
+        .complains("step 7 has nothing to undo")
         .complains("`agent-collab status` shows the steps");
 }
 

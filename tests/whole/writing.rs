@@ -265,7 +265,7 @@ fn a_step_commits_what_its_children_changed() {
     world
         .run(&[])
         .ends(0)
-        .says("changes taken over (1 file, +1 −0)");
+        .says("changes merged (1 file, +1 −0)");
     assert_eq!(world.committed(), ["one.txt", "two.txt"]);
     let asked = world.events_of("approval.asked");
     let taken = asked.iter().find(|asked| {

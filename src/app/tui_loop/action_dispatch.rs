@@ -70,14 +70,14 @@ impl TuiApp {
         asked: PendingIpcRequest,
     ) -> Result<Option<TuiEnd>, TuiEnd> {
         if is_task_request(&asked.request) {
-            self.screen.on_notice("`agent-collab task` came");
+            self.screen.on_notice("received `agent-collab task`");
             return match task_command::handle_request(asked, self.engine.as_mut()) {
                 Ok(()) => Ok(None),
                 Err(error) => Err(TuiEnd::Failed(error)),
             };
         }
         if is_discussion_request(&asked.request) {
-            self.screen.on_notice("`agent-collab discuss` came");
+            self.screen.on_notice("received `agent-collab discuss`");
             return match discussion_command::handle_request(asked, self.engine.as_mut()) {
                 Ok(()) => Ok(None),
                 Err(error) => Err(TuiEnd::Failed(error)),
@@ -102,7 +102,7 @@ impl TuiApp {
             asked.reply(Err(why));
             return Ok(None);
         }
-        let text = format!("`agent-collab send {}` came", request.command);
+        let text = format!("received `agent-collab send {}`", request.command);
         self.screen.on_notice(&text);
         let ended = self.handle_actions(actions);
         match &ended {
@@ -127,7 +127,7 @@ impl TuiApp {
                 .map(str::to_owned),
             // The event waits for the run that is being opened.
             (Action::Event(_), None) if self.pending_start.is_some() => None,
-            (Action::Event(_), None) => Some("no run is open on this screen".to_owned()),
+            (Action::Event(_), None) => Some("No run is open on this screen.".to_owned()),
             (Action::Event(_), Some(engine)) => halt_reason(engine),
             _ => None,
         }
@@ -144,7 +144,7 @@ impl TuiApp {
             DocumentKind::Merge => self.prepare_merge_file(),
         };
         let there = |file: &PathBuf| file.is_file();
-        let missing = || format!("there is no {} yet", document.label());
+        let missing = || format!("No {} yet.", document.label());
         let file = match file.and_then(|file| Some(file).filter(there).ok_or_else(missing)) {
             Ok(file) => file,
             Err(problem) => {
@@ -188,19 +188,19 @@ impl TuiApp {
             Ok(status) => {
                 let editor = external_editor::editor_command_line();
                 self.screen.on_notice(&format!(
-                    "the editor `{editor}` ended with {status}; set VISUAL or EDITOR to use another"
+                    "The editor `{editor}` failed with {status}. Set VISUAL or EDITOR to use another one."
                 ));
             }
             Err(error) => self
                 .screen
-                .on_notice(&format!("cannot start an editor: {error}")),
+                .on_notice(&format!("Cannot start an editor: {error}")),
         }
         Ok(None)
     }
 
     fn prepare_merge_file(&self) -> Result<PathBuf, String> {
         let engine = self.engine.as_ref();
-        let engine = engine.ok_or("there is no run whose texts could be merged")?;
+        let engine = engine.ok_or("No run has texts to merge.")?;
         engine.prepare_merge_file()
     }
 
@@ -258,10 +258,10 @@ fn answer_from_edited_plan(
     let document =
         document_files::read_document(&layout.plan()).map_err(|error| error.to_string())?;
     let name = &layout.names().plan;
-    let gone = || format!("{name} is gone; write it again, or stop the run");
+    let gone = || format!("{name} is gone. Write it again, or stop the run.");
     let document = document.ok_or_else(gone)?;
     let text = String::from_utf8_lossy(&document.bytes);
-    let plan = plan::parse(&text).map_err(|problem| format!("{name} is no plan: {problem}"))?;
+    let plan = plan::parse(&text).map_err(|problem| format!("{name} is not a plan: {problem}"))?;
     Ok(QuestionAnswer::Edited {
         then,
         plan,

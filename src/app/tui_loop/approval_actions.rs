@@ -30,11 +30,11 @@ impl TuiApp {
         };
         match granted {
             ApprovalDecisionResult::Applied => {}
-            ApprovalDecisionResult::NoLongerPending => self
-                .screen
-                .set_toast("that call does not wait any more: nothing was changed"),
+            ApprovalDecisionResult::NoLongerPending => {
+                self.screen.set_toast("That request is no longer pending.")
+            }
             ApprovalDecisionResult::NotStored(why) => {
-                let word = format!("not allowed yet: {why}");
+                let word = format!("Not allowed yet: {why}");
                 self.screen.set_toast(&word);
             }
         }
@@ -66,7 +66,7 @@ impl TuiApp {
     pub(super) fn show_permissions(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
         let listed = self.approvals().map(|approvals| approvals.list());
         match listed {
-            None => self.screen.set_toast("the repository is not open yet"),
+            None => self.screen.set_toast("The repository is not open yet."),
             Some(Ok(stored)) => {
                 let kept: Vec<ApprovalEntry> = stored.iter().map(permission_row).collect();
                 self.screen.show_stored_approvals(&kept);
@@ -84,7 +84,7 @@ impl TuiApp {
             Ok(gone) => {
                 for stored in gone {
                     let told = permission_row(&stored);
-                    let text = format!("taken back: {} ({})", told.what, told.about);
+                    let text = format!("Approval removed: {} ({})", told.what, told.about);
                     self.screen.on_notice(&text);
                 }
                 Ok(None)
@@ -109,7 +109,7 @@ fn permission_row(stored: &ApprovalRecord) -> ApprovalEntry {
     let approved = &stored.approved;
     let how = match approved.what {
         ApprovalMatcher::Exact(_) => "exactly",
-        ApprovalMatcher::Pattern(_) => "all like",
+        ApprovalMatcher::Pattern(_) => "everything like",
     };
     let scope = match approved.scope {
         ApprovalScope::Project => approved.scope.label().to_owned(),

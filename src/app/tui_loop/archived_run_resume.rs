@@ -35,7 +35,8 @@ impl TuiApp {
         let Some(occupied) = self.occupied.take() else {
             return Ok(None);
         };
-        self.screen.set_toast("taking it out of the history …");
+        self.screen
+            .set_toast("Restoring the run from the history …");
         // Nothing may write to the open run while its files move.
         let (engine, unfinished) = (self.engine.take(), self.wishes.unfinished);
         self.pending_start = Some(PendingRunStart::new(RunStartKind::Unfinished));
@@ -52,14 +53,14 @@ impl TuiApp {
 
     /// Returns what must end before another run can take the place of this one.
     fn unarchive_blocker(&self) -> Option<String> {
-        let is_left = "it stays in the history";
+        let is_left = "It stays in the history.";
         if self.pending_start.is_some() {
-            return Some(format!("a run is being begun; {is_left}"));
+            return Some(format!("A run is starting. {is_left}"));
         }
         let state = self.state()?;
         if !state.is_over() && state.goal.is_some() {
             return Some(format!(
-                "a run is under way: finish or cancel it first; {is_left}"
+                "A run is open. Finish or cancel it first. {is_left}"
             ));
         }
         let mut children = state.children.iter();
@@ -68,7 +69,7 @@ impl TuiApp {
             || talks.any(|talk| talk.is_running())
             || self.is_busy();
         is_busy
-            .then(|| format!("something is still at work: let it end or stop it first; {is_left}"))
+            .then(|| format!("Something is still running. Wait for it or stop it first. {is_left}"))
     }
 
     pub(super) fn on_run_unarchived(

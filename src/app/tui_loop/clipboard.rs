@@ -45,7 +45,7 @@ impl TuiApp {
                 .copy_to_clipboard(text)
                 .map_err(TuiEnd::TerminalGone)?;
             self.active_screen().0.set_toast(&format!(
-                "tmux did not take it ({error}); it was asked again as `set -s set-clipboard on` allows"
+                "tmux refused the text ({error}). It was sent again in the way that `set -s set-clipboard on` allows."
             ));
         }
         Ok(None)

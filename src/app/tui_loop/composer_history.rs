@@ -20,7 +20,7 @@ impl TuiApp {
                 self.input_history = Some(written);
             }
             Err(error) => self.screen.on_notice(&format!(
-                "what you wrote before is not there, and what you write now is not kept: {error}"
+                "Your earlier messages are not available and new ones are not saved: {error}"
             )),
         }
     }
@@ -34,13 +34,13 @@ impl TuiApp {
         match written.add(&texts) {
             Ok(InputHistoryFit::Stored) => {}
             Ok(InputHistoryFit::TooLong) => self.screen.on_notice(&format!(
-                "what you wrote is too long to be kept for the next start: more than {} KiB",
+                "This message is too long for the history: more than {} KiB.",
                 MAX_TEXT_BYTES >> 10
             )),
             Err(error) => {
                 self.input_history = None;
                 self.screen.on_notice(&format!(
-                    "what you write is not kept for the next start: {error}"
+                    "Your messages are not saved for the next start: {error}"
                 ));
             }
         }

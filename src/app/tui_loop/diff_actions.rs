@@ -38,7 +38,7 @@ impl TuiApp {
     pub(super) fn export_run(&mut self, form: ExportFormat) -> Result<Option<TuiEnd>, TuiEnd> {
         let (Some(layout), Some(ground)) = (self.active_layout(), self.tree_reader()) else {
             let (screen, _) = self.active_screen();
-            screen.set_toast("the directory is still being looked at; ask again");
+            screen.set_toast("Still reading the directory. Try again.");
             return Ok(None);
         };
         self.spawn_background(async move {
@@ -58,7 +58,7 @@ impl TuiApp {
     ) -> Result<Option<TuiEnd>, TuiEnd> {
         let (screen, _) = self.active_screen();
         screen.set_toast(&match written {
-            Ok(path) => format!("written to {}", path.display()),
+            Ok(path) => format!("Written to {}", path.display()),
             Err(refusal) => format!("{}; {}", refusal.problem, refusal.hint),
         });
         Ok(None)
@@ -93,7 +93,7 @@ impl TuiApp {
             return Ok(None);
         }
         let Some(occupied) = &self.occupied else {
-            let why = "the directory is still being looked at; R looks again".to_owned();
+            let why = "still reading the directory, R reads it again".to_owned();
             let (screen, _) = self.active_screen();
             screen.on_diff(scope, vec![scope], DiffLookup::NoChanges(why));
             return Ok(None);
@@ -161,8 +161,8 @@ impl TuiApp {
             }
             (Ok(_), _) => self
                 .screen
-                .on_notice("the run went on while the changes were looked at; ask again"),
-            (Err(why), _) => self.screen.on_notice(&format!("nothing is undone: {why}")),
+                .on_notice("The run continued while the changes were read. Try again."),
+            (Err(why), _) => self.screen.on_notice(&format!("Nothing was undone: {why}")),
         }
     }
 }

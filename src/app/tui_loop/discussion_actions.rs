@@ -38,7 +38,7 @@ impl TuiApp {
                     rounds: n,
                     ..DiscussionSettings::default()
                 };
-                format!("{} at most", rounds_label(terms.max_rounds()))
+                format!("at most {}", rounds_label(terms.max_rounds()))
             });
             let parts = [
                 preset.mode.clone(),
@@ -88,7 +88,8 @@ impl TuiApp {
             None => false,
         };
         if !stopped {
-            self.screen.set_toast("that discussion is over already");
+            self.screen
+                .set_toast("That discussion has already finished.");
         }
         self.show_updates()
     }
@@ -108,8 +109,7 @@ impl TuiApp {
 
     fn require_engine(&mut self) -> Option<&mut Engine> {
         if self.engine.is_none() {
-            self.screen
-                .set_toast("there is no run yet: write the goal first");
+            self.screen.set_toast("No run yet. Write the goal first.");
         }
         self.engine.as_mut()
     }
@@ -133,12 +133,12 @@ impl TuiApp {
         let path = folder.join(format!("{id}.md"));
         let text = markdown::render_discussion(discussion);
         if let Err(error) = fs::create_dir_all(&folder) {
-            screen.set_toast(&format!("cannot make {}: {error}", folder.display()));
+            screen.set_toast(&format!("Cannot create {}: {error}", folder.display()));
             return Ok(None);
         }
         // A symbolic link there is replaced, not followed: the user did not name this path.
         screen.set_toast(&match atomic_file::replace_file(&path, text.as_bytes()) {
-            Ok(()) => format!("written to {}", path.display()),
+            Ok(()) => format!("Written to {}", path.display()),
             Err(error) => format!("{error}; {}", error.hint()),
         });
         Ok(None)
@@ -154,7 +154,7 @@ impl TuiApp {
         self.spawn_background(async move {
             let derived = discussion_command::preview_budget(&wishes, arguments).await;
             let told = derived.map(|derived| derived.describe());
-            BackgroundResult::TextReady("what a discussion would be given", Box::new(told))
+            BackgroundResult::TextReady("What a discussion would get", Box::new(told))
         });
         Ok(None)
     }
@@ -165,7 +165,7 @@ impl TuiApp {
         self.spawn_background(async move {
             let found = diagnose_environment(&wishes).await;
             let told = found.map(|found| found.to_text());
-            BackgroundResult::TextReady("what a run stands on here", Box::new(told))
+            BackgroundResult::TextReady("What a run needs here", Box::new(told))
         });
         Ok(None)
     }

@@ -15,16 +15,19 @@ pub fn exit_message(state: &RunState, layout: &WorkdirLayout) -> Option<String> 
     let goal = state.goal.as_ref()?;
     let title = truncate::to_chars(&clean_to_one_line(&clean_text(&goal.title)), TITLE_CHARS);
     Some(match state.phase {
-        Phase::Done if state.has_changed_nothing() => "done: no step changed anything".to_owned(),
+        Phase::Done if state.has_changed_nothing() => "Done. No step changed anything.".to_owned(),
         Phase::Done => summarize_finished_run(state, &log_path(layout)),
-        Phase::Cancelled => format!("cancelled: {title}; files and commits stay as they are"),
+        Phase::Cancelled => format!("Cancelled: {title}. Files and commits stay as they are."),
         phase => {
             let StepCount { done, all } = state.step_count();
             let steps = match phase {
                 Phase::Execute => format!(", {done} of {} done", pluralize(all, "step")),
                 _ => String::new(),
             };
-            format!("saved: {title} (in {phase}{steps}); `agent-collab` goes on with it")
+            format!(
+                "Saved: {title} ({}{steps}). Run `agent-collab` to resume it.",
+                phase.label()
+            )
         }
     })
 }

@@ -42,7 +42,7 @@ pub async fn run_editor(command_line: &str, file: &Path) -> io::Result<ExitStatu
 /// # Errors
 /// The shell for it cannot be started.
 pub async fn wait_for_enter() -> io::Result<ExitStatus> {
-    run_in_terminal("printf '\n── Enter goes back ' && read -r _", None).await
+    run_in_terminal("printf '\n── Press Enter to go back ' && read -r _", None).await
 }
 
 async fn run_in_terminal(script: &str, file: Option<&Path>) -> io::Result<ExitStatus> {
@@ -73,6 +73,6 @@ pub async fn terminate_editor() {
     let (first, grace) = TERMINATE_GRACE;
     let left = terminate_own_session(first, grace).await;
     if !left.is_empty() {
-        tracing::warn!(?left, "the editor cannot be ended");
+        tracing::warn!(?left, "Cannot stop the editor.");
     }
 }

@@ -36,7 +36,7 @@ impl TuiApp {
             Ok(file) => file,
             Err(error) => {
                 self.active_screen().0.set_toast(&format!(
-                    "cannot write the text for another program: {error}"
+                    "Cannot write the text to a file for another program: {error}"
                 ));
                 return Ok(None);
             }
@@ -119,8 +119,8 @@ impl TuiApp {
         self.frame_reason = FrameReason::ForUser;
         let word = match ended {
             Ok(status) if status.success() => return Ok(None),
-            Ok(status) => format!("{what} ended with {status}"),
-            Err(error) => format!("cannot start {what}: {error}"),
+            Ok(status) => format!("{what} failed with {status}"),
+            Err(error) => format!("Cannot start {what}: {error}"),
         };
         self.active_screen().0.set_toast(&word);
         Ok(None)
@@ -129,7 +129,7 @@ impl TuiApp {
 
 /// Returns the known part of a call, without its full output.
 fn partial_call_text(call: &TruncatedToolCall) -> String {
-    let note = "[not all of it: the rest is not on the disk any more]";
+    let note = "[incomplete: the rest is no longer on disk]";
     format!("{}\n{note}\n{}", call.text, call.output)
 }
 

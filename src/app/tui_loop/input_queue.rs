@@ -28,12 +28,12 @@ impl TuiApp {
     pub(super) fn start_blocker(&self, what: &RunStartKind) -> Option<&'static str> {
         if let Some(begin) = &self.pending_start {
             return (!begin.accepts(what))
-                .then_some("a run is being opened; send that once it is there");
+                .then_some("A run is opening. Send this once it is open.");
         }
         let state = self.state()?;
         let is_wanted = state.phase == Phase::Init && matches!(what, RunStartKind::Goal(..));
         (!is_wanted && !state.is_over())
-            .then_some("a run is under way; cancel it before you begin another")
+            .then_some("A run is open. Cancel it before you start another.")
     }
 
     /// Carries out the queued requests, in order.

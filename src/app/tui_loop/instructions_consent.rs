@@ -52,7 +52,7 @@ impl TuiApp {
             let store = TrustStore::new(&found.places);
             if let Err(error) = store.decide_instructions(&found.loaded.project, choice) {
                 self.screen.on_notice(&format!(
-                    "your answer holds until this program ends: failed to {error}"
+                    "Your answer lasts until this program exits: failed to {error}"
                 ));
             }
             found.loaded.instructions = Some(choice);

@@ -29,8 +29,7 @@ impl TuiApp {
         self.tasks.spawn_blocking(move || {
             let written = write_line(&plan, line, &was, &text);
             BackgroundResult::PlanLineWritten(
-                written
-                    .map_err(|why| format!("{name} stays as it is: {why}; what you wrote: {text}")),
+                written.map_err(|why| format!("{name} was not changed: {why}. You wrote: {text}")),
             )
         });
         Ok(None)
@@ -54,7 +53,7 @@ fn write_line(plan: &Path, line: u32, was: &str, text: &str) -> Result<(), Strin
     let document = document.ok_or("it is gone")?;
     let whole = String::from_utf8(document.bytes).map_err(|_| "it is not UTF-8")?;
     let changed = replace_line(&whole, line, was, text)
-        .ok_or("its line is another by now, or holds signs that the screen does not show")?;
+        .ok_or("the line has changed, or has characters that the screen does not show")?;
     document_files::replace_document(&lock, Some(&document.sha256), changed.as_bytes())
         .map(|_| ())
         .map_err(|error| error.to_string())
@@ -105,7 +104,7 @@ mod tests {
         std::fs::write(&plan, "1. [ ] one\n2. [ ] two\n").unwrap();
         write_line(&plan, 2, "2. [ ] two", "2. [ ] zwei").unwrap();
         let why = write_line(&plan, 2, "2. [ ] two", "2. [ ] deux").unwrap_err();
-        assert!(why.starts_with("its line is another by now"), "{why}");
+        assert!(why.starts_with("the line has changed"), "{why}");
         let text = std::fs::read_to_string(&plan).unwrap();
         assert_eq!(text, "1. [ ] one\n2. [ ] zwei\n");
     }

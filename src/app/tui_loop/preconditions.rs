@@ -17,7 +17,7 @@ use super::shutdown::TuiEnd;
 use super::{BackgroundResult, TuiApp};
 
 /// The toast during the checks for CLIs.
-pub(super) const CHECKING_AGENTS: &str = "looking whether the agents are there …";
+pub(super) const CHECKING_AGENTS: &str = "Checking the agents …";
 
 impl TuiApp {
     /// Checks what a goal needs, for a run that was opened without one.
@@ -102,7 +102,7 @@ impl TuiApp {
         if self.last_problem.as_deref() == Some(text) {
             let what = clean_to_one_line(&refusal.problem);
             self.screen
-                .set_toast(&format!("not yet: {what}; the chat says what to do"));
+                .set_toast(&format!("Not yet: {what}. The chat says what to do."));
             return;
         }
         self.screen.clear_toast();

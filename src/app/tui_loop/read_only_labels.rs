@@ -23,8 +23,8 @@ pub fn history_row(run: &RunHistoryEntry) -> RunListEntry {
 /// Returns the label of an archived run.
 pub fn archived_run_label(run: &RunHistoryEntry) -> ReadOnlyStatus {
     ReadOnlyStatus {
-        badge: "a run of the history".to_owned(),
-        reason: "this run lies in the history".to_owned(),
+        badge: "from the history".to_owned(),
+        reason: "This run is in the history".to_owned(),
         owner_activity: OwnerActivity::Idle,
         resumable_run: run.is_unfinished().then(|| history_row(run)),
     }
@@ -33,8 +33,8 @@ pub fn archived_run_label(run: &RunHistoryEntry) -> ReadOnlyStatus {
 /// Returns the label of a run without an instance.
 pub fn idle_run_label() -> ReadOnlyStatus {
     ReadOnlyStatus {
-        badge: "nobody works here".to_owned(),
-        reason: "`agent-collab` without --view starts here".to_owned(),
+        badge: "not running".to_owned(),
+        reason: "To start here, run `agent-collab` without --view".to_owned(),
         owner_activity: OwnerActivity::Idle,
         resumable_run: None,
     }
@@ -43,11 +43,11 @@ pub fn idle_run_label() -> ReadOnlyStatus {
 /// Returns the label of a run that another instance works on.
 pub fn other_instance_label(held: &LockHolder) -> ReadOnlyStatus {
     let who = match held.pid {
-        Some(pid) => format!("process {pid} works here"),
-        None => "another instance works here".to_owned(),
+        Some(pid) => format!("process {pid} is running it"),
+        None => "another instance is running it".to_owned(),
     };
     ReadOnlyStatus {
-        reason: format!("{who}; go on there"),
+        reason: format!("{who}, continue there"),
         badge: who,
         owner_activity: OwnerActivity::Working,
         resumable_run: None,

@@ -256,8 +256,8 @@ pub fn find_read_only_target(
         (_, Some(held)) => ReadOnlyKind::OtherInstance(held),
         (TuiStart::View, None) if !layout.workdir().is_dir() => {
             return Err(StartError::new(
-                format!("there is no run to look at in {}", found.root.display()),
-                "`agent-collab` without --view begins one",
+                format!("no run to view in {}", found.root.display()),
+                "start one with `agent-collab` without --view",
             ));
         }
         (TuiStart::View, None) => ReadOnlyKind::Idle,
@@ -318,7 +318,8 @@ impl TuiApp {
                     .views
                     .new_view(layout.clone(), settings(other_instance_label(&held)));
                 viewing.screen.on_notice(&format!(
-                    "another agent-collab works in this repository ({held}): you look at its run and see what it does; when it ends, you can take over"
+                    "Another agent-collab is running in this repository ({held}). You see its run here, and \
+                    can take over when it exits."
                 ));
                 self.views.base = Some(viewing);
                 self.follow_run(&layout);
@@ -335,7 +336,7 @@ impl TuiApp {
             Err(error) => {
                 if let Some(base) = &mut self.views.base {
                     base.screen
-                        .on_notice(&format!("what changes is not seen: {error}"));
+                        .on_notice(&format!("Changes are not shown: {error}"));
                 }
             }
         }
@@ -347,7 +348,7 @@ impl TuiApp {
         // The wait cannot be cancelled, so it runs on a thread, not as a task: the program's end must not wait for it.
         std::thread::spawn(move || {
             if let Err(error) = InstanceLock::wait_until_free(&layout) {
-                tracing::warn!(%error, "the end of the other instance is not seen");
+                tracing::warn!(%error, "cannot tell when the other instance exits");
                 return;
             }
             // The receiver is gone if the view was closed.
@@ -502,7 +503,7 @@ impl TuiApp {
         let listed = self.views.listed.iter().find(|run| run.name == name);
         let Some(run) = listed.cloned() else {
             let (screen, _) = self.active_screen();
-            screen.set_toast("that run was not found; /history lists those that are there");
+            screen.set_toast("Run not found. /history lists all runs.");
             return Ok(None);
         };
         let (front, _) = self.active_screen();

@@ -140,7 +140,7 @@ impl TuiApp {
             (TuiStart::Resume, ExistingRun::Unfinished(..)) => {
                 return self.start_run(RunStartKind::Unfinished);
             }
-            (TuiStart::Resume, _) => self.screen.on_notice("no unfinished run is here"),
+            (TuiStart::Resume, _) => self.screen.on_notice("No unfinished run here."),
             (
                 TuiStart::ResumeArchived { name },
                 ExistingRun::WithoutGoal | ExistingRun::Nothing,
@@ -173,7 +173,7 @@ impl TuiApp {
             Err(error) => {
                 let names = occupied.layout.names();
                 self.screen.on_notice(&format!(
-                    "changes of {} and {} are seen only when a turn ends: {error}",
+                    "Changes to {} and {} are noticed only when a turn ends: {error}",
                     names.plan, names.comments
                 ));
             }
@@ -256,8 +256,10 @@ impl TuiApp {
         self.document_tracker = DocumentTracker::default();
         self.screen.on_documents(RunDocumentFiles::default());
         self.clear_scrollback();
-        self.screen
-            .on_notice("the unfinished run goes to history/ when the new one begins; until then /resume continues it, and from there /history");
+        self.screen.on_notice(
+            "The unfinished run moves to the history when a new one starts. Until then /resume \
+            continues it, later /history does.",
+        );
         Ok(None)
     }
 
@@ -265,7 +267,7 @@ impl TuiApp {
     pub(super) fn start_run(&mut self, what: RunStartKind) -> Result<Option<TuiEnd>, TuiEnd> {
         if self.start_awaiting_consent.is_some() {
             self.screen
-                .set_toast("answer first whether the agents are sent the instructions");
+                .set_toast("First decide whether to send the instructions to the agents.");
             self.screen
                 .return_messages(typed_text(&what).into_iter().collect());
             return Ok(None);
@@ -404,8 +406,9 @@ impl TuiApp {
                 return Ok(Some(end));
             }
             if self.state().is_some_and(|state| state.refiner != refiner) {
-                self.screen
-                    .on_notice("this run has no reviewer: the planner talks about the goal");
+                self.screen.on_notice(
+                    "This run has no reviewer. The planner talks with you about the goal.",
+                );
             }
         }
         if talk {
@@ -466,7 +469,7 @@ async fn open_project(
 ) -> Result<OpenedDirectory, StartError> {
     let found = startup::inspect_project(wishes).await?;
     let looks = UiConfig::from_config(&found.loaded, terminal::detect_color_depth()).map_err(
-        |problems| StartError::new(problems, "`agent-collab config check` lists them again"),
+        |problems| StartError::new(problems, "See them again with `agent-collab config check`."),
     )?;
     if let Some(sight) = read_only_views::find_read_only_target(&found, wishes, first)? {
         let branch = match &found.repository {

@@ -226,7 +226,7 @@ impl TuiApp {
             Err(error) => {
                 earlier.has_failed = true;
                 screen.on_scrollback_error();
-                screen.on_notice(&format!("what was said before cannot be shown: {error}"));
+                screen.on_notice(&format!("Cannot show earlier messages: {error}"));
             }
         }
         Ok(None)

@@ -103,7 +103,7 @@ impl TuiApp {
         // The run's own screen shows how it ends.
         self.close_view();
         self.screen.on_notice(
-            "you leave: the turn is asked to end, then made to (TERM, KILL); all is saved, and the next start offers to go on",
+            "Quitting: the turn is stopped (TERM, then KILL). Everything is saved and can be resumed.",
         );
         self.feed_event(Event::ProgramExited {
             reason: "the user left".to_owned(),
@@ -161,7 +161,7 @@ impl TuiApp {
             TuiEnd::Panicked => Ok(101),
             TuiEnd::Refused(refusal) => Err(refusal),
             TuiEnd::Failed(error) => {
-                Err(StartError::new(&error, "what was recorded so far is kept"))
+                Err(StartError::new(&error, "what was recorded so far is saved"))
             }
         }
     }
@@ -196,7 +196,7 @@ impl TuiApp {
         if let Some(reason) = end.reason().filter(|_| !over)
             && let Err(error) = engine.apply_event(Event::ProgramExited { reason })
         {
-            tracing::error!(%error, "the end could not be recorded");
+            tracing::error!(%error, "Could not record the end of the program.");
         }
     }
 
@@ -265,7 +265,7 @@ impl TuiApp {
         };
         match engine.outcome() {
             Some(EngineOutcome::Halted(reason)) => {
-                Err(StartError::new(reason, "the run is kept as it is"))
+                Err(StartError::new(reason, "the run is saved as it is"))
             }
             // A run that is over has its own exit code.
             Some(EngineOutcome::Finished) | None => Ok(exit_code(engine.state())),

@@ -52,7 +52,7 @@ impl TuiApp {
             .as_mut()
             .is_some_and(|engine| engine.stop_child_task(session, "stopped by the user"));
         if !stopped {
-            self.screen.set_toast("that task is over already");
+            self.screen.set_toast("That task has already finished.");
         }
         Ok(None)
     }
@@ -192,7 +192,7 @@ impl ChildTranscript {
         let mut text = match self.n_left_out {
             0 => String::new(),
             n => format!(
-                "*{} before this: `agent-collab sessions show {}` has all of them*\n\n",
+                "*{} before this. Read all of them with `agent-collab sessions show {}`*\n\n",
                 pluralize(n, "message"),
                 self.session
             ),
@@ -258,7 +258,8 @@ mod tests {
         assert_eq!(
             told,
             format!(
-                "## user\n\nfind it\n\n▸ `command ls` completed\n\n{OUTPUT_FENCE}\na.rs\n```\n{OUTPUT_FENCE}\n\n▸ `command rm -rf x` \
+                "## user\n\nfind it\n\n▸ `command ls` \
+                completed\n\n{OUTPUT_FENCE}\na.rs\n```\n{OUTPUT_FENCE}\n\n▸ `command rm -rf x` \
                  refused: no\n\n## assistant\n\nThere.\n\n◌ `command rg fn` runs\n\n"
             )
         );
@@ -274,7 +275,7 @@ mod tests {
             .collect();
         let told = story(&messages).to_markdown(None);
         assert!(
-            told.starts_with("*6 messages before this: "),
+            told.starts_with("*6 messages before this. "),
             "{}",
             &told[..80]
         );

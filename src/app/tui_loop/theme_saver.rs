@@ -75,9 +75,9 @@ impl TuiApp {
         let before = self.theme_override_note();
         let screen = self.active_screen().0;
         match written {
-            Ok(()) => screen.set_toast(&format!("theme {name}, kept in {file}{before}")),
+            Ok(()) => screen.set_toast(&format!("Theme {name}, saved in {file}{before}")),
             Err(why) => screen.on_notice(&format!(
-                "theme {name} is not kept: {why}; `screen.theme = \"{name}\"` in {file} keeps it"
+                "Theme {name} is not saved: {why}. To keep it, set `screen.theme = \"{name}\"` in {file}."
             )),
         }
         Ok(None)
@@ -92,7 +92,7 @@ impl TuiApp {
         let held = settings.and_then(|settings| settings.values.get("screen.theme"));
         let held = held.filter(|held| held.layer > ConfigLayer::Global);
         held.map_or(String::new(), |held| {
-            format!("; {} goes before it", held.place)
+            format!(", but {} overrides it", held.place)
         })
     }
 }
@@ -142,7 +142,7 @@ fn with_theme(text: &str, name: &str) -> Result<String, String> {
     if theme.and_then(Item::as_str) == Some(name) {
         Ok(fresh)
     } else {
-        Err("its form is not known".to_owned())
+        Err("its format is unknown".to_owned())
     }
 }
 
@@ -150,7 +150,7 @@ fn parse_toml(text: &str) -> Result<Document<&str>, String> {
     Document::parse(text).map_err(|error| {
         let told = error.to_string();
         let first = told.lines().next().unwrap_or_default().to_owned();
-        format!("it is no TOML ({first})")
+        format!("it is not valid TOML ({first})")
     })
 }
 
@@ -182,13 +182,13 @@ fn insert_theme(text: &str, value: &str) -> Result<String, String> {
     }
     let mut document: DocumentMut = text
         .parse()
-        .map_err(|_| "its form is not known".to_owned())?;
+        .map_err(|_| "its format is unknown".to_owned())?;
     let theme: Value = value
         .parse()
-        .map_err(|_| "its form is not known".to_owned())?;
+        .map_err(|_| "its format is unknown".to_owned())?;
     let screen = document.get_mut("screen");
     let screen = screen.and_then(Item::as_table_like_mut);
-    let screen = screen.ok_or("`screen` is no table in it")?;
+    let screen = screen.ok_or("`screen` is not a table in it")?;
     screen.insert("theme", Item::Value(theme));
     Ok(document.to_string())
 }
@@ -235,8 +235,8 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_left_alone() {
         let why = |text: &str| with_theme(text, "nord").unwrap_err();
-        assert!(why("[screen\n").starts_with("it is no TOML (TOML parse error at line 1"));
-        assert_eq!(why("screen = 1\n"), "`screen` is no table in it");
+        assert!(why("[screen\n").starts_with("it is not valid TOML (TOML parse error at line 1"));
+        assert_eq!(why("screen = 1\n"), "`screen` is not a table in it");
     }
 
     #[test]

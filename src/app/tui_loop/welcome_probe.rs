@@ -123,9 +123,9 @@ async fn probe_adapter(
                 missing_login_command(&ground.children, adapter, &ground.root).await
             {
                 welcome.missing.push(MissingRequirement {
-                    problem: format!("nobody is logged in at {}", adapter.name),
+                    problem: format!("You are not logged in to {}", adapter.name),
                     remedy: format!(
-                        "`{login}` does it; a provider of your own in its configuration needs none"
+                        "Run `{login}`. Not needed if its configuration has a provider of your own."
                     ),
                     severity: RequirementSeverity::Degrading,
                 });
@@ -151,10 +151,10 @@ async fn probe_git(welcome: &mut WelcomeInfo, repository: Option<&GitRepository>
     let Some(repository) = repository else {
         welcome.missing.push(MissingRequirement {
             problem: format!(
-                "{} is in no git repository: no branch, no commits, no undo",
+                "{} is not in a git repository: no branch, no commits, no undo",
                 root.display()
             ),
-            remedy: "`git init` makes one; or go on without".to_owned(),
+            remedy: "Run `git init`, or continue without.".to_owned(),
             severity: RequirementSeverity::Degrading,
         });
         return;

@@ -206,14 +206,14 @@ impl DiscussionStopReason {
     /// Describes the reason for the user.
     pub fn describe(self) -> &'static str {
         match self {
-            Self::User => "the user, or who began it, stopped it",
+            Self::User => "the user or its starter stopped it",
             Self::LostQuorum => "too few participants could speak",
             Self::Unanimous => "all agreed before they heard each other",
             Self::Consensus => "all agreed",
             Self::Moderator => "the moderator ended it",
-            Self::Stalemate => "nobody moved any more",
-            Self::MaxRounds => "the rounds were used up",
-            Self::Deadline => "the time was used up",
+            Self::Stalemate => "no position changed any more",
+            Self::MaxRounds => "the last round was done",
+            Self::Deadline => "the time limit was reached",
             Self::ProgramEnded => "the program ended",
         }
     }

@@ -9,11 +9,9 @@ use crate::domain::phase::Phase;
 /// Returns why no note can be made now.
 pub fn notes_blocker(state: &RunState) -> Option<&'static str> {
     match state.phase {
-        _ if state.plan.is_none() => Some("there is no plan yet"),
-        Phase::Execute => {
-            Some("the plan is being executed: stop the run first, then it can change")
-        }
-        Phase::Done | Phase::Cancelled => Some("the run is over"),
+        _ if state.plan.is_none() => Some("no plan yet"),
+        Phase::Execute => Some("the plan is running: stop the run first"),
+        Phase::Done | Phase::Cancelled => Some("the run is finished"),
         Phase::Init
         | Phase::RefineGoal
         | Phase::WritePlan

@@ -485,7 +485,7 @@ pub(super) fn on_tests_in_doubt_answered(
     match answer {
         QuestionAnswer::Retry => propose_fix(state, at),
         QuestionAnswer::SkipTests => {
-            let reason = "its tests are in doubt; the user goes on without committing it";
+            let reason = "its tests are doubtful and the user continued without a commit";
             let reason = reason.to_owned();
             record_step(state, StepOutcome::Uncommitted { reason })
         }
@@ -552,7 +552,7 @@ fn on_tests_failing(
 }
 
 fn describe_known_failures(receipt: &Receipt) -> String {
-    let before = "nothing fails that did not fail before step 1";
+    let before = "no failures beyond those before step 1";
     if receipt.failed_tests.is_empty() {
         before.to_owned()
     } else {
@@ -614,7 +614,7 @@ pub(super) fn on_tests_failed_answered(
     match answer {
         QuestionAnswer::Retry => propose_fix(state, at),
         QuestionAnswer::SkipTests => {
-            let reason = "its tests fail; the user goes on without committing it".to_owned();
+            let reason = "its tests fail and the user continued without a commit".to_owned();
             record_step(state, StepOutcome::Uncommitted { reason })
         }
         _ => commit_step(state),
@@ -635,7 +635,7 @@ pub(super) fn commit_step(state: &mut RunState) -> Vec<Effect> {
     }
     let paths = exclude_paths(&current.changed, &uncommitted_paths(execution, current));
     if paths.is_empty() {
-        let reason = "all that it changed is left out of commits".to_owned();
+        let reason = "everything it changed is left out of commits".to_owned();
         return record_step(state, StepOutcome::Uncommitted { reason });
     }
     let tested = current
@@ -761,7 +761,7 @@ pub(super) fn on_commit_failed_answered(
         QuestionAnswer::Retry => audit_again(state, step),
         _ => {
             let why = clean_to_one_line(message);
-            let reason = format!("the commit failed ({why}); the user goes on without it");
+            let reason = format!("the commit failed ({why}) and the user continued without it");
             record_step(state, StepOutcome::Uncommitted { reason })
         }
     }

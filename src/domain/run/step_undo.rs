@@ -19,11 +19,11 @@ impl RunState {
             return Some("no step has changed anything yet".to_owned());
         }
         if self.running.is_some() {
-            let what = "a turn is running: let it end or interrupt it (X), then undo";
+            let what = "a turn is running: wait or interrupt it (X), then undo";
             return Some(what.to_owned());
         }
         if self.busy.is_some() {
-            let what = "the program is at the step itself: wait for the next question, then undo";
+            let what = "the program is working on the step: wait for the next question, then undo";
             return Some(what.to_owned());
         }
         let kind = self.awaiting.as_ref().map(|question| &question.kind);
@@ -32,7 +32,7 @@ impl RunState {
                 step,
                 stage: StepStage::Commit | StepStage::Record,
             }) => Some(format!(
-                "step {step} was being committed when the program ended: answer that first"
+                "step {step} was being committed when the program exited: answer that first"
             )),
             Some(_) | None => None,
         }

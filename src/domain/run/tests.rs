@@ -708,7 +708,7 @@ impl RunInvariants {
         }
         assert!(
             after.iteration <= after.iteration_limit(),
-            "iteration {} of {}",
+            "review {} of {}",
             after.iteration,
             after.iteration_limit()
         );
@@ -1139,7 +1139,7 @@ fn an_agreed_plan_becomes_a_committed_step() {
             before_summary,
             ended(4),
         ],
-        "EXECUTE | RunTests\nEXECUTE | commit [\"a.rs\"] [Step 1] ok//step 1//tests passed/\nEXECUTE | RecordStep\nEXECUTE | SnapshotTree\nEXECUTE | start trn_4: sums up\nDONE | FinishRun",
+        "EXECUTE | RunTests\nEXECUTE | commit [\"a.rs\"] [Step 1] ok//step 1//tests passed/\nEXECUTE | RecordStep\nEXECUTE | SnapshotTree\nEXECUTE | start trn_4: writes the summary\nDONE | FinishRun",
     );
     assert!(!world.run.state().has_changed_nothing());
 }
@@ -1219,7 +1219,7 @@ fn check_lacking(
 
 #[test]
 fn tests_that_fail_for_want_of_a_network_get_it_by_the_users_word_alone() {
-    const ASK: &str = "ask the tests of step 1 fail without the machine's network: ECONNREFUSED";
+    const ASK: &str = "ask The tests of step 1 fail without the machine's network: ECONNREFUSED";
     let lacks = |receipt: &mut Receipt| receipt.lacks_network = Some("ECONNREFUSED".to_owned());
     check_lacking(
         lacks,
@@ -1233,7 +1233,7 @@ fn tests_that_fail_for_want_of_a_network_get_it_by_the_users_word_alone() {
 
 #[test]
 fn tests_that_fail_for_want_of_a_socket_reach_it_by_the_users_word_alone() {
-    const ASK: &str = "ask the tests of step 1 fail without /run/docker.sock, which is hidden from them: no daemon";
+    const ASK: &str = "ask The tests of step 1 fail without /run/docker.sock, which is hidden from them: no daemon";
     let lacks = |receipt: &mut Receipt| {
         receipt.lacks_network = Some("no daemon".to_owned());
         receipt.lacks_socket = Some(MissingSocket {
@@ -1249,7 +1249,7 @@ fn tests_that_fail_for_want_of_a_socket_reach_it_by_the_users_word_alone() {
 
 #[test]
 fn an_edit_that_a_rule_holds_back_is_kept_as_it_is_or_put_back() {
-    const ASK: &str = "ask step 1 changed files that rules hold back: rules.md (a rule)";
+    const ASK: &str = "ask Step 1 changed files that your rules protect: rules.md (a rule)";
     let one = || vec![held("rules.md", PermissionAction::Deny, 1)];
     let other = vec![held("rules.md", PermissionAction::Deny, 2)];
     check_held(
@@ -1341,7 +1341,7 @@ fn an_edit_that_the_user_allowed_is_not_asked_about_again_unless_it_is_denied() 
         ];
         check_held(&events, expected);
     };
-    const ASK: &str = "ask step 1 changed files that rules hold back: rules.md (a rule)";
+    const ASK: &str = "ask Step 1 changed files that your rules protect: rules.md (a rule)";
     check("user", PermissionAction::Ask, &["audit", "test"]);
     check("user", PermissionAction::Deny, &["audit", ASK]);
     check("rules", PermissionAction::Ask, &["audit", ASK]);
@@ -1835,7 +1835,7 @@ fn a_step_that_changed_nothing_is_done_by_the_users_word_alone() {
     let found = after_turn("It is there.", &[], &[]);
     assert_eq!(
         found,
-        "step 1 changed nothing; its agent says: It is there."
+        "Step 1 changed nothing. Its agent says: It is there."
     );
     let found = after_turn(
         "It is there.",
@@ -1865,12 +1865,12 @@ fn a_step_that_changed_nothing_is_done_by_the_users_word_alone() {
 fn a_step_whose_agent_says_that_it_is_blocked_does_not_go_on() {
     for said in ["BLOCKED: no key", "Blocked: no key", "BLOCKED:** no key"] {
         let found = after_turn(said, &[], &[]);
-        assert_eq!(found, "step 1 is blocked, its agent says: no key");
+        assert_eq!(found, "Step 1 is blocked, its agent says: no key");
     }
     let found = after_turn("BLOCKED: no key", &["a.rs"], &[]);
     assert_eq!(
         found,
-        "step 1 is blocked, its agent says: no key; it changed 1 file all the same"
+        "Step 1 is blocked, its agent says: no key. It changed 1 file anyway"
     );
     let skipped = [answered(2, QuestionAnswer::SkipStep)];
     let found = after_turn("BLOCKED: no key", &["a.rs"], &skipped);

@@ -250,7 +250,7 @@ fn in_words(course: &RunTimeline) -> String {
     };
     let reviews = course.reviews.iter().map(|review| {
         format!(
-            "review {} {}: {} open, {} new, {} settled",
+            "review {} {}: {} open, {} new, {} resolved",
             review.review,
             review.verdict.as_str(),
             review.n_open,
@@ -277,7 +277,7 @@ fn turns_waits_and_reviews_are_kept_with_their_times() {
          planner answers the review 61-… runs 0\n\
          waits gate 2-3\n\
          waits goal 20-30\n\
-         review 1 CHANGES_REQUIRED: 1 open, 1 new, 0 settled"
+         review 1 CHANGES_REQUIRED: 1 open, 1 new, 0 resolved"
     );
     let course = &run.state().course;
     assert_eq!(course.role_usage(Role::Planner).input_tokens, 150);

@@ -65,7 +65,7 @@ pub(super) fn command_entries(keymap: &ActiveKeymap) -> Vec<PaletteEntry> {
 pub(super) fn theme_entry(theme: &ColorTheme) -> PaletteEntry {
     PaletteEntry {
         slash: Cow::Owned(format!("{THEME}{}", theme.name())),
-        help: "show it; screen.theme of the configuration keeps it",
+        help: "Show it (screen.theme in the configuration keeps it)",
         key: None,
         binding: None,
         heading: String::new(),

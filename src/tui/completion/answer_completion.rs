@@ -55,9 +55,9 @@ pub(super) fn complete_answer(
 fn no_answers(state: Option<&RunState>, typed: &str) -> CompletionList {
     let waits = state.is_some_and(|state| !state.approvals.is_empty());
     let note = if waits {
-        "no question is open; /allow and /reject decide the call that waits"
+        "No question is open. Use /allow or /reject for the waiting request."
     } else {
-        "no question is open: there is nothing to answer"
+        "No question is open."
     };
     CompletionList {
         kind: CompletionKind::Answers,
@@ -167,13 +167,11 @@ fn describe_word(name: &str, kind: &QuestionKind, sheet: Option<&ChoiceDialog>) 
         .find(|choice| leads_to_action(&choice.action, &fits));
     match (choice, &answer) {
         (Some(choice), _) => choice.label.clone(),
-        (None, Some(QuestionAnswer::CancelRun)) => "cancel the run".to_owned(),
-        (None, Some(QuestionAnswer::Stop)) => "stop, and go back to the goal".to_owned(),
-        (None, Some(QuestionAnswer::RequestChanges { .. })) => {
-            "have the plan changed first".to_owned()
-        }
-        (None, Some(QuestionAnswer::MoreIterations { .. })) => "so many more reviews".to_owned(),
-        (None, None) if name == "go" => "release the turn".to_owned(),
+        (None, Some(QuestionAnswer::CancelRun)) => "Cancel the run".to_owned(),
+        (None, Some(QuestionAnswer::Stop)) => "Stop and return to the goal".to_owned(),
+        (None, Some(QuestionAnswer::RequestChanges { .. })) => "Ask for changes first".to_owned(),
+        (None, Some(QuestionAnswer::MoreIterations { .. })) => "Allow N more reviews".to_owned(),
+        (None, None) if name == "go" => "Send the turn".to_owned(),
         (None, _) => String::new(),
     }
 }

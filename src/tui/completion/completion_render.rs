@@ -27,8 +27,8 @@ impl CompletionList {
             }
             CompletionKind::Answers => "answers to what is asked",
             CompletionKind::Commands => "commands",
-            CompletionKind::Presets => "presets of discussions",
-            CompletionKind::Values => "what it takes",
+            CompletionKind::Presets => "discussion presets",
+            CompletionKind::Values => "arguments",
             CompletionKind::Files => "files",
             CompletionKind::AgentsAndFiles => "agents and files",
         };
@@ -38,13 +38,13 @@ impl CompletionList {
             .map_or("", |text| text.trim_end());
         let keys = match (enter, self.kind) {
             (EnterEffect::SendsText, CompletionKind::Commands) => {
-                format!("Enter carries out {} · Tab completes", self.typed)
+                format!("Enter runs {} · Tab completes", self.typed)
             }
             (EnterEffect::AcceptsEntry, CompletionKind::Commands) => {
                 format!("Tab or Enter completes {text}")
             }
-            (EnterEffect::SendsText, _) => "Enter sends the line · Tab takes one".to_owned(),
-            (EnterEffect::AcceptsEntry, _) => "Tab or Enter takes one".to_owned(),
+            (EnterEffect::SendsText, _) => "Enter sends the line · Tab inserts one".to_owned(),
+            (EnterEffect::AcceptsEntry, _) => "Tab or Enter inserts one".to_owned(),
         };
         format!("{what} · {keys} · Esc closes")
     }

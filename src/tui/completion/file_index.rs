@@ -36,7 +36,7 @@ impl FileIndex {
     pub fn truncation_note(&self) -> String {
         let n = self.names.len();
         if n < self.n_all {
-            format!(" · the first {n} of {} were looked through", self.n_all)
+            format!(" · searched the first {n} of {}", self.n_all)
         } else {
             String::new()
         }

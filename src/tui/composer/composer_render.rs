@@ -174,7 +174,7 @@ impl TextComposer {
         let columns = usize::from(area.width);
         let line = match first {
             Some(line) => {
-                let text = format!("› {line}  (unsent; {key} goes on)");
+                let text = format!("› {line}  (draft, {key} continues)");
                 Line::styled(truncate_to_columns(&text, columns), theme::QUIET)
             }
             None => {

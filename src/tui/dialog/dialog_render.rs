@@ -13,7 +13,7 @@ use crate::tui::text_wrap::{fit_border_line, text_width, truncate_to_columns, wr
 use crate::tui::theme;
 
 /// Shown instead of Enter's action while the dialog takes no keys yet.
-const NOT_READY_TEXT: &str = "a moment, to read it";
+const NOT_READY_TEXT: &str = "wait a moment, so you can read it";
 /// The maximum width of a dialog's text.
 const MAX_TEXT_COLUMNS: usize = 112;
 

@@ -7,6 +7,7 @@ use crate::domain::question::QuestionAnswer;
 use crate::domain::run::RunState;
 use crate::domain::turn::TurnPurpose;
 use crate::tui::dialog::ChoiceDialog;
+use crate::tui::labels;
 use crate::tui::theme;
 
 /// The failure kind that a login fixes.
@@ -22,25 +23,25 @@ pub(super) fn build_dialog(
 ) -> ChoiceDialog {
     let role = purpose.role();
     let adapter = state.session(role).map_or("", |session| &session.adapter);
-    let title = format!("{} ({adapter}) failed: {kind}", role.name());
+    let title = format!("{} ({adapter}) failed: {kind}", labels::role_title(role));
     let mut sheet =
         ChoiceDialog::new(question_dialog_id(id), &title).with_text(message, theme::BAD);
     sheet.full_text = Some((title, message.to_owned()));
     // Some messages already tell the user to log in.
     if kind == LOGIN_FAILURE && !message.contains("login") {
         let way_out = format!(
-            "Log in to {adapter} in another terminal, then R; `agent-collab doctor` names the command."
+            "Log in to {adapter} in another terminal, then press R. `agent-collab doctor` shows the command."
         );
         sheet = sheet.with_text(&way_out, theme::PLAIN);
     }
     let sheet = sheet
-        .with_choice('r', "try again", answer_question(id, QuestionAnswer::Retry))
+        .with_choice('r', "Try again", answer_question(id, QuestionAnswer::Retry))
         .with_choice(
             'n',
-            "try again in a new session",
+            "Try again in a new session",
             answer_question(id, QuestionAnswer::NewSession),
         );
     add_adapter_switch(sheet, id, role, other, state)
-        .with_choice('b', "stop, back to the goal", confirm_back_to_goal(id))
-        .with_choice('c', "cancel the run", confirm_cancel())
+        .with_choice('b', "Stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('c', "Cancel the run", confirm_cancel())
 }

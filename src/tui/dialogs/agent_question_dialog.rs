@@ -37,7 +37,7 @@ pub(super) fn build_dialog(
     let Some(asked) = open.first() else {
         return sheet.with_choice(
             'n',
-            "let it decide itself",
+            "Let the agent decide",
             answer_question(id, QuestionAnswer::Dismiss),
         );
     };
@@ -49,12 +49,12 @@ pub(super) fn build_dialog(
     )
     .with_choice(
         'w',
-        "answer in your own words: write",
+        "Answer in your own words…",
         ChoiceAction::WriteDraft(ComposerDraft::Reply { id }),
     )
     .with_choice(
         'n',
-        "let it decide itself",
+        "Let the agent decide",
         answer_question(id, QuestionAnswer::Dismiss),
     )
 }
@@ -77,7 +77,7 @@ fn add_answers(
         }
     }
     if asked.picks == AnswerSelectMode::Several {
-        sheet = sheet.with_text("Several may be chosen; G gives them.", theme::QUIET);
+        sheet = sheet.with_text("Choose one or more, then press G.", theme::QUIET);
     }
     let none = BTreeSet::new();
     let ticked = known.ticked_answers.get(&asked.text).unwrap_or(&none);
@@ -107,7 +107,7 @@ fn add_answers(
     match (asked.picks, chosen.len()) {
         (AnswerSelectMode::One, _) | (AnswerSelectMode::Several, 0) => sheet,
         (AnswerSelectMode::Several, n) => {
-            let words = format!("give {}", pluralize(n, "answer"));
+            let words = format!("Send {}", pluralize(n, "answer"));
             sheet.with_choice('g', &words, ChoiceAction::PickAnswer(chosen.join(", ")))
         }
     }

@@ -29,16 +29,20 @@ pub(super) fn build_dialog(
         .map_or("an agent", |running| running.order.purpose.role().name());
     let more = match state.approvals.len() - 1 {
         0 => String::new(),
-        n => format!(" (and {n} more after it)"),
+        n => format!(" · {n} more after it"),
     };
-    let phase = state.phase.name();
+    let asked = match approval.permission.as_str() {
+        "bash" => "Allow this command?".to_owned(),
+        "edit" => "Allow this edit?".to_owned(),
+        other => format!("Allow this call of {other}?"),
+    };
     let who = match &approval.child {
         // A subagent of this program reports its whole path.
         Some(path) if path.contains('▸') => path.clone(),
         Some(child) => format!("{who} ▸ {child}"),
         None => who.to_owned(),
     };
-    let title = format!("{who} asks: {}, in {phase}{more}", approval.permission);
+    let title = format!("{asked} · {who}{more}");
     let exact = exact.filter(|exact| exact.n == approval.n);
     let mut sheet = ChoiceDialog::new(format!("{DIALOG_ID_PREFIX} {}", approval.n), &title);
     let text = match exact {
@@ -90,18 +94,18 @@ fn reason_lines(approval: &Approval) -> Vec<(String, Style)> {
         };
         let is_usual = rule.starts_with("* ") && origin.contains("built-in");
         let asked = if is_usual {
-            "asked because no rule allows it".to_owned()
+            "No rule allows this".to_owned()
         } else {
-            format!("asked because {reason}{by}")
+            format!("You are asked because {reason}{by}")
         };
         lines.push((asked, theme::PLAIN));
     }
     if approval.keeping == MaxApprovalScope::Never && approval.why.is_some() {
-        let text = "it cannot be approved for more than this once";
+        let text = "You can allow this only once";
         lines.push((text.to_owned(), theme::WARNING));
     }
     if let Some(reason) = &approval.reason {
-        let said = format!("why, as the agent says: {}", to_one_line(reason));
+        let said = format!("Reason given: {}", to_one_line(reason));
         lines.push((said, theme::QUIET));
     }
     lines
@@ -110,13 +114,13 @@ fn reason_lines(approval: &Approval) -> Vec<(String, Style)> {
 fn add_decisions(sheet: ChoiceDialog, approval: &Approval) -> ChoiceDialog {
     let mut sheet = sheet.with_choice(
         'y',
-        "allow it this once",
+        "Allow once",
         decide_request(approval, ApprovalDecision::AllowOnce),
     );
     if !approval.offers.is_empty() {
         sheet = sheet.with_choice(
             'r',
-            "allow it for this run … (which calls is asked next)",
+            "Allow in this run…",
             ChoiceAction::Confirm(Box::new(build_remember_dialog(
                 approval,
                 ApprovalScope::Run,
@@ -125,7 +129,7 @@ fn add_decisions(sheet: ChoiceDialog, approval: &Approval) -> ChoiceDialog {
         if approval.keeping == MaxApprovalScope::Project {
             sheet = sheet.with_choice(
                 'l',
-                "allow it for this project and later runs … (which calls is asked next)",
+                "Always allow here…",
                 ChoiceAction::Confirm(Box::new(build_remember_dialog(
                     approval,
                     ApprovalScope::Project,
@@ -137,12 +141,12 @@ fn add_decisions(sheet: ChoiceDialog, approval: &Approval) -> ChoiceDialog {
     sheet
         .with_choice(
             'n',
-            "refuse it and end the turn",
+            "Deny and end the turn",
             decide_request(approval, ApprovalDecision::DenyAndStop),
         )
         .with_choice(
             'w',
-            "refuse it and write why; the agent goes on",
+            "Deny and say why…",
             ChoiceAction::WriteDraft(ComposerDraft::Refusal { of: approval.n }),
         )
         .with_first_choice(n)
@@ -157,9 +161,9 @@ fn decide_request(approval: &Approval, answer: ApprovalDecision) -> ChoiceAction
 
 /// Asks what to remember: this exact call, calls like it, or a pattern of the user's own.
 fn build_remember_dialog(approval: &Approval, scope: ApprovalScope) -> ChoiceDialog {
-    let title = format!("allow for {}: what?", scope.label());
+    let title = format!("What do you allow for {}?", scope.label());
     let serves = format!(
-        "It serves the agent `{}` alone and never lifts a deny; /permissions lists it and takes it back.",
+        "It applies only to the agent `{}` and never overrides a deny rule. See or remove it with /permissions.",
         approval.profile
     );
     let mut sheet = ChoiceDialog::new(format!("{DIALOG_ID_PREFIX} kept {}", approval.n), &title)
@@ -185,19 +189,19 @@ fn build_remember_dialog(approval: &Approval, scope: ApprovalScope) -> ChoiceDia
         }
     };
     let has_pattern = !patterns.is_empty();
-    offer('e', "exactly this", exact);
-    offer('a', "all of this kind", patterns);
+    offer('e', "Exactly this", exact);
+    offer('a', "All of this kind", patterns);
     if has_pattern {
         sheet = sheet.with_choice(
             'o',
-            "a narrower pattern, which you write",
+            "Write a narrower pattern…",
             ChoiceAction::WriteDraft(ComposerDraft::Pattern {
                 of: approval.n,
                 scope,
             }),
         );
     }
-    sheet.with_choice('b', "back", ChoiceAction::Close)
+    sheet.with_choice('b', "Back", ChoiceAction::Close)
 }
 
 /// Returns the pattern that the user starts editing from.

@@ -21,20 +21,17 @@ pub(super) fn build_dialog(
 ) -> ChoiceDialog {
     let title = match reason {
         ArbitrationReason::Cap => format!(
-            "the review reached its cap of {} with {} open",
+            "Review limit of {} reached, {} open",
             state.iteration_limit(),
             pluralize(open, "finding")
         ),
         ArbitrationReason::Stall => format!(
-            "the review settled nothing for {}; open: {}",
-            pluralize(
-                usize::try_from(state.stall).unwrap_or(usize::MAX),
-                "iteration"
-            ),
+            "No progress in {}, {} open",
+            pluralize(usize::try_from(state.stall).unwrap_or(usize::MAX), "review"),
             pluralize(open, "finding")
         ),
         ArbitrationReason::ApprovedBeside => format!(
-            "the reviewer approves the plan and leaves {} open",
+            "The reviewer approved the plan with {} open",
             pluralize(open, "finding")
         ),
     };
@@ -63,15 +60,15 @@ pub(super) fn build_dialog(
     sheet
         .with_choice(
             'f',
-            "force pass: the plan counts as approved, and that you forced it is kept",
+            "Approve anyway (recorded as forced)",
             ChoiceAction::Confirm(Box::new(confirmations::force_pass(id, open))),
         )
         .with_choice(
             'm',
-            "more iterations: write how many",
+            "Allow more reviews…",
             ChoiceAction::WriteDraft(ComposerDraft::More { id }),
         )
-        .with_choice('e', "edit by hand: opens the plan in your editor", edit)
-        .with_choice('c', "cancel the run", confirm_cancel())
+        .with_choice('e', "Edit plan.md", edit)
+        .with_choice('c', "Cancel the run", confirm_cancel())
         .with_first_choice(1)
 }

@@ -7,18 +7,14 @@ use crate::domain::question::{EntryPoint, QuestionAnswer};
 use crate::tui::dialog::ChoiceDialog;
 
 pub(super) fn build_dialog(id: u32, step: u32, changes: &[EntryPoint]) -> ChoiceDialog {
-    let title = format!("step {step} changed what this program would run");
+    let title = format!("Step {step} changed files that this program runs");
     let files = changes.iter();
     changed_files::build_dialog(
         id,
         step,
         &title,
-        "Nothing of it has run yet.",
+        "None of it has run yet.",
         files.map(|point| (&*point.path, &*point.why)),
-        [(
-            'y',
-            "allow: the changes stand and are run",
-            QuestionAnswer::Allow,
-        )],
+        [('y', "Allow the changes and run them", QuestionAnswer::Allow)],
     )
 }

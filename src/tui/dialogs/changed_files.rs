@@ -28,11 +28,11 @@ pub(super) fn build_dialog<'a>(
         .with_text(said, theme::PLAIN);
     sheet.full_text = Some((title.to_owned(), list));
     let diff = ChoiceAction::RunCommand(ScreenCommand::Diff(DiffScope::Step(step)));
-    let sheet = sheet.with_choice('d', "read the diff", diff);
+    let sheet = sheet.with_choice('d', "Read the diff", diff);
     let sheet = offers.into_iter().fold(sheet, |sheet, (key, what, says)| {
         sheet.with_choice(key, what, answer_question(id, says))
     });
     sheet
-        .with_choice('b', "stop, back to the goal", confirm_back_to_goal(id))
-        .with_choice('c', "cancel the run", confirm_cancel())
+        .with_choice('b', "Stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('c', "Cancel the run", confirm_cancel())
 }

@@ -6,17 +6,17 @@ use crate::tui::dialog::ChoiceDialog;
 use crate::tui::theme;
 
 pub(super) fn build_dialog(id: u32, step: u32, message: &str) -> ChoiceDialog {
-    let title = format!("the commit of step {step} failed");
+    let title = format!("The commit of step {step} failed");
     let mut sheet =
         ChoiceDialog::new(question_dialog_id(id), &title).with_text(message, theme::BAD);
     sheet.full_text = Some((title, message.to_owned()));
     sheet
-        .with_choice('r', "try again", answer_question(id, QuestionAnswer::Retry))
+        .with_choice('r', "Try again", answer_question(id, QuestionAnswer::Retry))
         .with_choice(
             'w',
-            "go on without this commit",
+            "Continue without this commit",
             answer_question(id, QuestionAnswer::WithoutCommit),
         )
-        .with_choice('b', "stop, back to the goal", confirm_back_to_goal(id))
-        .with_choice('c', "cancel the run", confirm_cancel())
+        .with_choice('b', "Stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('c', "Cancel the run", confirm_cancel())
 }

@@ -11,15 +11,15 @@ use crate::tui::keymap::{ActiveKeymap, ComposerFocus};
 use crate::tui::theme;
 
 /// Shown when the turn ended behind the dialog.
-const HELD_TURN_NOTE: &str = "No turn runs now. The next one waits for this answer.";
+const HELD_TURN_NOTE: &str = "No turn is running. The next one waits for your answer.";
 
 /// Asks whether to cancel the run.
 pub fn cancel_run() -> ChoiceDialog {
     build_confirmation(
         "cancel",
-        "cancel the run?",
-        "The run ends here. It goes to the history when the next one begins. Files and commits stay as they are.",
-        ("cancel the run", Action::Event(Event::RunCancelled)),
+        "Cancel the run?",
+        "The run ends here and moves to the history when the next one starts. Files and commits stay as they are.",
+        ("Cancel the run", Action::Event(Event::RunCancelled)),
     )
     .until_answered(StopKind::Cancel)
 }
@@ -28,19 +28,20 @@ pub fn cancel_run() -> ChoiceDialog {
 pub fn stop_run(phase: Phase, keymap: &ActiveKeymap) -> ChoiceDialog {
     let key = |action| keymap.key_label(action, ComposerFocus::Unfocused);
     let less = format!(
-        "A turn that runs is interrupted, and the run goes back to the goal: once you confirm it again, a plan is written \
-         anew. Files stay.\nTo end only the turn, press {}; to let it end and hold the next one, Esc and then {}.",
+        "A running turn is interrupted and the run goes back to the goal. Once you confirm it again, the \
+        planner writes a new plan. Files stay.\nTo end only the turn, press {}. To finish it and hold the next \
+        one, press Esc and then {}.",
         key("interrupt"),
         key("pause")
     );
     let (title, text) = match phase {
         Phase::Execute => (
-            "stop the execution?",
-            "A turn that runs is interrupted, the run goes back to the goal. Files and commits stay.",
+            "Stop running the plan?",
+            "A running turn is interrupted and the run goes back to the goal. Files and commits stay.",
         ),
-        _ => ("stop, back to the goal?", less.as_str()),
+        _ => ("Stop, back to the goal?", less.as_str()),
     };
-    let yes = ("stop, back to the goal", Action::Event(Event::RunStopped));
+    let yes = ("Stop, back to the goal", Action::Event(Event::RunStopped));
     build_confirmation("stop", title, text, yes).until_answered(StopKind::ToGoal)
 }
 
@@ -49,11 +50,11 @@ pub fn return_to_goal(id: u32) -> ChoiceDialog {
     let answer = QuestionAnswer::Stop;
     build_confirmation(
         "back-to-goal",
-        "stop, back to the goal?",
-        "What was planned and done so far is put aside; once you confirm the goal again, a plan is written anew. Files \
-         and commits stay.",
+        "Stop, back to the goal?",
+        "The plan and its progress are set aside. Once you confirm the goal again, the planner writes a new \
+        plan. Files and commits stay.",
         (
-            "stop, back to the goal",
+            "Stop, back to the goal",
             Action::Event(Event::QuestionAnswered { id, answer }),
         ),
     )
@@ -63,43 +64,37 @@ pub fn return_to_goal(id: u32) -> ChoiceDialog {
 /// Asks whether to let a plan pass that the review did not approve.
 pub fn force_pass(id: u32, open: usize) -> ChoiceDialog {
     let findings = pluralize(open, "finding");
-    let stays = match open {
-        1 => "stays",
-        _ => "stay",
-    };
     let answered = Event::QuestionAnswered {
         id,
         answer: QuestionAnswer::ForcePass,
     };
     build_confirmation(
         "force-pass",
-        "let the plan pass without the reviewer's approval?",
-        &format!(
-            "The review ends here, and {findings} {stays} open. The plan can be executed then."
-        ),
-        ("let it pass", Action::Event(answered)),
+        "Approve the plan without the reviewer?",
+        &format!("The review ends here with {findings} open. You can then run the plan."),
+        ("Approve anyway", Action::Event(answered)),
     )
 }
 
 /// Asks whether to leave the execution and plan again.
 pub fn replan() -> ChoiceDialog {
     let entered = Event::PlanEntered {
-        reason: "you want the plan written anew".to_owned(),
+        reason: "you want a new plan".to_owned(),
     };
-    ChoiceDialog::new("confirm plan-anew", "back to planning?")
+    ChoiceDialog::new("confirm plan-anew", "Plan again?")
         .with_text(
-            "A turn that runs is interrupted, and the planner writes the plan anew. Files and commits stay.",
+            "A running turn is interrupted and the planner writes a new plan. Files and commits stay.",
             theme::PLAIN,
         )
         .with_choice(
             'y',
-            "back to planning",
+            "Plan again",
             ChoiceAction::ActAndClose(vec![
                 Action::Event(Event::InterruptRequested),
                 Action::Event(entered),
             ]),
         )
-        .with_choice('n', "no, back", ChoiceAction::Close)
+        .with_choice('n', "No, go back", ChoiceAction::Close)
         .with_first_choice(1)
         .until_answered(StopKind::Replan)
 }
@@ -138,14 +133,14 @@ fn stop_blocker(stops: StopKind, state: &RunState) -> Option<&'static str> {
     match stops {
         _ if !is_of_run => None,
         _ if matches!(state.busy, Some(ProgramOperation::Reversing { .. })) => {
-            Some("Files are being put back. Wait until that is done, then ask again.")
+            Some("Files are being restored. Wait until that is done, then try again.")
         }
-        _ if state.phase.is_final() => Some("The run is over by now."),
+        _ if state.phase.is_final() => Some("The run has finished."),
         StopKind::ToGoal | StopKind::ByAnswer { .. } if is_at_goal => {
-            Some("The run is back at its goal already.")
+            Some("The run is already back at its goal.")
         }
         StopKind::Replan if state.phase != Phase::Execute => {
-            Some("The run no longer executes its plan.")
+            Some("The run is no longer running its plan.")
         }
         _ => None,
     }
@@ -153,7 +148,7 @@ fn stop_blocker(stops: StopKind, state: &RunState) -> Option<&'static str> {
 
 fn remove_stop_choice(sheet: &ChoiceDialog, why: &str) -> ChoiceDialog {
     let mut sheet = sheet.clone().with_first_choice(0).without_body();
-    sheet.title = "nothing left to stop".to_owned();
+    sheet.title = "Nothing left to stop".to_owned();
     sheet
         .choices
         .retain(|choice| choice.action == ChoiceAction::Close);
@@ -185,7 +180,7 @@ fn mark_ended_tasks(sheet: &ChoiceDialog, state: &RunState) -> ChoiceDialog {
         if let ChoiceAction::ActAndClose(actions) = &choice.action
             && !actions.iter().all(runs)
         {
-            choice.label = format!("{} (over by now)", choice.label);
+            choice.label = format!("{} (finished)", choice.label);
             choice.action = ChoiceAction::Close;
         }
     }
@@ -196,11 +191,11 @@ fn mark_ended_tasks(sheet: &ChoiceDialog, state: &RunState) -> ChoiceDialog {
 pub fn enable_yolo_mode() -> ChoiceDialog {
     build_confirmation(
         "yolo",
-        "mode yolo: let agents act without asking?",
-        "Edits and commands that would ask you go ahead unseen. Still asked: dangerous commands, what lies outside \
-         the repository, and calls that repeat without end; .git and .agent-collab stay closed. It ends with this program.",
+        "Full access: let agents act without asking?",
+        "Edits and commands run without asking you. You are still asked about dangerous commands, files \
+        outside the repository and endless repeats. .git and .agent-collab stay closed. It lasts until you quit.",
         (
-            "yolo, until I say otherwise",
+            "Give full access",
             Action::Event(Event::ModeChanged { mode: Mode::Yolo }),
         ),
     )
@@ -211,9 +206,9 @@ pub fn enable_yolo_mode() -> ChoiceDialog {
 pub fn send_turn(what: &str) -> ChoiceDialog {
     let mut sheet = build_confirmation(
         "release",
-        "release it now? (confirm_enter)",
+        "Send it now? (confirm_enter)",
         what,
-        ("release this turn", Action::Event(Event::TurnSendConfirmed)),
+        ("Send", Action::Event(Event::TurnSendConfirmed)),
     );
     // The user saw what the first Enter did; the second one is the confirmation.
     sheet.first_choice = 0;
@@ -227,6 +222,6 @@ fn build_confirmation(id: &str, title: &str, text: &str, yes: (&str, Action)) ->
     ChoiceDialog::new(format!("confirm {id}"), title)
         .with_text(text, theme::PLAIN)
         .with_choice('y', label, ChoiceAction::ActAndClose(vec![action]))
-        .with_choice('n', "no, back", ChoiceAction::Close)
+        .with_choice('n', "No, go back", ChoiceAction::Close)
         .with_first_choice(1)
 }

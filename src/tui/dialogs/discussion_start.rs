@@ -13,11 +13,8 @@ const MAX_TOPIC_LINES: usize = 6;
 pub fn build_dialog(planned: &DiscussionPlanView) -> ChoiceDialog {
     let topic = &planned.topic;
     let (id, title) = match topic.finding {
-        Some(n) => (
-            format!("discuss {n}"),
-            format!("have finding {n} discussed?"),
-        ),
-        None => ("discuss".to_owned(), "have this discussed?".to_owned()),
+        Some(n) => (format!("discuss {n}"), format!("Discuss finding {n}?")),
+        None => ("discuss".to_owned(), "Discuss this?".to_owned()),
     };
     let mut sheet = ChoiceDialog::new(id, &title).until_closed();
     sheet = sheet
@@ -45,15 +42,15 @@ pub fn build_dialog(planned: &DiscussionPlanView) -> ChoiceDialog {
     }
     sheet = sheet.with_choice(
         'y',
-        "have it discussed, beside the run",
+        "Start the discussion",
         ChoiceAction::ActAndClose(vec![Action::Discuss(topic.clone())]),
     );
     if let Some(finding) = topic.finding {
         sheet = sheet.with_choice(
             'e',
-            "word the question otherwise first",
+            "Edit the question first",
             ChoiceAction::WriteDraft(ComposerDraft::Topic { finding }),
         );
     }
-    sheet.with_choice('n', "no discussion", ChoiceAction::Close)
+    sheet.with_choice('n', "No discussion", ChoiceAction::Close)
 }

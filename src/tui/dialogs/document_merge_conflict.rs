@@ -18,7 +18,7 @@ pub(super) fn build_dialog(
     known: &DialogContext<'_>,
 ) -> ChoiceDialog {
     let title = format!(
-        "{document} was edited while the {} wrote it",
+        "{document} was edited while the {} was writing it",
         purpose.role().name()
     );
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title);
@@ -26,39 +26,39 @@ pub(super) fn build_dialog(
         sheet = sheet.with_text(&versions.in_words(), theme::PLAIN);
     }
     if let Some(MergeConflict { file, why }) = clash {
-        let text = format!("the merge is not whole: {why}\nE puts it right in {file}");
+        let text = format!("The merge is not finished: {why}\nPress E to fix it in {file}");
         sheet = sheet.with_text(&text, theme::BAD);
     }
     let merge = match clash {
-        None => "merge: take both; where they clash, your editor opens",
-        Some(_) => "take it as the file is now; if it still clashes, your editor opens",
+        None => "Merge both (conflicts open in your editor)",
+        Some(_) => "Use the merged file",
     };
     sheet
         .with_text(
-            "Nothing was overwritten. Both texts are kept below history/conflicts/.",
+            "Nothing was overwritten. Both texts are kept in history/conflicts/.",
             theme::QUIET,
         )
         .with_choice('m', merge, answer_question(id, QuestionAnswer::Merge))
         .with_choice(
             'e',
-            "edit the merge by hand, then take it",
+            "Edit the merge by hand",
             ChoiceAction::Act(vec![Action::Edit(DocumentKind::Merge)]),
         )
         .with_choice(
             'v',
-            "look at what each of you changed",
+            "Compare the changes",
             ChoiceAction::RunCommand(ScreenCommand::ViewFullText),
         )
         .with_choice(
             'o',
-            "overwrite: take the agent's text",
+            "Use the agent's text",
             answer_question(id, QuestionAnswer::Overwrite),
         )
         .with_choice(
             'n',
-            "no, keep mine: discard the agent's text; its turn goes again",
+            "Keep mine, repeat the turn",
             answer_question(id, QuestionAnswer::Discard),
         )
-        .with_choice('c', "cancel the run", confirm_cancel())
+        .with_choice('c', "Cancel the run", confirm_cancel())
         .with_first_choice(if clash.is_some() { 1 } else { 0 })
 }

@@ -7,7 +7,7 @@ use crate::tui::dialog::ChoiceDialog;
 use crate::tui::theme;
 
 pub(super) fn build_dialog(id: u32, step: u32, found: &str, state: &RunState) -> ChoiceDialog {
-    let title = format!("step {step}: its tests do not fail, and they are in doubt");
+    let title = format!("Step {step}: its tests pass, but look doubtful");
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title).with_text(found, theme::BAD);
     let current = state.execution.as_ref().and_then(|e| e.current.as_ref());
     if let Some(receipt) = current.and_then(|current| current.receipt.as_ref()) {
@@ -17,19 +17,19 @@ pub(super) fn build_dialog(id: u32, step: u32, found: &str, state: &RunState) ->
     sheet
         .with_choice(
             'r',
-            "let the agent put it right",
+            "Let the agent fix the tests",
             answer_question(id, QuestionAnswer::Retry),
         )
         .with_choice(
             'w',
-            "go on without a commit: what the step changed stays in the tree",
+            "Continue without a commit",
             answer_question(id, QuestionAnswer::SkipTests),
         )
         .with_choice(
             'y',
-            "commit the step with its tests as they are",
+            "Commit anyway",
             answer_question(id, QuestionAnswer::AcceptAsIs),
         )
-        .with_choice('b', "stop, back to the goal", confirm_back_to_goal(id))
-        .with_choice('c', "cancel the run", confirm_cancel())
+        .with_choice('b', "Stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('c', "Cancel the run", confirm_cancel())
 }

@@ -12,7 +12,7 @@ use crate::tui::theme;
 pub(super) fn build_dialog(id: u32, order: &TurnOrder, files: &[DraftFile]) -> ChoiceDialog {
     let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
     let title = format!(
-        "the interrupted turn left a draft of {}",
+        "The interrupted turn left a draft of {}",
         names.join(" and ")
     );
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title);
@@ -20,25 +20,25 @@ pub(super) fn build_dialog(id: u32, order: &TurnOrder, files: &[DraftFile]) -> C
         sheet = sheet.with_text(&file.describe(), theme::PLAIN);
     }
     let whose = format!(
-        "The {} may not have been through with it. Discarded, it is kept below history/conflicts/.",
+        "The {} may not have finished it. If you discard it, a copy stays in history/conflicts/.",
         order.purpose.role().name()
     );
     sheet
         .with_text(&whose, theme::QUIET)
         .with_choice(
             'v',
-            "look at it",
+            "Read the draft",
             ChoiceAction::RunCommand(ScreenCommand::ViewFullText),
         )
         .with_choice(
             'y',
-            "use it, as what the turn returned",
+            "Use it as the turn's result",
             answer_question(id, QuestionAnswer::UseDraft),
         )
         .with_choice(
             'n',
-            "discard it: the turn is done again",
+            "Discard it and repeat the turn",
             answer_question(id, QuestionAnswer::Discard),
         )
-        .with_choice('c', "cancel the run", confirm_cancel())
+        .with_choice('c', "Cancel the run", confirm_cancel())
 }

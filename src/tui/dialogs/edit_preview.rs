@@ -157,7 +157,7 @@ impl EditPreviewFile {
             .any(|line| line.text.starts_with("@@ -0,0 "));
         let about = match about {
             // The previous content is unknown, so this cannot say "new file".
-            "" if is_new => "written whole",
+            "" if is_new => "rewritten",
             about => about,
         };
         let moved = of_git.and_then(|file| file.moved_from.as_deref());
@@ -247,7 +247,8 @@ mod tests {
         check(
             "/repo/NOTES.md",
             &["NOTES.md"],
-            "/repo/NOTES.md\ndiff --git a/NOTES.md b/NOTES.md\nnew file mode 100755\nindex 0..1\n--- /dev/null\n+++ b/NOTES.md\n@@ -0,0 +1,2 @@\n+# Notes\n+--- a rule\n",
+            "/repo/NOTES.md\ndiff --git a/NOTES.md b/NOTES.md\nnew file mode 100755\nindex 0..1\n--- \
+            /dev/null\n+++ b/NOTES.md\n@@ -0,0 +1,2 @@\n+# Notes\n+--- a rule\n",
             &[
                 "NOTES.md  new, executable  +2 −0",
                 "1 + # Notes",
@@ -302,7 +303,8 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_line_that_would_be_written_is_left_out(diff in "(p\n|diff --git a/x b/x\n|@@ -[0-9],1 \\+1,[0-9] @@\n|[-+ \\\\x界]{0,6}\n|\\+\\+\\+ b/y\n){0,12}") {
+        fn no_line_that_would_be_written_is_left_out(diff in "(p\n|diff --git a/x b/x\n|@@ -[0-9],1 \
+        \\+1,[0-9] @@\n|[-+ \\\\x界]{0,6}\n|\\+\\+\\+ b/y\n){0,12}") {
             let shown = EditPreview::parse("p", &[], &format!("p\n{diff}"));
             let lines: Vec<String> = shown.numbered_lines().into_iter().map(|(line, _)| line).collect();
             let is_written = |line: &&DiffLine| matches!(line.kind, DiffLineKind::Added | DiffLineKind::Removed);

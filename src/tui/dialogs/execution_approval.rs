@@ -17,27 +17,26 @@ use crate::tui::theme;
 
 pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) -> ChoiceDialog {
     let n_steps = state.plan.as_ref().map_or(0, |plan| plan.plan.steps.len());
-    let title = format!(
-        "execute the approved plan ({})?",
-        pluralize(n_steps, "step")
-    );
+    let title = format!("Run this plan ({})?", pluralize(n_steps, "step"));
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title);
     if let Some(file) = &state.plan {
         sheet = sheet.with_plan_text(&to_one_line(&file.plan.title), theme::STRONG);
     }
     if state.verdict.as_ref().is_some_and(|verdict| verdict.forced) {
-        sheet = sheet.with_text("you let this plan pass against its review", theme::BAD);
+        sheet = sheet.with_text("You forced this plan past its review", theme::BAD);
     }
     let n_unanswered = state.notes.unanswered().count();
     if n_unanswered > 0 {
         let notes = pluralize(n_unanswered, "note");
-        let text = format!("the planner has not answered {notes} of yours: N has the plan changed");
+        let text =
+            format!("The planner has not answered {notes} of yours. Press N to ask for changes");
         sheet = sheet.with_text(&text, theme::BAD);
     }
     let n_unseen = state.notes.open().count() - n_unanswered;
     if n_unseen > 0 {
         let notes = pluralize(n_unseen, "note");
-        let text = format!("no review has looked yet at what the planner made of {notes} of yours");
+        let text =
+            format!("The reviewer has not yet checked how the planner used {notes} of yours");
         sheet = sheet.with_text(&text, theme::BAD);
     }
     let tests_style = if terms.test.is_some() {
@@ -49,7 +48,7 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
         .with_text(&describe_commits(&terms.commits), theme::PLAIN)
         .with_text(&describe_tests(terms), tests_style)
         .with_text(
-            &format!("allowed: {}", describe_mode(state.mode)),
+            &format!("Access: {}", describe_mode(state.mode)),
             theme::PLAIN,
         );
     for text in describe_dirty_files(terms) {
@@ -64,51 +63,51 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
     // The label of this choice is cut where the window is narrow.
     let other = terms.other_test.as_ref().map(describe_other_test);
     all.extend(other.as_deref());
-    sheet.full_text = Some(("what you approve".to_owned(), all.join("\n")));
+    sheet.full_text = Some(("What you approve".to_owned(), all.join("\n")));
     sheet = sheet
         .with_choice(
             'y',
-            "execute it",
+            "Run the plan",
             answer_question(id, QuestionAnswer::Execute),
         )
         .with_choice(
             'n',
-            "change it first: write what",
+            "Ask for changes…",
             ChoiceAction::WriteDraft(ComposerDraft::Changes { id }),
         )
         .with_choice(
             'v',
-            "read all that you approve",
+            "Read it all",
             ChoiceAction::RunCommand(ScreenCommand::ViewFullText),
         );
     if let Some(other) = &terms.other_test {
-        let label = format!("test with {} instead", other.describe());
+        let label = format!("Test with {} instead", other.describe());
         sheet = sheet.with_choice('o', &label, answer_question(id, QuestionAnswer::SwitchTest));
     }
     sheet
-        .with_choice('b', "back to the goal", confirm_back_to_goal(id))
-        .with_choice('c', "cancel the run", confirm_cancel())
+        .with_choice('b', "Back to the goal", confirm_back_to_goal(id))
+        .with_choice('c', "Cancel the run", confirm_cancel())
         .with_first_choice(2)
 }
 
 fn describe_commits(terms: &CommitTarget) -> String {
     match terms {
-        CommitTarget::Off { reason } => format!("commits: none ({reason})"),
+        CommitTarget::Off { reason } => format!("Commits: none ({reason})"),
         CommitTarget::Current { branch } => {
             format!(
-                "commits: one a step, added to {branch}, which is checked out (`git switch` elsewhere first for a new one)"
+                "Branch: {branch} (current), one commit per step. For a new branch, use `git switch` first"
             )
         }
-        CommitTarget::New { branch } => format!("commits: one a step, on the new branch {branch}"),
+        CommitTarget::New { branch } => format!("Branch: {branch} (new), one commit per step"),
     }
 }
 
 fn describe_tests(terms: &ExecutionTerms) -> String {
     let Some(test) = &terms.test else {
-        return "tests: NONE, no command is known; nothing will be tested".to_owned();
+        return "Tests: none. No test command found, so nothing is tested".to_owned();
     };
     format!(
-        "tests: {} after each step ({})",
+        "Tests: {} after each step ({})",
         to_one_line(&test.command),
         test.origin.describe()
     )
@@ -116,7 +115,7 @@ fn describe_tests(terms: &ExecutionTerms) -> String {
 
 fn describe_other_test(other: &TestCommand) -> String {
     format!(
-        "not run: {} ({})",
+        "Not run: {} ({})",
         to_one_line(&other.command),
         other.origin.describe()
     )
@@ -124,10 +123,12 @@ fn describe_other_test(other: &TestCommand) -> String {
 
 fn describe_mode(mode: Mode) -> &'static str {
     match mode {
-        Mode::Plan => "reading only; edits are refused",
-        Mode::Default => "what your rules allow; anything else is asked or refused",
-        Mode::AutoEdit => "edits inside the repository without asking; the rest as your rules say",
-        Mode::Yolo => "everything your rules ask about, without asking; floors hold",
+        Mode::Plan => "Read-only. Edits are denied",
+        Mode::Default => "Ask. Your rules decide, everything else asks you",
+        Mode::AutoEdit => {
+            "Auto-edit. Edits in the repository run without asking, your rules decide the rest"
+        }
+        Mode::Yolo => "Full access. Nothing asks you except what the hard limits stop",
     }
 }
 
@@ -136,7 +137,7 @@ fn describe_dirty_files(terms: &ExecutionTerms) -> Vec<String> {
     let told = |whose: &str, files: &[&String]| {
         let names: Vec<String> = files.iter().copied().cloned().collect();
         format!(
-            "{whose} in {}; steps that edit them will ask:\n{}",
+            "{whose} in {}. Steps that edit them ask you first:\n{}",
             pluralize(names.len(), "file"),
             list_names(&names, 5)
         )
@@ -145,14 +146,14 @@ fn describe_dirty_files(terms: &ExecutionTerms) -> Vec<String> {
     if let Some(LeftoverFiles { step, .. }) = &terms.left
         && !left.is_empty()
     {
-        let whose = format!("uncommitted: what step {step}, which was stopped, left");
+        let whose = format!("Uncommitted changes from stopped step {step}");
         said.push(told(&whose, &left));
     }
     if !yours.is_empty() {
-        said.push(told("uncommitted changes of yours", &yours));
+        said.push(told("Your uncommitted changes", &yours));
     }
     if said.is_empty() {
-        said.push("your working tree is clean".to_owned());
+        said.push("Your working tree is clean".to_owned());
     }
     said
 }

@@ -6,13 +6,13 @@ use crate::tui::dialog::ChoiceDialog;
 use crate::tui::theme;
 
 pub(super) fn build_dialog(id: u32, reason: &str) -> ChoiceDialog {
-    ChoiceDialog::new(question_dialog_id(id), "the plan cannot be executed")
+    ChoiceDialog::new(question_dialog_id(id), "The plan cannot run")
         .with_text(reason, theme::BAD)
         .with_choice(
             'r',
-            "look again",
+            "Check again",
             answer_question(id, QuestionAnswer::Retry),
         )
-        .with_choice('b', "stop, back to the goal", confirm_back_to_goal(id))
-        .with_choice('c', "cancel the run", confirm_cancel())
+        .with_choice('b', "Stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('c', "Cancel the run", confirm_cancel())
 }

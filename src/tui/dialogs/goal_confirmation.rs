@@ -21,23 +21,19 @@ const MIN_SIMILARITY: f32 = 0.3;
 
 pub(super) fn build_dialog(state: &RunState, known: &DialogContext<'_>) -> ChoiceDialog {
     let text = goal_text(state, known);
-    let title = if known.proposed_goal.is_some() {
-        "is this the goal, as the agent understood it?"
-    } else {
-        "is this the goal?"
-    };
+    let title = "Is this the goal?";
     let mut sheet = ChoiceDialog::new(format!("goal {}", state.cycle), title);
     let before = known.goal_before.map_or(text.as_str(), str::trim);
     for (line, style) in goal_change_lines(before, &text) {
         // The line break keeps a blank line visible.
         sheet = sheet.with_text(&format!("{line}\n"), style);
     }
-    sheet.full_text = Some(("the goal".to_owned(), text.clone()));
+    sheet.full_text = Some(("The goal".to_owned(), text.clone()));
     sheet
         .with_choice(
             'i',
             &format!(
-                "talk about it with the {}: write ({}: with another)",
+                "Change it with the {}… ({}: another agent)",
                 state.refiner.name(),
                 known.keymap.key_label("refiner", ComposerFocus::Focused)
             ),
@@ -45,7 +41,7 @@ pub(super) fn build_dialog(state: &RunState, known: &DialogContext<'_>) -> Choic
         )
         .with_choice(
             'g',
-            "confirm it: the planner writes the plan",
+            "Confirm and write the plan",
             ChoiceAction::Act(vec![Action::Event(confirm_goal(&text))]),
         )
         .with_first_choice(1)

@@ -8,21 +8,17 @@ use crate::domain::question::{HeldEdit, QuestionAnswer};
 use crate::tui::dialog::ChoiceDialog;
 
 pub(super) fn build_dialog(id: u32, step: u32, edits: &[HeldEdit]) -> ChoiceDialog {
-    let title = format!("step {step} changed files that your rules hold back");
-    let put_back = "restore these files to before the step; the rest of it stays";
+    let title = format!("Step {step} changed files that your rules protect");
+    let put_back = "Restore only these files";
     changed_files::build_dialog(
         id,
         step,
         &title,
-        "Nothing of it is tested or committed yet.",
+        "Nothing is tested or committed yet.",
         edits.iter().map(|edit| (&*edit.path, &*edit.why)),
         [
             ('r', put_back, QuestionAnswer::PutBack),
-            (
-                'y',
-                "keep the changes as they are now",
-                QuestionAnswer::Keep,
-            ),
+            ('y', "Keep the changes", QuestionAnswer::Keep),
         ],
     )
 }

@@ -6,21 +6,21 @@ use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 
-const EXPLANATION: &str = "This repository is not trusted, so nothing in it instructs agents until you say so. Your answer holds until \
-                   these texts change; `agent-collab trust` lets its settings count as well.";
+const EXPLANATION: &str = "You have not trusted this repository, so its instructions need your approval. Your \
+answer is kept until these texts change. To use its settings too, run `agent-collab trust`.";
 
 /// Asks about files, each with its text; Enter leaves the files out.
 pub fn build_dialog(files: &[(String, String)]) -> ChoiceDialog {
     let title = match files {
-        [(name, _)] => format!("send {} to the agents?", to_one_line(name)),
+        [(name, _)] => format!("Send {} to the agents?", to_one_line(name)),
         [(name, _), rest @ ..] => {
             format!(
-                "send {} and {} more like it to the agents?",
+                "Send {} and {} more like it to the agents?",
                 to_one_line(name),
                 rest.len()
             )
         }
-        [] => "send the instructions to the agents?".to_owned(),
+        [] => "Send the instructions to the agents?".to_owned(),
     };
     let mut sheet =
         ChoiceDialog::new("instructions", &title).with_reason(EXPLANATION, theme::QUIET);
@@ -37,14 +37,10 @@ pub fn build_dialog(files: &[(String, String)]) -> ChoiceDialog {
     sheet
         .with_choice(
             'u',
-            "use them: the first prompt of each conversation holds them",
+            "Use them (in each first prompt)",
             says(Some(InstructionsChoice::Use)),
         )
-        .with_choice(
-            'i',
-            "ignore them: agents are told nothing of them",
-            says(Some(InstructionsChoice::Ignore)),
-        )
-        .with_choice('w', "write the goal again first", says(None))
+        .with_choice('i', "Ignore them", says(Some(InstructionsChoice::Ignore)))
+        .with_choice('w', "Edit the goal first", says(None))
         .with_first_choice(1)
 }

@@ -9,26 +9,14 @@ use crate::tui::theme;
 pub(super) fn build_dialog(id: u32) -> ChoiceDialog {
     let done = |then| ChoiceAction::Act(vec![Action::EditingDone { id, then }]);
     let edit = |document| ChoiceAction::Act(vec![Action::Edit(document)]);
-    ChoiceDialog::new(question_dialog_id(id), "you edit the plan by hand")
+    ChoiceDialog::new(question_dialog_id(id), "You are editing the plan")
         .with_text(
-            "Everything waits. The plan is read when you say that you are done.",
+            "The run waits. The plan is read when you choose Done.",
             theme::PLAIN,
         )
-        .with_choice(
-            'e',
-            "open the plan in your editor",
-            edit(DocumentKind::Plan),
-        )
-        .with_choice(
-            'm',
-            "open the comments in your editor",
-            edit(DocumentKind::Comments),
-        )
-        .with_choice('r', "done: have it reviewed", done(EditFollowUp::Review))
-        .with_choice(
-            'y',
-            "done: accept it without a review",
-            done(EditFollowUp::Accept),
-        )
-        .with_choice('c', "cancel the run", confirm_cancel())
+        .with_choice('e', "Edit the plan", edit(DocumentKind::Plan))
+        .with_choice('m', "Edit the comments", edit(DocumentKind::Comments))
+        .with_choice('r', "Done, review the plan", done(EditFollowUp::Review))
+        .with_choice('y', "Done, skip the review", done(EditFollowUp::Accept))
+        .with_choice('c', "Cancel the run", confirm_cancel())
 }

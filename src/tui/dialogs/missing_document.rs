@@ -8,19 +8,15 @@ use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft};
 use crate::tui::theme;
 
 pub(super) fn build_dialog(id: u32, purpose: &TurnPurpose, reason: &str) -> ChoiceDialog {
-    let title = format!(
-        "no document came from the {}, who {}",
-        purpose.role().name(),
-        purpose.describe()
-    );
+    let title = format!("No document from the {}", purpose.role().name());
     ChoiceDialog::new(question_dialog_id(id), &title)
         .with_text(reason, theme::BAD)
-        .with_choice('r', "try again", answer_question(id, QuestionAnswer::Retry))
+        .with_choice('r', "Try again", answer_question(id, QuestionAnswer::Retry))
         .with_choice(
             'w',
-            "answer what it said: write, and it tries again with that",
+            "Answer it and try again…",
             ChoiceAction::WriteDraft(ComposerDraft::Again { id }),
         )
-        .with_choice('b', "stop, back to the goal", confirm_back_to_goal(id))
-        .with_choice('c', "cancel the run", confirm_cancel())
+        .with_choice('b', "Stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('c', "Cancel the run", confirm_cancel())
 }

@@ -7,7 +7,7 @@ use crate::tui::dialog::ChoiceDialog;
 use crate::tui::theme;
 
 pub(super) fn build_dialog(id: u32, found: &str, state: &RunState) -> ChoiceDialog {
-    let title = "before step 1: the tests cannot run";
+    let title = "Before step 1: the tests cannot run";
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), title).with_text(found, theme::BAD);
     let execution = state.execution.as_ref();
     if let Some(baseline) = execution.and_then(|execution| execution.baseline.as_ref()) {
@@ -16,14 +16,14 @@ pub(super) fn build_dialog(id: u32, found: &str, state: &RunState) -> ChoiceDial
     sheet
         .with_choice(
             'r',
-            "run them again: it is installed now",
+            "Run them again, it is installed now",
             answer_question(id, QuestionAnswer::Retry),
         )
         .with_choice(
             'y',
-            "go on to step 1: you are asked again after each step",
+            "Start step 1 anyway",
             answer_question(id, QuestionAnswer::AcceptAsIs),
         )
-        .with_choice('b', "back to the goal", confirm_back_to_goal(id))
-        .with_choice('c', "cancel the run", confirm_cancel())
+        .with_choice('b', "Back to the goal", confirm_back_to_goal(id))
+        .with_choice('c', "Cancel the run", confirm_cancel())
 }

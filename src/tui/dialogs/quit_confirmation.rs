@@ -10,7 +10,7 @@ use crate::text::pluralize;
 use crate::tui::action::{Action, QuitStep};
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog, StopKind};
 use crate::tui::header::describe_program_operation;
-use crate::tui::labels::LocalClock;
+use crate::tui::labels::{LocalClock, role_title};
 use crate::tui::text_wrap::{to_one_line, truncate_to_columns};
 use crate::tui::theme;
 
@@ -39,7 +39,7 @@ pub fn build_dialog(state: &RunState, clock: LocalClock, key: &str) -> Option<Ch
     if ends.is_empty() {
         return None;
     }
-    let title = format!("leave, and end {}?", ends.join(" and "));
+    let title = format!("Quit and end {}?", ends.join(" and "));
     let tasked = tasks.iter().map(|child| {
         let about =
             truncate_to_columns(&to_one_line(&child.order.description), MAX_SUBJECT_COLUMNS);
@@ -57,12 +57,11 @@ pub fn build_dialog(state: &RunState, clock: LocalClock, key: &str) -> Option<Ch
         base_dialog(&title).with_text(&super::list_names(&named, MAX_LISTED_WORK), theme::CODE);
     let kept = [
         works.map(|works| works.what_is_kept),
-        (!tasks.is_empty()).then_some(
-            "A task ends where it is. What it said stays in its session, which can be gone on with.",
-        ),
+        (!tasks.is_empty())
+            .then_some("A task stops where it is. Its session is saved and can be resumed."),
         (!talks.is_empty())
-            .then_some("A discussion keeps its finished rounds; /discuss-on goes on after them."),
-        Some("The run is saved; the next start offers to go on."),
+            .then_some("A discussion keeps its finished rounds. Continue it with /discuss-on."),
+        Some("The run is saved and can be resumed."),
     ];
     for text in kept.into_iter().flatten() {
         sheet = sheet.with_text(text, theme::PLAIN);
@@ -72,8 +71,8 @@ pub fn build_dialog(state: &RunState, clock: LocalClock, key: &str) -> Option<Ch
 
 /// Builds the dialog for when all work that it listed has ended meanwhile.
 pub fn build_idle_dialog(key: &str) -> ChoiceDialog {
-    let text = "What was under way has come to its end meanwhile. All is saved.";
-    add_choices(base_dialog("leave?").with_text(text, theme::PLAIN), key)
+    let text = "Everything has finished meanwhile and is saved.";
+    add_choices(base_dialog("Quit?").with_text(text, theme::PLAIN), key)
 }
 
 fn base_dialog(title: &str) -> ChoiceDialog {
@@ -83,8 +82,8 @@ fn base_dialog(title: &str) -> ChoiceDialog {
 fn add_choices(sheet: ChoiceDialog, key: &str) -> ChoiceDialog {
     let leave = ChoiceAction::ActAndClose(vec![Action::Quit(QuitStep::Ask)]);
     sheet
-        .with_choice('y', &format!("leave ({key} again: at once)"), leave)
-        .with_choice('n', "no, back", ChoiceAction::Close)
+        .with_choice('y', &format!("Quit ({key} again: at once)"), leave)
+        .with_choice('n', "Stay", ChoiceAction::Close)
         .with_first_choice(1)
 }
 
@@ -99,13 +98,13 @@ struct OngoingWork {
 
 fn ongoing_work(state: &RunState, clock: LocalClock) -> Option<OngoingWork> {
     let kept = match (&state.busy, state.phase) {
-        (Some(ProgramOperation::Reversing { .. }), _) => {
-            "What is being put back is gone through with when the run goes on."
-        }
+        (Some(ProgramOperation::Reversing { .. }), _) => "The undo finishes when the run resumes.",
         (_, Phase::Execute) => {
-            "The step is cut off. Its changes stay in the work tree; when the run goes on, you say what becomes of them."
+            "The step stops. Its changes stay in the working tree, and you decide about them when the run resumes."
         }
-        _ => "It is cut off, and done again when the run goes on. What was said and written stays.",
+        _ => {
+            "The turn stops and is repeated when the run resumes. What was said and written stays."
+        }
     };
     if let Some(running) = &state.running {
         let role = running.order.purpose.role();
@@ -114,9 +113,9 @@ fn ongoing_work(state: &RunState, clock: LocalClock) -> Option<OngoingWork> {
             what_ends: "the turn",
             description: format!(
                 "{} ({}) {}, since {}",
-                role.name(),
+                role_title(role),
                 to_one_line(adapter),
-                running.order.purpose.describe(),
+                running.order.purpose.describe_progress(),
                 clock.time_with_minutes(running.started_at)
             ),
             what_is_kept: kept,
@@ -126,8 +125,8 @@ fn ongoing_work(state: &RunState, clock: LocalClock) -> Option<OngoingWork> {
     let is_at_work = |busy: &&ProgramOperation| !matches!(busy, ProgramOperation::Held { .. });
     let busy = state.busy.as_ref().filter(is_at_work)?;
     Some(OngoingWork {
-        what_ends: "what is under way",
-        description: format!("the program {}", describe_program_operation(busy)),
+        what_ends: "what is running",
+        description: describe_program_operation(busy).to_owned(),
         what_is_kept: kept,
     })
 }

@@ -14,7 +14,7 @@ const NO_KEY_SIGN: char = '·';
 /// Builds the list of runs to open, latest first.
 pub fn build_dialog(runs: &[RunListEntry]) -> ChoiceDialog {
     let title = format!(
-        "{}: open which one, read-only?",
+        "Open one of {} (read-only)?",
         pluralize(runs.len(), "finished run")
     );
     let mut sheet = ChoiceDialog::list("history", &title);
@@ -29,7 +29,7 @@ pub fn build_dialog(runs: &[RunListEntry]) -> ChoiceDialog {
     match unfinished.as_slice() {
         [] => sheet,
         [only] => {
-            let label = format!("take up again: {}", only.about);
+            let label = format!("Resume: {}", only.about);
             sheet.with_choice(
                 'r',
                 &label,
@@ -38,14 +38,14 @@ pub fn build_dialog(runs: &[RunListEntry]) -> ChoiceDialog {
         }
         several => {
             let which = ChoiceAction::Confirm(Box::new(build_unarchive_choice(several)));
-            sheet.with_choice('r', "take an unfinished one up again …", which)
+            sheet.with_choice('r', "Resume an unfinished one…", which)
         }
     }
 }
 
 /// Asks which of several unfinished runs to resume.
 fn build_unarchive_choice(runs: &[&RunListEntry]) -> ChoiceDialog {
-    let mut sheet = ChoiceDialog::list("history again", "take which one up again?");
+    let mut sheet = ChoiceDialog::list("history again", "Resume which one?");
     for (at, run) in runs.iter().enumerate() {
         let ask = ChoiceAction::Confirm(Box::new(build_unarchive_dialog(run)));
         sheet = sheet.with_choice(choice_key(at), &summarize_run(run), ask);
@@ -60,19 +60,19 @@ pub fn build_unarchive_dialog(run: &RunListEntry) -> ChoiceDialog {
         .filter(|fact| !fact.is_empty())
         .map(String::as_str)
         .collect();
-    ChoiceDialog::list("take up again", "take this run up again?")
+    ChoiceDialog::list("take up again", "Resume this run?")
         .with_text(&run.about, theme::STRONG)
         .with_text(&facts.join(" · "), theme::PLAIN)
         .with_text(
-            "It goes on where it was left, with every turn waiting for you. A finished run that lies here goes to the history.",
+            "It continues where it stopped, and every turn waits for you. A finished run here moves to the history.",
             theme::PLAIN,
         )
         .with_choice(
             'y',
-            "take it up again",
+            "Resume the run",
             ChoiceAction::ActAndClose(vec![Action::BringBack(run.name.clone())]),
         )
-        .with_choice('n', "no, back", ChoiceAction::Close)
+        .with_choice('n', "No, go back", ChoiceAction::Close)
 }
 
 fn choice_key(at: usize) -> char {

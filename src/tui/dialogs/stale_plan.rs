@@ -28,17 +28,14 @@ pub(super) fn build_dialog(
     state: &RunState,
     known: &DialogContext<'_>,
 ) -> ChoiceDialog {
-    let mut sheet = ChoiceDialog::new(
-        question_dialog_id(id),
-        "the plan is not the one that was reviewed",
-    );
+    let mut sheet = ChoiceDialog::new(question_dialog_id(id), "The plan changed after its review");
     let file = state.plan.as_ref();
     let is_plan = file.is_some_and(|file| file.reading == PlanFileState::Plan);
     if !is_plan {
         // This goes first: it explains why the plan cannot be accepted, and the list of changes may be
         // long.
         let text = format!(
-            "{}. Edit it (E) before it can be accepted.",
+            "{}. Edit it (E) before you accept it.",
             describe_parse_error(known.documents)
         );
         sheet = sheet.with_text(&text, theme::BAD);
@@ -47,38 +44,38 @@ pub(super) fn build_dialog(
     match &changed {
         Some(pair) => {
             let (n_more, n_less) = count_changed_lines(&pair.old.1, &pair.new.1);
-            let text = format!("since then: +{n_more} −{n_less}");
+            let text = format!("Changes since: +{n_more} −{n_less}");
             sheet = sheet.with_text(&text, theme::PLAIN);
             for (text, style) in differing_lines(pair) {
                 sheet = sheet.with_text(&text, style);
             }
         }
         None => {
-            let text = "the version that was reviewed is not kept any more";
+            let text = "The reviewed version is no longer available";
             sheet = sheet.with_text(text, theme::QUIET);
         }
     }
     if is_plan {
         let accept = answer_question(id, QuestionAnswer::AcceptAsIs);
-        sheet = sheet.with_choice('y', "accept it as it is", accept);
+        sheet = sheet.with_choice('y', "Accept it as it is", accept);
     }
     // While steps run, the only way back to the review is to stop.
     if state.phase != Phase::Execute {
         sheet = sheet.with_choice(
             'r',
-            "review it again",
+            "Review it again",
             answer_question(id, QuestionAnswer::ReviewAgain),
         );
     }
     let n_before = sheet.choices.len();
     let (look, see) = match changed {
-        Some(_) => ("see all that changed", ScreenCommand::ViewFullText),
-        None => ("read the plan", ScreenCommand::Show(TabKind::Plan)),
+        Some(_) => ("See all changes", ScreenCommand::ViewFullText),
+        None => ("Read the plan", ScreenCommand::Show(TabKind::Plan)),
     };
     sheet
         .with_choice('v', look, ChoiceAction::RunCommand(see))
-        .with_choice('b', "stop, back to the goal", confirm_back_to_goal(id))
-        .with_choice('c', "cancel the run", confirm_cancel())
+        .with_choice('b', "Stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('c', "Cancel the run", confirm_cancel())
         .with_first_choice(n_before)
 }
 
@@ -86,7 +83,7 @@ pub(super) fn build_dialog(
 fn describe_parse_error(texts: &DisplayDocuments) -> String {
     match texts.plan.text.as_deref().map(plan::parse) {
         Some(Err(why)) => why.to_string(),
-        Some(Ok(_)) | None => "it is no plan any more".to_owned(),
+        Some(Ok(_)) | None => "It is no longer a plan".to_owned(),
     }
 }
 
@@ -105,10 +102,10 @@ pub fn find_text_pair(reviewed: &Sha256, texts: &DisplayDocuments) -> Option<Tex
         .rfind(|old| old.approval == *reviewed)?;
     Some(TextPair {
         old: (
-            format!("the plan, reviewed in {}", old.label),
+            format!("The plan, reviewed in {}", old.label),
             old.text.clone(),
         ),
-        new: ("the plan, now".to_owned(), now.to_owned()),
+        new: ("The plan, now".to_owned(), now.to_owned()),
     })
 }
 

@@ -9,30 +9,30 @@ use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
 use crate::tui::theme;
 
 pub(super) fn build_dialog(id: u32, step: u32, stage: StepStage) -> ChoiceDialog {
-    let title = format!("step {step} was cut off: what now?");
+    let title = format!("Step {step} was cut off. What next?");
     let cut_off = format!("The program ended while {}.", stage.describe());
     ChoiceDialog::new(question_dialog_id(id), &title)
         .with_text(&cut_off, theme::PLAIN)
         .with_choice(
             'g',
-            "continue the step from what is there",
+            "Continue the step",
             answer_question(id, QuestionAnswer::ContinueStep),
         )
         .with_choice(
             'd',
-            "read the diff",
+            "Read the diff",
             ChoiceAction::RunCommand(ScreenCommand::Diff(DiffScope::Step(step))),
         )
         .with_choice(
             'y',
-            "treat it as done: test and commit what is there",
+            "Test and commit what is there",
             answer_question(id, QuestionAnswer::TreatAsDone),
         )
         .with_choice(
             'r',
-            "redo: the tree goes back to before the step",
+            "Redo the step from its start",
             answer_question(id, QuestionAnswer::RedoStep),
         )
-        .with_choice('b', "stop, back to the goal", confirm_back_to_goal(id))
-        .with_choice('c', "cancel the run", confirm_cancel())
+        .with_choice('b', "Stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('c', "Cancel the run", confirm_cancel())
 }

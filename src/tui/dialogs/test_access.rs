@@ -10,10 +10,12 @@ use crate::domain::run::RunState;
 use crate::tui::dialog::ChoiceDialog;
 use crate::tui::theme;
 
-const NETWORK_RISK: &str = "With the machine's network they reach the internet and all that listens on this machine, and so does what \
-    an agent wrote into them. A socket such as docker's is named in test.sockets of your configuration instead.";
-const SOCKET_RISK: &str = "Whoever reaches it can start containers that see all your files. Tests run what an agent wrote: let them reach it only where \
-    you would run this step's code yourself. `test.sockets` of your configuration names sockets for every repository.";
+const NETWORK_RISK: &str = "With the machine's network, tests reach the internet and everything that listens \
+on this machine, and so does code that an agent wrote. To allow only a socket such as docker's, name it in \
+test.sockets of your configuration.";
+const SOCKET_RISK: &str = "Anything that reaches this socket can start containers that see all your files. \
+Tests run code that an agent wrote: allow it only if you would run this step's code yourself. To allow sockets \
+for every repository, use `test.sockets` in your configuration.";
 
 pub(super) fn build_network_dialog(
     id: u32,
@@ -26,12 +28,12 @@ pub(super) fn build_network_dialog(
         .with_text(NETWORK_RISK, theme::QUIET)
         .with_choice(
             'l',
-            "keep them off it: they fail, now and in later runs in this repository",
+            "Keep tests off the network here",
             answer_question(id, QuestionAnswer::LoopbackNetwork),
         )
         .with_choice(
             'h',
-            "give it to them, now and in later runs in this repository",
+            "Always allow the network here",
             answer_question(id, QuestionAnswer::HostNetwork),
         );
     add_other_choices(id, sheet)
@@ -47,12 +49,12 @@ pub(super) fn build_socket_dialog(
         .with_text(SOCKET_RISK, theme::QUIET)
         .with_choice(
             'l',
-            "leave it hidden: they fail, now and in later runs in this repository",
+            "Keep the socket hidden here",
             answer_question(id, QuestionAnswer::HideSocket),
         )
         .with_choice(
             'r',
-            "let them reach it, now and in later runs in this repository",
+            "Always allow the socket here",
             answer_question(id, QuestionAnswer::ReachSocket),
         );
     add_other_choices(id, sheet)
@@ -77,6 +79,6 @@ fn base_dialog(id: u32, step: u32, lacked: &str, line: &str, state: &RunState) -
 
 fn add_other_choices(id: u32, sheet: ChoiceDialog) -> ChoiceDialog {
     sheet
-        .with_choice('b', "back to the goal", confirm_back_to_goal(id))
-        .with_choice('c', "cancel the run", confirm_cancel())
+        .with_choice('b', "Back to the goal", confirm_back_to_goal(id))
+        .with_choice('c', "Cancel the run", confirm_cancel())
 }

@@ -47,8 +47,8 @@ pub(super) fn build_dialog(id: u32, step: u32, found: &str, state: &RunState) ->
     let receipt = current.and_then(|current| current.receipt.as_ref());
     let before = execution.zip(receipt);
     let title = match before.and_then(|(execution, now)| execution.matching_baseline_failure(now)) {
-        Some(_) => format!("step {step}: the tests fail as they did before step 1"),
-        None => format!("step {step}: the tests fail after all fix turns"),
+        Some(_) => format!("Step {step}: tests fail as they did before step 1"),
+        None => format!("Step {step}: tests still fail"),
     };
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title).with_text(found, theme::BAD);
     if let Some(receipt) = receipt {
@@ -60,21 +60,21 @@ pub(super) fn build_dialog(id: u32, step: u32, found: &str, state: &RunState) ->
     sheet
         .with_choice(
             'r',
-            "let the agent mend it again",
+            "Try to fix it again",
             answer_question(id, QuestionAnswer::Retry),
         )
         .with_choice(
             'w',
-            "go on without a commit: what the step changed stays in the tree",
+            "Continue without a commit",
             answer_question(id, QuestionAnswer::SkipTests),
         )
         .with_choice(
             'y',
-            "commit the step although its tests fail",
+            "Commit anyway",
             answer_question(id, QuestionAnswer::AcceptAsIs),
         )
-        .with_choice('b', "stop, back to the goal", confirm_back_to_goal(id))
-        .with_choice('c', "cancel the run", confirm_cancel())
+        .with_choice('b', "Stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('c', "Cancel the run", confirm_cancel())
 }
 
 #[cfg(test)]

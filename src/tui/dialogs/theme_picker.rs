@@ -11,8 +11,8 @@ pub const DIALOG_ID: &str = "themes";
 
 /// Builds the list of themes, with the current theme first.
 pub fn build_dialog(shown: &ColorTheme, look: &ScreenAppearance) -> ChoiceDialog {
-    let text = "The screen shows the one that you point at; Esc goes back to the one before.";
-    let mut sheet = ChoiceDialog::list(DIALOG_ID, "theme")
+    let text = "The screen shows the chosen theme. Esc goes back to the previous one.";
+    let mut sheet = ChoiceDialog::list(DIALOG_ID, "Theme")
         .with_text(text, clickable_keys::mark_hint(theme::QUIET));
     let letters = ('a'..='z').chain('0'..='9');
     for (theme, letter) in look.themes().iter().zip(letters) {

@@ -4,11 +4,12 @@ use super::{DialogContext, confirmations, question_dialog_id};
 use crate::domain::event::Event;
 use crate::domain::phase::Gate;
 use crate::domain::run::RunState;
-use crate::domain::turn::{TurnOrder, TurnRetryReason};
+use crate::domain::turn::{TurnOrder, TurnPurpose, TurnRetryReason};
 use crate::text::pluralize;
 use crate::tui::action::Action;
 use crate::tui::command::ScreenCommand;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog, EmptyComposerEnter};
+use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 
 /// How many lines of the prompt the dialog shows; a key opens the whole prompt.
@@ -22,11 +23,8 @@ pub(super) fn build_dialog(
 ) -> ChoiceDialog {
     let role = order.purpose.role();
     let adapter = state.session(role).map_or("", |session| &session.adapter);
-    let title = format!(
-        "{} ({adapter}) {}: release?",
-        role.name(),
-        order.purpose.describe()
-    );
+    let adapter = to_one_line(adapter);
+    let title = describe_send(&order.purpose);
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title);
     if let Some(again) = &order.again {
         sheet = sheet.with_text(&describe_retry_reason(again), theme::BAD);
@@ -35,11 +33,11 @@ pub(super) fn build_dialog(
         Some(prompt) => {
             let lines = pluralize(prompt.full_text.lines().count(), "line");
             let about = match (prompt.is_first, prompt.new_lines.is_empty()) {
-                (_, true) => format!("{lines} will be sent, V shows them; nothing in them is new"),
+                (_, true) => format!("{adapter} · {lines} · nothing new"),
                 (true, _) => {
-                    format!("{lines} will be sent, V shows them all; what they are about:")
+                    format!("{adapter} · {lines} · about:")
                 }
-                (false, _) => format!("{lines} will be sent, V shows them all; new in them:"),
+                (false, _) => format!("{adapter} · {lines} · new:"),
             };
             let first: Vec<&str> = prompt.new_lines.iter().map(String::as_str).collect();
             let shown = first.get(..MAX_PROMPT_LINES).unwrap_or(&first);
@@ -52,12 +50,12 @@ pub(super) fn build_dialog(
             sheet.full_text = Some((title.clone(), prompt.full_text.clone()));
             sheet
         }
-        None => sheet.with_text("the prompt is being prepared", theme::QUIET),
+        None => sheet.with_text("Preparing the prompt", theme::QUIET),
     };
     for kept in state.queued_messages_for(&order.turn) {
         let said = match kept.to {
-            Some(to) => format!("you said to the {}: {}", to.name(), kept.text),
-            None => format!("you say: {}", kept.text),
+            Some(to) => format!("You said to the {}: {}", to.name(), kept.text),
+            None => format!("You say: {}", kept.text),
         };
         sheet = sheet.with_text(&said, theme::YOU);
     }
@@ -69,36 +67,48 @@ pub(super) fn build_dialog(
     };
     sheet.empty_composer_enter = EmptyComposerEnter::CarriesOutChoice;
     let auto = Action::Event(Event::GateChanged { gate: Gate::Auto });
-    let mut sheet = sheet.with_choice('g', "release this turn", release);
+    let mut sheet = sheet.with_choice('g', "Send", release);
     if sheet.full_text.is_some() {
         sheet = sheet.with_choice(
             'v',
-            "read the whole prompt",
+            "Read the prompt",
             ChoiceAction::RunCommand(ScreenCommand::ViewFullText),
         );
     }
-    sheet.with_choice(
-        'a',
-        "release it and all that follow (auto)",
-        ChoiceAction::Act(vec![auto]),
-    )
+    sheet.with_choice('a', "Send all automatically", ChoiceAction::Act(vec![auto]))
+}
+
+/// Asks whether to send the turn.
+fn describe_send(purpose: &TurnPurpose) -> String {
+    match purpose {
+        TurnPurpose::RefineGoal { .. } => {
+            format!("Send your message to the {}?", purpose.role().name())
+        }
+        TurnPurpose::WritePlan => "Send the goal to the planner?".to_owned(),
+        TurnPurpose::Review => "Send the plan to the reviewer?".to_owned(),
+        TurnPurpose::Respond => "Send the review to the planner?".to_owned(),
+        TurnPurpose::Step { n } => format!("Start step {n}?"),
+        TurnPurpose::Fix { n, attempt: 1 } => format!("Let the planner fix step {n}?"),
+        TurnPurpose::Fix { n, attempt } => {
+            format!("Let the planner fix step {n}? (attempt {attempt})")
+        }
+        TurnPurpose::Summary => "Ask the planner for a summary?".to_owned(),
+    }
 }
 
 fn describe_retry_reason(again: &TurnRetryReason) -> String {
     match again {
         TurnRetryReason::NoDocument { reason } => {
-            format!("asked again, for the last turn brought no document: {reason}")
+            format!("Asked again: the last turn returned no document: {reason}")
         }
-        TurnRetryReason::AskedBack { reason } => format!("asked back: {reason}"),
-        TurnRetryReason::Answered { answer } => format!("asked again with your answer: {answer}"),
-        TurnRetryReason::StepTried => {
-            "asked again, for its last turn did not do the step".to_owned()
-        }
+        TurnRetryReason::AskedBack { reason } => format!("Asked back: {reason}"),
+        TurnRetryReason::Answered { answer } => format!("Asked again with your answer: {answer}"),
+        TurnRetryReason::StepTried => "Asked again: the last turn did not do the step".to_owned(),
         TurnRetryReason::Undone { step } => {
-            format!("asked anew: you undid from step {step} on, and the prompt says so")
+            format!("Asked again: you undid step {step} and later, and the prompt says so")
         }
         TurnRetryReason::Failed => {
-            "asked again, for the last turn failed or was interrupted".to_owned()
+            "Asked again: the last turn failed or was interrupted".to_owned()
         }
     }
 }

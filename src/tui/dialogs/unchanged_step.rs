@@ -8,7 +8,7 @@ use crate::tui::dialog::ChoiceDialog;
 use crate::tui::theme;
 
 pub(super) fn build_dialog(id: u32, step: u32, said: &str) -> ChoiceDialog {
-    let title = format!("step {step} changed nothing: what does that mean?");
+    let title = format!("Step {step} changed nothing. What next?");
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title);
     if !said.is_empty() {
         sheet = sheet
@@ -18,23 +18,19 @@ pub(super) fn build_dialog(id: u32, step: u32, said: &str) -> ChoiceDialog {
     sheet
         .with_choice(
             'r',
-            "try the step again",
+            "Try the step again",
             answer_question(id, QuestionAnswer::Retry),
         )
         .with_choice(
             'y',
-            "what it asks was true already: the step is done",
+            "Mark done, nothing was needed",
             answer_question(id, QuestionAnswer::AlreadyTrue),
         )
         .with_choice(
             'w',
-            "skip it: its box stays open, the next step follows",
+            "Skip this step",
             answer_question(id, QuestionAnswer::SkipStep),
         )
-        .with_choice(
-            'b',
-            "it is blocked: stop, back to the goal",
-            confirm_back_to_goal(id),
-        )
-        .with_choice('c', "cancel the run", confirm_cancel())
+        .with_choice('b', "Stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('c', "Cancel the run", confirm_cancel())
 }

@@ -19,7 +19,7 @@ const MAX_LISTED_FILES: usize = 6;
 /// Builds the dialog of the first offer; the other offers become further choices.
 pub fn build_dialog(offers: &[ReversalPreview], phase: Phase) -> Option<ChoiceDialog> {
     let (offer, others) = offers.split_first()?;
-    let what = format!("{} {}", offer.way.verb(), steps_label(&offer.steps));
+    let what = format!("{} {}", offer.way.title(), steps_label(&offer.steps));
     let mut sheet = base_dialog(offer, phase);
     sheet = sheet.with_choice(
         'y',
@@ -32,8 +32,8 @@ pub fn build_dialog(offers: &[ReversalPreview], phase: Phase) -> Option<ChoiceDi
             UndoDirection::Redo => 'r',
         };
         let label = format!(
-            "{} {} instead …",
-            other.way.verb(),
+            "{} {} instead…",
+            other.way.title(),
             steps_label(&other.steps)
         );
         let instead = build_further_dialog(other, phase);
@@ -43,7 +43,7 @@ pub fn build_dialog(offers: &[ReversalPreview], phase: Phase) -> Option<ChoiceDi
 }
 
 fn build_further_dialog(offer: &ReversalPreview, phase: Phase) -> ChoiceDialog {
-    let what = format!("{} {}", offer.way.verb(), steps_label(&offer.steps));
+    let what = format!("{} {}", offer.way.title(), steps_label(&offer.steps));
     let sheet = base_dialog(offer, phase).with_choice(
         'y',
         &what,
@@ -60,12 +60,12 @@ fn add_final_choices(sheet: ChoiceDialog, offer: &ReversalPreview) -> ChoiceDial
     let sheet = match offer.way {
         UndoDirection::Undo { .. } => sheet.with_choice(
             'd',
-            "read the diff",
+            "Read the diff",
             ChoiceAction::RunCommand(ScreenCommand::Diff(scope)),
         ),
         UndoDirection::Redo => sheet,
     };
-    let sheet = sheet.with_choice('n', "no, back", ChoiceAction::Close);
+    let sheet = sheet.with_choice('n', "No, go back", ChoiceAction::Close);
     let last = sheet.choices.len().saturating_sub(1);
     sheet.with_first_choice(last)
 }
@@ -78,21 +78,21 @@ fn undo_action(offer: &ReversalPreview) -> Action {
 }
 
 fn base_dialog(offer: &ReversalPreview, phase: Phase) -> ChoiceDialog {
-    let title = format!("{} {}?", offer.way.verb(), steps_label(&offer.steps));
-    let id = format!("{title} {}", offer.inspected_tree);
+    let title = format!("{} {}?", offer.way.title(), steps_label(&offer.steps));
+    let id = format!("{} {}", title.to_lowercase(), offer.inspected_tree);
     let names: Vec<String> = offer.files.iter().map(describe_file).collect();
     let mut sheet = ChoiceDialog::new(id, &title);
     // This goes first, so that a small window still shows what the user would lose.
     if !offer.user_edited.is_empty() {
         let yours = format!(
-            "CHANGED SINCE by you or another program, and put back all the same:\n{}",
+            "CHANGED SINCE by you or another program, and undone anyway:\n{}",
             list_names(&offer.user_edited, MAX_LISTED_FILES)
         );
         sheet = sheet.with_text(&yours, theme::BAD);
     }
     if let Some(step) = offer.unfinished {
         let unfinished = format!(
-            "Step {step} is not through: all that changed since it began goes, what you changed too."
+            "Step {step} is not finished. All changes since its start are removed, yours too."
         );
         sheet = sheet.with_text(&unfinished, theme::BAD);
     }
@@ -116,25 +116,27 @@ fn describe_files(offer: &ReversalPreview) -> String {
         &format!("{n} files")
     };
     match (offer.way, offer.files.is_empty()) {
-        (_, true) => "No file changes: the tree is that way already.".to_owned(),
+        (_, true) => "No files change. The working tree is already like that.".to_owned(),
         (UndoDirection::Undo { step }, false) => {
-            format!("The tree goes back to before step {step}: {files}")
+            format!("The working tree returns to before step {step}: {files}")
         }
-        (UndoDirection::Redo, false) => format!("The tree goes to what was undone: {files}"),
+        (UndoDirection::Redo, false) => {
+            format!("The working tree gets the undone changes again: {files}")
+        }
     }
 }
 
 fn describe_file((fate, name): &(FileReversalKind, String)) -> String {
     match fate {
         FileReversalKind::Modify => format!("~ {name}"),
-        FileReversalKind::Restore => format!("+ {name} (comes back)"),
-        FileReversalKind::Delete => format!("- {name} (goes away)"),
+        FileReversalKind::Restore => format!("+ {name} (restored)"),
+        FileReversalKind::Delete => format!("- {name} (removed)"),
     }
 }
 
 fn describe_commits(offer: &ReversalPreview) -> String {
     let Some(subject) = &offer.commit_subject else {
-        return "No commit is made: nothing of this was committed.".to_owned();
+        return "No new commit, because none of this was committed.".to_owned();
     };
     let commits: Vec<String> = offer
         .commits
@@ -146,7 +148,7 @@ fn describe_commits(offer: &ReversalPreview) -> String {
         .split_once(']')
         .map_or(subject.as_str(), |(mark, _)| mark);
     format!(
-        "One new commit, `{mark}]`, takes back what these did; history stays as it is:\n{}",
+        "One new commit, `{mark}]`, reverts these. The history stays as it is:\n{}",
         list_names(&commits, MAX_LISTED_FILES)
     )
 }
@@ -154,22 +156,22 @@ fn describe_commits(offer: &ReversalPreview) -> String {
 fn describe_other_files(offer: &ReversalPreview) -> &'static str {
     match offer.way {
         UndoDirection::Undo { .. } => {
-            "Your other files stay. All that lies there now is kept; /redo brings it back."
+            "Your other files stay. The present state is kept, and /redo restores it."
         }
-        UndoDirection::Redo => "Your other files stay. All that lies there now is kept.",
+        UndoDirection::Redo => "Your other files stay. The present state is kept.",
     }
 }
 
 fn describe_run_effect(offer: &ReversalPreview, phase: Phase) -> &'static str {
     match (phase, offer.way) {
         (Phase::Execute, UndoDirection::Undo { .. }) => {
-            "The boxes are opened; the first of these steps is the next turn, at the manual gate."
+            "These steps become open again. The first of them is the next turn, in Manual."
         }
         (Phase::Execute, UndoDirection::Redo) => {
-            "The boxes are ticked; the next turn waits at the manual gate."
+            "These steps are marked done. The next turn waits for you, in Manual."
         }
-        (_, UndoDirection::Undo { .. }) => "The boxes are opened; the run stays as it is.",
-        (_, UndoDirection::Redo) => "The boxes are ticked; the run stays as it is.",
+        (_, UndoDirection::Undo { .. }) => "These steps become open again. The run stays as it is.",
+        (_, UndoDirection::Redo) => "These steps are marked done. The run stays as it is.",
     }
 }
 
@@ -187,7 +189,7 @@ fn full_text(offer: &ReversalPreview, phase: Phase, names: &[String]) -> String 
         describe_commits(offer),
         describe_other_files(offer).to_owned(),
         describe_run_effect(offer, phase).to_owned(),
-        "What is kept lies under refs/agent-collab/ in git; the log of the steps names its tree."
+        "The kept state is in git under refs/agent-collab/, and the log of the steps names its tree."
             .to_owned(),
     ]);
     parts.join("\n\n")

@@ -29,31 +29,31 @@ pub(super) fn build_dialog(
         other,
     } = kind
     else {
-        return ChoiceDialog::new(question_dialog_id(id), "the run waits");
+        return ChoiceDialog::new(question_dialog_id(id), "The run waits");
     };
     let role = purpose.role();
-    let title = format!("{}'s usage limit is reached", to_one_line(adapter));
+    let title = format!("{} usage limit reached", to_one_line(adapter));
     let until = clock.time_with_minutes(*until);
     let when = match from {
-        WaitSource::Cli => format!("It ends at {until}."),
-        WaitSource::Us => format!("Nobody told when it ends; the next try is at {until}."),
+        WaitSource::Cli => format!("It resets at {until}."),
+        WaitSource::Us => format!("The reset time is unknown. The next try is at {until}."),
     };
     let goes = match then {
-        Gate::Auto => format!("The turn of the {} goes again then by itself.", role.name()),
-        Gate::Manual => format!("The turn of the {} waits for you then.", role.name()),
+        Gate::Auto => format!("The {} then continues by itself.", role.name()),
+        Gate::Manual => format!("The {} then waits for you.", role.name()),
     };
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title)
         .with_text(&format!("{when} {goes}"), theme::PLAIN)
         .with_text(message, theme::QUIET);
     sheet.full_text = Some((title, message.clone()));
     let wait = match then {
-        Gate::Auto => ("wait", Vec::new()),
+        Gate::Auto => ("Wait", Vec::new()),
         Gate::Manual => {
             let waits = Event::QuestionAnswered {
                 id,
                 answer: QuestionAnswer::Wait,
             };
-            let label = "wait, and go on by itself then";
+            let label = "Wait, then continue automatically";
             (label, vec![Action::Event(waits)])
         }
     };
@@ -61,10 +61,10 @@ pub(super) fn build_dialog(
         .with_choice('w', wait.0, ChoiceAction::PutAside(wait.1))
         .with_choice(
             'r',
-            "try again now",
+            "Try again now",
             answer_question(id, QuestionAnswer::Retry),
         );
     add_adapter_switch(sheet, id, role, other.as_deref(), state)
-        .with_choice('b', "stop, back to the goal", confirm_back_to_goal(id))
-        .with_choice('c', "cancel the run", confirm_cancel())
+        .with_choice('b', "Stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('c', "Cancel the run", confirm_cancel())
 }

@@ -67,9 +67,9 @@ pub fn cell_lines(
     };
     let mut lines = match entry {
         BoardCellContent::Silent => vec![quiet_line("· did not speak", columns)],
-        BoardCellContent::Pending => vec![quiet_line("· to come", columns)],
+        BoardCellContent::Pending => vec![quiet_line("· later", columns)],
         BoardCellContent::Waiting { since } => {
-            let text = format!("· waits for a place {}", format_elapsed(since, now));
+            let text = format!("· waits for a free place {}", format_elapsed(since, now));
             vec![quiet_line(&text, columns)]
         }
         BoardCellContent::Speaking { since, text } => {
@@ -105,7 +105,7 @@ fn speaking_lines(
     rows: usize,
     now: UnixMillis,
 ) -> Vec<Line<'static>> {
-    let head = format!("◌ speaks {}", format_elapsed(since, now));
+    let head = format!("◌ speaking {}", format_elapsed(since, now));
     let mut lines = vec![Line::styled(
         truncate_to_columns(&head, columns),
         theme::KEY,
@@ -148,13 +148,13 @@ fn speech_lines(
         BoardCellDetail::Full => 3,
     };
     if let Some(why) = refused {
-        let text = format!("the move does not count: {why}");
+        let text = format!("the change does not count: {why}");
         lines.extend(signed_lines("⊘ ", &text, columns, most, theme::BAD));
     }
     match &speech.stance {
         Some(stance) => lines.extend(stance_detail_lines(stance, columns, most)),
         None => {
-            let why = speech.no_stance.as_deref().unwrap_or("it named none");
+            let why = speech.no_stance.as_deref().unwrap_or("no reason given");
             lines.extend(signed_lines("", why, columns, most, theme::QUIET));
         }
     }
@@ -243,7 +243,7 @@ pub fn stance_detail_lines(
         lines.extend(signed_lines("! ", blocking, columns, most, theme::BAD));
     }
     if let Some(why) = &stance.why_changed {
-        let text = format!("moved: {why}");
+        let text = format!("changed: {why}");
         lines.extend(signed_lines("↺ ", &text, columns, most, theme::PLAIN));
     }
     lines

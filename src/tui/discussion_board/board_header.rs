@@ -155,7 +155,7 @@ fn add_progress(head: &mut HeaderLines, minutes: &BoardModel<'_>, now: UnixMilli
 fn describe_awaited(minutes: &BoardModel<'_>, now: UnixMillis) -> (String, Style) {
     let discussion = minutes.discussion;
     if let Some(why) = discussion.stopping.filter(|_| discussion.is_running()) {
-        let text = format!("■ it is being stopped: {}", why.describe());
+        let text = format!("■ stopping: {}", why.describe());
         return (text, theme::WARNING);
     }
     if !discussion.is_running() {
@@ -166,11 +166,11 @@ fn describe_awaited(minutes: &BoardModel<'_>, now: UnixMillis) -> (String, Style
         let name = to_one_line(&participant.name);
         match minutes.current_content(&participant.name) {
             Some(BoardCellContent::Speaking { since, .. }) => {
-                parts.push(format!("{name} speaks {}", format_elapsed(since, now)));
+                parts.push(format!("{name} is speaking {}", format_elapsed(since, now)));
             }
             Some(BoardCellContent::Waiting { since }) => {
                 parts.push(format!(
-                    "{name} waits for a place {}",
+                    "{name} waits for a free place {}",
                     format_elapsed(since, now)
                 ));
             }
@@ -178,18 +178,16 @@ fn describe_awaited(minutes: &BoardModel<'_>, now: UnixMillis) -> (String, Style
         }
     }
     if let Some(check) = &discussion.checking {
-        parts.push(format!("$ {} runs", to_one_line(&check.command)));
+        parts.push(format!("$ {} running", to_one_line(&check.command)));
     }
     match parts.as_slice() {
-        [] => ("◌ the next ones are asked".to_owned(), theme::QUIET),
+        [] => ("◌ asking the next ones".to_owned(), theme::QUIET),
         parts => (format!("◌ {}", parts.join(" · ")), theme::KEY),
     }
 }
 
 fn describe_interruption(discussion: &GroupDiscussion) -> String {
-    let why = discussion
-        .stopping
-        .map_or("it was cut off", |why| why.describe());
+    let why = discussion.stopping.map_or("cut off", |why| why.describe());
     let n = usize::try_from(discussion.n_finished_rounds()).unwrap_or(0);
     format!("■ {why}; kept: {}", pluralize(n, "round"))
 }
@@ -232,7 +230,7 @@ fn add_outcome(head: &mut HeaderLines, outcome: &DiscussionOutcome, most: usize)
     }
     for (n, point) in outcome.unresolved.iter().take(3).enumerate() {
         let text = format!("! {} ({})", point.text, point.participant);
-        let name = if n == 0 { "unsettled" } else { "" };
+        let name = if n == 0 { "unresolved" } else { "" };
         head.add_weighted(7, 3, named_lines(name, &text, columns, 2, theme::BAD));
     }
     let stopped = discussion_labels::describe_stop(outcome);

@@ -97,7 +97,7 @@ pub fn to_markdown(minutes: &BoardModel<'_>, spot: BoardTarget, column: usize) -
     match spot {
         BoardTarget::Outcome => match &minutes.discussion.outcome {
             Some(_) => minutes.discussion.result_to_markdown(),
-            None => "It is not over yet.".to_owned(),
+            None => "Not finished yet.".to_owned(),
         },
         BoardTarget::Round(n) => {
             let seats = minutes.column_participants();
@@ -117,11 +117,9 @@ pub fn to_markdown(minutes: &BoardModel<'_>, spot: BoardTarget, column: usize) -
 
 fn content_markdown(entry: BoardCellContent<'_>) -> String {
     match entry {
-        BoardCellContent::Silent => "It did not speak in this round.".to_owned(),
-        BoardCellContent::Pending => "It has not spoken yet.".to_owned(),
-        BoardCellContent::Waiting { .. } => {
-            "It waits for a place among those that may run.".to_owned()
-        }
+        BoardCellContent::Silent => "Did not speak in this round.".to_owned(),
+        BoardCellContent::Pending => "Has not spoken yet.".to_owned(),
+        BoardCellContent::Waiting { .. } => "Waiting for a free place to run.".to_owned(),
         BoardCellContent::Speaking { text, .. } => text.to_owned(),
         BoardCellContent::Finished {
             speech,
@@ -142,11 +140,12 @@ fn speech_markdown(
     let head = match &speech.stance {
         Some(stance) => stance_markdown(stance, before),
         None => {
-            let why = speech.no_stance.as_deref().unwrap_or("none was named");
-            format!("**? no stance, so no vote:** {why}")
+            let why = speech.no_stance.as_deref().unwrap_or("no reason given");
+            format!("**? no stance, no vote:** {why}")
         }
     };
-    let refused = refused.map(|why| format!("\n- ⊘ the move does not count: {}", to_one_line(why)));
+    let refused =
+        refused.map(|why| format!("\n- ⊘ the change does not count: {}", to_one_line(why)));
     format!("{head}{}\n\n{}", refused.unwrap_or_default(), speech.text)
 }
 
@@ -168,18 +167,18 @@ fn stance_markdown(stance: &ParticipantStance, before: Option<&ParticipantStance
     }
     if let Some(before) = before.filter(|before| before.stance != stance.stance) {
         say(
-            "a round before",
+            "earlier round",
             discussion_labels::attitude_label(before.stance).1,
         );
     }
     if let Some(why) = &stance.why_changed {
-        say("why it moved", why);
+        say("why it changed", why);
     }
     for evidence in &stance.evidence {
         say("by", evidence);
     }
     for check in &stance.checks {
-        say("wants checked", &check.command);
+        say("wants a check", &check.command);
     }
     lines.join("\n")
 }
@@ -192,7 +191,7 @@ fn check_markdown(check: &CheckRun) -> String {
     };
     let why = match check.order.why.as_str() {
         "" => String::new(),
-        why => format!("- settles: {}\n", to_one_line(why)),
+        why => format!("- decides: {}\n", to_one_line(why)),
     };
     format!(
         "**{sign} {word}**\n- command: `{}`\n{why}- wanted by: {}\n\n```\n{}\n```",

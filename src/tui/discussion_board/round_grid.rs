@@ -289,7 +289,7 @@ impl RoundGrid<'_> {
             })
             .collect();
         if let (Some(order), true) = (&discussion.checking, round + 1 == discussion.rounds.len()) {
-            let line = check_line(&order.command, "  ◌ runs", theme::KEY, "", columns);
+            let line = check_line(&order.command, "  ◌ running", theme::KEY, "", columns);
             lines.push((line, None));
         }
         if form == BoardCellDetail::Brief && lines.len() > MAX_BRIEF_CHECKS {
@@ -340,17 +340,18 @@ impl RoundGrid<'_> {
                     )
                 });
                 (
-                    format!("the last word{who}"),
+                    format!("final words{who}"),
                     self.selection.spot == BoardTarget::Closing,
                 )
             }
             BoardRow::Round(n) => {
                 let round = self.minutes.discussion.rounds.get(n);
                 let about = match round {
-                    Some(round) if round.n == 1 => " · each alone".to_owned(),
+                    Some(round) if round.n == 1 => " · each on its own".to_owned(),
                     Some(round) => round.attacker.as_ref().map_or(String::new(), |name| {
                         let leading = self.minutes.discussion.leading_proposal(round.n);
-                        let what = leading.map_or("what seems strongest", |_| "what leads");
+                        let what =
+                            leading.map_or("what seems strongest", |_| "the leading proposal");
                         format!(" · {} attacks {what}", to_one_line(name))
                     }),
                     None => String::new(),

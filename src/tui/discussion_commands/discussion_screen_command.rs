@@ -50,10 +50,10 @@ impl DiscussionScreenCommand {
                 let has_one = state.is_some_and(|state| state.findings.open().count() > 0);
                 (has_one, "no finding is open")
             }
-            Self::ShowBoard | Self::Export => (!all.is_empty(), "nothing was discussed yet"),
+            Self::ShowBoard | Self::Export => (!all.is_empty(), "no discussion yet"),
             Self::Stop => (
                 all.iter().any(GroupDiscussion::is_running),
-                "no discussion runs",
+                "no discussion is running",
             ),
             Self::Resume => (
                 all.iter().any(GroupDiscussion::can_resume),
@@ -61,7 +61,7 @@ impl DiscussionScreenCommand {
             ),
             Self::Quote => (
                 all.iter().any(|each| each.outcome.is_some()),
-                "no discussion is over yet",
+                "no discussion has finished yet",
             ),
             Self::Settle => (
                 all.iter().any(|each| each.order.finding.is_some()),
@@ -95,7 +95,7 @@ pub fn describe_running(state: &RunState, now: UnixMillis) -> Option<String> {
     let since = format_elapsed(discussion.running_since, now);
     let round = discussion.round().map_or(0, |round| round.n);
     Some(match round {
-        0 => format!("a discussion begins {since}"),
-        n => format!("a discussion, round {n} {since}"),
+        0 => format!("Discussion starting {since}"),
+        n => format!("Discussion, round {n} {since}"),
     })
 }

@@ -58,7 +58,8 @@ impl DiscussionViewState {
         let near = names().find(|name| is_typo(first, name))?;
         let is_meant = !topic.trim().is_empty() && names().all(|name| name != first);
         is_meant.then(|| {
-            format!("there is no preset {first}; did you mean {near}? A topic that begins with this word stands in quotation marks")
+            format!("There is no preset {first}. Did you mean {near}? Put a topic that starts with this word \
+            in quotation marks.")
         })
     }
 
@@ -202,7 +203,7 @@ mod tests {
         ] {
             let told = talks.preset_typo_hint(text);
             let is_told = |near: &str| {
-                let wanted = format!("did you mean {near}?");
+                let wanted = format!("Did you mean {near}?");
                 told.as_ref().is_some_and(|told| told.contains(&wanted))
             };
             assert!(near.map_or(told.is_none(), is_told), "{text}: {told:?}");

@@ -27,7 +27,7 @@ pub fn phase_progress(state: &RunState) -> PhaseProgress {
     match state.phase {
         Phase::Review | Phase::Respond if state.iteration > 0 => {
             let (n, cap) = (state.iteration, state.iteration_limit());
-            told(format!("iteration {n} of {cap}"), format!("iter {n}/{cap}"))
+            told(format!("review {n} of {cap}"), format!("review {n}/{cap}"))
         }
         Phase::Execute => {
             let StepCount { done, all } = state.step_count();
@@ -71,16 +71,16 @@ pub fn mode_style(mode: Mode) -> Style {
 /// Lays out the phases, the progress, the gate and the mode.
 pub fn phase_line(state: &RunState, columns: usize) -> Line<'static> {
     let PhaseProgress { long, short } = phase_progress(state);
-    let gate = format!("gate {}", labels::gate_label(state.gate));
-    let mode = state.mode.name();
+    let gate = labels::gate_label(state.gate);
+    let mode = state.mode.label();
     let unusual = match state.mode {
         Mode::Default => "",
         Mode::Plan | Mode::AutoEdit | Mode::Yolo => mode,
     };
     let all = [
-        join_parts(&[&long, &gate, &format!("mode {mode}")], " · "),
-        join_parts(&[&long, &gate, unusual], " · "),
-        join_parts(&[&short, &gate, unusual], " · "),
+        join_parts(&[&long, gate, mode], " · "),
+        join_parts(&[&long, gate, unusual], " · "),
+        join_parts(&[&short, gate, unusual], " · "),
         join_parts(&[&short, unusual], " · "),
     ];
     let [_, _, with_gate, least] = &all;

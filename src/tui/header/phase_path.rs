@@ -8,12 +8,10 @@ use crate::tui::text_wrap::text_width;
 use crate::tui::theme;
 
 /// The phases of a run that is not cancelled.
-const PHASE_ORDER: [Phase; 8] = [
-    Phase::Init,
+const PHASE_ORDER: [Phase; 6] = [
     Phase::RefineGoal,
     Phase::WritePlan,
     Phase::Review,
-    Phase::Respond,
     Phase::Approved,
     Phase::Execute,
     Phase::Done,
@@ -41,8 +39,11 @@ pub fn phase_spans(present: Phase, form: PhasePathForm) -> Vec<Span<'static>> {
         _ => theme::RUNNING,
     };
     let lit = lit.add_modifier(Modifier::BOLD | Modifier::REVERSED);
-    let lit = Span::styled(format!(" {} ", present.name()), lit);
-    let Some(at) = PHASE_ORDER.iter().position(|phase| *phase == present) else {
+    let lit = Span::styled(format!(" {} ", present.label()), lit);
+    let Some(at) = PHASE_ORDER
+        .iter()
+        .position(|phase| phase.label() == present.label())
+    else {
         return vec![lit];
     };
     let first = match form {
@@ -67,9 +68,9 @@ pub fn phase_spans(present: Phase, form: PhasePathForm) -> Vec<Span<'static>> {
         };
         spans.push(Span::styled(between, theme::QUIET));
         match n.cmp(&at) {
-            std::cmp::Ordering::Less => spans.push(Span::styled(phase.name(), theme::QUIET)),
+            std::cmp::Ordering::Less => spans.push(Span::styled(phase.label(), theme::QUIET)),
             std::cmp::Ordering::Equal => spans.push(lit.clone()),
-            std::cmp::Ordering::Greater => spans.push(Span::styled(phase.name(), theme::PLAIN)),
+            std::cmp::Ordering::Greater => spans.push(Span::styled(phase.label(), theme::PLAIN)),
         }
     }
     spans

@@ -15,7 +15,7 @@ pub struct CommandGroup {
 /// All groups, in the order of the list.
 pub const COMMAND_GROUPS: &[CommandGroup] = &[
     CommandGroup {
-        name: "the run",
+        name: "The run",
         commands: &[
             "/go",
             "/auto",
@@ -33,7 +33,7 @@ pub const COMMAND_GROUPS: &[CommandGroup] = &[
         ],
     },
     CommandGroup {
-        name: "what waits for you",
+        name: "What waits for you",
         commands: &[
             "/needs-me",
             "/view",
@@ -46,13 +46,13 @@ pub const COMMAND_GROUPS: &[CommandGroup] = &[
         ],
     },
     CommandGroup {
-        name: "plan, review and changes",
+        name: "Plan, review and changes",
         commands: &[
             "/edit", "/diff", "/note", "/unnote", "/rewrite", "/filter", "/jump", "/settle",
         ],
     },
     CommandGroup {
-        name: "tasks and discussions",
+        name: "Tasks and discussions",
         commands: &[
             "/task",
             "/agent",
@@ -69,7 +69,7 @@ pub const COMMAND_GROUPS: &[CommandGroup] = &[
         ],
     },
     CommandGroup {
-        name: "moving",
+        name: "Moving",
         commands: &[
             "/next-block",
             "/previous-block",
@@ -85,7 +85,7 @@ pub const COMMAND_GROUPS: &[CommandGroup] = &[
         ],
     },
     CommandGroup {
-        name: "the view",
+        name: "The view",
         commands: &[
             "/chat",
             "/tab",
@@ -105,7 +105,7 @@ pub const COMMAND_GROUPS: &[CommandGroup] = &[
         ],
     },
     CommandGroup {
-        name: "writing and copying",
+        name: "Writing and copying",
         commands: &[
             "/write",
             "/leave",
@@ -116,7 +116,7 @@ pub const COMMAND_GROUPS: &[CommandGroup] = &[
         ],
     },
     CommandGroup {
-        name: "the program",
+        name: "The program",
         commands: &[
             "/help",
             "/palette",

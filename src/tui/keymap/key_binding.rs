@@ -34,7 +34,7 @@ impl KeyContext {
             Self::Composer => "while you write: ",
             Self::Diff => "in a diff: ",
             Self::Board => "on the board of a discussion: ",
-            Self::Find => "while you look for something: ",
+            Self::Find => "while you search: ",
             Self::Text => "in a long text: ",
         }
     }

@@ -145,15 +145,19 @@ impl KeyChord {
                 "alt" | "meta" | "option" => KeyModifiers::ALT,
                 "shift" => {
                     let what =
-                        "is Shift with a key, which many terminals do not tell from the key alone";
+                        "is Shift with a key, which many terminals cannot tell from the key alone";
                     return wrong(
                         what,
-                        "only \"shift+tab\" is; take Ctrl, Alt or an F key".to_owned(),
+                        "use Ctrl, Alt or an F key (only \"shift+tab\" works with Shift)"
+                            .to_owned(),
                     );
                 }
                 other => {
                     let near = suggest_nearest(other, ["ctrl", "alt", "shift"].into_iter());
-                    return wrong("is no key", near.unwrap_or_else(|| KEY_EXAMPLES.to_owned()));
+                    return wrong(
+                        "is not a key",
+                        near.unwrap_or_else(|| KEY_EXAMPLES.to_owned()),
+                    );
                 }
             };
             rest = after.to_owned();
@@ -167,7 +171,7 @@ impl KeyChord {
                 None => {
                     let words = WORD_KEYS.iter().map(|(_, spelled, _)| *spelled);
                     return wrong(
-                        "is no key",
+                        "is not a key",
                         suggest_nearest(&rest, words).unwrap_or_else(|| KEY_EXAMPLES.to_owned()),
                     );
                 }
@@ -178,7 +182,7 @@ impl KeyChord {
             .find(|(c, _)| code == KeyCode::Char(*c));
         if let Some((_, same)) = same.filter(|_| modifiers == KeyModifiers::CONTROL) {
             let what = format!("is what many terminals send for `{same}`");
-            return Err((what, "take another".to_owned()));
+            return Err((what, "choose another key".to_owned()));
         }
         Ok(Self { code, modifiers })
     }

@@ -90,9 +90,9 @@ impl ActiveKeymap {
                     };
                     flaws.push(KeymapError {
                         action: told.name.to_owned(),
-                        problem: format!("`{}` is the key of `{}` too", key.config_name(), beside.name),
+                        problem: format!("`{}` is also the key of `{}`", key.config_name(), beside.name),
                         hint: format!(
-                            "take another, or give `{0}` another: keys.{0} = \"none\" takes its key away",
+                            "choose another key, or change `{0}`: keys.{0} = \"none\" removes its key",
                             beside.name
                         ),
                     });
@@ -160,7 +160,7 @@ fn check_usable(binding: &KeyBinding, key: KeyChord) -> Result<KeyChord, (String
     let wrong = |what: &str, hint: &str| Err((what.to_owned(), hint.to_owned()));
     let is_over_composer = matches!(binding.context, KeyContext::Text | KeyContext::Diff);
     if key == super::letter_key('/') && !is_over_composer {
-        return wrong("begins a command", "take another");
+        return wrong("starts a command", "choose another key");
     }
     let writes = matches!(
         key.code,
@@ -179,15 +179,15 @@ fn check_usable(binding: &KeyBinding, key: KeyChord) -> Result<KeyChord, (String
     let is_beside_text = matches!(binding.context, KeyContext::Anywhere | KeyContext::Composer);
     if is_beside_text && (writes || is_newline) {
         return wrong(
-            "is needed for writing, and this action's keys work there too",
-            "take one with Ctrl, or an F key",
+            "is needed for writing, where this action's keys also work",
+            "use one with Ctrl, or an F key",
         );
     }
     if binding.context == KeyContext::Find && key == plain_key(KeyCode::Backspace) {
-        return wrong("is needed for writing", "take one with Ctrl, or an F key");
+        return wrong("is needed for writing", "use one with Ctrl, or an F key");
     }
     if binding.context.takes_text() && key.is_printable() {
-        return wrong("writes itself", "take one with Ctrl, or an F key");
+        return wrong("is typed as text", "use one with Ctrl, or an F key");
     }
     Ok(key)
 }
@@ -197,8 +197,8 @@ fn unknown_action(action: &str) -> KeymapError {
     let near = near.map(|near| format!("{near} ")).unwrap_or_default();
     KeymapError {
         action: action.to_owned(),
-        problem: "is no action".to_owned(),
-        hint: format!("{near}`agent-collab keys` lists them all"),
+        problem: "is not an action".to_owned(),
+        hint: format!("{near}see all with `agent-collab keys`"),
     }
 }
 
@@ -248,41 +248,42 @@ mod tests {
         check(
             "go",
             &["ctlr+g"],
-            "go `ctlr+g` is no key; did you mean \"ctrl\"?",
+            "go `ctlr+g` is not a key; did you mean \"ctrl\"?",
         );
         check(
             "go",
             &["pagup"],
-            "go `pagup` is no key; did you mean \"pageup\"?",
+            "go `pagup` is not a key; did you mean \"pageup\"?",
         );
-        check("go", &["xyz"], &format!("go `xyz` is no key; {no_key}"));
-        check("go", &["f13"], &format!("go `f13` is no key; {no_key}"));
+        check("go", &["xyz"], &format!("go `xyz` is not a key; {no_key}"));
+        check("go", &["f13"], &format!("go `f13` is not a key; {no_key}"));
         check(
             "go",
             &["shift+g"],
-            "go `shift+g` is Shift with a key, which many terminals do not tell from the key alone; \
-             only \"shift+tab\" is; take Ctrl, Alt or an F key",
+            "go `shift+g` is Shift with a key, which many terminals cannot tell from the key alone; use Ctrl, \
+            Alt or an F key (only \"shift+tab\" works with Shift)",
         );
         check(
             "go",
             &["ctrl+i"],
-            "go `ctrl+i` is what many terminals send for `tab`; take another",
+            "go `ctrl+i` is what many terminals send for `tab`; choose another key",
         );
-        check("go", &["/"], "go `/` begins a command; take another");
+        check("go", &["/"], "go `/` starts a command; choose another key");
         check(
             "find",
             &["enter"],
-            "find `enter` is needed for writing, and this action's keys work there too; take one with Ctrl, or an F key",
+            "find `enter` is needed for writing, where this action's keys also work; use one with Ctrl, or an F key",
         );
         check(
             "gou",
             &["g"],
-            "gou is no action; did you mean \"go\"? `agent-collab keys` lists them all",
+            "gou is not an action; did you mean \"go\"? see all with `agent-collab keys`",
         );
         check(
             "go",
             &["a"],
-            "go `a` is the key of `auto` too; take another, or give `auto` another: keys.auto = \"none\" takes its key away",
+            "go `a` is also the key of `auto`; choose another key, or change `auto`: keys.auto = \"none\" \
+            removes its key",
         );
         check(
             "quit",

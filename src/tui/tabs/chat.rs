@@ -99,8 +99,8 @@ fn scroll_hint(transcript: &ChatTranscript, keys: Option<[String; 2]>) -> String
     };
     let keys = keys.map_or_else(String::new, |[top, end]| {
         let earlier = match (transcript.wanted_scrollback(), transcript.has_scrollback()) {
-            (Some(_), _) => "; reading what came before …".to_owned(),
-            (None, true) => format!("; {top} goes to the beginning"),
+            (Some(_), _) => ", loading earlier messages …".to_owned(),
+            (None, true) => format!(", {top} goes to the start"),
             (None, false) => String::new(),
         };
         format!(" · {end} follows again{earlier}")

@@ -142,14 +142,18 @@ fn lay_out(
             .extend(add_gutter(entry.lines(columns), is_picked));
     }
     if ledger.is_empty() && texts.comments.text.is_none() {
-        let none = wrap_trusted_text("There is no review yet.", columns, theme::QUIET);
+        let none = wrap_trusted_text(
+            "No review yet. It starts after the plan is written.",
+            columns,
+            theme::QUIET,
+        );
         laid.lines.extend(add_gutter(none, false));
     }
     if !texts.unparsed_comments.is_empty() {
         let mut rest = Vec::new();
         if !ledger.is_empty() {
             rest.push(Line::default());
-            rest.push(Line::styled("── also in the comments ", theme::QUIET));
+            rest.push(Line::styled("── Also in the comments ", theme::QUIET));
         }
         rest.extend(markdown::lay_out(
             &texts.unparsed_comments,
@@ -239,7 +243,10 @@ fn ledger_entries(
         ));
     }
     if entries.len() == n_before {
-        let text = format!("None of them is among {}; = lists others.", filter.label());
+        let text = format!(
+            "None of them is among {}. Press = for others.",
+            filter.label()
+        );
         entries.push(CommentsEntry::new(&text, theme::QUIET));
     }
     entries
@@ -256,16 +263,16 @@ fn status_label(finding: &Finding) -> (&'static str, &'static str, Style) {
     match (finding.status, answered, last_disposition(finding)) {
         (FindingStatus::Open, None, _) => ("○", "open", weight),
         (FindingStatus::Open, Some(FindingDisposition::Accepted), _) => {
-            ("◐", "accepted, to be looked at", weight)
+            ("◐", "accepted, reviewer checks next", weight)
         }
         (FindingStatus::Open, Some(FindingDisposition::Rejected), _) => {
-            ("⊘", "rejected, to be looked at", weight)
+            ("⊘", "rejected, reviewer checks next", weight)
         }
         (FindingStatus::SettledByReview, _, Some(FindingDisposition::Rejected)) => {
-            ("⊖", "rejected, and let go", theme::QUIET)
+            ("⊖", "rejected, reviewer agreed", theme::QUIET)
         }
-        (FindingStatus::SettledByReview, ..) => ("✓", "settled", theme::GOOD),
-        (FindingStatus::SettledByUser, ..) => ("☑", "settled by you", theme::GOOD),
+        (FindingStatus::SettledByReview, ..) => ("✓", "resolved", theme::GOOD),
+        (FindingStatus::SettledByUser, ..) => ("☑", "resolved by you", theme::GOOD),
     }
 }
 
@@ -354,11 +361,11 @@ fn discussion_entries(talk: &GroupDiscussion, finding: &Finding) -> Vec<Comments
         let round = talk.round().map_or(0, |round| round.n);
         let text = if talk.is_running() {
             format!(
-                "discussed now, round {round} of {}; /board shows it",
+                "being discussed, round {round} of {} (see /board)",
                 talk.order.terms.rounds
             )
         } else {
-            "its discussion was cut off; /board shows it".to_owned()
+            "its discussion was cut off (see /board)".to_owned()
         };
         return vec![line(text, theme::QUIET)];
     };
@@ -372,7 +379,7 @@ fn discussion_entries(talk: &GroupDiscussion, finding: &Finding) -> Vec<Comments
         is_single_row: false,
     });
     if finding.status == FindingStatus::Open {
-        let text = "    /settle settles it by this; /board shows it";
+        let text = "    /settle resolves it with this, /board shows it";
         entries.push(CommentsEntry::new(text, theme::QUIET));
     }
     entries
@@ -395,7 +402,7 @@ fn finding_history(finding: &Finding) -> String {
     match finding.status {
         FindingStatus::Open => {}
         FindingStatus::SettledByReview => parts.push(format!("gone in {}", finding.last_in + 1)),
-        FindingStatus::SettledByUser => parts.push("settled by you".to_owned()),
+        FindingStatus::SettledByUser => parts.push("resolved by you".to_owned()),
     }
     parts.join(" → ")
 }

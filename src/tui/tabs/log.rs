@@ -391,7 +391,7 @@ fn lay_out(record: &EventLogList, about: LogTabContext<'_>, columns: usize) -> S
     let columns = columns.saturating_sub(1);
     let mut laid = ScrollContent::default();
     let mut push = |lines: Vec<Line<'static>>| laid.lines.extend(add_gutter(lines, false));
-    push(vec![Line::styled("── log of the steps ", theme::QUIET)]);
+    push(vec![Line::styled("── Log of the steps ", theme::QUIET)]);
     match &about.log.text {
         Some(text) => {
             let n_lines = text.lines().count();
@@ -434,7 +434,7 @@ fn lay_out(record: &EventLogList, about: LogTabContext<'_>, columns: usize) -> S
         let none = if record.rows.is_empty() {
             "None yet.".to_owned()
         } else {
-            format!("None; {key} lists others.")
+            format!("None. Press {key} for others.")
         };
         let none = wrap_spans(&clickable_keys::hint_spans(&none, theme::QUIET), columns, 0);
         laid.lines.extend(add_gutter(none, false));

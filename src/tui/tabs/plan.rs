@@ -55,7 +55,7 @@ pub fn draw(
         page.lay_out(hasher.finish(), || {
             add_gutter(
                 wrap_trusted_text(
-                    "There is no plan yet.",
+                    "No plan yet. Confirm the goal and the planner writes one.",
                     columns.saturating_sub(1),
                     theme::QUIET,
                 ),
@@ -125,11 +125,11 @@ fn lay_out_comparison(
     lines.push(Line::default());
     let n_before = lines.len();
     let old = ComparisonSide {
-        label: &format!("the plan, {}", earlier.label),
+        label: &format!("The plan, {}", earlier.label),
         text: &earlier.text,
     };
     let new = ComparisonSide {
-        label: "the plan, now",
+        label: "The plan, now",
         text: now,
     };
     let both = text_comparison::lay_out(old, new, reading.form, columns);
@@ -209,7 +209,7 @@ fn note_remark(note: &PlanNote, lines: &[&str]) -> LineRemark {
     let line = note.find_line(lines);
     let gone = match line {
         Some(_) => String::new(),
-        None => format!(" (of a line that is gone: {})", to_one_line(&note.quote)),
+        None => format!(" (its line is gone: {})", to_one_line(&note.quote)),
     };
     LineRemark {
         mark: ScrollTarget::Note(note.n),
@@ -379,7 +379,7 @@ fn add_remarks_without_line<'a>(
 ) {
     let mut remarks = remarks.peekable();
     if remarks.peek().is_some() {
-        let head = Line::styled(" of no line in particular:", theme::QUIET);
+        let head = Line::styled(" About the whole plan", theme::QUIET);
         laid.lines.push(head);
     }
     for remark in remarks {

@@ -68,7 +68,7 @@ pub fn draw(
     let columns = usize::from(area.width);
     page.set_lines(match about.state {
         Some(state) => lay_out(state, about, now, columns),
-        None => wrap_trusted_text("There is no run yet.", columns, theme::QUIET),
+        None => wrap_trusted_text("No run yet.", columns, theme::QUIET),
     });
     page.draw(frame, area);
 }
@@ -125,7 +125,7 @@ fn lay_out(
     for role in [Role::Planner, Role::Reviewer] {
         let body = match state.session(role) {
             Some(session) => session_rows(state, role, session, about, now),
-            None => vec![plain_row("adapter", "none: the plan is not reviewed")],
+            None => vec![plain_row("adapter", "none, so nobody reviews the plan")],
         };
         section(role.name(), rows(body));
     }
@@ -140,7 +140,7 @@ fn lay_out(
 fn task_lines(state: &RunState, now: UnixMillis, columns: usize) -> Vec<Line<'static>> {
     let mut lines = child_table::child_table(state, now).lay_out(columns);
     if !lines.is_empty() {
-        let hint = StatusRow::new("", "/sessions opens one, or stops it", theme::QUIET);
+        let hint = StatusRow::new("", "open or stop one with /sessions", theme::QUIET);
         lines.extend(hint.lay_out(columns));
     }
     lines
@@ -151,16 +151,16 @@ fn now_rows(state: &RunState, about: StatusContext<'_>, now: UnixMillis) -> Vec<
     let mut rows = vec![plain_row(
         "phase",
         &format!(
-            "{} · gate {} · mode {}: {}",
-            state.phase.name(),
+            "{} · {} · {}: {}",
+            state.phase.label(),
             gate_label(state.gate),
-            state.mode.name(),
+            state.mode.label(),
             state.mode.describe()
         ),
     )];
     if state.iteration > 0 {
         let text = format!(
-            "iteration {} of at most {} · without progress: {} of at most {}",
+            "Review {} of {} · without progress: {} of {}",
             state.iteration,
             state.iteration_limit(),
             state.stall,
@@ -175,8 +175,8 @@ fn now_rows(state: &RunState, about: StatusContext<'_>, now: UnixMillis) -> Vec<
         };
         let text = format!(
             "{} {} for {}, {process}",
-            running.order.purpose.role().name(),
-            running.order.purpose.describe(),
+            labels::role_title(running.order.purpose.role()),
+            running.order.purpose.describe_progress(),
             format_elapsed(running.started_at, now)
         );
         rows.push(plain_row("turn", &text));
@@ -213,7 +213,7 @@ fn silence_rows(
         StatusRow::new("silence", &text, theme::WARNING),
         plain_row(
             "you may",
-            &format!("interrupt it with {key}; nothing is ended before limits.turn_timeout"),
+            &format!("interrupt it with {key}. It is not stopped before limits.turn_timeout"),
         ),
     ]
 }
@@ -241,25 +241,22 @@ fn session_rows(
     rows.extend(account_usage_rows(&session.plan, about.clock, now));
     let held = about.sandboxes.iter();
     for held in held.filter(|held| held.adapter == session.adapter) {
-        rows.push(plain_row(
-            "held",
-            &format!("by the kernel: {}", held.by_kernel),
-        ));
+        rows.push(plain_row("sandbox", &format!("kernel: {}", held.by_kernel)));
         rows.push(plain_row(
             "",
-            &format!("by protocol only: {}", held.by_protocol),
+            &format!("protocol only: {}", held.by_protocol),
         ));
     }
     rows.extend(todo_rows(session));
-    let id = session.external_id.as_deref().unwrap_or("not opened yet");
+    let id = session.external_id.as_deref().unwrap_or("not started yet");
     let n = session.n_messages;
     let messages = if n == 1 { "message" } else { "messages" };
     rows.push(plain_row("session", &format!("{n} {messages}, {id}")));
     if let Some(from) = &session.moved_from {
-        let text = format!("from {from}: it goes on here from a recovery prompt");
+        let text = format!("from {from}, continued here with a recovery prompt");
         rows.push(StatusRow::new("moved", &text, theme::BAD));
     } else if session.degraded {
-        let text = "the CLI lost the conversation once; it goes on from a recovery prompt";
+        let text = "The CLI lost the session once. It continued with a recovery prompt";
         rows.push(StatusRow::new("degraded", text, theme::BAD));
     }
     rows
@@ -302,7 +299,7 @@ fn context_row(usage: &SessionUsage) -> Option<StatusRow> {
     let window = usage.context_window.filter(|window| *window > 0)?;
     let Some(used) = usage.context_tokens else {
         let text = format!(
-            "{} tokens; how full it is, the CLI does not tell",
+            "{} tokens (the CLI does not report how full it is)",
             format_tokens(window)
         );
         return Some(plain_row("context", &text));
@@ -331,12 +328,12 @@ fn account_usage_rows(
         let anew = match window.resets_at {
             Some(at) if at > now => {
                 format!(
-                    ", anew {} ({})",
+                    ", resets {} ({})",
                     clock.time_with_day(at, now),
                     format_until(at, now)
                 )
             }
-            Some(_) => ", anew since then".to_owned(),
+            Some(_) => ", has reset since then".to_owned(),
             None => String::new(),
         };
         let text = format!("{} {percent}%{span}{anew}", usage_bar(percent));
@@ -372,7 +369,7 @@ fn check_rows(state: &RunState) -> Vec<StatusRow> {
         )],
         None => vec![StatusRow::new(
             "command",
-            "none: nothing is tested",
+            "none, nothing is tested",
             theme::BAD,
         )],
     }

@@ -70,16 +70,16 @@ fn only_an_agent_that_takes_tasks_is_meant_and_a_file_of_its_name_is_told_apart(
     assert_eq!(screen.parse_mention("@Override is missing"), None);
     let nobody = wrong(&screen, "@nobody hi");
     assert!(
-        nobody.starts_with("no agent is called nobody; tasks are taken by explore"),
+        nobody.starts_with("No agent is called nobody. Agents for tasks: explore"),
         "{nobody}"
     );
     assert_eq!(
         wrong(&screen, "@explore "),
-        "write after @explore what it is to do"
+        "Write the task after @explore."
     );
     screen.on_repository_files(vec!["explore".to_owned()]);
     let both = wrong(&screen, "@explore the file");
-    assert!(both.contains("@./explore means the file"), "{both}");
+    assert!(both.contains("@./explore for the file"), "{both}");
     assert_eq!(screen.parse_mention("@./explore the file"), None);
 }
 

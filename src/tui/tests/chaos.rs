@@ -431,7 +431,7 @@ fn what_was_forgotten_is_told_again_to_whoever_scrolls_up() {
     assert_eq!(screen.wanted_scrollback(), None, "nobody scrolled");
     for _ in 0..2 {
         screen.scroll_view(crate::tui::command::ScrollMove::Top);
-        assert!(draw(&mut screen).contains("reading what came before"));
+        assert!(draw(&mut screen).contains("loading earlier messages"));
         let mut n_pages = 0;
         while let Some(wish) = screen.wanted_scrollback() {
             screen.on_scrollback(page(&log, wish));

@@ -62,7 +62,7 @@ fn a_run_that_is_over_says_what_came_of_it_and_what_can_be_done_now() {
     check("done", &mut screen, Some(&done));
     press(&mut screen, Some(&done), &["i"]);
     let seen = drawn(&mut screen, (120, 40), Some(&done));
-    assert!(seen.contains("/diff what changed"), "{seen}");
+    assert!(seen.contains("/diff see the diff"), "{seen}");
     press(&mut screen, Some(&done), &["<pgup>"]);
     let scrolled = drawn(&mut screen, (80, 24), Some(&done));
     assert!(!scrolled.contains("✓ done"), "{scrolled}");
@@ -117,7 +117,9 @@ fn a_step_that_went_well_is_one_line() {
     let seen = drawn(&mut screen, (120, 40), Some(&state(Phase::Execute)));
     assert_eq!(seen.matches('✓').count(), 1, "{seen}");
     assert!(
-        seen.contains("✓ step 2 is done · tests passed: 7 passed, 0 failed, 0 skipped · commit 0e78f21f test sum"),
+        seen.contains(
+            "✓ Step 2 done · tests passed: 7 passed, 0 failed, 0 skipped · 0e78f21f test sum"
+        ),
         "{seen}"
     );
 }
@@ -164,12 +166,12 @@ fn a_step_has_a_heading_and_is_not_called_done_while_its_tests_fail() {
         screen.on_event(NOW, event);
     }
     let seen = drawn(&mut screen, (120, 40), Some(&state(Phase::Execute)));
-    assert!(seen.contains("── step 2 of 2: test sum ──"), "{seen}");
+    assert!(seen.contains("── Step 2 of 2: test sum ──"), "{seen}");
     assert!(
-        seen.contains("── summary ──") && !seen.contains("step 0"),
+        seen.contains("── Summary ──") && !seen.contains("step 0"),
         "{seen}"
     );
-    let over = "■ step 2 is over: its tests fail, nothing is committed";
+    let over = "■ Step 2 finished: tests fail, nothing committed";
     assert!(seen.contains(over) && !seen.contains("is done"), "{seen}");
 }
 
@@ -196,12 +198,12 @@ fn a_call_that_is_asked_about_says_that_it_waits_for_the_user() {
         kept: Vec::new(),
     };
     for (event, word) in [
-        (started, "npm test  runs"),
+        (started, "npm test  running"),
         (
             Event::ApprovalRequested(approval),
-            "npm test  waits for you",
+            "npm test  waiting for you",
         ),
-        (answered, "npm test  runs"),
+        (answered, "npm test  running"),
     ] {
         screen.on_event(NOW, &event);
         let seen = drawn(&mut screen, (120, 40), None);
@@ -251,25 +253,25 @@ fn who_was_allowed_what_is_said_and_what_was_refused_with_the_reason() {
         curl,
         child,
         answered(true, "user", "allowed by the user, this once"),
-        "allowed general#1: curl example.com",
+        "Allowed general#1: curl example.com",
     );
     check(
         curl,
         child,
         answered(false, "user", "no net"),
-        "refused general#1: curl example.com: no net",
+        "Denied general#1: curl example.com: no net",
     );
     check(
         curl,
         None,
         answered(false, "user", "declined by the user"),
-        "refused curl example.com\n",
+        "Denied curl example.com\n",
     );
     check(
         curl,
         child,
         answered(false, "policy", "no net"),
-        "refused: general#1: curl example.com: no net",
+        "Denied: general#1: curl example.com: no net",
     );
 }
 
@@ -298,7 +300,7 @@ fn a_refused_call_is_one_card_that_opens_to_the_reason() {
     let state = reviewing();
     let seen = drawn(&mut screen, (120, 40), Some(&state));
     assert!(
-        seen.contains("✗ $ seq 1 300  refused: no command may leave"),
+        seen.contains("✗ $ seq 1 300  denied: no command may leave"),
         "{seen}"
     );
     assert!(!seen.contains("declined"), "{seen}");
@@ -346,7 +348,7 @@ fn what_a_task_handed_over_opens_to_its_changes() {
     let state = reviewing();
     let seen = drawn(&mut screen, (120, 40), Some(&state));
     assert!(
-        seen.contains("✓ general#1: changes taken over (2 files, +2 −1)"),
+        seen.contains("✓ general#1: changes merged (2 files, +2 −1)"),
         "{seen}"
     );
     press(&mut screen, Some(&state), &[",", " "]);
@@ -435,9 +437,9 @@ fn both_agents_stand_beside_each_other_in_the_order_in_which_they_speak() {
     let seen = drawn(&mut screen, (160, 40), Some(&state));
     let told = seen
         .lines()
-        .rfind(|line| line.contains("reviewer: the conversation"))
+        .rfind(|line| line.contains("reviewer: session lost"))
         .unwrap();
-    let before = told.split("reviewer: the").next().unwrap();
+    let before = told.split("reviewer: session").next().unwrap();
     let column = before.chars().take_while(|c| *c == ' ').count();
     assert!(column > 75, "{seen}");
 }
@@ -446,12 +448,12 @@ fn both_agents_stand_beside_each_other_in_the_order_in_which_they_speak() {
 fn one_key_leads_to_what_needs_the_user() {
     let (mut screen, state) = (not_writing(), reviewing());
     press(&mut screen, Some(&state), &["!"]);
-    assert_eq!(screen.toast.as_deref(), Some("nothing needs you now"));
+    assert_eq!(screen.toast.as_deref(), Some("Nothing needs you now."));
     let asking = super::world::approving(&["ls"]);
     press(&mut screen, Some(&asking), &["2", "<pgup>", "?", "!"]);
     let seen = drawn(&mut screen, (80, 24), Some(&asking));
     assert!(screen.pager.is_none() && screen.transcript.follows_end());
-    assert!(seen.contains("asks: bash"), "{seen}");
+    assert!(seen.contains("Allow this command?"), "{seen}");
 }
 
 #[test]
@@ -493,7 +495,7 @@ fn what_is_looked_for_is_found_and_lit() {
     press(&mut screen, Some(&state), &["<down>", "<down>", "<down>"]);
     assert!(place(&mut screen).contains("1 of 4"));
     press(&mut screen, Some(&state), &["zz"]);
-    assert!(place(&mut screen).contains("nothing like it"));
+    assert!(place(&mut screen).contains("no match"));
     press(&mut screen, Some(&state), &["<esc>"]);
     assert_eq!(place(&mut screen), "");
     assert_eq!(screen.composer_focus, ComposerFocus::Unfocused);
@@ -543,7 +545,7 @@ fn a_turn_says_what_it_took_and_names_its_author_once() {
     let seen = drawn(&mut screen, (80, 24), Some(&state(Phase::WritePlan)));
     assert_eq!(seen.matches("● planner").count(), 1, "{seen}");
     assert!(
-        seen.contains("the planner's turn took 1:20 · 42k tokens in, 750 out"),
+        seen.contains("The planner's turn took 1:20 · 42k in · 750 out"),
         "{seen}"
     );
 }
@@ -592,11 +594,7 @@ fn a_turn_after_a_restart_is_told_in_the_light_of_what_came_before() {
         },
     ];
     let before = before.map(|event| EventRecord { at: NOW, event });
-    for (n_left_out, tokens) in [
-        (0, " · 7.0k tokens in"),
-        (2, " · 7.0k tokens in"),
-        (3, "\n"),
-    ] {
+    for (n_left_out, tokens) in [(0, " · 7.0k in"), (2, " · 7.0k in"), (3, "\n")] {
         let mut screen = Screen::new(settings());
         let piece = before.iter().skip(n_left_out);
         screen.on_scrollback(ScrollbackChunk::from_events(n_left_out as u64, piece));
@@ -606,9 +604,9 @@ fn a_turn_after_a_restart_is_told_in_the_light_of_what_came_before() {
         let seen = drawn(&mut screen, (80, 24), Some(&state(Phase::WritePlan)));
         let seen: Vec<&str> = seen.lines().map(str::trim_end).collect();
         let seen = seen.join("\n");
-        let told = format!("the planner's turn took 0:00{tokens}");
+        let told = format!("The planner's turn took 0:00{tokens}");
         assert!(seen.contains(&told), "{n_left_out}: {seen}");
-        assert!(seen.contains("the reviewer is claude 2.1.330"), "{seen}");
+        assert!(seen.contains("The reviewer is claude 2.1.330"), "{seen}");
     }
 }
 
@@ -677,7 +675,7 @@ fn wherever_the_log_is_cut_into_pages_the_chat_is_the_same() {
     };
     let whole = shown(&[]);
     assert!(
-        whole.contains("the planner's turn took 0:04 · 2.0k tokens in"),
+        whole.contains("The planner's turn took 0:04 · 2.0k in"),
         "{whole}"
     );
     for first in 1..events.len() {
@@ -706,9 +704,9 @@ fn what_stands_beside_something_says_how_wide_a_window_it_wants() {
     for (key, told) in [
         (
             "|",
-            "wants 160 columns, the window has 80: planner beside reviewer",
+            "Planner beside reviewer needs 160 columns, the window has 80",
         ),
-        ("\\", "wants 160 columns, the window has 80: a second pane"),
+        ("\\", "A second pane needs 160 columns, the window has 80"),
     ] {
         let mut screen = not_writing();
         press(&mut screen, Some(&state), &[key]);
@@ -723,7 +721,7 @@ fn what_stands_beside_something_says_how_wide_a_window_it_wants() {
     press_at(&mut screen, (200, 50), Some(&state), &["4", "\\", "\\"]);
     assert_eq!(
         screen.toast.as_deref(),
-        Some("nothing stands beside Log now")
+        Some("Nothing is shown beside Log now")
     );
 }
 
@@ -736,7 +734,7 @@ fn findings_are_filtered_and_pointed_at_and_one_of_no_line_leads_nowhere() {
     check("comments_picked", &mut screen, Some(&state));
     press(&mut screen, Some(&state), &[".", ">"]);
     let told = screen.toast.as_deref();
-    assert_eq!(told, Some("of finding 2 no line of the plan is known"));
+    assert_eq!(told, Some("Finding 2 has no known line in the plan."));
     assert_eq!(screen.tab, TabKind::Comments);
     press(&mut screen, Some(&state), &["3", "<esc>"]);
     assert_eq!(screen.finding_selection.selected_finding(), None);

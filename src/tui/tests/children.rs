@@ -108,16 +108,13 @@ fn tasks_that_go_on_after_the_end_of_a_run_are_told() {
     state.phase = Phase::Done;
     let seen = |state: &RunState| drawn(&mut not_writing(), (120, 40), Some(state));
     let all = seen(&state);
-    assert!(
-        all.contains("the run is over · 1 task runs, 1 waits"),
-        "{all}"
-    );
+    assert!(all.contains("Run finished · 1 task runs, 1 waits"), "{all}");
     state.children.remove(1);
     let one = seen(&state);
-    assert!(one.contains("the run is over · 1 task runs"), "{one}");
+    assert!(one.contains("Run finished · 1 task runs"), "{one}");
     assert!(!one.contains("1 task runs,"), "{one}");
     state.children.remove(0);
-    assert!(!seen(&state).contains("the run is over ·"));
+    assert!(!seen(&state).contains("Run finished ·"));
 }
 
 #[test]
@@ -230,10 +227,10 @@ fn a_task_that_waited_for_a_place_is_told_to_begin() {
         screen.on_event(UnixMillis(0), &event);
     }
     let seen = drawn(&mut screen, (120, 40), Some(&state));
-    let what = "is given a task that only reads: list the public functions";
+    let what = "gets a task that only reads: list the public functions";
     for name in ["explore#1", "explore#2"] {
         assert!(seen.contains(&format!("{name} {what}")), "{seen}");
-        assert!(!seen.contains(&format!("{name} begins")), "{seen}");
+        assert!(!seen.contains(&format!("{name} starts")), "{seen}");
     }
     let ended = Event::TaskEnded(TaskResult {
         task_id: orders[0].session.clone(),
@@ -248,7 +245,7 @@ fn a_task_that_waited_for_a_place_is_told_to_begin() {
         screen.on_event(UnixMillis(0), &event);
     }
     let seen = drawn(&mut screen, (120, 40), Some(&state));
-    assert_eq!(seen.matches("explore#2 begins").count(), 1, "{seen}");
+    assert_eq!(seen.matches("explore#2 starts").count(), 1, "{seen}");
 }
 
 #[test]
@@ -269,7 +266,7 @@ fn how_a_task_ended_is_told_by_its_name() {
     };
     screen.on_event(UnixMillis(0), &Event::TaskEnded(ended));
     let seen = drawn(&mut screen, (120, 40), Some(&state));
-    let told = "the task of explore#2 is completed: Two.";
+    let told = "Task of explore#2 completed: Two.";
     assert!(seen.contains(told), "{seen}");
 }
 

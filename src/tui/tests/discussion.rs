@@ -592,7 +592,7 @@ fn a_finding_that_holds_is_not_settled_unnoticed() {
         Some(&state),
     );
     let told = at(&mut screen, &state);
-    assert!(told.contains("the finding holds"), "{told}");
+    assert!(told.contains("discussion confirmed the finding"), "{told}");
 }
 
 #[test]
@@ -679,11 +679,7 @@ fn what_it_came_to_is_told_once_where_other_things_stand_below_its_beginning() {
     screen.on_event(BEGUN, &said);
     screen.on_event(BEGUN, end);
     let seen = drawn(&mut screen, (120, 40), Some(&state));
-    let places = [
-        "how it ended stands below",
-        "meanwhile",
-        "decided by vote: SQLite",
-    ];
+    let places = ["result below", "meanwhile", "decided by vote: SQLite"];
     let places = places.map(|words| {
         seen.find(words)
             .unwrap_or_else(|| panic!("{words}: {seen}"))
@@ -720,7 +716,7 @@ fn what_needs_the_user_is_named_on_the_board_and_no_key_answers_it() {
 fn the_smallest_window_still_says_what_it_came_to() {
     for (state, wanted) in [
         (by_vote(), "decided by vote: SQLite"),
-        (running(), "advocate speaks"),
+        (running(), "advocate is speaking"),
     ] {
         let mut screen = board(&state);
         let seen = drawn(&mut screen, (40, 12), Some(&state));

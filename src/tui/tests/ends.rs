@@ -44,7 +44,7 @@ fn the_end_of_a_run_stays_in_the_stream_while_the_next_one_begins_and_after() {
     let (mut screen, done) = (ended(), done());
     let seen = drawn(&mut screen, SIZE, Some(&done));
     assert!(
-        seen.contains("╭ ✓ done ─") && seen.contains("what changed"),
+        seen.contains("╭ ✓ done ─") && seen.contains("see the diff"),
         "{seen}"
     );
     // Later notices of the run go before its summary.
@@ -54,10 +54,10 @@ fn the_end_of_a_run_stays_in_the_stream_while_the_next_one_begins_and_after() {
         row_of(&seen, "· later than the end") < row_of(&seen, "✓ done"),
         "{seen}"
     );
-    press(&mut screen, Some(&done), &["i", "the next goal"]);
+    press(&mut screen, Some(&done), &["i", "new goal"]);
     let seen = drawn(&mut screen, SIZE, Some(&done));
     assert!(
-        seen.contains("✓ done") && seen.contains("the next goal"),
+        seen.contains("✓ done") && seen.contains("new goal"),
         "{seen}"
     );
     // While the program checks the preconditions, no run is open, and no key acts on one.
@@ -66,7 +66,7 @@ fn the_end_of_a_run_stays_in_the_stream_while_the_next_one_begins_and_after() {
         seen.contains("✓ done") && !seen.contains("Two agents, one goal"),
         "{seen}"
     );
-    assert!(!seen.contains("what changed"), "{seen}");
+    assert!(!seen.contains("see the diff"), "{seen}");
     let mut next = state(Phase::RefineGoal);
     next.run = RunId::new("run_next");
     screen.on_event(NOW, &Event::RunCreated(Box::new(created())));
@@ -77,7 +77,7 @@ fn the_end_of_a_run_stays_in_the_stream_while_the_next_one_begins_and_after() {
         row_of(&seen, "✓ done") < row_of(&seen, "and now the next one"),
         "{seen}"
     );
-    assert!(!seen.contains("what changed"), "{seen}");
+    assert!(!seen.contains("see the diff"), "{seen}");
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_step_that_changed_nothing_is_named_at_the_end() {
     let (mut screen, mut done) = (ended(), done());
     let records = &mut done.execution.as_mut().unwrap().done;
     records[0].outcome = StepOutcome::NoChange;
-    let said = format!("– step {} changed nothing", records[0].n);
+    let said = format!("– Step {} changed nothing", records[0].n);
     let seen = drawn(&mut screen, SIZE, Some(&done));
     assert!(seen.contains(&said), "{seen}");
 }

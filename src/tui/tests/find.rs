@@ -51,7 +51,7 @@ fn the_tab_that_is_open_is_searched_and_esc_goes_back() {
     assert!(line(&mut screen, &state).contains("1 of 1"));
     assert!(drawn(&mut screen, (80, 24), Some(&state)).contains("the sum at last"));
     press(&mut screen, Some(&state), &["zz"]);
-    assert!(line(&mut screen, &state).contains("nothing like it in Plan"));
+    assert!(line(&mut screen, &state).contains("no match in Plan"));
     press(&mut screen, Some(&state), &["<esc>"]);
     let after = drawn(&mut screen, (80, 24), Some(&state));
     // The tab bar has one mark less, because the second pane was seen; below it nothing differs.
@@ -154,7 +154,7 @@ fn what_a_board_covers_is_not_looked_through() {
     press(&mut screen, Some(&state), &["<c-p>", "find", "<enter>"]);
     assert!(screen.search_bar.is_none() && screen.board.is_some());
     let word = screen.toast.unwrap_or_default();
-    assert!(word.contains("does not look through a board"), "{word}");
+    assert!(word.contains("Find does not work on a board"), "{word}");
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn what_is_not_kept_any_more_is_found_a_piece_at_a_time() {
     press(&mut screen, None, &["<c-f>", "zebra"]);
     assert_eq!(
         found(&mut screen),
-        "find: zebra  looking further back … 40 %"
+        "find: zebra  searching further back … 40 %"
     );
     assert_eq!(
         read(&mut screen, &log),
@@ -301,7 +301,7 @@ fn what_has_nothing_is_not_kept_and_esc_ends_the_search() {
     assert_eq!(screen.wanted_scrollback(), None);
     press(&mut screen, None, &["<c-f>", "zebra"]);
     read(&mut screen, &log);
-    assert_eq!(found(&mut screen), "find: zebra  nothing like it in Chat");
+    assert_eq!(found(&mut screen), "find: zebra  no match in Chat");
     assert_eq!(screen.transcript.n_blocks(), 2_000);
     // Chunks without a shorter text cannot match a longer one; other letters start a new search.
     press(&mut screen, None, &["s"]);
@@ -312,7 +312,7 @@ fn what_has_nothing_is_not_kept_and_esc_ends_the_search() {
     assert_eq!(screen.wanted_scrollback(), None);
     assert_eq!(
         found(&mut screen),
-        "find: zebq  nothing like it in what can be read of Chat"
+        "find: zebq  no match in the readable part of Chat"
     );
 }
 
@@ -327,7 +327,7 @@ fn the_log_says_how_much_of_it_is_listed_and_reads_the_rest() {
     press(&mut screen, None, &["4", "<home>"]);
     let seen = drawn(&mut screen, (80, 24), None);
     assert!(
-        seen.contains("the last 1000 of 3214 events; PgUp here reads what came before"),
+        seen.contains("the last 1000 of 3214 events, PgUp here loads earlier ones"),
         "{seen}"
     );
     press(&mut screen, None, &["<pgup>"]);
@@ -344,18 +344,18 @@ fn the_log_says_how_much_of_it_is_listed_and_reads_the_rest() {
         "{seen}"
     );
     press(&mut screen, None, &["<end>", "<c-f>", "zebra"]);
-    assert!(found(&mut screen).contains("looking further back …"));
+    assert!(found(&mut screen).contains("searching further back …"));
     read(&mut screen, &log);
     assert_eq!(found(&mut screen), "find: zebra  1 in the events");
     assert!(drawn(&mut screen, (80, 24), None).contains("a zebra"));
     press(&mut screen, None, &["<esc>", "="]);
     let seen = drawn(&mut screen, (80, 24), None);
     assert!(
-        !seen.contains("None;") && seen.contains("looking further back"),
+        !seen.contains("None. Press") && seen.contains("searching further back"),
         "{seen}"
     );
     read(&mut screen, &log);
-    assert!(drawn(&mut screen, (80, 24), None).contains("None;"));
+    assert!(drawn(&mut screen, (80, 24), None).contains("None. Press"));
 }
 
 #[test]
@@ -479,8 +479,5 @@ fn log_says_what_it_lists_below_and_what_find_looks_through() {
     assert!(seen.contains("% · listed: what agents did · "), "{seen}");
     press(&mut screen, Some(&state), &["<c-f>", "q", "q", "q"]);
     let seen = drawn(&mut screen, (80, 12), Some(&state));
-    assert!(
-        seen.contains("nothing like it in the listed events"),
-        "{seen}"
-    );
+    assert!(seen.contains("no match in the listed events"), "{seen}");
 }

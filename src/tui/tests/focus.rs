@@ -125,7 +125,7 @@ fn a_click_gives_a_pane_the_keys_and_one_pane_alone_offers_no_other() {
     assert_eq!(screen.focused_tab(), TabKind::Chat);
     press(&mut screen, Some(&state), &["<f6>"]);
     let word = screen.toast.clone().unwrap_or_default();
-    assert!(word.contains("there is one pane here"), "{word}");
+    assert!(word.contains("too narrow for a second pane"), "{word}");
     press(&mut screen, Some(&state), &["<c-p>", "other pane"]);
     let palette = drawn(&mut screen, (100, 30), Some(&state));
     assert!(!palette.contains("/other-pane"), "{palette}");
@@ -176,7 +176,7 @@ fn a_capital_g_goes_to_the_end_where_something_is_read_and_releases_nothing() {
     let mut screen = not_writing();
     assert_eq!(press(&mut screen, Some(&state), &["2", "G"]), []);
     let word = screen.toast.clone().unwrap_or_default();
-    assert!(word.contains("a capital G goes to the end here"), "{word}");
+    assert!(word.contains("Capital G goes to the end here"), "{word}");
     assert_eq!(
         press(&mut screen, Some(&state), &["g"]),
         [Action::Event(Event::TurnSendConfirmed)]
@@ -236,7 +236,7 @@ fn the_end_of_a_run_calls_whoever_looks_elsewhere() {
         .alert
         .as_ref()
         .map(|(_, text)| text.as_str());
-    assert_eq!(called, Some("the run is over: DONE"));
+    assert_eq!(called, Some("Run finished: Done"));
 }
 
 #[test]
@@ -295,7 +295,7 @@ fn a_diff_is_copied_and_everything_is_drawn_anew() {
     press(&mut screen, Some(&state), &["d"]);
     assert_eq!(press(&mut screen, Some(&state), &["<c-y>"]), []);
     let word = screen.toast.clone().unwrap_or_default();
-    assert!(word.contains("no diff here"), "{word}");
+    assert!(word.contains("No diff here"), "{word}");
     let text = "diff --git a/x b/x\n@@ -1,1 +1,1 @@\n-a\n+b";
     let patch = UnifiedDiff::parse(text);
     screen.on_diff(

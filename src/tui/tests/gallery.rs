@@ -279,7 +279,7 @@ fn no_choice_is_lost_in_such_texts() {
 #[test]
 fn what_one_decides_by_is_seen_beside_a_long_text() {
     for (name, words) in [
-        ("settle", ["settled, it is dropped", "leave it open"]),
+        ("settle", ["The finding is dropped", "Leave it open"]),
         ("question arbitration", ["1. [blocking] ", "2. [minor] "]),
         ("quit", ["explore#1: ", "explore#2: "]),
         ("discuss", ["who    ", "how    "]),
@@ -313,7 +313,7 @@ fn a_plan_that_is_none_says_why_before_what_changed() {
     });
     let seen = drawn(&mut screen, (40, 20), Some(&state));
     assert!(seen.contains("step 1 appears twice in the plan"), "{seen}");
-    assert!(!seen.contains("accept it as it is"), "{seen}");
+    assert!(!seen.contains("Accept it as it is"), "{seen}");
 }
 
 #[expect(

@@ -95,7 +95,7 @@ fn a_proposed_text_is_put_behind_nothing_and_goes_when_it_is_left() {
     let mut screen = screen();
     screen.composer.set_text("fix the te");
     screen.composer_focus = ComposerFocus::Unfocused;
-    let word = "! send or remove what you have written first";
+    let word = "! Send or delete your text first.";
     check_on(&mut screen, Some(&state), &["r", "o"], word);
     assert_eq!(screen.composer.text(), "fix the te");
     assert_eq!((screen.draft, screen.own_dialog.is_some()), (None, true));
@@ -123,7 +123,7 @@ fn a_text_about_a_call_is_not_taken_for_another_call() {
         &mut screen,
         Some(&other),
         &["<enter>"],
-        "! nobody takes this text now: the call that it was about no longer waits",
+        "! You cannot send this now: that request is no longer pending",
     );
 }
 
@@ -155,7 +155,7 @@ fn a_key_in_the_air_releases_no_turn_and_changes_no_gate() {
     check_on(&mut screen, None, &["<left>"], "");
     screen.on_time(at(0));
     let deaf = super::world::drawn(&mut screen, (80, 24), Some(&gated));
-    assert!(deaf.contains("a moment, to read it"), "{deaf}");
+    assert!(deaf.contains("wait a moment, so you can read it"), "{deaf}");
     assert_eq!(
         screen.guard_remaining(),
         Some(std::time::Duration::from_millis(100))
@@ -224,11 +224,7 @@ fn modes_are_gone_through_by_a_key_and_yolo_is_asked_for_by_name() {
         &["y"],
         "Event(ModeChanged { mode: Yolo })",
     );
-    check(
-        None,
-        &["<s-tab>"],
-        "! there is no run yet: write the goal first",
-    );
+    check(None, &["<s-tab>"], "! No run yet. Write the goal first.");
 }
 
 #[test]
@@ -253,7 +249,7 @@ fn gate_stop_and_interrupt_have_their_keys() {
         &["A"],
         "Event(GateChanged { gate: Auto })",
     );
-    check(Some(&reviewing), &["p"], "! the gate is manual already");
+    check(Some(&reviewing), &["p"], "! Already in Manual.");
     check(Some(&reviewing), &["x"], "Event(InterruptRequested)");
     check(Some(&reviewing), &["S"], "");
     check(Some(&reviewing), &["S", "<enter>"], "");
@@ -272,7 +268,7 @@ fn gate_stop_and_interrupt_have_their_keys() {
     check(
         Some(&executing),
         &["u"],
-        "! a turn is running: let it end or interrupt it (X), then undo",
+        "! a turn is running: wait or interrupt it (X), then undo",
     );
 }
 
@@ -356,7 +352,7 @@ fn what_is_typed_behind_a_key_that_opened_no_composer_decides_nothing() {
     assert!(screen.own_dialog.is_none() && screen.composer_focus == ComposerFocus::Unfocused);
     let seen = drawn(&mut screen, (80, 24), Some(&execute));
     assert!(
-        seen.contains("no discussion of this run is over yet"),
+        seen.contains("No discussion of this run has finished yet."),
         "{seen}"
     );
     screen.on_time(at(1_300));
@@ -387,7 +383,7 @@ fn dialogs_take_texts() {
     check(
         Some(&cap),
         &["m", "x", "<enter>"],
-        "! write a number from 1 to 1000",
+        "! Write a number from 1 to 1000.",
     );
     check(
         Some(&cap),
@@ -450,7 +446,7 @@ fn texts_go_to_whoever_takes_them() {
         &mut unknown,
         Some(&reviewing),
         &["/aprove", "<esc>", "<enter>"],
-        "! /aprove is no command; did you mean /approve? /help lists all",
+        "! /aprove is not a command. Did you mean /approve? /help lists all.",
     );
     assert_eq!(unknown.composer.text(), "/aprove");
 }
@@ -475,7 +471,7 @@ fn what_nobody_can_take_now_goes_with_the_next_turn() {
     let word = serde_json::json!({ "text": "please use awk" });
     said.kept = vec![serde_json::from_value(word).unwrap()];
     let seen = drawn(&mut super::pictures::not_writing(), (120, 40), Some(&said));
-    assert!(seen.contains("you say: please use awk"), "{seen}");
+    assert!(seen.contains("You say: please use awk"), "{seen}");
 }
 
 #[test]
@@ -493,15 +489,7 @@ fn the_goal_is_confirmed_as_it_stands() {
 fn a_dialogs_letter_never_means_another_thing_outside_of_it() {
     // Some letters mean the same inside and outside on purpose: go, view, auto, edit, diff, write. Where a
     // run of the history is resumed, no run asks a question.
-    let same = [
-        "go",
-        "view",
-        "auto",
-        "edit",
-        "diff",
-        "write",
-        "take up again",
-    ];
+    let same = ["go", "view", "auto", "edit", "diff", "write", "resume"];
     for (phase, kind) in questions() {
         let state = asking(phase, kind);
         let name = state.awaiting.as_ref().map(|q: &_| q.kind.name()).unwrap();
@@ -631,7 +619,7 @@ fn a_view_says_that_the_run_behind_it_waits_and_goes_there() {
     let past = state(Phase::Done);
     let mut own = screen();
     let mut view = screen();
-    let word = "your run waits for you";
+    let word = "Your run is waiting for you";
     let size = (80, 24);
     view.on_covered_screen_status(own.update_covered_status(Some(&works)));
     let seen = drawn(&mut view, size, Some(&past));
@@ -674,7 +662,7 @@ fn an_unfinished_run_of_the_history_is_taken_up_again_from_the_list_and_from_its
     let several = [left, left, over];
     check_on(&mut listed(&several), None, &["r", "2", "y"], back);
     check_on(&mut listed(&several), None, &["2"], "OpenRun(\"two\")");
-    let none = "! Esc goes back first: this key is not for the open list";
+    let none = "! This key does not work in the list. Press Esc first.";
     check_on(&mut listed(&[over, over]), None, &["r"], none);
     let looked_at = |again| {
         Screen::new(ScreenSettings {
@@ -689,7 +677,7 @@ fn an_unfinished_run_of_the_history_is_taken_up_again_from_the_list_and_from_its
     };
     let reviewing = state(Phase::Review);
     let mut open = looked_at(Some(run("two", left)));
-    assert!(drawn(&mut open, (80, 24), Some(&reviewing)).contains("R take up again"));
+    assert!(drawn(&mut open, (80, 24), Some(&reviewing)).contains("R resume"));
     check_on(&mut open, Some(&reviewing), &["r", "<esc>"], "");
     check_on(&mut open, Some(&reviewing), &["r", "y"], back);
     let mut open = looked_at(None);
@@ -704,7 +692,7 @@ fn an_unfinished_run_of_the_history_is_taken_up_again_from_the_list_and_from_its
 #[test]
 fn a_run_is_written_down_by_key_and_command_also_where_it_is_only_looked_at() {
     let done = state(Phase::Done);
-    let word = "! writing the page …";
+    let word = "! Writing the page …";
     let exported = |form: &str| format!("ExportRun({form}); {word}");
     check(Some(&done), &["<c-s>"], &exported("Html"));
     for (typed, form) in [
@@ -726,7 +714,7 @@ fn a_run_is_written_down_by_key_and_command_also_where_it_is_only_looked_at() {
         &["/export pdf", "<enter>"],
         wrong,
     );
-    let none = "! there is no run yet that could be written down; /history lists those before";
+    let none = "! No run to export yet. /history lists earlier runs.";
     check(None, &["<c-s>"], none);
 }
 
@@ -781,10 +769,10 @@ fn shift_tab_goes_through_the_modes_but_yolo_wherever_one_is() {
             state.mode = *mode;
             told.push(mode.name());
             let seen = drawn(&mut screen, (120, 30), Some(&state));
-            let shown = format!("mode {}", mode.name());
+            let shown = format!("· {}", mode.label());
             let is_unusual = *mode != Mode::Default;
             assert!(
-                seen.contains(&shown) || is_unusual && seen.contains(mode.name()),
+                seen.contains(&shown) || is_unusual && seen.contains(mode.label()),
                 "{seen}"
             );
         }
@@ -808,7 +796,7 @@ fn code_is_copied_block_by_block_from_the_last_one_up() {
         };
         screen.on_event(NOW, &Event::Agent { turn, role, news });
     };
-    let none = "! there is no code in it: point at a block that has some";
+    let none = "! No code here. Select a block with code.";
     check_on(&mut screen, Some(&state), &["<a-y>"], none);
     says(
         &mut screen,
@@ -817,7 +805,7 @@ fn code_is_copied_block_by_block_from_the_last_one_up() {
     says(&mut screen, "```py\nsum([])\n```\n");
     says(&mut screen, "and no code");
     let mut check = |code: &str, told: &str| {
-        let toast = format!("! sent to the clipboard: {told}");
+        let toast = format!("! Copied: {told}");
         let wanted = format!("Copy({code:?}); {toast}");
         check_on(&mut screen, Some(&state), &["<a-y>"], &wanted);
     };
@@ -829,7 +817,7 @@ fn code_is_copied_block_by_block_from_the_last_one_up() {
     check("sum([])\n", &from_the_last(1, "1 line"));
     // A selected block has its own code.
     press(&mut screen, Some(&state), &[",", ","]);
-    let one = "Copy(\"sum([])\\n\"); ! sent to the clipboard: 1 line of code";
+    let one = "Copy(\"sum([])\\n\"); ! Copied: 1 line of code";
     check_on(&mut screen, Some(&state), &["<a-y>"], one);
 }
 

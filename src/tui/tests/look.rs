@@ -56,7 +56,7 @@ fn another_key_does_it_and_footer_help_and_palette_show_that_one() {
     let seen = drawn(&mut screen, (120, 40), Some(&state));
     let row = seen
         .lines()
-        .find(|line| line.contains("let turns follow each other"));
+        .find(|line| line.contains("send turns without asking"));
     assert!(row.is_some_and(|row| row.contains(" W│")), "{seen}");
 }
 
@@ -142,7 +142,7 @@ fn a_theme_is_shown_while_the_palette_points_at_it_and_stays_once_it_is_taken() 
     );
     assert_eq!(screen.theme().name(), "gruvbox");
     assert!(screen.palette.is_none());
-    assert_eq!(screen.toast.as_deref(), Some("theme gruvbox"));
+    assert_eq!(screen.toast.as_deref(), Some("Theme gruvbox"));
     press(
         &mut screen,
         None,
@@ -208,7 +208,7 @@ fn the_mouse_is_left_and_taken_by_a_key() {
     let key = KeyEvent::new(KeyCode::F(3), KeyModifiers::NONE);
     screen.on_key(key, None);
     assert_eq!(screen.mouse_capture(), MouseCapture::Left);
-    assert!(drawn(&mut screen, (120, 40), None).contains("F3 changes it"));
+    assert!(drawn(&mut screen, (120, 40), None).contains("F3 switches back"));
     screen.on_key(key, None);
     assert_eq!(screen.mouse_capture(), MouseCapture::Taken);
 }
@@ -308,14 +308,14 @@ fn the_palette_lists_by_what_it_is_about_and_by_nothing_else_once_something_is_t
     press(&mut screen, Some(&state), &["<c-p>"]);
     let rows = palette_rows(&mut screen, &state);
     let headings: Vec<&String> = rows.iter().filter(|row| row.starts_with("──")).collect();
-    assert_eq!(headings, ["── in Plan", "── the run"], "{rows:#?}");
+    assert_eq!(headings, ["── in Plan", "── The run"], "{rows:#?}");
     assert!(rows[2].starts_with("▸ /previous-block"), "{rows:#?}");
     press(&mut screen, Some(&state), &["interrupt"]);
     let rows = palette_rows(&mut screen, &state);
     assert!(!rows.iter().any(|row| row.starts_with("──")), "{rows:#?}");
     press(&mut screen, Some(&state), &["<enter>", "<c-p>"]);
     let rows = palette_rows(&mut screen, &state);
-    assert_eq!(rows[1], "── used last");
+    assert_eq!(rows[1], "── Recently used");
     assert!(rows[2].contains("/interrupt"), "{rows:#?}");
     assert_eq!(rows[3], "── in Plan");
     // It is listed only once.
@@ -327,10 +327,10 @@ fn the_palette_lists_by_what_it_is_about_and_by_nothing_else_once_something_is_t
 fn what_cannot_be_done_now_is_listed_last_of_its_kind_and_says_why() {
     let state = running(Phase::Review, TurnPurpose::Review);
     let mut screen = with(&[]);
-    press(&mut screen, Some(&state), &["<c-p>", "allow the agent's"]);
+    press(&mut screen, Some(&state), &["<c-p>", "allow the waiting"]);
     let rows = palette_rows(&mut screen, &state);
     let row = rows.iter().find(|row| row.contains("/allow"));
-    let why = "not now, no call waits for you · allow the agent's call";
+    let why = "not now, no request is waiting for you · Allow the waiting request";
     assert!(row.is_some_and(|row| row.contains(why)), "{rows:#?}");
 }
 
@@ -347,16 +347,16 @@ fn the_help_begins_with_what_is_about_the_tab_and_names_every_command_once() {
         .collect();
     let wanted = [
         "in Comments",
-        "the screen",
-        "the run",
-        "what waits for you",
-        "plan, review and changes",
-        "tasks and discussions",
-        "moving",
-        "the view",
-        "writing and copying",
-        "the program",
-        "where other keys work",
+        "The screen",
+        "The run",
+        "What waits for you",
+        "Plan, review and changes",
+        "Tasks and discussions",
+        "Moving",
+        "The view",
+        "Writing and copying",
+        "The program",
+        "Where other keys work",
     ];
     assert_eq!(headings, wanted, "{seen}");
     for binding in BINDINGS {
@@ -463,7 +463,7 @@ fn whoever_drags_is_told_once_how_text_is_selected() {
         modifiers: KeyModifiers::NONE,
     };
     screen.on_mouse(drag, None);
-    assert!(drawn(&mut screen, (120, 40), None).contains("hold Shift while you drag"));
+    assert!(drawn(&mut screen, (120, 40), None).contains("Hold Shift and drag"));
     press(&mut screen, None, &["<esc>"]);
     screen.on_mouse(drag, None);
     assert!(!drawn(&mut screen, (120, 40), None).contains("hold Shift"));
@@ -483,7 +483,7 @@ fn what_the_first_page_names_already_is_not_said_twice() {
     screen.on_start_error("codex is not on PATH\nhint: install it");
     let seen = drawn(&mut screen, (120, 40), None);
     assert_eq!(seen.matches("install it").count(), 1, "{seen}");
-    assert!(seen.contains("not yet, do first what stands above: codex is not on PATH"));
+    assert!(seen.contains("First fix this (see above): codex is not on PATH"));
     screen.on_start_error("no space left on the disk\nhint: make room");
     assert!(drawn(&mut screen, (120, 40), None).contains("hint: make room"));
 }
@@ -509,7 +509,7 @@ fn what_stops_a_run_is_seen_however_few_rows_there_are() {
     let names = ["✗ codex is not", "✗ claude is not", "✗ git knows no name"];
     let low = drawn(&mut screen, (40, 12), None);
     assert!(names.iter().all(|name| low.contains(name)), "{low}");
-    screen.on_notice("looking whether the agents are there …");
+    screen.on_notice("Checking the agents …");
     screen.on_start_error(
         "codex is not on PATH, claude is not on PATH, git knows no name for commits",
     );
@@ -524,7 +524,7 @@ fn what_stops_a_run_is_seen_however_few_rows_there_are() {
 #[test]
 fn a_word_takes_the_rows_that_it_needs() {
     let mut screen = with(&[]);
-    let word = "a paste of 2.0 MB was not taken: it does not fit, 256 KB are the most; put it in a file and name that with @";
+    let word = "Paste of 2.0 MB dropped: it does not fit. The limit is 256 KB. Put it in a file and name that with @.";
     let keys = drawn(&mut screen, (80, 24), None);
     screen.show_toast(word);
     for (size, n_rows) in [((120, 40), 1), ((80, 24), 2), ((40, 20), 3), ((40, 12), 3)] {

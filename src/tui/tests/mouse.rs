@@ -430,11 +430,11 @@ fn keys_that_a_word_names_are_clicked_and_those_that_an_agent_names_are_not() {
         hints.map(|(_, key)| key.label()).collect::<Vec<_>>()
     };
     assert_eq!(names(&screen), ["Esc"]);
-    screen.show_toast("sent to the clipboard: · Y allows it");
+    screen.show_toast("Copied: · Y allows it");
     drawn(&mut screen, SIZE, None);
     assert_eq!(names(&screen), [""; 0]);
     // The same word in another toast is plain text, not a clickable key.
-    screen.show_toast("F3 changes it");
+    screen.show_toast("F3 switches back");
     drawn(&mut screen, SIZE, None);
     assert_eq!(names(&screen), [""; 0]);
 }

@@ -24,7 +24,7 @@ fn the_comparison_takes_notes_on_its_lines_and_is_left_by_esc() {
     press(&mut screen, Some(&state), &["2", "="]);
     let seen = drawn(&mut screen, (120, 40), Some(&state));
     assert!(
-        seen.contains("= back  \\ other form  , . point  ; note  + rewrite"),
+        seen.contains("= back  \\ other form  , . select  ; note  + rewrite"),
         "{seen}"
     );
     // Without a selection, it refers to the first visible line, and no letter is a choice of the dialog.
@@ -85,10 +85,7 @@ fn a_line_below_a_step_stands_at_its_text() {
 fn where_nothing_can_be_pointed_at_a_key_says_so_and_stays() {
     let state = state(Phase::WritePlan);
     let mut screen = Screen::new(settings());
-    for (tab, why) in [
-        ("2", "there is no plan yet"),
-        ("3", "there is no finding yet"),
-    ] {
+    for (tab, why) in [("2", "No plan to select"), ("3", "No findings to select")] {
         press(&mut screen, Some(&state), &["<esc>", tab, "."]);
         let seen = drawn(&mut screen, (80, 24), Some(&state));
         assert!(seen.contains(why), "{seen}");
@@ -106,7 +103,7 @@ fn a_step_that_is_not_there_has_no_diff_and_what_runs_is_not_resumed() {
     );
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(
-        seen.contains("step 99 has changed nothing; those that have: "),
+        seen.contains("Step 99 changed nothing. Steps with changes: "),
         "{seen}"
     );
     assert!(screen.diff_view.is_none());
@@ -116,7 +113,7 @@ fn a_step_that_is_not_there_has_no_diff_and_what_runs_is_not_resumed() {
         []
     );
     let seen = drawn(&mut screen, (80, 24), Some(&state));
-    assert!(seen.contains("a run is under way; cancel it"), "{seen}");
+    assert!(seen.contains("A run is open. Cancel it"), "{seen}");
 }
 
 #[test]
@@ -135,13 +132,13 @@ fn commands_that_have_nothing_to_do_are_offered_last_and_far_names_are_not_guess
     press(&mut screen, Some(&state), &["/zzz", "<enter>"]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(
-        seen.contains("/zzz is no command; /help lists all"),
+        seen.contains("/zzz is not a command. /help lists all."),
         "{seen}"
     );
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["/interupt x", "<enter>"]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
-    assert!(seen.contains("did you mean /interrupt?"), "{seen}");
+    assert!(seen.contains("Did you mean /interrupt?"), "{seen}");
 }
 
 /// A run with a long history: reviewed twice, idle for hours, at its second step.
@@ -195,7 +192,7 @@ fn a_line_of_the_plan_says_what_it_says_and_a_plan_that_is_none_says_why() {
     let ticked = "# Goal\n\n1. [x] write sum\n2. [ ] test sum\n";
     state.plan.as_mut().unwrap().plan = crate::domain::plan::parse(ticked).unwrap();
     let by_hand = seen(&state, ticked);
-    assert!(by_hand.contains("✗ step 1 is ticked by hand"), "{by_hand}");
+    assert!(by_hand.contains("✗ step 1 was ticked by hand"), "{by_hand}");
 }
 
 #[test]
@@ -274,14 +271,14 @@ fn the_plan_is_compared_with_earlier_versions_word_by_word() {
     press(&mut screen, Some(&state), &["[", "\\"]);
     check("plan_compared_sides", &mut screen, Some(&state));
     let shown = drawn(&mut screen, (120, 40), Some(&state));
-    assert!(shown.contains("since iteration 1"), "{shown}");
+    assert!(shown.contains("since review 1"), "{shown}");
     press(&mut screen, Some(&state), &["]", "="]);
     let shown = drawn(&mut screen, (120, 40), Some(&state));
     assert!(!shown.contains("since iteration"), "{shown}");
     let mut none = Screen::new(settings());
     press(&mut none, Some(&state), &["<esc>", "2", "="]);
     let shown = drawn(&mut none, (80, 24), Some(&state));
-    assert!(shown.contains("no earlier version to compare"), "{shown}");
+    assert!(shown.contains("No earlier version of the plan"), "{shown}");
 }
 
 fn reviewing() -> RunState {
@@ -310,7 +307,7 @@ fn what_happens_in_the_chat_is_told_for_a_moment_to_whoever_looks_at_another_tab
     );
     press(&mut screen, Some(&state), &["3"]);
     assert!(
-        row(&mut screen).ends_with("✓ step 1 is done · 1 opens Chat"),
+        row(&mut screen).ends_with("✓ Step 1 done · 1 opens Chat"),
         "{}",
         row(&mut screen)
     );
@@ -415,7 +412,7 @@ fn no_note_is_made_while_steps_run_or_on_a_screen_that_only_looks() {
     let mut screen = not_writing();
     assert_eq!(press(&mut screen, Some(&state), &["2", ".", ";"]), []);
     let shown = drawn(&mut screen, (120, 40), Some(&state));
-    assert!(shown.contains("the plan is being executed"), "{shown}");
+    assert!(shown.contains("the plan is running"), "{shown}");
 }
 
 #[test]
@@ -564,7 +561,7 @@ fn the_log_lists_events_by_kind_and_letters_and_shows_all_of_the_one_pointed_at(
     press(&mut screen, Some(&state), &["<esc>", "<esc>", "="]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(
-        seen.contains("listed: what you did") && !seen.contains("works on step 2: begins"),
+        seen.contains("listed: what you did") && !seen.contains("works on step 2: starts"),
         "{seen}"
     );
     press(&mut screen, Some(&state), &["=", "=", "="]);
@@ -576,12 +573,12 @@ fn the_log_lists_events_by_kind_and_letters_and_shows_all_of_the_one_pointed_at(
     press(&mut screen, Some(&state), &["=", "<c-f>", "step 2"]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(
-        seen.contains("works on step 2: begins") && !seen.contains("the goal:"),
+        seen.contains("works on step 2: starts") && !seen.contains("the goal:"),
         "{seen}"
     );
     press(&mut screen, Some(&state), &["zzz"]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
-    assert!(seen.contains("None; = lists others."), "{seen}");
+    assert!(seen.contains("None. Press = for others."), "{seen}");
     press(&mut screen, Some(&state), &["<esc>"]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(seen.contains("the goal:"), "{seen}");
@@ -594,8 +591,8 @@ fn a_finished_run_is_read_in_all_tabs_without_a_way_to_change_it() {
     state.running = None;
     let mut screen = Screen::new(crate::tui::ScreenSettings {
         read_only: Some(crate::tui::ReadOnlyStatus {
-            badge: "a run of the history".to_owned(),
-            reason: "this run lies in the history; Esc goes back".to_owned(),
+            badge: "from the history".to_owned(),
+            reason: "This run is in the history; Esc goes back".to_owned(),
             owner_activity: crate::tui::OwnerActivity::Idle,
             resumable_run: None,
         }),
@@ -606,7 +603,7 @@ fn a_finished_run_is_read_in_all_tabs_without_a_way_to_change_it() {
     let keys = ["2", ".", ";", "="];
     assert_eq!(press(&mut screen, Some(&state), &keys), []);
     let seen = drawn(&mut screen, (120, 40), Some(&state));
-    assert!(seen.contains("since iteration 2"), "{seen}");
+    assert!(seen.contains("since review 2"), "{seen}");
     assert_eq!(
         press(&mut screen, Some(&state), &["=", "3", ".", ">", "5"]),
         []
@@ -626,7 +623,7 @@ fn in_a_low_window_one_row_stands_for_the_reviews_and_findings_have_room() {
         let mut screen = not_writing();
         super::world::press_at(&mut screen, size, Some(&state), &["3"]);
         let seen = drawn(&mut screen, size, Some(&state));
-        assert!(seen.contains("▸ 2 reviews, the last: "), "{seen}");
+        assert!(seen.contains("▸ 2 reviews, latest: "), "{seen}");
         assert!(!seen.contains("review 1  "), "{seen}");
         assert!(seen.contains("1. [blocking]"), "{seen}");
         // It opens and folds by a key; a search finds matches in it.

@@ -114,7 +114,7 @@ fn a_start_says_what_is_missing_and_what_was_done_before() {
     check("welcome", &mut screen, None);
     let low = drawn(&mut screen, (80, 24), None);
     assert!(low.contains("Recent runs"), "{low}");
-    screen.on_notice("looking whether the agents are there …");
+    screen.on_notice("Checking the agents …");
     insta::assert_snapshot!("welcome_notice", drawn(&mut screen, (80, 24), None));
 }
 
@@ -146,8 +146,8 @@ fn dialogs_say_what_waits_and_what_enter_does() {
 fn looking(elsewhere: OwnerActivity) -> Screen {
     Screen::new(crate::tui::ScreenSettings {
         read_only: Some(ReadOnlyStatus {
-            badge: "process 4711 works here".to_owned(),
-            reason: "process 4711 works here; go on there".to_owned(),
+            badge: "process 4711 is running it".to_owned(),
+            reason: "process 4711 is running it; go on there".to_owned(),
             owner_activity: elsewhere,
             resumable_run: None,
         }),

@@ -21,7 +21,7 @@ thread_local! {
 
 /// Dialogs that only a bug could show, by a part of their line, with the reason.
 const UNREACHED: &[(&str, &str)] = &[(
-    "ChoiceDialog::new(question_dialog_id(id), \"the run waits\")",
+    "ChoiceDialog::new(question_dialog_id(id), \"The run waits\")",
     "a question of another kind, which whoever calls it rules out",
 )];
 

@@ -124,7 +124,7 @@ fn the_time_of_who_works_is_seen_at_every_width() {
                 let seen = drawn(&mut screen(), (columns, 12), Some(&state));
                 let seen = seen.lines().take(3).collect::<Vec<&str>>().join("\n");
                 let word = if mode == Mode::AutoEdit {
-                    "auto-edit"
+                    "Auto-edit"
                 } else {
                     ""
                 };
@@ -153,11 +153,11 @@ fn a_call_says_why_it_is_asked_then_what_is_asked_then_what_can_be_said() {
     for size in [(200, 50), (100, 30), (40, 24)] {
         let seen = drawn(&mut screen, size, Some(&state));
         let wanted = [
-            " asks: ",
-            "asked because it leaves the",
-            "why, as the agent says",
+            "Allow ",
+            "You are asked because it leaves the",
+            "Reason given",
             "npm install left-pad",
-            "allow it this once",
+            "Allow once",
         ];
         let from = seen.find(wanted[0]).unwrap();
         let places = wanted.map(|text| seen[from..].find(text));
@@ -179,7 +179,7 @@ fn what_the_header_counts_is_named_at_every_width() {
     use crate::domain::phase::Phase;
     use crate::domain::turn::TurnPurpose;
     let runs = [
-        (Phase::Review, TurnPurpose::Review, "iter"),
+        (Phase::Review, TurnPurpose::Review, "review"),
         (Phase::Execute, TurnPurpose::Step { n: 2 }, "step"),
     ];
     for (phase, purpose, name) in runs {
@@ -220,7 +220,7 @@ fn what_each_role_used_is_told_where_there_is_room_and_less_of_it_elsewhere() {
         let used = row.trim().rsplit("  ").next();
         used.unwrap_or_default().to_owned()
     };
-    let works = "reviewer (claude) reviews the plan 0:42";
+    let works = "Reviewer (claude) is reviewing the plan 0:42";
     let mut forms: Vec<String> = (100..=200).map(told).collect();
     forms.dedup();
     let wanted = [

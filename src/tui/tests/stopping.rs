@@ -62,8 +62,8 @@ fn what_asks_whether_to_stop_stays_when_the_run_moves_on() {
     let stopped = [Action::Event(Event::RunStopped)];
     let cancelled = [Action::Event(Event::RunCancelled)];
     for (keys, title, wanted) in [
-        (&["s"][..], "stop, back to the goal?", &stopped),
-        (&["/cancel", "<enter>"], "cancel the run?", &cancelled),
+        (&["s"][..], "Stop, back to the goal?", &stopped),
+        (&["/cancel", "<enter>"], "Cancel the run?", &cancelled),
     ] {
         let mut screen = opened(&writes, keys);
         for event in moves_on() {
@@ -72,7 +72,7 @@ fn what_asks_whether_to_stop_stays_when_the_run_moves_on() {
         let next = held(Phase::Review);
         let seen = drawn(&mut screen, SIZE, Some(&next));
         assert!(seen.contains(title), "{seen}");
-        assert!(seen.contains("No turn runs now."), "{seen}");
+        assert!(seen.contains("No turn is running."), "{seen}");
         // The Enter that means "no, back" sends no turn.
         let gated = asking(
             Phase::Review,
@@ -98,10 +98,10 @@ fn what_comes_by_itself_waits_behind_it() {
     let mut screen = opened(&executing, &["s"]);
     screen.on_undo_previews(&[offer(UndoDirection::Undo { step: 2 })], Phase::Execute);
     let seen = drawn(&mut screen, SIZE, Some(&executing));
-    assert!(seen.contains("stop the execution?"), "{seen}");
+    assert!(seen.contains("Stop running the plan?"), "{seen}");
     assert_eq!(press(&mut screen, Some(&executing), &["<esc>"]), []);
     let seen = drawn(&mut screen, SIZE, Some(&executing));
-    assert!(!seen.contains("stop the execution?"), "{seen}");
+    assert!(!seen.contains("Stop running the plan?"), "{seen}");
     assert!(seen.contains("undo"), "{seen}");
     assert_eq!(screen.turn_hold(), TurnHold::Free);
 }
@@ -113,7 +113,7 @@ fn it_offers_no_stop_where_nothing_is_left_to_stop() {
         let mut screen = opened(&writes, keys);
         let done = state(Phase::Done);
         let seen = drawn(&mut screen, SIZE, Some(&done));
-        assert!(seen.contains("nothing left to stop"), "{seen}");
+        assert!(seen.contains("Nothing left to stop"), "{seen}");
         assert_eq!(press(&mut screen, Some(&done), &["y"]), []);
         assert_eq!(press(&mut screen, Some(&done), &["<enter>"]), []);
         assert!(screen.own_dialog.is_none());
@@ -152,6 +152,6 @@ fn leaving_is_asked_until_it_is_answered() {
         screen.on_event(NOW, &event);
     }
     let seen = drawn(&mut screen, SIZE, Some(&held(Phase::Review)));
-    assert!(seen.contains("has come to its end meanwhile"), "{seen}");
+    assert!(seen.contains("Everything has finished meanwhile"), "{seen}");
     assert_eq!(screen.turn_hold(), TurnHold::Held);
 }

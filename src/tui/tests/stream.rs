@@ -68,12 +68,12 @@ fn tests_that_failed_open_to_what_they_said() {
     let mut screen = not_writing();
     let failed = tests_ran(TestOutcome::Failed, "ok 1\nnot ok 2 空\n");
     let seen = told(&mut screen, &[failed]);
-    let folded = "▸ ✗ step 2: tests failed (exit 1)\n     not ok 2 空";
+    let folded = "▸ ✗ Step 2: tests failed (exit 1)\n     not ok 2 空";
     assert!(seen.contains(folded), "{seen}");
     press(&mut screen, Some(&state(Phase::Execute)), &[",", " "]);
     let seen = told(&mut screen, &[]);
     for line in [
-        "▾ ✗ step 2: tests failed (exit 1)",
+        "▾ ✗ Step 2: tests failed (exit 1)",
         "  │ $ sh tests/run.sh  1.2 s",
         "  │ ok 1",
         "  │ not ok 2 空",
@@ -98,7 +98,7 @@ fn a_step_that_is_done_opens_to_what_its_tests_said() {
         },
     ];
     let seen = told(&mut screen, &events);
-    let line = "▸ ✓ step 2 is done · tests passed · commit 0e78f21f test sum";
+    let line = "▸ ✓ Step 2 done · tests passed · 0e78f21f test sum";
     assert!(seen.contains(line) && !seen.contains("ok 1"), "{seen}");
     press(&mut screen, Some(&state(Phase::Execute)), &[",", " "]);
     let seen = told(&mut screen, &[]);
@@ -167,10 +167,10 @@ fn what_failed_is_not_told_once_more_as_a_question() {
         &mut not_writing(),
         &[failed.clone(), asked("tests failed (exit 1)")],
     );
-    assert_eq!(seen.matches("step 2: tests failed").count(), 1, "{seen}");
+    assert_eq!(seen.matches("Step 2: tests failed").count(), 1, "{seen}");
     // A different text is shown as well.
     let seen = told(&mut not_writing(), &[failed, asked("they hang")]);
-    assert!(seen.contains("? step 2: they hang"), "{seen}");
+    assert!(seen.contains("? Step 2: they hang"), "{seen}");
 }
 
 #[test]
@@ -199,9 +199,9 @@ fn what_the_user_interrupted_is_not_told_as_done_or_failed() {
     ];
     let seen = told(&mut screen, &events);
     for line in [
-        "■ $ npm test  not run: you interrupted the turn",
+        "■ $ npm test  Not run: you interrupted the turn",
         "■ $ ls  ended with its turn",
-        "· the turn was interrupted",
+        "· Turn interrupted",
     ] {
         assert!(seen.contains(line), "{line}\n{seen}");
     }
@@ -236,7 +236,7 @@ fn the_gate_is_called_manual_when_it_is_and_by_itself() {
     ] {
         let mut screen = not_writing();
         let seen = told(&mut screen, &events);
-        let is_told = seen.contains("the gate is manual now");
+        let is_told = seen.contains("Now in Manual");
         assert_eq!(is_told, wanted, "{events:?}\n{seen}");
     }
 }
@@ -268,7 +268,7 @@ fn what_is_told_again_with_nothing_between_is_told_once() {
         question(2),
     ];
     let seen = told(&mut screen, &events);
-    assert_eq!(seen.matches("the run goes on").count(), 1, "{seen}");
+    assert_eq!(seen.matches("Run resumed").count(), 1, "{seen}");
     let asked = "? plan.md was edited while";
     assert_eq!(seen.matches(asked).count(), 1, "{seen}");
     let text = agent(AgentActivity::Text {
@@ -286,7 +286,7 @@ fn that_the_user_kept_a_text_is_no_failure_of_the_turn() {
     };
     let seen = told(&mut not_writing(), &[kept]);
     assert!(
-        seen.contains("· your text stays; the turn goes again"),
+        seen.contains("· Your text stays. The turn is repeated"),
         "{seen}"
     );
     assert!(!seen.contains("no document"), "{seen}");
@@ -334,7 +334,7 @@ fn what_brought_no_document_is_answered_and_tried_again() {
     press(&mut screen, Some(&state), &["w"]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(
-        seen.contains("Enter: the planner tries again, with this"),
+        seen.contains("Tell the planner what to do, then it tries again"),
         "{seen}"
     );
     let done = press(&mut screen, Some(&state), &["awk, please", "<enter>"]);
@@ -360,7 +360,7 @@ fn a_failed_login_names_a_way_out() {
     let state = asking(Phase::WritePlan, kind);
     let seen = drawn(&mut not_writing(), (120, 40), Some(&state));
     assert!(
-        seen.contains("Log in to codex in another terminal, then R"),
+        seen.contains("Log in to codex in another terminal, then press R"),
         "{seen}"
     );
 }
@@ -371,12 +371,12 @@ fn what_enter_does_to_an_answer_is_said_in_the_smallest_window() {
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["w", "no net"]);
     let seen = drawn(&mut screen, (40, 12), Some(&state));
-    for part in ["npm install", "╭ Why not? Enter: refuse it", "│no net"] {
+    for part in ["npm install", "╭ Why not? The agent gets", "│no net"] {
         assert!(seen.contains(part), "{part}\n{seen}");
     }
     press(&mut screen, Some(&state), &["<esc>"]);
     let seen = drawn(&mut screen, (40, 12), Some(&state));
-    assert!(seen.contains("Y  allow it"), "{seen}");
+    assert!(seen.contains("Y  Allow once"), "{seen}");
 }
 
 #[test]
@@ -391,10 +391,10 @@ fn in_the_smallest_window_a_dialog_makes_place_for_a_chat_that_is_scrolled_back(
     press(&mut screen, Some(&refining), &["<pgup>"]);
     let scrolled = seen(&mut screen);
     assert!(n_rows(&scrolled) >= 3, "{scrolled}");
-    assert!(scrolled.contains("is this the goal?"), "{scrolled}");
+    assert!(scrolled.contains("Is this the goal?"), "{scrolled}");
     press(&mut screen, Some(&refining), &["<end>"]);
     let end = seen(&mut screen);
-    assert!(n_rows(&end) == 0 && end.contains("confirm it"), "{end}");
+    assert!(n_rows(&end) == 0 && end.contains("Confirm"), "{end}");
 }
 
 #[test]
@@ -535,20 +535,20 @@ fn a_step_that_changed_nothing_is_told_as_over_and_quietly() {
     screen.on_time(NOW);
     let elsewhere = told(&mut screen, &[audit(&[]), recorded.clone()]);
     assert!(
-        elsewhere.contains("– step 2 is over: it changed nothing"),
+        elsewhere.contains("– Step 2 finished: it changed nothing"),
         "{elsewhere}"
     );
     press(&mut screen, Some(&state(Phase::Execute)), &["1"]);
     let seen = told(&mut screen, &[]);
     assert!(
-        seen.contains("– step 2 is over: it changed nothing"),
+        seen.contains("– Step 2 finished: it changed nothing"),
         "{seen}"
     );
     assert!(!seen.contains("✓ step 2"), "{seen}");
     let mut screen = not_writing();
     let passed = tests_ran(TestOutcome::Passed, "");
     let seen = told(&mut screen, &[audit(&["a.py"]), passed, recorded]);
-    assert!(seen.contains("✓ step 2 is done"), "{seen}");
+    assert!(seen.contains("✓ Step 2 done"), "{seen}");
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn the_chat_shows_the_list_that_was_written() {
     write(&mut screen, first());
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     for line in [
-        "todos: 1 of 3 completed",
+        "Todos: 1 of 3 completed",
         "☑ look at calc.py",
         "▸ 写 `sum`",
         "(high)",
@@ -69,7 +69,7 @@ fn the_chat_shows_the_list_that_was_written() {
         list(&[("look at calc.py", "completed", "medium")]),
     );
     let seen = drawn(&mut screen, (80, 40), Some(&state));
-    assert!(seen.contains("todos: 1 of 1 completed"), "{seen}");
+    assert!(seen.contains("Todos: 1 of 1 completed"), "{seen}");
     check("chat_todos", &mut screen, Some(&state));
 }
 
@@ -91,10 +91,10 @@ fn a_list_stands_where_it_changed_last_and_a_row_where_it_stood_before() {
     said(&mut screen, "between");
     write(&mut screen, second());
     let seen = drawn(&mut screen, (80, 40), Some(&state));
-    assert!(seen.contains("▸ todos: 1 of 3 completed"), "{seen}");
+    assert!(seen.contains("▸ Todos: 1 of 3 completed"), "{seen}");
     assert!(!seen.contains("tell it in README"), "{seen}");
     assert!(
-        seen.contains("▾ todos: 2 of 2 completed") && seen.contains("☑ mend it"),
+        seen.contains("▾ Todos: 2 of 2 completed") && seen.contains("☑ mend it"),
         "{seen}"
     );
     // Another agent's list is separate.
@@ -110,7 +110,7 @@ fn a_list_stands_where_it_changed_last_and_a_row_where_it_stood_before() {
     press(&mut screen, Some(&state), &[",", ",", ",", ",", " "]);
     let seen = drawn(&mut screen, (80, 40), Some(&state));
     assert!(
-        seen.contains("▾ todos: 1 of 3 completed") && seen.contains("tell it in README"),
+        seen.contains("▾ Todos: 1 of 3 completed") && seen.contains("tell it in README"),
         "{seen}"
     );
     // Nothing is between the two versions, so only the newer one stays.
@@ -118,7 +118,7 @@ fn a_list_stands_where_it_changed_last_and_a_row_where_it_stood_before() {
     write(&mut screen, first());
     write(&mut screen, second());
     let seen = drawn(&mut screen, (80, 40), Some(&state));
-    assert_eq!(seen.matches("todos: ").count(), 1, "{seen}");
+    assert_eq!(seen.matches("Todos: ").count(), 1, "{seen}");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_list_of_the_past_is_folded_where_it_is_written_again_later() {
     press(&mut screen, Some(&state), &["<home>"]);
     let seen = drawn(&mut screen, (80, 60), Some(&state));
     assert!(
-        seen.contains("▸ todos: 1 of 3 completed") && seen.contains("☐ now"),
+        seen.contains("▸ Todos: 1 of 3 completed") && seen.contains("☐ now"),
         "{seen}"
     );
     assert!(!seen.contains("tell it in README"), "{seen}");
@@ -154,7 +154,7 @@ fn todos_are_read_and_no_key_changes_them() {
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     for part in [
         "planner",
-        "todos: 1 of 3 completed",
+        "Todos: 1 of 3 completed",
         "☐ tell it in README (low)",
         "reviewer",
         "☐ read the tests",
@@ -187,7 +187,7 @@ fn where_nobody_keeps_a_list_that_is_said() {
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["/", "todos", "<enter>"]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
-    assert!(seen.contains("No agent keeps a list of todos."), "{seen}");
+    assert!(seen.contains("No agent has a todo list."), "{seen}");
     let mut screen = not_writing();
     assert_eq!(screen.perform_command(ScreenCommand::ShowTodos, None), []);
     assert!(screen.pager.is_none() && screen.toast.is_some());

@@ -218,7 +218,7 @@ fn a_paste_is_taken_whole_or_not_at_all() {
     press(&mut screen, None, &["keep this"]);
     screen.on_paste(&"1234567890\n".repeat(200_000));
     assert_eq!(screen.composer.text(), "keep this");
-    let told = "a paste of 2.0 MB was not taken: it does not fit, 256 KB are the most; put it in a file and name that with @";
+    let told = "Paste of 2.0 MB dropped: it does not fit. The limit is 256 KB. Put it in a file and name that with @.";
     assert_eq!(screen.toast.as_deref(), Some(told));
     // A paste that fits the remaining room is accepted, once the earlier paste is gone.
     let most = "x".repeat(200 << 10);
@@ -232,7 +232,7 @@ fn a_paste_is_taken_whole_or_not_at_all() {
         screen
             .toast
             .as_deref()
-            .is_some_and(|told| told.starts_with("a paste of 200 KB"))
+            .is_some_and(|told| told.starts_with("Paste of 200 KB"))
     );
 }
 
@@ -270,12 +270,12 @@ fn the_frame_says_what_enter_does_to_a_command() {
     let mut screen = Screen::new(settings());
     let seen = |screen: &mut Screen| drawn(screen, (100, 24), None);
     press(&mut screen, None, &["/them"]);
-    assert!(seen(&mut screen).contains("Enter: take /theme"));
+    assert!(seen(&mut screen).contains("Enter: insert /theme"));
     press(&mut screen, None, &["e nord"]);
-    assert!(seen(&mut screen).contains("Enter: carry out /theme"));
+    assert!(seen(&mut screen).contains("Enter: run /theme"));
     for (text, told) in [
-        ("/xyz it", "/xyz is no command"),
-        ("/usr/bin is a path", "What is the goal?"),
+        ("/xyz it", "/xyz is not a command"),
+        ("/usr/bin is a path", "Describe the goal"),
     ] {
         let mut screen = Screen::new(settings());
         press(&mut screen, None, &[text]);
@@ -405,9 +405,9 @@ fn a_window_is_called_after_what_waits_or_works() {
         assert_eq!(asked, waits);
     };
     check(None, "calculator: agent-collab", None);
-    let talks = "calculator: planner talks about the goal";
+    let talks = "calculator: Planner is reading the goal";
     check(Some(&talking()), talks, None);
-    let asks = "is this the goal?";
+    let asks = "Is this the goal?";
     let idle = state(Phase::RefineGoal);
     check(Some(&idle), &format!("? calculator: {asks}"), Some(asks));
 }
@@ -482,7 +482,7 @@ fn that_not_all_files_were_looked_through_is_said() {
     screen.on_repository_files(files);
     let seen = drawn(&mut screen, (120, 24), None);
     assert!(
-        seen.contains("the first 400000 of 660001 were looked through"),
+        seen.contains("searched the first 400000 of 660001"),
         "{seen}"
     );
 }
@@ -501,7 +501,7 @@ fn what_answers_the_open_question_is_offered_with_what_it_does() {
         let rows = rows.map(|row| row.trim_matches([' ', '▸']).to_owned());
         rows.collect::<Vec<String>>()
     };
-    let nothing = ["no question is open: there is nothing to answer"];
+    let nothing = ["No question is open."];
     assert_eq!(offered(None, "/answer "), nothing);
     assert_eq!(offered(Some(&talking()), "/answer y"), nothing);
     let mut told = String::new();
@@ -525,7 +525,7 @@ fn what_answers_the_open_question_is_offered_with_what_it_does() {
     let rows = offered(Some(&state), "/answer ");
     assert_eq!(
         rows,
-        ["the old one", "a new", "dismiss      let it decide itself"]
+        ["the old one", "a new", "dismiss      Let the agent decide"]
     );
     assert_eq!(offered(Some(&state), "/answer the o"), ["the old one"]);
 }
@@ -606,24 +606,16 @@ fn the_frame_of_what_is_offered_names_what_enter_does() {
             "commands · Tab or Enter completes /goal ·",
             "/goal ",
         ),
-        (
-            "/permissions",
-            "commands · Enter carries out /permissions ·",
-            "",
-        ),
-        (
-            "/find",
-            "commands · Enter carries out /find · Tab completes ·",
-            "",
-        ),
+        ("/permissions", "commands · Enter runs /permissions ·", ""),
+        ("/find", "commands · Enter runs /find · Tab completes ·", ""),
         (
             "/theme dar",
-            "what it takes · Tab or Enter takes one ·",
+            "arguments · Tab or Enter inserts one ·",
             "/theme dark ",
         ),
         (
             "/theme dark",
-            "what it takes · Enter sends the line · Tab takes one ·",
+            "arguments · Enter sends the line · Tab inserts one ·",
             "",
         ),
     ] {

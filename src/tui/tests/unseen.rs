@@ -64,7 +64,7 @@ fn a_call_that_is_named_like_the_one_before_shows_its_own_text_and_begins_at_its
 #[test]
 fn a_command_decides_nothing_about_a_call_that_came_under_it() {
     let (first, second) = (approving(&["ls"]), next(&["rm -r build"]));
-    let refused = "look first, it was not on the screen: ";
+    let refused = "Look first, this was not on the screen: ";
     for open in [["<c-p>", "allow"], ["/", "allow"]] {
         let mut screen = awake(Some(&first), |_| {});
         assert_eq!(press(&mut screen, Some(&first), &open), [], "{open:?}");
@@ -167,18 +167,18 @@ fn the_wait_at_a_usage_limit_that_was_chosen_is_a_line_until_it_is_opened() {
     for opens in ["!", "<enter>"] {
         let mut screen = super::outcome::awake(Some(&state), |_| {});
         let whole = drawn(&mut screen, (100, 30), Some(&state));
-        assert!(whole.contains("cancel the run"), "{whole}");
+        assert!(whole.contains("Cancel the run"), "{whole}");
         press(&mut screen, Some(&state), &["w"]);
         let folded = drawn(&mut screen, (100, 30), Some(&state));
         assert!(
-            folded.contains("codex's usage limit: you wait until"),
+            folded.contains("codex usage limit reached. Waiting until"),
             "{folded}"
         );
-        assert!(!folded.contains("cancel the run"), "{folded}");
+        assert!(!folded.contains("Cancel the run"), "{folded}");
         assert_eq!(press(&mut screen, Some(&state), &["r"]), []);
         press(&mut screen, Some(&state), &[opens]);
         let whole = drawn(&mut screen, (100, 30), Some(&state));
-        assert!(whole.contains("cancel the run"), "{opens}: {whole}");
+        assert!(whole.contains("Cancel the run"), "{opens}: {whole}");
     }
     let mut screen = super::outcome::awake(Some(&state), |_| {});
     press(&mut screen, Some(&state), &["w"]);
@@ -196,7 +196,7 @@ fn the_wait_at_a_usage_limit_that_was_chosen_is_a_line_until_it_is_opened() {
         until.0 += 1;
     }
     let other = drawn(&mut screen, (100, 30), Some(&state));
-    assert!(other.contains("cancel the run"), "{other}");
+    assert!(other.contains("Cancel the run"), "{other}");
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn whoever_takes_a_run_up_answers_what_it_asks_unless_they_write_already() {
     assert_eq!(
         screen.composer_focus,
         ComposerFocus::Focused,
-        "nothing is asked"
+        "no question is open"
     );
     press(&mut screen, Some(&state), &["so"]);
     screen.focus_open_dialog(Some(&state));

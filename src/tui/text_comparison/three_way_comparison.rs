@@ -56,7 +56,7 @@ impl StretchAuthor {
             Self::Nobody => None,
             Self::You => Some(("you changed this", theme::YOU)),
             Self::Agent => Some(("the agent changed this", theme::STRONG)),
-            Self::BothSame => Some(("both made the same of this", theme::GOOD)),
+            Self::BothSame => Some(("both made the same change", theme::GOOD)),
             Self::BothDifferent => Some(("both changed this", theme::WARNING)),
         }
     }
@@ -324,7 +324,7 @@ yours            │ before           │ agent's
             "\
 yours            │ before           │ agent's
 1  a             │ 1  a             │ 1  a
-── both made the same of this ────────────────────────
+── both made the same change ─────────────────────────
 2 +new           │                  │ 2 +new",
         );
     }

@@ -48,8 +48,8 @@ impl ColorTheme {
         if Self::from_name(name).is_some() || name == "auto" {
             flaws.push(ThemeError {
                 field: None,
-                problem: "is a theme already".to_owned(),
-                hint: format!("call it another name and write base = \"{name}\""),
+                problem: "is already a theme".to_owned(),
+                hint: format!("give it another name and write base = \"{name}\""),
             });
         }
         let (base, colours): (Vec<_>, Vec<_>) = fields.partition(|(field, _)| *field == "base");
@@ -130,7 +130,7 @@ fn invalid_color(field: &str, text: &str) -> ThemeError {
     let near = near.map(|near| format!("{near} ")).unwrap_or_default();
     ThemeError {
         field: Some(field.to_owned()),
-        problem: format!("is no colour: {text:?}"),
+        problem: format!("is not a colour: {text:?}"),
         hint: format!(
             "{near}write \"#rrggbb\", a number from 0 to 255, or one of {}",
             ANSI_COLOR_NAMES.join(", ")
@@ -145,7 +145,7 @@ fn unknown_base(base: &str) -> ThemeError {
     let names: Vec<&str> = themes.iter().map(ColorTheme::name).collect();
     ThemeError {
         field: Some("base".to_owned()),
-        problem: format!("is no theme of the program: {base:?}"),
+        problem: format!("is not a built-in theme: {base:?}"),
         hint: format!("{near}known: {}", names.join(", ")),
     }
 }
@@ -182,10 +182,10 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_it_is_said_of_each_field() {
-        check("nord", &[], "None is a theme already");
+        check("nord", &[], "None is already a theme");
         let fields = [("base", "norf"), ("bad", "rde"), ("good", "#12345")];
-        let wanted = "Some(\"base\") is no theme of the program: \"norf\"\n\
-                      Some(\"bad\") is no colour: \"rde\"\nSome(\"good\") is no colour: \"#12345\"";
+        let wanted = "Some(\"base\") is not a built-in theme: \"norf\"\n\
+                      Some(\"bad\") is not a colour: \"rde\"\nSome(\"good\") is not a colour: \"#12345\"";
         check("mine", &fields, wanted);
         assert!(
             unknown_base("norf")

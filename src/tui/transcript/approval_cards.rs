@@ -86,12 +86,12 @@ impl ChatTranscript {
             reason => format!(": {reason}"),
         };
         let block = match (answer.is_allowed, answer.by) {
-            (true, "user") => user_block(&format!("allowed {what}")),
+            (true, "user") => user_block(&format!("Allowed {what}")),
             (true, _) => return,
-            (false, "user") => user_block(&format!("refused {what}{why}")),
+            (false, "user") => user_block(&format!("Denied {what}{why}")),
             (false, _) if is_on_card => return,
             (false, _) => {
-                let text = format!("refused: {what}{why}");
+                let text = format!("Denied: {what}{why}");
                 TranscriptBlock::new(
                     BlockAuthor::System,
                     BlockContent::fact(FactTone::Bad, &text),

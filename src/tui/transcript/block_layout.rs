@@ -199,9 +199,9 @@ fn thinking_lines(text: &str, columns: usize, folding: FoldState) -> Vec<Line<'s
     let head = match folding {
         FoldState::Folded => {
             let room = columns.saturating_sub(text_width(&more));
-            truncate_to_columns(&format!("▸ thinks: {first}"), room) + &more
+            truncate_to_columns(&format!("▸ Thought: {first}"), room) + &more
         }
-        FoldState::Open => "▾ thinks:".to_owned(),
+        FoldState::Open => "▾ Thought".to_owned(),
     };
     let mut lines = vec![Line::styled(head, theme::QUIET)];
     if folding == FoldState::Open {

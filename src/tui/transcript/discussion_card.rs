@@ -158,10 +158,10 @@ impl DiscussionCard {
                 lines.push(below(&over.1));
             }
             DiscussionCardStatus::EndsBelow => {
-                lines.push(below(&format!("{}; how it ended stands below", self.setup)))
+                lines.push(below(&format!("{}, result below", self.setup)))
             }
             DiscussionCardStatus::Interrupted => {
-                lines.push(below("■ cut off: the finished rounds are kept"))
+                lines.push(below("■ cut off, finished rounds are kept"))
             }
             DiscussionCardStatus::Running | DiscussionCardStatus::Closing => {
                 let text = truncate_to_columns(
@@ -178,14 +178,14 @@ impl DiscussionCard {
     /// Describes the round and the speakers.
     fn describe_progress(&self) -> String {
         let round = match (&self.status, self.round) {
-            (DiscussionCardStatus::Closing, _) => "the last word".to_owned(),
-            (_, 0) => "it begins".to_owned(),
+            (DiscussionCardStatus::Closing, _) => "final words".to_owned(),
+            (_, 0) => "starting".to_owned(),
             (_, round) => format!("round {round} of {}", self.max_rounds),
         };
         match self.speakers.as_slice() {
             [] => round,
-            [one] => format!("{round} · {one} speaks"),
-            all => format!("{round} · {} speak", all.join(", ")),
+            [one] => format!("{round} · {one} is speaking"),
+            all => format!("{round} · {} are speaking", all.join(", ")),
         }
     }
 }
@@ -257,7 +257,7 @@ pub fn describe_outcome_details(outcome: &DiscussionOutcome) -> String {
     }
     if !outcome.unresolved.is_empty() {
         parts.push(format!(
-            "{} not settled",
+            "{} unresolved",
             pluralize(outcome.unresolved.len(), "point")
         ));
     }
@@ -269,7 +269,7 @@ pub fn describe_outcome_details(outcome: &DiscussionOutcome) -> String {
 pub fn describe_discussion_event(news: &DiscussionEvent) -> Option<String> {
     Some(match news {
         DiscussionEvent::Begun { order } => format!(
-            "a discussion begins ({}): {}",
+            "Discussion started ({}): {}",
             order.terms.mode.as_str(),
             to_one_line(&order.topic)
         ),
@@ -283,23 +283,23 @@ pub fn describe_discussion_event(news: &DiscussionEvent) -> Option<String> {
             };
             match speech.part {
                 SpeechPart::Round => format!("{name} in round {}: {what}", speech.round),
-                SpeechPart::Closing => format!("{name}, the last word: {what}"),
+                SpeechPart::Closing => format!("{name}, final words: {what}"),
             }
         }
         DiscussionEvent::Checked { run } => {
             format!("check {}: {}", run.n, to_one_line(&run.order.command))
         }
         DiscussionEvent::StopAsked { reason } => {
-            format!("the discussion is to stop: {}", reason.describe())
+            format!("Stopping the discussion: {}", reason.describe())
         }
         DiscussionEvent::Ended { outcome } => {
             format!(
-                "the discussion is over: {} · {}",
+                "Discussion finished: {} · {}",
                 describe_decision(outcome).0,
                 describe_outcome_details(outcome)
             )
         }
-        DiscussionEvent::Continued => "the discussion goes on".to_owned(),
-        DiscussionEvent::CutOff => "the program ended while it was discussed".to_owned(),
+        DiscussionEvent::Continued => "The discussion continues".to_owned(),
+        DiscussionEvent::CutOff => "The program exited during the discussion".to_owned(),
     })
 }

@@ -20,7 +20,7 @@ use crate::tui::todo_lists;
 
 /// Shown for a question whose agent cannot wait any longer.
 const DEFERRED_ANSWER_NOTE: &str =
-    "the agent ends its turn without your answer; it is told with its next one";
+    "The agent ends its turn without your answer and gets it with its next turn";
 
 /// Returns the blocks of an event; none if another part of the screen shows it.
 #[expect(
@@ -31,60 +31,60 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
     match event {
         Event::GoalGiven { text } | Event::GoalMessageAdded { text } => user_message(text),
         Event::GoalConfirmed { title, .. } => {
-            success_fact(&format!("goal confirmed: {}", to_one_line(title)))
+            success_fact(&format!("Goal confirmed: {}", to_one_line(title)))
         }
         Event::ModeChanged { mode } => {
-            notice(&format!("mode {}: {}", mode.name(), mode.describe()))
+            notice(&format!("Mode {}: {}", mode.label(), mode.describe()))
         }
         Event::GateChanged { gate } => {
-            notice(&format!("gate: {}", crate::tui::labels::gate_label(*gate)))
+            notice(&format!("Gate: {}", crate::tui::labels::gate_label(*gate)))
         }
-        Event::InterruptRequested => notice("you interrupted the turn"),
+        Event::InterruptRequested => notice("You interrupted the turn"),
         Event::Steered { text } | Event::MessageQueued { to: None, text } => user_message(text),
         Event::MessageQueued { to: Some(to), .. } => notice(&format!(
-            "what you said came too late for the {}'s turn; it goes out with the next one",
+            "Your message came too late for the {}'s turn. It goes with the next one",
             to.name()
         )),
-        Event::RunStopped => fact(FactTone::Plain, "stopped by you: back to the goal"),
-        Event::RunCancelled => fact(FactTone::Bad, "cancelled by you"),
-        Event::RunResumed { .. } => notice("the run goes on"),
+        Event::RunStopped => fact(FactTone::Plain, "You stopped the run, back to the goal"),
+        Event::RunCancelled => fact(FactTone::Bad, "You cancelled the run"),
+        Event::RunResumed { .. } => notice("Run resumed"),
         Event::EditsPutBack { paths, .. } => fact(
             FactTone::Plain,
             &format!(
-                "put back to before the step: {}",
+                "Restored to before the step: {}",
                 to_one_line(&paths.join(", "))
             ),
         ),
         Event::TreeRestored { step } => fact(
             FactTone::Plain,
-            &format!("the tree is put back to before step {step}"),
+            &format!("Working tree restored to before step {step}"),
         ),
-        Event::ProgramExited { reason } => notice(&format!("the program ended here: {reason}")),
+        Event::ProgramExited { reason } => notice(&format!("The program exited here: {reason}")),
         Event::QuestionAnswered { answer, .. } => user_message(&answer.describe()),
-        Event::FindingSettled { n } => user_message(&format!("finding {n} is settled")),
+        Event::FindingSettled { n } => user_message(&format!("Finding {n} resolved")),
         Event::SessionLost { role, reason } => fact(
             FactTone::Bad,
             &format!(
-                "{}: the conversation is lost ({reason}); a new one goes on from a recovery prompt",
+                "{}: session lost ({reason}). A new one continues with a recovery prompt",
                 role.name()
             ),
         ),
         Event::SessionMoved { role, adapter, .. } => fact(
             FactTone::Plain,
             &format!(
-                "the {} goes on at {} from a recovery prompt",
+                "The {} continues on {} with a recovery prompt",
                 role.name(),
                 to_one_line(adapter)
             ),
         ),
         Event::SessionStayed { role, reason } => fact(
             FactTone::Bad,
-            &format!("the {} stays where it is: {reason}", role.name()),
+            &format!("The {} stays on its CLI: {reason}", role.name()),
         ),
-        Event::LimitPassed { .. } => notice("the wait for the usage limit is over"),
+        Event::LimitPassed { .. } => notice("The usage limit has reset"),
         Event::TurnEnded { result, .. } => from_turn_outcome(result),
         Event::PlanCommitted { plan, .. } => success_fact(&format!(
-            "the plan is written: {}",
+            "Plan written, {}",
             pluralize(plan.steps.len(), "step")
         )),
         Event::ReviewCommitted { review, .. } => from_review(review),
@@ -99,16 +99,16 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
             plan.is_some(),
         )),
         Event::DocumentMissing { reason, .. } if reason == TurnRetryReason::USER_KEPT_OWN_TEXT => {
-            notice("your text stays; the turn goes again and starts from it")
+            notice("Your text stays. The turn is repeated from it")
         }
         Event::DocumentMissing { reason, .. } => fact(
             FactTone::Bad,
-            &format!("the turn brought no document: {reason}"),
+            &format!("The turn returned no document: {reason}"),
         ),
         Event::DocumentIncomplete { lacks, .. } => fact(
             FactTone::Plain,
             &format!(
-                "asked back: {}",
+                "Asked back: {}",
                 missing_part::describe_missing_parts(lacks)
             ),
         ),
@@ -119,23 +119,23 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
             ..
         } => fact(
             FactTone::Bad,
-            &format!("{document} was edited while a turn wrote it; nothing was overwritten"),
+            &format!("{document} was edited while a turn was writing it. Nothing was overwritten"),
         ),
         Event::DocumentConflict { clash: Some(_), .. } => Vec::new(),
         Event::PlanEdited { plan, .. } => match plan {
-            Some(_) => user_message("edited the plan"),
-            None => fact(FactTone::Bad, "the plan was edited and is none any more"),
+            Some(_) => user_message("Edited the plan"),
+            None => fact(FactTone::Bad, "The edited plan is no longer a plan"),
         },
-        Event::CommentsEdited { .. } => user_message("edited the comments"),
+        Event::CommentsEdited { .. } => user_message("Edited the comments"),
         Event::NoteMade { line, text, .. } => {
-            user_message(&format!("note on line {line} of the plan: {text}"))
+            user_message(&format!("Note on line {line} of the plan: {text}"))
         }
-        Event::NoteRemoved { n } => user_message(&format!("note {n} is taken back")),
-        Event::RemarksAppended { .. } => user_message("asked for changes in the comments"),
+        Event::NoteRemoved { n } => user_message(&format!("Removed note {n}")),
+        Event::RemarksAppended { .. } => user_message("Asked for changes in the comments"),
         Event::PhaseChanged { to, .. } => vec![TranscriptBlock::new(
             BlockAuthor::System,
             BlockContent::Divider {
-                text: to.name().to_owned(),
+                text: to.label().to_owned(),
             },
         )],
         Event::QuestionAsked { question } => match question.kind {
@@ -144,23 +144,23 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
         },
         Event::ApprovalExpired { approval, reason } => fact(
             FactTone::Bad,
-            &format!("expired, not answered: {}; {reason}", approval.describe()),
+            &format!("Expired unanswered: {} ({reason})", approval.describe()),
         ),
-        Event::RefinerChosen { role, .. } => {
-            notice(&format!("the {} talks about the goal now", role.name()))
-        }
+        Event::RefinerChosen { role, .. } => notice(&format!(
+            "The {} now talks with you about the goal",
+            role.name()
+        )),
         Event::ExecutionEntered { terms, .. } => match &terms.commits {
-            CommitTarget::Off { reason } => notice(&format!("commits are off: {reason}")),
+            CommitTarget::Off { reason } => notice(&format!("Commits are off: {reason}")),
             CommitTarget::Current { branch } | CommitTarget::New { branch } => {
-                notice(&format!("commits go to {branch}"))
+                notice(&format!("Commits go to {branch}"))
             }
         },
-        Event::ExecutionRefused { reason } => fact(
-            FactTone::Bad,
-            &format!("the plan cannot be executed: {reason}"),
-        ),
-        Event::BaselineStopped => notice("you stopped the tests before step 1"),
-        Event::BaselineSkipped { reason } => notice(&format!("not tested before step 1: {reason}")),
+        Event::ExecutionRefused { reason } => {
+            fact(FactTone::Bad, &format!("The plan cannot run: {reason}"))
+        }
+        Event::BaselineStopped => notice("You stopped the tests before step 1"),
+        Event::BaselineSkipped { reason } => notice(&format!("Not tested before step 1: {reason}")),
         Event::BaselineRan(baseline) => {
             let tone = if baseline.receipt.allows_next_step() {
                 FactTone::Plain
@@ -179,51 +179,50 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
                 _ if receipt.allows_next_step() => FactTone::Plain,
                 _ => FactTone::Bad,
             };
-            let text = format!("step {step}: {}", receipt.describe_with_origin());
+            let text = format!("Step {step}: {}", receipt.describe_with_origin());
             fact_with_detail(tone, &text, &describe_test_receipt(receipt))
         }
         Event::CommitMade {
             commit, message, ..
         } => success_fact(&format!(
-            "commit {} {}",
+            "Commit {} {}",
             crate::tui::labels::short_commit(commit),
             to_one_line(message)
         )),
         Event::CommitSkipped { step, reason } => {
-            notice(&format!("step {step} is not committed: {reason}"))
+            notice(&format!("Step {step} not committed: {reason}"))
         }
         Event::CommitFailed { step, message } => fact(
             FactTone::Bad,
-            &format!("the commit of step {step} failed: {message}"),
+            &format!("The commit of step {step} failed: {message}"),
         ),
-        Event::StepRecorded { step, .. } => success_fact(&format!("step {step} is done")),
+        Event::StepRecorded { step, .. } => success_fact(&format!("Step {step} done")),
         Event::UndoFinished {
             way, steps, commit, ..
         } => {
             let commit = commit.as_deref().map(crate::tui::labels::short_commit);
             let commit = commit.map_or(String::new(), |commit| format!(", commit {commit}"));
-            user_message(&format!("{} {}{commit}", way.verb(), steps_label(steps)))
+            user_message(&format!("{} {}{commit}", way.title(), steps_label(steps)))
         }
         Event::UndoFailed { reason } => {
-            fact(FactTone::Bad, &format!("nothing was changed: {reason}"))
+            fact(FactTone::Bad, &format!("Nothing was changed: {reason}"))
         }
         Event::StoreTampered { files } => fact(FactTone::Bad, &describe_tampering(files)),
         Event::TodosWritten { todos, .. } => notice(&todo_lists::format_todo_list(todos)),
         Event::AnswerPending { .. } => notice(DEFERRED_ANSWER_NOTE),
         Event::PlanExitAnswered { told: Some(_) } => {
-            notice("the plan stays with its planner: it is kept and goes to nobody yet")
+            notice("The plan stays with the planner for now")
         }
-        Event::PlanEntered { reason } => notice(&format!("back to planning: {reason}")),
+        Event::PlanEntered { reason } => notice(&format!("Back to planning: {reason}")),
         Event::LateResultReceived { role, text } => {
-            notice(&format!("for the {}: {text}", role.name()))
+            notice(&format!("For the {}: {text}", role.name()))
         }
-        Event::ToolBlocked { tool, reason, .. } => fact(
-            FactTone::Bad,
-            &format!("the tool {tool} was blocked: {reason}"),
-        ),
+        Event::ToolBlocked { tool, reason, .. } => {
+            fact(FactTone::Bad, &format!("Tool {tool} blocked: {reason}"))
+        }
         Event::EffectFailed { what, message } => fact(FactTone::Bad, &format!("{what}: {message}")),
         Event::WarningRaised { what, message } => {
-            notice(&format!("failed to {what}, the run goes on: {message}"))
+            notice(&format!("Failed to {what}, the run continues: {message}"))
         }
         Event::Agent { role, news, .. } => self::from_activity(*role, news),
         // Shown by `turn_tracker`, which knows the adapters.
@@ -285,28 +284,27 @@ pub fn from_activity(role: Role, news: &AgentActivity) -> Vec<TranscriptBlock> {
                 .iter()
                 .map(|(path, change)| format!("{change} {path}"))
                 .collect();
-            notice(&format!("files: {}", list.join(", ")))
+            notice(&format!("Files: {}", list.join(", ")))
         }
         AgentActivity::CallDenied { tool, reason } => {
-            fact(FactTone::Bad, &format!("{tool} was refused: {reason}"))
+            fact(FactTone::Bad, &format!("{tool} denied: {reason}"))
         }
         AgentActivity::Retrying { reason } => {
             notice(&format!("{} tries again: {reason}", role.name()))
         }
         AgentActivity::Notice { text } => notice(&format!("{}: {text}", role.name())),
         AgentActivity::Silent { seconds, verdict } => {
-            let why = verdict.as_ref().map(|why| format!("; {why}"));
+            let why = verdict.as_ref().map(|why| format!(", {why}"));
             notice(&format!(
-                "no sign of life from the {} for {seconds} s{}",
+                "No output from the {} for {seconds} s{}",
                 role.name(),
                 why.unwrap_or_default()
             ))
         }
-        AgentActivity::Unknown { frame } => notice(&format!("unknown frame `{frame}` (kept)")),
-        AgentActivity::Malformed { problem } => fact(
-            FactTone::Bad,
-            &format!("a line that is no frame: {problem}"),
-        ),
+        AgentActivity::Unknown { frame } => notice(&format!("Unknown frame `{frame}` (kept)")),
+        AgentActivity::Malformed { problem } => {
+            fact(FactTone::Bad, &format!("Malformed line: {problem}"))
+        }
     }
 }
 
@@ -316,9 +314,13 @@ pub fn from_finished_step<'a>(
     parts: impl Iterator<Item = &'a String>,
     proof: &str,
 ) -> Vec<TranscriptBlock> {
-    let (checked, marked) = (format!("step {step}: "), format!("[Step {step}] "));
-    let parts = parts.map(|part| part.replacen(&checked, "", 1).replacen(&marked, "", 1));
-    let all: Vec<String> = std::iter::once(format!("step {step} is done"))
+    let (checked, marked) = (format!("Step {step}: "), format!("[Step {step}] "));
+    let parts = parts.map(|part| {
+        part.replacen(&checked, "", 1)
+            .replacen(&marked, "", 1)
+            .replacen("Commit ", "", 1)
+    });
+    let all: Vec<String> = std::iter::once(format!("Step {step} done"))
         .chain(parts)
         .collect();
     fact_with_detail(FactTone::Good, &all.join(" · "), proof)
@@ -380,7 +382,7 @@ pub fn from_task_outcome(result: &TaskResult, name: &str) -> Vec<TranscriptBlock
     fact(
         tone,
         &format!(
-            "the task of {} is {}: {}",
+            "Task of {} {}: {}",
             to_one_line(name),
             result.end.status().name(),
             to_one_line(first_line(result.end.user_message()))
@@ -395,11 +397,10 @@ fn first_line(text: &str) -> &str {
 fn from_turn_outcome(result: &TurnOutcome) -> Vec<TranscriptBlock> {
     match result {
         TurnOutcome::Completed { .. } => Vec::new(),
-        TurnOutcome::Interrupted => notice("the turn was interrupted"),
-        TurnOutcome::Failed { kind, message, .. } => fact(
-            FactTone::Bad,
-            &format!("the turn failed ({kind}): {message}"),
-        ),
+        TurnOutcome::Interrupted => notice("Turn interrupted"),
+        TurnOutcome::Failed { kind, message, .. } => {
+            fact(FactTone::Bad, &format!("Turn failed ({kind}): {message}"))
+        }
     }
 }
 
@@ -411,7 +412,7 @@ fn from_review(review: &ReviewDocument) -> Vec<TranscriptBlock> {
     let doubt = if review.consistent {
         ""
     } else {
-        " (its signals disagree)"
+        " (marker and text disagree)"
     };
     let remarks = review.remarks.iter().map(|remark| {
         format!(
@@ -422,7 +423,7 @@ fn from_review(review: &ReviewDocument) -> Vec<TranscriptBlock> {
         )
     });
     let head = format!(
-        "review: {}{doubt}, {}",
+        "Review: {}{doubt}, {}",
         review.verdict.label(),
         pluralize(review.remarks.len(), "finding")
     );
@@ -432,16 +433,16 @@ fn from_review(review: &ReviewDocument) -> Vec<TranscriptBlock> {
 
 fn describe_response(n_responses: usize, unanswered: &[u32], is_changed: bool) -> String {
     let plan = if is_changed {
-        "the plan changed"
+        "plan changed"
     } else {
-        "the plan stays"
+        "plan unchanged"
     };
     let left: Vec<String> = unanswered.iter().map(u32::to_string).collect();
     let answered = pluralize(n_responses, "finding");
     match left.as_slice() {
-        [] => format!("answers to {answered}, {plan}"),
+        [] => format!("{answered} answered, {plan}"),
         left => format!(
-            "answers to {answered}, {plan}; unanswered: {}",
+            "{answered} answered, {plan}, unanswered: {}",
             left.join(", ")
         ),
     }
@@ -449,7 +450,7 @@ fn describe_response(n_responses: usize, unanswered: &[u32], is_changed: bool) -
 
 fn describe_tampering(files: &[RestoredFile]) -> String {
     format!(
-        "files that only this program writes were changed by somebody else and are restored: {}",
+        "Restored files that only this program writes, after something else changed them: {}",
         tampering::describe_restored_files(files)
     )
 }

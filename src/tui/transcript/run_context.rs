@@ -13,7 +13,7 @@ use crate::domain::question::{QuestionAnswer, QuestionKind};
 use crate::tui::text_wrap::to_one_line;
 
 /// Shown for a call that was pending when its turn was interrupted.
-const NOT_RUN_NOTE: &str = "not run: you interrupted the turn";
+const NOT_RUN_NOTE: &str = "Not run: you interrupted the turn";
 
 /// What earlier events say about the run.
 #[derive(Debug, Default)]
@@ -89,7 +89,7 @@ impl ChatTranscript {
     /// notice.
     fn task_start_notice(&self, session: &SessionId) -> Vec<TranscriptBlock> {
         match self.tasks.get(session) {
-            Some(name) => event_blocks::notice(&format!("{name} begins")),
+            Some(name) => event_blocks::notice(&format!("{name} starts")),
             None => Vec::new(),
         }
     }
@@ -124,7 +124,7 @@ impl ChatTranscript {
             ));
         }
         if is_manual_now {
-            self.push_blocks(event_blocks::notice("the gate is manual now"));
+            self.push_blocks(event_blocks::notice("Now in Manual"));
         }
     }
 

@@ -74,9 +74,9 @@ impl StepTracker {
     fn step_heading(&self, n: u32) -> String {
         let known = self.step_texts.iter().find(|(step, _)| *step == n);
         match (known, n) {
-            (Some((_, text)), _) => format!("step {n} of {}: {text}", self.step_texts.len()),
+            (Some((_, text)), _) => format!("Step {n} of {}: {text}", self.step_texts.len()),
             // The executor's summary after all steps.
-            (None, 0) => "summary".to_owned(),
+            (None, 0) => "Summary".to_owned(),
             (None, _) => format!("step {n}"),
         }
     }
@@ -104,7 +104,7 @@ impl StepTracker {
     fn unchanged_block(&self, step: u32) -> Option<TranscriptBlock> {
         self.audited.filter(|looked_at| *looked_at == step)?;
         let text = format!(
-            "step {step} is over: it {}",
+            "Step {step} finished: it {}",
             StepAssessment::CHANGED_NOTHING
         );
         Some(TranscriptBlock::new(
@@ -117,9 +117,9 @@ impl StepTracker {
     fn failing_tests_block(&self, step: u32) -> Option<TranscriptBlock> {
         self.failing.filter(|failing| *failing == step)?;
         let text = if self.committed == Some(step) {
-            format!("step {step} is over: committed, its tests fail")
+            format!("Step {step} finished: committed with failing tests")
         } else {
-            format!("step {step} is over: its tests fail, nothing is committed")
+            format!("Step {step} finished: tests fail, nothing committed")
         };
         Some(TranscriptBlock::new(
             BlockAuthor::System,

@@ -7,7 +7,7 @@ use crate::text::{TextCleaner, redactor};
 /// How many bytes of an unfinished text are shown: twice what the cleaner may hold back.
 const MAX_STREAMED_BYTES: usize = 2 * redactor::LINE_HOLD_LIMIT;
 /// Shown after a text that reached the limit.
-const TRUNCATION_NOTE: &str = "\n[it goes on; more than this is not shown]";
+const TRUNCATION_NOTE: &str = "\n[the rest is not shown]";
 
 /// Whether a text can still grow on the screen.
 #[derive(Debug)]

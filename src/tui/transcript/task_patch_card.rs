@@ -14,7 +14,7 @@ impl ChatTranscript {
         if !patch.is_settled() {
             return;
         }
-        let whose = self.tasks.get(session).map_or("a task", String::as_str);
+        let whose = self.tasks.get(session).map_or("Task", String::as_str);
         let mut card = ToolCallCard::new("", PATCH_TOOL, &format!("{whose}: {}", patch.describe()));
         card.set_file_changes(patch_file_changes(patch));
         card.end = Some(ToolCallOutcome::from_status("completed", None, ""));

@@ -405,8 +405,8 @@ impl ToolCallCard {
             None if self.own_tool_label() == Some(tool_labels::ASK_USER_LABEL) => {
                 ("and waits", theme::QUIET)
             }
-            None if self.pending_request.is_some() => ("waits for you", theme::NEEDS_YOU),
-            None => ("runs", theme::QUIET),
+            None if self.pending_request.is_some() => ("waiting for you", theme::NEEDS_YOU),
+            None => ("running", theme::QUIET),
             Some(end) => (end.status.as_str(), self.sign().1),
         };
         let n_lines = self.n_lines().map(|n| pluralize(n, "line"));
@@ -494,7 +494,7 @@ mod tests {
             &card,
             60,
             FoldState::Folded,
-            "  ◌ edit plan.md (draft)  runs",
+            "  ◌ edit plan.md (draft)  running",
         );
         card.end = Some(ToolCallOutcome::from_status("completed", None, ""));
         check(&card, 60, FoldState::Folded, "  ✓ edit plan.md (draft)");
@@ -507,7 +507,7 @@ mod tests {
             &card,
             40,
             FoldState::Folded,
-            "  ◌ edit src/a/ve…e_file_itself.rs  runs",
+            "  ◌ edit src/a/v…file_itself.rs  running",
         );
     }
 
@@ -572,6 +572,6 @@ mod tests {
         let card = ToolCallCard::new("1", "mcp", asks);
         check(&card, 40, FoldState::Folded, "  ◌ asks you  and waits");
         let card = ToolCallCard::new("1", "WebFetch", "WebFetch");
-        check(&card, 40, FoldState::Folded, "  ◌ WebFetch  runs");
+        check(&card, 40, FoldState::Folded, "  ◌ WebFetch  running");
     }
 }

@@ -236,9 +236,9 @@ impl TurnTracker {
         };
         let text = match adapter {
             // Older logs name the adapter only in an earlier event, which is not loaded here.
-            "" => format!("the {who}'s CLI has the version {}", to_one_line(version)),
+            "" => format!("The {who}'s CLI version is {}", to_one_line(version)),
             name => format!(
-                "the {who} is {}",
+                "The {who} is {}",
                 to_one_line(&version_label(name, version))
             ),
         };
@@ -324,7 +324,7 @@ impl PartialTurn {
             None | Some((0, 0)) => String::new(),
             Some((read, written)) => {
                 format!(
-                    " · {} tokens in, {} out",
+                    " · {} in · {} out",
                     format_tokens(read),
                     format_tokens(written)
                 )
@@ -334,9 +334,9 @@ impl PartialTurn {
         match self.since {
             Some(since) => {
                 let took = format_elapsed(since, self.ended_at);
-                format!("the {who}'s turn took {took}{used}")
+                format!("The {who}'s turn took {took}{used}")
             }
-            None => format!("the {who}'s turn ended{used}"),
+            None => format!("The {who}'s turn ended{used}"),
         }
     }
 }

@@ -50,14 +50,11 @@ fn play(name: &str, vendor: Vendor, notes: &mut Notes) {
     let name = vendor.cli().to_owned();
     let mut seat = world.execute_on_the_screen(&name);
     let shot = |what: &str| format!("{name}-{what}");
-    seat.see(&shot("push"), &["asks: ", PUSH, "allow it this once"]);
+    seat.see(&shot("push"), &["asks: ", PUSH, "Allow once"]);
     let gone = |text: &str, what: &str| !text.contains(&format!("┃ {what}"));
     seat.press("y", |text| gone(text, PUSH));
-    let screen = seat.see(
-        &shot("delete"),
-        &["asks: ", DELETE, "refuse it and write why"],
-    );
-    assert!(!screen.contains("allow it for this project"), "{screen}");
+    let screen = seat.see(&shot("delete"), &["Allow ", DELETE, "Deny and say why"]);
+    assert!(!screen.contains("Always allow here"), "{screen}");
     seat.press("w", |text| text.contains("Why not?"));
     // What was pressed too often is no reason.
     seat.type_keys(&format!("\x15{WORD}"));

@@ -96,10 +96,10 @@ fn n_ended(log: &[Value]) -> usize {
 
 /// Selects the answer at this position of the list.
 fn answer(seat: &mut Seat, shot: &str, question: &str, key: &str) {
-    seat.see(shot, &["the planner asks", question]);
-    // The number selects the answer, Enter sends it.
+    seat.see(shot, &["Planner asks", question]);
+    // The number points at the answer, Enter gives it.
     seat.type_keys(key);
-    seat.press("\r", |text| !text.contains("the planner asks"));
+    seat.press("\r", |text| !text.contains("Planner asks"));
 }
 
 fn assert_told(bodies: &[String]) {

@@ -291,8 +291,8 @@ fn plan_again(notes: &mut Notes, vendor: Vendor) {
     let shot = |what: &str| format!("{name}-{what}");
     for (reason, key) in REASONS.into_iter().zip(["2", "1"]) {
         let question = format!("The executor wants to go back to planning: {reason}");
-        seat.see(&shot(key), &["the planner asks", &question]);
-        // The number selects the answer, Enter sends it.
+        seat.see(&shot(key), &["Planner asks", &question]);
+        // The number points at the answer, Enter gives it.
         seat.type_keys(key);
         seat.press("\r", |text| !text.contains(&format!("┃ {question}")));
     }

@@ -23,7 +23,7 @@ fn asking(world: &World) -> Terminal {
     let planner = talking().on("[agent-collab WRITE_PLAN]", vec![plan]);
     let config = cast(world, &planner, &Agent::approving(), "");
     let mut terminal = begin(world, &config);
-    terminal.wait_for("the planner asks");
+    terminal.wait_for("Planner asks");
     terminal.wait_for("Which Python?");
     assert!(!world.repository().join(".agent-collab/plan.md").exists());
     terminal
@@ -37,7 +37,7 @@ fn an_answer_that_is_picked_reaches_the_agent() {
     terminal.type_keys("2");
     terminal.wait_for("Enter: 3.13");
     terminal.type_keys(ENTER);
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     assert!(read(&world, "plan.md").contains("Python 3.13."));
     leave(terminal);
 }
@@ -49,13 +49,13 @@ fn an_answer_in_own_words_reaches_the_agent() {
     let reviewer = Agent::new().on("[agent-collab REVIEW", vec![review]);
     let config = cast(&world, &talking().plan(PLAN), &reviewer, "");
     let mut terminal = begin(&world, &config);
-    terminal.wait_for("the reviewer asks");
+    terminal.wait_for("Reviewer asks");
     terminal.type_keys("w");
     terminal.wait_gone("I to write");
     terminal.type_keys("3.14, it is faster");
     terminal.wait_for("3.14, it is faster");
     terminal.type_keys(ENTER);
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     let comments = read(&world, "comments.md");
     assert!(
         comments.contains("Python 3.14, it is faster."),
@@ -69,7 +69,7 @@ fn an_agent_whose_question_is_not_answered_decides_itself() {
     let world = World::new();
     let mut terminal = asking(&world);
     terminal.type_keys("n");
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     let plan = read(&world, "plan.md");
     assert!(plan.contains("Python whichever."), "{plan}");
     leave(terminal);
@@ -92,7 +92,7 @@ fn refuse_with_words(terminal: &mut Terminal) {
     terminal.type_keys("\x15two are enough");
     terminal.wait_for("two are enough");
     terminal.type_keys(ENTER);
-    terminal.wait_for("the run is over");
+    terminal.wait_for("Run finished");
 }
 
 #[test]
@@ -104,13 +104,13 @@ fn a_call_is_allowed_once_for_the_run_and_refused() {
                 [test]\ndefault_command = \"true\"";
     let config = cast(&world, &Agent::approving(), &planner, asks);
     let mut terminal = begin(&world, &config);
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     terminal.type_keys("y");
     // The tool and what it is about, exactly, and what is offered: once, for longer, no. The chat names the call before
     // the dialog is there.
-    terminal.wait_for("planner asks: bash, in EXECUTE");
+    terminal.wait_for("Allow this command? · planner");
     terminal.wait_for("┃ touch one");
-    for choice in ["allow it this once", "allow it for this run", "refuse it"] {
+    for choice in ["Allow once", "Allow in this run", "Deny"] {
         terminal.wait_for(choice);
     }
     let is_there = |name: &str| world.repository().join(name).exists();
@@ -119,7 +119,7 @@ fn a_call_is_allowed_once_for_the_run_and_refused() {
     terminal.wait_for("┃ touch two");
     assert!(is_there("one") && !is_there("two"));
     terminal.type_keys("r");
-    terminal.wait_for("allow for this run: what?");
+    terminal.wait_for("What do you allow for this run?");
     terminal.type_keys("e");
     // The same call again is not asked about; the next one is.
     terminal.wait_for("┃ touch three");
@@ -145,16 +145,16 @@ fn a_call_that_leaves_codexs_sandbox_is_allowed_once_at_most() {
         "[test]\ndefault_command = \"true\"",
     );
     let mut terminal = begin(&world, &config);
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     terminal.type_keys("y");
-    terminal.wait_for("asked because it runs outside of codex's sandbox");
-    terminal.wait_for("why, as the agent says: it is needed");
-    terminal.wait_for("it cannot be approved for more than this once");
-    assert!(!terminal.text().contains("allow it for this run"));
+    terminal.wait_for("You are asked because it runs outside of codex's sandbox");
+    terminal.wait_for("Reason given: it is needed");
+    terminal.wait_for("You can allow this only once");
+    assert!(!terminal.text().contains("Allow in this run"));
     terminal.type_keys("y");
     // Exactly the same call is asked about again.
     terminal.wait_for("✓ $ touch one");
-    terminal.wait_for("asked because it runs outside of codex's sandbox");
+    terminal.wait_for("You are asked because it runs outside of codex's sandbox");
     refuse_with_words(&mut terminal);
     let asked = events_of(&world, "approval.asked").into_iter();
     assert_eq!(

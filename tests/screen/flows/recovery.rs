@@ -41,16 +41,16 @@ fn a_run_that_was_killed_in_a_turn_goes_on_in_the_same_conversation() {
     let conversation = before["planner"]["external_id"].clone();
     assert!(conversation.is_string(), "{before}");
     let mut terminal = open_again(&world, &config);
-    terminal.wait_for("continue the unfinished run? [Y/n]");
+    terminal.wait_for("Resume the unfinished run?");
     terminal.wait_for("A test");
     terminal.wait_for("in phase RESPOND");
     // The default is yes.
     terminal.type_keys(ENTER);
-    terminal.wait_for("answers the review: release?");
+    terminal.wait_for("Send the review to the planner?");
     terminal.type_keys(ENTER);
-    terminal.wait_for("reviews the plan: release?");
+    terminal.wait_for("Send the plan to the reviewer?");
     terminal.type_keys(ENTER);
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     let after = state(&world);
     assert_eq!(after["planner"]["external_id"], conversation);
     assert!(events_of(&world, "adapter.degraded").is_empty());
@@ -84,13 +84,13 @@ fn a_conversation_that_is_lost_is_begun_anew_with_what_happened() {
         .review("[APPROVED]\n\nSettled: 1\n");
     let config = cast(&world, &planner, &reviewer, "");
     let mut terminal = open_again(&world, &config);
-    terminal.wait_for("continue the unfinished run?");
+    terminal.wait_for("Resume the unfinished run?");
     terminal.type_keys("y");
-    terminal.wait_for("answers the review: release?");
+    terminal.wait_for("Send the review to the planner?");
     terminal.type_keys(ENTER);
-    terminal.wait_for("reviews the plan: release?");
+    terminal.wait_for("Send the plan to the reviewer?");
     terminal.type_keys("4");
-    terminal.wait_for("planner: the conversation is lost");
+    terminal.wait_for("planner: session lost");
     let after = state(&world);
     assert_ne!(after["planner"]["external_id"], conversation);
     assert_eq!(events_of(&world, "adapter.degraded").len(), 1);
@@ -107,7 +107,7 @@ fn a_conversation_that_is_lost_is_begun_anew_with_what_happened() {
         assert!(told.contains(words), "{words} in\n{told}");
     }
     terminal.type_keys(ENTER);
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     leave(terminal);
 }
 
@@ -117,14 +117,14 @@ fn n_puts_the_unfinished_run_into_the_history_when_another_begins() {
     let config = left_at_the_approval(&world);
     let (plan, run) = (read(&world, "plan.md"), state(&world)["run"].clone());
     let mut terminal = open_again(&world, &config);
-    terminal.wait_for("continue the unfinished run? [Y/n]");
+    terminal.wait_for("Resume the unfinished run?");
     terminal.type_keys("n");
-    terminal.wait_for("the unfinished run goes to history/ when the new one begins");
+    terminal.wait_for("The unfinished run moves to the history when a new one starts");
     // Not before: who changes their mind has lost nothing.
     assert_eq!(names_in(&world, "history"), [""; 0]);
     assert_eq!(read(&world, "plan.md"), plan);
     terminal.type_keys("Something else\r");
-    terminal.wait_for("is this the goal");
+    terminal.wait_for("Is this the goal");
     let now = state(&world);
     assert_ne!(now["run"], run);
     assert_eq!(now["goal"]["title"], "Something else");

@@ -19,7 +19,7 @@ fn check_verdict(comments: &str, value: &str, next: &str, shown: &str) {
     let config = cast(&world, &talking().plan(PLAN), &reviewer, "");
     let mut terminal = confirm(&world, &config);
     terminal.type_keys(ENTER);
-    terminal.wait_for("reviews the plan: release?");
+    terminal.wait_for("Send the plan to the reviewer?");
     terminal.type_keys(ENTER);
     terminal.wait_for(next);
     terminal.type_keys("3");
@@ -32,11 +32,11 @@ fn check_verdict(comments: &str, value: &str, next: &str, shown: &str) {
 #[test]
 fn the_marker_alone_approves_a_plan() {
     let approves = |comments: &str| {
-        let next = "execute the approved plan";
+        let next = "Run this plan";
         check_verdict(comments, "APPROVED", next, "✓ approved");
     };
     let goes_on = |comments: &str| {
-        let (value, next) = ("CHANGES_REQUIRED", "answers the review: release?");
+        let (value, next) = ("CHANGES_REQUIRED", "Send the review to the planner?");
         check_verdict(comments, value, next, "↻ changes required");
     };
     approves("[APPROVED]\n\nFine.\n");
@@ -56,29 +56,32 @@ fn findings_are_followed_through_the_reviews() {
         .review("[APPROVED]\n\nSettled: 1\n");
     let config = cast(&world, &planner, &reviewer, "");
     let mut terminal = confirm(&world, &config);
-    for released in ["reviews the plan: release?", "answers the review: release?"] {
+    for released in [
+        "Send the plan to the reviewer?",
+        "Send the review to the planner?",
+    ] {
         terminal.type_keys(ENTER);
         terminal.wait_for(released);
     }
-    terminal.wait_for("iteration 1 of 5");
+    terminal.wait_for("review 1 of 5");
     terminal.type_keys("3");
     terminal.wait_for("2 of 2 findings open");
     terminal.wait_for("1. [major] Say more.");
     terminal.type_keys("1");
-    terminal.wait_for("answers the review: release?");
+    terminal.wait_for("Send the review to the planner?");
     terminal.type_keys(ENTER);
-    terminal.wait_for("reviews the plan: release?");
-    terminal.wait_for("iteration 2 of 5");
+    terminal.wait_for("Send the plan to the reviewer?");
+    terminal.wait_for("review 2 of 5");
     terminal.type_keys("3");
     terminal.wait_for("planner accepts: it says more");
     terminal.wait_for("planner rejects: it is short");
     terminal.type_keys("1");
-    terminal.wait_for("reviews the plan: release?");
+    terminal.wait_for("Send the plan to the reviewer?");
     terminal.type_keys(ENTER);
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan");
     terminal.type_keys("3");
     terminal.wait_for("0 of 2 findings open");
-    terminal.wait_for("✓ approved          0 open, 0 new, 2 settled");
+    terminal.wait_for("✓ approved          0 open, 0 new, 2 resolved");
     let told = told(&world, "reviewer");
     assert!(told.contains("it is short"), "{told}");
     leave(terminal);
@@ -114,19 +117,19 @@ fn at_the_cap_there_are_four_ways_and_more_iterations_is_one() {
     let (planner, reviewer) = without_end(7);
     let config = cast(&world, &planner, &reviewer, "");
     let mut terminal = begin(&world, &config);
-    terminal.wait_for("the review reached its cap of 5 with 1 finding open");
-    terminal.wait_for("iteration 5 of 5");
+    terminal.wait_for("Review limit of 5 reached, 1 finding open");
+    terminal.wait_for("review 5 of 5");
     assert_eq!(offered(&terminal), "FMEC", "{}", terminal.text());
     terminal.type_keys("m");
     terminal.wait_gone("I to write");
     terminal.type_keys("x");
     terminal.type_keys(ENTER);
-    terminal.wait_for("write a number from 1 to 1000");
+    terminal.wait_for("Write a number from 1 to 1000.");
     assert_eq!(state(&world)["extra"], 0);
     terminal.type_keys("\x152");
     terminal.type_keys(ENTER);
-    terminal.wait_for("the review reached its cap of 7 with 1 finding open");
-    terminal.wait_for("iteration 7 of 7");
+    terminal.wait_for("Review limit of 7 reached, 1 finding open");
+    terminal.wait_for("review 7 of 7");
     assert_eq!(events_of(&world, "review.committed").len(), 7);
     let now = state(&world);
     assert_eq!((&now["iteration"], &now["extra"]), (&7.into(), &2.into()));
@@ -137,7 +140,7 @@ fn at_the_cap_there_are_four_ways_and_more_iterations_is_one() {
 fn at_the_cap(world: &World, reviewer: &Agent) -> Terminal {
     let config = cast(world, &talking().plan(PLAN), reviewer, AT_ONCE);
     let mut terminal = begin(world, &config);
-    terminal.wait_for("the review reached its cap of 1 with 1 finding open");
+    terminal.wait_for("Review limit of 1 reached, 1 finding open");
     terminal
 }
 
@@ -146,12 +149,12 @@ fn the_plan_is_let_pass_against_its_review() {
     let world = World::new();
     let mut terminal = at_the_cap(&world, &Agent::new().review(WANTS_MORE));
     terminal.type_keys("f");
-    terminal.wait_for("let the plan pass without the reviewer's approval?");
+    terminal.wait_for("Approve the plan without the reviewer?");
     terminal.type_keys("y");
-    terminal.wait_for("execute the approved plan");
-    terminal.wait_for("you let this plan pass against its review");
+    terminal.wait_for("Run this plan");
+    terminal.wait_for("You forced this plan past its review");
     terminal.type_keys("3");
-    terminal.wait_for("you let the plan pass against its review");
+    terminal.wait_for("You forced the plan past its review");
     let now = state(&world);
     assert_eq!(now["phase"], "APPROVED");
     assert_eq!(now["verdict"]["value"], "CHANGES_REQUIRED");
@@ -169,15 +172,15 @@ fn a_run_that_is_cancelled_at_the_cap_is_over() {
     let world = World::new();
     let mut terminal = at_the_cap(&world, &Agent::new().review(WANTS_MORE));
     terminal.type_keys("c");
-    terminal.wait_for("cancel the run?");
+    terminal.wait_for("Cancel the run?");
     // A stray Enter cancels nothing.
     terminal.type_keys(ENTER);
-    terminal.wait_gone("cancel the run?");
+    terminal.wait_gone("Cancel the run?");
     assert_eq!(state(&world)["phase"], "REVIEW");
     terminal.type_keys("c");
-    terminal.wait_for("cancel the run?");
+    terminal.wait_for("Cancel the run?");
     terminal.type_keys("y");
-    terminal.wait_for("the run is over");
+    terminal.wait_for("Run finished");
     assert_eq!(state(&world)["phase"], "CANCELLED");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(5));
@@ -187,7 +190,7 @@ fn a_run_that_is_cancelled_at_the_cap_is_over() {
     // There must be nothing to continue.
     let config = world.folder.path().join("config.toml");
     let terminal = open(&world, &config);
-    assert!(!terminal.text().contains("continue the unfinished run?"));
+    assert!(!terminal.text().contains("Resume the unfinished run?"));
     leave(terminal);
 }
 
@@ -202,14 +205,14 @@ fn plan_and_comments_are_edited_by_hand_at_the_cap() {
     terminal.wait_for("THE EDITOR HAS plan.md");
     terminal.type_keys("2. [ ] Sing\r");
     terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
-    terminal.wait_for("you edit the plan by hand");
+    terminal.wait_for("You are editing the plan");
     terminal.type_keys("m");
     terminal.wait_for("THE EDITOR HAS comments.md");
     terminal.type_keys("It says enough, I find.\r");
     terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
-    terminal.wait_for("you edit the plan by hand");
+    terminal.wait_for("You are editing the plan");
     terminal.type_keys("r");
-    terminal.wait_for("execute the approved plan (2 steps)?");
+    terminal.wait_for("Run this plan (2 steps)?");
     let told = told(&world, "reviewer");
     assert!(told.contains("2. [ ] Sing"), "{told}");
     assert!(told.contains("+It says enough, I find."), "{told}");

@@ -114,8 +114,8 @@ fn the_tests_run_once_before_the_first_step_and_red_holds_nothing_up() {
     check(&mut world, found(run(3, &["a", "b"])), "begin step 1");
     let execution = world.run.state().execution.as_ref().unwrap();
     let told = execution.baseline.as_ref().unwrap().describe();
-    let expected = "before step 1: tests failed (exit 1): 3 passed, 2 failed, 0 skipped; failing: a, b; \
-        no step is asked to fix what fails already";
+    let expected = "before step 1: tests failed (exit 1): 3 passed, 2 failed, 0 skipped; failing: a, b \
+        (no step has to fix what already fails)";
     assert_eq!(told, expected);
     // The same result again changes nothing.
     check(&mut world, found(run(3, &[])), "");
@@ -127,8 +127,8 @@ fn no_fix_turn_is_spent_on_what_failed_before() {
     world.feed(found(run(3, &["a", "b"])));
     assert_eq!(
         after_tests(&mut world, run(4, &["b"]), &["a.rs"]),
-        "ask step 1: tests failed (exit 1): 4 passed, 1 failed, 0 skipped; \
-         nothing fails that did not fail before step 1: b"
+        "ask Step 1: tests failed (exit 1): 4 passed, 1 failed, 0 skipped; \
+         no failures beyond those before step 1: b"
     );
     // The user may still want it fixed.
     check(&mut world, answered(2, QuestionAnswer::Retry), "fix 1");
@@ -146,7 +146,7 @@ fn the_counts_of_the_first_step_are_held_against_those_before_it() {
     world.feed(found(run(3, &[])));
     assert_eq!(
         after_tests(&mut world, run(2, &[]), &["a.rs"]),
-        "ask step 1: fewer tests ran than before: before 3 passed, 0 failed, 0 skipped; \
+        "ask Step 1: fewer tests ran than before: before 3 passed, 0 failed, 0 skipped; \
          now 2 passed, 0 failed, 0 skipped"
     );
     let (mut world, _) = entered();
@@ -174,7 +174,7 @@ fn a_file_that_changed_while_they_ran_is_asked_about_where_a_step_edits_it() {
         dirty: Vec::new(),
         ..audit(1, 1)
     });
-    let asked = "ask step 1 edited files that held uncommitted changes before it: golden.txt";
+    let asked = "ask Step 1 edited files with uncommitted changes: golden.txt";
     check(&mut world, edits, asked);
     check(&mut world, answered(2, QuestionAnswer::LeaveOut), "test");
 }
@@ -213,7 +213,7 @@ fn a_runner_that_is_not_there_is_asked_about_before_the_first_step() {
             ..receipt(outcome)
         }
     };
-    let asked = "ask before step 1: tests could not be started: pytest is not installed";
+    let asked = "ask Before step 1: tests could not be started: pytest is not installed";
     let (mut world, _) = entered();
     check(&mut world, found(missing()), asked);
     let baseline = "baseline sh t.sh";
@@ -232,7 +232,7 @@ fn a_network_that_they_lack_is_asked_about_before_the_first_step() {
         lacks_network: Some("ECONNREFUSED".to_owned()),
         ..run(0, &["a"])
     };
-    let asked = "ask the tests before step 1 fail without the machine's network: ECONNREFUSED";
+    let asked = "ask The tests before step 1 fail without the machine's network: ECONNREFUSED";
     let (mut world, _) = entered();
     check(&mut world, found(lacking()), asked);
     let again = "host, baseline sh t.sh";
@@ -253,7 +253,7 @@ fn a_socket_that_they_lack_is_asked_about_before_the_first_step() {
         }),
         ..run(0, &["a"])
     };
-    let asked = "ask the tests before step 1 fail without /run/docker.sock, which is hidden from them: no daemon";
+    let asked = "ask The tests before step 1 fail without /run/docker.sock, which is hidden from them: no daemon";
     for (answer, follows) in [
         (
             QuestionAnswer::ReachSocket,

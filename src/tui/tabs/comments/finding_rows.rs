@@ -46,7 +46,7 @@ pub(super) fn settled_row(
     };
     let row = CommentsEntry {
         mark: Some(ScrollTarget::Settled),
-        ..CommentsEntry::new(&format!("{sign} {n} settled"), theme::QUIET)
+        ..CommentsEntry::new(&format!("{sign} {n} resolved"), theme::QUIET)
     };
     match form {
         FindingListLayout::Full => vec![CommentsEntry::new("", theme::PLAIN), row],

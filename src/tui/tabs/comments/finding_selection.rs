@@ -44,8 +44,8 @@ impl FindingFilter {
         match self {
             Self::All => "all",
             Self::Open => "the open ones",
-            Self::Rejected => "those that the planner rejects",
-            Self::Settled => "the settled ones",
+            Self::Rejected => "those the planner rejected",
+            Self::Settled => "the resolved ones",
         }
     }
 

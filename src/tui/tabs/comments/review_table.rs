@@ -53,13 +53,13 @@ pub(super) fn review_rows(
         let doubt = if verdict.consistent {
             ""
         } else {
-            ", its signals disagree"
+            ", marker and text disagree"
         };
-        let text = format!("iteration {}: {sign}{doubt}", verdict.iteration);
+        let text = format!("Review {} · {sign}{doubt}", verdict.iteration);
         entries.push(CommentsEntry::new(&text, style));
     }
     if forced {
-        let text = "you let the plan pass against its review";
+        let text = "You forced the plan past its review";
         entries.push(CommentsEntry::new(text, theme::BAD));
     }
     entries
@@ -74,7 +74,7 @@ fn folded_row(n: usize, last: &ReviewSpan, table: ReviewTableMode) -> CommentsEn
     };
     let all = match n {
         1 => format!("{fold} review {}  ", last.review),
-        _ => format!("{fold} {}, the last: ", pluralize(n, "review")),
+        _ => format!("{fold} {}, latest: ", pluralize(n, "review")),
     };
     CommentsEntry {
         parts: vec![
@@ -92,10 +92,10 @@ fn finding_counts(review: &ReviewSpan) -> String {
     let doubt = if review.consistent {
         ""
     } else {
-        ", its signals disagree"
+        ", marker and text disagree"
     };
     format!(
-        "{} open, {} new, {} settled{doubt}",
+        "{} open, {} new, {} resolved{doubt}",
         review.n_open, review.n_new, review.n_settled
     )
 }

@@ -231,7 +231,8 @@ mod tests {
                 output: "a\nb".to_owned(),
             }),
             "the call ended: failed, exit 1",
-            "the call ended: failed, exit 1\noutput:\n  a\n  b\n\nin the log: agent\nturn: trn_10\nrole: planner\nnews: tool_ended\nitem: t",
+            "the call ended: failed, exit 1\noutput:\n  a\n  b\n\nin the log: agent\nturn: trn_10\nrole: \
+            planner\nnews: tool_ended\nitem: t",
         );
         check(
             &news(AgentActivity::Text {
@@ -251,8 +252,8 @@ mod tests {
         );
         check(
             &Event::TurnSendConfirmed,
-            "releases the turn",
-            "releases the turn\n\nin the log: turn.released",
+            "sends the turn",
+            "sends the turn\n\nin the log: turn.released",
         );
     }
 }

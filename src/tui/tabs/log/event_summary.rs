@@ -64,12 +64,12 @@ pub fn summarize_event(
         ..plain(word.to_owned())
     };
     Some(match event {
-        Event::RunCreated(created) => plain(format!("the run {} begins", created.run)),
+        Event::RunCreated(created) => plain(format!("run {} starts", created.run)),
         Event::GoalGiven { text } => plain(format!("the goal: {text}")),
         Event::GoalMessageAdded { text } => plain(format!("says: {text}")),
         Event::QuestionAnswered { answer, .. } => plain(format!("answers: {}", answer.describe())),
-        Event::TurnSendConfirmed => plain("releases the turn".to_owned()),
-        Event::TurnStarted { turn, .. } => of_turn(turn, "begins"),
+        Event::TurnSendConfirmed => plain("sends the turn".to_owned()),
+        Event::TurnStarted { turn, .. } => of_turn(turn, "starts"),
         Event::TurnEnded {
             turn,
             result: TurnOutcome::Completed { .. },
@@ -118,21 +118,23 @@ pub fn summarize_event(
 /// Describes events that the chat does not show, or shows in the user's voice.
 fn describe_event(event: &Event) -> Option<String> {
     Some(match event {
-        Event::FindingSettled { n } => format!("settles finding {n}"),
+        Event::FindingSettled { n } => format!("resolves finding {n}"),
         Event::PlanEdited { .. } => "edited the plan".to_owned(),
         Event::CommentsEdited { .. } => "edited the comments".to_owned(),
         Event::RemarksAppended { .. } => "asked for changes in the comments".to_owned(),
         Event::NoteMade { line, text, .. } => format!("notes on line {line}: {text}"),
-        Event::NoteRemoved { n } => format!("takes note {n} back"),
-        Event::SessionOpened { role, .. } => format!("the {}'s conversation is open", role.name()),
-        Event::SnapshotTaken { step: 0, .. } => "the tree is kept".to_owned(),
-        Event::SnapshotTaken { step, .. } => format!("the tree before step {step} is kept"),
+        Event::NoteRemoved { n } => format!("removes note {n}"),
+        Event::SessionOpened { role, .. } => format!("the {}'s session is open", role.name()),
+        Event::SnapshotTaken { step: 0, .. } => "the working tree was saved".to_owned(),
+        Event::SnapshotTaken { step, .. } => {
+            format!("the working tree before step {step} was saved")
+        }
         Event::StepAudited(audit) => {
             let n = crate::text::pluralize(audit.changed.len(), "file");
             format!("step {} changed {n}", audit.step)
         }
-        Event::RepositorySurveyed { .. } => "the repository was looked at".to_owned(),
-        Event::DraftFound { .. } => "a turn that was cut off left a draft".to_owned(),
+        Event::RepositorySurveyed { .. } => "the repository was checked".to_owned(),
+        Event::DraftFound { .. } => "an interrupted turn left a draft".to_owned(),
         Event::AgentAsked {
             questions, child, ..
         } => {

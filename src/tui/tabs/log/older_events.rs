@@ -181,20 +181,20 @@ impl EventLogList {
         let of = format!("the last {} of {last} events", last.saturating_sub(unread));
         Some(match self.search_progress() {
             LogSearchProgress::Complete => return None,
-            LogSearchProgress::Unreadable => format!("{of}; what came before cannot be read"),
+            LogSearchProgress::Unreadable => format!("{of}, earlier ones cannot be read"),
             LogSearchProgress::Searching(percent) if self.has_filter(find) => {
-                format!("{of}; looking further back … {percent} %")
+                format!("{of}, searching further back … {percent} %")
             }
-            LogSearchProgress::Searching(_) => format!("{of}; reading what came before …"),
+            LogSearchProgress::Searching(_) => format!("{of}, loading earlier ones …"),
             LogSearchProgress::LoadedOnly | LogSearchProgress::Loading
                 if self.older.rows.len() >= MAX_OLDER_EVENTS =>
             {
                 let key = keymap.key_label("find", ComposerFocus::Unfocused);
-                format!("{of}; {key} finds what came before")
+                format!("{of}, {key} finds earlier ones")
             }
             LogSearchProgress::LoadedOnly | LogSearchProgress::Loading => {
                 let key = keymap.key_label("page-up", ComposerFocus::Unfocused);
-                format!("{of}; {key} here reads what came before")
+                format!("{of}, {key} here loads earlier ones")
             }
         })
     }

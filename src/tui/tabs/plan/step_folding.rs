@@ -77,7 +77,7 @@ impl StepFold {
         let tested = match self.n_tested {
             0 => "not tested".to_owned(),
             tested if tested == n => "tests passed".to_owned(),
-            tested => format!("{tested} with tests that passed"),
+            tested => format!("{tested} with passing tests"),
         };
         let head = format!("[✓] {first}–{last}. ");
         let room = columns.saturating_sub(text_width(&head));

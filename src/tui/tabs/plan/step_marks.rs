@@ -90,7 +90,7 @@ pub fn plan_problems(text: &str, marks: &[PlanStepMark]) -> Vec<String> {
         .steps
         .iter()
         .filter(|step| step.done && is_waiting(step.n));
-    let flaw = |n: u32| format!("step {n} is ticked by hand: that counts for nothing");
+    let flaw = |n: u32| format!("step {n} was ticked by hand, which does not count");
     ticked.map(|step| flaw(step.n)).collect()
 }
 
@@ -229,7 +229,7 @@ fn stage_note(stage: StepStage) -> StepNote {
         }
         let present = theme::role_style(Role::Planner);
         parts.push(match n == at {
-            true if stage == StepStage::Fix => ("[agent mends]".to_owned(), present),
+            true if stage == StepStage::Fix => ("[agent fixes]".to_owned(), present),
             true => (format!("[{name}]"), present),
             false => (name.to_owned(), theme::QUIET),
         });
@@ -249,8 +249,8 @@ fn file_count_note(n: usize) -> Option<StepNote> {
 fn fix_count_note(n: u32) -> Option<StepNote> {
     let text = match n {
         0 => return None,
-        1 => "mended once".to_owned(),
-        n => format!("mended {n} times"),
+        1 => "fixed once".to_owned(),
+        n => format!("fixed {n} times"),
     };
     Some(vec![(text, theme::PLAIN)])
 }

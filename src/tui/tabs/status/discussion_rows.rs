@@ -65,7 +65,7 @@ pub(super) fn discussion_rows(state: &RunState, now: UnixMillis) -> Vec<StatusRo
         }
     }
     if !rows.is_empty() {
-        rows.push(plain_row(" ", "/board shows who said what"));
+        rows.push(plain_row(" ", "see who said what with /board"));
     }
     rows
 }
@@ -74,10 +74,10 @@ pub(super) fn discussion_rows(state: &RunState, now: UnixMillis) -> Vec<StatusRo
 fn participant_status(minutes: &BoardModel<'_>, name: &str, now: UnixMillis) -> String {
     match minutes.current_content(name) {
         Some(BoardCellContent::Speaking { since, .. }) => {
-            return format!("speaks {}", format_elapsed(since, now));
+            return format!("speaking {}", format_elapsed(since, now));
         }
         Some(BoardCellContent::Waiting { since }) => {
-            return format!("waits for a place {}", format_elapsed(since, now));
+            return format!("waiting for a place {}", format_elapsed(since, now));
         }
         _ => {}
     }

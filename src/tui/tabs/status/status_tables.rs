@@ -88,7 +88,7 @@ fn table_line(row: &[(String, Style)], widths: &[usize], columns: usize) -> Line
 pub fn review_table(state: &RunState, clock: LocalClock) -> StatusTable {
     let rows = state.course.reviews().iter();
     StatusTable {
-        titles: &["#", "at", "verdict", "open", "new", "settled", "answers"],
+        titles: &["#", "at", "verdict", "open", "new", "resolved", "answers"],
         rows: rows
             .map(|review| review_cells(review, state, clock))
             .collect(),

@@ -97,7 +97,7 @@ pub fn timeline_lines(
         lines.push(row.lay_out(&axis, bar, has_sums));
     }
     lines.push(scale_line(&axis, now, clock, bar));
-    let legend = "█ works  ▒ waits for you  × did not end well  ┊ the program did not run";
+    let legend = "█ working  ▒ waiting for you  × failed  ┊ not running";
     lines.extend(crate::tui::text_wrap::wrap_spans(
         &[
             Span::raw(" ".repeat(NAME_COLUMNS)),

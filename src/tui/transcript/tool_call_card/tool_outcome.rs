@@ -6,7 +6,7 @@ use crate::tui::text_wrap::{clean_for_display, to_one_line};
 /// How many bytes of a tool's output are kept.
 const MAX_OUTPUT_BYTES: usize = 8 << 10;
 /// Shown for a call that was denied.
-pub(super) const DENIED_LABEL: &str = "refused";
+pub(super) const DENIED_LABEL: &str = "denied";
 
 /// The result of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
