@@ -39,7 +39,7 @@ pub fn hint_for_unknown_key(path: &[String]) -> String {
     if siblings.is_empty() {
         return "remove it; `agent-collab config show` prints every key".to_owned();
     }
-    format!("known here: {}", siblings.join(", "))
+    format!("known keys: {}", siblings.join(", "))
 }
 
 /// Picks the candidate that is most like a word, if any is alike enough.

@@ -72,7 +72,7 @@ pub enum TrustError {
     },
     /// It is no list of trusted repositories.
     #[error(
-        "understand {path}: {problem}; move it away and run `agent-collab trust` again in each repository you trust"
+        "understand {path}: {problem}; move it away and run `agent-collab trust` again in each trusted repository"
     )]
     Damaged {
         /// The file.
@@ -91,7 +91,7 @@ pub enum TrustError {
         root: PathBuf,
     },
     /// The repository's path cannot be written down exactly.
-    #[error("trust {root}, since its path is not UTF-8; rename the folder")]
+    #[error("trust {root}, because its path is not UTF-8; rename the folder")]
     PathNotUtf8 {
         /// The repository.
         root: PathBuf,
@@ -244,7 +244,7 @@ impl TrustStore {
             serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
         if file.schema != SCHEMA {
             return Err(damaged(format!(
-                "it has schema {}, this version of agent-collab knows {SCHEMA}",
+                "it has schema {}, but this version of agent-collab knows {SCHEMA}",
                 file.schema
             )));
         }

@@ -61,6 +61,19 @@ impl Phase {
         }
     }
 
+    /// The stage that people read: phases of the same stage share it.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Init | Self::RefineGoal => "Goal",
+            Self::WritePlan => "Plan",
+            Self::Review | Self::Respond => "Review",
+            Self::Approved => "Approve",
+            Self::Execute => "Execute",
+            Self::Done => "Done",
+            Self::Cancelled => "Cancelled",
+        }
+    }
+
     /// Tells whether the run is over.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Done | Self::Cancelled)

@@ -17,7 +17,7 @@ pub enum SpawnError {
         program: String,
     },
     /// The program was named by a path at which there is nothing.
-    #[error("there is no program at {}", path.display())]
+    #[error("no program at {}", path.display())]
     NoSuchFile {
         /// The path, made absolute.
         path: PathBuf,
@@ -35,7 +35,7 @@ pub enum SpawnError {
         path: PathBuf,
     },
     /// The working directory is missing or no directory.
-    #[error("cannot start {program} in {}: there is no such directory", cwd.display())]
+    #[error("cannot start {program} in {}: no such directory", cwd.display())]
     NoSuchDirectory {
         /// The program.
         program: String,
@@ -69,14 +69,15 @@ impl SpawnError {
     pub fn hint(&self) -> String {
         match self {
             Self::NotOnPath { program } => {
-                format!("install {program}, or name its full path in the configuration")
+                format!("install {program}, or set its full path in the configuration")
             }
             Self::NoSuchFile { .. } => {
                 "correct the path in the configuration, or install the program there".to_owned()
             }
             Self::NotExecutable { path } => format!("run: chmod +x {}", path.display()),
             Self::InterpreterMissing { .. } => {
-                "install what the file's first line names, or correct that line".to_owned()
+                "install the program that the file's first line names, or correct that line"
+                    .to_owned()
             }
             Self::NoSuchDirectory { .. } => "start in a directory that exists".to_owned(),
             Self::BadArguments { .. } => {

@@ -29,7 +29,7 @@ pub struct DocumentContent {
 #[derive(Debug, Error)]
 pub enum DocumentReplaceError {
     /// Somebody changed the document since the caller read it; it is as they left it.
-    #[error("the document was changed meanwhile")]
+    #[error("the document changed in the meantime")]
     Conflict {
         /// What is there now; `None` when it was removed.
         current: Option<Sha256>,

@@ -36,7 +36,7 @@ pub struct LockHolder {
 #[derive(Debug, Error)]
 pub enum LockError {
     /// Another instance works in this repository.
-    #[error("another agent-collab works in this repository{}", describe_holder(.0))]
+    #[error("another agent-collab is running in this repository{}", describe_holder(.0))]
     HeldByInstance(LockHolder),
     /// The lock file cannot be used.
     #[error(transparent)]
@@ -48,7 +48,7 @@ impl LockError {
     pub fn hint(&self) -> String {
         match self {
             Self::HeldByInstance(_) => {
-                "go on there, or end it with `agent-collab send quit`".into()
+                "continue there, or end it with `agent-collab send quit`".into()
             }
             Self::Store(e) => e.hint(),
         }
@@ -182,10 +182,7 @@ fn acquire_lock_file(path: &Path) -> Result<File, LockError> {
         writeln!(file, "{text}").map_err(failed)?;
         return Ok(file);
     }
-    Err(failed(io::Error::other(
-        "the lock file is exchanged again and again",
-    ))
-    .into())
+    Err(failed(io::Error::other("the lock file keeps being replaced")).into())
 }
 
 enum ExclusiveAttempt {
@@ -478,8 +475,8 @@ mod tests {
         assert_eq!(
             format!("{error}; {}", error.hint()),
             format!(
-                "another agent-collab works in this repository (process 42, since {}); \
-                 go on there, or end it with `agent-collab send quit`",
+                "another agent-collab is running in this repository (process 42, since {}); \
+                 continue there, or end it with `agent-collab send quit`",
                 local_time::to_local_text(UnixMillis(0))
             )
         );

@@ -90,7 +90,7 @@ fn open_plain_file(
     let not_plain = |found: PathKind| StoreError::UnexpectedFileType {
         path: path.to_path_buf(),
         found: found.label(),
-        expected: "a plain file",
+        expected: "a regular file",
     };
     let mut options = options.clone();
     let file = match options.custom_flags(flags.bits()).open(path) {

@@ -43,7 +43,7 @@ impl Default for ReadLimits {
 #[derive(Debug, Error)]
 pub enum ScopedReadError {
     /// More files are named than may be.
-    #[error("{n} files are named, at most {limit} are read at once")]
+    #[error("{n} files were named, but at most {limit} can be read at once")]
     TooMany {
         /// How many.
         n: usize,
@@ -51,7 +51,7 @@ pub enum ScopedReadError {
         limit: usize,
     },
     /// One file is too large.
-    #[error("{name:?} has {size} bytes, at most {limit} are read of one file")]
+    #[error("{name:?} has {size} bytes, but a file can have at most {limit}")]
     TooLarge {
         /// The file as it was named.
         name: String,
@@ -61,7 +61,9 @@ pub enum ScopedReadError {
         limit: u64,
     },
     /// All files together are too large.
-    #[error("with {name:?} the named files have {size} bytes, at most {limit} are read at once")]
+    #[error(
+        "with {name:?} the named files have {size} bytes, but at most {limit} can be read at once"
+    )]
     TotalTooLarge {
         /// The file with which it was too much.
         name: String,
@@ -71,7 +73,7 @@ pub enum ScopedReadError {
         limit: u64,
     },
     /// There is no such file.
-    #[error("{name:?} is not there")]
+    #[error("{name:?} does not exist")]
     NotFound {
         /// The file as it was named.
         name: String,
@@ -85,7 +87,7 @@ pub enum ScopedReadError {
         root: PathBuf,
     },
     /// What is there is no file that is read.
-    #[error("{name:?} is {found}; only regular files are read")]
+    #[error("{name:?} is {found}; only regular files can be read")]
     NotRegular {
         /// The file as it was named.
         name: String,
@@ -93,7 +95,7 @@ pub enum ScopedReadError {
         found: &'static str,
     },
     /// It is no text.
-    #[error("{name:?} is no text: {why}")]
+    #[error("{name:?} is not a text file: {why}")]
     NotText {
         /// The file as it was named.
         name: String,
@@ -128,12 +130,12 @@ impl ScopedReadError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::TooMany { .. } | Self::TotalTooLarge { .. } => "name fewer files",
-            Self::TooLarge { .. } => "name a smaller file, or say which part of it matters",
+            Self::TooLarge { .. } => "name a smaller file",
             Self::NotFound { .. } => "names are relative to the root of the repository",
-            Self::Outside { .. } => "copy the file into the repository if it is meant to be read",
+            Self::Outside { .. } => "copy the file into the repository if agents should read it",
             Self::NotRegular { .. } => "name a file; of one with several hard links, a copy",
-            Self::NotText { .. } => "only text in UTF-8 is read",
-            Self::Io { .. } => "look at its permissions",
+            Self::NotText { .. } => "only UTF-8 text can be read",
+            Self::Io { .. } => "check its permissions",
         }
     }
 }
@@ -405,7 +407,7 @@ impl ScopedReader {
             },
             Errno::ELOOP => ScopedReadError::NotRegular {
                 name,
-                found: "a link that leads in a circle",
+                found: "a symbolic link loop",
             },
             errno => ScopedReadError::Io {
                 name,

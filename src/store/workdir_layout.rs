@@ -149,7 +149,7 @@ impl WorkdirLayout {
                 return Err(StoreError::InvalidPathSetting {
                     key: "workdir",
                     value: self.names.workdir.display().to_string(),
-                    reason: "the directory holds files that are not agent-collab's, and git would ignore them",
+                    reason: "the directory contains files that are not agent-collab's, and git would ignore them",
                 });
             }
         }
@@ -472,7 +472,7 @@ mod tests {
     fn a_directory_with_other_files_is_refused() {
         check(
             "docs",
-            "paths.workdir = \"docs\" cannot be used: the directory holds files that are not agent-collab's, and git would ignore them",
+            "paths.workdir = \"docs\" cannot be used: the directory contains files that are not agent-collab's, and git would ignore them",
         );
     }
 

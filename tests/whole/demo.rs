@@ -137,7 +137,7 @@ fn a_demo_is_opened_again_by_its_folder_and_keeps_its_scenes() {
     world
         .program(&other)
         .ends(1)
-        .complains("its scenes were chosen when it was made");
+        .complains("its scenes cannot be changed");
 }
 
 #[test]
@@ -162,5 +162,5 @@ fn a_place_that_cannot_be_made_is_told_with_a_way_out() {
         .program(&["demo", "--headless", "--dir", "/proc/nothing"])
         .ends(1)
         .complains("cannot make /proc/nothing")
-        .complains("hint: give --dir a folder that you can make");
+        .complains("hint: pass a folder that you can create to --dir");
 }

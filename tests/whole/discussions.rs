@@ -330,7 +330,7 @@ fn a_discussion_that_was_killed_goes_on_after_its_last_finished_round() {
         TOPIC,
     ];
     let running = world.start(&arguments);
-    // By then its agent is in the middle of the turn.
+    // By then its agent is during the turn.
     wait_for(&world, "its text comes", |event| {
         event["kind"] == "task.progress" && event["data"]["news"]["text"] == "I think."
     });
@@ -397,16 +397,13 @@ fn what_cannot_be_discussed_is_refused_with_what_can_before_any_cli_is_looked_fo
     refused(&["--file", "nothing.txt"], "E_FILE_NOT_FOUND");
     refused(
         &["--agents", "advocate,critc"],
-        "there is no agent \"critc\" for discussions; there are advocate, critic",
+        "no agent \"critc\" for discussions; there are advocate, critic",
     );
     refused(
         &["--agents", "advocate,build"],
-        "there is no agent \"build\" for discussions",
+        "no agent \"build\" for discussions",
     );
-    refused(
-        &["--preset", "none"],
-        "there is no preset \"none\"; there are none",
-    );
+    refused(&["--preset", "none"], "no preset \"none\"; there are none");
     refused(
         &["--participant", "a=explore@nothing"],
         "there is no adapter \"nothing\" for a; there are claude, codex",
@@ -807,13 +804,13 @@ fn a_discussion_of_a_run_that_lies_in_the_history_is_gone_on_with_once_that_is_b
     world
         .program(&["resume", name])
         .ends(3)
-        .complains("an unfinished run is here: `Something else`");
+        .complains("there is an unfinished run: `Something else`");
     world.program(&["send", "cancel"]).ends(0);
     world
         .program(&["resume", name])
         .ends(0)
-        .says("is back from the history; what lay here is in ")
-        .says(&format!("`agent-collab discuss --id {id}` goes on with it"));
+        .says("is restored from the history; the run that was here is now in ")
+        .says(&format!("`agent-collab discuss --id {id}` continues it"));
     let speaks = || stands("First.", "agree", "sqlite", 0.7);
     world.cast(
         &playing(&[("a", &[speaks(), speaks()])]),
@@ -824,7 +821,7 @@ fn a_discussion_of_a_run_that_lies_in_the_history_is_gone_on_with_once_that_is_b
     world
         .program(&["discuss", "--id", "dsc_nowhere"])
         .ends(1)
-        .complains("there is no discussion dsc_nowhere in this run, nor in the history");
+        .complains("no discussion dsc_nowhere in this run or in the history");
     nothing_is_left(&world);
 }
 

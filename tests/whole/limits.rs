@@ -53,7 +53,7 @@ fn a_run_goes_on_by_itself_when_the_limit_is_over() {
         .ends(0)
         .says("the planner waits for codex's usage limit until")
         .says("the reviewer waits for claude's usage limit until")
-        .says("the wait for the usage limit is over");
+        .says("the usage limit has reset");
     assert_eq!(world.events_of("limit.passed").len(), 2);
     assert_eq!(world.subjects()[0], "[Step 1] Wrote");
 }

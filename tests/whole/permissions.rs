@@ -152,7 +152,7 @@ fn approvals_are_listed_and_taken_back() {
         .program(&["permissions", "explain", "bash", "make all"])
         .ends(0)
         .says("allow: bash \"make *\" (approved for this project)")
-        .says("what it asks was approved");
+        .says("you approved what it asks");
     world
         .program(&["permissions", "list"])
         .ends(0)

@@ -316,7 +316,7 @@ fn sessions_are_listed_shown_deleted_and_pruned() {
         .says("Found it.");
     sessions(&world, &["show", "ses_"])
         .ends(2)
-        .complains("are called ses_ or begin with it");
+        .complains("sessions match ses_");
     // Nothing of it commits.
     forget_name(&world.root);
     sessions(&world, &["delete", id(&first)])
@@ -329,7 +329,7 @@ fn sessions_are_listed_shown_deleted_and_pruned() {
     let more = world.program(&["task", "--agent", "explore", "--id", "explore#2", "more"]);
     more.ends(0)
         .says("by explore#2 in ")
-        .says("go on with --id explore#2");
+        .says("continue with --id explore#2");
     assert_eq!(world.events_of("task.started")[2]["session"], id(&second));
     world.put("own.toml", "[limits]\nkeep_sessions_days = 0\n");
     sessions(&world, &["--config", "own.toml", "prune"])

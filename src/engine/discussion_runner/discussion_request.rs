@@ -52,7 +52,7 @@ pub enum DiscussionStartError {
     #[error("{0}")]
     InvalidTopic(&'static str),
     /// There is no such preset.
-    #[error("there is no preset {name:?}; {}", known_presets(.known))]
+    #[error("no preset {name:?}; {}", known_presets(.known))]
     NoSuchPreset {
         /// The name that was given.
         name: String,
@@ -72,7 +72,7 @@ pub enum DiscussionStartError {
     #[error(transparent)]
     Attachment(#[from] AttachmentError),
     /// There is no such finding.
-    #[error("there is no finding {0} in this run")]
+    #[error("no finding {0} in this run")]
     NoSuchFinding(u32),
     /// There is no discussion of this id that could go on.
     #[error("{0}")]
@@ -81,7 +81,7 @@ pub enum DiscussionStartError {
 
 fn known_presets(known: &[String]) -> String {
     match known {
-        [] => "there are none; [discuss.preset.NAME] in config.toml makes one".to_owned(),
+        [] => "there are none; add [discuss.preset.NAME] to config.toml".to_owned(),
         known => format!("there are {}", known.join(", ")),
     }
 }
@@ -273,10 +273,10 @@ fn validate_topic(said: &str) -> Result<String, DiscussionStartError> {
     let topic = clean_text(said).trim().to_owned();
     match topic.chars().count() {
         0 => Err(DiscussionStartError::InvalidTopic(
-            "there is no topic: say what is to be decided, and between what",
+            "no topic: say what to decide, and between which options",
         )),
         n if n > MAX_TOPIC_CHARS => Err(DiscussionStartError::InvalidTopic(
-            "the topic is longer than 1,000 characters; put the rest into the context",
+            "the topic is longer than 1,000 characters; move the rest into the context",
         )),
         _ => Ok(topic),
     }

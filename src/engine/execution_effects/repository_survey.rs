@@ -53,7 +53,7 @@ impl RepositorySurveyor {
                 (!files.is_empty()).then_some(LeftoverFiles { step, files })
             }
             Err(error) => {
-                tracing::warn!(%error, "what the stopped step left");
+                tracing::warn!(%error, "changes that the stopped step left");
                 None
             }
         }

@@ -128,7 +128,7 @@ fn move_into_place(
 ) -> io::Result<IndexUpdateAttempt> {
     if file_version(index) != *version {
         return Ok(IndexUpdateAttempt::Busy(format!(
-            "{} changed meanwhile",
+            "{} changed in the meantime",
             index.display()
         )));
     }

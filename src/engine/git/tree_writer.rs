@@ -37,10 +37,10 @@ fn join_paths(paths: &[PathBuf]) -> String {
 #[derive(Debug, Error)]
 pub enum TreeWriteError {
     /// Somebody changed one of the paths since the trees were joined.
-    #[error("{} changed meanwhile", .0.display())]
+    #[error("{} changed in the meantime", .0.display())]
     ChangedMeanwhile(PathBuf),
     /// Something is there that git ignores, or a link leads elsewhere.
-    #[error("{} is in the way: git ignores it, or it is no folder", .0.display())]
+    #[error("{} is in the way: git ignores it, or it is not a folder", .0.display())]
     PathBlocked(PathBuf),
     /// The disk refused.
     #[error("cannot write {}: {source}", path.display())]
@@ -54,7 +54,10 @@ pub enum TreeWriteError {
     #[error(transparent)]
     Git(#[from] GitError),
     /// It was taken back but for some files, which nobody deletes.
-    #[error("{why}; what could not be put back lies in {}", join_paths(stays))]
+    #[error(
+        "{why}; the files that could not be restored are in {}",
+        join_paths(stays)
+    )]
     RollbackIncomplete {
         /// Why it was taken back.
         why: Box<TreeWriteError>,
@@ -110,7 +113,7 @@ impl ScratchFolders {
             if let Err(error) = std::fs::remove_dir_all(folder)
                 && error.kind() != ErrorKind::NotFound
             {
-                tracing::warn!(%error, "files that were replaced stay in {}", folder.display());
+                tracing::warn!(%error, "the replaced files are in {}", folder.display());
             }
         }
     }
@@ -394,7 +397,7 @@ fn roll_back(done: Vec<TreeWriteStep>, scratch: &ScratchFolders) -> Vec<PathBuf>
             TreeWriteStep::FolderRemoved(folder) => (recreate_folder(folder), folder),
         };
         if let Err(error) = undone {
-            tracing::error!(%error, "{} is not as it was; its tree is stored", at.display());
+            tracing::error!(%error, "{} has changed; its working tree is saved", at.display());
             if at.starts_with(&scratch.new) || at.starts_with(&scratch.old) {
                 stays.push(at.clone());
             }
@@ -418,5 +421,5 @@ fn restore_replaced_file(was: &Path, to: &Path, comes: &PathFingerprint) -> io::
     }
     // The newer one stays, and what was there before it lies where it came from.
     swap_into_place(&out, to, was)?;
-    Err(io::Error::other("it was saved anew meanwhile"))
+    Err(io::Error::other("it was saved again in the meantime"))
 }

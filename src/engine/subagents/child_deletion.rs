@@ -11,7 +11,7 @@ use crate::engine::{Engine, EngineError};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChildDeletionError {
     /// It is not there.
-    #[error("there is no child session {0} in this run")]
+    #[error("no task session {0} in this run")]
     NotFound(SessionId),
     /// Its task is being done.
     #[error("the task of {0} is still running; stop it first")]

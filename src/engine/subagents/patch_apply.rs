@@ -241,7 +241,7 @@ impl Engine {
         cleared: Result<(), String>,
     ) -> Result<(), EngineError> {
         if let Err(why) = cleared {
-            self.warn_once("remove the work tree of a child", why)?;
+            self.warn_once("remove the worktree of a task", why)?;
         }
         let Some(at_task) = self.subagent_tasks.active_tasks.get(session) else {
             return Ok(());
@@ -394,10 +394,7 @@ impl Engine {
         if let Some(file) = &patch.file
             && let Err(error) = patch_files::remove_patch(self.journal.layout(), Path::new(file))
         {
-            self.warn_once(
-                "remove a patch that was taken over",
-                error_with_hint(&error),
-            )?;
+            self.warn_once("remove a patch that was applied", error_with_hint(&error))?;
         }
         Ok(TaskPatch {
             state: PatchState::Applied,

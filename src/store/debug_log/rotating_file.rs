@@ -95,7 +95,7 @@ impl Write for RotatingFile {
     fn write(&mut self, entry: &[u8]) -> io::Result<usize> {
         if self.n_lost > 0 {
             let note = format!(
-                "{} entries could not be written before this one\n",
+                "{} entries before this one could not be written\n",
                 self.n_lost
             );
             if self.write_entry(note.as_bytes()).is_ok() {

@@ -106,7 +106,7 @@ fn what_could_not_be_written_is_told_and_nothing_is_made() {
     assert!(!home.join("log.jsonl").exists(), "looking makes nothing");
     assert_eq!(
         check(home.join("repository/log.jsonl")),
-        "~/repository/log.jsonl lies inside the repository ~/repository"
+        "~/repository/log.jsonl is inside the repository ~/repository"
     );
     assert_eq!(
         check(home.join("none/log.jsonl")),

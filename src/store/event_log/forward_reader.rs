@@ -186,7 +186,7 @@ impl LogLineReader {
         match before {
             None => self.check_header(line).map(|_| seq),
             Some(before) if seq <= before => {
-                Err(self.damaged_line(format!("seq {seq} comes after seq {before}")))
+                Err(self.damaged_line(format!("seq {seq} follows seq {before}")))
             }
             Some(_) => Ok(seq),
         }

@@ -127,7 +127,7 @@ fn damage_is_named_with_its_line() {
     );
     check(
         &format!("{}\n", FIRST.replace(":1}", ":2}")),
-        "events.jsonl has schema 2, this version knows 1",
+        "events.jsonl has schema 2, but this version knows 1",
     );
     check(
         &format!("{FIRST}\n{}\n", line(1).replace("paused", "sung")),

@@ -290,7 +290,7 @@ async fn a_conflict_is_asked_about_with_whose_it_is_and_what_it_would_change() {
     let why = asked.why.as_ref().unwrap();
     assert!(
         why.reason
-            .starts_with("a changed here too since the task began"),
+            .starts_with("a changed here too since the task started"),
         "{why:?}"
     );
     let shown = engine.pending_approval_detail(&asked.request).unwrap();
