@@ -57,7 +57,7 @@ pub use config_flags::ConfigFlagArguments;
                   Use your own codex and claude in this repository:\n  \
                   agent-collab doctor\n  \
                   agent-collab run --goal \"Make the parser accept empty input\" --auto --yes-execute\n\n\
-                  Exit codes: 0 done, 1 error, 2 usage error, 3 needs your answer, 4 another instance is running here, 5 cancelled, 6 done but not fully tested, 130 interrupted."
+                  Exit codes: 0 done, 1 error, 2 usage error, 3 needs your answer, 4 another instance is running here, 5 cancelled, 6 done but not fully verified, 130 interrupted."
 )]
 struct CommandLine {
     #[command(flatten)]

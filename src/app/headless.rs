@@ -402,7 +402,7 @@ fn report_finished(engine: &Engine, teller: &mut RunReporter<'_>, err: &mut dyn 
     }
     if let Some(unproven) = state.describe_unproven_steps() {
         // If standard error is closed, there is nowhere left to report it.
-        let _closed = writeln!(err, "not fully tested: {unproven}");
+        let _closed = writeln!(err, "not verified: {unproven}");
     }
     if teller.format == ReportFormat::Lines {
         // The reader may have closed the output; the result stays the same.

@@ -189,7 +189,7 @@ pub fn prune_expired_sessions(
     }
     let n = pruned.len() + archived.n_deleted;
     if n > 0 {
-        tracing::info!(n, "old child sessions are deleted");
+        tracing::info!(n, "old task sessions were deleted");
     }
     Ok(())
 }

@@ -427,7 +427,7 @@ pub(super) async fn clear_leftovers(run: &RunId) {
     terminate_leftovers_by_prefix(run.as_str(), LEFTOVER_GRACE).await;
     let n_folders = runtime_dir::remove_run_dirs(run.as_str());
     if n_folders > 0 {
-        tracing::info!(n_folders, "what a killed program left is removed");
+        tracing::info!(n_folders, "leftovers of a killed instance were removed");
     }
 }
 

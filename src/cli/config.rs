@@ -226,7 +226,7 @@ mod tests {
         let global = "config/agent-collab/config.toml";
         insta::assert_snapshot!(check(&[(global, "[log]\njson_file = \"~/none/log.jsonl\"\n")], ConfigCommand::Check), @"
         exit 1
-        <scratch>/config/agent-collab/config.toml:2:13: cannot write `log.json_file`: cannot look at <scratch>/home/none: No such file or directory (os error 2)
+        <scratch>/config/agent-collab/config.toml:2:13: cannot write `log.json_file`: cannot access <scratch>/home/none: No such file or directory (os error 2)
           hint: name a file outside the repository, in an existing folder that you can write to
         1 problem in the configuration
         ");

@@ -74,7 +74,7 @@ pub const KEYS: &[ConfigKey] = &[
     key("test.network", Choice(&["ask", "loopback", "host"]), Fixed("\"ask\""), Ignored, "The network of tests and commit hooks in their sandbox: only their own loopback interface, or the host's network; \"ask\" is loopback until you choose for a repository"),
     key("test.sockets", Texts, Fixed("[]"), UserOnly, "Sockets that tests and commit hooks can reach in their sandbox, such as \"/run/docker.sock\"; ~/ is your home"),
 
-    key("limits.max_children", Number(1, 64), Fixed("2"), Lower, "How many tasks run at a time"),
+    key("limits.max_children", Number(1, 64), Fixed("2"), Lower, "How many tasks and discussion participants run at a time"),
     key("limits.tasks_per_call", Number(1, 256), Fixed("16"), Lower, "How many tasks an agent may start in one call"),
     key("limits.per_adapter", Number(1, 64), Fixed("2"), Lower, "How many turns one adapter runs at a time"),
     key("limits.task_timeout", Duration(1, DAY), Fixed("\"30m\""), Lower, "How long one task may take"),

@@ -61,7 +61,7 @@ impl Phase {
         }
     }
 
-    /// The stage that people read: phases of the same stage share it.
+    /// The phase's name on screens and in text for people.
     pub fn label(self) -> &'static str {
         match self {
             Self::Init | Self::RefineGoal => "Goal",

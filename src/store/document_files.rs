@@ -131,7 +131,7 @@ mod tests {
         std::os::unix::fs::symlink("/etc/hostname", place.layout.plan()).unwrap();
         let told = read_document(&place.layout.plan()).unwrap_err().to_string();
         assert!(
-            told.ends_with("plan.md is a symbolic link, expected a plain file"),
+            told.ends_with("plan.md is a symbolic link, expected a regular file"),
             "{told}"
         );
     }

@@ -219,7 +219,7 @@ fn is_contended(error: &io::Error) -> bool {
 }
 
 fn is_same_file(file: &File, path: &Path) -> Result<bool, StoreError> {
-    let failed = |e| StoreError::from_io("look at", path, e);
+    let failed = |e| StoreError::from_io("access", path, e);
     let ours = file.metadata().map_err(failed)?;
     match fs::symlink_metadata(path) {
         Ok(theirs) => Ok((ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino())),

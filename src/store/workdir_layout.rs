@@ -160,7 +160,7 @@ impl WorkdirLayout {
         let look = || {
             fs::symlink_metadata(&self.workdir)
                 .map(|meta| meta.permissions().mode() & 0o777)
-                .map_err(|e| StoreError::from_io("look at", &self.workdir, e))
+                .map_err(|e| StoreError::from_io("access", &self.workdir, e))
         };
         if look()? != 0o700 {
             // A file system without modes, or another owner, refuses this; the look below tells.

@@ -102,7 +102,7 @@ fn doctor_says_where_the_log_goes_and_when_it_holds_prompts() {
     world.cast(&Agent::new(), &Agent::new());
     let ran = world.program(&["doctor"]);
     ran.ends(0).says("ok         the program's own log: ");
-    assert!(!ran.out.contains("prompt is logged"), "{}", ran.out);
+    assert!(!ran.out.contains("prompts are logged"), "{}", ran.out);
     let json_file = world.folder.join("log.jsonl").display().to_string();
     let set = format!("log.json_file=\"{json_file}\"");
     let prompts = ["-s", "log.log_prompts=true", "-s", &set];
@@ -118,7 +118,7 @@ fn doctor_says_where_the_log_goes_and_when_it_holds_prompts() {
     world
         .program(&["doctor", "-s", "log.json_file=\"/proc/none/log.jsonl\""])
         .ends(1)
-        .says("MISSING    the program's own log: `log.json_file` cannot be written")
+        .says("MISSING    the program's own log: cannot write `log.json_file`")
         .says("name a file outside the repository");
     assert!(
         !world.folder.join("log.jsonl").exists(),
@@ -167,7 +167,7 @@ fn a_log_that_cannot_be_written_stops_the_start_with_file_line_and_remedy() {
     world
         .run(&[])
         .ends(1)
-        .complains("cannot write `log.json_file`: cannot look at /proc/none")
+        .complains("cannot write `log.json_file`: cannot access /proc/none")
         .complains("config.toml:")
         .complains("hint: name a file outside the repository");
     assert!(

@@ -132,7 +132,7 @@ fn a_demo_is_opened_again_by_its_folder_and_keeps_its_scenes() {
     world
         .program(&again)
         .ends(0)
-        .complains("the run here is over");
+        .complains("the run here is finished");
     let other: Vec<&str> = again.into_iter().chain(["--scene", "question"]).collect();
     world
         .program(&other)

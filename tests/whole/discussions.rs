@@ -795,7 +795,7 @@ fn a_discussion_of_a_run_that_lies_in_the_history_is_gone_on_with_once_that_is_b
         .ends(3);
     let refused = world.program(&["discuss", "--id", &id]);
     refused.ends(1).complains(&format!(
-        "{id} lies with its run in the history: `agent-collab resume "
+        "{id} is in the history with its run: run `agent-collab resume "
     ));
     let name = refused.err.split("`agent-collab resume ").nth(1);
     let name = name

@@ -171,7 +171,7 @@ fn a_damaged_run_is_listed_with_what_is_wrong() {
         .says("damaged")
         .says("state.json:2: EOF while parsing")
         .says("has schema 7, but this version knows 1")
-        .says("it has no state.json");
+        .says("state.json is missing");
     world
         .program(&["history", "2026-01-03-newer"])
         .ends(0)

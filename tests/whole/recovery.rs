@@ -97,7 +97,7 @@ fn check(kind: &str, on_step: &str) {
     world
         .program(&RESUME)
         .ends(0)
-        .complains("the run here is over")
+        .complains("the run here is finished")
         .says("done: 2 of 2 steps changed something");
 }
 

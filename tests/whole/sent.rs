@@ -128,7 +128,7 @@ fn malformed_long_and_additional_requests_are_refused_and_the_run_goes_on() {
     let running = under_way(&world);
     // This process started the run, and no run started it.
     for (line, why) in [
-        ("nonsense\n".to_owned(), "that is no request"),
+        ("nonsense\n".to_owned(), "not a valid request"),
         (
             "{\"command\":\"pause\",\"as\":1}\n".to_owned(),
             "unknown field",

@@ -221,7 +221,7 @@ fn beside_a_task_that_is_done_by_itself_nobody_is_heard() {
         world
             .program(arguments)
             .ends(4)
-            .complains("takes nothing in");
+            .complains("accepts no commands");
     }
     running.signal("INT");
     running.wait();
@@ -296,7 +296,7 @@ fn sessions_are_listed_shown_deleted_and_pruned() {
         arguments.extend(more);
         world.program(&arguments)
     };
-    sessions(&world, &["list"]).ends(0).says("no session in ");
+    sessions(&world, &["list"]).ends(0).says("no sessions in ");
     sessions(&world, &["prune"]).ends(0).says("0 sessions");
     std::fs::create_dir(world.root.join(".agent-collab")).expect("a folder without a run");
     sessions(&world, &["prune"]).ends(0).says("0 sessions");

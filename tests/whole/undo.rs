@@ -192,7 +192,7 @@ fn what_cannot_be_taken_back_cleanly_is_left_alone() {
         .program(&["undo", "--step", "7"])
         .ends(1)
         .complains("step 7 has done nothing")
-        .complains("`agent-collab status` shows the steps");
+        .complains("`agent-collab status` lists the steps");
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn a_program_killed_while_it_undoes_goes_through_with_it_at_the_next_start() {
     world
         .program(&["resume", "--auto"])
         .ends(0)
-        .complains("the run here is over");
+        .complains("the run here is finished");
     undo(&world, &["--redo"]).ends(0);
     assert_eq!(world.read("two.txt"), "two\n");
 }

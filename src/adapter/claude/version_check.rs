@@ -127,7 +127,7 @@ mod tests {
         hint: run `claude --version` to see more, reinstall it with `npm install -g @anthropic-ai/claude-code@2.1.330`, or set adapters.claude.program in config.toml; include the version: with Node 20, `npm install @anthropic-ai/claude-code` alone installs 2.1.197, because newer versions require Node 22 (2.1.330 runs anyway: it is a native program)
         "#);
         insta::assert_snapshot!(check(""), @r#"
-        claude did not tell its version: it printed nothing
+        claude did not print its version: it printed nothing
         hint: run `claude --version` to see more, reinstall it with `npm install -g @anthropic-ai/claude-code@2.1.330`, or set adapters.claude.program in config.toml; include the version: with Node 20, `npm install @anthropic-ai/claude-code` alone installs 2.1.197, because newer versions require Node 22 (2.1.330 runs anyway: it is a native program)
         "#);
     }

@@ -21,7 +21,7 @@ pub(super) fn report_finished_run(
     let _closed = writeln!(err, "note: the run here is finished, nothing to resume");
     let _closed = match (state.phase, state.describe_unproven_steps()) {
         (Phase::Cancelled, _) => writeln!(err, "the run was cancelled"),
-        (_, Some(unproven)) => writeln!(err, "not fully tested: {unproven}"),
+        (_, Some(unproven)) => writeln!(err, "not verified: {unproven}"),
         (_, None) => Ok(()),
     };
     if teller.format == ReportFormat::Lines && state.phase == Phase::Done {

@@ -58,7 +58,7 @@ impl InstancePresence {
         };
         let forget = |path: &Path| {
             if let Err(error) = fs::remove_file(path) {
-                tracing::warn!(%error, path = %path.display(), "a record of an instance stays");
+                tracing::warn!(%error, path = %path.display(), "a record of an instance was left behind");
             }
         };
         of_fate(InstanceFate::BeforeReboot).for_each(|(path, _)| forget(path));
@@ -131,7 +131,7 @@ impl Drop for InstancePresence {
             return;
         }
         if let Err(error) = fs::remove_file(&record) {
-            tracing::warn!(%error, path = %record.display(), "the record of this instance stays");
+            tracing::warn!(%error, path = %record.display(), "the record of this instance was left behind");
         }
     }
 }

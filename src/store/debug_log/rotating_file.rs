@@ -30,7 +30,7 @@ impl RotatingFile {
         let file = nofollow_fs::open_append(path)?;
         let meta = file.metadata();
         let size = meta
-            .map_err(|e| StoreError::from_io("look at", path, e))?
+            .map_err(|e| StoreError::from_io("access", path, e))?
             .len();
         Ok(Self {
             path: path.to_path_buf(),

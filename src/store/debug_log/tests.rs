@@ -110,11 +110,11 @@ fn what_could_not_be_written_is_told_and_nothing_is_made() {
     );
     assert_eq!(
         check(home.join("none/log.jsonl")),
-        "cannot look at ~/none: No such file or directory (os error 2)"
+        "cannot access ~/none: No such file or directory (os error 2)"
     );
     fs::create_dir(home.join("folder")).unwrap();
     assert_eq!(
         check(home.join("folder")),
-        "~/folder is a directory, expected a plain file"
+        "~/folder is a directory, expected a regular file"
     );
 }

@@ -130,7 +130,7 @@ impl LogLineReader {
         };
         let meta = file.metadata();
         let len = meta
-            .map_err(|e| StoreError::from_io("look at", path, e))?
+            .map_err(|e| StoreError::from_io("access", path, e))?
             .len();
         Ok(Self::from_file(path, file, len, 0))
     }

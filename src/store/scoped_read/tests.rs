@@ -226,7 +226,7 @@ fn limits_count_what_is_exactly_at_them() {
     );
     assert_eq!(
         read(&["ten", "ten", "ten"]),
-        "E_FILE_TOTAL_TOO_LARGE with \"ten\" the named files have 30 bytes, at most 25 are read at once"
+        "E_FILE_TOTAL_TOO_LARGE with \"ten\" the named files have 30 bytes, but at most 25 can be read at once"
     );
     assert_eq!(
         read(&["ten"; 4]),

@@ -209,6 +209,6 @@ async fn what_git_ignores_links_and_later_changes_are_never_written_over() {
     let changed = refused(&|fixture| fixture.write("a", "mine\n")).await;
     assert_eq!(
         (changed.0.as_str(), changed.1.as_str()),
-        ("a changed meanwhile", "mine\n")
+        ("a changed in the meantime", "mine\n")
     );
 }

@@ -434,13 +434,13 @@ async fn a_tree_of_an_earlier_run_and_a_damaged_record_are_told_and_the_run_goes
     let _before = engine.take_recorded();
     engine.collect_leftover_worktrees().unwrap();
     let mut told = String::new();
-    while !(told.contains("look for") && told.contains("take over")) {
+    while !(told.contains("find the worktrees") && told.contains("apply the changes")) {
         for record in played.world.engine.take_recorded() {
             if let Event::WarningRaised { what, message } = record.event {
                 told.push_str(&format!("{what}: {message}\n"));
             }
         }
-        if !told.contains("take over") {
+        if !told.contains("apply the changes") {
             let inward = timeout(Duration::from_secs(60), played.world.engine.next_input()).await;
             let inward = inward.expect("it is told");
             played.world.engine.handle_input(inward).unwrap();
