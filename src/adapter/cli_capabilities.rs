@@ -43,7 +43,7 @@ pub enum FeatureSupport {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CliProbeError {
     /// The program was not found.
-    #[error("{program} is not on PATH")]
+    #[error("{program} not found")]
     NotFound {
         /// What was looked for, as configured.
         program: String,

@@ -108,7 +108,9 @@ fn sandbox_to_json(holding: &AdapterSandboxSummary) -> Value {
 fn format_sandbox(holding: &AdapterSandboxSummary) -> String {
     let told = holding.iter().map(|(name, (kernel, protocol))| {
         let (name, kernel) = (clean_text(name), clean_text(kernel));
-        format!("sandbox    {name}, by the kernel: {kernel}\n           {name}, by protocol only: {protocol}\n")
+        format!(
+            "sandbox    {name}: {kernel}\n           {name}, checked by protocol only: {protocol}\n"
+        )
     });
     told.collect()
 }

@@ -340,7 +340,7 @@ pub async fn detect_sandbox_support(
     if let Some(why) = describe_foreign_owner(place) {
         return SandboxSupport::Unavailable(why);
     }
-    let mut why = "bubblewrap is not on PATH".to_owned();
+    let mut why = "bubblewrap not found".to_owned();
     for bwrap in candidates {
         for processes in [SandboxProcesses::Own, SandboxProcesses::Host] {
             let tried = BubblewrapProgram {

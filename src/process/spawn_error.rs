@@ -11,7 +11,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum SpawnError {
     /// No such program on PATH.
-    #[error("{program} is not on PATH")]
+    #[error("{program} not found")]
     NotOnPath {
         /// The name as asked for.
         program: String,

@@ -42,7 +42,7 @@ fn agents_are_listed_by_mode_and_shown_with_their_rules() {
     show("explore").ends(0).says("* \"*\" deny");
     show("doc")
         .ends(2)
-        .complains("known are advocate, build")
+        .complains("known agents: advocate, build")
         .complains("no agent \"doc\"");
 }
 

@@ -58,7 +58,7 @@ fn doctor_tells_versions_live_and_hides_the_environment() {
     assert_eq!(told["environment"]["ANTHROPIC_API_KEY"], "[SET]");
     let ran = world.program(&["doctor", "-s", "adapters.codex.program=no-such-program"]);
     ran.ends(1)
-        .says("no-such-program is not on PATH")
+        .says("no-such-program not found")
         .says("npm install");
 }
 
@@ -183,7 +183,7 @@ fn doctor_goes_on_without_git() {
     world.env.push(("PATH".to_owned(), "/nowhere".to_owned()));
     let ran = world.program(&["doctor"]);
     ran.ends(1)
-        .says("MISSING    git: cannot run git: git is not on PATH")
+        .says("MISSING    git: cannot run git: git not found")
         .says("install git 2.30 or newer")
         .says("ok         codex: version ")
         .says("ok         state: ");

@@ -26,13 +26,13 @@ fn missing_clis_are_all_named_with_the_way_to_install_them() {
         "adapters.claude.program=/nowhere/claude",
     ]);
     ran.ends(1)
-        .complains("no-such-codex is not on PATH")
+        .complains("no-such-codex not found")
         .complains("/nowhere/claude")
         .complains("npm install -g @openai/codex@")
         .complains("npm install -g @anthropic-ai/claude-code@");
     for line in [
         "error: no-such-codex is",
-        "\nerror: /nowhere/claude is not on PATH",
+        "\nerror: /nowhere/claude not found",
         "\nhint: install it",
     ] {
         ran.complains(line);

@@ -84,7 +84,7 @@ fn an_unfinished_run_of_the_history_is_taken_up_again() {
     world
         .program(&["resume", "another", "--auto", "-s", absent])
         .ends(1)
-        .complains("no-such-codex is not on PATH");
+        .complains("no-such-codex not found");
     assert_eq!(listed(), before);
     world
         .program(&["status"])

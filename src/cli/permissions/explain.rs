@@ -150,13 +150,13 @@ fn build_context(
         let known: Vec<&str> = Phase::ALL.iter().map(|phase| phase.name()).collect();
         usage(
             format!("no phase {:?}", args.phase),
-            format!("known are {}", known.join(", ")),
+            format!("known phases: {}", known.join(", ")),
         )
     })?;
     let mode = Mode::from_name(&args.mode).ok_or_else(|| {
         usage(
             format!("no mode {:?}", args.mode),
-            format!("known are {}", MODES.map(Mode::name).join(", ")),
+            format!("known modes: {}", MODES.map(Mode::name).join(", ")),
         )
     })?;
     let of_phase = match phase {

@@ -108,8 +108,8 @@ impl DiscussionPlan {
         let room = budgets.min()?;
         (n_given > room).then(|| {
             format!(
-                "not all of it fits: {n_given} characters are given, and a prompt holds {room}; the context is cut, and \
-                 files are named, to be read in the repository (discuss.budget.input_tokens widens it)"
+                "too long: topic, context and files have {n_given} characters, a prompt has room for {room}; the context \
+                 is cut, and files are only named (raise discuss.budget.input_tokens for more)"
             )
         })
     }

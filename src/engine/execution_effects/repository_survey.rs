@@ -105,13 +105,13 @@ impl RepositorySurveyor {
         }
         if now.test != approved.test {
             let reason =
-                "the test command changed since it was approved; look at it and approve again";
+                "the test command changed since it was approved; check it and approve again";
             return Ok(Event::ExecutionRefused {
                 reason: reason.to_owned(),
             });
         }
         if now.commits != approved.commits {
-            let reason = "the branch changed since it was approved; look at it and approve again";
+            let reason = "the branch changed since it was approved; check it and approve again";
             return Ok(Event::ExecutionRefused {
                 reason: reason.to_owned(),
             });

@@ -121,7 +121,7 @@ async fn describe_later_changes(
         .collect();
     let list = join_paths(&later);
     (!later.is_empty()).then(|| {
-        format!("{list} changed after the tests: the commit has what was tested, what came later is uncommitted")
+        format!("{list} changed after the tests: the commit contains the tested version, later changes are uncommitted")
     })
 }
 
@@ -157,7 +157,7 @@ pub(super) async fn describe_hook_changes(
                 .map(|change| format!("{} ({})", change.path.display(), change.why));
             let told: Vec<String> = told.collect();
             Some(format!(
-                "they changed {}: look at it before you go on",
+                "they changed {}: check it before you continue",
                 told.join(", ")
             ))
         }

@@ -262,7 +262,7 @@ fn describe_nested_repositories(path: &Path, nested: &[PathBuf]) -> String {
     }
     let names: Vec<String> = nested.iter().map(display_path).collect();
     format!(
-        "without {}, which is a repository of its own; it stays in {}",
+        "without {}, which is a separate repository; it stays in {}",
         names.join(", "),
         path.display()
     )

@@ -211,7 +211,7 @@ impl Engine {
         match saved {
             Err(why) => {
                 let error = format!(
-                    "what it changed could not be saved and stays in {}: {why}",
+                    "its changes could not be saved and stay in {}: {why}",
                     plot.path.display()
                 );
                 return self.finish_task(session, TaskOutcome::Failed { error }, took, None);
@@ -265,7 +265,7 @@ impl Engine {
             return PatchApplyTiming::Now;
         }
         if self.state().phase != Phase::Execute {
-            return PatchApplyTiming::Never("the execution is over");
+            return PatchApplyTiming::Never("the execution is finished");
         }
         let counts = self.state().running.as_ref();
         let counts = counts.is_some_and(|running| running.result == ResultValidity::Yes);

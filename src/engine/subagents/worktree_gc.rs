@@ -36,7 +36,7 @@ impl Engine {
             Err(error) => return self.warn_once("find the worktrees of tasks", error),
         };
         for error in unread {
-            let why = format!("{error}; look at the tree beside it, then move that file away");
+            let why = format!("{error}; check the worktree next to it, then move that file away");
             self.warn_once("find the worktrees of tasks", why)?;
         }
         let Some(git) = self.uncancelled_repository() else {

@@ -272,7 +272,7 @@ async fn who_cannot_be_started_is_named_with_a_remedy() {
     let cases = [
         (
             spec("no-such-program", folder.path()),
-            "no-such-program is not on PATH | install no-such-program, or set its full path in the configuration",
+            "no-such-program not found | install no-such-program, or set its full path in the configuration",
         ),
         (
             spec("./absent", folder.path()),

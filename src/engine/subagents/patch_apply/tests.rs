@@ -402,7 +402,8 @@ async fn what_was_being_written_when_the_program_ended_is_gone_through_with_path
     let why = finish_interrupted_write(&played.plot, &patch)
         .await
         .unwrap_err();
-    let told = "b changed since and stays, the rest is written; what was saved while it was written is in ";
+    let told =
+        "b changed since and is kept, the rest is written; files saved in the meantime are in ";
     let kept = why.strip_prefix(told).expect(&why);
     assert_eq!(
         std::fs::read_to_string(root.join(kept)).unwrap(),
