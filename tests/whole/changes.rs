@@ -39,7 +39,7 @@ fn the_whole_run_and_each_step_are_shown_apart() {
     world
         .program(&["diff", "--step", "9"])
         .ends(2)
-        .complains("step 9 was not begun")
+        .complains("step 9 has not started")
         .complains("`agent-collab status` lists the steps");
     world
         .program(&["diff", "--plan"])

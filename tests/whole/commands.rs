@@ -76,7 +76,7 @@ fn doctor_tries_the_folders_that_a_run_writes_into() {
     for (variable, remedy) in [
         ("XDG_STATE_HOME", "set XDG_STATE_HOME to a folder"),
         ("XDG_CACHE_HOME", "set XDG_CACHE_HOME to a folder"),
-        ("TMPDIR", "set TMPDIR to a folder"),
+        ("TMPDIR", "set TMPDIR to an existing folder"),
     ] {
         world
             .env
@@ -371,7 +371,7 @@ fn instructions_of_a_repository_that_is_not_trusted_are_told_of_and_sent_where_t
         let ran = world.run(flags);
         ran.ends(0);
         let line = "AGENTS.md, src/AGENTS.md: not sent to the agents, because this repository is not trusted; \
-                    --instructions use sends them";
+                    to send them once use --instructions use";
         assert_eq!(ran.err.contains(line), is_told, "{}", ran.err);
         for text in ["Be-brief-everywhere.", "Be-brief-in-src."] {
             assert_eq!(was_sent(&world, text), is_sent, "{text}");

@@ -161,6 +161,6 @@ fn a_place_that_cannot_be_made_is_told_with_a_way_out() {
     world
         .program(&["demo", "--headless", "--dir", "/proc/nothing"])
         .ends(1)
-        .complains("cannot make /proc/nothing")
+        .complains("cannot create /proc/nothing")
         .complains("hint: pass a folder that you can create to --dir");
 }

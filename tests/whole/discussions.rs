@@ -231,7 +231,7 @@ fn who_takes_too_long_is_an_entry_and_the_others_go_on() {
         "{found}"
     );
     assert_eq!(found["decision"], "sqlite", "{found}");
-    ran.complains("slow said nothing: E_TIMEOUT");
+    ran.complains("slow did not answer: E_TIMEOUT");
     nothing_is_left(&world);
 }
 
@@ -351,7 +351,7 @@ fn a_discussion_that_was_killed_goes_on_after_its_last_finished_round() {
     assert!(firsts.to_string().contains("First."), "{found}");
     assert_eq!(found["status"], "completed", "{found}");
     let again = world.program(&["discuss", "--id", &id]);
-    again.ends(1).complains("is over");
+    again.ends(1).complains("is finished");
     nothing_is_left(&world);
 }
 
@@ -932,7 +932,7 @@ fn beside_a_run_discussions_are_its_instance_s_and_are_cut_off_with_it() {
     let second = discuss("c", "d");
     let second: Vec<&str> = second.iter().map(String::as_str).collect();
     let waits = world.start(&second);
-    running.until("d speaks");
+    running.until("d is answering");
     world.release("wait");
     running.wait().ends(0).says("done: 1 of 1 step");
     let cut_off = result(waits.wait().ends(1));

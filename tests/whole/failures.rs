@@ -54,7 +54,7 @@ fn a_cli_that_is_too_old_is_refused_with_the_version_that_is_needed() {
     world
         .run(&[])
         .ends(1)
-        .complains("version 0.1.0")
+        .complains(" 0.1.0 is too old")
         .complains("or newer is needed")
         .complains("npm install");
 }

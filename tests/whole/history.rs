@@ -144,7 +144,7 @@ fn a_finished_run_is_printed_by_its_number_or_its_name() {
     world
         .program(&["history", "3"])
         .ends(2)
-        .complains("no finished run 3, there are 2");
+        .complains("no finished run 3, the history has 2");
     world
         .program(&["history", "nothing-like-it"])
         .ends(2)

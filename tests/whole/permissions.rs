@@ -136,7 +136,7 @@ fn approvals_are_listed_and_taken_back() {
     world
         .program(&["permissions", "list"])
         .ends(0)
-        .says("nothing is approved");
+        .says("no approvals for more than one call");
     let approved = |text: &str| StoredApproval {
         profile: "build".to_owned(),
         permission: "bash".to_owned(),
@@ -162,7 +162,7 @@ fn approvals_are_listed_and_taken_back() {
     world
         .program(&["permissions", "revoke", "1"])
         .ends(0)
-        .says("taken back")
+        .says("revoked")
         .says("make *");
     world.program(&["permissions", "revoke", "1"]).ends(2);
     let ran = world.program(&["permissions", "list", "--json"]);

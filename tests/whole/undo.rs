@@ -276,7 +276,7 @@ fn a_run_that_somebody_holds_is_not_undone_behind_their_back() {
     running.until("planner │ I begin.");
     undo(&world, &[])
         .ends(4)
-        .complains("another agent-collab works");
+        .complains("another agent-collab is running");
     running.signal("TERM");
     running.wait();
 }
