@@ -47,17 +47,17 @@ use crate::text::redactor::{self, EnvSecrets};
 
 pub use config_flags::ConfigFlagArguments;
 
-/// Makes codex and claude work on one goal together: one plans and executes, the other reviews, you decide.
+/// Have codex and claude work on one goal together: one plans and executes, the other reviews, you decide.
 #[derive(Debug, Default, Parser)]
 #[command(
     name = "agent-collab",
     version,
-    after_help = "In a terminal, without a command, it opens its screen: type a goal, release each turn, decide every question.\n\n\
-                  See it work without a model or a key:\n  agent-collab demo\n\n\
-                  Let your own codex and claude work in this repository:\n  \
+    after_help = "Without a command, it opens the full screen: describe a goal, send each turn, answer every question.\n\n\
+                  Watch a demo, without a model or an API key:\n  agent-collab demo\n\n\
+                  Use your own codex and claude in this repository:\n  \
                   agent-collab doctor\n  \
                   agent-collab run --goal \"Make the parser accept empty input\" --auto --yes-execute\n\n\
-                  Exit codes: 0 done, 1 error, 2 usage, 3 needs you, 4 another instance runs here, 5 cancelled, 6 done but not all of it proven, 130 interrupted."
+                  Exit codes: 0 done, 1 error, 2 usage error, 3 needs your answer, 4 another instance is running here, 5 cancelled, 6 done but not fully verified, 130 interrupted."
 )]
 struct CommandLine {
     #[command(flatten)]
@@ -68,95 +68,95 @@ struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 enum CliCommand {
-    /// Takes a goal to committed steps, without a screen
+    /// Run a goal through to committed steps, headless
     Run(run::RunArguments),
-    /// Takes up the run that the program ended in, without a screen
+    /// Resume an interrupted run, headless
     Resume(resume::ResumeArguments),
-    /// Plays a whole run with scripted agents in a scratch repository; calls no model
+    /// Play a complete run with scripted agents in a scratch repository, without calling a model
     Demo(demo::DemoArguments),
-    /// Shows where the run in this repository stands
+    /// Show the state of the run in this repository
     Status(status::StatusArguments),
-    /// Prints what the run in this repository changed, or one step of it
+    /// Show what the run in this repository, or one of its steps, changed
     Diff(diff::DiffArguments),
-    /// Lists the finished runs, or opens one to be read
+    /// List earlier runs, or open one read-only
     History(history::HistoryArguments),
-    /// Writes a run as one page, HTML or Markdown, to be shown to others
+    /// Export a run as one HTML or Markdown page to share
     Export(export::ExportArguments),
-    /// Takes steps of the run in this repository back, or brings them back
+    /// Undo steps of the run in this repository, or redo them
     Undo(undo::UndoArguments),
-    /// Lists the conversations that lie here, shows one, deletes those of tasks
+    /// List or show the agent sessions of this repository, or delete those of tasks
     Sessions(sessions::SessionsArguments),
-    /// Gives one task to an agent in a session of its own and prints what it says
+    /// Give one task to an agent in its own session and print the answer
     Task(task::TaskArguments),
-    /// Has several agents discuss one question in rounds and prints what they decide
+    /// Have several agents discuss a question in rounds and print their decision
     Discuss(discuss::DiscussArguments),
-    /// Tells the instance that runs here to pause, go on, stop, cancel and more
+    /// Send a command to the running instance: pause, continue, stop, cancel and more
     Send(send::SendArguments),
-    /// Looks whether everything a run needs is there: CLIs, git, configuration, environment
+    /// Check that everything a run needs is installed: CLIs, git, configuration, environment
     Doctor(doctor::DoctorArguments),
-    /// Shows, checks or finds the configuration
+    /// Show, check or locate the configuration
     Config {
         #[command(flatten)]
         choices: ConfigFlagArguments,
         #[command(subcommand)]
         command: ConfigSubcommand,
     },
-    /// Prints every action of the screen with its keys, as the configuration takes them
+    /// Print every action of the screen with its keys, ready to copy into the configuration
     Keys(ConfigFlagArguments),
-    /// Lists the agents, or shows one with its rules
+    /// List the agents, or show one with its rules
     Agents(agents::AgentsArguments),
-    /// Lists the tools of this program that an agent has, and what becomes of a call
+    /// List the tools this program gives an agent, and how a call to each is decided
     Tools(tools::ToolsArguments),
-    /// Asks the permission decision, explains it, and takes approvals back
+    /// Check and explain permission decisions, and list or revoke approvals
     Permissions {
         #[command(subcommand)]
         command: permissions::PermissionsSubcommand,
     },
-    /// Lets this repository's own configuration, prompts and agent instructions count
+    /// Trust this repository's own configuration, prompts and agent instructions
     Trust(TrustArguments),
-    /// Makes a text safe to show to others: takes secrets and terminal sequences out
+    /// Remove secrets and terminal sequences from a text, so that it is safe to share
     Scrub(scrub::ScrubArguments),
-    /// Prints the completions of a shell
+    /// Print the completion script of a shell
     Completions {
-        /// The shell
+        /// The shell to complete for
         shell: Shell,
     },
     /// Print the manual page, or write all pages and completions to a folder
     Man(man::ManArguments),
-    /// Asks the instance that runs a turn whether a call may go ahead; for codex, not for people
+    /// Ask the running instance whether a call may go ahead (for codex, not for people)
     #[command(hide = true)]
     Hook(hook::HookArguments),
-    /// Serves the program's tools to the agent of the CLI that starts it, not to people
+    /// Serve the program's tools to the agent of the CLI that starts it (not for people)
     #[command(hide = true)]
     Mcp(mcp::McpArguments),
-    /// Plays a script in the guise of codex or claude, for tests and the demo
+    /// Play a script as if it were codex or claude, for tests and the demo
     ScriptedAgent(scripted_agent::ScriptedAgentArguments),
 }
 
 #[derive(Debug, Subcommand)]
 enum ConfigSubcommand {
-    /// Prints every key with its value and where it comes from
+    /// Print every key with its value and where it comes from
     Show {
-        /// Prints JSON instead of TOML
+        /// Print JSON instead of TOML
         #[arg(long)]
         json: bool,
     },
-    /// Lists everything that is wrong, all at once
+    /// List all problems at once
     Check,
-    /// Prints which files are read
+    /// Print which files are read
     Path,
 }
 
 /// Arguments of `agent-collab trust`.
 #[derive(Debug, Args)]
 struct TrustArguments {
-    /// Takes the trust back
+    /// Revoke the trust
     #[arg(long, conflicts_with = "list")]
     revoke: bool,
-    /// Lists all trusted repositories
+    /// List all trusted repositories
     #[arg(long)]
     list: bool,
-    /// Agrees without being asked
+    /// Agree without being asked
     #[arg(long, conflicts_with_all = ["revoke", "list"])]
     yes: bool,
 }
@@ -200,20 +200,21 @@ fn environment_secrets() -> Option<EnvSecrets> {
 
 /// Returns the error if there is neither a command nor a usable terminal.
 fn no_screen_error(why: &ScreenBlocker) -> StartError {
-    let without = "`agent-collab run --goal …` works without a screen, `agent-collab --help` lists every command";
+    let without =
+        "`agent-collab run --goal …` runs headless; `agent-collab --help` lists all commands";
     let (problem, hint) = match why {
         ScreenBlocker::NoTerminal => (
-            "there is no terminal to open the screen in".to_owned(),
+            "no terminal to open the screen in".to_owned(),
             without.to_owned(),
         ),
         ScreenBlocker::PrintOnly(term) => (
             if term.is_empty() {
-                "no screen can be shown: TERM does not say which terminal this is".to_owned()
+                "cannot open the screen: TERM is not set".to_owned()
             } else {
-                format!("no screen can be shown in a terminal of the kind `{term}` (TERM)")
+                format!("cannot open the screen in a terminal of type `{term}` (TERM)")
             },
             format!(
-                "{without}; where the terminal can do more, say so: TERM=xterm-256color agent-collab"
+                "{without}; if the terminal can do more, run: TERM=xterm-256color agent-collab"
             ),
         ),
     };
@@ -301,7 +302,7 @@ fn exit_code_after_print(written: io::Result<()>, code: u8) -> u8 {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => 1,
         Err(error) => print_error(&StartError::new(
             format!("cannot write the output: {error}"),
-            "make place for it, or send it elsewhere; nothing else is lost",
+            "free some space, or write it elsewhere; nothing else is lost",
         )),
     }
 }
@@ -350,7 +351,7 @@ pub fn current_dir() -> Result<PathBuf, StartError> {
     std::env::current_dir().map_err(|error| {
         StartError::new(
             format!("cannot find the working directory: {error}"),
-            "start in one that exists",
+            "start in a directory that exists",
         )
     })
 }

@@ -169,7 +169,7 @@ fn merge_sources(
         layers.add_project(trust, source);
     }
     if let Some(file) = &choices.file {
-        let missing = || std::io::Error::new(std::io::ErrorKind::NotFound, "there is no such file");
+        let missing = || std::io::Error::new(std::io::ErrorKind::NotFound, "no such file");
         match project_files::load_file(file).and_then(|text| text.ok_or_else(missing)) {
             Ok(text) => layers.add_source(
                 ConfigLayer::File,

@@ -38,7 +38,7 @@ pub struct TemplateProblems(pub Vec<TemplateProblem>);
 /// A template failed on values that the check did not try.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "render the prompt {file} (line {line}): {reason}; mend the template, or remove it to use the shipped one"
+    "render the prompt {file} (line {line}): {reason}; fix the template, or remove it to use the default one"
 )]
 pub struct PromptRenderError {
     /// The file, as it is shown.

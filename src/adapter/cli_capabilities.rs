@@ -41,7 +41,7 @@ pub enum FeatureSupport {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CliProbeError {
     /// The program was not found.
-    #[error("{program} is not on PATH")]
+    #[error("{program} not found")]
     NotFound {
         /// The program that was looked up, as configured.
         program: String,
@@ -50,8 +50,8 @@ pub enum CliProbeError {
         /// The exact command that installs a version known to work.
         install: &'static str,
     },
-    /// The output of the program names no version.
-    #[error("{program} did not tell its version: {said}")]
+    /// The program answered nothing that names a version.
+    #[error("{program} did not print its version: {said}")]
     NoVersion {
         /// The program, as configured.
         program: String,
@@ -62,8 +62,8 @@ pub enum CliProbeError {
         /// The exact command that installs a version known to work.
         install: &'static str,
     },
-    /// The program did not exit after it was asked for its version.
-    #[error("{program} was asked for its version and did not end within {seconds} s")]
+    /// The program was asked and did not come to an end.
+    #[error("`{program} --version` did not end within {seconds} s")]
     TimedOut {
         /// The program, as configured.
         program: String,
@@ -72,8 +72,8 @@ pub enum CliProbeError {
         /// How long the probe waited.
         seconds: u64,
     },
-    /// The program is older than any version that agent-collab was run with.
-    #[error("{program} is version {found}, but {needed} or newer is needed")]
+    /// The program is older than any version this program has been run with.
+    #[error("{program} {found} is too old, {needed} or newer is needed")]
     TooOld {
         /// The program, as configured.
         program: String,
@@ -92,23 +92,23 @@ impl CliProbeError {
         match self {
             Self::NotFound {
                 adapter, install, ..
-            } => format!(
-                "install it with `{install}`, or set adapters.{adapter}.program in config.toml"
-            ),
-            // The program exists but printed something else: its own output says more than a general hint.
+            } => {
+                format!("install it: `{install}`, or set adapters.{adapter}.program in config.toml")
+            }
+            // It is there and does not do what it is for: what it says itself tells more.
             Self::NoVersion {
                 program,
                 adapter,
                 install,
                 ..
             } => format!(
-                "`{program} --version` by hand shows more; `{install}` installs it anew; or set adapters.{adapter}.program in config.toml"
+                "run `{program} --version` to see more, reinstall it with `{install}`, or set adapters.{adapter}.program in config.toml"
             ),
             Self::TooOld { install, .. } => format!("install a newer one with `{install}`"),
             Self::TimedOut {
                 program, adapter, ..
             } => format!(
-                "`{program} --version` by hand shows what it waits for; or set adapters.{adapter}.program in config.toml"
+                "run `{program} --version` to see what it waits for, or set adapters.{adapter}.program in config.toml"
             ),
         }
     }
@@ -182,7 +182,7 @@ impl TryFrom<String> for CliVersion {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        Self::parse(&text).ok_or_else(|| format!("`{text}` is no version of the form X.Y.Z"))
+        Self::parse(&text).ok_or_else(|| format!("`{text}` is not a version of the form X.Y.Z"))
     }
 }
 
@@ -223,7 +223,7 @@ mod tests {
         };
         assert_eq!(
             format!("{refusal}\nhint: {}", refusal.hint()),
-            "codex is version 0.99.0, but 0.169.0 or newer is needed\nhint: install a newer one with `npm install -g x@1`"
+            "codex 0.99.0 is too old, 0.169.0 or newer is needed\nhint: install a newer one with `npm install -g x@1`"
         );
     }
 
@@ -233,7 +233,7 @@ mod tests {
         let refusal =
             CliProbeError::no_version("codex", "codex", said, "npm install -g x@1").to_string();
         assert!(
-            refusal.starts_with("codex did not tell its version: boom "),
+            refusal.starts_with("codex did not print its version: boom "),
             "{refusal}"
         );
         for hidden in ["ghp_16C7", "\u{1b}", "\u{7}", "more"] {
@@ -246,7 +246,7 @@ mod tests {
         let refusal = CliProbeError::no_version("codex", "codex", " \n", "npm install -g x@1");
         assert_eq!(
             format!("{refusal}\nhint: {}", refusal.hint()),
-            "codex did not tell its version: it printed nothing\nhint: `codex --version` by hand shows more; `npm install -g x@1` installs it anew; or set adapters.codex.program in config.toml"
+            "codex did not print its version: it printed nothing\nhint: run `codex --version` to see more, reinstall it with `npm install -g x@1`, or set adapters.codex.program in config.toml"
         );
     }
 }

@@ -154,7 +154,7 @@ impl CodexAdapter {
         if n_chars > launch_parameters::MAX_PROMPT_CHARS {
             let limit = launch_parameters::MAX_PROMPT_CHARS;
             let text = format!(
-                "the prompt has {n_chars} characters, but codex takes {limit} at the most; shorten the goal or the plan"
+                "the prompt has {n_chars} characters, but codex accepts at most {limit}; shorten the goal or the plan"
             );
             return self.fail_turn(TurnFailureKind::Refused, text, out);
         }

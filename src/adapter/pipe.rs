@@ -49,7 +49,7 @@ impl Adapter for PipeAdapter {
         self.program.clone_from(&cli.program);
         self.pending_notice = cli.model.as_ref().map(|model| {
             format!(
-                "the model {model} is not told to {}; put it into the adapter's args",
+                "the model {model} is not passed to {}; add it to the adapter's args",
                 cli.program
             )
         });
@@ -163,7 +163,7 @@ impl PipeAdapter {
     fn exit_failure(&self, exit: &CliExit, answer: &str) -> TurnFailure {
         let ended = match (exit.code, exit.signal) {
             (Some(code), _) => format!("{} ended with exit code {code}", self.program),
-            (None, Some(signal)) => format!("{} was ended by signal {signal}", self.program),
+            (None, Some(signal)) => format!("{} was killed by signal {signal}", self.program),
             (None, None) => format!("{} ended", self.program),
         };
         let stderr = exit.stderr_tail.trim();
@@ -302,7 +302,7 @@ mod tests {
         Send("What now?\n")
         CloseInput
         {"event":"turn_started"}
-        {"event":"turn_ended","status":"failed","kind":"protocol","message":"llm was ended by signal 9"}
+        {"event":"turn_ended","status":"failed","kind":"protocol","message":"llm was killed by signal 9"}
         "#);
     }
 
@@ -329,7 +329,7 @@ mod tests {
         );
         assert!(!pipe.can_serve(&turn()));
         let out = pipe.on_command(AdapterCommand::StartTurn(turn()));
-        let text = "the model big is not told to llm; put it into the adapter's args".to_owned();
+        let text = "the model big is not passed to llm; add it to the adapter's args".to_owned();
         assert_eq!(out[0], AdapterOutput::Event(AdapterEvent::Notice { text }));
     }
 

@@ -47,7 +47,7 @@ impl std::str::FromStr for CapPolicy {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is none of pass, more:N (N from 1), cancel");
+        let wrong = || format!("`{text}` must be pass, more:N (N from 1) or cancel");
         match text {
             "pass" => Ok(Self::Pass),
             "cancel" => Ok(Self::Cancel),
@@ -181,7 +181,7 @@ pub fn check_answer_flag(kind: &str, choice: &str) -> Result<(), String> {
     let Some((_, choices)) = ANSWER_CHOICES.iter().find(|(known, _)| *known == kind) else {
         let known: Vec<&str> = ANSWER_CHOICES.iter().map(|(kind, _)| *kind).collect();
         return Err(format!(
-            "there is no question `{kind}`; there are {}",
+            "no question `{kind}`; known questions: {}",
             known.join(", ")
         ));
     };
@@ -202,7 +202,7 @@ pub fn check_answer_flag(kind: &str, choice: &str) -> Result<(), String> {
         Ok(())
     } else {
         Err(format!(
-            "`{choice}` does not answer {kind}; choices are {}",
+            "`{choice}` is not an answer to {kind}; choices: {}",
             choices.join(", ")
         ))
     }
@@ -213,7 +213,7 @@ pub fn flag_for(kind: &QuestionKind) -> String {
     match kind {
         QuestionKind::Gate { .. } => "--auto".to_owned(),
         QuestionKind::Execute { terms } if terms.runs_plan_test() => {
-            "--yes-execute --test-command plan (its test command comes from the plan, so an agent chose it)"
+            "--yes-execute --test-command plan (an agent chose the test command in the plan)"
                 .to_owned()
         }
         QuestionKind::Execute { .. } => "--yes-execute".to_owned(),

@@ -37,8 +37,8 @@ const VOCABULARY: IpcVocabulary = IpcVocabulary {
     stop_command: "discuss-stop",
     noun: "discussion",
     id_field: "discussion_id",
-    past_action: "held the discussion",
-    oneshot_verb: "takes place",
+    past_action: "ran the discussion",
+    oneshot_verb: "runs",
     resume_arguments: "",
 };
 
@@ -151,7 +151,7 @@ pub async fn run_discussion(
 fn to_start_error(why: &DiscussionStartError) -> StartError {
     StartError::new(
         why,
-        "`agent-collab discuss --help` tells what can be said; `agent-collab agents --mode subagent` lists the agents",
+        "see `agent-collab discuss --help`; `agent-collab agents --mode subagent` lists the agents",
     )
 }
 
@@ -209,10 +209,10 @@ async fn run_oneshot(
     let opening = startup::open_ad_hoc_run(&players, found, wishes);
     run_oneshot_engine(opening, signals, tell, async |engine, signals, tell| {
         let begun = given.begin_discussion(engine, TaskWaitMode::Foreground);
-        let begun = begun.map_err(|error| StartError::new(&error, "nothing was begun"))?;
+        let begun = begun.map_err(|error| StartError::new(&error, "nothing was started"))?;
         let begun = begun.map_err(|why| to_start_error(&why))?;
         let ended = drive_discussion(engine, begun.0, begun.1, signals, tell).await;
-        ended.map_err(|error| StartError::new(&error, "what was recorded so far is kept"))
+        ended.map_err(|error| StartError::new(&error, "everything recorded so far is kept"))
     })
     .await
 }
@@ -280,7 +280,7 @@ impl DiscussionProgressPrinter {
             let is = (each.round, each.participant.clone());
             if !self.announced_speakers.contains(&is) {
                 let place = round_label(each.round, each.part);
-                tell(&format!("{place}: {} speaks", each.participant));
+                tell(&format!("{place}: {} is answering", each.participant));
                 self.announced_speakers.push(is);
             }
         }
@@ -298,7 +298,7 @@ fn summarize_speech(speech: &DiscussionSpeech) -> String {
     let who = &speech.participant;
     let seconds = speech.took_ms / 1000;
     match (&speech.error, &speech.stance) {
-        (Some(error), _) => format!("{who} said nothing: {}", error.describe()),
+        (Some(error), _) => format!("{who} did not answer: {}", error.describe()),
         (None, Some(stance)) => {
             let stands = stance.stance.as_str().replace('_', " ");
             let on = Some(clean_to_one_line(&stance.proposal)).filter(|on| !on.is_empty());
@@ -307,9 +307,9 @@ fn summarize_speech(speech: &DiscussionSpeech) -> String {
             format!("{who}: {} ({seconds} s)", parts.join(", "))
         }
         (None, None) => {
-            let why = speech.no_stance.as_deref().unwrap_or("it named none");
+            let why = speech.no_stance.as_deref().unwrap_or("none given");
             format!(
-                "{who} spoke and has no vote: {} ({seconds} s)",
+                "{who} answered without a vote: {} ({seconds} s)",
                 clean_to_one_line(why)
             )
         }
@@ -320,9 +320,9 @@ fn summarize_check(check: &CheckRun) -> String {
     let became = match &check.end {
         CheckOutcome::Ran { exit_code, .. } => match exit_code {
             Some(code) => format!("exit {code}"),
-            None => "ended by a signal".to_owned(),
+            None => "killed by a signal".to_owned(),
         },
-        CheckOutcome::Refused { reason } => format!("may not run: {reason}"),
+        CheckOutcome::Refused { reason } => format!("not allowed: {reason}"),
         CheckOutcome::Failed { reason } => format!("failed: {reason}"),
     };
     format!(
@@ -351,7 +351,7 @@ pub fn handle_request(
     if asked.request.command == VOCABULARY.stop_command {
         let id = DiscussionId::new(&asked.request.text);
         let stopped = engine.stop_discussion(&id, DiscussionStopReason::User)?;
-        let why = || format!("no discussion {id} is going on");
+        let why = || format!("no discussion {id} is running");
         asked.reply(stopped.then_some(()).ok_or_else(why));
     } else if let Some((asked, given)) = parse_command::<DiscussCommand>(asked, &VOCABULARY) {
         let begun = given.begin_discussion(engine, TaskWaitMode::Background)?;

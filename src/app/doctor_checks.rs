@@ -19,22 +19,22 @@ use crate::store::WorkdirLayout;
 const REMEDIES: [(&str, &str, WriteTrial); 4] = [
     (
         "the run's files",
-        "make it writable for you (`ls -ld` shows owner and mode), or set paths.workdir in your config.toml",
+        "make it writable (`ls -ld` shows owner and mode), or set paths.workdir in your config.toml",
         WriteTrial::OwnFolder,
     ),
     (
         "state",
-        "set XDG_STATE_HOME to a folder that you can write",
+        "set XDG_STATE_HOME to a folder that you can write to",
         WriteTrial::OwnFolder,
     ),
     (
         "cache",
-        "set XDG_CACHE_HOME to a folder that you can write",
+        "set XDG_CACHE_HOME to a folder that you can write to",
         WriteTrial::OwnFolder,
     ),
     (
         "temporary files",
-        "set TMPDIR to a folder that is there and that you can write",
+        "set TMPDIR to an existing folder that you can write to",
         WriteTrial::Scratch,
     ),
 ];
@@ -76,8 +76,8 @@ async fn discover_repository(
         Ok(RepositoryDiscovery::Found(repository)) => Ok(Some(repository)),
         Ok(RepositoryDiscovery::NotARepository) => Ok(None),
         Ok(RepositoryDiscovery::NoWorkTree) => Err(GitProblem {
-            problem: "this is inside a git repository without a work tree".to_owned(),
-            hint: "start in a checkout of it".to_owned(),
+            problem: "this git repository has no working tree".to_owned(),
+            hint: "start in a checkout of the repository".to_owned(),
         }),
         Err(error) => Err(GitProblem {
             problem: error.to_string(),

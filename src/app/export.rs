@@ -90,8 +90,8 @@ impl ExportPage {
     pub async fn load(layout: WorkdirLayout, ground: &RunTreeReader) -> Result<Self, StartError> {
         let (teller, state, problem) = SectionBuilder::read_log(&layout);
         let Some(state) = state else {
-            let problem = problem.unwrap_or_else(|| "there is no run here".to_owned());
-            let hint = "`agent-collab history` lists the finished ones";
+            let problem = problem.unwrap_or_else(|| "no run here".to_owned());
+            let hint = "`agent-collab history` lists the finished runs";
             return Err(StartError::new(problem, hint));
         };
         let git = ground.open_repository(layout.workdir()).await?;
@@ -270,12 +270,12 @@ impl SectionBuilder {
             Event::NoteMade { line, text, .. } => {
                 self.add_user_text(&format!("On line {line} of the plan: {text}"))
             }
-            Event::FindingSettled { n } => self.add_user_text(&format!("Finding {n} is settled.")),
+            Event::FindingSettled { n } => self.add_user_text(&format!("Finding {n} is resolved.")),
             Event::PlanEdited { .. } => self.add_user_text("I edited the plan."),
             Event::CommentsEdited { .. } => self.add_user_text("I edited the review."),
-            Event::InterruptRequested => self.add_user_text("I interrupt the turn."),
-            Event::RunStopped => self.add_user_text("I stop the run."),
-            Event::RunCancelled => self.add_user_text("I cancel the run."),
+            Event::InterruptRequested => self.add_user_text("I interrupted the turn."),
+            Event::RunStopped => self.add_user_text("I stopped the run."),
+            Event::RunCancelled => self.add_user_text("I cancelled the run."),
             Event::Agent { role, news, .. } => self.add_agent_activity(*role, event, news),
             // The heading of the turn, the tables or the user's own messages show these.
             Event::SessionVersion { .. } | Event::PhaseChanged { .. } => {}

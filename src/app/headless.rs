@@ -163,7 +163,7 @@ async fn run_to_exit_code(
         Err(error) => Err(error),
     };
     shut_down(&mut engine, &mut signals).await;
-    code.map_err(|error| StartError::new(&error, "what was recorded so far is kept"))
+    code.map_err(|error| StartError::new(&error, "everything recorded so far is kept"))
 }
 
 /// Checks everything and opens the run, unless a signal arrives first.
@@ -294,20 +294,20 @@ async fn report_and_record_end(
             return Ok(report_finished(engine, teller, err));
         }
         HeadlessEnd::RunOver(EngineOutcome::Halted(reason)) => {
-            print_error(err, &reason, "the run is kept as it is");
+            print_error(err, &reason, "the run is saved as it is");
             (reason, 1)
         }
         HeadlessEnd::Unanswered(question) => {
             let flag = flag_for(&question.kind);
             let (asked, name) = (question.kind.describe(), question.kind.name());
-            let hint = format!("`{flag}` would have answered it; the run is kept");
+            let hint = format!("`{flag}` would have answered it; the run is saved");
             print_error(err, &format!("needs you ({name}): {asked}"), &hint);
             let left = format!("needs the user ({name}): {asked}; {flag} would have answered it");
             (left, 3)
         }
         HeadlessEnd::Interrupted(name) => {
             let reason = format!("interrupted by {name}");
-            print_error(err, &reason, "the run is kept");
+            print_error(err, &reason, "the run is saved");
             (reason, 130)
         }
         HeadlessEnd::Idle => {
@@ -316,8 +316,8 @@ async fn report_and_record_end(
             (reason.to_owned(), 3)
         }
         HeadlessEnd::OutputClosed => {
-            let reason = "nobody reads the output any more";
-            let hint = "the run is kept; `agent-collab resume` goes on with it";
+            let reason = "the output was closed";
+            let hint = "the run is saved; continue it with `agent-collab resume`";
             print_error(err, reason, hint);
             (reason.to_owned(), 1)
         }
@@ -370,11 +370,11 @@ fn describe_idle(state: &RunState) -> (&'static str, &'static str) {
     match state.cycle {
         0 => (
             "needs you: the goal is not confirmed",
-            "`agent-collab resume --yes-goal` takes it as it was given; `agent-collab` goes on with the talk about it",
+            "`agent-collab resume --yes-goal` confirms it as given; `agent-collab` continues the discussion about it",
         ),
         _ => (
             "the run was stopped and is back at the goal",
-            "give a goal anew with `--new`; files and commits are kept",
+            "give a new goal with `--new`; files and commits are kept",
         ),
     }
 }
@@ -392,9 +392,9 @@ fn report_finished(engine: &Engine, teller: &mut RunReporter<'_>, err: &mut dyn 
         let why = unwritable.map_or(String::new(), |why| format!(": {why}"));
         print_error(
             err,
-            &format!("no step changed anything, so nothing was done{why}"),
+            &format!("no step changed anything{why}"),
             &format!(
-                "look at {} for what each step said",
+                "see {} for the summary of each step",
                 log_path(engine.journal().layout())
             ),
         );
@@ -402,7 +402,7 @@ fn report_finished(engine: &Engine, teller: &mut RunReporter<'_>, err: &mut dyn 
     }
     if let Some(unproven) = state.describe_unproven_steps() {
         // If standard error is closed, there is nowhere left to report it.
-        let _closed = writeln!(err, "not proven: {unproven}");
+        let _closed = writeln!(err, "not verified: {unproven}");
     }
     if teller.format == ReportFormat::Lines {
         // The reader may have closed the output; the result stays the same.

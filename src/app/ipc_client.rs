@@ -79,7 +79,7 @@ pub(super) async fn submit_and_wait<T>(
     let told = request_instance(layout, held, words.command, text).await?;
     let id = told.get(words.id_field).and_then(Value::as_str);
     let id =
-        id.ok_or_else(|| StartError::new("the instance here does not say what it began", ""))?;
+        id.ok_or_else(|| StartError::new("the running instance did not say what it started", ""))?;
     let mut looks = interval(POLL_INTERVAL);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -102,7 +102,7 @@ pub(super) async fn submit_and_wait<T>(
             } = words;
             return Err(StartError::new(
                 format!("the instance that {did} has ended"),
-                format!("`agent-collab {give} --id {id}{more}` goes on with it"),
+                format!("continue with `agent-collab {give} --id {id}{more}`"),
             ));
         }
     }
@@ -131,7 +131,7 @@ pub(super) async fn request_instance(
 pub(super) fn not_started_error(why: impl ToString) -> StartError {
     StartError::new(
         why.to_string(),
-        "`agent-collab agents --mode subagent` lists the agents, `agent-collab sessions list` the tasks that were given",
+        "`agent-collab agents --mode subagent` lists the agents, `agent-collab sessions list` the tasks",
     )
 }
 
@@ -145,7 +145,7 @@ pub(super) fn require_open_run<'a>(
         Some(engine) => Some((asked, engine)),
         None => {
             asked.reply(Err(format!(
-                "no run is open on this screen; give it a goal first, or close it and the {} {} by itself",
+                "no run is open on the screen; give it a goal first, or close the screen so that the {} {} on its own",
                 words.noun, words.oneshot_verb
             )));
             None
@@ -161,7 +161,7 @@ pub(super) fn parse_command<G: DeserializeOwned>(
     match serde_json::from_str(&asked.request.text) {
         Ok(given) => Some((asked, given)),
         Err(error) => {
-            asked.reply(Err(format!("that is no {}: {error}", words.noun)));
+            asked.reply(Err(format!("not a valid {}: {error}", words.noun)));
             None
         }
     }

@@ -253,7 +253,7 @@ async fn read_request(
     stream: &mut UnixStream,
     killed: &KilledInstances,
 ) -> Result<IpcRequest, String> {
-    let refused = |why: &str| format!("this process may not send commands: {why}");
+    let refused = |why: &str| format!("this process cannot send commands: {why}");
     let peer = stream
         .peer_cred()
         .map_err(|error| refused(&error.to_string()))?;
@@ -261,15 +261,15 @@ async fn read_request(
         return Err(refused("it belongs to another user"));
     }
     let pid = peer.pid().and_then(|pid| u32::try_from(pid).ok());
-    let pid = pid.ok_or_else(|| refused("it cannot be seen which one it is"))?;
+    let pid = pid.ok_or_else(|| refused("the process cannot be identified"))?;
     // An agent must not decide through its own processes what it may do.
     if let Some(why) = classify_peer(pid, killed).refusal_reason() {
         return Err(refused(&why));
     }
     let line = timeout(CLIENT_TIMEOUT, read_line(stream)).await;
-    let line = line.map_err(|_| "nothing was asked in time".to_owned())?;
+    let line = line.map_err(|_| "no request arrived in time".to_owned())?;
     let line = line.map_err(|error| error.to_string())?;
-    serde_json::from_slice(&line).map_err(|error| format!("that is no request: {error}"))
+    serde_json::from_slice(&line).map_err(|error| format!("not a valid request: {error}"))
 }
 
 async fn forward_request(request: IpcRequest, ask: &mpsc::Sender<PendingIpcRequest>) -> IpcReply {
@@ -331,25 +331,23 @@ pub async fn send_to_lock_holder(
     // An instance suspended by Ctrl+Z would accept the request but answer only after it continues.
     if held.pid.and_then(read_process_state) == Some(ProcessState::Stopped) {
         return Err(StartError {
-            problem: format!(
-                "another agent-collab works here ({held}) and is stopped, as by Ctrl+Z"
-            ),
-            hint: "`fg` in its terminal lets it go on; then try again".to_owned(),
+            problem: format!("another agent-collab runs here ({held}) and is suspended (Ctrl+Z)"),
+            hint: "run `fg` in its terminal, then try again".to_owned(),
             code: 4,
         });
     }
     let answer = send_request(layout, held.pid, request).await;
     answer.map_err(|error| match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => StartError {
-            problem: format!("another agent-collab works here ({held}) and takes nothing in"),
-            hint: "one that does a single task or discussion hears nobody: wait for its end, or end it with Ctrl+C \
-                   where it was begun; one that is just starting hears you in a moment"
+            problem: format!("another agent-collab runs here ({held}) and accepts no commands"),
+            hint: "if it runs a single task or discussion, wait for its end or press Ctrl+C in its terminal; \
+                   if it is just starting, try again in a moment"
                 .to_owned(),
             code: 4,
         },
         _ => StartError::new(
-            format!("the instance here ({held}) cannot be asked: {error}"),
-            "it may be ending or busy with others; try again, or go on there",
+            format!("cannot reach the instance here ({held}): {error}"),
+            "it may be ending or busy; try again, or continue in its terminal",
         ),
     })
 }

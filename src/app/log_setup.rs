@@ -34,7 +34,7 @@ pub fn check_json_log_file(loaded: &LoadedConfig, root: &Path) -> Result<(), Con
                 || ConfigLocation::File("config.toml".into()),
                 |held| held.place.clone(),
             ),
-            what: format!("`{JSON_FILE_KEY}` cannot be written: {error}"),
+            what: format!("cannot write `{JSON_FILE_KEY}`: {error}"),
             text: String::new(),
             hint: OTHER_FILE_HINT.to_owned(),
         }])
@@ -130,11 +130,11 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_written_is_told_with_line_and_remedy() {
         insta::assert_snapshot!(checked("level = \"info\"\njson_file = \"~/none/a.jsonl\"\n"), @"
-        …/c.toml:3:13: `log.json_file` cannot be written: cannot look at …/home/none: No such file or directory (os error 2)
-          hint: name a file outside the repository, in a folder that is there and that you can write
+        …/c.toml:3:13: cannot write `log.json_file`: cannot access …/home/none: No such file or directory (os error 2)
+          hint: name a file outside the repository, in an existing folder that you can write to
         ");
         insta::assert_snapshot!(checked("json_file = \"a.jsonl\"\n"), @r#"
-        …/c.toml:2:13: `log.json_file` must be a file by its absolute path, or one that begins with "~/", but is "a.jsonl"
+        …/c.toml:2:13: `log.json_file` must be a file with an absolute path, or a path that starts with "~/", but is "a.jsonl"
           | json_file = "a.jsonl"
           hint: for example `json_file = "~/agent-collab.jsonl"`
         "#);

@@ -18,7 +18,7 @@ const KILL_GRACE: Duration = Duration::from_millis(400);
 /// Makes this process the parent of all orphaned descendants, so that none escapes.
 pub(super) fn adopt_orphaned_children() -> Result<(), StartError> {
     become_subreaper()
-        .map_err(|error| StartError::new(format!("cannot look after child processes: {error}"), ""))
+        .map_err(|error| StartError::new(format!("cannot manage child processes: {error}"), ""))
 }
 
 /// Ends every remaining process, and logs those that cannot be ended.
@@ -41,7 +41,7 @@ pub(super) async fn open_unless_signalled(
         biased;
         name = signals.next_signal() => {
             terminate_remaining_processes().await;
-            let refusal = StartError::new(format!("interrupted by {name}"), "nothing was begun");
+            let refusal = StartError::new(format!("interrupted by {name}"), "nothing was started");
             Err(StartError { code: 130, ..refusal })
         }
         opened = opening => opened,

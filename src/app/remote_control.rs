@@ -106,7 +106,7 @@ impl RemoteControl {
                     return Ok(AfterCommand::Leave);
                 }
                 _ => {
-                    asked.reply(Err("only a run with a screen does that".to_owned()));
+                    asked.reply(Err("only a run with a screen can do that".to_owned()));
                     return Ok(AfterCommand::Continue);
                 }
             }
@@ -119,7 +119,7 @@ impl RemoteControl {
 /// Returns why a run accepts no events any more; `None` if it does.
 fn input_blocker(engine: &Engine) -> Option<String> {
     match engine.outcome() {
-        Some(EngineOutcome::Finished) => Some("the run is over".to_owned()),
+        Some(EngineOutcome::Finished) => Some("the run is finished".to_owned()),
         Some(EngineOutcome::Halted(_)) | None => halt_reason(engine),
     }
 }
@@ -127,7 +127,7 @@ fn input_blocker(engine: &Engine) -> Option<String> {
 /// Returns why a run cannot continue in this program; `None` if it can.
 pub(super) fn halt_reason(engine: &Engine) -> Option<String> {
     match engine.outcome() {
-        Some(EngineOutcome::Halted(reason)) => Some(format!("this run cannot go on: {reason}")),
+        Some(EngineOutcome::Halted(reason)) => Some(format!("this run cannot continue: {reason}")),
         Some(EngineOutcome::Finished) | None => None,
     }
 }
@@ -163,12 +163,10 @@ async fn send_to_instance(
     if answer.accepted {
         Ok(())
     } else {
-        let why = answer
-            .why
-            .unwrap_or_else(|| "it did not say why".to_owned());
+        let why = answer.why.unwrap_or_else(|| "no reason given".to_owned());
         Err(StartError::new(
             format!("not done: {why}"),
-            "`agent-collab status` shows where the run stands",
+            "`agent-collab status` shows the state of the run",
         ))
     }
 }
@@ -185,14 +183,14 @@ async fn apply_to_stored_run(
         ExistingRun::Unfinished(..)
     ) {
         return Err(StartError::new(
-            format!("{}, and no unfinished run lies there", nobody(&found.root)),
+            format!("{} and there is no unfinished run", nobody(&found.root)),
             startup::START_HINT,
         ));
     }
     if !matches!(request.command.as_str(), "cancel" | "stop") {
         return Err(StartError::new(
             nobody(&found.root),
-            "`agent-collab resume` takes the run up, `agent-collab --resume` on the screen; `cancel` and `stop` work without",
+            "resume the run with `agent-collab resume`, or `agent-collab --resume` on the screen; `cancel` and `stop` work now",
         ));
     }
     let mut occupied = startup::lock_project(found)?;
@@ -213,13 +211,13 @@ async fn end_stored_run(engine: &mut Engine, request: &IpcRequest) -> Result<(),
         if let Action::Event(event @ (Event::RunStopped | Event::RunCancelled)) = action {
             engine
                 .apply_event(event)
-                .map_err(|error| StartError::new(&error, "what was recorded so far is kept"))?;
+                .map_err(|error| StartError::new(&error, "everything recorded so far is kept"))?;
         }
     }
     if engine.state().phase == before {
         Err(StartError::new(
-            format!("not done: nothing is under way in phase {before} that could be ended so"),
-            "`agent-collab resume` takes the run up first",
+            format!("not done: nothing to end in phase {}", before.label()),
+            "resume the run first with `agent-collab resume`",
         ))
     } else {
         Ok(())

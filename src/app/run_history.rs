@@ -115,7 +115,7 @@ fn read_archive(archive: RunArchive) -> Option<RunHistoryEntry> {
         Ok(Some(found)) if is_empty_run(&found.state) => return None,
         Ok(Some(found)) => (Ok(summarize_state(&found.state)), found.problem),
         Ok(None) => {
-            let cut_off = "it has no state.json: it was cut off before its first event";
+            let cut_off = "state.json is missing: the run was interrupted before its first event";
             (Err(cut_off.to_owned()), None)
         }
         Err(error) => (Err(clean_to_one_line(&error.to_string())), None),
@@ -166,8 +166,7 @@ pub fn find_run<'a>(
 ) -> Result<&'a RunHistoryEntry, String> {
     if let Ok(n) = wanted.parse::<usize>() {
         let run = n.checked_sub(1).and_then(|at| runs.get(at));
-        return run
-            .ok_or_else(|| format!("there is no finished run {n}, there are {}", runs.len()));
+        return run.ok_or_else(|| format!("no finished run {n}, the history has {}", runs.len()));
     }
     if let Some(run) = runs.iter().find(|run| run.name == wanted) {
         return Ok(run);
@@ -180,7 +179,7 @@ pub fn find_run<'a>(
             clean_to_one_line(wanted)
         )),
         (Some(_), Some(_)) => Err(format!(
-            "several finished runs are named like `{}`",
+            "several finished runs match `{}`",
             clean_to_one_line(wanted)
         )),
     }
@@ -206,8 +205,8 @@ impl RunHistoryEntry {
     /// Returns the last phase as a label.
     pub fn end_label(&self) -> String {
         match &self.summary {
-            Ok(told) if told.phase.is_final() => told.phase.name().to_owned(),
-            Ok(told) => format!("unfinished in {}", told.phase),
+            Ok(told) if told.phase.is_final() => told.phase.label().to_owned(),
+            Ok(told) => format!("unfinished in phase {}", told.phase.label()),
             Err(_) => "damaged".to_owned(),
         }
     }

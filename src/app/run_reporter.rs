@@ -100,8 +100,11 @@ impl<'a> RunReporter<'a> {
                 to: Phase::Review, ..
             } => {
                 self.review_number += 1;
-                writeln!(out, "── {} {}", Phase::Review, self.review_number)
+                writeln!(out, "── {} {}", Phase::Review.label(), self.review_number)
             }
+            Event::PhaseChanged {
+                to: Phase::Respond, ..
+            } => writeln!(out, "── Answers to review {}", self.review_number),
             _ => print_event_record(out, form, record),
         }
     }
@@ -132,7 +135,7 @@ fn print_event_record(
 pub fn describe_event(event: &Event) -> Option<String> {
     Some(match event {
         Event::GoalConfirmed { title, .. } => format!("goal: {title}"),
-        Event::PhaseChanged { to, .. } => format!("── {to}"),
+        Event::PhaseChanged { to, .. } => format!("── {}", to.label()),
         Event::SessionVersion {
             role,
             adapter,
@@ -140,25 +143,25 @@ pub fn describe_event(event: &Event) -> Option<String> {
         } => format!("{} runs {}", role.name(), version_label(adapter, version)),
         Event::SessionLost { role, reason } => {
             format!(
-                "{}: the conversation is lost ({reason}); a new one goes on from a recovery prompt",
+                "{}: the conversation was lost ({reason}); a new one continues from a recovery prompt",
                 role.name()
             )
         }
         Event::SessionMoved { role, adapter, .. } => {
             format!(
-                "the {} goes on at {adapter} from a recovery prompt",
+                "the {} continues with {adapter} from a recovery prompt",
                 role.name()
             )
         }
         Event::SessionStayed { role, reason } => {
-            format!("the {} stays where it is: {reason}", role.name())
+            format!("the {} does not move: {reason}", role.name())
         }
         Event::GateChanged { gate } => match gate {
-            Gate::Auto => "the gate is auto: turns follow each other".to_owned(),
-            Gate::Manual => "the gate is manual: every turn waits for its release".to_owned(),
+            Gate::Auto => "auto: turns are sent automatically".to_owned(),
+            Gate::Manual => "manual: every turn waits for you".to_owned(),
         },
         Event::ModeChanged { mode } => format!("mode {}: {}", mode.name(), mode.describe()),
-        Event::LimitPassed { .. } => "the wait for the usage limit is over".to_owned(),
+        Event::LimitPassed { .. } => "the usage limit has reset".to_owned(),
         Event::Agent { role, news, .. } => return describe_agent_activity(*role, news),
         Event::TurnEnded {
             result: TurnOutcome::Failed { kind, message, .. },
@@ -190,9 +193,9 @@ pub fn describe_event(event: &Event) -> Option<String> {
             ..
         } => {
             let plan = if plan.is_some() {
-                "the plan changed"
+                "plan changed"
             } else {
-                "the plan stays"
+                "plan unchanged"
             };
             let left: Vec<String> = unanswered.iter().map(u32::to_string).collect();
             let left = if left.is_empty() {
@@ -201,12 +204,12 @@ pub fn describe_event(event: &Event) -> Option<String> {
                 format!("; unanswered: {}", left.join(", "))
             };
             format!(
-                "answers to {}, {plan}{left}",
+                "answered {}, {plan}{left}",
                 pluralize(responses.len(), "finding")
             )
         }
         Event::TaskStarted(order) if order.speaks.is_some() => {
-            format!("  {} speaks", order.short_name())
+            format!("  {} is answering", order.short_name())
         }
         Event::TaskStarted(order) => order.describe_start(),
         Event::Discussion { news, .. } => return describe_discussion_event(news),
@@ -214,7 +217,7 @@ pub fn describe_event(event: &Event) -> Option<String> {
             format!("  {}", patch.describe())
         }
         Event::TaskEnded(result) => format!(
-            "the task of {} is {}: {}",
+            "task {} {}: {}",
             result.display_name(),
             result.end.status().name(),
             result.end.user_message().lines().next().unwrap_or_default()
@@ -222,7 +225,7 @@ pub fn describe_event(event: &Event) -> Option<String> {
         Event::DocumentMissing { reason, .. } => format!("no document: {reason}"),
         Event::DocumentIncomplete { lacks, .. } => {
             format!(
-                "asked back: {}",
+                "asked again: {}",
                 missing_part::describe_missing_parts(lacks)
             )
         }
@@ -233,7 +236,10 @@ pub fn describe_event(event: &Event) -> Option<String> {
             ..
         } => format!("  declined: {reason}"),
         Event::ApprovalExpired { approval, reason } => {
-            format!("  expired, not answered: {}; {reason}", approval.describe())
+            format!(
+                "  expired without an answer: {}; {reason}",
+                approval.describe()
+            )
         }
         Event::ExecutionEntered { terms, .. } => match &terms.commits {
             CommitTarget::Off { reason } => format!("commits are off: {reason}"),
@@ -252,10 +258,13 @@ pub fn describe_event(event: &Event) -> Option<String> {
             )
         }
         Event::EditsPutBack { step, paths, .. } => {
-            format!("step {step}: put back to before it: {}", paths.join(", "))
+            format!(
+                "step {step}: restored to before the step: {}",
+                paths.join(", ")
+            )
         }
         Event::BaselineRan(baseline) => baseline.describe(),
-        Event::BaselineSkipped { reason } => format!("not tested before step 1: {reason}"),
+        Event::BaselineSkipped { reason } => format!("no test run before step 1: {reason}"),
         Event::TestsRan { step, receipt, .. } => {
             format!("step {step}: {}", receipt.describe_with_origin())
         }
@@ -281,14 +290,14 @@ pub fn describe_event(event: &Event) -> Option<String> {
         }
         Event::TodosWritten { todos, .. } => describe_todos(todos),
         Event::AnswerPending { .. } => {
-            "the agent ends its turn without your answer; it is told with its next one".to_owned()
+            "the agent ended its turn without your answer; its next turn includes it".to_owned()
         }
         Event::PlanEntered { reason } => format!("back to planning: {reason}"),
         Event::LateResultReceived { role, text } => format!("for the {}: {text}", role.name()),
         Event::ToolBlocked { tool, reason, .. } => format!("the tool {tool} was blocked: {reason}"),
         Event::EffectFailed { what, message } => format!("failed to {what}: {message}"),
         Event::WarningRaised { what, message } => {
-            format!("failed to {what}, the run goes on: {message}")
+            format!("failed to {what}, the run continues: {message}")
         }
         _ => return None,
     })
@@ -312,16 +321,14 @@ fn describe_todos(todos: &TodoList) -> String {
 
 fn describe_discussion_event(news: &DiscussionEvent) -> Option<String> {
     match news {
-        DiscussionEvent::Begun { order } => Some(format!("a discussion begins: {}", order.topic)),
+        DiscussionEvent::Begun { order } => Some(format!("discussion started: {}", order.topic)),
         DiscussionEvent::Ended { outcome } => {
             let decided = outcome.decision.as_ref();
-            let decided = decided.map_or("nothing is decided".to_owned(), ToString::to_string);
+            let decided = decided.map_or("no decision".to_owned(), ToString::to_string);
             let (basis, stop) = (outcome.basis.as_str(), outcome.stop.describe());
-            Some(format!(
-                "the discussion is over: {decided} ({basis}); {stop}"
-            ))
+            Some(format!("discussion finished: {decided} ({basis}); {stop}"))
         }
-        DiscussionEvent::CutOff => Some("the discussion was cut off".to_owned()),
+        DiscussionEvent::CutOff => Some("the discussion was interrupted".to_owned()),
         DiscussionEvent::SpeechBegan { .. }
         | DiscussionEvent::Spoke { .. }
         | DiscussionEvent::CheckBegan { .. }
@@ -342,7 +349,9 @@ fn describe_review(review: &crate::domain::review::ReviewDocument) -> String {
         ));
     }
     if !review.consistent {
-        lines.push("   its signals disagree, so it counts as changes required".to_owned());
+        lines.push(
+            "   its verdict and findings disagree, so it counts as changes required".to_owned(),
+        );
     }
     lines.join("\n")
 }
@@ -356,18 +365,20 @@ fn describe_agent_activity(role: Role, news: &AgentActivity) -> Option<String> {
         }
         AgentActivity::ToolStarted { tool, title, .. } => format!("  {tool}: {title}"),
         AgentActivity::CallDenied { tool, reason } => {
-            format!("  {tool} was refused by the CLI: {reason}")
+            format!("  the CLI refused {tool}: {reason}")
         }
-        AgentActivity::Retrying { reason } => format!("  the CLI tries again: {reason}"),
+        AgentActivity::Retrying { reason } => format!("  the CLI retries: {reason}"),
         AgentActivity::Silent { seconds, verdict } => {
             let why = verdict.as_ref().map(|why| format!("; {why}"));
             let why = why.unwrap_or_default();
-            format!("  no sign of life from the {who} for {seconds} s{why}")
+            format!("  no output from the {who} for {seconds} s{why}")
         }
-        AgentActivity::Malformed { problem } => format!("  a line that is no frame: {problem}"),
+        AgentActivity::Malformed { problem } => {
+            format!("  unreadable line from the CLI: {problem}")
+        }
         AgentActivity::Notice { text } => format!("  {text}"),
         AgentActivity::Unknown { frame } => {
-            format!("  · a frame this version does not know: {frame}")
+            format!("  · unknown message from the CLI: {frame}")
         }
         AgentActivity::Thinking { .. }
         | AgentActivity::ToolEnded { .. }

@@ -32,7 +32,7 @@ pub fn list_sessions(layout: &WorkdirLayout) -> Result<Vec<Value>, StoreError> {
     for session in &mut sessions {
         // Its program was killed; the next one will record that in the session.
         if nobody_works && session["status"] == "running" {
-            session["status"] = "cut off".into();
+            session["status"] = "interrupted".into();
         }
         let name = names.get(stored_session_id(session));
         if let (Some(name), Value::Object(fields)) = (name, session) {
@@ -68,13 +68,11 @@ pub fn find_session(layout: &WorkdirLayout, wanted: &str) -> Result<Value, Start
         code: 2,
     };
     match (found.pop(), found.len()) {
-        (None, _) => Err(usage(format!("there is no session {wanted}"))),
+        (None, _) => Err(usage(format!("no session {wanted}"))),
         (Some(session), 0) => Ok(session),
         (Some(_), more) => {
             let n = more + 1;
-            Err(usage(format!(
-                "{n} sessions are called {wanted} or begin with it"
-            )))
+            Err(usage(format!("{n} sessions match {wanted}")))
         }
     }
 }
@@ -95,8 +93,8 @@ pub async fn delete_session(wishes: &StartOptions, wanted: &str) -> Result<Sessi
     let session = SessionId::new(stored_session_id(&stored));
     if stored["kind"] != "task" && stored["kind"] != "participant" {
         return Err(StartError::new(
-            format!("{session} is the session of a role, not of a task"),
-            "it goes with its run",
+            format!("{session} belongs to a role, not to a task"),
+            "it is kept with its run",
         ));
     }
     if let Some(held) = InstanceLock::read_holder(&layout)? {
@@ -111,7 +109,7 @@ pub async fn delete_session(wishes: &StartOptions, wanted: &str) -> Result<Sessi
     }
     let mut engine = open_settled_run(wishes).await?;
     let done = engine.engine.delete_child(&session);
-    let done = done.map_err(|error| StartError::new(&error, "what was recorded is kept"))?;
+    let done = done.map_err(|error| StartError::new(&error, "everything recorded is kept"))?;
     match done {
         Ok(()) => Ok(session),
         Err(why @ (ChildDeletionError::NotFound(_) | ChildDeletionError::StillRunning(_))) => Err(
@@ -142,7 +140,7 @@ pub async fn prune_sessions(wishes: &StartOptions) -> Result<usize, StartError> 
     }
     let mut open = open_settled_run(wishes).await?;
     let own = open.engine.prune_children(before);
-    let own = own.map_err(|error| StartError::new(&error, "what was recorded is kept"))?;
+    let own = own.map_err(|error| StartError::new(&error, "everything recorded is kept"))?;
     let archived = session_files::prune_archived_sessions(&layout, &open.occupied.lock, before)?;
     Ok(own.len() + pruned_count(archived)?)
 }
@@ -182,16 +180,16 @@ pub fn prune_expired_sessions(
 ) -> Result<(), StartError> {
     let before = retention_cutoff(limits);
     let pruned = engine.prune_children(before);
-    let pruned = pruned.map_err(|error| StartError::new(&error, "nothing was begun"))?;
+    let pruned = pruned.map_err(|error| StartError::new(&error, "nothing was started"))?;
     let archived = session_files::prune_archived_sessions(layout, lock, before)?;
     // A session that stays does not affect any run.
     for error in &archived.failures {
         let told = engine.warn_once("delete an old session", error_with_hint(error));
-        told.map_err(|error| StartError::new(&error, "nothing was begun"))?;
+        told.map_err(|error| StartError::new(&error, "nothing was started"))?;
     }
     let n = pruned.len() + archived.n_deleted;
     if n > 0 {
-        tracing::info!(n, "old child sessions are deleted");
+        tracing::info!(n, "old task sessions were deleted");
     }
     Ok(())
 }

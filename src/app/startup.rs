@@ -218,10 +218,10 @@ pub async fn find_project_root(
         RepositoryDiscovery::NotARepository => Ok((real, None)),
         RepositoryDiscovery::NoWorkTree => Err(StartError::new(
             format!(
-                "{} is inside a git repository without a work tree",
+                "{} is in a git repository without a working tree",
                 real.display()
             ),
-            "start in a checkout of it",
+            "start in a checkout of the repository",
         )),
     }
 }
@@ -300,8 +300,8 @@ fn check_owner(found: &ProjectContext) -> Result<(), StartError> {
         .filter(|_| !is_lifted && !found.children.is_simulated())
     {
         Some(why) => Err(StartError::new(
-            format!("{why}, where nothing can hold agents and tests"),
-            "start as that user, or with --uncontained, which lets commands run as root with nothing to hold them",
+            format!("{why}, and nothing can sandbox agents and tests"),
+            "start as that user, or with --uncontained, which lets commands run as root without a sandbox",
         )),
         None => Ok(()),
     }
@@ -339,11 +339,11 @@ pub fn lock_project(found: ProjectContext) -> Result<LockedProject, StartError> 
     log_setup::check_json_log_file_before_start(loaded, &found.root)?;
     let mut notices: Vec<String> = loaded.notices.iter().map(ToString::to_string).collect();
     if !notices.is_empty() && to_repository_trust(loaded.trust) == RepositoryTrust::Untrusted {
-        notices.push("`agent-collab trust` shows what would count and lets it".to_owned());
+        notices.push("`agent-collab trust` shows what would take effect, and asks".to_owned());
     }
     if layout.create()? == WorkdirPrivacy::Open {
         notices.push(format!(
-            "{} can be read by others: this file system keeps no modes",
+            "other users can read {}: this file system stores no permissions",
             layout.workdir().display()
         ));
     }
@@ -425,19 +425,19 @@ pub(super) async fn clear_leftovers(run: &RunId) {
     terminate_leftovers_by_prefix(run.as_str(), LEFTOVER_GRACE).await;
     let n_folders = runtime_dir::remove_run_dirs(run.as_str());
     if n_folders > 0 {
-        tracing::info!(n_folders, "what a killed program left is removed");
+        tracing::info!(n_folders, "leftovers of a killed instance were removed");
     }
 }
 
 /// Saves the changes of children of a dead program, and removes their worktrees.
 fn clean_worktrees(begun: &mut ReadyRun) -> Result<(), StartError> {
     let swept = begun.engine.collect_leftover_worktrees();
-    swept.map_err(|error| StartError::new(&error, "nothing was begun"))
+    swept.map_err(|error| StartError::new(&error, "nothing was started"))
 }
 
 fn register_agents_of(begun: &mut ReadyRun) -> Result<(), StartError> {
     let registered = begun.engine.record_configured_agents();
-    registered.map_err(|error| StartError::new(&error, "nothing was begun"))
+    registered.map_err(|error| StartError::new(&error, "nothing was started"))
 }
 
 /// Opens the existing run as it is, finished or not, without checking that its agents are installed: they get no
@@ -457,7 +457,7 @@ pub async fn reopen_run(
         prompts: load_prompts(&occupied.project.loaded)?,
         agent_prompts: load_agent_prompts(&occupied.project.loaded)?,
         adapters: role_adapters(&occupied.project.loaded.config)?,
-        kernel: SandboxSupport::Unavailable("nothing is going to be started".to_owned()),
+        kernel: SandboxSupport::Unavailable("nothing will be started".to_owned()),
         commits,
     };
     Ok(build_ready_run(occupied, checked, git, wishes, journal))
@@ -465,11 +465,11 @@ pub async fn reopen_run(
 
 /// The hint how to start a run, for the screen and for the command line.
 pub const START_HINT: &str =
-    "a goal begins one: typed on the screen, or given by `agent-collab run --goal …`";
+    "start a run with a goal: on the screen, or with `agent-collab run --goal …`";
 
 /// Returns the error for a directory without a run.
 pub fn no_run_error() -> StartError {
-    StartError::new("there is no run here", START_HINT)
+    StartError::new("no run here", START_HINT)
 }
 
 fn open_guard(occupied: &LockedProject) -> Result<TamperGuard, StartError> {

@@ -28,8 +28,8 @@ const VOCABULARY: IpcVocabulary = IpcVocabulary {
     stop_command: "task-stop",
     noun: "task",
     id_field: "task_id",
-    past_action: "did the task",
-    oneshot_verb: "is done",
+    past_action: "ran the task",
+    oneshot_verb: "runs",
     resume_arguments: " …",
 };
 /// The command that deletes a child session of an instance.
@@ -113,10 +113,10 @@ async fn run_oneshot(
     let opening = startup::open_ad_hoc_run(&players, found, wishes);
     run_oneshot_engine(opening, signals, tell, async |engine, signals, tell| {
         let begun = engine.start_task(given.into_task_request());
-        let begun = begun.map_err(|error| StartError::new(&error, "nothing was begun"))?;
+        let begun = begun.map_err(|error| StartError::new(&error, "nothing was started"))?;
         let (session, result) = begun.map_err(not_started_error)?;
         let result = drive_task(engine, &session, result, signals, tell).await;
-        result.map_err(|error| StartError::new(&error, "what was recorded so far is kept"))
+        result.map_err(|error| StartError::new(&error, "everything recorded so far is kept"))
     })
     .await
 }
@@ -164,7 +164,7 @@ fn progress_line(event: &Event) -> Option<String> {
         AgentActivity::CallDenied { tool, reason } => {
             Some(format!("  {tool} was refused: {reason}"))
         }
-        AgentActivity::Retrying { reason } => Some(format!("  the CLI tries again: {reason}")),
+        AgentActivity::Retrying { reason } => Some(format!("  the CLI retries: {reason}")),
         AgentActivity::Notice { text } => Some(format!("  {text}")),
         AgentActivity::Text { .. }
         | AgentActivity::Thinking { .. }
@@ -189,7 +189,7 @@ fn load_task_result(
     result
         .map(serde_json::from_value)
         .transpose()
-        .map_err(|error| StartError::new(format!("the result cannot be read: {error}"), ""))
+        .map_err(|error| StartError::new(format!("cannot read the result: {error}"), ""))
 }
 
 /// Returns whether an IPC request is about tasks.
@@ -217,7 +217,7 @@ pub fn handle_request(
     if asked.request.command == VOCABULARY.stop_command {
         let session = session();
         let stopped = engine.stop_child_task(&session, "stopped by the user");
-        let why = || format!("no task {session} is being done");
+        let why = || format!("no task {session} is running");
         asked.reply(stopped.then_some(()).ok_or_else(why));
     } else if asked.request.command == DELETE_SESSION_COMMAND {
         let deleted = engine.delete_child(&session())?;

@@ -178,7 +178,7 @@ fn unknown_theme_problem(
     let near = near.map_or_else(String::new, |near| format!("did you mean \"{near}\"? "));
     ConfigProblem {
         place: setting_place(settings, "screen.theme"),
-        what: format!("`screen.theme` is no theme: {wanted:?}"),
+        what: format!("unknown theme in `screen.theme`: {wanted:?}"),
         text: String::new(),
         hint: format!("{near}known: auto, {}", names.join(", ")),
     }
@@ -249,8 +249,8 @@ mod tests {
         insta::assert_snapshot!(check(global, ""), @r#"Some("mine") go = ["ctrl+g", "f5"]"#);
         insta::assert_snapshot!(check("", "[keys]\ngo = \"a\"\n[themes.x]\nbad = \"red\"\n"), @r#"
         None go = "g"
-        .agent-collab/config.toml:2:6: `keys.go = ["a"]` is ignored because a project does not choose your keys and colours
-        .agent-collab/config.toml:4:7: `themes.x.bad = "red"` is ignored because a project does not choose your keys and colours
+        .agent-collab/config.toml:2:6: `keys.go = ["a"]` is ignored because a project cannot choose your keys and colours
+        .agent-collab/config.toml:4:7: `themes.x.bad = "red"` is ignored because a project cannot choose your keys and colours
         "#);
     }
 
@@ -258,7 +258,7 @@ mod tests {
     fn what_is_wrong_is_told_with_its_line_and_the_remedy() {
         let global = "screen.theme = \"noord\"\n[keys]\ngoo = \"g\"\nauto = \"ctlr+a\"\n[themes.nord]\nbad = \"rde\"\n";
         insta::assert_snapshot!(check(global, ""), @r##"
-        <scratch>/config/agent-collab/config.toml:1:16: `screen.theme` is no theme: "noord"
+        <scratch>/config/agent-collab/config.toml:1:16: unknown theme in `screen.theme`: "noord"
           hint: did you mean "nord"? known: auto, terminal, dark, light, catppuccin, gruvbox, nord, tokyo-night, solarized-light, high-contrast, sixteen, none
         <scratch>/config/agent-collab/config.toml:3:7: `keys.goo`: is no action
           hint: did you mean "go"? see all with `agent-collab keys`
@@ -288,10 +288,10 @@ mod tests {
             ("cut.toml", "bad = \n"),
         ];
         insta::assert_snapshot!(check_with(&wrong, "screen.theme = \"mine\"\n", ""), @r##"
-        <scratch>/config/agent-collab/themes/empty.toml: is a theme without a colour
-          hint: write base = "nord", or colours such as good = "#a3be8c"; or move it away
-        <scratch>/config/agent-collab/themes/my theme.toml: has no name for a theme
-          hint: call the file NAME.toml, of letters, digits, `-` and `_`, and not `none`
+        <scratch>/config/agent-collab/themes/empty.toml: has no colours
+          hint: add base = "nord" or colours such as good = "#a3be8c", or move the file away
+        <scratch>/config/agent-collab/themes/my theme.toml: has no valid theme name
+          hint: name the file NAME.toml, with letters, digits, `-` and `_`, but not `none`
         <scratch>/config/agent-collab/themes/cut.toml:1:7: not valid TOML: string values must be quoted, expected literal string
           | bad =
           hint: put the value into double quotes

@@ -18,18 +18,18 @@ use crate::permission::{AgentMode, ProfileDefinition};
 /// Arguments of `agent-collab agents`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "An agent is configuration: a description, a prompt and rules, under a name. `plan`, `review` and `build` are put on \
-                  by the phases of a run. Write [agents.NAME] for one of your own, or to change one that is built in.\n\n\
+    after_help = "An agent is a named set of a description, a prompt and rules. A run uses `plan`, `review` and `build` in its \
+                  phases. Add [agents.NAME] to the configuration to define your own, or to change a built-in one.\n\n\
                   Examples:\n  agent-collab agents --mode subagent\n  agent-collab agents review"
 )]
 pub struct AgentsArguments {
-    /// Shows this agent with its rules, a hidden one too
+    /// Show this agent with its rules, even a hidden one
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
-    /// Lists those that may be used so; by default all
+    /// List only agents that can be used this way [default: all]
     #[arg(long, value_enum, conflicts_with = "name")]
     pub mode: Option<AgentModeFlag>,
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
     /// The configuration that counts.
@@ -40,9 +40,9 @@ pub struct AgentsArguments {
 /// Where an agent may be used.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum AgentModeFlag {
-    /// By you and by the phases of a run
+    /// By you and in the phases of a run
     Primary,
-    /// As the child of a task or a discussion
+    /// For a task or in a discussion
     Subagent,
 }
 
@@ -90,8 +90,8 @@ pub async fn run(args: AgentsArguments) -> Result<u8, StartError> {
 /// Returns the usage error for an unknown agent.
 pub(super) fn unknown_agent_error(unknown: UnknownProfile) -> StartError {
     StartError {
-        problem: format!("there is no agent {:?}", unknown.name),
-        hint: format!("known are {}", unknown.known.join(", ")),
+        problem: format!("no agent {:?}", unknown.name),
+        hint: format!("known agents: {}", unknown.known.join(", ")),
         code: 2,
     }
 }
@@ -118,7 +118,7 @@ fn format_details(agent: &ProfileDefinition, permissions: &EffectivePermissions)
         let said = said.map(|said| format!("  {what:<8} {}\n", escape_control_chars(said)));
         out.push_str(&said.unwrap_or_default());
     }
-    out.push_str("rules, the last one that matches counts; what none is about is asked about\n");
+    out.push_str("rules (the last match wins; a call that no rule matches asks you)\n");
     for (rule, origin) in rules_with_origins(agent, permissions) {
         out.push_str(&format!(
             "  {:<44} {}\n",

@@ -112,7 +112,7 @@ fn run_check(here: &CliConfigContext, out: &mut dyn Write) -> io::Result<u8> {
     if let Err(problems) = loaded.agent_prompts() {
         return print_problems(out, &problems, problems.0.len(), "the prompts");
     }
-    writeln!(out, "the configuration and the prompts are right")?;
+    writeln!(out, "the configuration and the prompts are valid")?;
     Ok(0)
 }
 
@@ -202,8 +202,8 @@ mod tests {
         insta::assert_snapshot!(check(&[(PROJECT, "[roles]\nplanner = \"claude\"\n[workflow]\nmax_iterations = 3\n")], ConfigCommand::Check), @r#"
         exit 0
         .agent-collab/config.toml:2:11: `roles.planner = "claude"` is ignored because this repository is not trusted
-          hint: run `agent-collab trust` if you know where this repository comes from
-        the configuration and the prompts are right
+          hint: run `agent-collab trust` if you trust the source of this repository
+        the configuration and the prompts are valid
         "#);
     }
 
@@ -226,8 +226,8 @@ mod tests {
         let global = "config/agent-collab/config.toml";
         insta::assert_snapshot!(check(&[(global, "[log]\njson_file = \"~/none/log.jsonl\"\n")], ConfigCommand::Check), @"
         exit 1
-        <scratch>/config/agent-collab/config.toml:2:13: `log.json_file` cannot be written: cannot look at <scratch>/home/none: No such file or directory (os error 2)
-          hint: name a file outside the repository, in a folder that is there and that you can write
+        <scratch>/config/agent-collab/config.toml:2:13: cannot write `log.json_file`: cannot access <scratch>/home/none: No such file or directory (os error 2)
+          hint: name a file outside the repository, in an existing folder that you can write to
         1 problem in the configuration
         ");
     }
@@ -239,7 +239,7 @@ mod tests {
         exit 1
         <scratch>/config/agent-collab/prompts/03_review.md:1: unknown variable `plann`
           | {{ plann }}
-          hint: did you mean `plan`? known here: cap, delegating, goal, goal_title, highest_finding, iteration, open_findings, plan, plan_path, project_instructions, retry_reason, root, staging_comments, tools
+          hint: did you mean `plan`? known variables: cap, delegating, goal, goal_title, highest_finding, iteration, open_findings, plan, plan_path, project_instructions, retry_reason, root, staging_comments, tools
         1 problem in the prompts
         ");
     }

@@ -15,10 +15,10 @@ use crate::config::{ConfigFlags, ConfigOverride};
 /// Flags by which the configuration is chosen.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ConfigFlagArguments {
-    /// Reads this configuration file over the user's and the repository's own
+    /// Read this configuration file on top of yours and the repository's
     #[arg(id = CONFIG, long = "config", value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// Sets one key for this start, such as `-s workflow.max_iterations=3`
+    /// Set one key for this start, such as `-s workflow.max_iterations=3`
     #[arg(id = SET, short = 's', long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
 }

@@ -31,25 +31,25 @@ use workspace::{DemoFolder, create_demo, open_demo_folder};
 /// Arguments of `agent-collab demo`.
 #[derive(Debug, Clone, Args)]
 pub struct DemoArguments {
-    /// Prints the run as lines, without a screen, and answers every question by itself; taken without a terminal.
+    /// Print the run as lines and answer every question automatically [default without a terminal]
     #[arg(long)]
     pub headless: bool,
-    /// Leaves the agents' pauses out.
+    /// Skip the agents' pauses
     #[arg(long)]
     pub fast: bool,
-    /// Where to put the scratch repository: a folder that is empty or does not exist [default: a
-    /// new folder for temporary files]. A folder of an earlier demo is opened again.
+    /// Folder for the scratch repository: empty, new, or that of an earlier demo, which is then
+    /// reopened [default: a new temporary folder]
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
-    /// Lets something happen on the way; may be given more than once.
+    /// Add an event to the run; can be repeated
     #[arg(long = "scene", value_name = "SCENE")]
     pub scenes: Vec<DemoScene>,
 }
 
-/// How fast the scripted agents play.
+/// How fast the scripted agents play
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DemoSpeed {
-    /// Slow enough to read along: about half a minute for a run.
+    /// Slow enough to read along: about half a minute for a run
     Readable,
     Fast,
 }
@@ -71,12 +71,12 @@ pub struct DemoWorkspace {
 pub enum DemoError {
     /// The folder is not empty.
     #[error(
-        "{path} is not empty and holds no demo\nhint: give --dir a folder that is empty or does not exist, or leave it out"
+        "{path} is not empty and contains no demo\nhint: pass an empty or new folder to --dir, or omit it"
     )]
     NotEmpty { path: PathBuf },
     /// A file or folder could not be created.
     #[error(
-        "cannot make {path}: {source}\nhint: give --dir a folder that you can make, or leave it out"
+        "cannot create {path}: {source}\nhint: pass a folder that you can create to --dir, or omit it"
     )]
     Make {
         path: PathBuf,
@@ -84,7 +84,7 @@ pub enum DemoError {
     },
     /// git could not be started.
     #[error(
-        "start git: {source}\nhint: the demo makes real commits; install git and put it on PATH"
+        "cannot start git: {source}\nhint: the demo makes real commits; install git and put it on PATH"
     )]
     NoGit { source: std::io::Error },
     /// A git command failed.
@@ -97,14 +97,14 @@ pub enum DemoError {
     },
     /// The folder has a demo already, whose scenes are fixed.
     #[error(
-        "a demo is in {path} already, and its scenes were chosen when it was made\nhint: leave --scene out to open it again, or give --dir another folder"
+        "{path} already contains a demo, and its scenes cannot be changed\nhint: omit --scene to reopen it, or pass another folder to --dir"
     )]
     AlreadyMade { path: PathBuf },
     /// The configuration or a script could not be written as text.
-    #[error("write the demo's files: {0}")]
+    #[error("cannot write the demo's files: {0}")]
     Write(#[from] toml::ser::Error),
     /// A script could not be parsed.
-    #[error("read the demo's script: {0}")]
+    #[error("cannot read the demo's script: {0}")]
     Read(#[from] toml::de::Error),
 }
 
@@ -231,7 +231,7 @@ impl DemoWorkspace {
              git -C '{root}' log --oneline --stat\n  \
              cat '{root}/.agent-collab/plan.md'\n  \
              sh '{root}/tests/run.sh'\n\
-             Open it again:\n  \
+             Reopen it:\n  \
              agent-collab demo --dir '{}'\n\
              No model was called.\n",
             self.folder.display()

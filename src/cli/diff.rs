@@ -19,17 +19,17 @@ use super::cli_context::CliContext;
 /// Arguments of `agent-collab diff`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Without --step: everything since before the first step, up to the files as they are now. \
-                        Control characters are shown as signs and secrets are left out, so this is for reading, not for `git apply`."
+    after_help = "Without --step, shows everything that changed since before the first step, up to now. \
+                        Control characters are made visible and secrets redacted: read the output, do not pass it to `git apply`."
 )]
 pub struct DiffArguments {
-    /// Only what this step changed
+    /// Show only what this step changed
     #[arg(long, value_name = "N")]
     pub step: Option<u32>,
-    /// How the last version of the plan differs from the one before
+    /// Show what changed in the latest version of the plan
     #[arg(long, conflicts_with = "step")]
     pub plan: bool,
-    /// Only the names of the files, with how many lines each gained and lost
+    /// Show only file names, with the number of added and removed lines
     #[arg(long)]
     pub stat: bool,
     /// The configuration that counts.
@@ -60,8 +60,7 @@ pub async fn run(args: DiffArguments) -> Result<u8, StartError> {
     if let (DiffScope::Step(_), Ok(RunChanges::Unchanged(why))) = (scope, &looked.changes)
         && !looked.scopes.contains(&scope)
     {
-        let hint =
-            "`agent-collab status` shows the steps; without --step all that changed is shown";
+        let hint = "`agent-collab status` lists the steps; omit --step to see all changes";
         return Err(StartError {
             code: 2,
             ..StartError::new(why, hint)
@@ -85,9 +84,9 @@ fn print_changes(
     if let Some(problem) = &looked.problem {
         let _closed = writeln!(io::stderr(), "note: {}", clean_text(problem));
     }
-    let changes = looked
-        .changes
-        .map_err(|error| StartError::new(error, "the run's trees are under refs/agent-collab/"))?;
+    let changes = looked.changes.map_err(|error| {
+        StartError::new(error, "snapshots of the run are under refs/agent-collab/")
+    })?;
     let written = match changes {
         RunChanges::Unchanged(why) => {
             // Standard output is for the diff, and there is none.

@@ -26,17 +26,17 @@ use super::uncontained_flag::UncontainedArguments;
 /// Arguments of `agent-collab discuss`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Every participant works in a session of its own, reads the repository and changes nothing. In the first round \
-                  all answer alone; from the second on each hears what the others said. It stops when all agree, when nobody \
-                  moves any more, when the rounds or the time are used up, or when you press Ctrl+C. A participant that fails or \
-                  takes too long is an entry in the result; two that speak are enough.\n\n\
+    after_help = "Each participant works in its own session, reads the repository and changes nothing. In the first round \
+                  all answer alone, later each sees what the others said. The discussion stops when all agree, when no one \
+                  changes position any more, after the last round, at the deadline, or on Ctrl+C. The result lists participants \
+                  that failed or took too long; two are enough.\n\n\
                   Modes:\n  \
-                  debate         advocate against critic, then the moderator, who has read the last round, rules\n  \
-                  collaborative  everybody in every round, until they agree\n  \
-                  jury           everybody answers alone, then votes; nobody talks\n\n\
-                  How it goes is told on standard error, the result on standard output.\n\n\
-                  Exit codes: 0 it went to its end, decided or not (`decision` of --json is null then), 1 it did not, and why, or \
-                  what was asked for cannot be, 2 usage, 130 interrupted.\n\n\
+                  debate         advocate against critic, then the moderator reads the last round and decides\n  \
+                  collaborative  everyone speaks in every round, until they agree\n  \
+                  jury           everyone answers alone, then votes\n\n\
+                  Progress goes to standard error, the result to standard output.\n\n\
+                  Exit codes: 0 finished, with or without a decision (without one, `decision` is null in --json), 1 failed or \
+                  could not start, 2 usage error, 130 interrupted.\n\n\
                   Examples:\n  \
                   agent-collab discuss \"SQLite or Postgres for this project?\"\n  \
                   agent-collab discuss --mode jury --participant a=explore@codex --participant b=explore@claude \"…\"\n  \
@@ -44,49 +44,49 @@ use super::uncontained_flag::UncontainedArguments;
                   agent-collab discuss --budget --preset tech-review"
 )]
 pub struct DiscussArguments {
-    /// What is to be decided, with the options that there are
+    /// The question to decide, with its options
     #[arg(value_name = "TOPIC", required_unless_present_any = ["budget", "id"])]
     pub topic: Vec<String>,
-    /// How it goes; discuss.mode of the configuration when left out
+    /// How the discussion works [default: discuss.mode of the configuration]
     #[arg(long, value_name = "MODE")]
     pub mode: Option<DiscussModeFlag>,
-    /// Whether those of a round after the first speak at once or one after another
+    /// Whether participants speak at once or in turn, from the second round on
     #[arg(long, value_name = "ORDER")]
     pub order: Option<DiscussOrderFlag>,
     /// The agents that take part, such as advocate,critic,moderator
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub agents: Vec<String>,
-    /// One participant, such as ops=general@claude; name and adapter may be left out
+    /// One participant, such as ops=general@claude (name and adapter are optional)
     #[arg(long, value_name = "[NAME=]AGENT[@ADAPTER]")]
     pub participant: Vec<String>,
-    /// How many rounds there are at the most, 1 to 10
+    /// Maximum number of rounds, 1 to 10
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10))]
     pub rounds: Option<u32>,
-    /// What everybody is told besides; - reads it from standard input
+    /// Context for every participant; - reads it from standard input
     #[arg(long, value_name = "TEXT")]
     pub context: Option<String>,
-    /// A file of the repository that everybody is given; up to ten, 256 KiB each
+    /// A file of the repository for every participant; up to ten, 256 KiB each
     #[arg(long = "file", value_name = "PATH")]
     pub files: Vec<String>,
-    /// A preset of the configuration, [discuss.preset.NAME]
+    /// Use a preset of the configuration, [discuss.preset.NAME]
     #[arg(long, value_name = "NAME")]
     pub preset: Option<String>,
-    /// Keeps the participants' sessions
+    /// Keep the participants' sessions
     #[arg(long)]
     pub keep_sessions: bool,
-    /// Prints the conclusion and the votes without what was said
+    /// Print only the conclusion and the votes, not the messages
     #[arg(long)]
     pub short: bool,
-    /// Goes on with a discussion that was stopped, was cut off or failed, by its id
+    /// Continue a discussion that was stopped, interrupted or failed, by its id
     #[arg(long, value_name = "DISCUSSION_ID", conflicts_with_all = ["topic", "budget", "agents", "participant", "files", "preset", "context", "mode", "order", "rounds"])]
     pub id: Option<String>,
-    /// Tells what the participants would be given, and starts nothing
+    /// Show what the participants would be sent, without starting anything
     #[arg(long)]
     pub budget: bool,
-    /// What happens to a call of an agent's that needs a person, where no instance runs
+    /// How to answer an agent's permission request if no instance is running here
     #[arg(long, value_name = "WHAT", default_value = "deny")]
     pub on_ask: OnAskFlag,
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
     /// What lifts the asking about commands that nothing holds.
@@ -100,11 +100,11 @@ pub struct DiscussArguments {
 /// The words of `--mode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DiscussModeFlag {
-    /// Advocate against critic, then the moderator rules
+    /// Advocate against critic, then the moderator decides
     Debate,
-    /// Everybody in every round, until they agree
+    /// Everyone speaks in every round, until they agree
     Collaborative,
-    /// Everybody answers alone, then votes
+    /// Everyone answers alone, then votes
     Jury,
 }
 
@@ -172,7 +172,7 @@ fn format_discussion(discussion: &GroupDiscussion) -> String {
     let mut text = clean_text(&discussion_to_markdown(discussion));
     if discussion.can_resume() {
         text.push_str(&format!(
-            "\n`agent-collab discuss --id {}` goes on after the last finished round.\n",
+            "\n`agent-collab discuss --id {}` continues after the last finished round.\n",
             discussion.id()
         ));
     }

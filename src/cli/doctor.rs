@@ -17,7 +17,7 @@ use super::ConfigFlagArguments;
 /// Arguments of `agent-collab doctor`.
 #[derive(Debug, Clone, Args)]
 pub struct DoctorArguments {
-    /// Prints one JSON object
+    /// Print one JSON object
     #[arg(long)]
     pub json: bool,
     /// The configuration that counts.

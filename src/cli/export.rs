@@ -19,23 +19,23 @@ use super::cli_context::CliContext;
 /// Arguments of `agent-collab export`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "The page holds goal, plan, reviews with their findings, every turn with its calls folded, the diff and the test \
-                  receipt of each step, and the totals. It needs nothing from elsewhere and runs no script; secrets and terminal \
-                  sequences are taken out.\n\n\
-                  Examples:\n  agent-collab export -o run.html             # the run that lies here, else the last finished one\n  \
+    after_help = "The page contains the goal, plan, reviews and findings, every turn with its tool calls, the diff and the test \
+                  result of each step, and the totals. It loads nothing from the network and runs no script. Secrets and terminal \
+                  sequences are removed.\n\n\
+                  Examples:\n  agent-collab export -o run.html             # the current run, or else the last finished one\n  \
                   agent-collab export 2 --md -o run.md        # the second of `agent-collab history`"
 )]
 pub struct ExportArguments {
-    /// A finished run: its number in `agent-collab history`, its name or a part of it; without it, the last run
+    /// A finished run: its number in `agent-collab history`, its name or part of it [default: the last run]
     #[arg(value_name = "NAME|N")]
     pub run: Option<String>,
-    /// Writes one page of HTML, dark and light; this is so without a flag too
+    /// Write an HTML page with a light and a dark theme [default]
     #[arg(long, conflicts_with = "md")]
     pub html: bool,
-    /// Writes Markdown
+    /// Write Markdown
     #[arg(long)]
     pub md: bool,
-    /// Writes to this file, all of it or nothing; without it, to standard output
+    /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// The configuration that counts.
@@ -61,7 +61,7 @@ pub async fn run(args: ExportArguments) -> Result<u8, StartError> {
             export_file::replace_file(path, &text).map_err(|error| {
                 StartError::new(
                     format!("cannot write {}: {error}", path.display()),
-                    "name a file in a folder that you may write to",
+                    "name a file in a folder that you can write to",
                 )
             })?;
             Ok(0)
@@ -81,9 +81,7 @@ fn find_run(here: WorkdirLayout, wanted: Option<&str>) -> Result<WorkdirLayout, 
     let runs = run_history::list_runs(&here)?;
     let found = match wanted {
         Some(wanted) => run_history::find_run(&runs, wanted),
-        None => runs
-            .first()
-            .ok_or_else(|| "there is no run here yet".to_owned()),
+        None => runs.first().ok_or_else(|| "no run here yet".to_owned()),
     };
     let run = found.map_err(|problem| StartError {
         problem,

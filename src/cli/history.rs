@@ -25,13 +25,13 @@ use super::status::{RunActivity, format_damage, format_run};
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Example:\n  agent-collab history\n  agent-collab history 1")]
 pub struct HistoryArguments {
-    /// Opens this run read-only: its number in the list, its name or a part of it
+    /// Open this run read-only: its number in the list, its name or part of it
     #[arg(value_name = "NAME|N")]
     pub run: Option<String>,
-    /// Prints the run instead of opening it on the screen
+    /// Print the run instead of opening it on the screen
     #[arg(long, requires = "run")]
     pub print: bool,
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
     /// The configuration that counts.
@@ -87,7 +87,7 @@ fn format_runs(runs: &[RunHistoryEntry], root: &str) -> String {
     if runs.is_empty() {
         return format!(
             "no finished run in {root}\n\
-             a run comes here when the next one begins; until then `agent-collab --view` shows it\n"
+             a run moves to the history when the next one starts; until then `agent-collab --view` shows it\n"
         );
     }
     let mut text = String::new();
@@ -115,7 +115,7 @@ fn format_runs(runs: &[RunHistoryEntry], root: &str) -> String {
         }
     }
     if runs.iter().any(RunHistoryEntry::is_unfinished) {
-        text.push_str("an unfinished one goes on again: `agent-collab resume NAME|N`\n");
+        text.push_str("resume an unfinished run: `agent-collab resume NAME|N`\n");
     }
     text
 }

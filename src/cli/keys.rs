@@ -21,7 +21,7 @@ pub fn run(here: &CliConfigContext, out: &mut dyn Write) -> Result<u8, StartErro
         UiConfig::from_config(&loaded, terminal::detect_color_depth()).map_err(to_start_error)?;
     let file = here.places.global_config();
     let text = format!(
-        "# Copy what you want to change into {}.\n# A key is written as \"g\", \"ctrl+g\", \"alt+g\", \"f5\" or \"space\"; \"none\" takes it away.\n[keys]\n{}",
+        "# Copy what you want to change into {}.\n# A key is written as \"g\", \"ctrl+g\", \"alt+g\", \"f5\" or \"space\"; \"none\" removes it.\n[keys]\n{}",
         escape_control_chars(&file.display().to_string()),
         looks.look.keymap.to_toml()
     );

@@ -16,15 +16,15 @@ use crate::app::startup::StartError;
 /// What is asked about permissions.
 #[derive(Debug, Clone, Subcommand)]
 pub enum PermissionsSubcommand {
-    /// Tells how dangerous a command is, or decides many cases from standard input
+    /// Check how dangerous a command is, or decide many cases from standard input
     Check(check::PermissionsCheckArguments),
-    /// Shows how a call would be decided, step by step
+    /// Explain how a call would be decided, step by step
     Explain(explain::PermissionsExplainArguments),
-    /// Lists what you approved for more than one call, or the built-in rules about commands
+    /// List the approvals you gave for more than one call, or the built-in command rules
     List(stored_approvals::PermissionsListArguments),
-    /// Takes approvals back
+    /// Revoke approvals
     Revoke(stored_approvals::PermissionsRevokeArguments),
-    /// Decides the calls of an earlier run by today's rules, and shows what would differ
+    /// Decide the calls of an earlier run again by today's rules, and show the differences
     Replay(replay::PermissionsReplayArguments),
 }
 

@@ -17,21 +17,21 @@ use super::run::{HeadlessRunArguments, run_headless};
 /// Arguments of `agent-collab resume`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "A turn that was cut off before EXECUTE is done again; a goal that no agent was asked about yet counts as \
-                        confirmed. In EXECUTE nothing goes on by itself: say with --on-step what becomes of the step that \
-                        was cut off.\n\n\
+    after_help = "A turn that was interrupted before Execute is repeated. A goal that no agent has discussed yet counts as \
+                        confirmed. In Execute, --on-step says what to do with the step that \
+                        was interrupted.\n\n\
                         Example:\n  agent-collab resume --auto --yes-execute --on-step continue\n  \
                         agent-collab resume 2 --auto       # the second of `agent-collab history`"
 )]
 pub struct ResumeArguments {
-    /// An unfinished run of the history, which becomes the one that lies here again: its number in `agent-collab history`,
-    /// its name or a part of it; the run that lies here must be over and goes to the history
+    /// An unfinished run to restore from the history: its number in `agent-collab history`,
+    /// its name or part of it; the current run must be finished and moves to the history
     #[arg(value_name = "NAME|N")]
     pub run: Option<String>,
-    /// What becomes of a step that was cut off
+    /// What to do with a step that was interrupted
     #[arg(long, value_name = "WHAT")]
     pub on_step: Option<OnStepFlag>,
-    /// Confirms a goal that was talked about, as it was given
+    /// Confirm a goal that was discussed, as you gave it
     #[arg(long)]
     pub yes_goal: bool,
     /// How the run is conducted.
@@ -42,13 +42,13 @@ pub struct ResumeArguments {
 /// `--on-step`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OnStepFlag {
-    /// Goes on from what is there
+    /// Continue from the current files
     Continue,
-    /// Takes what is there for the step's change; tests and commits it
+    /// Accept the current files as the step's result; test and commit them
     Done,
-    /// Puts the tree back to before the step and begins it anew
+    /// Restore the files from before the step and start it again
     Redo,
-    /// Goes back to the goal
+    /// Go back to the goal
     Stop,
 }
 
@@ -109,16 +109,12 @@ fn format_next_actions(back: &UnarchivedRun) -> String {
     let talks = back.state.discussions.iter();
     let left = talks.filter(|talk| talk.is_running() || talk.can_resume());
     let mut lines: Vec<String> = left
-        .map(|talk| {
-            format!(
-                "`agent-collab discuss --id {}` goes on with it\n",
-                talk.id()
-            )
-        })
+        .map(|talk| format!("`agent-collab discuss --id {}` continues it\n", talk.id()))
         .collect();
     if lines.is_empty() {
         lines.push(
-            "it has no goal: `agent-collab` opens it, and a goal can follow in it\n".to_owned(),
+            "the run has no goal: `agent-collab` opens it, and you can give it one there\n"
+                .to_owned(),
         );
     }
     lines.concat()

@@ -25,12 +25,12 @@ use super::uncontained_flag::UncontainedArguments;
 /// Arguments of `agent-collab run`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Every question has a flag that answers it beforehand. One that no flag answers keeps the run as it \
-                        is, names itself and its flag, and exits with 3; it never hangs.\n\n\
+    after_help = "Every question has a flag that answers it in advance. At a question without an answer, the run is saved, prints \
+                        the question and its flag, and exits with 3. It never hangs.\n\n\
                         Example:\n  agent-collab run --goal \"Add a --json flag to the report command\" --auto --yes-execute --on-cap more:2"
 )]
 pub struct RunArguments {
-    /// The goal; it counts as confirmed
+    /// The goal; counts as confirmed
     #[arg(
         long,
         value_name = "TEXT",
@@ -38,13 +38,13 @@ pub struct RunArguments {
         conflicts_with = "goal_file"
     )]
     pub goal: Option<String>,
-    /// Reads the goal from a file, `-` for standard input
+    /// Read the goal from a file, or `-` for standard input
     #[arg(long, value_name = "FILE")]
     pub goal_file: Option<PathBuf>,
-    /// Archives an unfinished run to history/ and begins anew
+    /// Move an unfinished run to history/ and start a new one
     #[arg(long)]
     pub new: bool,
-    /// How much agents do without asking; floors hold in each of them
+    /// How much agents can do without asking; hard limits apply in every mode
     #[arg(long, value_name = "MODE", default_value = "default")]
     pub mode: RunModeFlag,
     /// How the run is conducted.
@@ -55,13 +55,13 @@ pub struct RunArguments {
 /// `--mode`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RunModeFlag {
-    /// They only read, in EXECUTE too
+    /// Read only, even in Execute
     Plan,
     /// What the rules allow
     Default,
     /// Also every edit inside the repository
     AutoEdit,
-    /// Also every command that is not held back; ends with this program
+    /// Also every command that no safety rule stops; lasts until this program ends
     Yolo,
 }
 
@@ -79,40 +79,40 @@ impl From<RunModeFlag> for Mode {
 /// Flags by which a run is conducted without a screen.
 #[derive(Debug, Clone, Args)]
 pub struct HeadlessRunArguments {
-    /// Where commits go (default: the current branch, or `agent-collab/<goal>` when that is the default branch)
+    /// Where commits go [default: the current branch, or `agent-collab/<goal>` if that is the default branch]
     #[arg(long, value_name = "WHERE")]
     pub branch: Option<BranchFlag>,
-    /// Lets turns follow each other without a release
+    /// Send all turns automatically
     #[arg(long)]
     pub auto: bool,
-    /// Executes the approved plan, with the test command and on the branch that it shows
+    /// Execute the approved plan, with the test command and on the branch it shows
     #[arg(long)]
     pub yes_execute: bool,
-    /// Which test command runs where the plan names one of its own (default: the configured or detected one); `plan` also
-    /// lets an execution be approved beforehand whose test command an agent chose
+    /// Which test command to run if the plan names its own [default: configured]; `plan` also
+    /// lets you approve in advance a test command that an agent chose
     #[arg(long, value_name = "WHOSE")]
     pub test_command: Option<TestCommandFlag>,
-    /// Lets --yes-execute run a test command that only the plan names: an agent chose it
+    /// Let --yes-execute run a test command that only the plan names, so that an agent chose it
     #[arg(long, requires = "yes_execute")]
     pub allow_plan_test: bool,
-    /// What happens to an agent's call that needs a person
+    /// How to answer an agent's permission request
     #[arg(long, value_name = "WHAT", default_value = "deny")]
     pub on_ask: OnAskFlag,
-    /// What happens when the review reaches its cap or makes no progress: pass, more:N (once) or cancel
+    /// What to do when the review reaches its limit or makes no progress: pass, more:N (once) or cancel
     #[arg(long, value_name = "WHAT")]
     pub on_cap: Option<CapPolicy>,
-    /// What happens to changes that are not only a step's: a file with uncommitted changes of yours that it edits, and
-    /// files that you saved while it ran or that its tests rewrite each time
+    /// How to commit changes that are not only the step's: in files that already had uncommitted changes of yours,
+    /// that you saved while the step ran, or that its tests rewrite each time
     #[arg(long, value_name = "WHAT")]
     pub on_dirty: Option<OnDirtyFlag>,
-    /// What happens to AGENTS.md and CLAUDE.md of this repository (default: they are sent to the agents where it is
-    /// trusted, or where you said so on the screen)
+    /// Whether to send AGENTS.md and CLAUDE.md of this repository to the agents [default: only if the repository
+    /// is trusted, or if you agreed on the screen]
     #[arg(long, value_name = "WHAT")]
     pub instructions: Option<InstructionsFlag>,
-    /// Answers questions of a kind beforehand, such as `--answer tests_failed=accept`
+    /// Answer a kind of question in advance, such as `--answer tests_failed=accept`
     #[arg(long = "answer", value_name = "KIND=CHOICE")]
     pub answers: Vec<String>,
-    /// Prints the events themselves, one JSON object a line
+    /// Print the events as JSON, one object per line
     #[arg(long)]
     pub json: bool,
     /// What lifts the asking about commands that nothing holds.
@@ -135,18 +135,18 @@ pub enum BranchFlag {
 /// `--test-command`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TestCommandFlag {
-    /// The plan's `Test:` line, where it has one
+    /// The plan's `Test:` line, if it has one
     Plan,
-    /// The configured or detected command, where there is one
+    /// The configured or detected command, if there is one
     Detected,
 }
 
 /// `--instructions`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum InstructionsFlag {
-    /// They are sent to the agents, for this start
+    /// Send them to the agents, for this start
     Use,
-    /// They are not
+    /// Do not send them
     Ignore,
 }
 
@@ -162,9 +162,9 @@ impl From<InstructionsFlag> for InstructionsChoice {
 /// `--on-ask`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OnAskFlag {
-    /// Declines it; the turn goes on
+    /// Decline it; the turn continues
     Deny,
-    /// Accepts what [[permission.rule]] of your own configuration or --config allows
+    /// Accept what [[permission.rule]] in your own configuration or --config allows
     AllowRules,
 }
 
@@ -180,9 +180,9 @@ impl From<OnAskFlag> for StartAskPolicy {
 /// `--on-dirty`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OnDirtyFlag {
-    /// Commits the whole file with the step
+    /// Commit the whole file with the step
     Include,
-    /// Leaves the file uncommitted
+    /// Leave the file uncommitted
     LeaveOut,
 }
 

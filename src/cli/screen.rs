@@ -17,13 +17,13 @@ use super::uncontained_flag::UncontainedArguments;
 /// Arguments of the screen.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ScreenArguments {
-    /// Archives an unfinished run to history/ and begins anew
+    /// Move an unfinished run to history/ and start a new one
     #[arg(long)]
     pub new: bool,
-    /// Takes the unfinished run up at once; the next turn waits for you
+    /// Resume the unfinished run at once; the next turn waits for you
     #[arg(long, conflicts_with = "new")]
     pub resume: bool,
-    /// Looks at the run and follows it, without touching anything
+    /// Watch the run read-only
     #[arg(long, conflicts_with_all = ["new", "resume"])]
     pub view: bool,
     /// What lifts the asking about commands that nothing holds.

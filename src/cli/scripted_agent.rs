@@ -18,19 +18,19 @@ pub const SPEED: &str = "AGENT_COLLAB_SCRIPT_SPEED";
 /// Arguments of `agent-collab scripted-agent`.
 #[derive(Debug, Clone, Args)]
 pub struct ScriptedAgentArguments {
-    /// The program whose protocol is spoken.
+    /// The program to imitate
     #[arg(long = "as", value_name = "PROGRAM")]
     pub guise: ScriptedProgramFlag,
     /// The script: TOML, or JSON when its name ends in `.json`.
     #[arg(long, value_name = "FILE")]
     pub script: PathBuf,
-    /// Where conversations are remembered [default: the script's folder].
+    /// Where to store conversations [default: the script's folder]
     #[arg(long, value_name = "DIR")]
     pub state: Option<PathBuf>,
-    /// Leaves every pause out.
+    /// Skip every pause
     #[arg(long)]
     pub fast: bool,
-    /// What the real program would be started with.
+    /// Arguments of the real program
     #[arg(
         trailing_var_arg = true,
         allow_hyphen_values = true,
@@ -55,11 +55,11 @@ pub enum ScriptedAgentError {
     #[error(transparent)]
     Script(#[from] crate::scripted::script::ScriptError),
     /// The working directory is gone.
-    #[error("find the working directory: {0}")]
+    #[error("cannot find the working directory: {0}")]
     WorkingDirectory(std::io::Error),
     /// The speed is not a number above 0.
     #[error(
-        "{SPEED} is `{text}`, which is no number above 0\nhint: 2 halves every pause, 0.5 doubles it"
+        "{SPEED} is `{text}`, not a number above 0\nhint: 2 halves every pause, 0.5 doubles it"
     )]
     Speed {
         /// The value of the variable.

@@ -16,19 +16,19 @@ use crate::text::{ByteScrubber, ScrubScope};
 /// Arguments of `agent-collab scrub`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Reads standard input and writes to standard output what may be pasted into a bug report. Keys, tokens, passwords, \
-                  cookies, private keys and the values of this shell's own secret variables become marks such as \
-                  [redacted:github-token]; escape sequences, control characters and invisible ones go. Ids, hashes and code stay. \
-                  Lines come out as they come in, but a carriage return becomes a line's end, with a line feed or alone (not with \
-                  --only redact). A text that was scrubbed before comes out as it is. Look it over all the same: a password that \
-                  nothing announces looks like any other word.\n\n\
+    after_help = "Reads standard input and writes to standard output what you can paste into a bug report. Keys, tokens, passwords, \
+                  cookies, private keys and the values of secret environment variables become marks such as \
+                  [redacted:github-token]. Escape sequences, control characters and invisible characters are removed. Ids, hashes and code stay. \
+                  Lines stay as they are, except that each carriage return, alone or before a line feed, becomes a line end (not with \
+                  --only redact). Scrubbing twice changes nothing. Read the result before you share it: a password that \
+                  nothing marks as one looks like any other word.\n\n\
                   Examples:\n  \
                   agent-collab scrub < .agent-collab/debug.log > for-the-report.txt\n  \
                   cargo test 2>&1 | agent-collab scrub | tee report.txt\n  \
                   agent-collab scrub --only redact < colours.log"
 )]
 pub struct ScrubArguments {
-    /// Takes only this out: secrets (redact), or what drives a terminal (control)
+    /// Remove only this: secrets (redact) or terminal control sequences (control)
     #[arg(long, value_enum, value_name = "WHAT")]
     pub only: Option<ScrubOnlyFlag>,
 }
@@ -38,7 +38,7 @@ pub struct ScrubArguments {
 pub enum ScrubOnlyFlag {
     /// Secrets
     Redact,
-    /// Escape sequences, control characters and invisible ones
+    /// Escape sequences, control characters and invisible characters
     Control,
 }
 
@@ -66,7 +66,7 @@ pub fn run(args: &ScrubArguments) -> Result<u8, StartError> {
     if input.is_terminal() {
         let _closed = writeln!(
             io::stderr(),
-            "reading what you type or paste; Ctrl+D at the start of a line ends it"
+            "type or paste the text, then press Ctrl+D at the start of a line"
         );
     }
     widen(&input);

@@ -15,22 +15,22 @@ use super::ConfigFlagArguments;
 /// Arguments of `agent-collab send`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Commands, each as its slash command on the screen:\n  \
-                        go             releases the waiting turn, or confirms the goal\n  \
-                        auto, pause    turns follow each other; every turn waits\n  \
-                        interrupt      ends the running turn and nothing else\n  \
-                        stop           back to the goal\n  \
-                        cancel         gives the run up, without asking once more\n  \
-                        steer TEXT     says something to the agent whose turn runs\n  \
-                        changes TEXT   asks for changes to an approved plan that waits for you\n  \
-                        goal TEXT      confirms this goal, or begins a run with it on the screen\n  \
-                        quit           ends the program; the run is kept\n\n\
-                        Where no instance runs, `cancel` and `stop` end the unfinished run that lies here.\n\
-                        Calls and questions of agents are answered on the screen only, and no process of a run can send.\n\
-                        A headless run that was paused so waits until `go` or `auto` is sent.\n\n\
-                        Exit codes: 0 done, 1 not done, and why.\n\n\
+                        go             send the waiting turn, or confirm the goal\n  \
+                        auto, pause    send turns automatically, or let every turn wait for you\n  \
+                        interrupt      interrupt only the running turn\n  \
+                        stop           stop and go back to the goal\n  \
+                        cancel         cancel the run, without confirmation\n  \
+                        steer TEXT     send a message to the agent during its turn\n  \
+                        changes TEXT   ask for changes to a plan that waits for approval\n  \
+                        goal TEXT      confirm this goal, or start a run with it on the screen\n  \
+                        quit           end the program and save the run\n\n\
+                        If no instance is running, `cancel` and `stop` end the unfinished run here.\n\
+                        Permission requests and questions can only be answered on the screen, and processes of a run cannot send commands.\n\
+                        A headless run that you paused waits for `go` or `auto`.\n\n\
+                        Exit codes: 0 done, 1 not done (with the reason).\n\n\
                         Example:\n  agent-collab send pause")]
 pub struct SendArguments {
-    /// What to do: go, auto, pause, stop, interrupt, cancel, steer, changes, goal or quit
+    /// The command: go, auto, pause, stop, interrupt, cancel, steer, changes, goal or quit
     #[arg(value_name = "COMMAND")]
     pub command: String,
     /// The text of `steer`, `changes` and `goal`

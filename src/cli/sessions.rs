@@ -21,8 +21,8 @@ use super::cli_context::CliContext;
 /// Arguments of `agent-collab sessions`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A session is one conversation with one agent. Those of roles go with their run; those of tasks are kept for \
-                  limits.keep_sessions_days and can be gone on with by `agent-collab task --id`."
+    after_help = "A session is one conversation with one agent. Sessions of roles are kept with their run, sessions of tasks for \
+                  limits.keep_sessions_days. `agent-collab task --id` continues a task."
 )]
 pub struct SessionsArguments {
     /// What to do.
@@ -36,28 +36,28 @@ pub struct SessionsArguments {
 /// What is done with sessions.
 #[derive(Debug, Subcommand)]
 pub enum SessionsSubcommand {
-    /// Lists them, the oldest first
+    /// List sessions, oldest first
     List {
-        /// Prints JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Shows one with all that was said in it
+    /// Show one session with its whole conversation
     Show {
-        /// Its name (`explore#1`), its id, or the beginning of that
+        /// The session's name (`explore#1`), id, or start of the id
         #[arg(value_name = "ID")]
         id: String,
-        /// Prints JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Deletes the session of a task
+    /// Delete the session of a task
     Delete {
-        /// Its name (`explore#1`), its id, or the beginning of that
+        /// The session's name (`explore#1`), id, or start of the id
         #[arg(value_name = "ID")]
         id: String,
     },
-    /// Deletes the sessions of tasks that are older than limits.keep_sessions_days
+    /// Delete task sessions older than limits.keep_sessions_days
     Prune,
 }
 
@@ -111,7 +111,7 @@ fn to_json_line(value: &Value) -> String {
 fn format_list(sessions: &[Value], layout: &WorkdirLayout) -> String {
     if sessions.is_empty() {
         let root = layout.root().display().to_string();
-        return format!("no session in {}\n", clean_text(&root));
+        return format!("no sessions in {}\n", clean_text(&root));
     }
     let widest = sessions
         .iter()
@@ -149,7 +149,7 @@ fn format_summary(session: &Value, widest: usize) -> String {
 
 /// Formats where a task writes, and what became of its changes.
 fn format_worktree(session: &Value) -> String {
-    let is_running = session["status"] == "running" || session["status"] == "cut off";
+    let is_running = session["status"] == "running" || session["status"] == "interrupted";
     let tree = session.pointer("/task/tree").and_then(Value::as_str);
     let tree = tree.filter(|_| is_running);
     let patch = session.pointer("/task/patch").cloned();

@@ -24,7 +24,7 @@ use super::cli_context::CliContext;
 /// Arguments of `agent-collab status`.
 #[derive(Debug, Clone, Args)]
 pub struct StatusArguments {
-    /// Prints the whole snapshot as JSON
+    /// Print the whole snapshot as JSON
     #[arg(long)]
     pub json: bool,
     /// The configuration that counts.
@@ -108,7 +108,9 @@ fn sandbox_to_json(holding: &AdapterSandboxSummary) -> Value {
 fn format_sandbox(holding: &AdapterSandboxSummary) -> String {
     let told = holding.iter().map(|(name, (kernel, protocol))| {
         let (name, kernel) = (clean_text(name), clean_text(kernel));
-        format!("held       {name}, by the kernel: {kernel}\n           {name}, by protocol only: {protocol}\n")
+        format!(
+            "sandbox    {name}: {kernel}\n           {name}, checked by protocol only: {protocol}\n"
+        )
     });
     told.collect()
 }
@@ -133,19 +135,19 @@ pub(super) fn format_run(state: &RunState, work: RunActivity) -> String {
         .map_or("none yet", |goal| goal.title.as_str());
     lines.push(format!("goal       {}", clean_text(goal)));
     let runs = match work {
-        RunActivity::Running => "an instance works on it",
-        RunActivity::Stopped => "nobody works on it",
-        RunActivity::Archived => "it lies in the history",
+        RunActivity::Running => "running",
+        RunActivity::Stopped => "not running",
+        RunActivity::Archived => "in the history",
     };
-    lines.push(format!("phase      {} ({runs})", state.phase));
+    lines.push(format!("phase      {} ({runs})", state.phase.label()));
     lines.push(format!(
-        "iteration  {} of {}",
+        "review     {} of {}",
         state.iteration,
         state.iteration_limit()
     ));
     if let Some(verdict) = &state.verdict {
         let forced = if verdict.forced {
-            ", let pass by the user"
+            ", forced by you"
         } else {
             ""
         };
@@ -162,7 +164,7 @@ pub(super) fn format_run(state: &RunState, work: RunActivity) -> String {
     }
     for question in state.awaiting.iter().chain(&state.asked) {
         lines.push(format!(
-            "waits      {}",
+            "waiting    {}",
             clean_text(&question.kind.describe())
         ));
     }
@@ -179,17 +181,19 @@ pub(super) fn format_run(state: &RunState, work: RunActivity) -> String {
 
 fn format_discussion(discussion: &GroupDiscussion, work: RunActivity) -> String {
     let id = &discussion.order.id;
-    let goes_on = || format!("`agent-collab discuss --id {id}` goes on with it");
+    let goes_on = || format!("`agent-collab discuss --id {id}` continues it");
     let stands = match (discussion.status, work) {
-        (DiscussionStatus::Running, RunActivity::Running) => "takes place".to_owned(),
-        (DiscussionStatus::Running, RunActivity::Stopped) => format!("was cut off; {}", goes_on()),
+        (DiscussionStatus::Running, RunActivity::Running) => "is running".to_owned(),
+        (DiscussionStatus::Running, RunActivity::Stopped) => {
+            format!("was interrupted; {}", goes_on())
+        }
         (DiscussionStatus::Cancelled, RunActivity::Running | RunActivity::Stopped) => {
             format!("was stopped; {}", goes_on())
         }
         (DiscussionStatus::Running | DiscussionStatus::Cancelled, RunActivity::Archived) => {
-            "did not come to its end".to_owned()
+            "did not finish".to_owned()
         }
-        (DiscussionStatus::Completed, _) => "is over".to_owned(),
+        (DiscussionStatus::Completed, _) => "finished".to_owned(),
         (DiscussionStatus::Failed, _) => "failed".to_owned(),
     };
     let topic = truncate::to_chars(&clean_to_one_line(&discussion.order.topic), TOPIC_CHARS);

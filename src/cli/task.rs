@@ -20,29 +20,29 @@ use super::uncontained_flag::UncontainedArguments;
 /// Arguments of `agent-collab task`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "The agent works alone, in a session of its own. What it says last is the result. One that may edit writes in a \
-                  work tree of its own; what it changed comes into yours as one patch, or is kept as a file.\n\n\
-                  Exit codes: 0 completed, 1 not completed, and why, 130 interrupted.\n\n\
+    after_help = "The agent works alone, in its own session. Its last message is the result. An agent that can edit works in its \
+                  own working tree; its changes are applied to yours as one patch, or kept as a patch file.\n\n\
+                  Exit codes: 0 completed, 1 not completed (with the reason), 130 interrupted.\n\n\
                   Examples:\n  agent-collab task --agent explore \"list the public functions\"\n  \
                   agent-collab task --agent explore --id explore#1 \"and where are they tested?\""
 )]
 pub struct TaskArguments {
-    /// Which agent does it; `agent-collab agents --mode subagent` lists them
+    /// The agent for the task; `agent-collab agents --mode subagent` lists the choices
     #[arg(long, value_name = "NAME")]
     pub agent: String,
-    /// What is to be done
+    /// What to do
     #[arg(value_name = "TEXT", required = true)]
     pub prompt: Vec<String>,
-    /// What it is about, in three to five words; made of TEXT where it is left out
+    /// A title of three to five words [default: made from TEXT]
     #[arg(long, value_name = "WORDS")]
     pub description: Option<String>,
-    /// Goes on with an earlier task of this run, by its name (`explore#1`) or its id
+    /// Continue an earlier task of this run, by its name (`explore#1`) or id
     #[arg(long, value_name = "TASK_ID")]
     pub id: Option<String>,
-    /// What happens to a call of the agent's that needs a person, where no instance runs
+    /// How to answer a permission request of the agent if no instance is running here
     #[arg(long, value_name = "WHAT", default_value = "deny")]
     pub on_ask: OnAskFlag,
-    /// Prints the result as JSON
+    /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
     /// What lifts the asking about commands that nothing holds.
@@ -102,7 +102,7 @@ fn format_result(result: &TaskResult) -> String {
     let patch = result.patch.as_ref();
     let patch = patch.map(|patch| clean_text(&format!("\n\n{}", patch.to_string().trim_end())));
     format!(
-        "{}{}\n\n{} by {} in {seconds} s with {}; go on with --id {}",
+        "{}{}\n\n{} by {} in {seconds} s with {}; continue with --id {}",
         clean_text(result.end.user_message()),
         patch.unwrap_or_default(),
         result.end.status().name(),

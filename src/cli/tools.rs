@@ -24,18 +24,18 @@ use crate::permission::{
 /// Arguments of `agent-collab tools`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Agents of codex and claude reach these tools through a server that their CLI starts; each call is decided like \
-                  every other. A tool that an agent's rules deny altogether is not offered to it.\n\n\
+    after_help = "codex and claude call these tools through a server that their CLI starts. Each call is decided like \
+                  any other. A tool that an agent's rules always deny is not offered to it.\n\n\
                   Examples:\n  agent-collab tools --agent review\n  agent-collab tools --agent build --mode plan --json"
 )]
 pub struct ToolsArguments {
-    /// The agent; by default the planner's, `plan`
+    /// The agent [default: the planner's, `plan`]
     #[arg(long, value_name = "NAME", default_value = "plan")]
     pub agent: String,
-    /// How much it does without asking
+    /// How much the agent can do without asking
     #[arg(long, value_enum, default_value = "default")]
     pub mode: RunModeFlag,
-    /// Prints JSON, with descriptions and schemas
+    /// Print JSON, with descriptions and schemas
     #[arg(long)]
     pub json: bool,
     /// The configuration that counts.

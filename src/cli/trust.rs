@@ -98,10 +98,10 @@ fn run_grant(
     if !ask_consent(consent, input, out)? {
         let (line, code) = match consent {
             TrustConsent::Nobody => (
-                "there is no terminal to ask on; run `agent-collab trust --yes` to agree",
+                "no terminal to ask on; run `agent-collab trust --yes` to agree",
                 NEEDS_USER,
             ),
-            TrustConsent::Ask | TrustConsent::Given => ("nothing is changed", 1),
+            TrustConsent::Ask | TrustConsent::Given => ("nothing was changed", 1),
         };
         writeln!(out, "{line}")?;
         return Ok(code);
@@ -137,17 +137,16 @@ fn ask_consent(
 
 /// Lists what trust changes, by comparing the configuration without and with it.
 fn describe_gains(before: &LoadedConfig, after: &LoadedConfig) -> Vec<String> {
-    let heading =
-        "Files that agents are sent with every prompt (they may change without ending trust):";
+    let heading = "Files sent to agents with every prompt (they can change without ending trust):";
     let sections = [
-        ("Programs it chooses:", changed_programs(before, after)),
+        ("Programs it selects:", changed_programs(before, after)),
         (
-            "Settings that begin to count:",
+            "Settings that take effect:",
             changed_settings(before, after),
         ),
-        ("Permission rules that join yours:", project_rules(after)),
+        ("Permission rules added to yours:", project_rules(after)),
         (
-            "Prompts that take the place of yours:",
+            "Prompts that replace yours:",
             file_paths(&after.project.prompts),
         ),
         (heading, file_paths(&after.project.instructions)),
@@ -161,9 +160,8 @@ fn describe_gains(before: &LoadedConfig, after: &LoadedConfig) -> Vec<String> {
         lines.extend(entries.into_iter().map(|entry| format!("  {entry}")));
     }
     if lines.is_empty() {
-        lines.push(
-            "It brings no settings, prompts or instructions that would begin to count.".to_owned(),
-        );
+        lines
+            .push("It has no settings, prompts or instructions that would take effect.".to_owned());
     }
     lines
 }
@@ -252,7 +250,7 @@ fn run_list(store: &TrustStore, out: &mut dyn Write) -> io::Result<u8> {
         Err(error) => return print_failure(out, &format!("failed to {error}")),
     };
     if entries.is_empty() {
-        writeln!(out, "no repository is trusted")?;
+        writeln!(out, "no trusted repositories")?;
     }
     for entry in entries {
         // An unreadable repository is listed as changed.
@@ -337,7 +335,7 @@ mod tests {
         insta::assert_snapshot!(scratch.check(TrustCommand::Grant(TrustConsent::Ask), "n\n"));
         assert_eq!(
             scratch.check(TrustCommand::List, ""),
-            "exit 0\nno repository is trusted\n"
+            "exit 0\nno trusted repositories\n"
         );
     }
 

@@ -7,8 +7,8 @@ use crate::permission::UncontainedCommandPolicy;
 /// Whether agents may work where nothing holds them.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct UncontainedArguments {
-    /// Where no sandbox can hold an agent, lets rules, approvals and the mode decide about its commands instead of asking
-    /// for each, and lets root work in a repository of another user
+    /// If no sandbox can contain an agent, let rules, approvals and the mode decide its commands instead of asking
+    /// you each time, and let root work in a repository of another user
     #[arg(long)]
     pub uncontained: bool,
 }

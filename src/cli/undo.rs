@@ -17,18 +17,18 @@ use super::ConfigFlagArguments;
 /// Arguments of `agent-collab undo`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Without --step: the last step that changed something. Only files that the steps changed are put back, and \
-                        what lay there is kept under refs/agent-collab/. Commits are taken back by a new commit.\n\n\
+    after_help = "Without --step, undoes the last step that changed something. Only files that the steps changed are restored. \
+                        The replaced versions are kept under refs/agent-collab/. Commits are reverted by a new commit.\n\n\
                         Example:\n  agent-collab undo --step 2 --yes"
 )]
 pub struct UndoArguments {
-    /// Back to before this step; it and all after it are undone
+    /// Undo this step and all later ones
     #[arg(long, value_name = "N")]
     pub step: Option<u32>,
-    /// Brings back what was undone last
+    /// Redo what was undone last
     #[arg(long, conflicts_with = "step")]
     pub redo: bool,
-    /// Does it; otherwise it is only told
+    /// Do it; without this flag, only show what would happen
     #[arg(long)]
     pub yes: bool,
     /// The configuration that counts.
@@ -62,7 +62,7 @@ pub async fn run(args: UndoArguments) -> Result<u8, StartError> {
     let offer = match choose_reversal(&engine, wish).await {
         Ok(offer) => offer,
         Err(why) => {
-            let hint = "`agent-collab status` shows the steps, `agent-collab diff --step N` what one changed";
+            let hint = "`agent-collab status` lists the steps, `agent-collab diff --step N` shows what one changed";
             return Err(StartError::new(why, hint));
         }
     };
@@ -71,8 +71,8 @@ pub async fn run(args: UndoArguments) -> Result<u8, StartError> {
     told.map_err(|error| StartError::new(format!("cannot print: {error}"), ""))?;
     if !args.yes {
         return Err(StartError {
-            problem: "nothing was done yet".to_owned(),
-            hint: "the same with --yes does it".to_owned(),
+            problem: "nothing was changed yet".to_owned(),
+            hint: "repeat with --yes to do it".to_owned(),
             code: 3,
         });
     }
@@ -82,9 +82,7 @@ pub async fn run(args: UndoArguments) -> Result<u8, StartError> {
 async fn choose_reversal(engine: &Engine, wish: UndoRequest) -> Result<ReversalPreview, String> {
     let state = engine.state();
     if state.running.is_some() || state.busy.is_some() {
-        return Err(
-            "the program ended in the middle of this run: `agent-collab resume` first".to_owned(),
-        );
+        return Err("this run was interrupted: run `agent-collab resume` first".to_owned());
     }
     if let Some(why) = state.undo_blocker() {
         return Err(why);
@@ -93,9 +91,12 @@ async fn choose_reversal(engine: &Engine, wish: UndoRequest) -> Result<ReversalP
     let execution = execution.ok_or("no step has changed anything yet")?;
     // The flag decides between undo and redo; without `--step`, undo the last step.
     let wish = match wish {
-        UndoRequest::Last => UndoRequest::BackTo(*execution.undoable_steps().first().ok_or(
-            "no step has changed anything that could be undone; --redo brings back what was undone",
-        )?),
+        UndoRequest::Last => UndoRequest::BackTo(
+            *execution
+                .undoable_steps()
+                .first()
+                .ok_or("no step to undo; --redo restores what was undone")?,
+        ),
         other => other,
     };
     let offers = preview_reversals(
@@ -106,7 +107,7 @@ async fn choose_reversal(engine: &Engine, wish: UndoRequest) -> Result<ReversalP
     )
     .await?;
     let first = offers.into_iter().next();
-    first.ok_or_else(|| "there is nothing to undo".to_owned())
+    first.ok_or_else(|| "nothing to undo".to_owned())
 }
 
 fn print_preview(offer: &ReversalPreview, out: &mut dyn Write) -> io::Result<()> {
@@ -120,16 +121,16 @@ fn print_preview(offer: &ReversalPreview, out: &mut dyn Write) -> io::Result<()>
         writeln!(out, "  {sign} {file}")?;
     }
     for file in &offer.user_edited {
-        writeln!(out, "  changed since, and put back all the same: {file}")?;
+        writeln!(out, "  changed since, restored anyway: {file}")?;
     }
     if let Some(step) = offer.unfinished {
         writeln!(
             out,
-            "  step {step} is not through: all that changed since it began goes"
+            "  step {step} is not finished: all changes since it started are removed"
         )?;
     }
     for (commit, subject) in &offer.commits {
-        writeln!(out, "  takes back {commit} {subject}")?;
+        writeln!(out, "  reverts {commit} {subject}")?;
     }
     if let Some(subject) = &offer.commit_subject {
         writeln!(out, "  commits {subject}")?;
@@ -139,7 +140,7 @@ fn print_preview(offer: &ReversalPreview, out: &mut dyn Write) -> io::Result<()>
 
 /// Applies the reversal that was shown, and waits for its end.
 async fn apply_reversal(engine: &mut Engine, offer: &ReversalPreview) -> Result<u8, StartError> {
-    let failed = |error: EngineError| StartError::new(error, "what was recorded so far is kept");
+    let failed = |error: EngineError| StartError::new(error, "everything recorded so far is kept");
     let asked = engine.apply_event(Event::UndoAsked {
         way: offer.way,
         seen: offer.inspected_tree.clone(),
@@ -167,16 +168,16 @@ async fn apply_reversal(engine: &mut Engine, offer: &ReversalPreview) -> Result<
             let commit = commit.map_or(String::new(), |commit| format!(", commit {commit}"));
             let _closed = writeln!(
                 io::stdout(),
-                "{} {}{commit}\nwhat lay there before: git restore --source={kept} -- .",
+                "{} {}{commit}\nto get the replaced files back: git restore --source={kept} -- .",
                 steps_label(&offer.steps),
                 offer.way.past_participle()
             );
             Ok(0)
         }
-        Some(Err(reason)) => Err(StartError::new(reason, "the files are as they were")),
+        Some(Err(reason)) => Err(StartError::new(reason, "the files are unchanged")),
         None => Err(StartError::new(
-            "the run took no notice",
-            "look at `agent-collab status`",
+            "the run did not react",
+            "check `agent-collab status`",
         )),
     }
 }

@@ -31,7 +31,7 @@ impl SettingsReader<'_> {
             .and_then(parse_kind)
         else {
             let hint = "add `kind = \"codex\"`, \"claude\" or \"pipe\"";
-            self.report_adapter_problem(name, format!("[adapters.{name}] lacks `kind`"), hint);
+            self.report_adapter_problem(name, format!("[adapters.{name}] has no `kind`"), hint);
             return None;
         };
         let (program, args) = self.program_and_args(name, kind)?;
@@ -62,7 +62,7 @@ impl SettingsReader<'_> {
         let (program, args, command) = (at("program"), at("args"), at("command"));
         match (program, command) {
             (Some(program), Some(command)) if program.layer == command.layer => {
-                let hint = "keep one of them; `command` is program and arguments in one";
+                let hint = "keep one of them; `command` includes the program and its arguments";
                 self.report_problem_at(
                     command,
                     format!("[adapters.{name}] has both `program` and `command`"),
@@ -74,7 +74,8 @@ impl SettingsReader<'_> {
                 if program.is_none_or(|program| program.layer < command.layer) =>
             {
                 if let Some(args) = args.filter(|args| args.layer >= command.layer) {
-                    let hint = "write the arguments into `command`, or use `program` instead of it";
+                    let hint =
+                        "move the arguments into `command`, or replace `command` by `program`";
                     self.report_problem_at(
                         args,
                         format!("[adapters.{name}] has both `args` and `command`"),
@@ -96,7 +97,7 @@ impl SettingsReader<'_> {
                     let hint = "add `command = [\"mytool\", \"--stdin\"]`";
                     self.report_adapter_problem(
                         name,
-                        format!("[adapters.{name}] lacks `program` or `command`"),
+                        format!("[adapters.{name}] has no `program` or `command`"),
                         hint,
                     );
                     return None;

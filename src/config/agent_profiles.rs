@@ -81,10 +81,10 @@ pub(super) fn find_agent_prompts(
             Some(source) => drop(found.insert(name.to_owned(), Clone::clone(*source))),
             None => problems.push(ConfigProblem {
                 place: held.place.clone(),
-                what: format!("`{path}` names {named}, and there is no such prompt"),
+                what: format!("`{path}` names {named}, but this prompt does not exist"),
                 text: String::new(),
-                hint: "prompts lie in the folder `prompts` beside your own config.toml; `agent-collab config path` \
-                       tells where that is"
+                hint: "prompts are in the folder `prompts` next to your own config.toml; `agent-collab config path` \
+                       shows where that is"
                     .to_owned(),
             }),
         }
@@ -131,7 +131,7 @@ pub(super) fn check_preset_agents(
                 .unwrap_or_default();
             problems.push(ConfigProblem {
                 place: held.place.clone(),
-                what: format!("`{path}` names the agent {name:?}, which is not known"),
+                what: format!("`{path}` names the unknown agent {name:?}"),
                 text: String::new(),
                 hint: format!(
                     "{near}known agents: {}; add [agents.{name}] for another",

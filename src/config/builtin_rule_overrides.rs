@@ -56,7 +56,7 @@ pub fn hint_for_unknown_rule(path: &[String]) -> Option<String> {
         known = names;
     }
     Some(format!(
-        "{near}known: {}; `agent-collab permissions list --builtin` tells what each catches",
+        "{near}known: {}; `agent-collab permissions list --builtin` shows what each rule catches",
         known.join(", ")
     ))
 }
@@ -96,10 +96,10 @@ pub fn rule_overrides(
             problems.push(ConfigProblem {
                 place: held.place.clone(),
                 what: format!(
-                    "`{path}` cannot be \"off\": it stands for what the guard cannot follow"
+                    "`{path}` cannot be \"off\": this rule covers commands that cannot be analysed"
                 ),
                 text: String::new(),
-                hint: "write \"confirm\", or leave it out".to_owned(),
+                hint: "write \"confirm\", or remove the key".to_owned(),
             });
         }
         let layer = held.layer;

@@ -137,7 +137,7 @@ fn key_bindings_table(loaded: &LoadedConfig) -> String {
         })
         .collect();
     if lines.is_empty() {
-        "\n# [keys] gives no action another key; `agent-collab keys` prints them.\n".to_owned()
+        "\n# [keys] is empty; `agent-collab keys` prints all keys.\n".to_owned()
     } else {
         format!("\n[keys]\n{lines}")
     }
@@ -187,7 +187,7 @@ fn rule_tables(loaded: &LoadedConfig) -> String {
         .iter()
         .for_each(|rule| write(rule, String::new()));
     let note = format!(
-        "; beside the rules above, the stricter answer holds, {}",
+        "; combined with the rules above, the stricter answer wins, {}",
         trust_reason(loaded.trust)
     );
     loaded

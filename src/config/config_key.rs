@@ -76,21 +76,21 @@ impl fmt::Display for ValueKind {
             Self::Number(low, high) => write!(f, "a whole number from {low} to {high}"),
             Self::Duration(..) => f.write_str("a duration such as \"90s\", \"30m\" or \"1h30m\""),
             Self::Size(..) => f.write_str("a size such as \"64KiB\" or \"10MB\""),
-            Self::Text => f.write_str("a text in quotes"),
+            Self::Text => f.write_str("a string in quotes"),
             Self::Choice(words) => write!(f, "one of {}", quote_alternatives(words)),
             Self::Adapter => f.write_str("the name of an adapter in quotes"),
             Self::AdapterOrNone => f.write_str("the name of an adapter in quotes, or \"none\""),
             Self::FileName => f.write_str("a file name without a folder"),
             Self::Folder => f.write_str("a folder inside the repository"),
             Self::UserFile => {
-                f.write_str("a file by its absolute path, or one that begins with \"~/\"")
+                f.write_str("a file with an absolute path, or a path that starts with \"~/\"")
             }
             Self::PromptFile => f.write_str("a file such as \"prompts/docs.md\""),
             Self::Command => {
                 f.write_str("a program and its arguments such as [\"mytool\", \"--stdin\"]")
             }
-            Self::Texts => f.write_str("a list of texts such as [\"one\", \"two\"]"),
-            Self::Environment => f.write_str("a table of texts such as { NAME = \"value\" }"),
+            Self::Texts => f.write_str("a list of strings such as [\"one\", \"two\"]"),
+            Self::Environment => f.write_str("a table of strings such as { NAME = \"value\" }"),
             Self::Flags => f.write_str("a table such as { write = false }"),
             Self::Rules => {
                 f.write_str("tables [[permission.rule]] with permission, pattern and action")

@@ -279,14 +279,14 @@ fn user_only_notice(setting: &ConfigSetting) -> ConfigNotice {
     let given = format!("`{} = {}`", setting.path, setting.value.to_toml());
     ConfigNotice {
         place: setting.place.clone(),
-        what: format!("{given} is ignored because a project does not choose your keys and colours"),
-        hint: "put it into your own configuration if you want it".to_owned(),
+        what: format!("{given} is ignored because a project cannot choose your keys and colours"),
+        hint: "to use it, put it into your own configuration".to_owned(),
     }
 }
 
 fn partly_ignored_notice(trust: TrustState, setting: &ConfigSetting) -> ConfigNotice {
     let what = format!(
-        "`{}` is added to the list in force and replaces none of it {}",
+        "`{}` is added to the current list and does not replace it {}",
         setting.path,
         trust_reason(trust)
     );
@@ -312,7 +312,7 @@ pub fn trust_hint(trust: TrustState) -> String {
     match trust {
         TrustState::Changed => "read the change, then run `agent-collab trust` again".to_owned(),
         TrustState::Untrusted | TrustState::Trusted => {
-            "run `agent-collab trust` if you know where this repository comes from".to_owned()
+            "run `agent-collab trust` if you trust the source of this repository".to_owned()
         }
     }
 }

@@ -284,10 +284,10 @@ impl<'a> SettingsReader<'a> {
 
     fn report_missing<T: Default>(&mut self, path: &str) -> T {
         self.problems.push(ConfigProblem {
-            place: ConfigLocation::File(PathBuf::from("the shipped config.toml")),
-            what: format!("lacks `{path}`"),
+            place: ConfigLocation::File(PathBuf::from("the default config.toml")),
+            what: format!("has no `{path}`"),
             text: String::new(),
-            hint: "this is a defect of agent-collab; please report it".to_owned(),
+            hint: "this is a bug in agent-collab; please report it".to_owned(),
         });
         T::default()
     }

@@ -179,7 +179,10 @@ fn parse_text(kind: ValueKind, raw: &Spanned<DeValue<'_>>) -> ValueResult<String
         return Err(value_error(raw, "must not be blank".to_owned()));
     }
     if text.contains('\0') {
-        return Err(value_error(raw, "must not hold a NUL character".to_owned()));
+        return Err(value_error(
+            raw,
+            "must not contain a NUL character".to_owned(),
+        ));
     }
     Ok(text.to_owned())
 }
@@ -212,7 +215,7 @@ fn parse_path(
     {
         return Err(value_error(
             raw,
-            format!("must not be \"{path}\", the program keeps something else there"),
+            format!("must not be \"{path}\", which agent-collab uses itself"),
         ));
     }
     if fits(&path) {
@@ -258,7 +261,7 @@ pub(super) fn parse_texts(kind: ValueKind, raw: &Spanned<DeValue<'_>>) -> ValueR
         other => Err(value_error(
             item,
             format!(
-                "must hold texts only, but has {}",
+                "must contain only strings, but has {}",
                 describe_toml_value(other)
             ),
         )),
@@ -293,13 +296,13 @@ fn parse_environment(
             Some(text) if is_name => Ok((name.get_ref().to_string(), text.to_owned())),
             Some(_) => Err(vec![ValueError {
                 span: name.span(),
-                what: "holds a name that no environment can hold".to_owned(),
+                what: "has a name that is not valid for an environment variable".to_owned(),
                 hint: None,
             }]),
             None => Err(value_error(
                 value,
                 format!(
-                    "must hold texts, but {} is {}",
+                    "must contain strings, but {} is {}",
                     name.get_ref(),
                     describe_toml_value(value.get_ref())
                 ),

@@ -131,12 +131,12 @@ impl EffectivePermissions {
             Some(ConfigNotice {
                 place: rule.place.clone(),
                 what: format!(
-                    "the rule {} has no effect on {}, who may not use {named} at all",
+                    "the rule {} has no effect on {}, which cannot use {named} at all",
                     to_permission_rule(rule, rule.action, to_permission_layer(rule.layer)),
                     agents.join(", "),
                 ),
                 hint: format!(
-                    "for one of them write it into its own: rules = [[{named:?}, {:?}, \"{}\"]] in [agents.{first}]",
+                    "to apply it to one of them, add rules = [[{named:?}, {:?}, \"{}\"]] to [agents.{first}]",
                     rule.pattern,
                     rule.action.name()
                 ),

@@ -37,7 +37,7 @@ pub fn hint_for_unknown_key(path: &[String]) -> String {
     if siblings.is_empty() {
         return "remove it; `agent-collab config show` prints every key".to_owned();
     }
-    format!("known here: {}", siblings.join(", "))
+    format!("known keys: {}", siblings.join(", "))
 }
 
 /// Returns the candidate that is most similar to a word, if any is similar enough.

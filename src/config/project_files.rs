@@ -193,9 +193,11 @@ pub fn unreadable_file_problem(file: &Path, error: &io::Error) -> ConfigProblem 
         what: format!("cannot be read: {error}"),
         text: String::new(),
         hint: match error.kind() {
-            io::ErrorKind::NotFound => "name one that is there".to_owned(),
-            io::ErrorKind::PermissionDenied => "let your user read it, or move it away".to_owned(),
-            _ => "mend it, or move it away".to_owned(),
+            io::ErrorKind::NotFound => "name an existing file".to_owned(),
+            io::ErrorKind::PermissionDenied => {
+                "make it readable for you, or move it away".to_owned()
+            }
+            _ => "fix it, or move it away".to_owned(),
         },
     }
 }

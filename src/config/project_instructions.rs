@@ -52,11 +52,11 @@ impl LoadedConfig {
     pub fn describe_instructions(&self) -> Option<String> {
         let why = match self.instructions_reach() {
             InstructionsReach::NoInstructions => return None,
-            InstructionsReach::Trusted => "sent to the agents, since this repository is trusted",
-            InstructionsReach::Allowed => "sent to the agents, as you said",
-            InstructionsReach::Ignored => "not sent to the agents, as you said",
+            InstructionsReach::Trusted => "sent to the agents, because this repository is trusted",
+            InstructionsReach::Allowed => "sent to the agents, as you chose",
+            InstructionsReach::Ignored => "not sent to the agents, as you chose",
             InstructionsReach::Undecided => {
-                "not sent to the agents, since this repository is not trusted"
+                "not sent to the agents, because this repository is not trusted"
             }
         };
         Some(format!("{}: {why}", list_file_names(&self.project)))

@@ -75,7 +75,7 @@ fn parse_rule(item: &Spanned<DeValue<'_>>, table: &DeTable<'_>) -> ValueResult<R
         None => {
             flaws.push(ValueError {
                 span: item.span(),
-                what: format!("lacks `{name}`"),
+                what: format!("has no `{name}`"),
                 hint: None,
             });
             String::new()
@@ -136,7 +136,7 @@ format!(
                         )
 },
                     hint: Some(
-                        "change the pattern or the example; `*` takes `/` too, and \"ls *\" takes `ls` alone"
+                        "change the pattern or the example; `*` matches `/` too, and \"ls *\" also matches `ls` alone"
                             .to_owned(),
                     ),
                 }));
@@ -164,7 +164,7 @@ pub(super) fn parse_short_rules(
         let [permission, pattern, action] = <[String; 3]>::try_from(words).map_err(|_| {
             value_error(
                 item,
-                format!("must have three parts in each rule, but has {n_words} in one"),
+                format!("must have three parts in each rule, but one has {n_words}"),
             )
         })?;
         if !ACTIONS.contains(&action.as_str()) {

@@ -697,7 +697,7 @@ fn the_examples_of_a_rule_are_held_against_it() {
     assert_eq!(
         rule("match = 3\n"),
         [
-            "5:9: `permission.rule` `match` must be a list of texts such as [\"one\", \"two\"], but is the number 3"
+            "5:9: `permission.rule` `match` must be a list of strings such as [\"one\", \"two\"], but is the number 3"
         ]
     );
 }
@@ -737,7 +737,7 @@ fn a_rule_that_does_not_reach_an_agent_is_told_by_the_check() {
         .iter()
         .map(|notice| format!("{notice}; {}", notice.hint))
         .collect();
-    insta::assert_snapshot!(scratch.hide(&told.join("\n")), @r#"<scratch>/config/agent-collab/config.toml:1:1: the rule bash "cargo test *" allow has no effect on advocate, critic, explore, moderator, who may not use bash at all; for one of them write it into its own: rules = [["bash", "cargo test *", "allow"]] in [agents.advocate]"#);
+    insta::assert_snapshot!(scratch.hide(&told.join("\n")), @r#"<scratch>/config/agent-collab/config.toml:1:1: the rule bash "cargo test *" allow has no effect on advocate, critic, explore, moderator, which cannot use bash at all; to apply it to one of them, add rules = [["bash", "cargo test *", "allow"]] to [agents.advocate]"#);
 }
 
 #[test]
@@ -843,7 +843,7 @@ fn whoever_is_called_into_a_discussion_must_be_known() {
     let told = check_own("[discuss.preset.hard]\nagents = [\"advocate\", \"critc\"]\n");
     assert_eq!(
         told,
-        ["2:10: `discuss.preset.hard.agents` names the agent \"critc\", which is not known"]
+        ["2:10: `discuss.preset.hard.agents` names the unknown agent \"critc\""]
     );
     let told = check_own("[discuss.preset.hard]\nagents = [\"ops=explore@codex\", \"a b\"]\n");
     assert_eq!(told.len(), 1, "{told:?}");

@@ -83,15 +83,15 @@ pub fn parse_theme(source: &ConfigSource) -> SourceParseResult {
     let name = source.file.file_stem().and_then(|name| name.to_str());
     let Some(name) = name.filter(|name| is_plain_name(name)) else {
         return problem(
-            "has no name for a theme",
-            "call the file NAME.toml, of letters, digits, `-` and `_`, and not `none`",
+            "has no valid theme name",
+            "name the file NAME.toml, with letters, digits, `-` and `_`, but not `none`",
         );
     };
     let parsed = parse_under(source, vec!["themes".to_owned(), name.to_owned()]);
     if parsed.settings.is_empty() && parsed.problems.is_empty() {
         problem(
-            "is a theme without a colour",
-            "write base = \"nord\", or colours such as good = \"#a3be8c\"; or move it away",
+            "has no colours",
+            "add base = \"nord\" or colours such as good = \"#a3be8c\", or move the file away",
         )
     } else {
         parsed
@@ -224,13 +224,13 @@ impl TableWalker<'_> {
     fn report_bad_name(&mut self, span: Range<usize>, path: &[String]) {
         let name = path.last().map_or("", String::as_str);
         let what = format!(
-            "{name:?} is no name for an entry of `{}`",
+            "{name:?} is not a valid name for an entry of `{}`",
             path[..path.len() - 1].join(".")
         );
         self.report_problem(
             span,
             what,
-            "use letters, digits, `-` and `_`, and not `none`".to_owned(),
+            "use letters, digits, `-` and `_`, but not `none`".to_owned(),
         );
     }
 
@@ -238,7 +238,7 @@ impl TableWalker<'_> {
         let span = error.span().unwrap_or(0..0);
         let message = error.message().replace('\n', "; ");
         let hint = match message.as_str() {
-            text if text.contains("duplicate key") => "keep one of the two",
+            text if text.contains("duplicate key") => "remove one of the two",
             text if text.contains("must be quoted") => "put the value into double quotes",
             text if text.contains("unclosed") => "close it",
             _ => "see https://toml.io for how values are written",

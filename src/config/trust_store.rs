@@ -62,7 +62,7 @@ pub enum TrustError {
     Write { path: PathBuf, source: io::Error },
     /// The file is not a list of trusted repositories.
     #[error(
-        "understand {path}: {problem}; move it away and run `agent-collab trust` again in each repository you trust"
+        "understand {path}: {problem}; move it away and run `agent-collab trust` again in each trusted repository"
     )]
     Damaged {
         path: PathBuf,
@@ -73,10 +73,18 @@ pub enum TrustError {
     #[error(
         "keep trust in {path}, which is inside the repository {root}; set XDG_STATE_HOME to a folder outside"
     )]
-    InsideRepository { path: PathBuf, root: PathBuf },
-    /// The repository's path cannot be stored exactly.
-    #[error("trust {root}, since its path is not UTF-8; rename the folder")]
-    PathNotUtf8 { root: PathBuf },
+    InsideRepository {
+        /// The file.
+        path: PathBuf,
+        /// The repository.
+        root: PathBuf,
+    },
+    /// The repository's path cannot be written down exactly.
+    #[error("trust {root}, because its path is not UTF-8; rename the folder")]
+    PathNotUtf8 {
+        /// The repository.
+        root: PathBuf,
+    },
 }
 
 const SCHEMA: u32 = 1;
@@ -225,7 +233,7 @@ impl TrustStore {
             serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
         if file.schema != SCHEMA {
             return Err(damaged(format!(
-                "it has schema {}, this version of agent-collab knows {SCHEMA}",
+                "it has schema {}, but this version of agent-collab knows {SCHEMA}",
                 file.schema
             )));
         }

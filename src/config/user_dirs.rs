@@ -19,7 +19,7 @@ pub struct UserDirs {
 
 /// The user has no home directory.
 #[derive(Debug, thiserror::Error)]
-#[error("no home directory is known; set HOME")]
+#[error("unknown home directory; set HOME")]
 pub struct NoHomeDirectory;
 
 impl UserDirs {

@@ -350,7 +350,7 @@ impl AgentConversation {
                 .to_owned();
             self.fail_turn(
                 TurnFailureKind::Protocol,
-                format!("the CLI ended in the middle of a turn: {how}"),
+                format!("the CLI ended during a turn: {how}"),
             )
             .await;
         }
@@ -442,7 +442,7 @@ impl AgentConversation {
             let seconds = HANDSHAKE_TIMEOUT.as_secs();
             self.abort_turn(
                 TurnFailureKind::Protocol,
-                format!("the CLI did not answer its handshake within {seconds} s"),
+                format!("the CLI did not complete its handshake within {seconds} s"),
             )
             .await;
         } else if due(self.deadlines.interrupt) {

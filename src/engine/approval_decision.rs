@@ -249,7 +249,7 @@ impl Engine {
         };
         context.approvals.extend(kept.iter().cloned());
         if decide_call(&waiting.call, &context).action != PermissionAction::Allow {
-            return not_kept("that would not cover the call that waits".to_owned());
+            return not_kept("this would not cover the pending call".to_owned());
         }
         if let Err(error) = self.setup.approvals.add(&run, utc_time::now(), &kept) {
             return not_kept(format!("{error}; {}", error.hint()));
@@ -348,15 +348,15 @@ fn scope_error(
         })
     };
     match keeping {
-        MaxApprovalScope::Never => Some("such a call is allowed once at a time"),
+        MaxApprovalScope::Never => Some("such a call can only be allowed once"),
         MaxApprovalScope::Run if scope == ApprovalScope::Project => {
-            Some("a call of the safety list is kept for this run at most")
+            Some("a call on the safety list can be allowed for this run at most")
         }
         MaxApprovalScope::Run | MaxApprovalScope::Project if what.is_empty() => {
-            Some("there is nothing to keep")
+            Some("nothing to save")
         }
         MaxApprovalScope::Run | MaxApprovalScope::Project if !what.iter().all(is_offered) => {
-            Some("only what is offered can be kept, or less of it")
+            Some("you can only save what is offered, or less")
         }
         MaxApprovalScope::Run | MaxApprovalScope::Project => None,
     }

@@ -262,7 +262,7 @@ impl Engine {
             ))
             .is_err()
         }) {
-            tracing::warn!("an answer found nobody who waits for it");
+            tracing::warn!("an answer arrived that nothing was waiting for");
         }
     }
 

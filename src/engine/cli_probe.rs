@@ -88,7 +88,7 @@ pub async fn probe_cli(
                 CliProbeResult::UnknownVersion
             } else {
                 CliProbeResult::Failed {
-                    problem: format!("{} is not on PATH", settings.program),
+                    problem: format!("{} not found", settings.program),
                     hint: format!(
                         "install it, or set adapters.{}.program in config.toml",
                         adapter.name

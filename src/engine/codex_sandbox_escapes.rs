@@ -36,7 +36,7 @@ impl CodexSandboxEscape {
         let file = self.file.display();
         match &self.kind {
             CodexSandboxEscapeKind::Rule(rule) if rule.pattern_words.is_empty() => {
-                format!("{file}:{} (a rule that cannot be read)", rule.line)
+                format!("{file}:{} (unreadable rule)", rule.line)
             }
             CodexSandboxEscapeKind::Rule(rule) => {
                 format!("{file}:{} `{}`", rule.line, rule.pattern_words.join(" "))
@@ -92,8 +92,8 @@ pub fn sandbox_escape_notice(ways_out: &[CodexSandboxEscape]) -> Option<String> 
     };
     (!named.is_empty()).then(|| {
         format!(
-            "codex's own rules let commands out of its sandbox without asking: {}{more}; here such commands are asked \
-             about each time (`agent-collab doctor` lists the rules)",
+            "codex's own rules let commands leave its sandbox without asking: {}{more}; agent-collab asks you about each such \
+             command (`agent-collab doctor` lists the rules)",
             named.join(", ")
         )
     })
@@ -139,7 +139,7 @@ fn load_rules_file(file: PathBuf) -> Vec<CodexSandboxEscape> {
 fn read_rules_file(file: &Path) -> io::Result<String> {
     let opened = File::open(file)?;
     if !opened.metadata()?.is_file() {
-        return Err(io::Error::other("it is no regular file"));
+        return Err(io::Error::other("it is not a regular file"));
     }
     let mut bytes = Vec::new();
     opened

@@ -159,9 +159,11 @@ impl Engine {
         };
         match discussion.status {
             DiscussionStatus::Cancelled | DiscussionStatus::Failed => {}
-            DiscussionStatus::Running => return cannot(format!("{id} is still going on")),
+            DiscussionStatus::Running => return cannot(format!("{id} is still running")),
             DiscussionStatus::Completed => {
-                return cannot(format!("{id} is over; begin another one on what is left"));
+                return cannot(format!(
+                    "{id} is finished; start another discussion about what is left"
+                ));
             }
         }
         let names: Vec<String> = discussion
@@ -430,10 +432,10 @@ impl Engine {
 fn describe_missing_discussion(layout: &WorkdirLayout, id: &DiscussionId) -> String {
     match run_archives::find_archive_of_discussion(layout, id) {
         Ok(Some(name)) => format!(
-            "{id} lies with its run in the history: `agent-collab resume {name}` brings that back, then \
-             `agent-collab discuss --id {id}` goes on with it"
+            "{id} is in the history with its run: run `agent-collab resume {name}` first, then \
+             `agent-collab discuss --id {id}`"
         ),
         // A history that cannot be listed is reported by the code that lists it.
-        Ok(None) | Err(_) => format!("there is no discussion {id} in this run, nor in the history"),
+        Ok(None) | Err(_) => format!("no discussion {id} in this run or in the history"),
     }
 }

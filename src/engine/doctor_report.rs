@@ -187,14 +187,14 @@ fn discussion_report(grounds: &DoctorInput) -> Value {
 
 async fn git_report(repository: Option<&GitRepository>) -> Value {
     let Some(repository) = repository else {
-        return json!({ "ok": true, "note": "no git repository here: commits would be off" });
+        return json!({ "ok": true, "note": "no git repository here, commits are off" });
     };
     match repository.commit_identity().await {
         Ok(Ok(identity)) => {
             json!({ "ok": true, "note": format!("commits as {} <{}>", identity.author.name, identity.author.email) })
         }
         Ok(Err(missing)) => {
-            json!({ "ok": false, "problem": "git does not know in whose name to commit", "hint": missing.hint() })
+            json!({ "ok": false, "problem": "git has no name and email for commits", "hint": missing.hint() })
         }
         Err(error) => json!({ "ok": false, "problem": error.to_string(), "hint": error.hint() }),
     }
@@ -221,7 +221,7 @@ async fn adapters_report(grounds: &DoctorInput) -> Vec<Value> {
                 json!({ "ok": true, "capabilities": capabilities })
             }
             CliProbeResult::UnknownVersion => {
-                json!({ "ok": true, "note": "its version is not known" })
+                json!({ "ok": true, "note": "unknown version" })
             }
             CliProbeResult::Failed { problem, hint } => {
                 json!({ "ok": false, "problem": problem, "hint": hint })
@@ -273,27 +273,24 @@ fn report_to_text(report: &Value) -> String {
         let used = if adapter["needed"] == json!(true) {
             ""
         } else {
-            " (no role uses it)"
+            " (not used by a role)"
         };
         lines.push(report_line(&format!("{name}{used}"), adapter));
         let held = &adapter["held"];
+        lines.push(format!("           sandbox: {}", text(&held["kernel"])));
         lines.push(format!(
-            "           held by the kernel: {}",
-            text(&held["kernel"])
-        ));
-        lines.push(format!(
-            "           by protocol only: {}",
+            "           checked by protocol only: {}",
             text(&held["protocol_only"])
         ));
         for rule in adapter["let_out"].as_array().into_iter().flatten() {
             let rule = text(rule);
             lines.push(format!(
-                "WARNING    {name}'s own rules let commands out of its sandbox unasked: {rule}"
+                "WARNING    {name}'s own rules let commands leave its sandbox without asking: {rule}"
             ));
         }
     }
     let tests = text(&report["tests"]["held"]["kernel"]);
-    lines.push(format!("tests      held by the kernel: {tests}"));
+    lines.push(format!("tests      sandbox: {tests}"));
     lines.extend(config_lines(&report["configuration"]));
     lines.extend(discussion_lines(&report["discuss"]));
     for notice in report["notices"].as_array().into_iter().flatten() {
@@ -331,7 +328,7 @@ fn config_lines(layers: &Value) -> Vec<String> {
 fn discussion_lines(discuss: &Value) -> Vec<String> {
     let value = |key: &str| discuss["values"][format!("discuss.{key}")]["value"].to_string();
     let mut lines = vec![format!(
-        "discuss    {} of at most {} rounds, {} at a time; each speech {}, all of it {}",
+        "discuss    {}, at most {} rounds, {} at a time, {} per answer, {} in total",
         value("mode"),
         value("rounds"),
         value("concurrency"),

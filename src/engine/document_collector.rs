@@ -477,7 +477,7 @@ impl Engine {
         let (n, name) = (self.next_iteration(), &self.journal.layout().names().plan);
         if let Err(error) = iteration_files::save_version(self.journal.guard(), n, name, &now.bytes)
         {
-            return Some(failure_event("keep your edit of the plan", error));
+            return Some(failure_event("save your edit of the plan", error));
         }
         Some(Event::PlanEdited {
             approval_sha256: plan::approval_hash(&text),

@@ -480,9 +480,9 @@ impl Engine {
             .collect();
         (!ticked.is_empty()).then(|| {
             warning_event(
-                "take a box that was ticked by hand for a step that is done",
+                "count a box that was ticked by hand as a finished step",
                 format!(
-                    "step {}: only what this program saw counts",
+                    "step {}: only steps that agent-collab ran count",
                     ticked.join(", ")
                 ),
             )

@@ -75,7 +75,7 @@ impl DocumentConflict {
     fn validation_error(&self, text: &str) -> Option<String> {
         let markers = self.three_way_texts().marker_lines(text);
         if let Some(first) = markers.first() {
-            return Some(format!("there is a marker left in line {first}"));
+            return Some(format!("line {first} still has a conflict marker"));
         }
         match self.kind {
             WorkflowDocument::Plan => plan::parse(&plan::untick_all_steps(text))
@@ -100,7 +100,7 @@ impl Engine {
             QuestionAnswer::Merge => self.commit_merge(order, pen),
             _ => self.discard_agent_text(order),
         };
-        settled.unwrap_or_else(|error| vec![failure_event("settle the conflict", error)])
+        settled.unwrap_or_else(|error| vec![failure_event("resolve the conflict", error)])
     }
 
     fn overwrite_user_text(
@@ -211,7 +211,7 @@ impl Engine {
             }
             Ok(Some(self.merge_path(&standing)))
         };
-        let nothing = || "there are no two texts that could be merged now".to_owned();
+        let nothing = || "there are no two versions to merge now".to_owned();
         prepared()
             .map_err(|error| error.to_string())?
             .ok_or_else(nothing)
@@ -432,7 +432,7 @@ impl Engine {
         let (layout, now) = (self.journal.layout(), self.journal.now());
         let put = merge_files::move_to_conflicts(layout, now);
         put.err()
-            .map(|error| warning_event("put a merge aside", error_with_hint(&error)))
+            .map(|error| warning_event("save a merge", error_with_hint(&error)))
             .into_iter()
             .collect()
     }

@@ -274,7 +274,7 @@ impl Engine {
         if !self.conversations.contains_key(&role)
             && let Err(message) = self.start_conversation(role)
         {
-            return vec![failure_event("begin a conversation", message)];
+            return vec![failure_event("start a conversation", message)];
         }
         let sent = self.conversations.get(&role).map(|asks| asks.try_send(ask));
         match sent {
@@ -283,7 +283,7 @@ impl Engine {
                 self.conversations.remove(&role);
                 vec![failure_event(
                     "reach the agent",
-                    "its conversation no longer answers",
+                    "its conversation does not respond",
                 )]
             }
         }
@@ -321,7 +321,7 @@ impl Engine {
                 .is_err()
         {
             tracing::warn!(
-                "the conversation takes no interrupt; its process is ended at the program's end"
+                "the conversation does not accept the interrupt; its process ends with this program"
             );
         }
     }
@@ -360,7 +360,7 @@ impl Engine {
             Err(document_commit::DocumentCommitError::Conflict) => vec![failure_event(
                 "append your remarks",
                 format!(
-                    "{} is written to by another program again and again; end that program",
+                    "another program keeps writing to {}; end that program",
                     self.journal.layout().names().comments
                 ),
             )],
@@ -422,7 +422,7 @@ impl Engine {
             .map(|at_work| at_work.order.purpose.role());
         let asks = role.and_then(|role| self.conversations.get(&role));
         if asks.is_none_or(|asks| asks.try_send(ConversationCommand::Adapter(order)).is_err()) {
-            tracing::warn!("an answer found nobody who waits for it");
+            tracing::warn!("an answer arrived that nothing was waiting for");
         }
     }
 
@@ -430,10 +430,7 @@ impl Engine {
         let at = crate::store::utc_time::to_rfc3339(self.journal.now());
         match self.journal.append_log_entry(&format!("\n- {at} {text}\n")) {
             Ok(()) => Vec::new(),
-            Err(error) => vec![warning_event(
-                "write the log of the steps",
-                error_with_hint(&error),
-            )],
+            Err(error) => vec![warning_event("write the step log", error_with_hint(&error))],
         }
     }
 }

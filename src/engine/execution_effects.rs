@@ -72,7 +72,7 @@ impl Engine {
     pub(super) fn survey_repository(&mut self) -> Vec<Event> {
         let events = self.detect_user_edits();
         let Some(survey) = self.build_surveyor() else {
-            return vec![failure_event("look at the repository", "there is no plan")];
+            return vec![failure_event("inspect the repository", "there is no plan")];
         };
         self.spawn_event_task(async move {
             match survey.survey().await {
@@ -124,7 +124,7 @@ impl Engine {
                 .collect();
         }
         let Some(surveyor) = self.build_surveyor() else {
-            return vec![failure_event("enter the execution", "there is no plan")];
+            return vec![failure_event("start the execution", "there is no plan")];
         };
         self.spawn_event_task(async move {
             match surveyor.enter_if_unchanged(approved).await {
@@ -164,7 +164,7 @@ impl Engine {
                 },
                 Err(error) => {
                     let event = failure_event(
-                        "store the tree before the turn",
+                        "save the working tree before the turn",
                         git_error_with_hint(&error),
                     );
                     EngineInput::Event(Box::new(event))
@@ -182,7 +182,10 @@ impl Engine {
         let (Some(git), Some((before, _))) = (self.repository.clone(), self.tree_before_step())
         else {
             return self.spawn_event_task(async move {
-                failure_event("put the tree back", "the tree before the step is not known")
+                failure_event(
+                    "restore the working tree",
+                    "the working tree before the step is unknown",
+                )
             });
         };
         let name = format!("redo-step-{step}-{}", uuid::Uuid::now_v7().simple());
@@ -197,7 +200,7 @@ impl Engine {
             };
             if let Err(error) = restored {
                 return vec![failure_event(
-                    "put the tree back",
+                    "restore the working tree",
                     git_error_with_hint(&error),
                 )];
             }
@@ -212,7 +215,7 @@ impl Engine {
                         .chain([Event::TreeRestored { step }])
                         .collect()
                 }
-                Err(why) => vec![failure_event("take back the commit of the first try", why)],
+                Err(why) => vec![failure_event("revert the commit of the first try", why)],
             }
         });
     }
@@ -248,8 +251,8 @@ impl Engine {
         else {
             return self.spawn_event_task(async move {
                 failure_event(
-                    "look at what the step changed",
-                    "the tree before it is not known",
+                    "inspect the changes of the step",
+                    "the working tree before the step is unknown",
                 )
             });
         };
@@ -267,9 +270,10 @@ impl Engine {
             let _held = lock.lock().await;
             match audit_changes(&git, step, &before, &held).await {
                 Ok(audit) => Event::StepAudited(audit),
-                Err(error) => {
-                    failure_event("look at what the step changed", git_error_with_hint(&error))
-                }
+                Err(error) => failure_event(
+                    "inspect the changes of the step",
+                    git_error_with_hint(&error),
+                ),
             }
         });
     }
@@ -278,7 +282,10 @@ impl Engine {
         let (Some(git), Some((before, _))) = (self.repository.clone(), self.tree_before_step())
         else {
             return self.spawn_event_task(async move {
-                failure_event("run the tests", "the tree before the step is not known")
+                failure_event(
+                    "run the tests",
+                    "the working tree before the step is unknown",
+                )
             });
         };
         let settings = self.test_settings(test.as_ref());
@@ -380,7 +387,7 @@ impl Engine {
         match self.setup.save_test_network(&self.state().run, network) {
             Ok(()) => Vec::new(),
             Err(error) => vec![warning_event(
-                "keep what you said of the network of tests",
+                "save your choice of the network for tests",
                 error,
             )],
         }
@@ -394,7 +401,7 @@ impl Engine {
             .save_socket_decision(&self.state().run, path, is_reached)
         {
             Ok(()) => Vec::new(),
-            Err(error) => vec![warning_event("keep what you said of a socket", error)],
+            Err(error) => vec![warning_event("save your choice for a socket", error)],
         }
     }
 
@@ -407,7 +414,7 @@ impl Engine {
         let current = execution.and_then(|execution| execution.current.as_ref());
         let tested = current.and_then(|current| current.commit_tree.clone().map(TreeId));
         let (Some(git), Some(terms)) = (self.commit_repository().cloned(), terms) else {
-            let reason = "there is no repository".to_owned();
+            let reason = "no repository".to_owned();
             return self.spawn_event_task(async move { Event::CommitSkipped { step, reason } });
         };
         self.spawn_events_task(async move {
@@ -426,7 +433,7 @@ impl Engine {
                 }) => {
                     let message = message.lines().next().unwrap_or_default().to_owned();
                     let behind = behind.map(|why| warning_event(REFRESH_INDEX, why));
-                    let later = later.map(|why| warning_event("commit what is there now", why));
+                    let later = later.map(|why| warning_event("commit the current files", why));
                     let made = Event::CommitMade {
                         step,
                         commit,
@@ -470,15 +477,12 @@ impl Engine {
             .as_ref()
             .and_then(|execution| execution.done.iter().rfind(|record| record.n == step));
         let Some(record) = record else {
-            return vec![failure_event(
-                "write the step down",
-                "its record is not known",
-            )];
+            return vec![failure_event("record the step", "its record is missing")];
         };
         let is_skipped = record.is_skipped();
         let entry = format_step_entry(record, &utc_time::to_rfc3339(self.journal.now()));
         if let Err(error) = self.append_step_log_entry(step, &entry) {
-            return vec![failure_event("write the log of the steps", error)];
+            return vec![failure_event("write the step log", error)];
         }
         self.resumed = false;
         let mut events = self.detect_user_edits();
@@ -492,7 +496,7 @@ impl Engine {
                 step,
                 plan_file_sha256,
             }),
-            Err(error) => events.push(failure_event("tick the step", error)),
+            Err(error) => events.push(failure_event("mark the step as done", error)),
         }
         events
     }

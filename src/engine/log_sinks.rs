@@ -38,7 +38,7 @@ pub fn prompt_logging_notice(config: &AppConfig, sinks: &[LogSink]) -> Option<St
     let is_so = config.log.log_prompts && !sinks.is_empty();
     is_so.then(|| {
         format!(
-            "every prompt is logged, whole but for secrets, to {} (log.log_prompts)",
+            "whole prompts are logged, without secrets, to {} (log.log_prompts)",
             describe_sinks(sinks)
         )
     })

@@ -111,7 +111,7 @@ impl Engine {
         // The draft must not be removed if it could not be saved.
         match dropped {
             Ok(()) => self.drop_pending_document(),
-            Err(error) => return vec![failure_event("put the draft aside", error)],
+            Err(error) => return vec![failure_event("save the draft", error)],
         }
         Vec::new()
     }

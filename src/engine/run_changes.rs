@@ -83,7 +83,7 @@ fn missing_tree_message(execution: Option<&PlanExecution>, scope: DiffScope) -> 
     let is_listed = execution.is_some_and(|execution| execution.diff_scopes().contains(&scope));
     match scope {
         DiffScope::Step(n) if !is_listed && execution.is_some() => {
-            format!("step {n} was not begun, so it has changed nothing yet")
+            format!("step {n} has not started, so it has no changes")
         }
         DiffScope::All | DiffScope::Step(_) | DiffScope::Plan => {
             "no step has changed anything yet".to_owned()

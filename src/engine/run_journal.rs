@@ -324,6 +324,6 @@ fn save_damaged_snapshot(
         format!("; it is kept as {}", path.display())
     });
     Ok(format!(
-        "the snapshot is damaged ({damage}) and is made anew from events.jsonl{kept}"
+        "the snapshot is damaged ({damage}) and is rebuilt from events.jsonl{kept}"
     ))
 }

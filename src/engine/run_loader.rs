@@ -143,9 +143,9 @@ impl RunFileContents {
         let problem = match (&self.snapshot, log) {
             (None, None) => return None,
             (None, Some(log)) => format!("its log cannot be read to its end: {log}"),
-            (Some(error), None) => format!("{error}; told as its log tells it"),
+            (Some(error), None) => format!("{error}; shown from its log"),
             (Some(error), Some(log)) => {
-                format!("{error}; told as its log tells it, which cannot be read to its end: {log}")
+                format!("{error}; shown from its log, which cannot be read to the end: {log}")
             }
         };
         Some(clean_to_one_line(&problem))

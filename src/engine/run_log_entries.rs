@@ -52,32 +52,34 @@ pub(super) fn event_log_entry(record: &EventLogRecord<Event>, iteration: u32) ->
         Event::BaselineRan(baseline) => describe_baseline(baseline),
         Event::BaselineSkipped { reason } => {
             format!(
-                "not tested before step 1: {}",
+                "no test run before step 1: {}",
                 agent_activity::clean_line(reason)
             )
         }
         Event::SessionLost { role, .. } => {
-            format!("the {} goes on in a new conversation", role.name())
+            format!("the {} continues in a new conversation", role.name())
         }
         Event::SessionMoved { role, adapter, .. } => {
             format!(
-                "the {} goes on at {}",
+                "the {} continues with {}",
                 role.name(),
                 agent_activity::clean_line(adapter)
             )
         }
-        Event::RunResumed { .. } => "taken up again".to_owned(),
+        Event::RunResumed { .. } => "resumed".to_owned(),
         Event::EditsPutBack { step, paths, kept } => {
             let paths: Vec<String> = paths
                 .iter()
                 .map(|path| agent_activity::clean_line(path))
                 .collect();
             format!(
-                "step {step}: put back to before it: {}; what was there is kept in the tree {kept}",
+                "step {step}: restored to before the step: {}; the replaced files are kept in {kept}",
                 paths.join(", ")
             )
         }
-        Event::TreeRestored { step } => format!("the tree was put back to before step {step}"),
+        Event::TreeRestored { step } => {
+            format!("the working tree was restored to before step {step}")
+        }
         Event::UndoFinished { .. } => describe_undo(&record.event)?,
         Event::UndoFailed { reason } => {
             format!("nothing was undone: {}", agent_activity::clean_line(reason))
@@ -101,7 +103,7 @@ fn describe_undo(event: &Event) -> Option<String> {
     };
     let commit = commit.as_ref().map(|commit| format!(", commit {commit}"));
     Some(format!(
-        "{} {}{}; what lay there before: git restore --source={kept} -- .",
+        "{} {}{}; to get the replaced files back: git restore --source={kept} -- .",
         steps_label(steps),
         way.past_participle(),
         commit.unwrap_or_default()
@@ -131,5 +133,5 @@ fn describe_terms(terms: &ExecutionTerms) -> String {
         CommitTarget::New { branch } => format!("commits go to the new branch {branch}"),
     };
     let test = agent_activity::clean_line(&terms.describe_test());
-    format!("execution entered: {commits}; {test}")
+    format!("execution started: {commits}; {test}")
 }

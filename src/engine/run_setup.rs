@@ -97,7 +97,9 @@ impl RunSetup {
         }
         let approved = self.approvals.list_for_run(run);
         let approved = approved
-            .inspect_err(|error| tracing::warn!(%error, "what was said of the network of tests is not known"))
+            .inspect_err(
+                |error| tracing::warn!(%error, "your choice of the network for tests is unknown"),
+            )
             .ok()?;
         let said = |word: &str| approved.contains(&network_approval(word));
         // Only the last choice is stored; if a file edited by hand has both, the stricter one counts.
@@ -152,7 +154,7 @@ impl RunSetup {
     fn socket_decisions(&self, run: &RunId) -> BTreeMap<PathBuf, bool> {
         let approved = self.approvals.list_for_run(run);
         let approved = approved.inspect_err(
-            |error| tracing::warn!(%error, "what was said of sockets for tests is not known"),
+            |error| tracing::warn!(%error, "your choice of sockets for tests is unknown"),
         );
         let mut said = BTreeMap::new();
         for answer in approved.into_iter().flatten() {
@@ -308,7 +310,7 @@ impl RunSetup {
             ask_policy: on_ask,
             worktrees: WorktreeRegistry::new(&places.worktrees_dir(), layout),
             spawner: ChildSpawner::default(),
-            sandbox_support: SandboxSupport::Unavailable("not looked for".to_owned()),
+            sandbox_support: SandboxSupport::Unavailable("not checked".to_owned()),
             uncontained_policy: UncontainedCommandPolicy::FollowRules,
         }
     }

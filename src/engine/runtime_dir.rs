@@ -79,7 +79,7 @@ impl UsedRuntimeDirs {
 
     /// Creates a private folder if it is missing, and marks it as used by this process.
     fn create_and_lock(&self, folder: &Path) -> io::Result<()> {
-        let mut gone = io::Error::other("it is removed again and again");
+        let mut gone = io::Error::other("it keeps being removed");
         for _ in 0..MAX_CREATE_TRIES {
             // The last user may just have removed it, or the parent folder may be missing.
             match create_private_dir(folder) {
@@ -137,7 +137,8 @@ fn user_dir_in(place: &Path) -> io::Result<PathBuf> {
     let made = USED_RUNTIME_DIRS.create_and_lock(&folder);
     made.map_err(|error| {
         let folder = folder.display();
-        let text = format!("{folder}: {error} (hint: set TMPDIR to a folder that you can write)");
+        let text =
+            format!("{folder}: {error} (hint: set TMPDIR to a folder that you can write to)");
         io::Error::new(error.kind(), text)
     })?;
     Ok(folder)
@@ -150,7 +151,7 @@ fn create_private_dir(folder: &Path) -> io::Result<()> {
     }
     let found = folder.symlink_metadata()?;
     if !found.is_dir() || found.uid() != getuid().as_raw() {
-        return Err(io::Error::other("it is not a folder of yours"));
+        return Err(io::Error::other("it is not your folder"));
     }
     match found.mode() & 0o777 {
         PRIVATE_DIR_MODE => Ok(()),
@@ -285,7 +286,7 @@ mod tests {
         fs::create_dir(&elsewhere).unwrap();
         std::os::unix::fs::symlink(&elsewhere, &folder).unwrap();
         let error = user_dir_in(place.path()).unwrap_err().to_string();
-        assert!(error.contains("it is not a folder of yours"), "{error}");
+        assert!(error.contains("it is not your folder"), "{error}");
         let error = user_dir_in(&place.path().join("none"))
             .unwrap_err()
             .to_string();

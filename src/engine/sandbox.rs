@@ -157,7 +157,7 @@ pub fn mark_sandboxed(call: &mut AgentToolCall) {
 }
 
 /// Describes what happens to commands that are not sandboxed.
-const UNCONTAINED_COMMANDS_ASK: &str = "each command beyond proven reading asks, whatever rules, approvals and the mode say (--uncontained lifts that)";
+const UNCONTAINED_COMMANDS_ASK: &str = "each command that is not proven read-only asks you, whatever rules, approvals and the mode say (unless --uncontained)";
 
 /// Describes an agent's sandbox here: first what the kernel enforces, then what only the protocol does.
 pub fn describe_adapter_sandbox(
@@ -165,32 +165,32 @@ pub fn describe_adapter_sandbox(
     config: &AppConfig,
     kind: AdapterKind,
 ) -> (String, String) {
-    let writes = "it writes its turn's staging folder and its own state; in EXECUTE the repository, but not .git and .agent-collab";
+    let writes = "writes its staging folder and its own state; during Execute the repository, without .git and .agent-collab";
     let (by_kernel, by_protocol) = match (kind, kernel) {
         (AdapterKind::Codex, _) => (
-            "by codex's own sandbox: its commands write nothing before EXECUTE, in it the repository but .git and .agent-collab, and have no network".to_owned(),
-            "patches, tools of MCP servers, what leaves the sandbox",
+            "codex's own sandbox: read-only until Execute, then this repository, without .git, .agent-collab or network".to_owned(),
+            "patches, MCP tools, commands outside the sandbox",
         ),
         (AdapterKind::Claude, _) if !config.safety.contain_agents => (
-            format!("nothing: safety.contain_agents is off; {UNCONTAINED_COMMANDS_ASK}"),
+            format!("none: safety.contain_agents is off; {UNCONTAINED_COMMANDS_ASK}"),
             "every call",
         ),
         (AdapterKind::Claude, SandboxSupport::Available(bwrap)) => (
             format!(
-                "by {}: {writes}; {}; {}",
+                "{}: {writes}; {}; {}",
                 bwrap.display(),
                 describe_abstract_sockets(),
                 describe_visible_processes(bwrap)
             ),
-            "what it reads, the network",
+            "reads and network",
         ),
         (AdapterKind::Claude, SandboxSupport::Unavailable(why)) => (
-            format!("nothing: {why} (hint: install bubblewrap, `apt install bubblewrap`, and allow user namespaces); {UNCONTAINED_COMMANDS_ASK}"),
+            format!("none: {why} (hint: install bubblewrap, `apt install bubblewrap`, and allow user namespaces); {UNCONTAINED_COMMANDS_ASK}"),
             "every call",
         ),
         (AdapterKind::Pipe, _) => (
-            "nothing: what this program needs for itself is not known".to_owned(),
-            "nothing; its answer is read and no call of it is seen",
+            "none: the needs of this program are unknown".to_owned(),
+            "nothing; only its answer is read, its calls are not visible",
         ),
     };
     (by_kernel, by_protocol.to_owned())
@@ -212,7 +212,7 @@ fn describe_abstract_sockets() -> String {
     match why_abstract_sockets_stay_open() {
         None => "sockets of other programs are hidden".to_owned(),
         Some(why) => format!(
-            "sockets of other programs are hidden, but for abstract ones ({why}; hint: Linux 6.12 can)"
+            "sockets of other programs are hidden, except abstract ones ({why}; hint: Linux 6.12 can hide them)"
         ),
     }
 }
@@ -238,31 +238,29 @@ pub fn describe_role_sandboxes(
 /// Describes the sandbox of the program's own tests and commits.
 pub fn describe_test_sandbox(kernel: &SandboxSupport, config: &AppConfig) -> String {
     match kernel {
-        _ if !config.safety.contain_tests => "nothing: safety.contain_tests is off".to_owned(),
+        _ if !config.safety.contain_tests => "none: safety.contain_tests is off".to_owned(),
         SandboxSupport::Available(bwrap) => format!(
-            "by {}: they write the repository but not .git (a commit does, in a copy of which objects alone are kept) and .agent-collab, \
-             temporary files of their own, and what common tools fetched or built; {}; sockets of other programs are hidden; {}",
+            "{}: they write the repository, without .git (commits write a copy, from which only objects are kept) and .agent-collab, \
+             their own temporary files, and caches of common tools; {}; sockets of other programs are hidden; {}",
             bwrap.display(),
             match config.test.network {
-                ConfiguredTestNetwork::Host => "they have the machine's network",
+                ConfiguredTestNetwork::Host => "they use the host's network",
                 ConfiguredTestNetwork::Ask =>
-                    "they have a loopback interface of their own until you say otherwise",
-                ConfiguredTestNetwork::Loopback => "they have a loopback interface of their own",
+                    "they have only their own loopback interface, unless you choose otherwise",
+                ConfiguredTestNetwork::Loopback => "they have only their own loopback interface",
             },
             describe_visible_processes(bwrap)
         ),
-        SandboxSupport::Unavailable(why) => format!("nothing: {why}"),
+        SandboxSupport::Unavailable(why) => format!("none: {why}"),
     }
 }
 
 /// Describes which processes are visible inside bubblewrap.
 fn describe_visible_processes(bwrap: &BubblewrapProgram) -> &'static str {
     match bwrap.processes {
-        SandboxProcesses::Own => {
-            "it sees and signals its own processes alone, and they end with it"
-        }
+        SandboxProcesses::Own => "only its own processes are visible, and they end with it",
         SandboxProcesses::Host => {
-            "it sees and signals all of your processes: this system lets it mount no /proc of its own"
+            "all of your processes are visible: this system does not let it mount its own /proc"
         }
     }
 }

@@ -64,7 +64,7 @@ pub fn prepare_staging(
         (comments, &staging.comments_before),
     ] {
         if let Some(document) = document {
-            fs::write(&file, &document.bytes).map_err(failed("note the documents beside"))?;
+            fs::write(&file, &document.bytes).map_err(failed("record the documents in"))?;
         }
     }
     Ok(staging)

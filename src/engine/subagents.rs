@@ -415,7 +415,7 @@ impl Engine {
             .get(session)
             .map(|task| &task.to_conversation);
         if asks.is_none_or(|asks| asks.try_send(ConversationCommand::Adapter(order)).is_err()) {
-            tracing::warn!("an answer found no child that waits for it");
+            tracing::warn!("an answer arrived that no task was waiting for");
         }
     }
 }

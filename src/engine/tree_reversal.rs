@@ -47,13 +47,13 @@ pub async fn preview_reversals(
     execution: &PlanExecution,
     wish: UndoRequest,
 ) -> Result<Vec<ReversalPreview>, String> {
-    let git = git.ok_or("there is no repository that has the trees of the steps")?;
+    let git = git.ok_or("there is no repository with the saved working trees of the steps")?;
     let now = git
         .current_tree()
         .await
         .map_err(|error| git_error_with_hint(&error))?;
     let mut offers = Vec::new();
-    let mut why_not = "no step has changed anything that could be undone".to_owned();
+    let mut why_not = "no step to undo".to_owned();
     for way in execution.candidate_directions(wish) {
         let offered = match execution.plan_reversal(way, &now.0) {
             Ok(reversal) => preview_reversal(git, commits, &reversal, &now.0).await,
@@ -172,7 +172,7 @@ async fn reverted_commit_tree(
         let is_there = git.is_ancestor_of_head(&commit).await;
         if !is_there.map_err(|error| git_error_with_hint(&error))? {
             return Err(format!(
-                "commit {} is not part of this branch any more: history was changed since, so take \
+                "commit {} is no longer on this branch because its history changed: undo \
                  the steps back by hand",
                 commit.0
             ));
@@ -197,7 +197,7 @@ async fn reverted_commit_tree(
             .map(|path| display_path(path))
             .collect();
         return Err(format!(
-            "{} changed in another commit since {}: take it back by hand, `git revert {}`",
+            "{} changed in another commit since {}: undo it by hand, `git revert {}`",
             others.join(", "),
             steps_label(&reversal.steps),
             reversal
@@ -226,7 +226,7 @@ async fn check_commit_branch(git: &GitRepository, terms: &CommitTarget) -> Resul
     {
         GitHead::Branch { name, .. } if name == *branch => Ok(()),
         GitHead::Branch { .. } | GitHead::Detached { .. } => Err(format!(
-            "the commits are on {branch}, and that is not what is checked out: `git switch {branch}`, then undo"
+            "the commits are on {branch}, which is not checked out: run `git switch {branch}`, then undo"
         )),
     }
 }
@@ -289,7 +289,10 @@ pub async fn apply_reversal(
             let tree = match git.snapshot(&name).await {
                 Ok(after) => after.tree,
                 Err(error) => {
-                    troubles.push(("store the tree after an undo", git_error_with_hint(&error)));
+                    troubles.push((
+                        "save the working tree after an undo",
+                        git_error_with_hint(&error),
+                    ));
                     outlook.target
                 }
             };
@@ -302,7 +305,7 @@ pub async fn apply_reversal(
         Err(why) => match roll_back(git, &outlook, kept).await {
             Ok(()) => Err(why),
             Err(error) => Err(format!(
-                "{why}\nsome files could not be put back: git restore --source={} -- . ({})",
+                "{why}\nsome files could not be restored: git restore --source={} -- . ({})",
                 kept.0,
                 git_error_with_hint(&error)
             )),

@@ -11,10 +11,10 @@ use crate::store::StoreError;
 use super::{Engine, EngineError, agent_activity};
 
 /// The refresh of the user's index after a commit; if it fails, the index stays as it was.
-pub(super) const REFRESH_INDEX: &str = "tell your index of a commit";
+pub(super) const REFRESH_INDEX: &str = "refresh the git index after the commit";
 
 /// The check after the hooks of a commit have run.
-pub(super) const AUDIT_AFTER_HOOKS: &str = "vouch for the hooks of the commit";
+pub(super) const AUDIT_AFTER_HOOKS: &str = "verify the hooks of the commit";
 
 /// Warnings that were already reported, so that each is reported once per process.
 #[derive(Debug, Default)]

@@ -158,7 +158,7 @@ pub(super) fn detect_orphan_adopter() {
     ADOPTER.get_or_init(|| match probe_orphan_adopter() {
         Ok(pid) => pid,
         Err(error) => {
-            tracing::warn!(%error, "it cannot be seen who adopts orphans here");
+            tracing::warn!(%error, "it is unknown which process adopts orphans here");
             None
         }
     });

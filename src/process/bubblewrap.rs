@@ -333,17 +333,15 @@ pub async fn detect_sandbox_support(
     place: &Path,
 ) -> SandboxSupport {
     if children.is_simulated() {
-        return SandboxSupport::Unavailable("no process of the system is started".to_owned());
+        return SandboxSupport::Unavailable("simulated run, no process is started".to_owned());
     }
     if !cfg!(target_os = "linux") {
-        return SandboxSupport::Unavailable(
-            "there is nothing like bubblewrap on this system".to_owned(),
-        );
+        return SandboxSupport::Unavailable("this system has no bubblewrap".to_owned());
     }
     if let Some(why) = describe_foreign_owner(place) {
         return SandboxSupport::Unavailable(why);
     }
-    let mut why = "bubblewrap is not on PATH".to_owned();
+    let mut why = "bubblewrap not found".to_owned();
     for bwrap in candidates {
         for processes in [SandboxProcesses::Own, SandboxProcesses::Host] {
             let tried = BubblewrapProgram {
@@ -392,13 +390,13 @@ async fn probe_bubblewrap(
     let finished = ran.map_err(|error| error.to_string())?;
     match finished.exit.code {
         Some(NOT_WRITABLE_EXIT_CODE) => Ok(()),
-        Some(0) => Err("what is inside can still write".to_owned()),
+        Some(0) => Err("programs inside it can still write".to_owned()),
         _ => Err(finished
             .exit
             .stderr_tail
             .lines()
             .last()
-            .unwrap_or("it ended without a word")
+            .unwrap_or("it printed nothing")
             .to_owned()),
     }
 }

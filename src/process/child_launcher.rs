@@ -245,10 +245,8 @@ fn to_spawn_error(spec: &SpawnSpec, path: PathBuf, source: io::Error) -> SpawnEr
     match source.kind() {
         io::ErrorKind::NotFound => SpawnError::InterpreterMissing { path },
         io::ErrorKind::PermissionDenied => SpawnError::NotExecutable { path },
-        io::ErrorKind::InvalidInput => bad("an argument or a variable holds a NUL byte"),
-        io::ErrorKind::ArgumentListTooLong => {
-            bad("the arguments and the environment are too long together")
-        }
+        io::ErrorKind::InvalidInput => bad("an argument or a variable contains a NUL byte"),
+        io::ErrorKind::ArgumentListTooLong => bad("the arguments and the environment are too long"),
         _ => SpawnError::Refused {
             program: spec.program.clone(),
             cwd: spec.cwd.clone(),

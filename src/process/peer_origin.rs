@@ -39,16 +39,16 @@ impl PeerOrigin {
             Self::Descendant => Some("it was started by the run itself".to_owned()),
             Self::CarriesRunMark => Some(format!("it was started by a run (it has {MARK_VARIABLE})")),
             Self::OtherNamespace => Some(
-                "it is in another pid, mount or user namespace than this instance, as in a sandbox or a container; \
-                 send from outside of it"
+                "it is in another pid, mount or user namespace than this instance, such as a sandbox or a container; \
+                 send from outside it"
                     .to_owned(),
             ),
             Self::PossibleLeftover => Some(
-                "it may be left of an instance that was killed: it started after that one, and its parents are gone; \
+                "it may be left over from a killed instance: it started after that one, and its parents are gone; \
                  send from the terminal of this instance, or from a program that is older than the killed one"
                     .to_owned(),
             ),
-            Self::Unknown => Some("it cannot be seen who started it".to_owned()),
+            Self::Unknown => Some("it is unknown who started it".to_owned()),
         }
     }
 }

@@ -10,25 +10,36 @@ use thiserror::Error;
 /// Explains why a child did not start.
 #[derive(Debug, Error)]
 pub enum SpawnError {
-    /// There is no such program on PATH.
-    #[error("{program} is not on PATH")]
+    /// No such program on PATH.
+    #[error("{program} not found")]
     NotOnPath {
         /// The name that was requested.
         program: String,
     },
-    /// The program was given by a path at which there is no file.
-    #[error("there is no program at {}", path.display())]
-    NoSuchFile { path: PathBuf },
-    /// The file exists but is not executable.
+    /// The program was named by a path at which there is nothing.
+    #[error("no program at {}", path.display())]
+    NoSuchFile {
+        /// The path, made absolute.
+        path: PathBuf,
+    },
+    /// There is a file, but it may not be run.
     #[error("{} is not an executable file", path.display())]
     NotExecutable { path: PathBuf },
     /// The file exists, but the interpreter in its first line does not.
     #[error("{} cannot be run: its interpreter or loader is missing", path.display())]
-    InterpreterMissing { path: PathBuf },
-    /// The working directory is missing or not a directory.
-    #[error("cannot start {program} in {}: there is no such directory", cwd.display())]
-    NoSuchDirectory { program: String, cwd: PathBuf },
-    /// An argument or a variable contains a NUL byte, or all of them together are too long.
+    InterpreterMissing {
+        /// The path, made absolute.
+        path: PathBuf,
+    },
+    /// The working directory is missing or no directory.
+    #[error("cannot start {program} in {}: no such directory", cwd.display())]
+    NoSuchDirectory {
+        /// The program.
+        program: String,
+        /// The directory asked for.
+        cwd: PathBuf,
+    },
+    /// An argument or a variable holds a NUL byte, or all of them together are too long.
     #[error("cannot start {program} in {}: {what}", cwd.display())]
     BadArguments {
         program: String,
@@ -49,14 +60,15 @@ impl SpawnError {
     pub fn hint(&self) -> String {
         match self {
             Self::NotOnPath { program } => {
-                format!("install {program}, or name its full path in the configuration")
+                format!("install {program}, or set its full path in the configuration")
             }
             Self::NoSuchFile { .. } => {
                 "correct the path in the configuration, or install the program there".to_owned()
             }
             Self::NotExecutable { path } => format!("run: chmod +x {}", path.display()),
             Self::InterpreterMissing { .. } => {
-                "install what the file's first line names, or correct that line".to_owned()
+                "install the program that the file's first line names, or correct that line"
+                    .to_owned()
             }
             Self::NoSuchDirectory { .. } => "start in a directory that exists".to_owned(),
             Self::BadArguments { .. } => {

@@ -63,7 +63,7 @@ pub fn check_file_names(sources: &[PromptSource]) -> Vec<TemplateProblem> {
             problems.push(template_problem(
                 source,
                 1,
-                "this is no template's name".to_owned(),
+                "unknown template name".to_owned(),
                 hint,
             ));
         }
@@ -73,7 +73,7 @@ pub fn check_file_names(sources: &[PromptSource]) -> Vec<TemplateProblem> {
 
 /// Describes a template with a syntax error.
 pub fn syntax_problem(source: &PromptSource, error: &Error) -> TemplateProblem {
-    let hint = "a `{{`, `{%` or `{#` that is text is written `{{ '{{' }}`".to_owned();
+    let hint = "to write `{{`, `{%` or `{#` as text, use `{{ '{{' }}`".to_owned();
     template_problem(
         source,
         error.line().unwrap_or(1),
@@ -121,11 +121,11 @@ pub fn check_template(
         let Err(error) = found.render(sample) else {
             continue;
         };
-        let hint = "mend the template, or remove it to use the shipped one".to_owned();
+        let hint = "fix the template, or remove it to use the default one".to_owned();
         let failed = template_problem(
             source,
             error.line().unwrap_or(1),
-            format!("fails when it is tried: {}", error_reason(&error)),
+            format!("fails to render: {}", error_reason(&error)),
             hint,
         );
         if !problems.contains(&failed) {
@@ -142,7 +142,7 @@ fn unknown_variable_problem(
 ) -> TemplateProblem {
     let names: Vec<&str> = known.iter().copied().collect();
     let near = similar::get_close_matches(name, &names, 1, 0.6);
-    let known = format!("known here: {}", names.join(", "));
+    let known = format!("known variables: {}", names.join(", "));
     let hint = near.first().map_or(known.clone(), |near| {
         format!("did you mean `{near}`? {known}")
     });

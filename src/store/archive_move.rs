@@ -186,7 +186,7 @@ pub fn finish_move(
         serde_json::from_slice(&bytes).map_err(|e| damaged(e.to_string()))?;
     for name in to.iter().chain(&back) {
         if name.is_empty() || name.starts_with('.') || name.contains('/') {
-            return Err(damaged(format!("{name:?} is no directory name")));
+            return Err(damaged(format!("{name:?} is not a directory name")));
         }
     }
     let place = to.map(|to| layout.history().join(to));

@@ -236,8 +236,8 @@ pub fn init_debug_log(
 pub fn check_user_log_file(path: &Path, root: &Path) -> Result<(), StoreError> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     let real = folder.canonicalize();
-    let real = real.map_err(|error| StoreError::from_io("look at", folder, error))?;
-    // A repository that does not exist contains nothing.
+    let real = real.map_err(|error| StoreError::from_io("access", folder, error))?;
+    // A repository that is not there holds nothing.
     if root.canonicalize().is_ok_and(|root| real.starts_with(root)) {
         return Err(StoreError::InsideRepository {
             path: path.to_path_buf(),
@@ -247,12 +247,12 @@ pub fn check_user_log_file(path: &Path, root: &Path) -> Result<(), StoreError> {
     match fs::symlink_metadata(path) {
         Ok(_) => nofollow_fs::open_append(path).map(drop),
         Err(error) if error.kind() == io::ErrorKind::NotFound => check_can_create_in(folder),
-        Err(error) => Err(StoreError::from_io("look at", path, error)),
+        Err(error) => Err(StoreError::from_io("access", path, error)),
     }
 }
 
 fn check_can_create_in(folder: &Path) -> Result<(), StoreError> {
-    let refused = |error: nix::Error| StoreError::from_io("make a file in", folder, error.into());
+    let refused = |error: nix::Error| StoreError::from_io("create a file in", folder, error.into());
     access(folder, AccessFlags::W_OK | AccessFlags::X_OK).map_err(refused)
 }
 

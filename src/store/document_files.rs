@@ -27,8 +27,8 @@ pub struct DocumentContent {
 /// Explains why a document was not replaced.
 #[derive(Debug, Error)]
 pub enum DocumentReplaceError {
-    /// The document has changed since the caller read it; it stays unchanged.
-    #[error("the document was changed meanwhile")]
+    /// Somebody changed the document since the caller read it; it is as they left it.
+    #[error("the document changed in the meantime")]
     Conflict {
         /// The current version; `None` if it was removed.
         current: Option<Sha256>,
@@ -129,7 +129,7 @@ mod tests {
         std::os::unix::fs::symlink("/etc/hostname", place.layout.plan()).unwrap();
         let told = read_document(&place.layout.plan()).unwrap_err().to_string();
         assert!(
-            told.ends_with("plan.md is a symbolic link, expected a plain file"),
+            told.ends_with("plan.md is a symbolic link, expected a regular file"),
             "{told}"
         );
     }

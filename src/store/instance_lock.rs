@@ -35,8 +35,8 @@ pub struct LockHolder {
 /// Explains why the instance lock could not be acquired.
 #[derive(Debug, Error)]
 pub enum LockError {
-    /// Another instance is running in this repository.
-    #[error("another agent-collab works in this repository{}", describe_holder(.0))]
+    /// Another instance works in this repository.
+    #[error("another agent-collab is running in this repository{}", describe_holder(.0))]
     HeldByInstance(LockHolder),
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -47,7 +47,7 @@ impl LockError {
     pub fn hint(&self) -> String {
         match self {
             Self::HeldByInstance(_) => {
-                "go on there, or end it with `agent-collab send quit`".into()
+                "continue there, or end it with `agent-collab send quit`".into()
             }
             Self::Store(e) => e.hint(),
         }
@@ -184,10 +184,7 @@ fn acquire_lock_file(path: &Path) -> Result<File, LockError> {
         writeln!(file, "{text}").map_err(failed)?;
         return Ok(file);
     }
-    Err(failed(io::Error::other(
-        "the lock file is exchanged again and again",
-    ))
-    .into())
+    Err(failed(io::Error::other("the lock file keeps being replaced")).into())
 }
 
 enum ExclusiveAttempt {
@@ -224,7 +221,7 @@ fn is_contended(error: &io::Error) -> bool {
 }
 
 fn is_same_file(file: &File, path: &Path) -> Result<bool, StoreError> {
-    let failed = |e| StoreError::from_io("look at", path, e);
+    let failed = |e| StoreError::from_io("access", path, e);
     let ours = file.metadata().map_err(failed)?;
     match fs::symlink_metadata(path) {
         Ok(theirs) => Ok((ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino())),
@@ -481,8 +478,8 @@ mod tests {
         assert_eq!(
             format!("{error}; {}", error.hint()),
             format!(
-                "another agent-collab works in this repository (process 42, since {}); \
-                 go on there, or end it with `agent-collab send quit`",
+                "another agent-collab is running in this repository (process 42, since {}); \
+                 continue there, or end it with `agent-collab send quit`",
                 local_time::to_local_text(UnixMillis(0))
             )
         );

@@ -44,7 +44,7 @@ pub(super) fn path_kind(path: &Path) -> Result<PathKind, StoreError> {
         Ok(meta) if meta.file_type().is_symlink() => Ok(PathKind::Symlink),
         Ok(_) => Ok(PathKind::Other),
         Err(e) if is_missing(&e) => Ok(PathKind::Missing),
-        Err(e) => Err(StoreError::from_io("look at", path, e)),
+        Err(e) => Err(StoreError::from_io("access", path, e)),
     }
 }
 
@@ -90,7 +90,7 @@ fn open_plain_file(
     let not_plain = |found: PathKind| StoreError::UnexpectedFileType {
         path: path.to_path_buf(),
         found: found.label(),
-        expected: "a plain file",
+        expected: "a regular file",
     };
     let mut options = options.clone();
     let file = match options.custom_flags(flags.bits()).open(path) {
@@ -108,7 +108,7 @@ fn open_plain_file(
     };
     let meta = file
         .metadata()
-        .map_err(|e| StoreError::from_io("look at", path, e))?;
+        .map_err(|e| StoreError::from_io("access", path, e))?;
     if meta.is_file() {
         Ok(file)
     } else if meta.is_dir() {
@@ -194,7 +194,7 @@ pub(super) fn ensure_dirs(base: &Path, path: &Path) -> Result<(), StoreError> {
 
 /// Restores the owner's right to list, enter and change a directory, if it was removed.
 pub(super) fn ensure_owner_rights(dir: &Path) -> Result<(), StoreError> {
-    let meta = fs::symlink_metadata(dir).map_err(|e| StoreError::from_io("look at", dir, e))?;
+    let meta = fs::symlink_metadata(dir).map_err(|e| StoreError::from_io("access", dir, e))?;
     let mode = meta.permissions().mode();
     if mode & 0o700 == 0o700 {
         return Ok(());

@@ -42,14 +42,15 @@ impl Default for ReadLimits {
 /// Explains why a named file was not read; [`ScopedReadError::hint`] says what to do.
 #[derive(Debug, Error)]
 pub enum ScopedReadError {
-    /// Too many files are named.
-    #[error("{n} files are named, at most {limit} are read at once")]
+    /// More files are named than may be.
+    #[error("{n} files were named, but at most {limit} can be read at once")]
     TooMany {
         /// How many files were named.
         n: usize,
         limit: usize,
     },
-    #[error("{name:?} has {size} bytes, at most {limit} are read of one file")]
+    /// One file is too large.
+    #[error("{name:?} has {size} bytes, but a file can have at most {limit}")]
     TooLarge {
         /// The file name as it was given.
         name: String,
@@ -58,7 +59,9 @@ pub enum ScopedReadError {
         limit: u64,
     },
     /// All files together are too large.
-    #[error("with {name:?} the named files have {size} bytes, at most {limit} are read at once")]
+    #[error(
+        "with {name:?} the named files have {size} bytes, but at most {limit} can be read at once"
+    )]
     TotalTooLarge {
         /// The file that exceeded the limit.
         name: String,
@@ -66,7 +69,8 @@ pub enum ScopedReadError {
         size: u64,
         limit: u64,
     },
-    #[error("{name:?} is not there")]
+    /// There is no such file.
+    #[error("{name:?} does not exist")]
     NotFound {
         /// The file name as it was given.
         name: String,
@@ -78,14 +82,15 @@ pub enum ScopedReadError {
         name: String,
         root: PathBuf,
     },
-    /// It is not a regular file.
-    #[error("{name:?} is {found}; only regular files are read")]
+    /// What is there is no file that is read.
+    #[error("{name:?} is {found}; only regular files can be read")]
     NotRegular {
         /// The file name as it was given.
         name: String,
         found: &'static str,
     },
-    #[error("{name:?} is no text: {why}")]
+    /// It is no text.
+    #[error("{name:?} is not a text file: {why}")]
     NotText {
         /// The file name as it was given.
         name: String,
@@ -118,12 +123,12 @@ impl ScopedReadError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::TooMany { .. } | Self::TotalTooLarge { .. } => "name fewer files",
-            Self::TooLarge { .. } => "name a smaller file, or say which part of it matters",
+            Self::TooLarge { .. } => "name a smaller file",
             Self::NotFound { .. } => "names are relative to the root of the repository",
-            Self::Outside { .. } => "copy the file into the repository if it is meant to be read",
+            Self::Outside { .. } => "copy the file into the repository if agents should read it",
             Self::NotRegular { .. } => "name a file; of one with several hard links, a copy",
-            Self::NotText { .. } => "only text in UTF-8 is read",
-            Self::Io { .. } => "look at its permissions",
+            Self::NotText { .. } => "only UTF-8 text can be read",
+            Self::Io { .. } => "check its permissions",
         }
     }
 }
@@ -395,7 +400,7 @@ impl ScopedReader {
             },
             Errno::ELOOP => ScopedReadError::NotRegular {
                 name,
-                found: "a link that leads in a circle",
+                found: "a symbolic link loop",
             },
             errno => ScopedReadError::Io {
                 name,

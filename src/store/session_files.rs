@@ -181,7 +181,7 @@ impl SessionFiles {
             return Err(shape("the session is not an object".into()));
         };
         if fields.contains_key("schema") {
-            return Err(shape("the key schema occurs twice".into()));
+            return Err(shape("the key `schema` occurs twice".into()));
         }
         let mut whole = Map::new();
         whole.insert("schema".into(), SCHEMA.into());

@@ -167,7 +167,7 @@ mod tests {
             ),
             (
                 "{\"schema\":2,\"last_seq\":1}",
-                "state.json has schema 2, this version knows 1",
+                "state.json has schema 2, but this version knows 1",
             ),
             (
                 "{\"last_seq\":1}",

@@ -67,15 +67,15 @@ pub enum StoreError {
         /// What is wrong with it.
         reason: String,
     },
-    /// A file that agents must not reach is inside their repository.
-    #[error("{} lies inside the repository {}", path.display(), root.display())]
+    /// A file that agents must not reach lies in their repository.
+    #[error("{} is inside the repository {}", path.display(), root.display())]
     InsideRepository {
         path: PathBuf,
         /// The root of that repository.
         root: PathBuf,
     },
     /// A newer version of this program wrote the file.
-    #[error("{} has schema {found}, this version knows {known}", path.display())]
+    #[error("{} has schema {found}, but this version knows {known}", path.display())]
     NewerSchema {
         path: PathBuf,
         /// The schema number that was found.
@@ -92,16 +92,21 @@ pub enum StoreError {
     },
     /// A value of the program itself cannot be stored in this file; this is a bug in the program.
     #[error("the value cannot be stored in {}: {reason}", path.display())]
-    Unserializable { path: PathBuf, reason: String },
-    /// Another program keeps a document locked.
-    #[error("{} is held by another program for {seconds} seconds", path.display())]
+    Unserializable {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// Another program holds the lock of a document and does not let go.
+    #[error("another program has locked {} for {seconds} seconds", path.display())]
     LockBusy {
         path: PathBuf,
         /// How long this program waited.
         seconds: u64,
     },
-    /// There already is a run where a new one was to start.
-    #[error("{} already holds a run", path.display())]
+    /// There is already a run where a new one was to begin.
+    #[error("{} already contains a run", path.display())]
     RunExists {
         /// The existing event log.
         path: PathBuf,
@@ -152,43 +157,41 @@ impl StoreError {
     /// Suggests what the user can do, as one sentence without a full stop.
     pub fn hint(&self) -> String {
         match self {
-            Self::Io { path, .. } => format!(
-                "see to it that {} can be used, and start again",
-                path.display()
-            ),
+            Self::Io { path, .. } => format!("make {} usable, and start again", path.display()),
             Self::DiskFull { .. } => {
                 "free some space and start again; nothing written so far is lost".into()
             }
             Self::ReadOnly { path, .. } => format!(
-                "make {} and its directory writable for you (ls -ld shows the owner and the mode), or set paths.workdir in \
-                 config.toml, XDG_STATE_HOME for what lies outside of the repository",
+                "make {} and its directory writable (ls -ld shows the owner and the mode), or set paths.workdir in \
+                 config.toml, or XDG_STATE_HOME for files outside the repository",
                 path.display()
             ),
             Self::UnexpectedFileType { path, .. } => format!(
-                "move {} away; the program writes only plain files in a directory of its own",
+                "move {} away; agent-collab writes only regular files in its own directory",
                 path.display()
             ),
             Self::InvalidPathSetting { key, .. } => format!("change paths.{key} in config.toml"),
             Self::Damaged { path, .. } => format!(
-                "start with --new to archive this run as it is, or repair {} by hand",
+                "start with --new to move this run to the history as it is, or repair {} by hand",
                 path.display()
             ),
             Self::ForeignContent { path, .. } => format!(
-                "move {} away; what it approved is asked about again",
+                "move {} away; you are asked again about what it approved",
                 path.display()
             ),
             Self::InsideRepository { .. } => "set XDG_STATE_HOME to a folder outside".into(),
             Self::NewerSchema { .. } => {
-                "update agent-collab, or start with --new to archive this run as it is".into()
+                "update agent-collab, or start with --new to move this run to the history as it is"
+                    .into()
             }
             Self::TooLarge { path, .. } => format!("shorten {}", path.display()),
-            Self::Unserializable { .. } => {
-                "this is a defect of agent-collab, please report it".into()
-            }
+            Self::Unserializable { .. } => "this is a bug in agent-collab, please report it".into(),
             Self::LockBusy { path, .. } => {
-                format!("end the program that holds {}", path.display())
+                format!("end the program that locks {}", path.display())
             }
-            Self::RunExists { .. } => "continue that run, or start with --new to archive it".into(),
+            Self::RunExists { .. } => {
+                "resume that run, or start with --new to move it to the history".into()
+            }
         }
     }
 }
@@ -218,7 +221,7 @@ mod tests {
         check(
             &StoreError::from_io("create", Path::new("/r/.agent-collab"), source),
             "no permission to create /r/.agent-collab\n\
-             hint: make /r/.agent-collab and its directory writable for you (ls -ld shows the owner and the mode), or set paths.workdir in config.toml, XDG_STATE_HOME for what lies outside of the repository",
+             hint: make /r/.agent-collab and its directory writable (ls -ld shows the owner and the mode), or set paths.workdir in config.toml, or XDG_STATE_HOME for files outside the repository",
         );
     }
 }

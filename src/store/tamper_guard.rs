@@ -169,7 +169,7 @@ impl GuardState {
         }
         Err(StoreError::Unserializable {
             path: path.to_path_buf(),
-            reason: "it is not among the guarded files".into(),
+            reason: "it is not a guarded file".into(),
         })
     }
 

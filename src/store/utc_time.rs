@@ -73,7 +73,7 @@ pub(super) mod text {
     ) -> Result<UnixMillis, D::Error> {
         let text = String::deserialize(input)?;
         super::parse_rfc3339(&text)
-            .ok_or_else(|| D::Error::custom(format!("{text:?} is no instant")))
+            .ok_or_else(|| D::Error::custom(format!("{text:?} is not a valid time")))
     }
 }
 

@@ -148,7 +148,7 @@ impl WorkdirLayout {
                 return Err(StoreError::InvalidPathSetting {
                     key: "workdir",
                     value: self.names.workdir.display().to_string(),
-                    reason: "the directory holds files that are not agent-collab's, and git would ignore them",
+                    reason: "the directory contains files that are not agent-collab's, and git would ignore them",
                 });
             }
         }
@@ -159,7 +159,7 @@ impl WorkdirLayout {
         let look = || {
             fs::symlink_metadata(&self.workdir)
                 .map(|meta| meta.permissions().mode() & 0o777)
-                .map_err(|e| StoreError::from_io("look at", &self.workdir, e))
+                .map_err(|e| StoreError::from_io("access", &self.workdir, e))
         };
         if look()? != 0o700 {
             // A file system without modes, or another owner, refuses this; the check below reports it.
@@ -471,7 +471,7 @@ mod tests {
     fn a_directory_with_other_files_is_refused() {
         check(
             "docs",
-            "paths.workdir = \"docs\" cannot be used: the directory holds files that are not agent-collab's, and git would ignore them",
+            "paths.workdir = \"docs\" cannot be used: the directory contains files that are not agent-collab's, and git would ignore them",
         );
     }
 

@@ -39,11 +39,11 @@ fn a_task_needs_no_cli_but_its_own_and_a_goal_says_once_what_is_missing() {
     terminal.wait_for("I looked around.");
     // A goal in the same run asks again for what it needs.
     terminal.type_keys("A test\r");
-    terminal.wait_for("hint: or roles.reviewer = \"none\" goes on without a review");
+    terminal.wait_for("hint: or set roles.reviewer = \"none\" to skip the review");
     terminal.wait_for("A test");
     terminal.type_keys(ENTER);
-    terminal.wait_for("Not yet: /nonexistent/claude is not on PATH");
-    let told = terminal.text().matches("goes on without a review").count();
+    terminal.wait_for("not yet: /nonexistent/claude not found");
+    let told = terminal.text().matches("to skip the review").count();
     assert_eq!(told, 1, "{}", terminal.text());
     // Once the missing part is there, the goal is still there.
     fs::write(&config, text).unwrap();
@@ -78,7 +78,7 @@ fn a_run_that_was_killed_right_after_its_goal_is_asked_about() {
     let mut terminal = open_again(&world, &config);
     terminal.wait_for("Resume the unfinished run?");
     terminal.wait_for("A test");
-    terminal.wait_for("in phase REFINE_GOAL");
+    terminal.wait_for("in phase Goal");
     leave(terminal);
 }
 
@@ -150,9 +150,9 @@ fn an_unfinished_run_of_the_history_is_taken_up_again_on_the_screen() {
     terminal.wait_for("Resume this run?");
     terminal.wait_for("A test");
     terminal.type_keys(ENTER);
-    terminal.wait_for("is back from the history; what lay here is in");
-    terminal.wait_for("Run this plan");
-    terminal.wait_for("Plan written");
+    terminal.wait_for("is restored from the history; the run that was here is now in");
+    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("the plan is written");
     leave(terminal);
     assert_eq!(state(&world)["goal"]["title"], "A test");
     let names = names_in(&world, "history");
@@ -187,8 +187,8 @@ fn a_run_that_was_opened_to_be_read_is_taken_up_again_by_a_key() {
     terminal.type_keys("r");
     terminal.wait_for("Resume this run?");
     terminal.type_keys("y");
-    terminal.wait_for("is back from the history");
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("is restored from the history");
+    terminal.wait_for("execute the approved plan");
     leave(terminal);
     assert!(!archived.exists());
 }

@@ -287,8 +287,8 @@ fn an_unfinished_run_goes_on_where_it_was() {
     let (root, config) = ("demo/wordstat", "demo/config.toml");
     let config = world.repository().join(config);
     let mut terminal = world.open_in(root, &["--config", &config.to_string_lossy()]);
-    terminal.wait_for("Resume the unfinished run?");
-    terminal.wait_for("in phase REVIEW");
+    terminal.wait_for("continue the unfinished run?");
+    terminal.wait_for("in phase Review");
     // What is decided about lies below the question.
     terminal.wait_for("Plan written, 3 steps");
     terminal.type_keys("2");

@@ -166,10 +166,10 @@ fn a_discussion_is_stopped_and_gone_on_with_and_its_limits_are_looked_at() {
     let config = cast(&world, &planner, &reviewer, "[discuss]\nrounds = 2\n");
     let mut terminal = talk(&world, &config);
     command(&mut terminal, "/budget");
-    terminal.wait_for("What a discussion would get");
-    terminal.wait_for("a prompt holds");
+    terminal.wait_for("what a discussion would be given");
+    terminal.wait_for("a prompt has room for");
     terminal.type_keys(ESC);
-    terminal.wait_gone("a prompt holds");
+    terminal.wait_gone("a prompt has room for");
     command(&mut terminal, "/discuss SQLite or Postgres?");
     terminal.wait_for("Let me think.");
     terminal.type_keys("s");

@@ -81,7 +81,7 @@ fn a_clash_opens_the_editor_on_the_merge_and_its_result_counts() {
     terminal.wait_for("THE EDITOR HAS");
     terminal.type_keys("nothing done\r");
     terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
-    terminal.wait_for("there is a marker left in line");
+    terminal.wait_for("still has a conflict marker");
     assert_eq!(read(&world, "plan.md"), mine);
     terminal.type_keys("e");
     // The first editor's text is still visible below: only a second pair shows that this editor reads its keys.

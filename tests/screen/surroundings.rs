@@ -81,7 +81,7 @@ fn a_locale_that_is_not_utf_8_has_frames_of_ascii() {
 
 #[test]
 fn a_terminal_that_only_prints_is_told_what_works_there() {
-    for (term, word) in [("dumb", "of the kind `dumb`"), ("", "TERM does not say")] {
+    for (term, word) in [("dumb", "of type `dumb`"), ("", "TERM is not set")] {
         let world = World::new();
         let program = Path::new(env!("CARGO_BIN_EXE_agent-collab"));
         let places = (world.home(), world.repository());

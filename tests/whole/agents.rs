@@ -42,7 +42,7 @@ fn agents_are_listed_by_mode_and_shown_with_their_rules() {
     show("explore").ends(0).says("* \"*\" deny");
     show("doc")
         .ends(2)
-        .complains("known are advocate, build")
+        .complains("known agents: advocate, build")
         .complains("no agent \"doc\"");
 }
 
@@ -112,7 +112,7 @@ fn an_agent_s_own_prompt_goes_out_with_its_turns_and_with_no_others() {
     world
         .run(&[])
         .ends(1)
-        .complains("prompts/building.md, and there is no such prompt");
+        .complains("prompts/building.md, but this prompt does not exist");
     let prompts = world.folder.join("home/.config/agent-collab/prompts");
     std::fs::create_dir_all(&prompts).expect("folder");
     std::fs::write(prompts.join("building.md"), "Prefer small functions.\n").expect("prompt");

@@ -182,7 +182,7 @@ fn a_missing_identity_is_found_before_anything_runs() {
     world
         .run(&[])
         .ends(1)
-        .complains("in whose name")
+        .complains("git has no name and email for commits")
         .complains("git config");
     assert!(!world.root.join(".agent-collab/state.json").exists());
 }

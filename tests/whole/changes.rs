@@ -11,7 +11,8 @@ fn played(world: &World) {
     world.cast(&planner, &Agent::approving());
     // The second step changes nothing: the user says that it was already done.
     let ran = world.run(&["--answer", "nothing_changed=already-true"]);
-    ran.ends(6).complains("not proven: step 2 changed nothing");
+    ran.ends(6)
+        .complains("not verified: step 2 changed nothing");
 }
 
 #[test]
@@ -38,8 +39,8 @@ fn the_whole_run_and_each_step_are_shown_apart() {
     world
         .program(&["diff", "--step", "9"])
         .ends(2)
-        .complains("step 9 was not begun")
-        .complains("`agent-collab status` shows the steps");
+        .complains("step 9 has not started")
+        .complains("`agent-collab status` lists the steps");
     world
         .program(&["diff", "--plan"])
         .ends(0)

@@ -58,7 +58,7 @@ fn doctor_tells_versions_live_and_hides_the_environment() {
     assert_eq!(told["environment"]["ANTHROPIC_API_KEY"], "[SET]");
     let ran = world.program(&["doctor", "-s", "adapters.codex.program=no-such-program"]);
     ran.ends(1)
-        .says("no-such-program is not on PATH")
+        .says("no-such-program not found")
         .says("npm install");
 }
 
@@ -76,7 +76,7 @@ fn doctor_tries_the_folders_that_a_run_writes_into() {
     for (variable, remedy) in [
         ("XDG_STATE_HOME", "set XDG_STATE_HOME to a folder"),
         ("XDG_CACHE_HOME", "set XDG_CACHE_HOME to a folder"),
-        ("TMPDIR", "set TMPDIR to a folder"),
+        ("TMPDIR", "set TMPDIR to an existing folder"),
     ] {
         world
             .env
@@ -84,7 +84,7 @@ fn doctor_tries_the_folders_that_a_run_writes_into() {
         world
             .program(&["doctor"])
             .ends(1)
-            .says("nothing can be written to /proc/nothing")
+            .says("cannot write to /proc/nothing")
             .says(remedy);
         world.env.pop();
     }
@@ -102,12 +102,12 @@ fn doctor_says_where_the_log_goes_and_when_it_holds_prompts() {
     world.cast(&Agent::new(), &Agent::new());
     let ran = world.program(&["doctor"]);
     ran.ends(0).says("ok         the program's own log: ");
-    assert!(!ran.out.contains("prompt is logged"), "{}", ran.out);
+    assert!(!ran.out.contains("prompts are logged"), "{}", ran.out);
     let json_file = world.folder.join("log.jsonl").display().to_string();
     let set = format!("log.json_file=\"{json_file}\"");
     let prompts = ["-s", "log.log_prompts=true", "-s", &set];
     let told = format!(
-        "every prompt is logged, whole but for secrets, to {}/.agent-collab/debug.log, {json_file} (JSON) (log.log_prompts)",
+        "whole prompts are logged, without secrets, to {}/.agent-collab/debug.log, {json_file} (JSON) (log.log_prompts)",
         world.root.display()
     );
     let ran = world.program(&[&["doctor"], &prompts[..]].concat());
@@ -118,7 +118,7 @@ fn doctor_says_where_the_log_goes_and_when_it_holds_prompts() {
     world
         .program(&["doctor", "-s", "log.json_file=\"/proc/none/log.jsonl\""])
         .ends(1)
-        .says("MISSING    the program's own log: `log.json_file` cannot be written")
+        .says("MISSING    the program's own log: cannot write `log.json_file`")
         .says("name a file outside the repository");
     assert!(
         !world.folder.join("log.jsonl").exists(),
@@ -167,7 +167,7 @@ fn a_log_that_cannot_be_written_stops_the_start_with_file_line_and_remedy() {
     world
         .run(&[])
         .ends(1)
-        .complains("`log.json_file` cannot be written: cannot look at /proc/none")
+        .complains("cannot write `log.json_file`: cannot access /proc/none")
         .complains("config.toml:")
         .complains("hint: name a file outside the repository");
     assert!(
@@ -183,7 +183,7 @@ fn doctor_goes_on_without_git() {
     world.env.push(("PATH".to_owned(), "/nowhere".to_owned()));
     let ran = world.program(&["doctor"]);
     ran.ends(1)
-        .says("MISSING    git: cannot run git: git is not on PATH")
+        .says("MISSING    git: cannot run git: git not found")
         .says("install git 2.30 or newer")
         .says("ok         codex: version ")
         .says("ok         state: ");
@@ -209,16 +209,16 @@ fn status_tells_where_a_run_stands() {
         .program(&["status"])
         .ends(0)
         .says("A test")
-        .says("REVIEW")
+        .says("phase      Review")
         .says("1. [blocking] Wrong.")
         .says("1. [ ] Write")
-        .says("waits");
+        .says("waiting    ");
     world.cast(&planner, &Agent::approving());
     world.run(&["--new"]).ends(0);
     world
         .program(&["status"])
         .ends(0)
-        .says("DONE")
+        .says("phase      Done")
         .says("1. [x] Write (tests passed")
         .says("2. [x] Look (tests passed");
     let told: Value =
@@ -292,7 +292,7 @@ fn an_untrusted_repository_may_only_tighten_and_trust_is_bound_to_content() {
     world
         .program(&["trust", "--list"])
         .ends(0)
-        .says("no repository is trusted");
+        .says("no trusted repositories");
 }
 
 #[test]
@@ -306,11 +306,7 @@ fn without_a_terminal_the_reason_comes_first_and_no_help() {
     ] {
         let ran = world.program(arguments);
         ran.ends(2).complains("hint: `agent-collab run --goal …`");
-        assert!(
-            ran.err.starts_with("error: there is no terminal"),
-            "{}",
-            ran.err
-        );
+        assert!(ran.err.starts_with("error: no terminal"), "{}", ran.err);
         assert!(!ran.err.contains("Usage"), "{}", ran.err);
     }
 }
@@ -374,8 +370,8 @@ fn instructions_of_a_repository_that_is_not_trusted_are_told_of_and_sent_where_t
         world.cast(&planner, &Agent::approving());
         let ran = world.run(flags);
         ran.ends(0);
-        let line = "AGENTS.md, src/AGENTS.md: not sent to the agents, since this repository is not trusted; \
-                    --instructions use sends them";
+        let line = "AGENTS.md, src/AGENTS.md: not sent to the agents, because this repository is not trusted; \
+                    to send them once use --instructions use";
         assert_eq!(ran.err.contains(line), is_told, "{}", ran.err);
         for text in ["Be-brief-everywhere.", "Be-brief-in-src."] {
             assert_eq!(was_sent(&world, text), is_sent, "{text}");
@@ -397,10 +393,10 @@ fn doctor_says_which_instructions_count() {
     world
         .program(&["doctor"])
         .ends(0)
-        .says("AGENTS.md: not sent to the agents, since this repository is not trusted");
+        .says("AGENTS.md: not sent to the agents, because this repository is not trusted");
     world.program(&["trust", "--yes"]).ends(0);
     world
         .program(&["doctor"])
         .ends(0)
-        .says("AGENTS.md: sent to the agents, since this repository is trusted");
+        .says("AGENTS.md: sent to the agents, because this repository is trusted");
 }

@@ -263,7 +263,7 @@ fn one_step_without_a_change_is_enough_to_be_unproven() {
     world
         .run(&["--answer", "nothing_changed=already-true"])
         .ends(6)
-        .complains("not proven: step 1 changed nothing");
+        .complains("not verified: step 1 changed nothing");
     assert_eq!(world.subjects(), ["[Step 2] Wrote", "first"]);
 }
 
@@ -281,7 +281,7 @@ fn a_run_whose_executor_is_blocked_does_not_go_on() {
         .complains("needs you (blocked): Step 1 is blocked, its agent says: the key is missing.");
     assert_eq!(world.subjects(), ["first"]);
     let ran = world.program(&["resume", "--auto", "--answer", "blocked=skip"]);
-    ran.ends(6).complains("not proven: step 1 was skipped");
+    ran.ends(6).complains("not verified: step 1 was skipped");
     let plan = world.read(".agent-collab/plan.md");
     assert!(plan.contains("1. [ ] Look\n2. [x] Write"), "{plan}");
 }

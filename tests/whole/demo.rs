@@ -129,12 +129,12 @@ fn a_demo_is_opened_again_by_its_folder_and_keeps_its_scenes() {
     world
         .program(&again)
         .ends(0)
-        .complains("the run here is over");
+        .complains("the run here is finished");
     let other: Vec<&str> = again.into_iter().chain(["--scene", "question"]).collect();
     world
         .program(&other)
         .ends(1)
-        .complains("its scenes were chosen when it was made");
+        .complains("its scenes cannot be changed");
 }
 
 #[test]
@@ -158,6 +158,6 @@ fn a_place_that_cannot_be_made_is_told_with_a_way_out() {
     world
         .program(&["demo", "--headless", "--dir", "/proc/nothing"])
         .ends(1)
-        .complains("cannot make /proc/nothing")
-        .complains("hint: give --dir a folder that you can make");
+        .complains("cannot create /proc/nothing")
+        .complains("hint: pass a folder that you can create to --dir");
 }

@@ -231,7 +231,7 @@ fn who_takes_too_long_is_an_entry_and_the_others_go_on() {
         "{found}"
     );
     assert_eq!(found["decision"], "sqlite", "{found}");
-    ran.complains("slow said nothing: E_TIMEOUT");
+    ran.complains("slow did not answer: E_TIMEOUT");
     nothing_is_left(&world);
 }
 
@@ -330,7 +330,7 @@ fn a_discussion_that_was_killed_goes_on_after_its_last_finished_round() {
         TOPIC,
     ];
     let running = world.start(&arguments);
-    // By then its agent is in the middle of the turn.
+    // By then its agent is during the turn.
     wait_for(&world, "its text comes", |event| {
         event["kind"] == "task.progress" && event["data"]["news"]["text"] == "I think."
     });
@@ -351,7 +351,7 @@ fn a_discussion_that_was_killed_goes_on_after_its_last_finished_round() {
     assert!(firsts.to_string().contains("First."), "{found}");
     assert_eq!(found["status"], "completed", "{found}");
     let again = world.program(&["discuss", "--id", &id]);
-    again.ends(1).complains("is over");
+    again.ends(1).complains("is finished");
     nothing_is_left(&world);
 }
 
@@ -397,16 +397,13 @@ fn what_cannot_be_discussed_is_refused_with_what_can_before_any_cli_is_looked_fo
     refused(&["--file", "nothing.txt"], "E_FILE_NOT_FOUND");
     refused(
         &["--agents", "advocate,critc"],
-        "there is no agent \"critc\" for discussions; there are advocate, critic",
+        "no agent \"critc\" for discussions; there are advocate, critic",
     );
     refused(
         &["--agents", "advocate,build"],
-        "there is no agent \"build\" for discussions",
+        "no agent \"build\" for discussions",
     );
-    refused(
-        &["--preset", "none"],
-        "there is no preset \"none\"; there are none",
-    );
+    refused(&["--preset", "none"], "no preset \"none\"; there are none");
     refused(
         &["--participant", "a=explore@nothing"],
         "there is no adapter \"nothing\" for a; there are claude, codex",
@@ -798,7 +795,7 @@ fn a_discussion_of_a_run_that_lies_in_the_history_is_gone_on_with_once_that_is_b
         .ends(3);
     let refused = world.program(&["discuss", "--id", &id]);
     refused.ends(1).complains(&format!(
-        "{id} lies with its run in the history: `agent-collab resume "
+        "{id} is in the history with its run: run `agent-collab resume "
     ));
     let name = refused.err.split("`agent-collab resume ").nth(1);
     let name = name
@@ -807,13 +804,13 @@ fn a_discussion_of_a_run_that_lies_in_the_history_is_gone_on_with_once_that_is_b
     world
         .program(&["resume", name])
         .ends(3)
-        .complains("an unfinished run is here: `Something else`");
+        .complains("there is an unfinished run: `Something else`");
     world.program(&["send", "cancel"]).ends(0);
     world
         .program(&["resume", name])
         .ends(0)
-        .says("is back from the history; what lay here is in ")
-        .says(&format!("`agent-collab discuss --id {id}` goes on with it"));
+        .says("is restored from the history; the run that was here is now in ")
+        .says(&format!("`agent-collab discuss --id {id}` continues it"));
     let speaks = || stands("First.", "agree", "sqlite", 0.7);
     world.cast(
         &playing(&[("a", &[speaks(), speaks()])]),
@@ -824,7 +821,7 @@ fn a_discussion_of_a_run_that_lies_in_the_history_is_gone_on_with_once_that_is_b
     world
         .program(&["discuss", "--id", "dsc_nowhere"])
         .ends(1)
-        .complains("there is no discussion dsc_nowhere in this run, nor in the history");
+        .complains("no discussion dsc_nowhere in this run or in the history");
     nothing_is_left(&world);
 }
 
@@ -935,7 +932,7 @@ fn beside_a_run_discussions_are_its_instance_s_and_are_cut_off_with_it() {
     let second = discuss("c", "d");
     let second: Vec<&str> = second.iter().map(String::as_str).collect();
     let waits = world.start(&second);
-    running.until("d speaks");
+    running.until("d is answering");
     world.release("wait");
     running.wait().ends(0).says("done: 1 of 1 step");
     let cut_off = result(waits.wait().ends(1));

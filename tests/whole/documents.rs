@@ -115,7 +115,7 @@ fn answers_alone_are_a_document_and_the_plan_stays() {
         .review("[CHANGES_REQUIRED]\n\n1. [blocking] Wrong.\n2. [major] Slow.\n")
         .review("[APPROVED]\n\n3. [minor] A word.\n\nSettled: 1, 2\n");
     world.cast(&planner, &reviewer);
-    world.run(&[]).ends(0).says("the plan stays");
+    world.run(&[]).ends(0).says("plan unchanged");
     let comments = world.read(".agent-collab/comments.md");
     assert!(comments.contains("## Responses"), "{comments}");
     assert!(
@@ -184,9 +184,9 @@ fn a_review_that_lacks_something_is_asked_back_with_the_reason() {
     world
         .run(&[])
         .ends(0)
-        .says("asked back: the review names no finding")
+        .says("asked again: the review names no finding")
         .says("unanswered: 2")
-        .says("asked back: the review says nothing of finding 1");
+        .says("asked again: the review says nothing of finding 1");
     let state = world.state();
     assert_eq!(
         (&state["iteration"], &state["findings"]["reviews"]),
@@ -489,6 +489,6 @@ fn files_with_names_of_the_users_are_called_by_them() {
     );
     world.cast(&planner, &reviewer);
     let ran = world.run(&["--new"]);
-    ran.ends(0).says(".work/done.md tells each");
+    ran.ends(0).says("details in .work/done.md");
     check(&ran);
 }

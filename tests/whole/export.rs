@@ -104,7 +104,7 @@ fn a_file_is_written_whole_and_a_run_is_found_by_its_number() {
     world
         .program(&["export", "2"])
         .ends(2)
-        .complains("there is no finished run 2");
+        .complains("no finished run 2");
     world
         .program(&["export", "-o", "/nowhere/at/all.html"])
         .ends(1)
@@ -113,7 +113,7 @@ fn a_file_is_written_whole_and_a_run_is_found_by_its_number() {
         World::new()
             .program(&["export"])
             .err
-            .contains("there is no run here yet")
+            .contains("no run here yet")
     );
 }
 

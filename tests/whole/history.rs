@@ -37,8 +37,8 @@ fn finished_runs_are_listed_the_latest_first() {
     let world = with_history();
     let ran = world.program(&["history"]);
     ran.ends(0)
-        .says("DONE, 1 of 1 step, 1 commit, codex and claude")
-        .says("unfinished in APPROVED, 0 of 1 step")
+        .says("Done, 1 of 1 step, 1 commit, codex and claude")
+        .says("unfinished in phase Approve, 0 of 1 step")
         .says(".agent-collab/history/");
     assert!(
         ran.out.find("Another") < ran.out.find("A test"),
@@ -70,8 +70,8 @@ fn an_unfinished_run_of_the_history_is_taken_up_again() {
     world
         .program(&["resume", "another", "--auto"])
         .ends(3)
-        .complains("an unfinished run is here: `A third`, in phase APPROVED")
-        .complains("finish or cancel it first; then `agent-collab resume ");
+        .complains("there is an unfinished run: `A third`, in phase Approve")
+        .complains("finish or cancel it first, then run `agent-collab resume ");
     writes(&world, "third.txt");
     world
         .program(&["resume", "--auto", "--yes-execute"])
@@ -84,7 +84,7 @@ fn an_unfinished_run_of_the_history_is_taken_up_again() {
     world
         .program(&["resume", "another", "--auto", "-s", absent])
         .ends(1)
-        .complains("no-such-codex is not on PATH");
+        .complains("no-such-codex not found");
     assert_eq!(listed(), before);
     world
         .program(&["status"])
@@ -93,7 +93,7 @@ fn an_unfinished_run_of_the_history_is_taken_up_again() {
     world
         .program(&["resume", "a-test", "--auto"])
         .ends(1)
-        .complains("cannot be taken up again: it is over");
+        .complains("the run and its discussions are finished");
     world
         .program(&["resume", "nothing-like-it"])
         .ends(2)
@@ -101,13 +101,13 @@ fn an_unfinished_run_of_the_history_is_taken_up_again() {
     world
         .program(&["resume", "another", "--auto", "--yes-execute"])
         .ends(0)
-        .complains("-another is back from the history; what lay here is in ")
+        .complains("-another is restored from the history; the run that was here is now in ")
         .says("Step 1");
     world
         .program(&["status"])
         .ends(0)
         .says("goal       Another")
-        .says("phase      DONE");
+        .says("phase      Done");
     let titles = |text: &str| {
         let listed: Value = serde_json::from_str(text).expect("JSON");
         let runs = listed.as_array().expect("a list").clone();
@@ -131,20 +131,20 @@ fn a_finished_run_is_printed_by_its_number_or_its_name() {
         .program(&["history", "2"])
         .ends(0)
         .says("goal       A test")
-        .says("phase      DONE (it lies in the history)")
+        .says("phase      Done (in the history)")
         .says("1. [x] Write")
         .says("## Step 1: ");
     world
         .program(&["history", "a-test", "--print"])
         .ends(0)
-        .says("phase      DONE");
+        .says("phase      Done");
     let whole = world.program(&["history", "1", "--json"]);
     let whole: Value = serde_json::from_str(&whole.ends(0).out).expect("JSON");
     assert_eq!(whole["run"]["phase"], "APPROVED");
     world
         .program(&["history", "3"])
         .ends(2)
-        .complains("there is no finished run 3, there are 2");
+        .complains("no finished run 3, the history has 2");
     world
         .program(&["history", "nothing-like-it"])
         .ends(2)
@@ -170,8 +170,8 @@ fn a_damaged_run_is_listed_with_what_is_wrong() {
         .ends(0)
         .says("damaged")
         .says("state.json:2: EOF while parsing")
-        .says("has schema 7, this version knows 1")
-        .says("it has no state.json");
+        .says("has schema 7, but this version knows 1")
+        .says("state.json is missing");
     world
         .program(&["history", "2026-01-03-newer"])
         .ends(0)

@@ -101,7 +101,7 @@ fn what_a_killed_instance_left_is_refused_and_its_user_is_heard() {
     let running = killed_and_taken_up(&world, running);
     let left = told(&world, "left");
     assert!(
-        left.contains("may be left of an instance that was killed"),
+        left.contains("may be left over from a killed instance"),
         "{left}"
     );
     assert!(world.events_of("gate.changed").is_empty());

@@ -137,7 +137,7 @@ fn approvals_are_listed_and_taken_back() {
     world
         .program(&["permissions", "list"])
         .ends(0)
-        .says("nothing is approved");
+        .says("no approvals for more than one call");
     let approved = |text: &str| StoredApproval {
         profile: "build".to_owned(),
         permission: "bash".to_owned(),
@@ -153,7 +153,7 @@ fn approvals_are_listed_and_taken_back() {
         .program(&["permissions", "explain", "bash", "make all"])
         .ends(0)
         .says("allow: bash \"make *\" (approved for this project)")
-        .says("what it asks was approved");
+        .says("you approved what it asks");
     world
         .program(&["permissions", "list"])
         .ends(0)
@@ -163,7 +163,7 @@ fn approvals_are_listed_and_taken_back() {
     world
         .program(&["permissions", "revoke", "1"])
         .ends(0)
-        .says("taken back")
+        .says("revoked")
         .says("make *");
     world.program(&["permissions", "revoke", "1"]).ends(2);
     let ran = world.program(&["permissions", "list", "--json"]);

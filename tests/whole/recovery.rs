@@ -97,7 +97,7 @@ fn check(kind: &str, on_step: &str) {
     world
         .program(&RESUME)
         .ends(0)
-        .complains("the run here is over")
+        .complains("the run here is finished")
         .says("done: 2 of 2 steps changed something");
 }
 
@@ -353,7 +353,7 @@ fn what_a_crash_tore_is_kept_and_told() {
             "note: the last line of events.jsonl was cut off by a crash; its 18 bytes are kept as",
         )
         .complains("state.json:1: EOF while parsing a string")
-        .complains("is made anew from events.jsonl; it is kept as");
+        .complains("is rebuilt from events.jsonl; it is kept as");
     assert_eq!(kept(&world, "torn-"), half.as_bytes());
     assert_eq!(kept(&world, "damaged-"), b"{\"schema\":1,\"last");
     assert_eq!(steps(&world).len(), 2);
@@ -391,7 +391,7 @@ fn a_newer_schema_is_refused_and_nothing_is_touched() {
             .program(&RESUME)
             .ends(1)
             .complains(&format!(
-                "{} has schema 9, this version knows 1",
+                "{} has schema 9, but this version knows 1",
                 changed[0].0
             ))
             .complains("hint: update agent-collab, or start with --new");

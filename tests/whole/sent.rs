@@ -128,7 +128,7 @@ fn malformed_long_and_additional_requests_are_refused_and_the_run_goes_on() {
     let running = under_way(&world);
     // This process started the run, and no run started it.
     for (line, why) in [
-        ("nonsense\n".to_owned(), "that is no request"),
+        ("nonsense\n".to_owned(), "not a valid request"),
         (
             "{\"command\":\"pause\",\"as\":1}\n".to_owned(),
             "unknown field",
@@ -151,7 +151,7 @@ fn malformed_long_and_additional_requests_are_refused_and_the_run_goes_on() {
     assert_eq!(line_of(fifth), "");
     let mut told = silent.into_iter().map(line_of);
     let first = told.next().unwrap_or_default();
-    assert!(first.contains("nothing was asked in time"), "{first}");
+    assert!(first.contains("no request arrived in time"), "{first}");
     assert_eq!(told.count(), 3);
     assert_eq!(
         ask(&world, "{\"command\":\"pause\"}\n"),
@@ -181,7 +181,7 @@ fn an_agent_cannot_send_with_or_without_its_mark() {
     world.cast(&planner, &Agent::approving());
     world.run(&[]).ends(0);
     let told = fs::read_to_string(&told).expect("told");
-    let refused = told.matches("not done: this process may not send commands: it was started by");
+    let refused = told.matches("not done: this process cannot send commands: it was started by");
     assert_eq!(refused.count(), 2, "{told}");
     assert!(world.events_of("gate.changed").is_empty());
 }
@@ -191,7 +191,7 @@ fn without_an_instance_a_run_is_stopped_or_cancelled_under_the_lock() {
     let world = World::new();
     send(&world, &["cancel"])
         .ends(1)
-        .complains("no unfinished run lies there");
+        .complains("there is no unfinished run");
     assert!(!world.root.join(".agent-collab").exists());
     let running = under_way(&world);
     running.signal("KILL");
@@ -251,7 +251,7 @@ fn a_stopped_instance_is_told_at_once() {
     });
     send(&world, &["pause"])
         .ends(4)
-        .complains("is stopped, as by Ctrl+Z")
+        .complains("is suspended (Ctrl+Z)")
         .complains("`fg` in its terminal");
     running.signal("CONT");
     send(&world, &["pause"]).ends(0);

@@ -60,7 +60,7 @@ fn a_lost_conversation_goes_on_from_plan_and_comments() {
     }
     assert_eq!(forgotten, 1);
     world.release("wait");
-    running.wait().ends(0).says("the conversation is lost");
+    running.wait().ends(0).says("the conversation was lost");
     let prompt = world.read("prompt.txt");
     for word in [
         "[agent-collab RECOVER]",

@@ -33,13 +33,13 @@ fn check(command: &str, verdict: &str) {
 fn a_command_that_computes_is_slow() {
     check(
         "while :; do :; done",
-        "slow: `while :; do :; done` runs since",
+        "slow: `while :; do :; done` has been running since",
     );
 }
 
 #[test]
 fn a_command_that_sleeps_is_waited_for() {
-    check("sleep 1000", "waits: `sleep 1000` runs since");
+    check("sleep 1000", "waiting: `sleep 1000` has been running since");
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn a_model_that_does_not_answer_is_waited_for_and_told_once() {
     let world = World::new();
     let planner = Agent::new().on("[agent-collab WRITE_PLAN]", vec![json!({ "do": "stall" })]);
     world.cast(&planner, &Agent::approving());
-    let verdict = "waits: the model has not answered, no command runs, no CPU is used";
+    let verdict = "waiting: the model has not answered, no command is running, no CPU is used";
     // Long for a verdict on a busy machine, too; what is left of it would show the second one.
     let more = ["-s", "limits.turn_timeout=15s"];
     let mut run = world.start(&[&RUN[..], &more].concat());

@@ -77,7 +77,7 @@ fn without_a_command_the_step_is_not_tested_and_the_run_goes_on() {
         .run(&DETECT)
         .ends(6)
         .says("not tested")
-        .complains("not proven: step 1 was not tested");
+        .complains("not verified: step 1 was not tested");
     assert!(world.read(".agent-collab/log.md").contains("not tested"));
     assert_eq!(world.subjects().len(), 2);
 }
@@ -173,7 +173,7 @@ fn failing_tests_are_accepted_where_the_user_says_so_and_the_log_says_that_they_
             "tests_failed=accept",
         ])
         .ends(6)
-        .complains("not proven: step 1 was accepted with failing tests");
+        .complains("not verified: step 1 was accepted with failing tests");
     assert_eq!(world.subjects().len(), 2);
     assert!(world.read(".agent-collab/log.md").contains("tests failed"));
 }
@@ -426,7 +426,7 @@ fn fewer_tests_than_in_the_step_before_are_a_question_with_both_figures() {
     world
         .program(&[&accepts[..], &PYTEST[..]].concat())
         .ends(6)
-        .complains("not proven: step 2 was accepted with doubtful tests");
+        .complains("not verified: step 2 was accepted with tests that are in doubt");
     assert_eq!(world.subjects()[0], "[Step 2] Changed");
 }
 

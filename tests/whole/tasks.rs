@@ -221,7 +221,7 @@ fn beside_a_task_that_is_done_by_itself_nobody_is_heard() {
         world
             .program(arguments)
             .ends(4)
-            .complains("takes nothing in");
+            .complains("accepts no commands");
     }
     running.signal("INT");
     running.wait();
@@ -296,7 +296,7 @@ fn sessions_are_listed_shown_deleted_and_pruned() {
         arguments.extend(more);
         world.program(&arguments)
     };
-    sessions(&world, &["list"]).ends(0).says("no session in ");
+    sessions(&world, &["list"]).ends(0).says("no sessions in ");
     sessions(&world, &["prune"]).ends(0).says("0 sessions");
     std::fs::create_dir(world.root.join(".agent-collab")).expect("a folder without a run");
     sessions(&world, &["prune"]).ends(0).says("0 sessions");
@@ -316,7 +316,7 @@ fn sessions_are_listed_shown_deleted_and_pruned() {
         .says("Found it.");
     sessions(&world, &["show", "ses_"])
         .ends(2)
-        .complains("are called ses_ or begin with it");
+        .complains("sessions match ses_");
     // Nothing of it commits.
     forget_name(&world.root);
     sessions(&world, &["delete", id(&first)])
@@ -329,7 +329,7 @@ fn sessions_are_listed_shown_deleted_and_pruned() {
     let more = world.program(&["task", "--agent", "explore", "--id", "explore#2", "more"]);
     more.ends(0)
         .says("by explore#2 in ")
-        .says("go on with --id explore#2");
+        .says("continue with --id explore#2");
     assert_eq!(world.events_of("task.started")[2]["session"], id(&second));
     world.put("own.toml", "[limits]\nkeep_sessions_days = 0\n");
     sessions(&world, &["--config", "own.toml", "prune"])

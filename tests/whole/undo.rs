@@ -109,7 +109,7 @@ fn an_undone_step_is_done_anew_and_the_run_comes_to_its_end() {
     world.cast(&planner, &Agent::approving());
     let run = world.run(&["-s", "test.max_fix_turns=0"]);
     run.ends(3).complains("tests_failed");
-    undo(&world, &[]).ends(0).says("step 2 is not through");
+    undo(&world, &[]).ends(0).says("step 2 is not finished");
     assert!(!is_there(&world, "broken"));
     assert_eq!(world.subjects(), ["[Step 1] Wrote one", "first"]);
     undo(&world, &["--step", "1"]).ends(0);
@@ -145,8 +145,7 @@ fn what_the_user_changed_stays_or_is_named_and_kept() {
     world.put("new.txt", "mine, new\n");
     world.put("one.txt", "one and two, and mine\n");
     let ran = undo(&world, &[]);
-    ran.ends(0)
-        .says("changed since, and put back all the same: one.txt");
+    ran.ends(0).says("changed since, restored anyway: one.txt");
     assert_eq!(world.read("mine.txt"), "mine after\n");
     assert_eq!(world.read("new.txt"), "mine, new\n");
     assert_eq!(world.read("one.txt"), "one\n");
@@ -192,8 +191,8 @@ fn what_cannot_be_taken_back_cleanly_is_left_alone() {
     world
         .program(&["undo", "--step", "7"])
         .ends(1)
-        .complains("step 7 has nothing to undo")
-        .complains("`agent-collab status` shows the steps");
+        .complains("step 7 has done nothing")
+        .complains("`agent-collab status` lists the steps");
 }
 
 #[test]
@@ -242,7 +241,7 @@ fn a_program_killed_while_it_undoes_goes_through_with_it_at_the_next_start() {
     world
         .program(&["resume", "--auto"])
         .ends(0)
-        .complains("the run here is over");
+        .complains("the run here is finished");
     undo(&world, &["--redo"]).ends(0);
     assert_eq!(world.read("two.txt"), "two\n");
 }
@@ -277,7 +276,7 @@ fn a_run_that_somebody_holds_is_not_undone_behind_their_back() {
     running.until("planner │ I begin.");
     undo(&world, &[])
         .ends(4)
-        .complains("another agent-collab works");
+        .complains("another agent-collab is running");
     running.signal("TERM");
     running.wait();
 }
@@ -285,10 +284,7 @@ fn a_run_that_somebody_holds_is_not_undone_behind_their_back() {
 #[test]
 fn where_no_run_is_nothing_is_made_to_say_so() {
     let world = World::new();
-    world
-        .program(&["undo"])
-        .ends(1)
-        .complains("there is no run here");
+    world.program(&["undo"]).ends(1).complains("no run here");
     world
         .program(&["send", "fly"])
         .ends(1)

@@ -45,9 +45,7 @@ fn without_bubblewrap_each_command_of_claude_asks_in_yolo_too() {
         .run(&YOLO)
         .ends(3)
         .says("declined: bash touch new.txt (nothing holds")
-        .complains(
-            "claude is held by its protocol only, not by the kernel: bubblewrap is not on PATH",
-        );
+        .complains("claude runs without a sandbox: bubblewrap not found");
     assert!(!world.root.join("new.txt").exists());
 }
 
@@ -64,9 +62,9 @@ fn without_bubblewrap_doctor_says_what_is_open_and_the_demo_runs() {
     let world = touching();
     world
         .program(&["doctor"])
-        .says("nothing: bubblewrap is not on PATH (hint: install bubblewrap")
-        .says("each command beyond proven reading asks")
-        .says("--uncontained lifts that");
+        .says("none: bubblewrap not found (hint: install bubblewrap")
+        .says("each command that is not proven read-only asks")
+        .says("unless --uncontained");
     let folder = world.folder.join("demo").display().to_string();
     world
         .program(&["demo", "--headless", "--fast", "--dir", &folder])

@@ -49,7 +49,7 @@ fn failure_message(said: &FailureEvidence) -> String {
     }
     match said.codes.first() {
         Some(code) => format!("claude ended the turn: {code}"),
-        None => "claude ended the turn and did not say why".to_owned(),
+        None => "claude ended the turn without a reason".to_owned(),
     }
 }
 
@@ -251,7 +251,7 @@ mod tests {
     fn a_failure_without_words_still_says_something() {
         assert_eq!(
             classify_failure(&FailureEvidence::default()).message,
-            "claude ended the turn and did not say why"
+            "claude ended the turn without a reason"
         );
     }
 }

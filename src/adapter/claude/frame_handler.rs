@@ -17,8 +17,8 @@ use super::{
 use crate::adapter::{AdapterEvent, AdapterOutput, CliUsageTotals};
 use crate::domain::ids::RequestId;
 
-/// Why a claude that did not apply our hook gets no prompt.
-const HOOK_NOT_APPLIED: &str = "claude would not ask before each call: it did not take the hook of agent-collab, and no prompt was sent; \
+/// Why a claude that took no hook gets no prompt.
+const HOOK_NOT_APPLIED: &str = "claude would not ask before each call: it did not accept the hook of agent-collab, so no prompt was sent; \
      look for a managed configuration that forbids hooks, or install the version that `agent-collab doctor` names";
 
 /// The maximum length in bytes of a line that is reported or kept.
@@ -67,7 +67,7 @@ impl ClaudeAdapter {
             self.announced_conversation = Some(init.session_id);
         }
         match self.turn.as_ref().map(|turn| turn.stage) {
-            None => out.push(notice_output("claude began a turn by itself".to_owned())),
+            None => out.push(notice_output("claude started a turn on its own".to_owned())),
             Some(ClaudeTurnStage::Sent) => out.extend(self.mark_turn_started()),
             Some(
                 ClaudeTurnStage::WaitingForHandshake
@@ -152,7 +152,7 @@ impl ClaudeAdapter {
                 tool: denied.tool_name,
                 reason: denied
                     .message
-                    .unwrap_or_else(|| "a rule or a hook of claude's own settings".to_owned()),
+                    .unwrap_or_else(|| "a rule or a hook in claude's own settings".to_owned()),
             })
         })
     }
@@ -211,7 +211,7 @@ impl ClaudeAdapter {
         let failed = response.subtype != "success";
         let error = response
             .error
-            .unwrap_or_else(|| "claude did not say why".to_owned());
+            .unwrap_or_else(|| "claude gave no reason".to_owned());
         if response.request_id == HANDSHAKE_REQUEST_ID
             && self.process == ClaudeProcessState::Starting
         {
@@ -240,7 +240,7 @@ impl ClaudeAdapter {
         }
         if failed && response.request_id.starts_with("interrupt-") {
             return vec![notice_output(format!(
-                "claude could not interrupt: {error}"
+                "claude could not be interrupted: {error}"
             ))];
         }
         Vec::new()
@@ -365,7 +365,7 @@ impl ClaudeAdapter {
 
 fn on_agent_started(started: &stream_json::TaskStartFrame) -> Vec<AdapterOutput> {
     let told = started.subagent_type.as_ref().zip(started.task_id.as_ref());
-    let text = told.map(|(kind, id)| format!("claude began a sub-agent {kind} ({id})"));
+    let text = told.map(|(kind, id)| format!("claude started a sub-agent {kind} ({id})"));
     text.map(notice_output).into_iter().collect()
 }
 

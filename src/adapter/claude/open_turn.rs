@@ -171,8 +171,8 @@ impl ClaudeOpenTurn {
         let when = match self.stage {
             ClaudeTurnStage::WaitingForHandshake
             | ClaudeTurnStage::Sent
-            | ClaudeTurnStage::Queued => "before the turn began",
-            ClaudeTurnStage::Running => "in the middle of the turn",
+            | ClaudeTurnStage::Queued => "before the turn started",
+            ClaudeTurnStage::Running => "during the turn",
         };
         failure.message = match said.text.as_str() {
             "" => format!("claude {ended} {when}"),
@@ -190,7 +190,7 @@ fn is_prompt_blocked(result: &ClaudeResultFrame) -> bool {
 fn describe_exit(exit: &CliExit) -> String {
     match (exit.code, exit.signal) {
         (Some(code), _) => format!("ended with exit code {code}"),
-        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, Some(signal)) => format!("was killed by signal {signal}"),
         (None, None) => "ended".to_owned(),
     }
 }
@@ -249,7 +249,7 @@ pub fn retrying_event(retry: &ApiRetryFrame) -> AdapterEvent {
         max: retry.max_retries,
         reason: match retry.error_status {
             Some(status) => format!("{error} ({status})"),
-            None => "no answer from the service, or a cut one".to_owned(),
+            None => "no complete answer from the service".to_owned(),
         },
     }
 }

@@ -28,9 +28,9 @@ pub const OLDEST_VERSION: CliVersion = CliVersion::new(2, 1, 330);
 /// Installs a version that works. The version is named because with Node 20 a bare install brings an older one.
 pub const INSTALL_COMMAND: &str = "npm install -g @anthropic-ai/claude-code@2.1.330";
 
-/// Explains why [`INSTALL_COMMAND`] names the version; it follows the hint of an error.
-pub const INSTALL_NOTE: &str = "name the version: with Node 20 a bare `npm install @anthropic-ai/claude-code` brings 2.1.197, \
-     because newer ones ask for Node 22 (2.1.330 runs all the same: it is a native program)";
+/// Why the version is named in [`INSTALL_COMMAND`]; follows the hint of a refusal.
+pub const INSTALL_NOTE: &str = "include the version: with Node 20, `npm install @anthropic-ai/claude-code` alone installs 2.1.197, \
+     because newer versions require Node 22 (2.1.330 runs anyway: it is a native program)";
 
 /// Parses the output of `claude --version`, such as `2.1.330 (Claude Code)`.
 ///
@@ -116,20 +116,20 @@ mod tests {
     #[test]
     fn the_version_that_node_20_brings_is_refused_with_the_exact_remedy() {
         insta::assert_snapshot!(check("2.1.197 (Claude Code)"), @r#"
-        claude is version 2.1.197, but 2.1.330 or newer is needed
-        hint: install a newer one with `npm install -g @anthropic-ai/claude-code@2.1.330`; name the version: with Node 20 a bare `npm install @anthropic-ai/claude-code` brings 2.1.197, because newer ones ask for Node 22 (2.1.330 runs all the same: it is a native program)
+        claude 2.1.197 is too old, 2.1.330 or newer is needed
+        hint: install a newer one with `npm install -g @anthropic-ai/claude-code@2.1.330`; include the version: with Node 20, `npm install @anthropic-ai/claude-code` alone installs 2.1.197, because newer versions require Node 22 (2.1.330 runs anyway: it is a native program)
         "#);
     }
 
     #[test]
     fn output_without_a_version_is_refused() {
         insta::assert_snapshot!(check("bash: claude: cannot execute"), @r#"
-        claude did not tell its version: bash: claude: cannot execute
-        hint: `claude --version` by hand shows more; `npm install -g @anthropic-ai/claude-code@2.1.330` installs it anew; or set adapters.claude.program in config.toml; name the version: with Node 20 a bare `npm install @anthropic-ai/claude-code` brings 2.1.197, because newer ones ask for Node 22 (2.1.330 runs all the same: it is a native program)
+        claude did not print its version: bash: claude: cannot execute
+        hint: run `claude --version` to see more, reinstall it with `npm install -g @anthropic-ai/claude-code@2.1.330`, or set adapters.claude.program in config.toml; include the version: with Node 20, `npm install @anthropic-ai/claude-code` alone installs 2.1.197, because newer versions require Node 22 (2.1.330 runs anyway: it is a native program)
         "#);
         insta::assert_snapshot!(check(""), @r#"
-        claude did not tell its version: it printed nothing
-        hint: `claude --version` by hand shows more; `npm install -g @anthropic-ai/claude-code@2.1.330` installs it anew; or set adapters.claude.program in config.toml; name the version: with Node 20 a bare `npm install @anthropic-ai/claude-code` brings 2.1.197, because newer ones ask for Node 22 (2.1.330 runs all the same: it is a native program)
+        claude did not print its version: it printed nothing
+        hint: run `claude --version` to see more, reinstall it with `npm install -g @anthropic-ai/claude-code@2.1.330`, or set adapters.claude.program in config.toml; include the version: with Node 20, `npm install @anthropic-ai/claude-code` alone installs 2.1.197, because newer versions require Node 22 (2.1.330 runs anyway: it is a native program)
         "#);
     }
 }

@@ -353,7 +353,7 @@ impl CodexAdapter {
         out: &mut Vec<AdapterOutput>,
     ) {
         let hint = if error.message.contains("already has an active writer") {
-            "; another codex has this conversation open: end it, then try again"
+            "; this conversation is open in another codex: end it, then try again"
         } else {
             ""
         };

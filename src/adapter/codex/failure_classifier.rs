@@ -29,11 +29,8 @@ pub(super) fn classify_exit(exit: &CliExit) -> TurnFailure {
     if let Some(line) = complaint {
         return TurnFailure::new(TurnFailureKind::Refused, line);
     }
-    let mut message = format!(
-        "codex ended in the middle of the turn ({})",
-        describe_exit(exit)
-    );
-    // The last line on standard error is the best available explanation.
+    let mut message = format!("codex ended during the turn ({})", describe_exit(exit));
+    // Its last words are the best there is to say why.
     let mut said = exit.stderr_tail.lines().map(str::trim);
     if let Some(last) = said.rfind(|line| !line.is_empty()) {
         message.push_str(&format!(": {last}"));
@@ -56,7 +53,7 @@ pub(super) fn describe_exit(exit: &CliExit) -> String {
     match (exit.code, exit.signal) {
         (Some(code), _) => format!("exit status {code}"),
         (None, Some(signal)) => format!("signal {signal}"),
-        (None, None) => "nobody knows how".to_owned(),
+        (None, None) => "for an unknown reason".to_owned(),
     }
 }
 
@@ -231,11 +228,11 @@ mod tests {
         assert_eq!(died.kind, TurnFailureKind::Protocol);
         assert_eq!(
             died.message,
-            "codex ended in the middle of the turn (exit status 1): warned"
+            "codex ended during the turn (exit status 1): warned"
         );
         assert_eq!(
             classify_exit(&exit("\n")).message,
-            "codex ended in the middle of the turn (exit status 1)"
+            "codex ended during the turn (exit status 1)"
         );
     }
 }

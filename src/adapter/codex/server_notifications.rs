@@ -148,7 +148,7 @@ impl CodexAdapter {
             Some(turn) if turn.stage.turn_id() == Some(&started.id) => {}
             // Codex works on its own (a sub-agent has woken it), and that work would run without supervision.
             Some(_) | None => {
-                push_notice(out, "codex began a turn of its own; it was interrupted");
+                push_notice(out, "codex started a turn on its own; it was interrupted");
                 self.connection.send_interrupt(thread_id, &started.id, out);
             }
         }
@@ -167,7 +167,7 @@ impl CodexAdapter {
         } else {
             push_notice(
                 out,
-                "a sub-agent began to work outside a turn; it was interrupted",
+                "a sub-agent started outside a turn; it was interrupted",
             );
             self.connection.send_interrupt(thread_id, turn_id, out);
         }
@@ -211,7 +211,7 @@ impl CodexAdapter {
                 CliTurnOutcome::Failed(told.or(turn.reported_failure.take()).unwrap_or_else(|| {
                     TurnFailure::new(
                         TurnFailureKind::Protocol,
-                        "codex gave the turn up and did not say why",
+                        "codex ended the turn without a reason",
                     )
                 }))
             }
@@ -377,10 +377,7 @@ impl CodexAdapter {
             (true, false) => {
                 turn.reported_failure = Some(failure_classifier::classify_turn_error(&told.error))
             }
-            (false, _) => push_notice(
-                out,
-                &format!("a sub-agent's trouble: {}", told.error.message),
-            ),
+            (false, _) => push_notice(out, &format!("sub-agent warning: {}", told.error.message)),
         }
     }
 }
@@ -425,7 +422,7 @@ fn on_summary(told: &SummaryNotification, out: &mut Vec<AdapterOutput>) {
 
 fn on_mcp_startup(startup: &McpStartupNotification, out: &mut Vec<AdapterOutput>) {
     if startup.status == "failed" {
-        let why = startup.error.as_deref().unwrap_or("codex does not say why");
+        let why = startup.error.as_deref().unwrap_or("codex gave no reason");
         let text = format!("the MCP server {} did not start: {why}", startup.name);
         push_notice(out, &text);
     }

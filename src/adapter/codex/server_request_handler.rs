@@ -64,10 +64,7 @@ impl CodexAdapter {
             let reason = "no turn is running".to_owned();
             let answer = ask.decision_response(&CallDecision::Deny { reason });
             self.connection.send_frame(&answer, out);
-            return push_notice(
-                out,
-                "codex asked for something outside a turn; it was declined",
-            );
+            return push_notice(out, "codex made a request outside a turn; it was declined");
         }
         self.server_requests.insert(ask);
         out.push(AdapterOutput::Event(event));

@@ -214,7 +214,7 @@ fn parse_command_approval(
     };
     let more = params
         .additional_permissions
-        .map(|more| format!("it also wants these rights: {more}"));
+        .map(|more| format!("it also requests these permissions: {more}"));
     let reasons: Vec<_> = params.reason.into_iter().chain(more).collect();
     let event = AdapterEvent::ApprovalRequested {
         request: request_id(id),
@@ -256,9 +256,12 @@ fn parse_patch_approval(
             FileChangeKind::Add | FileChangeKind::Update | FileChangeKind::Delete => {}
         }
     }
-    let root = params
-        .grant_root
-        .map(|root| format!("it wants to write anywhere under {}", root.display()));
+    let root = params.grant_root.map(|root| {
+        format!(
+            "it requests write access to everything under {}",
+            root.display()
+        )
+    });
     let reasons: Vec<_> = params.reason.into_iter().chain(root).collect();
     let event = AdapterEvent::ApprovalRequested {
         request: request_id(id),
@@ -321,7 +324,7 @@ fn parse_elicitation(
     let answerable = params.mode == "form" && !needs_fields(params.requested_schema.as_ref());
     if !answerable {
         let text = format!(
-            "the MCP server {} asked for input that a yes or no cannot answer, and was declined: {}",
+            "the MCP server {} asked for input other than yes or no, and was declined: {}",
             params.server_name, params.message
         );
         return Ok(ServerRequestOutcome::Refused(

@@ -89,7 +89,7 @@ fn check_sandbox(sandbox: &CodexSandboxPolicy, access: TurnAccess) -> Result<(),
 
 fn mismatch_message(what: &str, wanted: &str, found: &impl std::fmt::Display) -> String {
     format!(
-        "codex does not follow the {what} that was asked for ({wanted}) but {found}; look for a managed configuration (requirements.toml, managed_config.toml) that forbids it"
+        "codex ignores the requested {what} ({wanted}) and uses {found}; look for a managed configuration (requirements.toml, managed_config.toml) that forces it"
     )
 }
 
@@ -126,7 +126,7 @@ mod tests {
     }
 
     const HINT: &str =
-        "look for a managed configuration (requirements.toml, managed_config.toml) that forbids it";
+        "look for a managed configuration (requirements.toml, managed_config.toml) that forces it";
 
     #[test]
     fn what_was_asked_for_or_stricter_holds() {
@@ -154,7 +154,7 @@ mod tests {
                 json!({"type": "readOnly"}),
                 TurnAccess::ReadOnly,
                 &format!(
-                    "codex does not follow the approval policy that was asked for (on-request) but \"{policy}\"; {HINT}"
+                    "codex ignores the requested approval policy (on-request) and uses \"{policy}\"; {HINT}"
                 ),
             );
         }
@@ -162,9 +162,8 @@ mod tests {
 
     #[test]
     fn a_wider_sandbox_is_refused() {
-        let read_only =
-            "codex does not follow the sandbox that was asked for (read-only, no network) but";
-        let workspace_only = "codex does not follow the sandbox that was asked for (the repository only, no temporary folders, no network) but";
+        let read_only = "codex ignores the requested sandbox (read-only, no network) and uses";
+        let workspace_only = "codex ignores the requested sandbox (the repository only, no temporary folders, no network) and uses";
         check(
             "on-request",
             json!({"type": "dangerFullAccess"}),

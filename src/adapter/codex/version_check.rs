@@ -104,7 +104,7 @@ mod tests {
     fn an_older_version_is_refused_with_the_exact_remedy() {
         check(
             "codex-cli 0.168.9",
-            "codex is version 0.168.9, but 0.169.0 or newer is needed; install a newer one with `npm install -g @openai/codex@0.169.0`",
+            "codex 0.168.9 is too old, 0.169.0 or newer is needed; install a newer one with `npm install -g @openai/codex@0.169.0`",
         );
     }
 
@@ -112,7 +112,7 @@ mod tests {
     fn another_program_of_that_name_is_refused() {
         check(
             "Codex, a comic reader 3.1",
-            "codex did not tell its version: Codex, a comic reader 3.1; `codex --version` by hand shows more; `npm install -g @openai/codex@0.169.0` installs it anew; or set adapters.codex.program in config.toml",
+            "codex did not print its version: Codex, a comic reader 3.1; run `codex --version` to see more, reinstall it with `npm install -g @openai/codex@0.169.0`, or set adapters.codex.program in config.toml",
         );
     }
 }

@@ -50,10 +50,7 @@ pub async fn write_to_exports(
     let written = write_under_free_name(&folder, &name, form.file_extension(), &text);
     written.map_err(|error| {
         StartError::new(
-            format!(
-                "the page cannot be written in {}: {error}",
-                folder.display()
-            ),
+            format!("cannot write the page in {}: {error}", folder.display()),
             "`agent-collab export -o FILE` writes it elsewhere",
         )
     })

@@ -54,7 +54,7 @@ pub fn render_page(page: &ExportPage) -> String {
     out.push_str("<main>\n");
     for (name, id, body) in [
         ("Goal", "goal", render_goal(page)),
-        ("Who worked when", "timeline", render_timeline(page)),
+        ("Timeline", "timeline", render_timeline(page)),
         ("Plan", "plan", render_plan(page)),
         ("Steps", "steps", render_steps(page)),
         (
@@ -91,7 +91,7 @@ fn render_header(page: &ExportPage) -> String {
         .count();
     let steps = state.step_count();
     let facts = [
-        state.phase.name().to_owned(),
+        state.phase.label().to_owned(),
         format!("{} of {}", steps.done, pluralize(steps.all, "step")),
         pluralize(n_commits, "commit"),
         pluralize(
@@ -363,7 +363,7 @@ fn render_section(page: &ExportPage, section: &ExportSection) -> String {
                 escape_html(&page.describe_turn_cost(span))
             ),
         ),
-        None => ("turn", "<b>a turn</b>".to_owned()),
+        None => ("turn", "<b>turn</b>".to_owned()),
     };
     format!("<details class=\"turn {class}\"><summary>{head}</summary>\n{items}</details>\n")
 }
@@ -382,7 +382,7 @@ fn render_item(item: &ExportItem) -> String {
             )
         }
         ExportItem::AgentThought(_, text) => format!(
-            "<details class=\"thought\"><summary>thinks</summary>{}</details>\n",
+            "<details class=\"thought\"><summary>thinking</summary>{}</details>\n",
             markdown_to_html::to_html(text)
         ),
         ExportItem::ToolCall {

@@ -75,7 +75,7 @@ pub fn render_page(page: &ExportPage) -> String {
     let mut out = format!(
         "# {}\n\n{} · {} – {}\n\n",
         escape_line(&page.title()),
-        state.phase.name(),
+        state.phase.label(),
         page.format_time(state.created),
         page.format_time(page.last_activity())
     );
@@ -113,7 +113,7 @@ pub fn render_page(page: &ExportPage) -> String {
             .collect();
         out.push_str(&details_block(topic, &text));
     }
-    out.push_str("## Course\n\n");
+    out.push_str("## Conversation\n\n");
     let sections = page
         .sections
         .iter()

@@ -94,8 +94,8 @@ pub fn test_label(record: &StepRecord) -> Option<String> {
 pub fn finding_status_label(finding: &Finding) -> &'static str {
     match finding.status {
         FindingStatus::Open => "○ open",
-        FindingStatus::SettledByReview => "✓ settled",
-        FindingStatus::SettledByUser => "☑ settled by you",
+        FindingStatus::SettledByReview => "✓ resolved",
+        FindingStatus::SettledByUser => "☑ resolved by you",
     }
 }
 

@@ -18,13 +18,10 @@ pub(super) fn report_finished_run(
     err: &mut dyn Write,
 ) -> u8 {
     // If standard error is closed, there is nowhere left to report it.
-    let _closed = writeln!(
-        err,
-        "note: the run here is over, nothing is left to take up"
-    );
+    let _closed = writeln!(err, "note: the run here is finished, nothing to resume");
     let _closed = match (state.phase, state.describe_unproven_steps()) {
         (Phase::Cancelled, _) => writeln!(err, "the run was cancelled"),
-        (_, Some(unproven)) => writeln!(err, "not proven: {unproven}"),
+        (_, Some(unproven)) => writeln!(err, "not verified: {unproven}"),
         (_, None) => Ok(()),
     };
     if teller.format == ReportFormat::Lines && state.phase == Phase::Done {
@@ -73,7 +70,7 @@ pub fn summarize_finished_run(state: &RunState, log: &str) -> String {
         format!("; tested by {}", test.describe())
     });
     format!(
-        "done: {changed} of {} changed something, {place}{tested_by}; {log} tells each",
+        "done: {changed} of {} changed something, {place}{tested_by}; details in {log}",
         pluralize(done.len(), "step")
     )
 }

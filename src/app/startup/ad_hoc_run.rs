@@ -75,8 +75,8 @@ pub async fn open_goalless_run(
         let state = journal.state();
         if let Some(run) = describe_unfinished(state) {
             return Err(StartError::new(
-                format!("an unfinished run is here: {run}"),
-                "/resume takes it up; answered with no, it goes to the history when another begins",
+                format!("there is an unfinished run: {run}"),
+                "/resume continues it; if you answer no, it moves to the history when another run starts",
             ));
         }
         if state.is_over() || check_adapters_match(&checked.adapters, state).is_ok() {
@@ -107,7 +107,7 @@ async fn settle_run(
         mode => begun.engine.apply_event(Event::ModeChanged { mode }),
     });
     let settled = settled.and_then(|()| begun.engine.collect_leftover_worktrees());
-    settled.map_err(|error| StartError::new(&error, "nothing was begun"))?;
+    settled.map_err(|error| StartError::new(&error, "nothing was started"))?;
     Ok(begun)
 }
 
@@ -122,7 +122,7 @@ pub fn adapter_of_agent(found: &ProjectContext, agent: &str) -> Result<String, S
     let profile = find_subagent(&profiles, agent).map_err(|unknown| {
         StartError::new(
             unknown,
-            "`agent-collab agents --mode subagent` tells what each is for",
+            "`agent-collab agents --mode subagent` describes them",
         )
     })?;
     let adapter = profile.adapter.as_ref();

@@ -47,7 +47,7 @@ pub(super) fn build_ready_run(
         .map(|reason| format!("commits are off: {reason}"))
         .collect();
     let unwritable = unwritable_reason(&occupied.project.root);
-    notices.extend(unwritable.map(|why| format!("no step can change a file: {why}")));
+    notices.extend(unwritable.map(|why| format!("steps cannot change files: {why}")));
     notices.extend(uncontained_notice(&checked, wishes));
     notices.extend(sandbox_escape_notices(&checked, wishes));
     let ProjectContext { root, loaded, .. } = &occupied.project;
@@ -115,7 +115,7 @@ pub(super) fn build_ready_run(
 pub fn unwritable_reason(root: &Path) -> Option<String> {
     let why = access(root, AccessFlags::W_OK).err()?;
     Some(format!(
-        "{} cannot be written ({})",
+        "cannot write to {} ({})",
         root.display(),
         why.desc()
     ))
@@ -128,10 +128,10 @@ fn uncontained_notice(checked: &RunRequirements, wishes: &StartOptions) -> Optio
     };
     let then = match wishes.uncontained {
         UncontainedCommandPolicy::AskEach => {
-            "each command of it beyond proven reading asks, whatever rules, approvals and the mode say"
+            "each of its commands that is not proven read-only asks you, whatever rules, approvals and the mode say"
         }
         UncontainedCommandPolicy::FollowRules => {
-            "its commands are held by nothing, and --uncontained lets rules, approvals and the mode allow them"
+            "its commands run without a sandbox, and --uncontained lets rules, approvals and the mode allow them"
         }
     };
     let mut kinds = checked
@@ -140,9 +140,8 @@ fn uncontained_notice(checked: &RunRequirements, wishes: &StartOptions) -> Optio
         .map(|adapter| adapter.settings.kind);
     let concerned =
         kinds.any(|kind| kind == AdapterKind::Claude) && !wishes.children.is_simulated();
-    concerned.then(|| {
-        format!("claude is held by its protocol only, not by the kernel: {why}; {then}; `agent-collab doctor` tells more")
-    })
+    concerned
+        .then(|| format!("claude runs without a sandbox: {why}; {then}; see `agent-collab doctor`"))
 }
 
 /// Lists for each codex what the user's own rules exclude from its sandbox.
@@ -229,7 +228,7 @@ pub fn omitted_instructions_notice(
         .describe_instructions()
         .filter(|_| is_left_out && said.is_none())?;
     Some(format!(
-        "{words}; --instructions use sends them, `agent-collab trust` always does"
+        "{words}; to send them once use --instructions use, to send them always run `agent-collab trust`"
     ))
 }
 

@@ -42,7 +42,7 @@ impl InstancePresence {
         let record = record.map_err(|error| {
             StartError::new(
                 format!("cannot write in {}: {error}", folder.display()),
-                "make the folder writable; it tells what a killed instance may have left",
+                "make the folder writable; it records what a killed instance may have left running",
             )
         })?;
         Ok(Self { folder, record })
@@ -58,7 +58,7 @@ impl InstancePresence {
         };
         let forget = |path: &Path| {
             if let Err(error) = fs::remove_file(path) {
-                tracing::warn!(%error, path = %path.display(), "a record of an instance stays");
+                tracing::warn!(%error, path = %path.display(), "a record of an instance was left behind");
             }
         };
         of_fate(InstanceFate::BeforeReboot).for_each(|(path, _)| forget(path));
@@ -96,8 +96,8 @@ impl LockedProject {
             .collect();
         let notice = (!named.is_empty()).then(|| {
             format!(
-                "may be left of an agent-collab that was killed, and is not listened to: process {}; \
-                 end it with `kill` unless it is yours",
+                "may be left over from a killed agent-collab, so its commands are ignored: process {}; \
+                 end it with `kill` unless you started it",
                 named.join(", ")
             )
         });
@@ -131,7 +131,7 @@ impl Drop for InstancePresence {
             return;
         }
         if let Err(error) = fs::remove_file(&record) {
-            tracing::warn!(%error, path = %record.display(), "the record of this instance stays");
+            tracing::warn!(%error, path = %record.display(), "the record of this instance was left behind");
         }
     }
 }

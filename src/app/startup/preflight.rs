@@ -25,7 +25,7 @@ pub fn role_adapters(config: &AppConfig) -> Result<BTreeMap<Role, NamedAdapter>,
         let settings = config.adapters.get(name).cloned().ok_or_else(|| {
             let known: Vec<&str> = config.adapters.keys().map(String::as_str).collect();
             let hint = format!("known adapters: {}", known.join(", "));
-            StartError::new(format!("there is no adapter `{name}`"), hint)
+            StartError::new(format!("no adapter `{name}`"), hint)
         })?;
         Ok::<_, StartError>(NamedAdapter {
             name: name.to_owned(),
@@ -97,10 +97,10 @@ pub(super) async fn probe_role_adapters(
 }
 
 /// The error if git has no name or email for commits: a run with a goal does not start.
-pub const NO_GIT_IDENTITY: &str = "git does not know in whose name to commit";
+pub const NO_GIT_IDENTITY: &str = "git has no name and email for commits";
 
 /// The hint if only the reviewer's CLI is missing.
-pub const NO_REVIEWER_HINT: &str = "or roles.reviewer = \"none\" goes on without a review";
+pub const NO_REVIEWER_HINT: &str = "or set roles.reviewer = \"none\" to skip the review";
 
 /// Checks what a goal needs in a run that was opened without one: the CLIs of the roles, and a name and an email for
 /// commits.
@@ -175,9 +175,9 @@ pub fn check_path_printable(root: &Path) -> Result<(), StartError> {
     if root.to_string_lossy().contains(char::is_control) {
         Err(StartError::new(
             format!(
-                "the path {root:?} holds a line end or another control character: agents, who are told it, would look elsewhere"
+                "the path {root:?} contains a line break or another control character, which agents would misread"
             ),
-            "rename that folder, or work in a clone whose path holds none",
+            "rename that folder, or use a clone in another folder",
         ))
     } else {
         Ok(())
@@ -199,7 +199,8 @@ async fn snapshot_repository(
         return Ok((Some(repository), None));
     }
     let shadow = open_shadow_repository(root, places, settings).await?;
-    let reason = "this directory is in no git repository; `git init` turns them on".to_owned();
+    let reason =
+        "this directory is not in a git repository; run `git init` to get commits".to_owned();
     Ok((Some(shadow), Some(reason)))
 }
 

@@ -31,10 +31,10 @@ impl UnarchivedRun {
         let name = &self.name;
         match &self.archived {
             Some(place) => format!(
-                "{name} is back from the history; what lay here is in {}",
+                "{name} is restored from the history; the run that was here is now in {}",
                 place.display()
             ),
-            None => format!("{name} is back from the history"),
+            None => format!("{name} is restored from the history"),
         }
     }
 
@@ -59,7 +59,7 @@ pub async fn unarchive_run(
     clean_up_workdir(layout, lock)?;
     let run = find_archived_run(layout, wanted)?;
     let state = load_run(&run.layout)?.map(|run| run.state().clone());
-    let state = state.ok_or_else(|| cannot_unarchive(&run, "nothing was recorded in it"))?;
+    let state = state.ok_or_else(|| cannot_unarchive(&run, "it has no events"))?;
     check_can_resume(&run, &state)?;
     let title = archive_title_of_current(layout, unfinished, &run.name).await?;
     if describe_unfinished(&state).is_some() {
@@ -96,7 +96,7 @@ fn find_archived_run(layout: &WorkdirLayout, wanted: &str) -> Result<RunHistoryE
         code: 2,
     })?;
     if run.layout.workdir() == layout.workdir() {
-        Err(cannot_unarchive(run, "it lies here already"))
+        Err(cannot_unarchive(run, "it is the current run"))
     } else {
         Ok(run.clone())
     }
@@ -104,8 +104,8 @@ fn find_archived_run(layout: &WorkdirLayout, wanted: &str) -> Result<RunHistoryE
 
 fn cannot_unarchive(run: &RunHistoryEntry, why: &str) -> StartError {
     StartError::new(
-        format!("{} cannot be taken up again: {why}", run.name),
-        "`agent-collab history` lists the runs; an unfinished one can be",
+        format!("cannot resume {}: {why}", run.name),
+        "`agent-collab history` lists the runs; unfinished ones can be resumed",
     )
 }
 
@@ -115,7 +115,7 @@ fn check_can_resume(run: &RunHistoryEntry, state: &RunState) -> Result<(), Start
     if state.is_over() && !is_left {
         Err(cannot_unarchive(
             run,
-            "it is over, and so are its discussions",
+            "the run and its discussions are finished",
         ))
     } else {
         Ok(())
@@ -141,10 +141,8 @@ async fn archive_title_of_current(
         && let Some(run) = describe_unfinished(state)
     {
         return Err(StartError {
-            problem: format!("an unfinished run is here: {run}"),
-            hint: format!(
-                "finish or cancel it first; then `agent-collab resume {other}` takes the other one up"
-            ),
+            problem: format!("there is an unfinished run: {run}"),
+            hint: format!("finish or cancel it first, then run `agent-collab resume {other}`"),
             code: 3,
         });
     }

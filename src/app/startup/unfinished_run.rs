@@ -89,26 +89,26 @@ pub(super) fn require_unfinished_run(layout: &WorkdirLayout) -> Result<(), Start
 
 /// Returns the error if there is nothing to resume.
 pub(super) fn no_unfinished_run_error() -> StartError {
-    StartError::new("there is no unfinished run here", START_HINT)
+    StartError::new("no unfinished run here", START_HINT)
 }
 
 /// Describes the run for the question what to do with it: its goal, and on the second line its progress and time.
 fn describe_for_choice(state: &RunState, when: Option<&str>) -> Option<String> {
     let goal = state.goal.as_ref().filter(|_| !state.is_over())?;
-    let mut parts = vec![format!("in phase {}", state.phase)];
+    let mut parts = vec![format!("in phase {}", state.phase.label())];
     match &state.execution {
         Some(_) => {
             let StepCount { done, all } = state.step_count();
             parts.push(format!("{done} of {} done", pluralize(all, "step")));
         }
         None if state.iteration > 0 => parts.push(format!(
-            "iteration {} of {}",
+            "review {} of {}",
             state.iteration,
             state.iteration_limit()
         )),
         None => {}
     }
-    parts.extend(when.map(|when| format!("last at work {when}")));
+    parts.extend(when.map(|when| format!("last active {when}")));
     Some(format!(
         "{}\n{}",
         clean_to_one_line(&goal.title),
@@ -137,7 +137,7 @@ pub(super) fn describe_unfinished(state: &RunState) -> Option<String> {
     Some(format!(
         "`{}`, in phase {}",
         clean_text(&goal.title),
-        state.phase
+        state.phase.label()
     ))
 }
 
@@ -146,9 +146,9 @@ pub(super) fn refuse_unfinished(state: &RunState) -> Result<(), StartError> {
         return Ok(());
     };
     Err(StartError {
-        problem: format!("an unfinished run is here: {run}"),
-        hint: "`agent-collab resume`, or /resume on the screen, takes it up; `run --new`, or a no to the screen's question, \
-               archives it to history/ and begins anew"
+        problem: format!("there is an unfinished run: {run}"),
+        hint: "continue it with `agent-collab resume`, or /resume on the screen; `run --new`, or a no to the screen's question, \
+               moves it to history/ and starts a new run"
             .to_owned(),
         code: 3,
     })
@@ -170,13 +170,13 @@ pub(super) async fn archive_existing_run(
             return Ok(());
         }
         Err(error) if unfinished == UnfinishedRunPolicy::Archive => {
-            tracing::warn!(%error, "archived unread");
+            tracing::warn!(%error, "archived without reading it");
             archive_move::archive_run(layout, lock, "unreadable", today)?;
             return Ok(());
         }
         Err(error) => {
             let hint = format!(
-                "{}; `--new` archives it unread to history/ and begins anew",
+                "{}; `--new` moves it unread to history/ and starts a new run",
                 error.hint()
             );
             return Err(StartError::new(error, hint));
@@ -210,12 +210,12 @@ pub(super) fn check_adapters_match(
             let word = |name: Option<&str>| name.unwrap_or("none").to_owned();
             return Err(StartError::new(
                 format!(
-                    "the run began with {} as {}, now {} is configured",
+                    "the run started with {} as {}, but now {} is configured",
                     word(began),
                     role.name(),
                     word(now)
                 ),
-                format!("go on with `-s roles.{}={}`", role.name(), word(began)),
+                format!("continue with `-s roles.{}={}`", role.name(), word(began)),
             ));
         }
         check_adapter_configured(adapters, current)?;
@@ -235,7 +235,7 @@ fn check_adapter_configured(
         return Ok(());
     }
     Err(StartError::new(
-        format!("the run goes on at {current}, which has no role in the configuration now"),
-        "give a role back to it, as when the run began",
+        format!("the run now uses {current}, which has no role in the configuration"),
+        "give it a role again, as when the run started",
     ))
 }

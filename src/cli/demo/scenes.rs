@@ -13,21 +13,21 @@ use super::DemoError;
 pub enum DemoScene {
     /// The reviewer asks you something
     Question,
-    /// The review does not end by itself, and you decide
+    /// The review reaches its limit, and you decide
     Arbitration,
-    /// The planner brings no plan
+    /// The planner returns no plan
     NoDocument,
     /// The planner's service fails
     AdapterFailed,
-    /// The planner's plan is used up for 90 seconds
+    /// The planner reaches its usage limit for 90 seconds
     UsageLimit,
-    /// You have uncommitted changes in a file that a step edits
+    /// A step edits a file with uncommitted changes of yours
     DirtyFiles,
     /// A step changes what the tests run
     EntryPoints,
-    /// The tests fail, and no turn mends them by itself
+    /// The tests fail, and no automatic fix turn is left
     TestsFailed,
-    /// A hook refuses the first commit
+    /// A hook rejects the first commit
     CommitFailed,
     /// The reviewer is silent for 100 seconds
     Silent,

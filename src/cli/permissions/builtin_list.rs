@@ -59,9 +59,9 @@ fn rules_to_json(config: &AppConfig) -> serde_json::Value {
 
 fn format_rules(config: &AppConfig) -> String {
     let mut out = "\
-What holds a command back beside safety.blocked_commands and
-safety.require_confirm_for, with the class that is in force and an example.
-To change one, write into config.toml (\"off\" is not for undecided.*):
+Built-in rules that stop a command, in addition to safety.blocked_commands
+and safety.require_confirm_for, with their current class and an example.
+To change one, add to config.toml (undecided.* cannot be \"off\"):
 
   [safety.builtin]
   git.stash = \"confirm\"   # or \"dangerous\", or \"off\"
@@ -74,7 +74,7 @@ To change one, write into config.toml (\"off\" is not for undecided.*):
         if let Some(made) = made {
             let place = escape_control_chars(&made.place.to_string());
             let before = rule.class.as_str();
-            out.push_str(&format!("    {before} by itself, changed in {place}\n"));
+            out.push_str(&format!("    built in as {before}, changed in {place}\n"));
         }
     }
     out

@@ -21,30 +21,30 @@ use crate::permission::command_safety::{
 
 const EXAMPLES: &str = "\
 Classes:
-  safe       nothing holds the command back but your rules
-  confirm    asked about in every mode; you may allow it for the rest of the run
-  dangerous  asked about in every mode, each time, with No preselected
-Where nobody is there to ask, confirm and dangerous are declined.
+  safe       only your rules and the mode decide
+  confirm    asks you in every mode; you can allow it for the rest of the run
+  dangerous  asks you in every mode, each time, with No preselected
+If no one can answer, confirm and dangerous are denied.
 
 One command:
   agent-collab permissions check 'bash -c \"rm -fr build\"'
 
-Many, one JSON object a line in, one a line out, in the same order:
+Many commands, one JSON object per line in and out, in the same order:
   {\"id\":1,\"cmd\":\"git push\"}             by the safety lists: {\"id\":1,\"class\":…,\"rule\":…,\"reason\":…}
   {\"id\":2,\"argv\":[\"bash\",\"-lc\",\"ls\"]}   the same for a command that is started without a shell
   {\"id\":3,\"rules\":[[\"edit\",\"*\",\"deny\"],[\"edit\",\"docs/*\",\"allow\"]],\"tool\":\"edit\",\"target\":\"docs/a.md\"}
                                         by these rules alone: {\"id\":3,\"decision\":…,\"rule\":…,\"reason\":…}
   `target` may be a list; `approvals` may hold {\"tool\",\"target\",\"scope\":\"exact\"|\"pattern\"}.
-  A line that is none of these is answered with {\"id\",\"error\"}; the exit code is then 1.";
+  Any other line is answered with {\"id\",\"error\"}, and the exit code is 1.";
 
 /// Arguments of `agent-collab permissions check`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PermissionsCheckArguments {
-    /// Reads JSON lines from standard input
+    /// Read JSON lines from standard input
     #[arg(long, conflicts_with = "command")]
     pub batch: bool,
-    /// The command: one argument as a shell reads it, or a program and its arguments
+    /// The command: one shell command line, or a program and its arguments
     #[arg(
         value_name = "COMMAND",
         required_unless_present = "batch",
@@ -112,12 +112,12 @@ fn describe_command(command: &[String], safety: &CommandSafetySettings, columns:
     let meaning = match class {
         Class::Safe => "your rules and the mode decide",
         Class::Confirm => {
-            "asked about in every mode; may be allowed for the rest of the run;\n\
-             declined when nobody is there"
+            "asks you in every mode; you can allow it for the rest of the run;\n\
+             denied if no one can answer"
         }
         Class::Dangerous => {
-            "asked about in every mode, each time, with No preselected;\n\
-             declined when nobody is there"
+            "asks you in every mode, each time, with No preselected;\n\
+             denied if no one can answer"
         }
     };
     let mut out = format!("{}: {meaning}\n\n", class.as_str());

@@ -38,10 +38,10 @@ use crate::store::approval_store::{ApprovalRecord, ApprovalStore};
 pub struct PermissionsExplainArguments {
     /// The tool: bash, edit, read, webfetch, task, … or the name of an MCP tool
     pub tool: String,
-    /// What it would act on: a command, a path, an address, a name
+    /// What the tool would act on: a command, a path, a URL, a name
     pub target: String,
-    /// The agent whose rules hold; by default the one of the phase. (At codex one that only reads also runs
-    /// commands that are proven to only read)
+    /// The agent whose rules apply [default: the phase's agent]. (With codex, a read-only agent also runs
+    /// commands that are proven to only read.)
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
     /// The phase of the run
@@ -50,13 +50,13 @@ pub struct PermissionsExplainArguments {
     /// How much runs without asking: plan, default, auto-edit or yolo
     #[arg(long, value_name = "MODE", default_value = "default")]
     pub mode: String,
-    /// As if the kernel contained the call
+    /// Decide as if the kernel sandboxed the call
     #[arg(long)]
     pub contained: bool,
-    /// As if the command asked to run outside of codex's sandbox
+    /// Decide as if the command asked to run outside codex's sandbox
     #[arg(long, conflicts_with = "contained")]
     pub escalated: bool,
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
     /// The configuration that counts.
@@ -149,14 +149,14 @@ fn build_context(
     let phase = parse_phase(&args.phase).ok_or_else(|| {
         let known: Vec<&str> = Phase::ALL.iter().map(|phase| phase.name()).collect();
         usage(
-            format!("there is no phase {:?}", args.phase),
-            format!("known are {}", known.join(", ")),
+            format!("no phase {:?}", args.phase),
+            format!("known phases: {}", known.join(", ")),
         )
     })?;
     let mode = Mode::from_name(&args.mode).ok_or_else(|| {
         usage(
-            format!("there is no mode {:?}", args.mode),
-            format!("known are {}", MODES.map(Mode::name).join(", ")),
+            format!("no mode {:?}", args.mode),
+            format!("known modes: {}", MODES.map(Mode::name).join(", ")),
         )
     })?;
     let of_phase = match phase {
@@ -224,13 +224,13 @@ fn format_decision(decision: &Decision, context: &DecisionContext, call: &AgentT
 /// Formats the rules that match one target, with the deciding one marked and what overrides it.
 fn format_rules(looked: &TargetExplanation<'_>, by: DecisionSource) -> String {
     let then = match by {
-        DecisionSource::Floor => "; a floor has the last word",
-        DecisionSource::Approval => "; what it asks was approved",
+        DecisionSource::Floor => "; a hard limit overrides it",
+        DecisionSource::Approval => "; you approved what it asks",
         DecisionSource::Mode => "; the mode does not ask",
         DecisionSource::Program | DecisionSource::Written => "",
     };
     let mut out = format!(
-        "\nrules about {} {:?}, the marked one counts{then}\n",
+        "\nrules for {} {:?}, the marked one decides{then}\n",
         looked.permission, looked.target
     );
     for rule in &looked.rules {
@@ -246,9 +246,9 @@ fn format_rules(looked: &TargetExplanation<'_>, by: DecisionSource) -> String {
     }
     if looked.deciding_rule.is_none() {
         out.push_str(match looked.relevance {
-            RuleRelevance::Required => "> none: it is asked about\n",
-            RuleRelevance::WrittenOnly => "> none: it is as if it were not named\n",
-            RuleRelevance::DenyOnly => "> none: only a deny would count\n",
+            RuleRelevance::Required => "> none: asks you\n",
+            RuleRelevance::WrittenOnly => "> none: as if the target were not named\n",
+            RuleRelevance::DenyOnly => "> none: only a deny would apply\n",
         });
     }
     out

@@ -33,13 +33,13 @@ use crate::text::pluralize;
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Example:\n  agent-collab history\n  agent-collab permissions replay 1")]
 pub struct PermissionsReplayArguments {
-    /// A run of the history: its number, its name or a part of it; by default the one that lies here
+    /// A run of the history: its number, its name or part of it [default: the current run]
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
-    /// Shows every call, those that would be decided as they were too
+    /// Show every call, including those that would be decided the same way
     #[arg(long)]
     pub all: bool,
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
     /// The configuration that counts.
@@ -274,7 +274,7 @@ fn format_calls(replayed: &[ReplayedCall], all: bool) -> String {
     }
     let n_differing = replayed.iter().filter(|one| is_different(one)).count();
     out.push_str(&format!(
-        "{}, {n_differing} of them would be decided differently today\n",
+        "{}, {n_differing} of them decided differently today\n",
         pluralize(replayed.len(), "call")
     ));
     out

@@ -21,14 +21,14 @@ use crate::store::utc_time::to_rfc3339;
 /// Arguments of `agent-collab permissions list`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "An approval serves only the agent it was given under, and turns an ask into an allow: never a deny, and never \
-                  what the safety lists, protected paths or the phase hold back. They are kept outside of the repository."
+    after_help = "An approval applies only to the agent it was given to. It turns an ask into an allow, but never a deny, and \
+                  never what the safety lists, protected paths or the phase forbid. Approvals are stored outside the repository."
 )]
 pub struct PermissionsListArguments {
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Lists the built-in rules about commands instead: name, class, what each catches, an example
+    /// List the built-in command rules instead: name, class, what each catches, an example
     #[arg(long)]
     pub builtin: bool,
     /// The configuration that counts for --builtin.
@@ -42,14 +42,14 @@ pub struct PermissionsListArguments {
     after_help = "Example:\n  agent-collab permissions list\n  agent-collab permissions revoke 3 4"
 )]
 pub struct PermissionsRevokeArguments {
-    /// Their numbers in the list
+    /// Numbers of the approvals in the list
     #[arg(
         value_name = "N",
         required_unless_present = "all",
         conflicts_with = "all"
     )]
     pub ids: Vec<u64>,
-    /// All of this repository
+    /// Revoke all approvals of this repository
     #[arg(long)]
     pub all: bool,
 }
@@ -71,7 +71,7 @@ pub async fn run_list(args: PermissionsListArguments) -> Result<u8, StartError> 
             format!("{}\n", serde_json::Value::Array(all))
         }
         false if stored.is_empty() => {
-            format!("nothing is approved for more than one call in {root}\n")
+            format!("no approvals for more than one call in {root}\n")
         }
         false => stored.iter().map(format_approval).collect(),
     };
@@ -87,17 +87,18 @@ pub async fn run_revoke(args: PermissionsRevokeArguments) -> Result<u8, StartErr
     let known: Vec<u64> = approvals.list()?.iter().map(|stored| stored.id).collect();
     if let Some(unknown) = args.ids.iter().find(|id| !known.contains(id)) {
         return Err(StartError {
-            problem: format!("there is no approval {unknown}"),
-            hint: "`agent-collab permissions list` shows them with their numbers".to_owned(),
+            problem: format!("no approval {unknown}"),
+            hint: "`agent-collab permissions list` shows the approvals with their numbers"
+                .to_owned(),
             code: 2,
         });
     }
     let gone = approvals.revoke(|stored| args.all || args.ids.contains(&stored.id))?;
     let text: String = match gone.as_slice() {
-        [] => "there was nothing to take back\n".to_owned(),
+        [] => "no approvals to revoke\n".to_owned(),
         gone => gone
             .iter()
-            .map(|stored| format!("taken back: {}", format_approval(stored)))
+            .map(|stored| format!("revoked: {}", format_approval(stored)))
             .collect(),
     };
     Ok(print_text(&text))

@@ -11,7 +11,7 @@ impl AgentConversation {
     /// Starts the CLI; if that fails, the turn fails with a message that says what to do.
     pub(super) async fn launch_cli(&mut self) -> bool {
         if let Err(error) = self.start_hook_socket() {
-            let message = format!("the place where the CLI is to ask cannot be made: {error}");
+            let message = format!("cannot create the socket for the CLI's requests: {error}");
             self.fail_turn(TurnFailureKind::Refused, message).await;
             return false;
         }

@@ -91,7 +91,7 @@ impl AgentConversation {
         self.n_unknown_lines = self.n_unknown_lines.saturating_add(1);
         if self.n_unknown_lines == MAX_UNKNOWN_LINES {
             let text = format!(
-                "{MAX_UNKNOWN_LINES} lines of this turn were not understood; further ones are not told"
+                "{MAX_UNKNOWN_LINES} lines of this turn were not understood; further ones are not shown"
             );
             self.send_event(ConversationEvent::Adapter(AdapterEvent::Notice { text }))
                 .await;

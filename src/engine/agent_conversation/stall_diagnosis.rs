@@ -39,10 +39,10 @@ pub struct SilenceObservation<'a> {
     pub between: Duration,
 }
 
-/// Returns one line that says why the turn is silent: `slow: …`, `waits: …`, `stuck: …`, or `stopped: …`.
+/// Returns one line that says why the turn is silent: `slow: …`, `waiting: …`, `stuck: …`, or `stopped: …`.
 pub fn diagnose_silence(observed: &SilenceObservation<'_>) -> String {
     if observed.now.is_empty() {
-        return "waits: nothing is known of its processes on this system".to_owned();
+        return "waiting: its processes are not visible on this system".to_owned();
     }
     let is_root = |one: &&ProcessActivity| one.id == observed.root;
     if let Some(root) = observed.now.iter().find(is_root).filter(is_stopped) {
@@ -51,7 +51,9 @@ pub fn diagnose_silence(observed: &SilenceObservation<'_>) -> String {
     match observed.call {
         Some(call) => diagnose_call(observed, call),
         None if is_busy(observed, |_| true) => "slow: the CLI itself uses CPU".to_owned(),
-        None => "waits: the model has not answered, no command runs, no CPU is used".to_owned(),
+        None => {
+            "waiting: the model has not answered, no command is running, no CPU is used".to_owned()
+        }
     }
 }
 
@@ -71,21 +73,21 @@ fn diagnose_call(observed: &SilenceObservation<'_>, call: &RunningToolCall) -> S
         .find(|one| one.input_wait == InputWait::Waiting)
     {
         let command = shorten_command(&one.command);
-        return format!("stuck: `{command}` waits for input on stdin, and nobody gives it any");
+        return format!("stuck: `{command}` waits for input on stdin");
     }
     if is_busy(observed, is_of_call) {
-        return format!("slow: `{title}` runs since {since} and uses CPU");
+        return format!("slow: `{title}` has been running since {since} and uses CPU");
     }
     if commands
         .iter()
         .any(|one| one.state == ProcessState::Uninterruptible)
     {
-        return format!("slow: `{title}` runs since {since} and waits for a device");
+        return format!("slow: `{title}` has been running since {since} and waits for a device");
     }
     if commands.is_empty() {
-        format!("waits: `{title}` is under way since {since}, without a process of its own")
+        format!("waiting: `{title}` has been running since {since}, without its own process")
     } else {
-        format!("waits: `{title}` runs since {since} and uses no CPU")
+        format!("waiting: `{title}` has been running since {since} and uses no CPU")
     }
 }
 
@@ -95,7 +97,7 @@ fn is_stopped(one: &&ProcessActivity) -> bool {
 
 fn stopped_message(what: &str, one: &ProcessActivity) -> String {
     let pid = one.id.pid;
-    format!("stopped: {what} was stopped by a signal; `kill -CONT {pid}` lets it go on")
+    format!("stopped: {what} was stopped by a signal; `kill -CONT {pid}` resumes it")
 }
 
 /// Returns whether these processes used the processor between the two checks.
@@ -164,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_model_that_does_not_answer_is_waited_for() {
-        let waits = "waits: the model has not answered, no command runs, no CPU is used";
+        let waits = "waiting: the model has not answered, no command is running, no CPU is used";
         check(None, |_| {}, waits);
         check(None, |list| burn(list, 0, 499), waits);
         check(
@@ -180,22 +182,22 @@ mod tests {
         check(
             call,
             |list| burn(list, 2, 600),
-            "slow: `cargo test --all` runs since 00:00Z and uses CPU",
+            "slow: `cargo test --all` has been running since 00:00Z and uses CPU",
         );
         check(
             call,
             |list| burn(list, 1, 9_000),
-            "waits: `cargo test --all` runs since 00:00Z and uses no CPU",
+            "waiting: `cargo test --all` has been running since 00:00Z and uses no CPU",
         );
         check(
             call,
             |list| list[2].state = ProcessState::Uninterruptible,
-            "slow: `cargo test --all` runs since 00:00Z and waits for a device",
+            "slow: `cargo test --all` has been running since 00:00Z and waits for a device",
         );
         check(
             call,
             |list| list[2].age = Duration::from_secs(500),
-            "waits: `cargo test --all` is under way since 00:00Z, without a process of its own",
+            "waiting: `cargo test --all` has been running since 00:00Z, without its own process",
         );
     }
 
@@ -204,14 +206,14 @@ mod tests {
         check(
             Some("npm init"),
             |list| list[2].input_wait = InputWait::Waiting,
-            "stuck: `sh -c x` waits for input on stdin, and nobody gives it any",
+            "stuck: `sh -c x` waits for input on stdin",
         );
         check(
             Some("npm init"),
             |list| {
                 (list[0].input_wait, list[1].input_wait) = (InputWait::Waiting, InputWait::Waiting)
             },
-            "waits: `npm init` runs since 00:00Z and uses no CPU",
+            "waiting: `npm init` has been running since 00:00Z and uses no CPU",
         );
     }
 
@@ -223,12 +225,12 @@ mod tests {
                 list[2].state = ProcessState::Stopped;
                 list[2].input_wait = InputWait::Waiting;
             },
-            "stopped: `make` was stopped by a signal; `kill -CONT 12` lets it go on",
+            "stopped: `make` was stopped by a signal; `kill -CONT 12` resumes it",
         );
         check(
             None,
             |list| list[0].state = ProcessState::Stopped,
-            "stopped: the CLI was stopped by a signal; `kill -CONT 10` lets it go on",
+            "stopped: the CLI was stopped by a signal; `kill -CONT 10` resumes it",
         );
     }
 
@@ -243,7 +245,7 @@ mod tests {
         };
         assert_eq!(
             diagnose_silence(&observed),
-            "waits: nothing is known of its processes on this system"
+            "waiting: its processes are not visible on this system"
         );
     }
 }

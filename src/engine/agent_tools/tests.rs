@@ -340,7 +340,7 @@ async fn a_plan_whose_exit_the_user_refuses_is_kept_and_goes_to_nobody() {
 
 #[tokio::test(start_paused = true)]
 async fn a_yes_hands_the_plan_on_to_where_the_question_said() {
-    let way = "The planner says that the plan is complete. Shall it go on to";
+    let way = "The planner says that the plan is complete. Continue with";
     for (reviewer, next, phase, status) in [
         (a_reviewer(), "its review", Phase::Review, "reviewing"),
         (None, "your approval", Phase::Approved, "approved"),

@@ -99,7 +99,7 @@ pub(super) fn exit_plan(
         Some(_) => "its review",
         None => "your approval",
     };
-    let question = format!("The planner says that the plan is complete. Shall it go on to {next}?");
+    let question = format!("The planner says that the plan is complete. Continue with {next}?");
     enqueue_question(
         engine,
         call,
@@ -123,7 +123,7 @@ pub(super) fn enter_plan(
     }
     let reason = agent_activity::clean_line(&given.reason);
     let question = format!(
-        "The executor wants to go back to planning: {reason}\nShall the step end here and the plan be written anew?"
+        "The planner wants to go back to planning: {reason}\nStop this step and write a new plan?"
     );
     enqueue_question(
         engine,

@@ -95,7 +95,7 @@ impl DiscussionPreview {
         };
         let rounds = usize::try_from(rounds.max_rounds()).unwrap_or(usize::MAX);
         let mut lines = vec![format!(
-            "{}, {}: at most {}, {} at a time; each speech {}, all of it {}",
+            "{}, {}: at most {}, {} at a time, {} per answer, {} in total",
             word(&terms["mode"]),
             word(&terms["order"]),
             pluralize(rounds, "round"),
@@ -137,7 +137,7 @@ impl DiscussionPreview {
 /// Describes a budget in one line.
 pub(in crate::engine) fn describe_budget(budget: &Value) -> String {
     format!(
-        "a prompt holds {} characters of the discussion, {} of each message of another; earlier rounds are summed up from {} on",
+        "a prompt has room for {} characters of the discussion, {} per message of others; earlier rounds are summarized from {} on",
         budget["context_chars"], budget["message_chars"], budget["compact_at_chars"]
     )
 }

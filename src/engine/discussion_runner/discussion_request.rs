@@ -50,7 +50,8 @@ pub enum DiscussionStartError {
     /// The topic is empty or too long, or the context is too long.
     #[error("{0}")]
     InvalidTopic(&'static str),
-    #[error("there is no preset {name:?}; {}", known_presets(.known))]
+    /// There is no such preset.
+    #[error("no preset {name:?}; {}", known_presets(.known))]
     NoSuchPreset {
         /// The name that was given.
         name: String,
@@ -69,7 +70,8 @@ pub enum DiscussionStartError {
     /// A file cannot be attached.
     #[error(transparent)]
     Attachment(#[from] AttachmentError),
-    #[error("there is no finding {0} in this run")]
+    /// There is no such finding.
+    #[error("no finding {0} in this run")]
     NoSuchFinding(u32),
     /// No discussion with this id can be resumed.
     #[error("{0}")]
@@ -78,7 +80,7 @@ pub enum DiscussionStartError {
 
 fn known_presets(known: &[String]) -> String {
     match known {
-        [] => "there are none; [discuss.preset.NAME] in config.toml makes one".to_owned(),
+        [] => "there are none; add [discuss.preset.NAME] to config.toml".to_owned(),
         known => format!("there are {}", known.join(", ")),
     }
 }
@@ -104,8 +106,8 @@ impl DiscussionPlan {
         let room = budgets.min()?;
         (n_given > room).then(|| {
             format!(
-                "not all of it fits: {n_given} characters are given, and a prompt holds {room}; the context is cut, and \
-                 files are named, to be read in the repository (discuss.budget.input_tokens widens it)"
+                "too long: topic, context and files have {n_given} characters, a prompt has room for {room}; the context \
+                 is cut, and files are only named (raise discuss.budget.input_tokens for more)"
             )
         })
     }
@@ -269,10 +271,10 @@ fn validate_topic(said: &str) -> Result<String, DiscussionStartError> {
     let topic = clean_text(said).trim().to_owned();
     match topic.chars().count() {
         0 => Err(DiscussionStartError::InvalidTopic(
-            "there is no topic: say what is to be decided, and between what",
+            "no topic: say what to decide, and between which options",
         )),
         n if n > MAX_TOPIC_CHARS => Err(DiscussionStartError::InvalidTopic(
-            "the topic is longer than 1,000 characters; put the rest into the context",
+            "the topic is longer than 1,000 characters; move the rest into the context",
         )),
         _ => Ok(topic),
     }

@@ -26,12 +26,7 @@ pub(super) fn list_secret_files(
     let mut n_seen = 0;
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
-        let told = |error| {
-            format!(
-                "{} cannot be listed: {error}",
-                display_folder(root, &folder)
-            )
-        };
+        let told = |error| format!("cannot list {}: {error}", display_folder(root, &folder));
         for entry in fs::read_dir(&folder).map_err(told)? {
             let path = entry.map_err(told)?.path();
             n_seen += 1;
@@ -113,9 +108,6 @@ mod tests {
         let rules = RuleSet::from_list(Vec::new());
         let gone = Path::new("/nowhere");
         let error = list_secret_files(gone, gone, &rules).unwrap_err();
-        assert!(
-            error.starts_with("the repository cannot be listed: "),
-            "{error}"
-        );
+        assert!(error.starts_with("cannot list the repository: "), "{error}");
     }
 }

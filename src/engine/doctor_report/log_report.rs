@@ -15,12 +15,12 @@ pub(super) fn log_report(grounds: &DoctorInput) -> Value {
     match own.map(|path| check_user_log_file(path, root)) {
         Some(Err(error)) => json!({
             "ok": false, "prompts": prompts,
-            "problem": format!("`log.json_file` cannot be written: {error}"),
+            "problem": format!("cannot write `log.json_file`: {error}"),
             "hint": OTHER_FILE_HINT,
         }),
         Some(Ok(())) | None => {
             let note = if sinks.is_empty() {
-                "written nowhere".to_owned()
+                "off".to_owned()
             } else {
                 describe_sinks(&sinks)
             };
@@ -31,4 +31,4 @@ pub(super) fn log_report(grounds: &DoctorInput) -> Value {
 
 /// The hint for a log file that the user named and that cannot be written.
 pub const OTHER_FILE_HINT: &str =
-    "name a file outside the repository, in a folder that is there and that you can write";
+    "name a file outside the repository, in an existing folder that you can write to";

@@ -48,7 +48,7 @@ pub(super) fn check_folder(folder: &FolderCheck) -> Value {
         Ok(()) => json!({ "what": what, "path": path, "ok": true, "note": path }),
         Err(error) => json!({
             "what": what, "path": path, "ok": false,
-            "problem": format!("nothing can be written to {path}: {error}"),
+            "problem": format!("cannot write to {path}: {error}"),
             "hint": foreign_owner_hint(place, &error).unwrap_or_else(|| folder.hint.to_owned()),
         }),
     }
@@ -78,7 +78,7 @@ fn foreign_owner_hint(place: &Path, error: &io::Error) -> Option<String> {
         let name = name.map_or_else(|| format!("the user {owner}"), |user| user.name);
         let place = place.display();
         format!(
-            "{place} belongs to {name}: `sudo chown -R \"$USER\" '{place}'` makes it yours, or work as {name}"
+            "{place} belongs to {name}: run `sudo chown -R \"$USER\" '{place}'` to make it yours, or work as {name}"
         )
     })
 }

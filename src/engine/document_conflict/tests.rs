@@ -485,7 +485,7 @@ async fn a_document_that_another_program_keeps_is_told_of_and_tried_again() {
     let (mut world, lock) = held_by_another();
     take_next(&mut world).await;
     let told = world.engine.take_recorded();
-    let is_trouble = |record: &EventLogRecord<Event>| matches!(&record.event, Event::WarningRaised { message, .. } if message.contains("comments.md.lock is held by another program for 5 seconds"));
+    let is_trouble = |record: &EventLogRecord<Event>| matches!(&record.event, Event::WarningRaised { message, .. } if message.contains("comments.md.lock for 5 seconds"));
     assert!(told.iter().any(is_trouble), "{told:?}");
     drop(lock);
     take_next(&mut world).await;

@@ -47,14 +47,17 @@ impl Engine {
         let (Some(git), Some((before, _))) = (self.repository.clone(), self.tree_before_step())
         else {
             return self.spawn_event_task(async move {
-                failure_event("put files back", "the tree before the step is not known")
+                failure_event(
+                    "restore files",
+                    "the working tree before the step is unknown",
+                )
             });
         };
         let name = format!("put-back-step-{step}-{}", uuid::Uuid::now_v7().simple());
         self.spawn_event_task(async move {
             match restore_paths(&git, &before, &paths, &name).await {
                 Ok(kept) => Event::EditsPutBack { step, paths, kept },
-                Err(error) => failure_event("put files back", git_error_with_hint(&error)),
+                Err(error) => failure_event("restore files", git_error_with_hint(&error)),
             }
         });
     }

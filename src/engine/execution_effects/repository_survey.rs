@@ -55,7 +55,7 @@ impl RepositorySurveyor {
                 (!files.is_empty()).then_some(LeftoverFiles { step, files })
             }
             Err(error) => {
-                tracing::warn!(%error, "what the stopped step left");
+                tracing::warn!(%error, "changes that the stopped step left");
                 None
             }
         }
@@ -107,13 +107,13 @@ impl RepositorySurveyor {
         }
         if now.test != approved.test {
             let reason =
-                "the test command changed since it was approved; look at it and approve again";
+                "the test command changed since it was approved; check it and approve again";
             return Ok(Event::ExecutionRefused {
                 reason: reason.to_owned(),
             });
         }
         if now.commits != approved.commits {
-            let reason = "the branch changed since it was approved; look at it and approve again";
+            let reason = "the branch changed since it was approved; check it and approve again";
             return Ok(Event::ExecutionRefused {
                 reason: reason.to_owned(),
             });

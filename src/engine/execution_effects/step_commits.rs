@@ -37,7 +37,7 @@ pub(super) async fn commit_step_paths(
     message: &str,
 ) -> Result<StepCommit, StepCommitError> {
     let Some(tested) = tested else {
-        let said = "the tree that was tested is not known; try again, and the tests run first";
+        let said = "the tested working tree is unknown; try again, and the tests run first";
         return Err(StepCommitError::Failed(said.to_owned()));
     };
     check_branch(git, terms)
@@ -103,9 +103,7 @@ async fn check_branch(git: &GitRepository, terms: &CommitTarget) -> Result<(), S
     if on {
         Ok(())
     } else {
-        Err(
-            "another branch is checked out than the one that was approved; switch back and try again".to_owned(),
-        )
+        Err("the approved branch is not checked out; switch back and try again".to_owned())
     }
 }
 
@@ -123,7 +121,7 @@ async fn describe_later_changes(
         .collect();
     let list = join_paths(&later);
     (!later.is_empty()).then(|| {
-        format!("{list} changed after the tests: the commit has what was tested, what came later is uncommitted")
+        format!("{list} changed after the tests: the commit contains the tested version, later changes are uncommitted")
     })
 }
 
@@ -159,7 +157,7 @@ pub(super) async fn describe_hook_changes(
                 .map(|change| format!("{} ({})", change.path.display(), change.why));
             let told: Vec<String> = told.collect();
             Some(format!(
-                "they changed {}: look at it before you go on",
+                "they changed {}: check it before you continue",
                 told.join(", ")
             ))
         }

@@ -32,7 +32,7 @@ impl Engine {
     /// Stores the tree, unless it has changed since the user was asked.
     pub(in crate::engine) fn store_tree_before_undo(&mut self, seen: String) {
         let Some(git) = self.repository.clone() else {
-            let reason = "there is no repository to keep the tree in".to_owned();
+            let reason = "there is no repository to save the working tree in".to_owned();
             return self.spawn_event_task(async move { Event::UndoFailed { reason } });
         };
         let name = format!("undo-before-{}", uuid::Uuid::now_v7().simple());
@@ -40,9 +40,8 @@ impl Engine {
             match git.snapshot(&name).await {
                 Ok(kept) if kept.tree.0 == seen => Event::UndoKept { tree: kept.tree.0 },
                 Ok(_) => Event::UndoFailed {
-                    reason:
-                        "files changed since you were asked; ask again and see what it comes to"
-                            .to_owned(),
+                    reason: "files changed since you were asked; undo again to see the new changes"
+                        .to_owned(),
                 },
                 Err(error) => Event::UndoFailed {
                     reason: agent_activity::clean_block(&git_error_with_hint(&error)),
@@ -54,7 +53,7 @@ impl Engine {
     /// Restores files and reverts commits: all of it, or nothing.
     pub(in crate::engine) fn apply_reversal(&mut self, reversal: ReversalPlan, kept: String) {
         let Some(git) = self.repository.clone() else {
-            let reason = "there is no repository that has the trees".to_owned();
+            let reason = "there is no repository with the saved working trees".to_owned();
             return self.spawn_event_task(async move { Event::UndoFailed { reason } });
         };
         let (commits, resumed) = (self.reversal_commit_repository(), self.resumed);

@@ -257,7 +257,7 @@ impl GitRepository {
             return Err(GitError::Failed {
                 command: format!("switch --create {name}"),
                 output: format!(
-                    "{} exists: finish or abort what is under way first",
+                    "{} exists: finish or abort the git operation in progress first",
                     found.display()
                 ),
             });

@@ -54,8 +54,8 @@ impl CommitFailure {
     pub fn index_behind_message(&self, commit: &CommitId) -> String {
         let short = commit.0.get(..12).unwrap_or(&commit.0);
         format!(
-            "commit {short} stands, but your index could not be told of it ({}): run `git reset` before you commit, \
-             or your next commit takes it back",
+            "commit {short} was made, but your index could not be refreshed ({}): run `git reset` before you commit, \
+             or your next commit reverts it",
             self.output.trim()
         )
     }
@@ -156,7 +156,7 @@ impl GitRepository {
         for name in ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"] {
             if self.git_dir.join(name).exists() {
                 let output = format!(
-                    "{} exists: finish or abort what is under way first",
+                    "{} exists: finish or abort the git operation in progress first",
                     self.git_dir.join(name).display()
                 );
                 return Err(CommitFailure::new(
@@ -202,7 +202,7 @@ impl GitRepository {
         // A hook may have moved HEAD: accept only a direct successor of the last commit.
         let parent = parents.split(' ').find(|id| !id.is_empty());
         if parent != head.commit().map(|commit| commit.0.as_str()) {
-            let output = "a hook moved HEAD to a commit that does not follow the last one";
+            let output = "a hook moved HEAD to a commit that does not descend from the last one";
             return Err(CommitFailure::new(CommitFailureKind::Other, output));
         }
         self.move_head(&head, &made, subject).await?;

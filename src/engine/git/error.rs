@@ -33,8 +33,8 @@ pub enum GitError {
         /// The sub-command that was running.
         command: String,
     },
-    /// The output cannot be parsed, or is longer than the limit.
-    #[error("cannot read what `git {command}` printed: {what}")]
+    /// It said something this program cannot read, or more than it keeps.
+    #[error("cannot read the output of `git {command}`: {what}")]
     Unreadable {
         command: String,
         /// What is wrong with it.
@@ -51,7 +51,7 @@ pub enum GitError {
     },
     /// A filter could be a program that an agent wrote, and no sandbox is available.
     #[error(
-        "git's configuration runs `{command}` on files ({key}); an agent could change that program, and nothing holds it here: {why}"
+        "git's configuration runs `{command}` on files ({key}); an agent could change that program, and there is no sandbox here: {why}"
     )]
     UnsandboxedFilter {
         /// The key in the configuration.
@@ -75,7 +75,7 @@ impl GitError {
         match self {
             // The git program cannot be set in the configuration.
             Self::Start(SpawnError::NotOnPath { .. }) => {
-                "install git 2.30 or newer, and see that PATH names its folder".to_owned()
+                "install git 2.30 or newer and add its folder to PATH".to_owned()
             }
             Self::Start(source) => source.hint(),
             Self::Failed { output, .. } if output.contains("dubious ownership") => {
@@ -85,17 +85,17 @@ impl GitError {
                 "a .gitattributes names a working-tree-encoding that does not fit these files; correct it, and try again".to_owned()
             }
             Self::UnsandboxedFilter { .. } => {
-                "install bubblewrap (`apt install bubblewrap`), or take the filter out of git's configuration for the run".to_owned()
+                "install bubblewrap (`apt install bubblewrap`), or remove the filter from git's configuration for the run".to_owned()
             }
             Self::Failed { output, .. } if output.contains(".lock") => {
                 "another git command is running here, or a crashed one left its lock file; remove that file if none is running".to_owned()
             }
             Self::Failed { .. } => "run the command by hand to see more".to_owned(),
-            Self::TimedOut { .. } => "see whether a hook or a signing program waits for something".to_owned(),
-            Self::Cancelled { .. } => "start the run again to go on".to_owned(),
+            Self::TimedOut { .. } => "check whether a hook or a signing program waits for input".to_owned(),
+            Self::Cancelled { .. } => "resume the run to continue".to_owned(),
             Self::Unreadable { .. } => "update git to 2.30 or newer".to_owned(),
             Self::File { .. } => "check the permissions and the free space".to_owned(),
-            Self::PathOutsideRoot { .. } => "name paths relative to the repository's root".to_owned(),
+            Self::PathOutsideRoot { .. } => "use paths relative to the repository's root".to_owned(),
         }
     }
 }

@@ -302,7 +302,7 @@ impl<'a> GitCommand<'a> {
             .into_complete_bytes()
             .ok_or(GitError::Unreadable {
                 command,
-                what: "there is too much of it".to_owned(),
+                what: "it is too long".to_owned(),
             })
     }
 

@@ -130,7 +130,7 @@ fn move_into_place(
     // Another program wrote the index after it was copied; its changes must not be lost.
     if file_version(index) != *version {
         return Ok(IndexUpdateAttempt::Busy(format!(
-            "{} changed meanwhile",
+            "{} changed in the meantime",
             index.display()
         )));
     }

@@ -166,7 +166,7 @@ impl GitRepository {
             common_dir: real(common_dir)?,
             settings,
             commit_sandbox: None,
-            sandbox: WorkSandbox::Unavailable("no sandbox was looked for".to_owned()),
+            sandbox: WorkSandbox::Unavailable("the sandbox was not checked".to_owned()),
             excluded_folders: vec![PathBuf::from(OWN_FOLDER)],
         })
     }

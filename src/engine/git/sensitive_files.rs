@@ -87,7 +87,7 @@ enum IgnoredFileScope {
 const HOOKS: &str = "git hooks come from it";
 const ATTRIBUTES: &str = "it decides which filters git runs, and how files are stored and shown";
 const NPM: &str = "npm reads it before the tests";
-const YARN: &str = "yarn reads it before the tests, and may run another program by it";
+const YARN: &str = "yarn reads it before the tests, and it can make yarn run another program";
 const PYTEST: &str = "pytest's settings";
 const CARGO: &str = "cargo's settings";
 const WHICH_CARGO: &str = "it decides which cargo runs";
@@ -118,7 +118,7 @@ const SENSITIVE_FILES: [SensitiveFile; 38] = [
     exactly("rust-toolchain.toml", SensitiveFileReader::Cargo, WHICH_CARGO),
     inside(".cargo", "config", SensitiveFileReader::Cargo, CARGO),
     inside(".cargo", "config.toml", SensitiveFileReader::Cargo, CARGO),
-    exactly("go.work", SensitiveFileReader::Go, "it decides which modules go takes from where"),
+    exactly("go.work", SensitiveFileReader::Go, "it decides where go gets its modules"),
     exactly("Makefile", SensitiveFileReader::Recipes, RECIPES),
     exactly("makefile", SensitiveFileReader::Recipes, RECIPES),
     exactly("GNUmakefile", SensitiveFileReader::Recipes, RECIPES),
@@ -381,28 +381,31 @@ mod tests {
             let told: Vec<&str> = rows.map(|row| row.why).collect();
             assert_eq!(told.first().copied().unwrap_or("-"), why, "{path}");
         };
-        let claude = "claude obeys it in your next session";
+        let claude = "claude follows it in your next session";
         check(".claude/settings.json", claude);
         check(".claude/settings.local.json", claude);
         check("a/.claude/skills/b/SKILL.md", claude);
         check("a/CLAUDE.md", claude);
-        let agents = "agents obey it in your next session";
+        let agents = "agents follow it in your next session";
         check("AGENTS.md", agents);
         check("docs/AGENTS.md", agents);
         check(".agents/skills/x.md", agents);
-        check(".codex/config.toml", "codex obeys it in your next session");
+        check(
+            ".codex/config.toml",
+            "codex follows it in your next session",
+        );
         check(
             ".mcp.json",
             "agents start its programs in your next session",
         );
-        let editor = "your editor obeys it, and may run programs by it";
+        let editor = "your editor follows it, and may run programs from it";
         check(".vscode/tasks.json", editor);
         check(".idea/runConfigurations/a.xml", editor);
         check(
             ".devcontainer/Dockerfile",
-            "your editor builds and starts a container by it",
+            "your editor builds and starts a container from it",
         );
-        let shell = "your shell runs it, or takes programs by it, when you enter the folder";
+        let shell = "your shell runs it, or finds programs through it, when you enter the folder";
         check(".envrc", shell);
         check(".tool-versions", shell);
         for path in [

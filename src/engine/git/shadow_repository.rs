@@ -42,7 +42,7 @@ impl GitRepository {
             RepositoryDiscovery::NotARepository | RepositoryDiscovery::NoWorkTree => {
                 Err(GitError::Unreadable {
                     command: "init".to_owned(),
-                    what: format!("no repository came to be in {}", git_dir.display()),
+                    what: format!("git did not create a repository in {}", git_dir.display()),
                 })
             }
         }

@@ -37,11 +37,11 @@ fn join_paths(paths: &[PathBuf]) -> String {
 /// Explains why nothing was written.
 #[derive(Debug, Error)]
 pub enum TreeWriteError {
-    /// One of the paths changed since the trees were merged.
-    #[error("{} changed meanwhile", .0.display())]
+    /// Somebody changed one of the paths since the trees were joined.
+    #[error("{} changed in the meantime", .0.display())]
     ChangedMeanwhile(PathBuf),
-    /// An ignored file is in the way, or a link leads elsewhere.
-    #[error("{} is in the way: git ignores it, or it is no folder", .0.display())]
+    /// Something is there that git ignores, or a link leads elsewhere.
+    #[error("{} is in the way: git ignores it, or it is not a folder", .0.display())]
     PathBlocked(PathBuf),
     /// A file operation failed.
     #[error("cannot write {}: {source}", path.display())]
@@ -52,8 +52,11 @@ pub enum TreeWriteError {
     },
     #[error(transparent)]
     Git(#[from] GitError),
-    /// The write was rolled back, except for some files, which stay where they are.
-    #[error("{why}; what could not be put back lies in {}", join_paths(stays))]
+    /// It was taken back but for some files, which nobody deletes.
+    #[error(
+        "{why}; the files that could not be restored are in {}",
+        join_paths(stays)
+    )]
     RollbackIncomplete {
         /// Why it was rolled back.
         why: Box<TreeWriteError>,
@@ -107,7 +110,7 @@ impl ScratchFolders {
             if let Err(error) = std::fs::remove_dir_all(folder)
                 && error.kind() != ErrorKind::NotFound
             {
-                tracing::warn!(%error, "files that were replaced stay in {}", folder.display());
+                tracing::warn!(%error, "the replaced files are in {}", folder.display());
             }
         }
     }
@@ -392,7 +395,7 @@ fn roll_back(done: Vec<TreeWriteStep>, scratch: &ScratchFolders) -> Vec<PathBuf>
             TreeWriteStep::FolderRemoved(folder) => (recreate_folder(folder), folder),
         };
         if let Err(error) = undone {
-            tracing::error!(%error, "{} is not as it was; its tree is stored", at.display());
+            tracing::error!(%error, "{} has changed; its working tree is saved", at.display());
             if at.starts_with(&scratch.new) || at.starts_with(&scratch.old) {
                 stays.push(at.clone());
             }
@@ -416,5 +419,5 @@ fn restore_replaced_file(was: &Path, to: &Path, comes: &PathFingerprint) -> io::
     }
     // The newer version stays, and the old one stays in the scratch folder.
     swap_into_place(&out, to, was)?;
-    Err(io::Error::other("it was saved anew meanwhile"))
+    Err(io::Error::other("it was saved again in the meantime"))
 }

@@ -90,7 +90,7 @@ impl UnversionedCodeKind {
             Self::Hook => "git runs hooks from it, and no commit shows it",
             Self::Configuration => "git's configuration: it names hooks, filters and programs",
             Self::Attributes => "git's own attributes: they choose filters",
-            Self::Pointer => "git takes objects or its own folder from where it leads",
+            Self::Pointer => "git reads objects or its own folder from where it points",
             Self::Repository => {
                 "a repository inside this one: its settings and hooks run when git works in it"
             }
@@ -100,7 +100,7 @@ impl UnversionedCodeKind {
                 "whoever runs it acts as its owner or group (a set-id bit), and no commit shows it"
             }
             Self::Dependency => "it runs with the tests, and no commit shows it",
-            Self::Unseen => "too many files that git does not keep; not all were looked at",
+            Self::Unseen => "too many files that git does not track; not all were checked",
         }
     }
 }
@@ -330,7 +330,7 @@ impl UnversionedCodeScanner<'_> {
         if packages.n_remaining == 0 {
             let mark = UnversionedCodeEntry {
                 kind: UnversionedCodeKind::Unseen,
-                content: "more files than are looked at".to_owned(),
+                content: "too many files to check".to_owned(),
             };
             self.found.0.insert(folder.join("…"), mark);
         }

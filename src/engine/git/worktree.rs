@@ -30,7 +30,7 @@ impl GitRepository {
         add.arg(&commit.0).stdout_text().await?;
         let planted = self.worktree_at(path).ok_or_else(|| GitError::Unreadable {
             command: "worktree add".to_owned(),
-            what: format!("no work tree came to be in {}", path.display()),
+            what: format!("git did not create a worktree in {}", path.display()),
         })?;
         let fill = planted
             .git_command(&["read-tree", "--reset", "-u"])

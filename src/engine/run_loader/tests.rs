@@ -138,10 +138,7 @@ fn somebody_who_looks_sees_as_much_as_can_be_read() {
     };
     check(2, "its log cannot be read to its end: ");
     fs::write(world.layout.state(), "{").unwrap();
-    check(
-        3,
-        "; told as its log tells it, which cannot be read to its end: ",
-    );
+    check(3, "; shown from its log, which cannot be read to the end: ");
 }
 
 #[test]

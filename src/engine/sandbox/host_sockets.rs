@@ -302,7 +302,7 @@ fn search_sockets(top: &Path) -> Vec<PathBuf> {
         below.sort_by_key(|(path, _)| !is_hidden_path(path));
         folders.extend(below);
     }
-    tracing::debug!(top = %top.display(), "sockets are not looked for in all folders");
+    tracing::debug!(top = %top.display(), "not all folders were searched for sockets");
     sockets
 }
 

@@ -28,7 +28,7 @@ impl SandboxScratch {
     pub(super) fn new(run: &str) -> Self {
         let folder = runtime_dir::create_run_dir(run, Path::new(""));
         let folder = folder.inspect_err(
-            |error| tracing::warn!(%error, "what a contained command writes for itself lies in memory"),
+            |error| tracing::warn!(%error, "temporary files of sandboxed commands are in memory"),
         );
         Self {
             folder: folder.ok(),

@@ -10,8 +10,8 @@ use crate::engine::{Engine, EngineError};
 /// Explains why a child session was not deleted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChildDeletionError {
-    /// The session does not exist.
-    #[error("there is no child session {0} in this run")]
+    /// It is not there.
+    #[error("no task session {0} in this run")]
     NotFound(SessionId),
     /// Its task is still running.
     #[error("the task of {0} is still running; stop it first")]

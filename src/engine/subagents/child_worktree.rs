@@ -60,8 +60,8 @@ impl ChildWorktree {
             .map_err(describe_store_error)?;
         if record.is_some() || self.path.exists() {
             return Err(format!(
-                "there is a work tree in {} already, from a task whose changes could not be saved whole; \
-                 take out of it what you need, then `git worktree remove --force` it",
+                "there is already a worktree in {}, from a task whose changes could not be saved completely; \
+                 copy what you need from it, then run `git worktree remove --force` on it",
                 self.path.display()
             ));
         }
@@ -69,7 +69,7 @@ impl ChildWorktree {
         if laid.is_err()
             && let Err(error) = self.remove().await
         {
-            tracing::warn!(error, "a half made work tree stays");
+            tracing::warn!(error, "an incomplete worktree was left behind");
         }
         laid
     }
@@ -162,7 +162,7 @@ impl ChildWorktree {
             .worktree_at(&self.path)
             .filter(|_| self.path.is_dir());
         let planted = planted
-            .ok_or_else(|| format!("git knows no work tree in {} any more", self.path.display()))?;
+            .ok_or_else(|| format!("git no longer has a worktree in {}", self.path.display()))?;
         let name = format!("{}-after", self.turn);
         let after = planted.snapshot(&name).await.map_err(describe_git_error)?;
         let nested = planted
@@ -264,7 +264,7 @@ fn describe_nested_repositories(path: &Path, nested: &[PathBuf]) -> String {
     }
     let names: Vec<String> = nested.iter().map(display_path).collect();
     format!(
-        "without {}, which is a repository of its own; it stays in {}",
+        "without {}, which is a separate repository; it stays in {}",
         names.join(", "),
         path.display()
     )

@@ -210,7 +210,7 @@ impl Engine {
         match saved {
             Err(why) => {
                 let error = format!(
-                    "what it changed could not be saved and stays in {}: {why}",
+                    "its changes could not be saved and stay in {}: {why}",
                     plot.path.display()
                 );
                 return self.finish_task(session, TaskOutcome::Failed { error }, took, None);
@@ -240,7 +240,7 @@ impl Engine {
         cleared: Result<(), String>,
     ) -> Result<(), EngineError> {
         if let Err(why) = cleared {
-            self.warn_once("remove the work tree of a child", why)?;
+            self.warn_once("remove the worktree of a task", why)?;
         }
         let Some(at_task) = self.subagent_tasks.active_tasks.get(session) else {
             return Ok(());
@@ -264,7 +264,7 @@ impl Engine {
             return PatchApplyTiming::Now;
         }
         if self.state().phase != Phase::Execute {
-            return PatchApplyTiming::Never("the execution is over");
+            return PatchApplyTiming::Never("the execution is finished");
         }
         let counts = self.state().running.as_ref();
         let counts = counts.is_some_and(|running| running.result == ResultValidity::Yes);
@@ -394,10 +394,7 @@ impl Engine {
         if let Some(file) = &patch.file
             && let Err(error) = patch_files::remove_patch(self.journal.layout(), Path::new(file))
         {
-            self.warn_once(
-                "remove a patch that was taken over",
-                error_with_hint(&error),
-            )?;
+            self.warn_once("remove a patch that was applied", error_with_hint(&error))?;
         }
         Ok(TaskPatch {
             state: PatchState::Applied,

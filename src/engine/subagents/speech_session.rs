@@ -58,7 +58,7 @@ impl Engine {
             .as_ref()
             .and_then(|session| self.child_session(session));
         if known.is_some_and(ChildSession::is_running) {
-            return Err("its session is still at work".to_owned());
+            return Err("its session is still running".to_owned());
         }
         let Some(settings) = self.setup.config.adapters.get(&participant.adapter) else {
             return Err(format!("there is no adapter `{}`", participant.adapter));

@@ -34,11 +34,11 @@ impl Engine {
     pub fn collect_leftover_worktrees(&mut self) -> Result<(), EngineError> {
         let (records, unread) = match self.setup.worktrees.list_records() {
             Ok(listed) => (listed.records, listed.failures),
-            Err(error) => return self.warn_once("look for work trees of children", error),
+            Err(error) => return self.warn_once("find the worktrees of tasks", error),
         };
         for error in unread {
-            let why = format!("{error}; look at the tree beside it, then move that file away");
-            self.warn_once("look for work trees of children", why)?;
+            let why = format!("{error}; check the worktree next to it, then move that file away");
+            self.warn_once("find the worktrees of tasks", why)?;
         }
         let Some(git) = self.uncancelled_repository() else {
             return Ok(());
@@ -48,7 +48,7 @@ impl Engine {
             if !records.iter().any(is_known)
                 && let Err(error) = git.remove_worktree(&gone)
             {
-                self.warn_once("forget a work tree that is gone", error)?;
+                self.warn_once("forget a worktree that no longer exists", error)?;
             }
         }
         for record in records {
@@ -99,12 +99,12 @@ impl Engine {
         swept: WorktreeGcResult,
     ) -> Result<(), EngineError> {
         if !swept.removal_error.is_empty() {
-            self.warn_once("remove the work tree of a child", &swept.removal_error)?;
+            self.warn_once("remove the worktree of a task", &swept.removal_error)?;
         }
         let patch = match swept.saved_patch {
             Ok(Some(patch)) => patch,
             Ok(None) => return Ok(()),
-            Err(why) => return self.warn_once("save what a child changed", why),
+            Err(why) => return self.warn_once("save the changes of a task", why),
         };
         let known = self.child_session(session).map(|child| child.patch.clone());
         let is_told = |known: &TaskPatch| known.is_settled() && known.tree == patch.tree;
@@ -123,7 +123,7 @@ impl Engine {
             }
             // The run is archived, so no session can apply the changes.
             None => self.apply_event(warning_event(
-                "take over what a child of an earlier run changed",
+                "apply the changes of a task of an earlier run",
                 patch.describe(),
             )),
         }

@@ -282,7 +282,7 @@ impl<'a> TestCommandInputs<'a> {
             "composer.json" => (composer_scripts, "composer's scripts changed"),
             "go.mod" => (
                 go_replacements,
-                "it takes modules, or go itself, from elsewhere",
+                "it gets modules, or go itself, from elsewhere",
             ),
             "pyproject.toml" => (pytest_tables, "pytest's settings in it changed"),
             "setup.cfg" => (

@@ -193,7 +193,7 @@ async fn without_a_bubblewrap_that_works_it_says_why() {
     let none = detect_sandbox_support(&children, &[], folder.path()).await;
     assert_eq!(
         none,
-        SandboxSupport::Unavailable("bubblewrap is not on PATH".to_owned())
+        SandboxSupport::Unavailable("bubblewrap not found".to_owned())
     );
     let broken = folder.path().join("bwrap");
     put_program(&broken, "#!/bin/sh\necho 'no namespaces' >&2\nexit 1\n");

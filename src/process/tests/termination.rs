@@ -273,11 +273,11 @@ async fn who_cannot_be_started_is_named_with_a_remedy() {
     let cases = [
         (
             spec("no-such-program", folder.path()),
-            "no-such-program is not on PATH | install no-such-program, or name its full path in the configuration",
+            "no-such-program not found | install no-such-program, or set its full path in the configuration",
         ),
         (
             spec("./absent", folder.path()),
-            "there is no program at DIR/./absent | correct the path in the configuration, or install the program there",
+            "no program at DIR/./absent | correct the path in the configuration, or install the program there",
         ),
         (
             spec("./plain", folder.path()),
@@ -285,19 +285,19 @@ async fn who_cannot_be_started_is_named_with_a_remedy() {
         ),
         (
             spec("./orphan", folder.path()),
-            "DIR/./orphan cannot be run: its interpreter or loader is missing | install what the file's first line names, or correct that line",
+            "DIR/./orphan cannot be run: its interpreter or loader is missing | install the program that the file's first line names, or correct that line",
         ),
         (
             spec("sh", &folder.path().join("gone")),
-            "cannot start sh in DIR/gone: there is no such directory | start in a directory that exists",
+            "cannot start sh in DIR/gone: no such directory | start in a directory that exists",
         ),
         (
             spec("sh", folder.path()).args(["a\0b"]),
-            "cannot start sh in DIR: an argument or a variable holds a NUL byte | shorten or correct its arguments and environment",
+            "cannot start sh in DIR: an argument or a variable contains a NUL byte | shorten or correct its arguments and environment",
         ),
         (
             spec("sh", folder.path()).args(["x".repeat(3_000_000)]),
-            "cannot start sh in DIR: the arguments and the environment are too long together | shorten or correct its arguments and environment",
+            "cannot start sh in DIR: the arguments and the environment are too long | shorten or correct its arguments and environment",
         ),
     ];
     for (spec, expected) in cases {

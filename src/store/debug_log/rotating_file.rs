@@ -28,7 +28,7 @@ impl RotatingFile {
         let file = nofollow_fs::open_append(path)?;
         let meta = file.metadata();
         let size = meta
-            .map_err(|e| StoreError::from_io("look at", path, e))?
+            .map_err(|e| StoreError::from_io("access", path, e))?
             .len();
         Ok(Self {
             path: path.to_path_buf(),
@@ -94,7 +94,7 @@ impl Write for RotatingFile {
     fn write(&mut self, entry: &[u8]) -> io::Result<usize> {
         if self.n_lost > 0 {
             let note = format!(
-                "{} entries could not be written before this one\n",
+                "{} entries before this one could not be written\n",
                 self.n_lost
             );
             if self.write_entry(note.as_bytes()).is_ok() {

@@ -106,15 +106,15 @@ fn what_could_not_be_written_is_told_and_nothing_is_made() {
     assert!(!home.join("log.jsonl").exists(), "looking makes nothing");
     assert_eq!(
         check(home.join("repository/log.jsonl")),
-        "~/repository/log.jsonl lies inside the repository ~/repository"
+        "~/repository/log.jsonl is inside the repository ~/repository"
     );
     assert_eq!(
         check(home.join("none/log.jsonl")),
-        "cannot look at ~/none: No such file or directory (os error 2)"
+        "cannot access ~/none: No such file or directory (os error 2)"
     );
     fs::create_dir(home.join("folder")).unwrap();
     assert_eq!(
         check(home.join("folder")),
-        "~/folder is a directory, expected a plain file"
+        "~/folder is a directory, expected a regular file"
     );
 }

@@ -131,7 +131,7 @@ impl LogLineReader {
         };
         let meta = file.metadata();
         let len = meta
-            .map_err(|e| StoreError::from_io("look at", path, e))?
+            .map_err(|e| StoreError::from_io("access", path, e))?
             .len();
         Ok(Self::from_file(path, file, len, 0))
     }
@@ -187,7 +187,7 @@ impl LogLineReader {
         match before {
             None => self.check_header(line).map(|_| seq),
             Some(before) if seq <= before => {
-                Err(self.damaged_line(format!("seq {seq} comes after seq {before}")))
+                Err(self.damaged_line(format!("seq {seq} follows seq {before}")))
             }
             Some(_) => Ok(seq),
         }

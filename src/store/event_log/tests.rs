@@ -119,7 +119,7 @@ fn damage_is_named_with_its_line() {
     );
     check(
         &format!("{FIRST}\n{}\n{}\n", line(2), line(2)),
-        "events.jsonl:3: seq 2 comes after seq 2",
+        "events.jsonl:3: seq 2 follows seq 2",
     );
     check(
         &format!("{}\n", line(1)),
@@ -127,7 +127,7 @@ fn damage_is_named_with_its_line() {
     );
     check(
         &format!("{}\n", FIRST.replace(":1}", ":2}")),
-        "events.jsonl has schema 2, this version knows 1",
+        "events.jsonl has schema 2, but this version knows 1",
     );
     check(
         &format!("{FIRST}\n{}\n", line(1).replace("paused", "sung")),

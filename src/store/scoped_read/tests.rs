@@ -223,15 +223,15 @@ fn limits_count_what_is_exactly_at_them() {
     assert_eq!(read(&[]), "0 files");
     assert_eq!(
         read(&["eleven"]),
-        "E_FILE_TOO_LARGE \"eleven\" has 11 bytes, at most 10 are read of one file"
+        "E_FILE_TOO_LARGE \"eleven\" has 11 bytes, but a file can have at most 10"
     );
     assert_eq!(
         read(&["ten", "ten", "ten"]),
-        "E_FILE_TOTAL_TOO_LARGE with \"ten\" the named files have 30 bytes, at most 25 are read at once"
+        "E_FILE_TOTAL_TOO_LARGE with \"ten\" the named files have 30 bytes, but at most 25 can be read at once"
     );
     assert_eq!(
         read(&["ten"; 4]),
-        "E_FILE_TOO_MANY 4 files are named, at most 3 are read at once"
+        "E_FILE_TOO_MANY 4 files were named, but at most 3 can be read at once"
     );
     assert!(
         read(&["ten", "sparse"]).starts_with("E_FILE_TOO_LARGE \"sparse\" has 1099511627776 bytes")

@@ -290,8 +290,8 @@ fn plan_again(notes: &mut Notes, vendor: Vendor) {
     let mut seat = world.execute_on_the_screen(&name);
     let shot = |what: &str| format!("{name}-{what}");
     for (reason, key) in REASONS.into_iter().zip(["2", "1"]) {
-        let question = format!("The executor wants to go back to planning: {reason}");
-        seat.see(&shot(key), &["Planner asks", &question]);
+        let question = format!("The planner wants to go back to planning: {reason}");
+        seat.see(&shot(key), &["the planner asks", &question]);
         // The number points at the answer, Enter gives it.
         seat.type_keys(key);
         seat.press("\r", |text| !text.contains(&format!("┃ {question}")));

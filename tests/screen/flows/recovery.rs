@@ -43,7 +43,7 @@ fn a_run_that_was_killed_in_a_turn_goes_on_in_the_same_conversation() {
     let mut terminal = open_again(&world, &config);
     terminal.wait_for("Resume the unfinished run?");
     terminal.wait_for("A test");
-    terminal.wait_for("in phase RESPOND");
+    terminal.wait_for("in phase Review");
     // The default is yes.
     terminal.type_keys(ENTER);
     terminal.wait_for("Send the review to the planner?");

@@ -204,7 +204,7 @@ fn a_conversation_that_another_codex_has_open_is_refused() {
     check(
         &feed(&mut codex, &[busy]),
         &[
-            r#"{"event":"turn_ended","status":"failed","kind":"refused","message":"codex refused thread/resume: thread old already has an active writer; another codex has this conversation open: end it, then try again (code -32600)"}"#,
+            r#"{"event":"turn_ended","status":"failed","kind":"refused","message":"codex refused thread/resume: thread old already has an active writer; this conversation is open in another codex: end it, then try again (code -32600)"}"#,
         ],
     );
     assert!(!codex.can_serve(&turn("go", TurnAccess::ReadOnly)));
@@ -308,7 +308,7 @@ fn a_turn_that_nobody_ordered_is_interrupted() {
             &[&turn_frame("turn/started", "thr", "t2", "inProgress")],
         ),
         &[
-            r#"{"event":"notice","text":"codex began a turn of its own; it was interrupted"}"#,
+            r#"{"event":"notice","text":"codex started a turn on its own; it was interrupted"}"#,
             r#"send {"id":4,"method":"turn/interrupt","params":{"threadId":"thr","turnId":"t2"}}"#,
             r#"send {"id":5,"method":"thread/backgroundTerminals/clean","params":{"threadId":"thr"}}"#,
         ],
@@ -363,7 +363,7 @@ fn a_prompt_beyond_the_limit_is_refused_and_nothing_is_sent() {
     check(
         &shown,
         &[
-            r#"{"event":"turn_ended","status":"failed","kind":"refused","message":"the prompt has 1048577 characters, but codex takes 1048576 at the most; shorten the goal or the plan"}"#,
+            r#"{"event":"turn_ended","status":"failed","kind":"refused","message":"the prompt has 1048577 characters, but codex accepts at most 1048576; shorten the goal or the plan"}"#,
         ],
     );
 }
@@ -567,7 +567,7 @@ fn outside_a_turn_nothing_is_allowed() {
         ),
         &[
             r#"send {"id":7,"result":{"decision":"decline"}}"#,
-            r#"{"event":"notice","text":"codex asked for something outside a turn; it was declined"}"#,
+            r#"{"event":"notice","text":"codex made a request outside a turn; it was declined"}"#,
         ],
     );
 }

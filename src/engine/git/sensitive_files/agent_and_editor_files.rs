@@ -2,13 +2,13 @@
 
 use super::{SensitiveFile, SensitiveFileReader, below, ending, exactly, inside, starting};
 
-const CLAUDE: &str = "claude obeys it in your next session";
-const CODEX: &str = "codex obeys it in your next session";
-const AGENTS: &str = "agents obey it in your next session";
+const CLAUDE: &str = "claude follows it in your next session";
+const CODEX: &str = "codex follows it in your next session";
+const AGENTS: &str = "agents follow it in your next session";
 const SERVERS: &str = "agents start its programs in your next session";
-const EDITOR: &str = "your editor obeys it, and may run programs by it";
-const SHELL: &str = "your shell runs it, or takes programs by it, when you enter the folder";
-const CONTAINER: &str = "your editor builds and starts a container by it";
+const EDITOR: &str = "your editor follows it, and may run programs from it";
+const SHELL: &str = "your shell runs it, or finds programs through it, when you enter the folder";
+const CONTAINER: &str = "your editor builds and starts a container from it";
 
 #[rustfmt::skip]
 pub(super) const AGENT_AND_EDITOR_FILES: &[SensitiveFile] = &[

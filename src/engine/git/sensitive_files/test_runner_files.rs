@@ -12,13 +12,13 @@ const BROWSER: &str = "settings of the browser that runs the tests";
 const WHICH_NODE: &str = "it decides which node runs";
 const WHICH_PYTHON: &str = "it decides which python runs";
 const WHICH_RUBY: &str = "it decides which ruby runs";
-const SHADOW: &str = "python may import it in place of the test runner";
-const STANDARD: &str = "python may import it in place of its own module, before the tests";
+const SHADOW: &str = "python may import it instead of the test runner";
+const STANDARD: &str = "python may import it instead of its own module, before the tests";
 const PHP: &str = "phpunit's settings";
 const RSPEC: &str = "rspec's settings";
 const RUBY: &str = "ruby runs it before the tests";
 const GRADLE: &str = "gradle runs it before the tests";
-const MAVEN: &str = "maven reads it before the tests, and may run another program by it";
+const MAVEN: &str = "maven reads it before the tests, and it can make maven run another program";
 const DOTNET: &str = "dotnet reads it before the tests";
 
 #[rustfmt::skip]
@@ -56,7 +56,7 @@ pub(super) const TEST_RUNNER_FILES: &[SensitiveFile] = &[
     exactly("nx.json", SensitiveFileReader::Npm, "nx's settings"),
     exactly("pnpm-workspace.yaml", SensitiveFileReader::Npm, "pnpm reads it before the tests"),
     exactly(".pnp.loader.mjs", SensitiveFileReader::Npm, "node runs it before the tests"),
-    below(".yarn/releases", SensitiveFileReader::Npm, "yarn itself lies there"),
+    below(".yarn/releases", SensitiveFileReader::Npm, "it contains yarn itself"),
     below(".yarn/plugins", SensitiveFileReader::Npm, "yarn runs it before the tests"),
     exactly(".nvmrc", SensitiveFileReader::Npm, WHICH_NODE),
     exactly(".node-version", SensitiveFileReader::Npm, WHICH_NODE),

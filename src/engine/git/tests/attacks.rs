@@ -336,7 +336,7 @@ async fn where_nothing_holds_git_a_filter_that_an_agent_could_change_is_refused(
     fixture.write("tools/fmt.sh", "#!/bin/sh\ncat\n");
     let repository = sandbox_git_reads(
         fixture.repository().await,
-        &SandboxSupport::Unavailable("bubblewrap is not on PATH".to_owned()),
+        &SandboxSupport::Unavailable("bubblewrap not found".to_owned()),
     );
     let check = async |command: &str, is_taken: bool| {
         fixture.git(&format!("config filter.fmt.clean \"{command}\""));

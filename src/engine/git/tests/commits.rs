@@ -283,7 +283,7 @@ async fn a_commit_that_the_index_could_not_be_told_of_stands_and_says_what_to_do
     let told = failure.index_behind_message(commit);
     let short = commit.0.get(..12).unwrap();
     assert!(
-        told.starts_with(&format!("commit {short} stands, but")),
+        told.starts_with(&format!("commit {short} was made, but")),
         "{told}"
     );
     assert!(told.contains("run `git reset` before you commit"), "{told}");

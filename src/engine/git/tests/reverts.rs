@@ -183,5 +183,5 @@ async fn what_was_put_back_is_put_back_even_if_its_tree_cannot_be_stored() {
     let [(what, _)] = done.warnings.as_slice() else {
         panic!("{:?}", done.warnings);
     };
-    assert_eq!(*what, "store the tree after an undo");
+    assert_eq!(*what, "save the working tree after an undo");
 }

@@ -192,7 +192,7 @@ async fn what_git_ignores_links_and_later_changes_are_never_written_over() {
     assert_eq!(
         ignored,
         (
-            "out is in the way: git ignores it, or it is no folder".to_owned(),
+            "out is in the way: git ignores it, or it is not a folder".to_owned(),
             "a\n".to_owned(),
             "mine\n".to_owned()
         )
@@ -209,6 +209,6 @@ async fn what_git_ignores_links_and_later_changes_are_never_written_over() {
     let changed = refused(&|fixture| fixture.write("a", "mine\n")).await;
     assert_eq!(
         (changed.0.as_str(), changed.1.as_str()),
-        ("a changed meanwhile", "mine\n")
+        ("a changed in the meantime", "mine\n")
     );
 }

@@ -77,7 +77,7 @@ impl Engine {
             item: None,
             call,
             changes,
-            reason: patch.map(|amount| format!("it takes over what the task changed: {amount}")),
+            reason: patch.map(|amount| format!("this applies the changes of the task: {amount}")),
             sub_agent: Some(self.session_display_path(session)),
             fingerprint: None,
         };
@@ -209,7 +209,10 @@ fn resolve_tree_entry(root: &Path, path: &Path) -> ResolvedPath {
 
 fn describe_conflicts(joined: &TreeMerge) -> String {
     let paths: Vec<String> = joined.conflicts.iter().map(display_path).collect();
-    format!("{} changed here too since the task began", paths.join(", "))
+    format!(
+        "{} changed here too since the task started",
+        paths.join(", ")
+    )
 }
 
 fn conflict_reason(joined: &TreeMerge) -> DecisionReason {
@@ -217,8 +220,8 @@ fn conflict_reason(joined: &TreeMerge) -> DecisionReason {
         rule: "changed on both sides".to_owned(),
         origin: "the task's changes".to_owned(),
         reason: agent_activity::clean_line(&format!(
-            "{}; yes takes the task's, what is here now is kept as a patch; \
-             no keeps all of the task's as a patch",
+            "{}; yes applies the task's version and keeps yours as a patch; \
+             no keeps the task's changes as a patch",
             describe_conflicts(joined)
         )),
     }

@@ -138,10 +138,7 @@ async fn write_remaining_paths(
     let told = if kept.is_empty() {
         String::new()
     } else {
-        format!(
-            "what was saved while it was written is in {}",
-            kept.join(", ")
-        )
+        format!("files saved in the meantime are in {}", kept.join(", "))
     };
     if rest.changed_since.is_empty() {
         return Ok(told);
@@ -152,7 +149,7 @@ async fn write_remaining_paths(
         .map(|path| path.display().to_string())
         .collect();
     let changed = format!(
-        "{} changed since and stays, the rest is written",
+        "{} changed since and is kept, the rest is written",
         changed.join(", ")
     );
     Err(if told.is_empty() {
@@ -220,7 +217,7 @@ async fn write_merge(
         let file = patch_files::write_patch(&plot.layout, &name, &back);
         let file = file.map_err(|error| no(format!("{error}; {}", error.hint())))?;
         let file = plot.relative_to_root(&file);
-        told = format!("what it replaced is in {file}; `git apply` brings it back");
+        told = format!("the replaced versions are in {file}; `git apply` restores them");
     }
     let scratch = scratch_folder(plot);
     let put = git.write_merge(joined, &scratch).await;

@@ -291,7 +291,7 @@ async fn a_conflict_is_asked_about_with_whose_it_is_and_what_it_would_change() {
     let why = asked.why.as_ref().unwrap();
     assert!(
         why.reason
-            .starts_with("a changed here too since the task began"),
+            .starts_with("a changed here too since the task started"),
         "{why:?}"
     );
     let shown = engine.pending_approval_detail(&asked.request).unwrap();
@@ -403,7 +403,8 @@ async fn what_was_being_written_when_the_program_ended_is_gone_through_with_path
     let why = finish_interrupted_write(&played.plot, &patch)
         .await
         .unwrap_err();
-    let told = "b changed since and stays, the rest is written; what was saved while it was written is in ";
+    let told =
+        "b changed since and is kept, the rest is written; files saved in the meantime are in ";
     let kept = why.strip_prefix(told).expect(&why);
     assert_eq!(
         std::fs::read_to_string(root.join(kept)).unwrap(),
@@ -435,13 +436,13 @@ async fn a_tree_of_an_earlier_run_and_a_damaged_record_are_told_and_the_run_goes
     let _before = engine.take_recorded();
     engine.collect_leftover_worktrees().unwrap();
     let mut told = String::new();
-    while !(told.contains("look for") && told.contains("take over")) {
+    while !(told.contains("find the worktrees") && told.contains("apply the changes")) {
         for record in played.world.engine.take_recorded() {
             if let Event::WarningRaised { what, message } = record.event {
                 told.push_str(&format!("{what}: {message}\n"));
             }
         }
-        if !told.contains("take over") {
+        if !told.contains("apply the changes") {
             let inward = timeout(Duration::from_secs(60), played.world.engine.next_input()).await;
             let inward = inward.expect("it is told");
             played.world.engine.handle_input(inward).unwrap();
