@@ -260,14 +260,14 @@ mod tests {
         insta::assert_snapshot!(check(global, ""), @r##"
         <scratch>/config/agent-collab/config.toml:1:16: unknown theme in `screen.theme`: "noord"
           hint: did you mean "nord"? known: auto, terminal, dark, light, catppuccin, gruvbox, nord, tokyo-night, solarized-light, high-contrast, sixteen, none
-        <scratch>/config/agent-collab/config.toml:3:7: `keys.goo`: is no action
+        <scratch>/config/agent-collab/config.toml:3:7: `keys.goo`: is not an action
           hint: did you mean "go"? see all with `agent-collab keys`
-        <scratch>/config/agent-collab/config.toml:4:8: `keys.auto`: `ctlr+a` is no key
+        <scratch>/config/agent-collab/config.toml:4:8: `keys.auto`: `ctlr+a` is not a key
           hint: did you mean "ctrl"?
         <scratch>/config/agent-collab/config.toml:6:7: `themes.nord.bad` is not a colour: "rde"
           hint: did you mean "red"? write "#rrggbb", a number from 0 to 255, or one of default, black, red, green, yellow, blue, magenta, cyan, gray, darkgray, lightred, lightgreen, lightyellow, lightblue, lightmagenta, lightcyan, white
-        <scratch>/config/agent-collab/config.toml:6:7: `themes.nord` is a theme already
-          hint: call it another name and write base = "nord"
+        <scratch>/config/agent-collab/config.toml:6:7: `themes.nord` is already a theme
+          hint: give it another name and write base = "nord"
         "##);
     }
     #[test]
@@ -295,15 +295,15 @@ mod tests {
         <scratch>/config/agent-collab/themes/cut.toml:1:7: not valid TOML: string values must be quoted, expected literal string
           | bad =
           hint: put the value into double quotes
-        <scratch>/config/agent-collab/themes/mine.toml:1:8: `themes.mine.base` is no theme of the program: "grubox"
+        <scratch>/config/agent-collab/themes/mine.toml:1:8: `themes.mine.base` is not a built-in theme: "grubox"
           hint: did you mean "gruvbox"? known: terminal, dark, light, catppuccin, gruvbox, nord, tokyo-night, solarized-light, high-contrast, sixteen, none
         <scratch>/config/agent-collab/themes/mine.toml:2:1: unknown key `themes.mine.grund`
           | grund = 1
           hint: did you mean `themes.mine.ground`?
-        <scratch>/config/agent-collab/themes/mine.toml:3:8: `themes.mine.good` is no colour: "gren"
+        <scratch>/config/agent-collab/themes/mine.toml:3:8: `themes.mine.good` is not a colour: "gren"
           hint: did you mean "green"? write "#rrggbb", a number from 0 to 255, or one of default, black, red, green, yellow, blue, magenta, cyan, gray, darkgray, lightred, lightgreen, lightyellow, lightblue, lightmagenta, lightcyan, white
-        <scratch>/config/agent-collab/themes/nord.toml:1:7: `themes.nord` is a theme already
-          hint: call it another name and write base = "nord"
+        <scratch>/config/agent-collab/themes/nord.toml:1:7: `themes.nord` is already a theme
+          hint: give it another name and write base = "nord"
         "##);
     }
 
