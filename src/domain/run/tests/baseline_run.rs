@@ -275,7 +275,11 @@ fn a_run_that_was_cut_off_in_them_runs_them_again() {
     let (mut world, _) = entered();
     let resumed = Event::RunResumed { gate: Gate::Auto };
     // The simulated shell reports no messages, so the profile is set again.
-    check(&mut world, resumed, "SwitchToBuildProfile, baseline sh t.sh");
+    check(
+        &mut world,
+        resumed,
+        "SwitchToBuildProfile, baseline sh t.sh",
+    );
     check(&mut world, found(run(3, &[])), "begin step 1");
 }
 
