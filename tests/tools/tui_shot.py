@@ -252,9 +252,9 @@ def perform(term, verb, rest, timeout=15, shot=lambda name: None):
         if not term.until(lambda text: bool(re.search(rest, text)) == want, timeout):
             return f"{verb} {rest!r} failed after {timeout} s"
     elif verb == "key":
-        # A dialog that has just come takes no key.
+        # A dialog that has just appeared takes no key.
         term.pump(0.05)
-        term.until(lambda text: "a moment, to read it" not in text, 2)
+        term.until(lambda text: "wait a moment, so you can read it" not in text, 2)
         term.send(key(rest)); term.pump(0.15)
     elif verb == "text":
         term.send(rest); term.pump(0.15)
