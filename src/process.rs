@@ -36,7 +36,9 @@ pub use bubblewrap::{
     BubblewrapProgram, PRIVATE_TMPDIR, SandboxMount, SandboxNetwork, SandboxProcesses, SandboxSpec,
     SandboxSupport, ScratchFolder, describe_foreign_owner, detect_sandbox_support,
 };
-pub use child_output::{CommandEndCause, CommandLimits, CommandOutput, StdinSource, run_to_end};
+pub use child_output::{
+    CommandEndCause, CommandLimits, CommandOutput, MAX_SANDBOX_SETUPS, StdinSource, run_to_end,
+};
 pub use child_registry::become_subreaper;
 pub use child_spawner::{ChildSpawner, ProcessSimulator, SimulatedChild};
 pub use cli_processes::CliProcesses;

@@ -20,8 +20,8 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use crate::adapter::{
-    Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CliProcessLifetime, CliTurnOutcome,
-    SessionSpec, TurnFailure, TurnFailureKind, TurnSpec,
+    Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CliExit, CliProcessLifetime,
+    CliTurnOutcome, SessionSpec, TurnFailure, TurnFailureKind, TurnSpec,
 };
 use crate::domain::event::AgentProcess;
 use crate::domain::ids::RequestId;
@@ -131,6 +131,8 @@ pub struct AgentConversation {
     watchdog: SilenceWatchdog,
     /// How many frames of this turn were not understood.
     n_unknown_lines: u32,
+    /// How often the sandbox was set up for this turn without success.
+    n_failed_setups: usize,
 }
 
 /// The parts of which [`AgentConversation::new`] makes a conversation.
@@ -178,6 +180,7 @@ impl AgentConversation {
             raw_deltas: RawDeltaBatch::default(),
             watchdog: SilenceWatchdog::default(),
             n_unknown_lines: 0,
+            n_failed_setups: 0,
         }
     }
 
@@ -264,6 +267,7 @@ impl AgentConversation {
         self.deadlines.turn = Some(Instant::now() + turn.timeout);
         self.watchdog = SilenceWatchdog::start(turn.silence_timeout);
         self.n_unknown_lines = 0;
+        self.n_failed_setups = 0;
         self.turn = Some(turn);
         if self.child.is_none() && !self.launch_cli().await {
             return;
@@ -336,8 +340,13 @@ impl AgentConversation {
 
     async fn on_process_exit(&mut self, exit: process::ChildExit) {
         self.child = None;
-        self.ready = false;
+        let was_ready = std::mem::take(&mut self.ready);
         self.deadlines.handshake = None;
+        if !was_ready && self.turn.is_some() && self.may_retry_sandbox_setup(&exit) {
+            self.n_failed_setups += 1;
+            self.report_discarded_exit(&to_cli_exit(exit)).await;
+            return self.relaunch().await;
+        }
         let exit = to_cli_exit(exit);
         let outputs = self.adapter.on_exit(&exit);
         self.perform_outputs(outputs).await;
@@ -483,17 +492,21 @@ impl AgentConversation {
     async fn terminate_child(&mut self, ladder: StopLadder) {
         if let Some(mut child) = self.child.take() {
             let exit = to_cli_exit(child.stop(ladder).await);
-            for output in self.adapter.on_exit(&exit) {
-                // A user's message that was not delivered must not be lost.
-                if let AdapterOutput::Event(event @ AdapterEvent::InputUndelivered { .. }) = output
-                {
-                    self.send_event(ConversationEvent::Adapter(event)).await;
-                }
-            }
+            self.report_discarded_exit(&exit).await;
         }
         self.flush_raw_stream().await;
         self.ready = false;
         self.deadlines.handshake = None;
+    }
+
+    /// Informs the adapter of an exit that does not end the turn.
+    async fn report_discarded_exit(&mut self, exit: &CliExit) {
+        for output in self.adapter.on_exit(exit) {
+            // A user's message that was not delivered must not be lost.
+            if let AdapterOutput::Event(event @ AdapterEvent::InputUndelivered { .. }) = output {
+                self.send_event(ConversationEvent::Adapter(event)).await;
+            }
+        }
     }
 }
 

@@ -62,8 +62,8 @@ pub enum CommandEndCause {
     Cancelled,
 }
 
-/// How often the sandbox setup is retried while sockets that it hides come and go.
-const MAX_SANDBOX_SETUPS: usize = 3;
+/// How often a sandbox is set up at most while sockets that it hides come and go.
+pub const MAX_SANDBOX_SETUPS: usize = 3;
 
 /// Runs a child until it ends by itself, its time is up, or the caller cancels it. If the future is dropped,
 /// the child is killed.
@@ -75,24 +75,19 @@ pub async fn run_to_end(
     limits: &CommandLimits,
     cancel: &CancellationToken,
 ) -> Result<CommandOutput, SpawnError> {
-    let contained = spec.sandbox.as_ref();
-    let hides_sockets = contained.is_some_and(|held| !held.hidden_sockets().is_empty());
     for _ in 1..MAX_SANDBOX_SETUPS {
         let finished = run_once(spec, limits, cancel).await?;
-        if !hides_sockets || !is_setup_failure(&finished) {
+        let by_itself = finished.end_cause == CommandEndCause::ByItself;
+        let is_setup_failure = by_itself
+            && finished.stdout.head.is_empty()
+            && finished
+                .exit
+                .is_sandbox_setup_failure(spec.sandbox.as_ref());
+        if !is_setup_failure {
             return Ok(finished);
         }
     }
     run_once(spec, limits, cancel).await
-}
-
-/// Returns true if bubblewrap could not mount a path: a socket disappeared between the check and its mount.
-/// The child's own program was not started then.
-fn is_setup_failure(finished: &CommandOutput) -> bool {
-    finished.end_cause == CommandEndCause::ByItself
-        && !finished.is_success()
-        && finished.stdout.head.is_empty()
-        && finished.stderr.head.starts_with(b"bwrap: Can't ")
 }
 
 async fn run_once(

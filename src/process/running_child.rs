@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::bubblewrap::SandboxSpec;
 use super::child_launcher::{LaunchedChild, StdinMode, launch_child};
 use super::head_tail_buffer::HeadTailBuffer;
 use super::line_framer::{FramedLine, LineFramer, MAX_LINE_BYTES};
@@ -85,6 +86,14 @@ impl ChildExit {
     /// Returns true if the exit code was 0.
     pub fn is_success(&self) -> bool {
         self.code == Some(0)
+    }
+
+    /// Returns true if bubblewrap could not mount a path: a socket that `sandbox` hides disappeared between the
+    /// check and its mount. The child's own program was not started then, unless it printed something before.
+    pub fn is_sandbox_setup_failure(&self, sandbox: Option<&SandboxSpec>) -> bool {
+        sandbox.is_some_and(|sandbox| !sandbox.hidden_sockets().is_empty())
+            && !self.is_success()
+            && self.stderr_tail.starts_with("bwrap: Can't ")
     }
 }
 

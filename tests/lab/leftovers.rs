@@ -1,12 +1,15 @@
 //! Finds processes that a scenario left behind.
 //!
-//! Every process of a scenario has the scenario's folder in its environment, its working directory
-//! or its arguments, or the run's mark, which the program sets on everything that it starts; even with a scrubbed
-//! environment one of them remains. Nothing is killed here.
+//! Every process of a scenario has the scenario's folder in its environment or its working directory, or the
+//! run's mark, which the program sets on everything that it starts. With a scrubbed environment the folder is at
+//! least in the arguments. The arguments of a process that carries the mark of another run do not count: the
+//! sandboxes of all runs hide each other's sockets by their paths. Nothing is killed here.
 
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+use agent_collab::process::MARK_VARIABLE;
 
 /// Lists the processes that still belong to a scenario, as `pid command line`.
 pub fn find_leftovers(root: &Path) -> Vec<(i32, String)> {
@@ -28,7 +31,10 @@ pub fn find_leftovers(root: &Path) -> Vec<(i32, String)> {
         let environment = String::from_utf8_lossy(&read("environ")).into_owned();
         let cwd = fs::read_link(folder.join("cwd")).unwrap_or_default();
         let marked = |text: &str| marks.iter().any(|mark| text.contains(mark));
-        let belongs = marked(&command) || marked(&environment) || cwd.starts_with(root);
+        let is_of_another_run = environment.contains(MARK_VARIABLE);
+        let belongs = marked(&environment)
+            || cwd.starts_with(root)
+            || (marked(&command) && !is_of_another_run);
         if belongs && pid != own {
             found.push((pid.cast_signed(), command));
         }
@@ -40,7 +46,7 @@ pub fn find_leftovers(root: &Path) -> Vec<(i32, String)> {
 fn mark_of_run(root: &Path) -> Option<String> {
     let state = fs::read(root.join("repository/.agent-collab/state.json")).ok()?;
     let state: serde_json::Value = serde_json::from_slice(&state).ok()?;
-    Some(format!("AGENT_COLLAB_MARK={}", state["run"].as_str()?))
+    Some(format!("{MARK_VARIABLE}={}", state["run"].as_str()?))
 }
 
 /// Fails when a process of the scenario is alive; the kernel gets a moment to bury the dead.

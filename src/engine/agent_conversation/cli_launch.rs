@@ -81,9 +81,21 @@ impl AgentConversation {
             ask.session.fresh_id = uuid::Uuid::new_v4().to_string();
         }
         self.terminate_child(StopLadder::brief()).await;
+        self.relaunch().await;
+    }
+
+    /// Starts the process again for the turn that it was started for.
+    pub(super) async fn relaunch(&mut self) {
         if self.launch_cli().await {
             self.start_turn().await;
         }
+    }
+
+    /// Returns true if the process ended because its sandbox could not be set up, and another try may help: a
+    /// socket of another program disappeared just when it was to be hidden.
+    pub(super) fn may_retry_sandbox_setup(&self, exit: &process::ChildExit) -> bool {
+        self.n_failed_setups + 1 < process::MAX_SANDBOX_SETUPS
+            && exit.is_sandbox_setup_failure(self.sandbox.as_ref())
     }
 }
 
