@@ -50,7 +50,7 @@ pub struct DiscussArguments {
     /// How the discussion works [default: discuss.mode of the configuration]
     #[arg(long, value_name = "MODE")]
     pub mode: Option<DiscussModeFlag>,
-    /// Whether participants speak at once or in turn, from the second round on
+    /// Whether participants answer at once or in turn, from the second round on
     #[arg(long, value_name = "ORDER")]
     pub order: Option<DiscussOrderFlag>,
     /// The agents that take part, such as advocate,critic,moderator

@@ -73,18 +73,10 @@ pub enum TrustError {
     #[error(
         "keep trust in {path}, which is inside the repository {root}; set XDG_STATE_HOME to a folder outside"
     )]
-    InsideRepository {
-        /// The file.
-        path: PathBuf,
-        /// The repository.
-        root: PathBuf,
-    },
-    /// The repository's path cannot be written down exactly.
+    InsideRepository { path: PathBuf, root: PathBuf },
+    /// The repository's path cannot be stored exactly.
     #[error("trust {root}, because its path is not UTF-8; rename the folder")]
-    PathNotUtf8 {
-        /// The repository.
-        root: PathBuf,
-    },
+    PathNotUtf8 { root: PathBuf },
 }
 
 const SCHEMA: u32 = 1;

@@ -60,7 +60,7 @@ fn a_lost_conversation_goes_on_from_plan_and_comments() {
     }
     assert_eq!(forgotten, 1);
     world.release("wait");
-    running.wait().ends(0).says("the conversation was lost");
+    running.wait().ends(0).says("session lost");
     let prompt = world.read("prompt.txt");
     for word in [
         "[agent-collab RECOVER]",
@@ -200,7 +200,7 @@ fn rules_of_the_user_allow_what_they_name_and_nothing_else() {
     world2
         .run(&["-s", "safety.contain_agents=false", "--uncontained"])
         .ends(3)
-        .says("(nobody is there to ask (--on-ask deny))");
+        .says("(no one can answer (--on-ask deny))");
 }
 
 /// The facts that each stored session of a world must have, by its kind and who it is; checks them on the way.

@@ -280,7 +280,7 @@ fn a_task_whose_program_was_killed_is_cancelled_and_leaves_no_process() {
         (&ended[0]["status"], &ended[0]["error"]),
         (
             &json!("cancelled"),
-            &json!("the program ended; the task can be gone on with")
+            &json!("the program ended, the task can be continued")
         )
     );
     nothing_is_left(&world);

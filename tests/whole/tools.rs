@@ -179,7 +179,7 @@ fn an_agent_that_is_asked_about_is_asked_about_among_several_too() {
         );
         world.cast(&planner, &Agent::approving());
         world.run(&["--on-ask", "deny"]).ends(0);
-        assert!(world.read("a.txt").contains("nobody is there to ask"));
+        assert!(world.read("a.txt").contains("no one can answer"));
         assert_eq!(world.events_of("task.started").len(), 0);
     }
 }

@@ -37,10 +37,10 @@ fn join_paths(paths: &[PathBuf]) -> String {
 /// Explains why nothing was written.
 #[derive(Debug, Error)]
 pub enum TreeWriteError {
-    /// Somebody changed one of the paths since the trees were joined.
+    /// One of the paths changed since the trees were merged.
     #[error("{} changed in the meantime", .0.display())]
     ChangedMeanwhile(PathBuf),
-    /// Something is there that git ignores, or a link leads elsewhere.
+    /// An ignored file is in the way, or a link leads elsewhere.
     #[error("{} is in the way: git ignores it, or it is not a folder", .0.display())]
     PathBlocked(PathBuf),
     /// A file operation failed.
@@ -52,7 +52,7 @@ pub enum TreeWriteError {
     },
     #[error(transparent)]
     Git(#[from] GitError),
-    /// It was taken back but for some files, which nobody deletes.
+    /// The write was rolled back, except for some files, which stay where they are.
     #[error(
         "{why}; the files that could not be restored are in {}",
         join_paths(stays)

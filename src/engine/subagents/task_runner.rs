@@ -325,15 +325,15 @@ fn outcome_of_failed_turn(end: CliTurnOutcome) -> TaskOutcome {
             error: failure.message,
         },
         CliTurnOutcome::Completed { .. } | CliTurnOutcome::Interrupted => TaskOutcome::Declined {
-            error: "a call of it was refused, and its turn ended with that".to_owned(),
+            error: "a call was denied, which ended its turn".to_owned(),
         },
     }
 }
 
 fn outcome_without_permit(why: TaskPermitError) -> TaskOutcome {
     let error = match why {
-        TaskPermitError::Cancelled => "it was stopped before it began",
-        TaskPermitError::Closed => "the program ends and begins no task any more",
+        TaskPermitError::Cancelled => "it was stopped before it started",
+        TaskPermitError::Closed => "the program is ending and starts no more tasks",
     };
     TaskOutcome::Cancelled {
         error: error.to_owned(),

@@ -10,12 +10,12 @@ use super::path_class::{PathClass, classify_path};
 
 static EVERYBODY: BuiltinRule = BuiltinRule::dangerous(
     "permissions.everybody",
-    "gives everybody every right to a file",
+    "gives everyone full access to a file",
     &[],
 );
 static WORLD_WRITABLE: BuiltinRule = BuiltinRule::confirm(
     "permissions.world-writable",
-    "lets everybody write a file",
+    "lets everyone write to a file",
     &[],
 );
 static CRITICAL: BuiltinRule = BuiltinRule::dangerous(

@@ -11,7 +11,7 @@ use super::path_class::{PathClass, classify_path};
 
 static TREE: BuiltinRule = BuiltinRule::confirm(
     "files.tree",
-    "removes a folder with all that is in it",
+    "removes a folder with everything in it",
     &[
         "rimraf",
         "del-cli",
@@ -97,7 +97,7 @@ static BACKUPS: BuiltinRule = BuiltinRule::dangerous(
 /// The rule for `-rf` after an unknown program.
 pub static UNKNOWN_TREE: BuiltinRule = BuiltinRule::dangerous(
     "files.unknown-tree",
-    "looks like a forced removal by a program that only a run would show",
+    "looks like a forced removal by a program known only at run time",
     &[],
 );
 

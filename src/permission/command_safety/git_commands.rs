@@ -48,7 +48,7 @@ static PUSH: BuiltinRule = BuiltinRule::confirm(
 );
 static PUSH_LEASE: BuiltinRule = BuiltinRule::confirm(
     "git.push-lease",
-    "replaces commits in another repository where nobody has added any",
+    "replaces commits in another repository unless someone else added some",
     &[],
 );
 static PUSH_FORCE: BuiltinRule = BuiltinRule::dangerous(
@@ -140,7 +140,7 @@ static HISTORY: BuiltinRule = BuiltinRule::dangerous(
 );
 static WORKTREE: BuiltinRule = BuiltinRule::dangerous(
     "git.worktree",
-    "removes a work tree with its changes",
+    "removes a worktree with its changes",
     &[
         "git worktree remove -f|--force",
         "git submodule deinit -f|--force|--all",
@@ -148,7 +148,7 @@ static WORKTREE: BuiltinRule = BuiltinRule::dangerous(
 );
 static REMOVED: BuiltinRule = BuiltinRule::confirm(
     "git.removed",
-    "removes files from the work tree",
+    "removes files from the working tree",
     &[
         "git rm -r !--cached|-n|--dry-run",
         "git rm -f|--force !--cached|-n|--dry-run",
@@ -157,7 +157,7 @@ static REMOVED: BuiltinRule = BuiltinRule::confirm(
 );
 static REMOVED_TREE: BuiltinRule = BuiltinRule::dangerous(
     "git.removed-tree",
-    "removes a folder and its changes from the work tree",
+    "removes a folder and its changes from the working tree",
     &["git rm -r -f|--force !--cached|-n|--dry-run"],
 );
 
