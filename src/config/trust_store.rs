@@ -71,7 +71,7 @@ pub enum TrustError {
     },
     /// The file is where the repository itself, or an agent in it, could write it.
     #[error(
-        "keep trust in {path}, which is inside the repository {root}; set XDG_STATE_HOME to a folder outside"
+        "store trust in {path}, which is inside the repository {root}; set XDG_STATE_HOME to a folder outside"
     )]
     InsideRepository { path: PathBuf, root: PathBuf },
     /// The repository's path cannot be stored exactly.

@@ -344,7 +344,10 @@ impl Engine {
 
     pub(super) fn stop_child_tasks(&mut self, sessions: &[SessionId]) {
         for session in sessions {
-            self.stop_child_task(session, "who gave the task does not wait for it any more");
+            self.stop_child_task(
+                session,
+                "the agent that started the task no longer waits for it",
+            );
         }
     }
 

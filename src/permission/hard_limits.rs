@@ -181,7 +181,7 @@ fn check_protected_paths(looked: &FloorInput<'_>) -> Option<FloorRestriction> {
     };
     let path = written.iter().find(|path| forbidden(path))?;
     deny_restriction(format!(
-        "{} may not be written: .git and the folders of agent-collab are the program's",
+        "{} may not be written: .git and the folders of agent-collab are protected",
         path.display()
     ))
 }

@@ -118,7 +118,7 @@ fn what_cannot_be_begun_is_refused_with_what_can() {
     refused(&["--agent", "explore", " "], "says nothing to do");
     refused(
         &["--agent", "explore", "--id", "ses_9", "x"],
-        "ses_9 is no task that this session gave",
+        "ses_9 is not a task of this session",
     );
     nothing_is_left(&world);
 }

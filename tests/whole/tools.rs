@@ -147,7 +147,7 @@ fn what_a_command_of_an_agent_starts_gets_through_no_door() {
     // The reviewer's CLI has exited or is another process: neither socket accepts a command of the planner.
     assert_eq!(doors, 2, "{told}");
     assert_eq!(
-        told.matches("the running program refuses").count(),
+        told.matches("the running program refused it").count(),
         doors,
         "{told}"
     );

@@ -260,7 +260,7 @@ fn classify_hook_call(input: &CodexHookInput) -> HookCallKind {
                 paths: patch_paths(patch),
                 reach: SandboxReach::Contained,
             }),
-            None => HookCallKind::Denied("the call holds no patch".to_owned()),
+            None => HookCallKind::Denied("the call contains no patch".to_owned()),
         },
         "view_image" => HookCallKind::NeedsDecision(AgentToolCall::Read {
             paths: text("path").map(PathBuf::from).into_iter().collect(),
@@ -289,7 +289,7 @@ fn classify_shell_command(line: &str, cwd: &Path) -> HookCallKind {
     });
     if waits {
         return HookCallKind::Denied(format!(
-            "`{line}` waits for commands that nobody could decide about; run each command by itself"
+            "`{line}` waits for commands that cannot be checked; run each command on its own"
         ));
     }
     HookCallKind::NeedsDecision(AgentToolCall::Command {

@@ -35,7 +35,7 @@ static SET_ID: BuiltinRule = BuiltinRule::confirm(
 );
 static OPENED: BuiltinRule = BuiltinRule::confirm(
     "permissions.keys",
-    "gives a user's keys to somebody else, or opens them to others",
+    "gives a user's keys to someone else, or opens them to others",
     &[],
 );
 static CHANGED: BuiltinRule = BuiltinRule::confirm(

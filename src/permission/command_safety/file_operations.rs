@@ -34,7 +34,7 @@ static OUTSIDE: BuiltinRule = BuiltinRule::dangerous(
 );
 static ELSEWHERE: BuiltinRule = BuiltinRule::confirm(
     "files.elsewhere",
-    "removes files outside of the working folder",
+    "removes files outside the working folder",
     &[],
 );
 static ALL: BuiltinRule = BuiltinRule::confirm("files.all", "removes every file of a folder", &[]);
@@ -47,12 +47,15 @@ static FOUND: BuiltinRule =
     BuiltinRule::dangerous("files.found", "removes everything below a folder", &[]);
 static SHREDDED: BuiltinRule = BuiltinRule::dangerous(
     "files.shredded",
-    "overwrites files so that nothing brings them back",
+    "overwrites files beyond recovery",
     &["shred", "scrub", "srm", "wipe", "sfill"],
 );
 static EMPTIED: BuiltinRule = BuiltinRule::confirm("files.emptied", "empties a file", &[]);
-static GONE: BuiltinRule =
-    BuiltinRule::dangerous("files.gone", "moves files to where they are lost", &[]);
+static GONE: BuiltinRule = BuiltinRule::dangerous(
+    "files.gone",
+    "moves files to a place where they are lost",
+    &[],
+);
 static MIRRORED: BuiltinRule = BuiltinRule::dangerous(
     "files.mirrored",
     "removes what the source of a copy lacks",

@@ -164,7 +164,7 @@ async fn authenticate_peer(
         cli.as_ref().is_some_and(|cli| is_descendant(pid, cli.pid))
     };
     let known = post.cli.wait_for(of_session).await;
-    let known = known.map_err(|_| "its session is over")?;
+    let known = known.map_err(|_| "its session has ended")?;
     if known
         .as_ref()
         .is_some_and(|cli| cli.has_started_server(pid))
