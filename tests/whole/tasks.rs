@@ -306,7 +306,7 @@ fn sessions_are_listed_shown_deleted_and_pruned() {
     listed
         .ends(0)
         .says("look here (@explore)")
-        .says("  explore#1  completed  codex     20");
+        .says("  explore#1  completed    codex     20");
     sessions(&world, &["show", "explore#2"])
         .ends(0)
         .says("\nlook there\n");
