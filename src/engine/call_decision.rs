@@ -156,7 +156,7 @@ impl Engine {
         match self.setup.approvals.list_for_run(&self.state().run) {
             Ok(approved) => Ok(approved),
             Err(error) => {
-                self.warn_once("read what you approved before", error_with_hint(&error))?;
+                self.warn_once("read your earlier approvals", error_with_hint(&error))?;
                 Ok(Vec::new())
             }
         }

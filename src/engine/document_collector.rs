@@ -203,7 +203,7 @@ impl Engine {
         if let Some(held) = self.pending_document.take()
             && let Err(error) = staging_folder::clear_staging(&held.staging)
         {
-            tracing::warn!(%error, "the staging folder stays");
+            tracing::warn!(%error, "the staging folder was left behind");
         }
     }
 

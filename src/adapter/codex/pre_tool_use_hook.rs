@@ -79,16 +79,19 @@ pub(super) fn check_hook_is_trusted(
 ) -> Result<(), String> {
     let mut hooks = listed.data.iter().flat_map(|folder| &folder.hooks);
     let found = match hooks.find(|hook| hook.key == HOOK_KEY) {
-        None => "it does not list it".to_owned(),
-        Some(hook) if !hook.enabled => "it is switched off".to_owned(),
+        None => "it does not list the hook of agent-collab".to_owned(),
+        Some(hook) if !hook.enabled => "the hook of agent-collab is switched off".to_owned(),
         Some(hook) if hook.current_hash != hook_hash(command) => {
-            "it lists another one in its place".to_owned()
+            "it lists another hook in place of the one of agent-collab".to_owned()
         }
         Some(hook) if hook.trust_status == "trusted" => return Ok(()),
-        Some(hook) => format!("its trust status is {:?}", hook.trust_status),
+        Some(hook) => format!(
+            "the trust status of the hook of agent-collab is {:?}",
+            hook.trust_status
+        ),
     };
     Err(format!(
-        "codex would not ask before each call: {found}, the hook of agent-collab; no prompt was sent. \
+        "codex would not ask before each call: {found}, so no prompt was sent. \
          Look for hooks in adapters.codex.args and for a managed configuration (requirements.toml), \
          or install the version of codex that `agent-collab doctor` names"
     ))

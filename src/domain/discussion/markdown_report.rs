@@ -115,7 +115,7 @@ fn render_check(check: &CheckRun) -> String {
         CheckOutcome::Failed { reason } => ("failed".to_owned(), reason),
     };
     format!(
-        "\n### Check {}: {word}\n\n`{}`, wanted by {}\n\n{}\n",
+        "\n### Check {}: {word}\n\n`{}`, requested by {}\n\n{}\n",
         check.n,
         clean_to_one_line(&check.order.command),
         check.asked_by.join(", "),

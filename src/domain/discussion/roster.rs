@@ -78,7 +78,7 @@ pub enum RosterError {
     DuplicateName { name: String },
     /// Too few or too many participants speak in the rounds.
     #[error(
-        "a {mode} needs 2 to {MAX_PARTICIPANTS} participants who speak in its rounds, there are {n}"
+        "a {mode} needs 2 to {MAX_PARTICIPANTS} participants who answer in its rounds, there are {n}"
     )]
     ParticipantCount { mode: &'static str, n: usize },
     /// A debate has only one closing speech.
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn two_must_speak_in_the_rounds() {
-        let told = "a debate needs 2 to 10 participants who speak in its rounds, there are 1";
+        let told = "a debate needs 2 to 10 participants who answer in its rounds, there are 1";
         check(&["advocate", "moderator"], DiscussionMode::Debate, told);
         let told = "a debate has at most one moderator, there are moderator, moderator-2";
         check(

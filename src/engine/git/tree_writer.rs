@@ -362,7 +362,7 @@ fn copy_extra_mode_bits(taken: &PathMergeResult, from: &Path, new: &Path) {
     if let Ok(found) = from.symlink_metadata() {
         let mode = std::fs::Permissions::from_mode(found.permissions().mode() & 0o7777);
         if let Err(error) = std::fs::set_permissions(new, mode) {
-            tracing::warn!(%error, "the rights of {} become the usual ones", from.display());
+            tracing::warn!(%error, "the permissions of {} become the default ones", from.display());
         }
     }
 }

@@ -91,7 +91,7 @@ impl ChildStagingFolder {
 impl Drop for ChildStagingFolder {
     fn drop(&mut self) {
         if let Err(error) = self.remove() {
-            tracing::warn!(%error, "the folder of a child stays");
+            tracing::warn!(%error, "a child's folder was left behind");
         }
     }
 }
@@ -206,7 +206,7 @@ impl TaskConversation {
     /// Runs one turn and returns the agent's last message.
     async fn run_turn(&mut self, ask: TurnStartRequest) -> Result<String, CliTurnOutcome> {
         let lost = || {
-            let lost = "the conversation ended in the middle of the task";
+            let lost = "the conversation ended during the task";
             CliTurnOutcome::Failed(TurnFailure::new(TurnFailureKind::Protocol, lost))
         };
         if self
