@@ -50,7 +50,7 @@ pub enum CliProbeError {
         /// The exact command that installs a version known to work.
         install: &'static str,
     },
-    /// The program answered nothing that names a version.
+    /// The output of the program names no version.
     #[error("{program} did not print its version: {said}")]
     NoVersion {
         /// The program, as configured.
@@ -62,7 +62,7 @@ pub enum CliProbeError {
         /// The exact command that installs a version known to work.
         install: &'static str,
     },
-    /// The program was asked and did not come to an end.
+    /// The program did not exit after it was asked for its version.
     #[error("`{program} --version` did not end within {seconds} s")]
     TimedOut {
         /// The program, as configured.
@@ -72,7 +72,7 @@ pub enum CliProbeError {
         /// How long the probe waited.
         seconds: u64,
     },
-    /// The program is older than any version this program has been run with.
+    /// The program is older than any version that agent-collab was run with.
     #[error("{program} {found} is too old, {needed} or newer is needed")]
     TooOld {
         /// The program, as configured.
@@ -95,7 +95,7 @@ impl CliProbeError {
             } => {
                 format!("install it: `{install}`, or set adapters.{adapter}.program in config.toml")
             }
-            // It is there and does not do what it is for: what it says itself tells more.
+            // The program exists but printed something else: its own output says more than a general hint.
             Self::NoVersion {
                 program,
                 adapter,

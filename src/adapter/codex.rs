@@ -212,7 +212,7 @@ impl CodexAdapter {
             return;
         };
         self.decline_pending_requests(out);
-        self.pending_hooks.deny_all("the turn is over", out);
+        self.pending_hooks.deny_all("the turn has ended", out);
         // A sub-agent would continue to change files after the turn that is responsible for it.
         for (thread_id, turn_id) in std::mem::take(&mut self.sub_agent_turns) {
             self.connection.send_interrupt(&thread_id, &turn_id, out);

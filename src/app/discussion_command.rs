@@ -290,7 +290,7 @@ impl DiscussionProgressPrinter {
 fn round_label(round: u32, part: SpeechPart) -> String {
     match part {
         SpeechPart::Round => format!("round {round}"),
-        SpeechPart::Closing => "last word".to_owned(),
+        SpeechPart::Closing => "final words".to_owned(),
     }
 }
 

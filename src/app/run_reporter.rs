@@ -93,7 +93,7 @@ impl<'a> RunReporter<'a> {
                     // If the phase itself allows the call, the tool call is printed without a decision.
                     (true, "permission") => Ok(()),
                     (true, by) => writeln!(out, "  allowed by {by}: {what}"),
-                    (false, _) => writeln!(out, "  declined: {what} ({reason})"),
+                    (false, _) => writeln!(out, "  denied: {what} ({reason})"),
                 }
             }
             Event::PhaseChanged {
@@ -143,24 +143,24 @@ pub fn describe_event(event: &Event) -> Option<String> {
         } => format!("{} runs {}", role.name(), version_label(adapter, version)),
         Event::SessionLost { role, reason } => {
             format!(
-                "{}: the conversation was lost ({reason}); a new one continues from a recovery prompt",
+                "{}: session lost ({reason}), a new one continues with a recovery prompt",
                 role.name()
             )
         }
         Event::SessionMoved { role, adapter, .. } => {
             format!(
-                "the {} continues with {adapter} from a recovery prompt",
+                "the {} continues on {adapter} with a recovery prompt",
                 role.name()
             )
         }
         Event::SessionStayed { role, reason } => {
-            format!("the {} does not move: {reason}", role.name())
+            format!("the {} stays on its CLI: {reason}", role.name())
         }
         Event::GateChanged { gate } => match gate {
             Gate::Auto => "auto: turns are sent automatically".to_owned(),
             Gate::Manual => "manual: every turn waits for you".to_owned(),
         },
-        Event::ModeChanged { mode } => format!("mode {}: {}", mode.name(), mode.describe()),
+        Event::ModeChanged { mode } => format!("mode {}: {}", mode.label(), mode.describe()),
         Event::LimitPassed { .. } => "the usage limit has reset".to_owned(),
         Event::Agent { role, news, .. } => return describe_agent_activity(*role, news),
         Event::TurnEnded {
@@ -234,10 +234,10 @@ pub fn describe_event(event: &Event) -> Option<String> {
             allowed: false,
             reason,
             ..
-        } => format!("  declined: {reason}"),
+        } => format!("  denied: {reason}"),
         Event::ApprovalExpired { approval, reason } => {
             format!(
-                "  expired without an answer: {}; {reason}",
+                "  expired without an answer: {} ({reason})",
                 approval.describe()
             )
         }
@@ -290,7 +290,7 @@ pub fn describe_event(event: &Event) -> Option<String> {
         }
         Event::TodosWritten { todos, .. } => describe_todos(todos),
         Event::AnswerPending { .. } => {
-            "the agent ended its turn without your answer; its next turn includes it".to_owned()
+            "the agent ended its turn without your answer and gets it with its next turn".to_owned()
         }
         Event::PlanEntered { reason } => format!("back to planning: {reason}"),
         Event::LateResultReceived { role, text } => format!("for the {}: {text}", role.name()),
@@ -326,7 +326,7 @@ fn describe_discussion_event(news: &DiscussionEvent) -> Option<String> {
             let decided = outcome.decision.as_ref();
             let decided = decided.map_or("no decision".to_owned(), ToString::to_string);
             let (basis, stop) = (outcome.basis.as_str(), outcome.stop.describe());
-            Some(format!("discussion finished: {decided} ({basis}); {stop}"))
+            Some(format!("discussion finished: {decided} ({basis}), {stop}"))
         }
         DiscussionEvent::CutOff => Some("the discussion was interrupted".to_owned()),
         DiscussionEvent::SpeechBegan { .. }

@@ -32,7 +32,7 @@ pub fn list_sessions(layout: &WorkdirLayout) -> Result<Vec<Value>, StoreError> {
     for session in &mut sessions {
         // Its program was killed; the next one will record that in the session.
         if nobody_works && session["status"] == "running" {
-            session["status"] = "interrupted".into();
+            session["status"] = "cut off".into();
         }
         let name = names.get(stored_session_id(session));
         if let (Some(name), Value::Object(fields)) = (name, session) {

@@ -156,13 +156,13 @@ fn progress_line(event: &Event) -> Option<String> {
             allowed: false,
             reason,
             ..
-        } => return Some(format!("  refused: {reason}")),
+        } => return Some(format!("  denied: {reason}")),
         _ => return None,
     };
     match news {
         AgentActivity::ToolStarted { tool, title, .. } => Some(format!("  {tool}: {title}")),
         AgentActivity::CallDenied { tool, reason } => {
-            Some(format!("  {tool} was refused: {reason}"))
+            Some(format!("  {tool} was denied: {reason}"))
         }
         AgentActivity::Retrying { reason } => Some(format!("  the CLI retries: {reason}")),
         AgentActivity::Notice { text } => Some(format!("  {text}")),

@@ -32,7 +32,7 @@ use super::uncontained_flag::UncontainedArguments;
                   that failed or took too long; two are enough.\n\n\
                   Modes:\n  \
                   debate         advocate against critic, then the moderator reads the last round and decides\n  \
-                  collaborative  everyone speaks in every round, until they agree\n  \
+                  collaborative  everyone answers in every round, until they agree\n  \
                   jury           everyone answers alone, then votes\n\n\
                   Progress goes to standard error, the result to standard output.\n\n\
                   Exit codes: 0 finished, with or without a decision (without one, `decision` is null in --json), 1 failed or \
@@ -50,7 +50,7 @@ pub struct DiscussArguments {
     /// How the discussion works [default: discuss.mode of the configuration]
     #[arg(long, value_name = "MODE")]
     pub mode: Option<DiscussModeFlag>,
-    /// Whether participants speak at once or in turn, from the second round on
+    /// Whether participants answer at once or in turn, from the second round on
     #[arg(long, value_name = "ORDER")]
     pub order: Option<DiscussOrderFlag>,
     /// The agents that take part, such as advocate,critic,moderator
@@ -102,7 +102,7 @@ pub struct DiscussArguments {
 pub enum DiscussModeFlag {
     /// Advocate against critic, then the moderator decides
     Debate,
-    /// Everyone speaks in every round, until they agree
+    /// Everyone answers in every round, until they agree
     Collaborative,
     /// Everyone answers alone, then votes
     Jury,

@@ -162,7 +162,7 @@ impl From<InstructionsFlag> for InstructionsChoice {
 /// `--on-ask`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OnAskFlag {
-    /// Decline it; the turn continues
+    /// Deny it, the turn continues
     Deny,
     /// Accept what [[permission.rule]] in your own configuration or --config allows
     AllowRules,

@@ -132,6 +132,7 @@ fn session_name(session: &Value) -> String {
 fn format_summary(session: &Value, widest: usize) -> String {
     let word = |key: &str| clean_text(session[key].as_str().unwrap_or_default());
     let (kind, title) = match session["kind"].as_str() {
+        Some(_) if session["status"] == "cut off" => ("interrupted".to_owned(), word("title")),
         Some(_) => (word("status"), word("title")),
         None => ("role".to_owned(), word("last_user_agent")),
     };
@@ -139,7 +140,7 @@ fn format_summary(session: &Value, widest: usize) -> String {
         .as_i64()
         .map(|at| local_time::to_local_text(UnixMillis(at)));
     format!(
-        "{}  {:<widest$}  {kind:<9}  {:<8}  {:<16}  {title}\n",
+        "{}  {:<widest$}  {kind:<11}  {:<8}  {:<16}  {title}\n",
         clean_text(stored_session_id(session)),
         session_name(session),
         word("adapter"),
@@ -149,7 +150,7 @@ fn format_summary(session: &Value, widest: usize) -> String {
 
 /// Formats where a task writes, and what became of its changes.
 fn format_worktree(session: &Value) -> String {
-    let is_running = session["status"] == "running" || session["status"] == "interrupted";
+    let is_running = session["status"] == "running" || session["status"] == "cut off";
     let tree = session.pointer("/task/tree").and_then(Value::as_str);
     let tree = tree.filter(|_| is_running);
     let patch = session.pointer("/task/patch").cloned();

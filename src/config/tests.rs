@@ -847,7 +847,7 @@ fn whoever_is_called_into_a_discussion_must_be_known() {
     );
     let told = check_own("[discuss.preset.hard]\nagents = [\"ops=explore@codex\", \"a b\"]\n");
     assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].contains("\"a b\" is no participant"), "{told:?}");
+    assert!(told[0].contains("\"a b\" is not a participant"), "{told:?}");
 }
 
 #[test]

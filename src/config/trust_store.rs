@@ -71,20 +71,12 @@ pub enum TrustError {
     },
     /// The file is where the repository itself, or an agent in it, could write it.
     #[error(
-        "keep trust in {path}, which is inside the repository {root}; set XDG_STATE_HOME to a folder outside"
+        "store trust in {path}, which is inside the repository {root}; set XDG_STATE_HOME to a folder outside"
     )]
-    InsideRepository {
-        /// The file.
-        path: PathBuf,
-        /// The repository.
-        root: PathBuf,
-    },
-    /// The repository's path cannot be written down exactly.
+    InsideRepository { path: PathBuf, root: PathBuf },
+    /// The repository's path cannot be stored exactly.
     #[error("trust {root}, because its path is not UTF-8; rename the folder")]
-    PathNotUtf8 {
-        /// The repository.
-        root: PathBuf,
-    },
+    PathNotUtf8 { root: PathBuf },
 }
 
 const SCHEMA: u32 = 1;

@@ -44,7 +44,7 @@ impl Phase {
         Self::Cancelled,
     ];
 
-    /// The phase's name as in files and events.
+    /// Returns the phase's name as used in files and in events.
     pub fn name(self) -> &'static str {
         match self {
             Self::Init => "INIT",
@@ -59,7 +59,7 @@ impl Phase {
         }
     }
 
-    /// The phase's name on screens and in text for people.
+    /// Returns the phase's name as shown to the user.
     pub fn label(self) -> &'static str {
         match self {
             Self::Init | Self::RefineGoal => "Goal",
@@ -72,7 +72,7 @@ impl Phase {
         }
     }
 
-    /// Tells whether the run is over.
+    /// Returns whether the run is over.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Done | Self::Cancelled)
     }

@@ -41,11 +41,11 @@ pub enum PlanParseError {
     #[error("the plan has no numbered box such as `1. [ ] text`")]
     NoCheckbox,
     /// Two boxes share a number, so a commit `[Step N]` would be ambiguous.
-    #[error("step {0} appears twice in the plan; every box needs a number of its own")]
+    #[error("step {0} appears twice in the plan; every box needs its own number")]
     DuplicateStep(u32),
     /// It is longer than the program accepts.
     #[error(
-        "the plan has {0} bytes; the limit is {MAX_PLAN_BYTES}: shorten it, and leave sources and data in files of their own"
+        "the plan has {0} bytes; the limit is {MAX_PLAN_BYTES}: shorten it, and put sources and data into separate files"
     )]
     TooLong(usize),
 }

@@ -295,7 +295,7 @@ pub enum StepOverride {
 impl StepOverride {
     pub fn describe(self) -> &'static str {
         match self {
-            Self::AlreadyTrue => "it was true already, the user says",
+            Self::AlreadyTrue => "the user marked it as already done",
             Self::Skipped => "the user skipped it",
             Self::TestsInDoubt => "the user accepted its doubtful tests",
         }

@@ -124,7 +124,7 @@ impl PlanNote {
             (true, ..) => "answered by the planner, the next review checks it",
             (false, true, _) => "the planner has it",
             (false, false, true) => "the reviewer has it, the planner gets it next",
-            (false, false, false) => "goes to reviewer and planner with their next turns",
+            (false, false, false) => "for both agents, with their next turns",
         }
     }
 

@@ -110,7 +110,7 @@ impl UndoDirection {
         }
     }
 
-    /// The verb at the start of a sentence.
+    /// Returns the verb for the start of a sentence, as in `Undo`.
     pub fn title(self) -> &'static str {
         match self {
             Self::Undo { .. } => "Undo",
@@ -118,7 +118,7 @@ impl UndoDirection {
         }
     }
 
-    /// What was done to the steps.
+    /// Returns the past participle, as in `undone`.
     pub fn past_participle(self) -> &'static str {
         match self {
             Self::Undo { .. } => "undone",
@@ -151,7 +151,7 @@ impl ReversalPlan {
         let commits: Vec<String> = self
             .commits
             .iter()
-            .map(|commit| format!("This takes back commit {commit}.\n"))
+            .map(|commit| format!("This reverts commit {commit}.\n"))
             .collect();
         format!("{subject}\n\n{}", commits.concat())
     }

@@ -67,9 +67,9 @@ impl PatchState {
     /// Describes the state for the user.
     pub fn label(self) -> &'static str {
         match self {
-            Self::Waiting => "changes wait to be merged",
-            Self::Applying => "merging changes",
-            Self::Applied => "changes merged",
+            Self::Waiting => "changes wait to be applied",
+            Self::Applying => "applying changes",
+            Self::Applied => "changes applied",
             Self::Kept => "changes kept as a patch",
         }
     }
@@ -165,7 +165,7 @@ mod tests {
         );
         (patch.state, patch.file, patch.n_files) = (PatchState::Applied, None, 1);
         patch.why.clear();
-        assert_eq!(patch.describe(), "changes merged (1 file, +5 −1)");
+        assert_eq!(patch.describe(), "changes applied (1 file, +5 −1)");
         assert!(!patch.is_saved_as_file());
     }
 }

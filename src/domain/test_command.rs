@@ -62,7 +62,7 @@ impl TestCommandOrigin {
                 format!("detected in {}", clean_to_one_line(place))
             }
             (TestCommandSource::Detected, None) => "detected".to_owned(),
-            (TestCommandSource::Proposed, _) => "the plan's command".to_owned(),
+            (TestCommandSource::Proposed, _) => "proposed by the plan".to_owned(),
         }
     }
 }
@@ -80,7 +80,7 @@ mod tests {
             let told = TestCommand { command, origin }.describe();
             assert_eq!(told, format!("`make check` ({expected})"));
         };
-        check(TestCommandSource::Proposed, None, "the plan's command");
+        check(TestCommandSource::Proposed, None, "proposed by the plan");
         check(
             TestCommandSource::Detected,
             Some("Cargo.toml"),
@@ -91,7 +91,7 @@ mod tests {
             Some("config.toml"),
             "from config.toml",
         );
-        // Records of earlier versions name no place.
+        // Records of earlier versions have no place.
         check(TestCommandSource::Configured, None, "from your settings");
     }
 

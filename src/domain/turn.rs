@@ -129,7 +129,7 @@ impl TurnPurpose {
         matches!(self.profile(), TurnProfile::Build)
     }
 
-    /// What the agent is doing now, for people: "is writing the plan".
+    /// Describes what the agent is doing now, as in `is writing the plan`.
     pub fn describe_progress(&self) -> String {
         match self {
             Self::RefineGoal { .. } => "is reading the goal".to_owned(),
@@ -143,7 +143,7 @@ impl TurnPurpose {
         }
     }
 
-    /// One line for people.
+    /// Describes the purpose in one line for the user.
     pub fn describe(&self) -> String {
         match self {
             Self::RefineGoal { .. } => "talks about the goal".to_owned(),

@@ -336,8 +336,8 @@ impl Engine {
     fn admit_tool_call(&self, calling: &IncomingToolCall) -> Result<Role, String> {
         let role = self
             .session_role(&calling.session)
-            .ok_or("its session is over")?;
-        let session = self.state().session(role).ok_or("its session is over")?;
+            .ok_or("its session has ended")?;
+        let session = self.state().session(role).ok_or("its session has ended")?;
         let adapter = self.role_adapter(role)?;
         let is_own = match &calling.thread {
             Some(thread) => session.external_id.as_ref() == Some(thread),
@@ -456,7 +456,7 @@ impl Engine {
             .filter(|(_, open)| of_role(open));
         let requests: Vec<RequestId> = open.map(|(request, _)| request.clone()).collect();
         for request in requests {
-            self.answer_tool_call(&request, ToolAnswer::failed("the turn is over"));
+            self.answer_tool_call(&request, ToolAnswer::failed("the turn has ended"));
         }
     }
 

@@ -319,7 +319,7 @@ impl Engine {
         let others = others.filter(|(other, waiting)| *other != request && waiting.owner == *seat);
         let others: Vec<RequestId> = others.map(|(other, _)| other.clone()).collect();
         for other in others {
-            let reason = "the user refused another call and ended the turn";
+            let reason = "the user denied another call and ended the turn";
             let said = DecisionRecord {
                 decision: deny_with_reason(reason),
                 by: "cascade",

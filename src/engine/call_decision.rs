@@ -27,8 +27,7 @@ use super::staging_folder::TurnStagingFolder;
 use super::{Engine, EngineError, agent_activity, error_with_hint};
 
 /// Ends a turn that is in a loop when no user is present.
-const UNATTENDED_LOOP_REASON: &str =
-    "its last calls are the same, again and again, and nobody is there to ask: the turn ends";
+const UNATTENDED_LOOP_REASON: &str = "its last calls repeat, and no one can answer: the turn ends";
 
 /// An answer, who gave it, and why.
 pub(super) struct DecisionRecord {
@@ -157,7 +156,7 @@ impl Engine {
         match self.setup.approvals.list_for_run(&self.state().run) {
             Ok(approved) => Ok(approved),
             Err(error) => {
-                self.warn_once("read what you approved before", error_with_hint(&error))?;
+                self.warn_once("read your earlier approvals", error_with_hint(&error))?;
                 Ok(Vec::new())
             }
         }
@@ -212,20 +211,20 @@ impl Engine {
             AskPolicy::UserRules | AskPolicy::Deny
                 if decision.reason.rule == Floor::Uncontained.label() =>
             {
-                "nothing holds it, and nobody is there to ask (--uncontained lets rules decide)"
+                "no sandbox contains it, and no one can answer (--uncontained lets rules decide)"
                     .to_owned()
             }
             AskPolicy::UserRules | AskPolicy::Deny
                 if decision.max_scope != MaxApprovalScope::Project =>
             {
                 if decision.source == DecisionSource::Floor && decision.reason.rule != safety {
-                    format!("{}, and nobody is there to ask", decision.reason.reason)
+                    format!("{}, and no one can answer", decision.reason.reason)
                 } else {
-                    format!("the {safety} stops it, and nobody is there to ask")
+                    format!("the {safety} stops it, and no one can answer")
                 }
             }
-            AskPolicy::Deny => "nobody is there to ask (--on-ask deny)".to_owned(),
-            AskPolicy::UserRules => "no rule allows it and nobody is there to ask".to_owned(),
+            AskPolicy::Deny => "no one can answer (--on-ask deny)".to_owned(),
+            AskPolicy::UserRules => "no rule allows it, and no one can answer".to_owned(),
         };
         Some(reason)
     }

@@ -48,7 +48,7 @@ impl Engine {
                 },
             ),
             ConversationEvent::RawStreamFailed(error) => {
-                self.warn_once("keep the raw stream", error)
+                self.warn_once("save the raw stream", error)
             }
             ConversationEvent::Closed => Ok(()),
         }
@@ -65,7 +65,7 @@ impl Engine {
             to: Some(role),
             text,
         }) {
-            tracing::error!(%error, "what was said last is not kept");
+            tracing::error!(%error, "the last message was not saved");
         }
     }
 

@@ -363,7 +363,7 @@ impl Engine {
                 table.stop_codes.insert(session.clone(), stop.code);
                 table.wake_at = None;
             }
-            if !self.stop_child_task(&session, "the discussion does not wait for it any more") {
+            if !self.stop_child_task(&session, "the discussion no longer waits for it") {
                 self.record_lost_speech(id, &session, stop.code)?;
                 is_more = true;
             }

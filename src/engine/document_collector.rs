@@ -87,7 +87,7 @@ impl Engine {
         else {
             return vec![failure_event(
                 "collect a document",
-                "the turn's text is gone",
+                "the turn's text is missing",
             )];
         };
         let mut events = Vec::new();
@@ -203,7 +203,7 @@ impl Engine {
         if let Some(held) = self.pending_document.take()
             && let Err(error) = staging_folder::clear_staging(&held.staging)
         {
-            tracing::warn!(%error, "the staging folder stays");
+            tracing::warn!(%error, "the staging folder was left behind");
         }
     }
 
@@ -532,7 +532,7 @@ pub(super) fn missing_document_event(order: &TurnOrder, reason: String) -> Event
 fn nothing_returned_event(held: &PendingDocument, what: &str, refused: &[String]) -> Event {
     let reason = match refused {
         [] => what.to_owned(),
-        refused => format!("{what}; not taken: {}", refused.join(", ")),
+        refused => format!("{what}; not accepted: {}", refused.join(", ")),
     };
     missing_document_event(&held.order, reason)
 }

@@ -83,7 +83,7 @@ pub fn extract_documents(
 /// Returns the message that a document is too large to be accepted, wherever it came from.
 pub fn too_large_message(name: &str, n_bytes: usize) -> String {
     format!(
-        "{name} has {:.1} MiB, and a document may have 1 MiB: write it shorter, without what files and logs hold",
+        "{name} has {:.1} MiB, and a document may have 1 MiB: shorten it, and leave the content of files and logs out",
         n_bytes as f64 / (1024.0 * 1024.0)
     )
 }

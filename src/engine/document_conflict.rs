@@ -211,7 +211,7 @@ impl Engine {
             }
             Ok(Some(self.merge_path(&standing)))
         };
-        let nothing = || "there are no two versions to merge now".to_owned();
+        let nothing = || "there are no longer two versions to merge".to_owned();
         prepared()
             .map_err(|error| error.to_string())?
             .ok_or_else(nothing)

@@ -51,7 +51,7 @@ pub fn user_runtime_dirs() -> Vec<PathBuf> {
     let made = temp_locations().into_iter().filter_map(|place| {
         user_dir_in(&place)
             .and_then(|folder| folder.canonicalize())
-            .inspect_err(|error| tracing::warn!(%error, "a folder of runs cannot be made"))
+            .inspect_err(|error| tracing::warn!(%error, "cannot create the runtime folder"))
             .ok()
     });
     let mut made: Vec<_> = made.collect();
@@ -185,7 +185,7 @@ pub fn remove_run_dirs(run: &str) -> usize {
         .filter(|folder| match fs::remove_dir_all(folder) {
             Ok(()) => true,
             Err(error) => {
-                tracing::warn!(%error, "a folder of an ended program stays");
+                tracing::warn!(%error, "the folder of an ended program was left behind");
                 false
             }
         });

@@ -244,7 +244,7 @@ pub fn describe_test_sandbox(kernel: &SandboxSupport, config: &AppConfig) -> Str
              their own temporary files, and caches of common tools; {}; sockets of other programs are hidden; {}",
             bwrap.display(),
             match config.test.network {
-                ConfiguredTestNetwork::Host => "they use the host's network",
+                ConfiguredTestNetwork::Host => "they use the machine's network",
                 ConfiguredTestNetwork::Ask =>
                     "they have only their own loopback interface, unless you choose otherwise",
                 ConfiguredTestNetwork::Loopback => "they have only their own loopback interface",

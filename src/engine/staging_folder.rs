@@ -251,7 +251,7 @@ fn read_regular_file(path: &Path) -> io::Result<Option<Vec<u8>>> {
     };
     let found = file.metadata()?;
     if !found.is_file() || found.nlink() != 1 {
-        return Err(io::Error::other("is no regular file of its own"));
+        return Err(io::Error::other("is not a regular file with a single link"));
     }
     let mut bytes = Vec::new();
     file.take(MAX_DOCUMENT_BYTES + 1).read_to_end(&mut bytes)?;

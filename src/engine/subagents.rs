@@ -199,7 +199,7 @@ impl Engine {
                 self.apply_event(Event::TaskActivity { session, news })
             }
             ConversationEvent::RawStreamFailed(error) => {
-                self.warn_once("keep the raw stream", error)
+                self.warn_once("save the raw stream", error)
             }
             ConversationEvent::Started(_) | ConversationEvent::Closed => Ok(()),
         }
@@ -344,7 +344,10 @@ impl Engine {
 
     pub(super) fn stop_child_tasks(&mut self, sessions: &[SessionId]) {
         for session in sessions {
-            self.stop_child_task(session, "who gave the task does not wait for it any more");
+            self.stop_child_task(
+                session,
+                "the agent that started the task no longer waits for it",
+            );
         }
     }
 
@@ -365,7 +368,7 @@ impl Engine {
             .map(|child| child.order.clone())
             .collect();
         for order in dead {
-            let error = "the program ended; the task can be gone on with".to_owned();
+            let error = "the program ended, the task can be continued".to_owned();
             self.record_task_end(
                 &order,
                 TaskOutcome::Cancelled { error },
@@ -390,7 +393,7 @@ impl Engine {
     pub(super) async fn shut_down_children(&mut self) {
         let all: Vec<SessionId> = self.subagent_tasks.active_tasks.keys().cloned().collect();
         for session in &all {
-            self.stop_child_task(session, "the program ended; the task can be gone on with");
+            self.stop_child_task(session, "the program ended, the task can be continued");
         }
         let controller = self.subagent_tasks.controller.clone();
         tokio::join!(controller.drain(Duration::ZERO), self.drain_child_events());

@@ -60,7 +60,7 @@ pub enum McpServerError {
         source: io::Error,
     },
     /// The program rejects the connection.
-    #[error("the running program refuses: {0}")]
+    #[error("the running program refused it: {0}")]
     Refused(String),
     /// The CLI does not follow the protocol.
     #[error("the CLI's handshake failed: {0}")]
@@ -146,7 +146,7 @@ async fn receive_messages(mut lines: SocketReader, link: Arc<ProgramLink>) {
             }
             Ok(ToolSocketMessage::Welcome | ToolSocketMessage::Refused { .. }) => {}
             Err(error) => {
-                tracing::warn!(%error, "the running program is gone");
+                tracing::warn!(%error, "the running program has ended");
                 return link.close();
             }
         }

@@ -259,11 +259,11 @@ fn writes_file(redirect: &CommandRedirect) -> bool {
 
 fn describe_doubt(doubt: &AnalysisDoubt) -> String {
     match doubt {
-        AnalysisDoubt::Unparsable { .. } => "a part of it cannot be read as a shell would",
-        AnalysisDoubt::Limit { .. } => "it is too long or too deep to be followed",
-        AnalysisDoubt::DynamicProgram { .. } => "which program it runs is only known when it runs",
-        AnalysisDoubt::DynamicScript { .. } => "it runs a text that is only known when it runs",
-        AnalysisDoubt::ForkBomb { .. } => "it starts itself again and again",
+        AnalysisDoubt::Unparsable { .. } => "a part of it is not valid shell syntax",
+        AnalysisDoubt::Limit { .. } => "it is too long or too deeply nested to analyse",
+        AnalysisDoubt::DynamicProgram { .. } => "the program it runs is known only at run time",
+        AnalysisDoubt::DynamicScript { .. } => "it runs a script known only at run time",
+        AnalysisDoubt::ForkBomb { .. } => "it starts itself repeatedly",
     }
     .to_owned()
 }

@@ -460,7 +460,7 @@ fn rule_reason(
 ) -> SourcedReason {
     let target = check.target.to_display();
     let Some(rule) = judged.rule else {
-        let reason = format!("no rule is about {} {target}", check.permission);
+        let reason = format!("no rule matches {} {target}", check.permission);
         return built_in_reason("no rule", &reason);
     };
     let verb = match judged.action {
@@ -469,7 +469,7 @@ fn rule_reason(
         PermissionAction::Deny => "denies",
     };
     let reason = match doubt.filter(|_| judged.is_downgraded) {
-        Some(doubt) => format!("{doubt}, so that no allow can be relied on"),
+        Some(doubt) => format!("{doubt}, so no allow applies"),
         None => format!("a rule {verb} {} {target}", check.permission),
     };
     let by = match rule.origin.layer {

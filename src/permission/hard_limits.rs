@@ -123,7 +123,7 @@ impl Floor {
                 LoopStatus::Loop => Some(FloorRestriction {
                     action: PermissionAction::Ask,
                     max_scope: MaxApprovalScope::Never,
-                    reason: "the same calls come again and again".to_owned(),
+                    reason: "the same calls repeat".to_owned(),
                 }),
             },
         }
@@ -181,7 +181,7 @@ fn check_protected_paths(looked: &FloorInput<'_>) -> Option<FloorRestriction> {
     };
     let path = written.iter().find(|path| forbidden(path))?;
     deny_restriction(format!(
-        "{} may not be written: .git and the folders of agent-collab are the program's",
+        "{} may not be written: .git and the folders of agent-collab are protected",
         path.display()
     ))
 }
@@ -211,8 +211,8 @@ fn check_closed_folders(looked: &FloorInput<'_>) -> Option<FloorRestriction> {
         action: PermissionAction::Deny,
         max_scope: MaxApprovalScope::Never,
         reason: format!(
-            "it works in a tree of its own, {}, and leaves the user's alone: name files relative to it; what changes \
-             there is taken over when the task ends",
+            "it works in its own worktree, {}, not in the user's: name files relative to it; its changes are applied \
+             when the task ends",
             context.root.display()
         ),
     })

@@ -24,7 +24,7 @@ pub enum Mode {
 pub const MODES: [Mode; 4] = [Mode::Plan, Mode::Default, Mode::AutoEdit, Mode::Yolo];
 
 impl Mode {
-    /// Names the mode as commands and files do.
+    /// Returns the mode's name in commands and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Plan => "plan",
@@ -34,7 +34,7 @@ impl Mode {
         }
     }
 
-    /// The mode's name on screens and in text for people.
+    /// Returns the mode's name as shown to the user.
     pub fn label(self) -> &'static str {
         match self {
             Self::Plan => "Read-only",
@@ -44,7 +44,7 @@ impl Mode {
         }
     }
 
-    /// Says what it lets run.
+    /// Describes what the mode runs without asking.
     pub fn describe(self) -> &'static str {
         match self {
             Self::Plan => "agents only read, whatever the phase",

@@ -326,7 +326,7 @@ pub struct UnknownProfile {
 impl fmt::Display for UnknownProfile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let known = self.known.join(", ");
-        write!(f, "there is no agent {:?}; known are {known}", self.name)
+        write!(f, "no agent {:?}; known agents: {known}", self.name)
     }
 }
 

@@ -63,14 +63,14 @@ pub fn prove_read_only(text: &str, cwd: &Path, root: &Path) -> Result<(), ReadOn
     };
     if let Some(c) = text.chars().find(|c| is_unsafe_control(*c)) {
         return Err(refused(format!(
-            "the command holds the control character {}",
+            "the command contains the control character {}",
             c.escape_unicode()
         )));
     }
     let reading = shell::analyze_script(text, &limits);
     if !reading.doubts.is_empty() {
         return Err(refused(
-            "the command cannot be followed to its end".to_owned(),
+            "the command cannot be analysed completely".to_owned(),
         ));
     }
     // A lone `[[ … ]]` test yields no command; substitutions inside it do yield commands.

@@ -138,9 +138,9 @@ impl RuleCondition {
     fn describe(self) -> &'static str {
         match self {
             Self::Always => "",
-            Self::InSandbox => " where the kernel contains it",
-            Self::SandboxNotLifted => " where no sandbox is lifted",
-            Self::ReadOnly => " where it only reads",
+            Self::InSandbox => " if the kernel contains it",
+            Self::SandboxNotLifted => " if it stays in the sandbox",
+            Self::ReadOnly => " if it only reads",
         }
     }
 }

@@ -44,7 +44,7 @@ fn lint_shadowed_rule(rule: &Rule, later: &[Rule]) -> Option<(String, String)> {
     })?;
     Some((
         format!(
-            "the rule {rule} never decides: {by} ({}) matches all that it matches, and the last match wins",
+            "the rule {rule} never decides: {by} ({}) matches everything it matches, and the last match wins",
             by.origin
         ),
         "put the general rule first and its exceptions after it".to_owned(),
@@ -65,8 +65,8 @@ fn lint_unmatchable_rule(rule: &Rule) -> Option<(String, String)> {
                 return None;
             }
             never(
-                "paths are compared without `.`, `..`, double or closing slashes".to_owned(),
-                format!("write {plain:?}, or \"{plain}/*\" for all below it"),
+                "paths are compared without `.`, `..`, double or trailing slashes".to_owned(),
+                format!("write {plain:?}, or \"{plain}/*\" for everything below it"),
             )
         }
         TargetKind::Command => {
@@ -79,7 +79,7 @@ fn lint_unmatchable_rule(rule: &Rule) -> Option<(String, String)> {
             }
             never(
                 format!(
-                    "each command of a line is judged by itself, and {joint:?} stands between two"
+                    "each command of a line is checked on its own, and {joint:?} separates two"
                 ),
                 "write one rule for each of the commands".to_owned(),
             )
@@ -93,11 +93,11 @@ pub fn unknown_tool_message(name: &str) -> Option<(String, String)> {
     let names: Vec<&str> = known_permissions().collect();
     let hint = || {
         format!(
-            "known are {}; tools of MCP servers are called mcp__SERVER__TOOL or SERVER.TOOL",
+            "known tools: {}; tools of MCP servers are called mcp__SERVER__TOOL or SERVER.TOOL",
             names.join(", ")
         )
     };
-    (!is_known_permission(name)).then(|| (format!("no tool is called {name:?}"), hint()))
+    (!is_known_permission(name)).then(|| (format!("unknown tool {name:?}"), hint()))
 }
 
 /// Returns whether it is a pattern, a known name, or a tool name of an MCP server.
@@ -114,10 +114,10 @@ fn lint_bare_command(rule: &Rule) -> Option<(String, String)> {
     is_bare.then(|| {
         (
             format!(
-                "the rule {rule} is about `{0}` without arguments only",
+                "the rule {rule} matches `{0}` only without arguments",
                 rule.pattern
             ),
-            format!("write \"{} *\" for all its uses", rule.pattern),
+            format!("write \"{} *\" for all uses", rule.pattern),
         )
     })
 }

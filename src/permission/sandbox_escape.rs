@@ -17,14 +17,14 @@ pub fn check_outside_sandbox(looked: &FloorInput<'_>) -> Option<FloorRestriction
         SandboxReach::LeavesSandbox => "it runs outside of codex's sandbox",
         // A command that is proven to only read needs no sandbox.
         SandboxReach::LetOut if looked.facts.only_reads => return None,
-        SandboxReach::LetOut => "a rule of codex's own lets it run outside of codex's sandbox",
+        SandboxReach::LetOut => "one of codex's own rules lets it run outside of codex's sandbox",
         SandboxReach::Unconfined | SandboxReach::Contained => return None,
     };
     Some(FloorRestriction {
         action: PermissionAction::Ask,
         max_scope: MaxApprovalScope::Never,
         reason: format!(
-            "{how}, so it is asked about each time, whatever mode, rules and approvals say"
+            "{how}, so the user is asked each time, whatever the mode, rules and approvals say"
         ),
     })
 }

@@ -275,7 +275,7 @@ fn rule_decision(
         return no_match_decision(permission, target);
     };
     let reason = match doubt.filter(|_| judged.is_downgraded) {
-        Some(doubt) => format!("{doubt}, so that no allow can be relied on"),
+        Some(doubt) => format!("{doubt}, so no allow applies"),
         None => {
             let place = &rule.origin.place;
             format!("{place} is the last that matches {permission} {target:?}")

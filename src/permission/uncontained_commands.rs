@@ -27,7 +27,7 @@ pub(super) fn check_uncontained_command(looked: &FloorInput<'_>) -> Option<Floor
     (asks_each && is_free).then(|| FloorRestriction {
         action: PermissionAction::Ask,
         max_scope: MaxApprovalScope::Never,
-        reason: "nothing holds what this command does, so that each is asked about (--uncontained lifts that)"
+        reason: "no sandbox contains this command, so the user is asked each time (unless --uncontained)"
             .to_owned(),
     })
 }

@@ -10,36 +10,25 @@ use thiserror::Error;
 /// Explains why a child did not start.
 #[derive(Debug, Error)]
 pub enum SpawnError {
-    /// No such program on PATH.
+    /// There is no such program on PATH.
     #[error("{program} not found")]
     NotOnPath {
         /// The name that was requested.
         program: String,
     },
-    /// The program was named by a path at which there is nothing.
+    /// The program was given by a path at which there is no file.
     #[error("no program at {}", path.display())]
-    NoSuchFile {
-        /// The path, made absolute.
-        path: PathBuf,
-    },
-    /// There is a file, but it may not be run.
+    NoSuchFile { path: PathBuf },
+    /// The file exists but is not executable.
     #[error("{} is not an executable file", path.display())]
     NotExecutable { path: PathBuf },
     /// The file exists, but the interpreter in its first line does not.
     #[error("{} cannot be run: its interpreter or loader is missing", path.display())]
-    InterpreterMissing {
-        /// The path, made absolute.
-        path: PathBuf,
-    },
-    /// The working directory is missing or no directory.
+    InterpreterMissing { path: PathBuf },
+    /// The working directory is missing or not a directory.
     #[error("cannot start {program} in {}: no such directory", cwd.display())]
-    NoSuchDirectory {
-        /// The program.
-        program: String,
-        /// The directory asked for.
-        cwd: PathBuf,
-    },
-    /// An argument or a variable holds a NUL byte, or all of them together are too long.
+    NoSuchDirectory { program: String, cwd: PathBuf },
+    /// An argument or a variable contains a NUL byte, or all of them together are too long.
     #[error("cannot start {program} in {}: {what}", cwd.display())]
     BadArguments {
         program: String,

@@ -41,7 +41,7 @@ pub struct ScriptConversation {
 pub enum ScriptConversationStoreError {
     /// The file could not be written.
     #[error(
-        "keep the script's place in {path}: {source}\nhint: {}",
+        "save the script's position in {path}: {source}\nhint: {}",
         writable_folder_hint(path)
     )]
     Save {
@@ -49,9 +49,7 @@ pub enum ScriptConversationStoreError {
         source: std::io::Error,
     },
     /// The file has another format.
-    #[error(
-        "take up the script's place from {path}: {problem}\nhint: remove the file to begin anew"
-    )]
+    #[error("continue the script from {path}: {problem}\nhint: remove the file to start over")]
     Load { path: PathBuf, problem: String },
 }
 
@@ -59,7 +57,7 @@ pub enum ScriptConversationStoreError {
 fn writable_folder_hint(path: &Path) -> String {
     let folder = path.parent().unwrap_or(path).display();
     format!(
-        "the agent must be able to write {folder}; where the kernel holds it, name that folder in adapters.<name>.writable"
+        "the agent must be able to write {folder}; if a sandbox contains it, add that folder to adapters.<name>.writable"
     )
 }
 

@@ -237,7 +237,7 @@ pub fn check_user_log_file(path: &Path, root: &Path) -> Result<(), StoreError> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     let real = folder.canonicalize();
     let real = real.map_err(|error| StoreError::from_io("access", folder, error))?;
-    // A repository that is not there holds nothing.
+    // A repository that does not exist contains nothing.
     if root.canonicalize().is_ok_and(|root| real.starts_with(root)) {
         return Err(StoreError::InsideRepository {
             path: path.to_path_buf(),

@@ -27,7 +27,7 @@ pub struct DocumentContent {
 /// Explains why a document was not replaced.
 #[derive(Debug, Error)]
 pub enum DocumentReplaceError {
-    /// Somebody changed the document since the caller read it; it is as they left it.
+    /// The document has changed since the caller read it; it stays unchanged.
     #[error("the document changed in the meantime")]
     Conflict {
         /// The current version; `None` if it was removed.

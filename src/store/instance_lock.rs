@@ -35,7 +35,7 @@ pub struct LockHolder {
 /// Explains why the instance lock could not be acquired.
 #[derive(Debug, Error)]
 pub enum LockError {
-    /// Another instance works in this repository.
+    /// Another instance is running in this repository.
     #[error("another agent-collab is running in this repository{}", describe_holder(.0))]
     HeldByInstance(LockHolder),
     #[error(transparent)]

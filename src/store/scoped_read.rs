@@ -42,14 +42,13 @@ impl Default for ReadLimits {
 /// Explains why a named file was not read; [`ScopedReadError::hint`] says what to do.
 #[derive(Debug, Error)]
 pub enum ScopedReadError {
-    /// More files are named than may be.
+    /// Too many files are named.
     #[error("{n} files were named, but at most {limit} can be read at once")]
     TooMany {
         /// How many files were named.
         n: usize,
         limit: usize,
     },
-    /// One file is too large.
     #[error("{name:?} has {size} bytes, but a file can have at most {limit}")]
     TooLarge {
         /// The file name as it was given.
@@ -69,7 +68,6 @@ pub enum ScopedReadError {
         size: u64,
         limit: u64,
     },
-    /// There is no such file.
     #[error("{name:?} does not exist")]
     NotFound {
         /// The file name as it was given.
@@ -82,14 +80,13 @@ pub enum ScopedReadError {
         name: String,
         root: PathBuf,
     },
-    /// What is there is no file that is read.
+    /// It is not a regular file.
     #[error("{name:?} is {found}; only regular files can be read")]
     NotRegular {
         /// The file name as it was given.
         name: String,
         found: &'static str,
     },
-    /// It is no text.
     #[error("{name:?} is not a text file: {why}")]
     NotText {
         /// The file name as it was given.

@@ -67,7 +67,7 @@ pub enum StoreError {
         /// What is wrong with it.
         reason: String,
     },
-    /// A file that agents must not reach lies in their repository.
+    /// A file that agents must not reach is inside their repository.
     #[error("{} is inside the repository {}", path.display(), root.display())]
     InsideRepository {
         path: PathBuf,
@@ -92,20 +92,15 @@ pub enum StoreError {
     },
     /// A value of the program itself cannot be stored in this file; this is a bug in the program.
     #[error("the value cannot be stored in {}: {reason}", path.display())]
-    Unserializable {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        reason: String,
-    },
-    /// Another program holds the lock of a document and does not let go.
+    Unserializable { path: PathBuf, reason: String },
+    /// Another program keeps a document locked.
     #[error("another program has locked {} for {seconds} seconds", path.display())]
     LockBusy {
         path: PathBuf,
         /// How long this program waited.
         seconds: u64,
     },
-    /// There is already a run where a new one was to begin.
+    /// There already is a run where a new one was to start.
     #[error("{} already contains a run", path.display())]
     RunExists {
         /// The existing event log.

@@ -63,7 +63,7 @@ fn every_scene_leads_to_its_question_and_on_until_over() {
         ("tests-failed", "Step 2: tests failed"),
         (
             "commit-failed",
-            "The commit of step 1 failed: the hook refuses the first commit",
+            "The commit of step 1 failed: the hook rejects the first commit",
         ),
     ] {
         play(&world, scene).ends(0).says(question);

@@ -406,7 +406,7 @@ fn what_cannot_be_discussed_is_refused_with_what_can_before_any_cli_is_looked_fo
     refused(&["--preset", "none"], "no preset \"none\"; there are none");
     refused(
         &["--participant", "a=explore@nothing"],
-        "there is no adapter \"nothing\" for a; there are claude, codex",
+        "no adapter \"nothing\" for a; there are claude, codex",
     );
     refused(&["--agents", "advocate,moderator"], "needs 2 to");
     let missing = ["-s", no_cli[0].as_str()];

@@ -53,7 +53,7 @@ fn a_circle_of_calls_ends_the_turn_where_nobody_is_there() {
         world.cast_claude_first(&planner, &Agent::approving());
         let ran = world.run(&["--on-ask", "allow-rules", "--mode", mode]);
         ran.ends(3)
-            .says("again and again")
+            .says("calls repeat")
             .says("the turn was interrupted");
         let last = answers(&world, "touch").pop().expect("calls");
         assert_eq!((last.0, last.1.as_str()), (false, "doom loop"), "{last:?}");

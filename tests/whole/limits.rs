@@ -65,7 +65,7 @@ fn a_run_may_switch_to_the_other_cli_and_stays_there() {
     world
         .run(&["--answer", "usage_limit=switch"])
         .ends(0)
-        .says("the planner continues with claude from a recovery prompt");
+        .says("the planner continues on claude with a recovery prompt");
     let (planner, reviewer) = adapters(&world);
     assert_eq!(
         (

@@ -118,7 +118,7 @@ fn a_decision_is_explained_with_the_rule_and_its_line() {
         .complains("explore");
     explain(&["nope", "x"])
         .ends(2)
-        .complains("no tool is called \"nope\"")
+        .complains("unknown tool \"nope\"")
         .complains("mcp__SERVER__TOOL");
     explain(&["mcp__docs__search", "x"]).ends(0);
     let ran = explain(&["edit", "src/a", "--json"]);

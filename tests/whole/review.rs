@@ -43,7 +43,7 @@ fn the_plan_passes_at_the_cap_where_the_user_says_so() {
     assert!(
         world
             .read(".agent-collab/log.md")
-            .contains("let the plan pass with 1 open finding")
+            .contains("approved the plan anyway, with 1 open finding")
     );
 }
 

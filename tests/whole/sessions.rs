@@ -60,7 +60,7 @@ fn a_lost_conversation_goes_on_from_plan_and_comments() {
     }
     assert_eq!(forgotten, 1);
     world.release("wait");
-    running.wait().ends(0).says("the conversation was lost");
+    running.wait().ends(0).says("session lost");
     let prompt = world.read("prompt.txt");
     for word in [
         "[agent-collab RECOVER]",
@@ -144,7 +144,7 @@ fn calls_before_execute_are_declined_and_change_nothing() {
         ],
     );
     world.cast(&planner, &reviewer);
-    world.run(&[]).ends(0).says("declined");
+    world.run(&[]).ends(0).says("denied");
     assert_eq!(world.committed(), ["new.txt"]);
     for n in ["", "2", "3", "4", "5"] {
         assert!(!world.root.join(format!("sneaky{n}.txt")).exists(), "{n}");
@@ -186,7 +186,7 @@ fn rules_of_the_user_allow_what_they_name_and_nothing_else() {
     world4
         .run(&unheld)
         .ends(3)
-        .says("declined: bash touch by-rule.txt");
+        .says("denied: bash touch by-rule.txt");
     // Only the user may let a call out of codex's own sandbox, and each call is asked about.
     let mut world3 = World::new();
     world3.config = TOUCH_ONE.to_owned();
@@ -200,7 +200,7 @@ fn rules_of_the_user_allow_what_they_name_and_nothing_else() {
     world2
         .run(&["-s", "safety.contain_agents=false", "--uncontained"])
         .ends(3)
-        .says("(nobody is there to ask (--on-ask deny))");
+        .says("(no one can answer (--on-ask deny))");
 }
 
 /// The facts that each stored session of a world must have, by its kind and who it is; checks them on the way.

@@ -118,7 +118,7 @@ fn what_cannot_be_begun_is_refused_with_what_can() {
     refused(&["--agent", "explore", " "], "says nothing to do");
     refused(
         &["--agent", "explore", "--id", "ses_9", "x"],
-        "ses_9 is no task that this session gave",
+        "ses_9 is not a task of this session",
     );
     nothing_is_left(&world);
 }
@@ -280,7 +280,7 @@ fn a_task_whose_program_was_killed_is_cancelled_and_leaves_no_process() {
         (&ended[0]["status"], &ended[0]["error"]),
         (
             &json!("cancelled"),
-            &json!("the program ended; the task can be gone on with")
+            &json!("the program ended, the task can be continued")
         )
     );
     nothing_is_left(&world);
@@ -306,7 +306,7 @@ fn sessions_are_listed_shown_deleted_and_pruned() {
     listed
         .ends(0)
         .says("look here (@explore)")
-        .says("  explore#1  completed  codex     20");
+        .says("  explore#1  completed    codex     20");
     sessions(&world, &["show", "explore#2"])
         .ends(0)
         .says("\nlook there\n");
@@ -393,7 +393,7 @@ fn a_task_is_done_where_git_knows_no_name_and_tells_what_was_refused() {
     world.cast(&explorer, &Agent::new());
     let ran = task(&world, &["look"]);
     assert_eq!(result(ran.ends(0))["summary"], "Found it.");
-    ran.complains("  refused: ");
+    ran.complains("  denied: ");
     assert!(!ran.err.contains("too late"), "{}", ran.err);
     nothing_is_left(&world);
 }

@@ -49,7 +49,7 @@ fn the_detected_command_runs_by_default_and_it_is_said_that_the_plan_names_anoth
     assert_eq!(command(&world), "cargo test");
     let log = world.read(".agent-collab/log.md");
     for told in [
-        "Tested with `cargo test` (detected in Cargo.toml), not with `grep -q new new.txt` (the plan's command)",
+        "Tested with `cargo test` (detected in Cargo.toml), not with `grep -q new new.txt` (proposed by the plan)",
         "- test command: `cargo test` (detected in Cargo.toml)",
     ] {
         assert!(log.contains(told), "{told}\n{log}");
@@ -61,11 +61,11 @@ fn the_plans_command_runs_instead_where_a_flag_says_so() {
     let world = with_two_commands();
     run(&world, &["--test-command", "plan"])
         .ends(0)
-        .says("step 1: tests passed (the plan's command)")
-        .says("Tested with `grep -q new new.txt` (the plan's command)");
+        .says("step 1: tests passed (proposed by the plan)")
+        .says("Tested with `grep -q new new.txt` (proposed by the plan)");
     assert_eq!(command(&world), "grep -q new new.txt");
     let log = world.read(".agent-collab/log.md");
-    let told = "- test command: `grep -q new new.txt` (the plan's command)";
+    let told = "- test command: `grep -q new new.txt` (proposed by the plan)";
     assert!(log.contains(told), "{log}");
 }
 

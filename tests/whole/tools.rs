@@ -147,7 +147,7 @@ fn what_a_command_of_an_agent_starts_gets_through_no_door() {
     // The reviewer's CLI has exited or is another process: neither socket accepts a command of the planner.
     assert_eq!(doors, 2, "{told}");
     assert_eq!(
-        told.matches("the running program refuses").count(),
+        told.matches("the running program refused it").count(),
         doors,
         "{told}"
     );
@@ -179,7 +179,7 @@ fn an_agent_that_is_asked_about_is_asked_about_among_several_too() {
         );
         world.cast(&planner, &Agent::approving());
         world.run(&["--on-ask", "deny"]).ends(0);
-        assert!(world.read("a.txt").contains("nobody is there to ask"));
+        assert!(world.read("a.txt").contains("no one can answer"));
         assert_eq!(world.events_of("task.started").len(), 0);
     }
 }

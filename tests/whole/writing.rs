@@ -164,7 +164,7 @@ fn what_is_not_allowed_or_not_completed_is_kept_as_a_patch() {
         "[[permission.rule]]\npermission = \"edit\"\npattern = \"asked.txt\"\naction = \"ask\"\n";
     for (config, path, why) in [
         (declined, "secret.txt", "secret.txt"),
-        (asked, "asked.txt", "nobody is there to ask"),
+        (asked, "asked.txt", "no one can answer"),
     ] {
         let mut world = World::new();
         world.config = config.to_owned();
@@ -265,7 +265,7 @@ fn a_step_commits_what_its_children_changed() {
     world
         .run(&[])
         .ends(0)
-        .says("changes merged (1 file, +1 −0)");
+        .says("changes applied (1 file, +1 −0)");
     assert_eq!(world.committed(), ["one.txt", "two.txt"]);
     let asked = world.events_of("approval.asked");
     let taken = asked.iter().find(|asked| {

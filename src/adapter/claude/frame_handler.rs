@@ -17,7 +17,7 @@ use super::{
 use crate::adapter::{AdapterEvent, AdapterOutput, CliUsageTotals};
 use crate::domain::ids::RequestId;
 
-/// Why a claude that took no hook gets no prompt.
+/// Why a claude that did not apply our hook gets no prompt.
 const HOOK_NOT_APPLIED: &str = "claude would not ask before each call: it did not accept the hook of agent-collab, so no prompt was sent; \
      look for a managed configuration that forbids hooks, or install the version that `agent-collab doctor` names";
 

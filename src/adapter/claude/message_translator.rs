@@ -112,7 +112,7 @@ impl MessageTranslator {
         };
         if writing.blocks.contains_key(&index) {
             return vec![TranslatorOutput::Malformed(format!(
-                "stream_event: block {index} begins twice"
+                "stream_event: block {index} starts twice"
             ))];
         }
         writing.blocks.insert(

@@ -28,7 +28,7 @@ pub const OLDEST_VERSION: CliVersion = CliVersion::new(2, 1, 330);
 /// Installs a version that works. The version is named because with Node 20 a bare install brings an older one.
 pub const INSTALL_COMMAND: &str = "npm install -g @anthropic-ai/claude-code@2.1.330";
 
-/// Why the version is named in [`INSTALL_COMMAND`]; follows the hint of a refusal.
+/// Explains why [`INSTALL_COMMAND`] names the version; it follows the hint of an error.
 pub const INSTALL_NOTE: &str = "include the version: with Node 20, `npm install @anthropic-ai/claude-code` alone installs 2.1.197, \
      because newer versions require Node 22 (2.1.330 runs anyway: it is a native program)";
 

@@ -47,8 +47,10 @@ pub(super) fn parse_frame(line: &str) -> Result<CodexFrame, String> {
         (Some(Value::String(method)), Some(id @ (Value::Number(_) | Value::String(_)))) => {
             Ok(CodexFrame::Request { id, method, params })
         }
-        (Some(Value::String(_)), Some(_)) => Err("the id is no number and no text".to_owned()),
-        (Some(_), _) => Err("the method is no text".to_owned()),
+        (Some(Value::String(_)), Some(_)) => {
+            Err("the id is neither a number nor a text".to_owned())
+        }
+        (Some(_), _) => Err("the method is not a text".to_owned()),
         (None, Some(id)) => parse_response(&id, fields.remove("result"), fields.remove("error")),
         (None, None) => Err("neither a method nor an id".to_owned()),
     }
@@ -402,7 +404,7 @@ mod tests {
     fn a_line_that_is_no_frame_says_why() {
         check("[]", r#"Err("no JSON object")"#);
         check("{}", r#"Err("neither a method nor an id")"#);
-        check(r#"{"method":1}"#, r#"Err("the method is no text")"#);
+        check(r#"{"method":1}"#, r#"Err("the method is not a text")"#);
         check(
             r#"{"id":1}"#,
             r#"Err("an answer without result and error")"#,
@@ -413,7 +415,7 @@ mod tests {
         );
         check(
             r#"{"id":null,"method":"x"}"#,
-            r#"Err("the id is no number and no text")"#,
+            r#"Err("the id is neither a number nor a text")"#,
         );
     }
 

@@ -30,7 +30,7 @@ pub(super) fn classify_exit(exit: &CliExit) -> TurnFailure {
         return TurnFailure::new(TurnFailureKind::Refused, line);
     }
     let mut message = format!("codex ended during the turn ({})", describe_exit(exit));
-    // Its last words are the best there is to say why.
+    // The last line on standard error is the best available explanation.
     let mut said = exit.stderr_tail.lines().map(str::trim);
     if let Some(last) = said.rfind(|line| !line.is_empty()) {
         message.push_str(&format!(": {last}"));

@@ -79,16 +79,19 @@ pub(super) fn check_hook_is_trusted(
 ) -> Result<(), String> {
     let mut hooks = listed.data.iter().flat_map(|folder| &folder.hooks);
     let found = match hooks.find(|hook| hook.key == HOOK_KEY) {
-        None => "it does not list it".to_owned(),
-        Some(hook) if !hook.enabled => "it is switched off".to_owned(),
+        None => "it does not list the hook of agent-collab".to_owned(),
+        Some(hook) if !hook.enabled => "the hook of agent-collab is switched off".to_owned(),
         Some(hook) if hook.current_hash != hook_hash(command) => {
-            "it lists another one in its place".to_owned()
+            "it lists another hook in place of the one of agent-collab".to_owned()
         }
         Some(hook) if hook.trust_status == "trusted" => return Ok(()),
-        Some(hook) => format!("its trust status is {:?}", hook.trust_status),
+        Some(hook) => format!(
+            "the trust status of the hook of agent-collab is {:?}",
+            hook.trust_status
+        ),
     };
     Err(format!(
-        "codex would not ask before each call: {found}, the hook of agent-collab; no prompt was sent. \
+        "codex would not ask before each call: {found}, so no prompt was sent. \
          Look for hooks in adapters.codex.args and for a managed configuration (requirements.toml), \
          or install the version of codex that `agent-collab doctor` names"
     ))
@@ -260,7 +263,7 @@ fn classify_hook_call(input: &CodexHookInput) -> HookCallKind {
                 paths: patch_paths(patch),
                 reach: SandboxReach::Contained,
             }),
-            None => HookCallKind::Denied("the call holds no patch".to_owned()),
+            None => HookCallKind::Denied("the call contains no patch".to_owned()),
         },
         "view_image" => HookCallKind::NeedsDecision(AgentToolCall::Read {
             paths: text("path").map(PathBuf::from).into_iter().collect(),
@@ -289,7 +292,7 @@ fn classify_shell_command(line: &str, cwd: &Path) -> HookCallKind {
     });
     if waits {
         return HookCallKind::Denied(format!(
-            "`{line}` waits for commands that nobody could decide about; run each command by itself"
+            "`{line}` waits for commands that cannot be checked; run each command on its own"
         ));
     }
     HookCallKind::NeedsDecision(AgentToolCall::Command {

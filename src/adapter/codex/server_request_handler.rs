@@ -23,7 +23,7 @@ impl CodexAdapter {
         out: &mut Vec<AdapterOutput>,
     ) {
         let Some(session) = &self.session else {
-            return self.send_error_response(id, "nobody listens", out);
+            return self.send_error_response(id, "no session is open", out);
         };
         let context = ServerRequestContext {
             own_thread: self.thread_id.as_deref(),
@@ -136,7 +136,7 @@ impl CodexAdapter {
     /// Declines all open requests: a turn that has ended waits for no answer.
     pub(super) fn decline_pending_requests(&mut self, out: &mut Vec<AdapterOutput>) {
         for (request, ask) in self.server_requests.drain() {
-            let reason = "the turn is over".to_owned();
+            let reason = "the turn has ended".to_owned();
             let answer = ask.decision_response(&CallDecision::Deny { reason });
             self.connection.send_frame(&answer, out);
             out.push(AdapterOutput::Event(AdapterEvent::RequestWithdrawn {

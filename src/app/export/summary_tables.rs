@@ -29,7 +29,7 @@ pub fn reviews_table(page: &ExportPage) -> SummaryTable {
         ]
     };
     SummaryTable {
-        head: vec!["review", "at", "verdict", "open", "new", "settled"],
+        head: vec!["review", "at", "verdict", "open", "new", "resolved"],
         rows: page.state.course.reviews().iter().map(row).collect(),
     }
 }

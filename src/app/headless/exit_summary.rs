@@ -67,10 +67,10 @@ pub fn summarize_finished_run(state: &RunState, log: &str) -> String {
     };
     let test = execution.test.as_ref();
     let tested_by = test.map_or(String::new(), |test| {
-        format!("; tested by {}", test.describe())
+        format!(", tested with {}", test.describe())
     });
     format!(
-        "done: {changed} of {} changed something, {place}{tested_by}; details in {log}",
+        "done: {changed} of {} changed something, {place}{tested_by}, details in {log}",
         pluralize(done.len(), "step")
     )
 }

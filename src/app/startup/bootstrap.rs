@@ -140,8 +140,9 @@ fn uncontained_notice(checked: &RunRequirements, wishes: &StartOptions) -> Optio
         .map(|adapter| adapter.settings.kind);
     let concerned =
         kinds.any(|kind| kind == AdapterKind::Claude) && !wishes.children.is_simulated();
-    concerned
-        .then(|| format!("claude runs without a sandbox: {why}; {then}; see `agent-collab doctor`"))
+    concerned.then(|| {
+        format!("claude runs without a sandbox: {why}; {then} (see `agent-collab doctor`)")
+    })
 }
 
 /// Lists for each codex what the user's own rules exclude from its sandbox.

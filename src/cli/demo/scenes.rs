@@ -33,13 +33,13 @@ pub enum DemoScene {
     Silent,
 }
 
-/// A hook that refuses the first commit. Its marker file is in the work tree: a file that a hook writes in the git
+/// A hook that rejects the first commit. Its marker file is in the work tree: a file that a hook writes in the git
 /// folder goes away with the commit.
 const REFUSING_HOOK: &str = "#!/bin/sh\n\
-    # Refuses the first commit and tells why.\n\
+    # Rejects the first commit and says why.\n\
     if [ ! -e .hook-asked ]; then\n    \
         : > .hook-asked\n    \
-        echo 'the hook refuses the first commit; the next one passes' >&2\n    \
+        echo 'the hook rejects the first commit, the next one passes' >&2\n    \
         exit 1\n\
     fi\n";
 

@@ -112,7 +112,7 @@ fn describe_command(command: &[String], safety: &CommandSafetySettings, columns:
     let meaning = match class {
         Class::Safe => "your rules and the mode decide",
         Class::Confirm => {
-            "asks you in every mode; you can allow it for the rest of the run;\n\
+            "asks you in every mode, you can allow it for the rest of the run;\n\
              denied if no one can answer"
         }
         Class::Dangerous => {

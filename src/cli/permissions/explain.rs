@@ -347,8 +347,8 @@ mod tests {
             &build_context("plan", &[]),
             "ls",
             &[
-                "allow: bash \"*\" allow where it only reads (the built-in profile plan)",
-                "> bash \"*\" allow where it only reads the built-in profile plan",
+                "allow: bash \"*\" allow if it only reads (the built-in profile plan)",
+                "> bash \"*\" allow if it only reads the built-in profile plan",
             ],
         );
     }

@@ -206,13 +206,13 @@ impl DiscussionStopReason {
     /// Describes the reason for the user.
     pub fn describe(self) -> &'static str {
         match self {
-            Self::User => "the user or its starter stopped it",
-            Self::LostQuorum => "too few participants could speak",
+            Self::User => "the user or the agent that started it stopped it",
+            Self::LostQuorum => "too few participants could answer",
             Self::Unanimous => "all agreed before they heard each other",
             Self::Consensus => "all agreed",
             Self::Moderator => "the moderator ended it",
-            Self::Stalemate => "no position changed any more",
-            Self::MaxRounds => "the last round was done",
+            Self::Stalemate => "no position changed",
+            Self::MaxRounds => "the last round ended",
             Self::Deadline => "the time limit was reached",
             Self::ProgramEnded => "the program ended",
         }

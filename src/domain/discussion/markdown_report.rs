@@ -25,7 +25,11 @@ impl GroupDiscussion {
             Some(outcome) => out.push_str(&render_outcome(outcome, of_agents)),
             None => {
                 let rounds = pluralize(self.rounds.len(), "round");
-                let _ = writeln!(out, "Not over: {}, {rounds} so far.", self.status.name());
+                let _ = writeln!(
+                    out,
+                    "Not finished: {}, {rounds} so far.",
+                    self.status.name()
+                );
             }
         }
         out
@@ -43,7 +47,7 @@ impl GroupDiscussion {
                     Some(_) => "the leading proposal",
                     None => "what seems strongest",
                 };
-                let _ = write!(out, "\n{attacker} has to attack {what}.\n");
+                let _ = write!(out, "\n{attacker} attacks {what}.\n");
             }
             // In the participants' order: which speech ended first has no meaning.
             let all = self.order.participants.iter();
@@ -53,7 +57,7 @@ impl GroupDiscussion {
             checks.for_each(|check| out.push_str(&render_check(check)));
         }
         if let Some(closing) = &self.closing {
-            out.push_str("\n## The last word\n");
+            out.push_str("\n## Final words\n");
             out.push_str(&render_speech(closing));
         }
         out
@@ -107,11 +111,11 @@ fn render_check(check: &CheckRun) -> String {
             exit_code: None,
             output,
         } => ("ended by a signal".to_owned(), output),
-        CheckOutcome::Refused { reason } => ("may not run".to_owned(), reason),
+        CheckOutcome::Refused { reason } => ("not allowed to run".to_owned(), reason),
         CheckOutcome::Failed { reason } => ("failed".to_owned(), reason),
     };
     format!(
-        "\n### Check {}: {word}\n\n`{}`, wanted by {}\n\n{}\n",
+        "\n### Check {}: {word}\n\n`{}`, requested by {}\n\n{}\n",
         check.n,
         clean_to_one_line(&check.order.command),
         check.asked_by.join(", "),
@@ -134,10 +138,10 @@ fn render_outcome(outcome: &DiscussionOutcome, of_agents: fn(&str) -> String) ->
         );
         format!("{text} ({of})")
     });
-    render_list(&mut out, "Not settled", unresolved);
+    render_list(&mut out, "Open points", unresolved);
     render_list(
         &mut out,
-        "Who moved",
+        "Changed positions",
         outcome.shifts.iter().map(render_stance_change),
     );
     render_list(
@@ -327,7 +331,7 @@ fn render_stance(stance: &ParticipantStance) -> String {
         say("blocks", blocking);
     }
     if let Some(why) = &stance.why_changed {
-        say("why it moved", why);
+        say("why it changed", why);
     }
     out.push('\n');
     out

@@ -56,17 +56,17 @@ pub struct ParticipantPool {
 pub enum RosterError {
     /// The text is not in the required form.
     #[error(
-        "{text:?} is no participant; write [name=]agent[@adapter], in letters, digits, - and _"
+        "{text:?} is not a participant; write [name=]agent[@adapter], in letters, digits, - and _"
     )]
     Malformed {
         /// The text as written.
         text: String,
     },
     /// There is no such agent.
-    #[error("there is no agent {name:?} for discussions; there are {}", known.join(", "))]
+    #[error("no agent {name:?} for discussions; there are {}", known.join(", "))]
     NoSuchAgent { name: String, known: Vec<String> },
     /// There is no such adapter.
-    #[error("there is no adapter {name:?} for {participant}; there are {}", known.join(", "))]
+    #[error("no adapter {name:?} for {participant}; there are {}", known.join(", "))]
     NoSuchAdapter {
         /// The participant that should use it.
         participant: String,
@@ -78,7 +78,7 @@ pub enum RosterError {
     DuplicateName { name: String },
     /// Too few or too many participants speak in the rounds.
     #[error(
-        "a {mode} needs 2 to {MAX_PARTICIPANTS} participants who speak in its rounds, there are {n}"
+        "a {mode} needs 2 to {MAX_PARTICIPANTS} participants who answer in its rounds, there are {n}"
     )]
     ParticipantCount { mode: &'static str, n: usize },
     /// A debate has only one closing speech.
@@ -320,12 +320,12 @@ mod tests {
         check(
             &["critc"],
             DiscussionMode::Jury,
-            "there is no agent \"critc\" for discussions; there are advocate, critic, moderator, general",
+            "no agent \"critc\" for discussions; there are advocate, critic, moderator, general",
         );
         check(
             &["a=critic@gemini"],
             DiscussionMode::Jury,
-            "there is no adapter \"gemini\" for a; there are claude, codex",
+            "no adapter \"gemini\" for a; there are claude, codex",
         );
     }
 
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn two_must_speak_in_the_rounds() {
-        let told = "a debate needs 2 to 10 participants who speak in its rounds, there are 1";
+        let told = "a debate needs 2 to 10 participants who answer in its rounds, there are 1";
         check(&["advocate", "moderator"], DiscussionMode::Debate, told);
         let told = "a debate has at most one moderator, there are moderator, moderator-2";
         check(

@@ -68,7 +68,7 @@ impl SpeechError {
     /// Describes the failure for the user. A stopped speech is not an error.
     pub fn describe(&self) -> String {
         match self.code {
-            SpeechErrorCode::Stopped => "stopped before it had spoken".to_owned(),
+            SpeechErrorCode::Stopped => "stopped before it answered".to_owned(),
             code => format!("{}: {}", code.as_str(), clean_to_one_line(&self.message)),
         }
     }

@@ -121,7 +121,7 @@ impl GroupDiscussion {
             .iter()
             .any(|each| self.is_new_evidence(each, speech));
         (hears && joins && !has_news).then(|| {
-            "it joined what most of the others are for and named nothing new: no words that another said, no check that ran"
+            "it joined the majority and named nothing new: no words that another said, no check that ran"
                 .to_owned()
         })
     }

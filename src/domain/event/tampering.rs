@@ -17,8 +17,8 @@ pub(super) fn deserialize_restored_files<'de, D: Deserializer<'de>>(
 /// Describes each file and what happened to the copy that was found.
 pub fn describe_restored_files(files: &[RestoredFile]) -> String {
     let told = |(path, kept): &RestoredFile| match kept {
-        Some(kept) => format!("{path} (what lay there is kept as {kept})"),
-        None => format!("{path} (it was gone)"),
+        Some(kept) => format!("{path} (the changed version is kept as {kept})"),
+        None => format!("{path} (it was missing)"),
     };
     files.iter().map(told).collect::<Vec<_>>().join(", ")
 }
@@ -36,7 +36,7 @@ mod tests {
         let Event::StoreTampered { files } = read(old) else {
             panic!("another event");
         };
-        let words = "a (what lay there is kept as k), b (it was gone)";
+        let words = "a (the changed version is kept as k), b (it was missing)";
         assert_eq!(super::describe_restored_files(&files), words);
     }
 }

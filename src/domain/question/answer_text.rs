@@ -19,9 +19,9 @@ impl QuestionAnswer {
             Self::RequestChanges { text } => format!("Change the plan: {text}"),
             Self::Retry => "Try again".to_owned(),
             Self::NewSession => "Try again in a new session".to_owned(),
-            Self::Wait => "Wait, then continue automatically".to_owned(),
+            Self::Wait => "Wait, then continue".to_owned(),
             Self::SwitchAdapter => "Continue with the other CLI".to_owned(),
-            Self::Stop => "Stop, back to the goal".to_owned(),
+            Self::Stop => "Stop and return to the goal".to_owned(),
             Self::Texts { answers } => {
                 let list: Vec<&str> = answers.values().map(String::as_str).collect();
                 list.join("\n")
@@ -32,7 +32,7 @@ impl QuestionAnswer {
             Self::Discard => "Discard the agent's text".to_owned(),
             Self::UseDraft => "Use the draft".to_owned(),
             Self::Include => "Commit my changes with the step".to_owned(),
-            Self::LeaveOut => "Leave these files uncommitted".to_owned(),
+            Self::LeaveOut => "Leave them uncommitted".to_owned(),
             Self::Allow => "Allow the changes".to_owned(),
             Self::Keep => "Keep the changes".to_owned(),
             Self::PutBack => "Restore the files".to_owned(),

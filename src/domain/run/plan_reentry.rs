@@ -27,7 +27,7 @@ pub(super) fn on_plan_entered(state: &mut RunState, at: UnixMillis, reason: &str
     (state.iteration, state.extra, state.stall) = (0, 0, 0);
     effects.push(Effect::SwitchToPlanProfile);
     effects.push(Effect::AppendLog(format!(
-        "Back to planning, by the user's word: {reason}"
+        "Back to planning, confirmed by the user: {reason}"
     )));
     effects.extend(propose_plan_when_idle(state, at));
     effects

@@ -156,7 +156,7 @@ fn force_pass(state: &mut RunState) -> Vec<Effect> {
     }
     turn_lifecycle::change_phase(state, TransitionCause::ForcedPass);
     let mut effects = vec![Effect::AppendLog(format!(
-        "The user let the plan pass with {open}."
+        "The user approved the plan anyway, with {open}."
     ))];
     effects.extend(plan_approval::enter_approved(state, hash));
     effects
@@ -259,5 +259,5 @@ pub(super) fn on_finding_settled(state: &mut RunState, n: u32) -> Vec<Effect> {
         return Vec::new();
     }
     state.stall = 0;
-    vec![Effect::AppendLog(format!("The user settled finding {n}."))]
+    vec![Effect::AppendLog(format!("The user resolved finding {n}."))]
 }

@@ -1844,7 +1844,7 @@ fn a_step_that_changed_nothing_is_done_by_the_users_word_alone() {
     );
     assert_eq!(
         found,
-        "changed nothing: it was true already, the user says Some(\"changed nothing\")"
+        "changed nothing: the user marked it as already done Some(\"changed nothing\")"
     );
     let found = after_turn(
         "It is there.",

@@ -193,7 +193,7 @@ pub(super) fn on_files_tampered(state: &mut RunState, files: &[RestoredFile]) ->
         running.result = ResultValidity::No;
     }
     vec![Effect::HaltRun(format!(
-        "files that only agent-collab writes were changed by somebody else and are restored: {}",
+        "something else changed files that only agent-collab writes, and they were restored: {}",
         tampering::describe_restored_files(files)
     ))]
 }

@@ -85,7 +85,7 @@ async fn wait_for_discussion_end(
 ) -> DeferredToolAnswer {
     to_deferred_answer(match timeout_at(until, end).await {
         Ok(Ok(discussion)) => finished_answer(&discussion),
-        Ok(Err(_)) => ToolAnswer::failed("the program ends; the discussion can be gone on with"),
+        Ok(Err(_)) => ToolAnswer::failed("the program is ending, the discussion can be continued"),
         Err(_) => running_answer(&id, "pending: it is still going on; end your turn"),
     })
 }

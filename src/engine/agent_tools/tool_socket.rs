@@ -161,7 +161,7 @@ impl ToolSockets {
         if let Some(door) = self.sockets.remove(session)
             && let Err(error) = fs::remove_dir_all(&door.folder)
         {
-            tracing::warn!(%error, "the folder of a closed door stays");
+            tracing::warn!(%error, "the folder of a closed socket was left behind");
         }
     }
 

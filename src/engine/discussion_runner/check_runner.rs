@@ -101,7 +101,7 @@ impl Engine {
             // A command that only reads could still read files that no agent may read, and what the other
             // participants said.
             PermissionAction::Allow if !holds && decision.source == DecisionSource::Program => Err(
-                "nothing here keeps it from what it must not read (hint: install bubblewrap, and leave safety.contain_tests on)"
+                "no sandbox here hides the files it must not read (hint: install bubblewrap, and leave safety.contain_tests on)"
                     .to_owned(),
             ),
             PermissionAction::Allow => Ok(()),

@@ -50,7 +50,6 @@ pub enum DiscussionStartError {
     /// The topic is empty or too long, or the context is too long.
     #[error("{0}")]
     InvalidTopic(&'static str),
-    /// There is no such preset.
     #[error("no preset {name:?}; {}", known_presets(.known))]
     NoSuchPreset {
         /// The name that was given.
@@ -70,7 +69,6 @@ pub enum DiscussionStartError {
     /// A file cannot be attached.
     #[error(transparent)]
     Attachment(#[from] AttachmentError),
-    /// There is no such finding.
     #[error("no finding {0} in this run")]
     NoSuchFinding(u32),
     /// No discussion with this id can be resumed.

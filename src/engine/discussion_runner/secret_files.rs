@@ -31,10 +31,7 @@ pub(super) fn list_secret_files(
             let path = entry.map_err(told)?.path();
             n_seen += 1;
             if n_seen > SCAN_LIMITS.0 || found.len() > SCAN_LIMITS.1 {
-                return Err(
-                    "there are too many files to keep those from it that it must not read"
-                        .to_owned(),
-                );
+                return Err("there are too many files to hide those it must not read".to_owned());
             }
             let is_folder = path.symlink_metadata().is_ok_and(|found| found.is_dir());
             if path == own || path == root.join(".git") {

@@ -114,7 +114,7 @@ impl Engine {
             return Ok(());
         };
         let (seat, session) = (speaking.slot(), Some(speaking.session));
-        let why = "its session does not work any more".to_owned();
+        let why = "its session no longer works".to_owned();
         let speech = DiscussionSpeech::from_failure(seat, session, code, why, 0);
         self.apply_discussion_event(id, speech_finished_event(speech))
     }

@@ -56,7 +56,7 @@ pub(super) fn format_step_entry(record: &StepRecord, at: &str) -> String {
     }
     if !record.users_edits.is_empty() {
         lines.push(format!(
-            "- changed meanwhile, not by this step: {}",
+            "- changed in the meantime, not by this step: {}",
             join_paths(&record.users_edits)
         ));
     }

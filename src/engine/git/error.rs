@@ -33,7 +33,7 @@ pub enum GitError {
         /// The sub-command that was running.
         command: String,
     },
-    /// It said something this program cannot read, or more than it keeps.
+    /// The output cannot be parsed, or is longer than the limit.
     #[error("cannot read the output of `git {command}`: {what}")]
     Unreadable {
         command: String,

@@ -37,10 +37,10 @@ fn join_paths(paths: &[PathBuf]) -> String {
 /// Explains why nothing was written.
 #[derive(Debug, Error)]
 pub enum TreeWriteError {
-    /// Somebody changed one of the paths since the trees were joined.
+    /// One of the paths changed since the trees were merged.
     #[error("{} changed in the meantime", .0.display())]
     ChangedMeanwhile(PathBuf),
-    /// Something is there that git ignores, or a link leads elsewhere.
+    /// An ignored file is in the way, or a link leads elsewhere.
     #[error("{} is in the way: git ignores it, or it is not a folder", .0.display())]
     PathBlocked(PathBuf),
     /// A file operation failed.
@@ -52,7 +52,7 @@ pub enum TreeWriteError {
     },
     #[error(transparent)]
     Git(#[from] GitError),
-    /// It was taken back but for some files, which nobody deletes.
+    /// The write was rolled back, except for some files, which stay where they are.
     #[error(
         "{why}; the files that could not be restored are in {}",
         join_paths(stays)
@@ -362,7 +362,7 @@ fn copy_extra_mode_bits(taken: &PathMergeResult, from: &Path, new: &Path) {
     if let Ok(found) = from.symlink_metadata() {
         let mode = std::fs::Permissions::from_mode(found.permissions().mode() & 0o7777);
         if let Err(error) = std::fs::set_permissions(new, mode) {
-            tracing::warn!(%error, "the rights of {} become the usual ones", from.display());
+            tracing::warn!(%error, "the permissions of {} become the default ones", from.display());
         }
     }
 }

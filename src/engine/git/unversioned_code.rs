@@ -330,7 +330,7 @@ impl UnversionedCodeScanner<'_> {
         if packages.n_remaining == 0 {
             let mark = UnversionedCodeEntry {
                 kind: UnversionedCodeKind::Unseen,
-                content: "too many files to check".to_owned(),
+                content: "more files than are looked at".to_owned(),
             };
             self.found.0.insert(folder.join("…"), mark);
         }

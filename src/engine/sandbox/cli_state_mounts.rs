@@ -98,7 +98,7 @@ fn ensure_folder(path: &Path) -> Option<&Path> {
     match fs::create_dir_all(path) {
         Ok(()) => Some(path),
         Err(error) => {
-            tracing::warn!(path = %path.display(), %error, "a folder of the CLI's own cannot be made");
+            tracing::warn!(path = %path.display(), %error, "cannot create a folder of the CLI");
             None
         }
     }

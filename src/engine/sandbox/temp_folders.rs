@@ -41,7 +41,7 @@ impl SandboxScratch {
         let folder = self.folder.as_ref()?.path().join(self.n.to_string());
         self.n += 1;
         let made = DirBuilder::new().mode(mode).create(&folder);
-        made.inspect_err(|error| tracing::warn!(%error, "a scratch folder cannot be made"))
+        made.inspect_err(|error| tracing::warn!(%error, "cannot create a scratch folder"))
             .ok()?;
         Some(folder)
     }

@@ -32,7 +32,7 @@ impl Engine {
         let roles = [Role::Planner, Role::Reviewer].map(|role| state.session(role));
         let own = roles.into_iter().flatten().find(|own| own.id == *session);
         let Some(own) = own else {
-            return Err(not_allowed("it is no session of this run".to_owned()));
+            return Err(not_allowed("it is not a session of this run".to_owned()));
         };
         let profile = own.current_profile().name();
         let call = AgentToolCall::Tool {

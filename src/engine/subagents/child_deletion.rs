@@ -10,7 +10,7 @@ use crate::engine::{Engine, EngineError};
 /// Explains why a child session was not deleted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChildDeletionError {
-    /// It is not there.
+    /// The session does not exist.
     #[error("no task session {0} in this run")]
     NotFound(SessionId),
     /// Its task is still running.

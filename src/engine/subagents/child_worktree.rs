@@ -98,8 +98,8 @@ impl ChildWorktree {
             if !joined.conflicts.is_empty() {
                 let paths: Vec<String> = joined.conflicts.iter().map(display_path).collect();
                 return Err(format!(
-                    "what this task changed before was not taken over, and the repository changed in the same places \
-                     since ({}); its patch is still there: apply it, or begin a new task",
+                    "the earlier changes of this task were not applied, and the repository changed in the same places \
+                     since ({}); apply the patch, which still exists, or start a new task",
                     paths.join(", ")
                 ));
             }

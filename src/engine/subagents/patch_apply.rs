@@ -340,7 +340,7 @@ impl Engine {
         };
         match &handing.stage {
             _ if extent.paths.is_empty() => {
-                let why = "all of it was in the tree already";
+                let why = "all changes were already in the working tree";
                 self.on_patch_written(session, Ok(why.to_owned()))
             }
             // The user's tree may have changed since the decision: only what it covered may be written.
@@ -411,9 +411,10 @@ impl Engine {
                     | PatchApplyStage::AwaitingApproval(_)
                     | PatchApplyStage::Approved(_),
                 ..
-            }) => {
-                self.leave_patch_as_file(session, "the task was stopped before it was taken over")
-            }
+            }) => self.leave_patch_as_file(
+                session,
+                "the task was stopped before its changes were applied",
+            ),
             Some(_) | None => Ok(()),
         }
     }

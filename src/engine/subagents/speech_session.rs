@@ -61,7 +61,7 @@ impl Engine {
             return Err("its session is still running".to_owned());
         }
         let Some(settings) = self.setup.config.adapters.get(&participant.adapter) else {
-            return Err(format!("there is no adapter `{}`", participant.adapter));
+            return Err(format!("no adapter `{}`", participant.adapter));
         };
         let mut settings = settings.clone();
         settings.model = participant.model.clone().or(settings.model);

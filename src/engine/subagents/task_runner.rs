@@ -91,7 +91,7 @@ impl ChildStagingFolder {
 impl Drop for ChildStagingFolder {
     fn drop(&mut self) {
         if let Err(error) = self.remove() {
-            tracing::warn!(%error, "the folder of a child stays");
+            tracing::warn!(%error, "a child's folder was left behind");
         }
     }
 }
@@ -206,7 +206,7 @@ impl TaskConversation {
     /// Runs one turn and returns the agent's last message.
     async fn run_turn(&mut self, ask: TurnStartRequest) -> Result<String, CliTurnOutcome> {
         let lost = || {
-            let lost = "the conversation ended in the middle of the task";
+            let lost = "the conversation ended during the task";
             CliTurnOutcome::Failed(TurnFailure::new(TurnFailureKind::Protocol, lost))
         };
         if self
@@ -325,15 +325,15 @@ fn outcome_of_failed_turn(end: CliTurnOutcome) -> TaskOutcome {
             error: failure.message,
         },
         CliTurnOutcome::Completed { .. } | CliTurnOutcome::Interrupted => TaskOutcome::Declined {
-            error: "a call of it was refused, and its turn ended with that".to_owned(),
+            error: "a call was denied, which ended its turn".to_owned(),
         },
     }
 }
 
 fn outcome_without_permit(why: TaskPermitError) -> TaskOutcome {
     let error = match why {
-        TaskPermitError::Cancelled => "it was stopped before it began",
-        TaskPermitError::Closed => "the program ends and begins no task any more",
+        TaskPermitError::Cancelled => "it was stopped before it started",
+        TaskPermitError::Closed => "the program is ending and starts no more tasks",
     };
     TaskOutcome::Cancelled {
         error: error.to_owned(),

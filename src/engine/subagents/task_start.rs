@@ -62,7 +62,7 @@ pub struct TaskRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TaskStartError {
     /// There is no such agent for tasks.
-    #[error("there is no agent {name:?} that tasks can be given to; there are {}", known.join(", "))]
+    #[error("no agent {name:?} for tasks; there are {}", known.join(", "))]
     NoSuchAgent {
         /// The name that was given.
         name: String,
@@ -84,7 +84,7 @@ pub enum TaskStartError {
         why: String,
     },
     /// The caller has no child session with this id.
-    #[error("{id} is no task that this session gave; without an id a new one begins")]
+    #[error("{id} is not a task of this session; leave the id out to start a new one")]
     NotOwnTask {
         /// The id that was given.
         id: String,
@@ -100,12 +100,12 @@ pub enum TaskStartError {
     InvalidPrompt(&'static str),
     /// The agent may write, and outside of a git repository its changes cannot be kept apart.
     #[error(
-        "this agent may write, and what it changes can be kept apart only in a git repository: `git init` here, or \
-         give the task to an agent that only reads, for example explore"
+        "this agent may write, and its changes can be kept separate only in a git repository: run `git init` here, or \
+         give the task to a read-only agent such as explore"
     )]
     NoRepository,
     /// A resource of the task could not be created.
-    #[error("the task could not be begun: {0}")]
+    #[error("the task could not be started: {0}")]
     Failed(String),
 }
 
@@ -258,7 +258,7 @@ impl Engine {
         let name = name.ok_or_else(|| TaskStartError::Failed("no adapter is set up".to_owned()))?;
         let Some(settings) = self.setup.config.adapters.get(name) else {
             return Err(TaskStartError::Failed(format!(
-                "there is no adapter `{name}`; set agents.{}.adapter to one that there is",
+                "no adapter `{name}`; set agents.{}.adapter to an existing one",
                 profile.name
             )));
         };

@@ -132,7 +132,7 @@ impl Engine {
             return Ok(());
         }
         let reason = format!(
-            "nobody answered for {} s",
+            "no answer within {} s",
             self.user_timeout(&request).as_secs()
         );
         let answered = Answered {

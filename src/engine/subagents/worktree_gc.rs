@@ -14,7 +14,7 @@ use crate::engine::{Engine, EngineError, warning_event};
 use crate::store::worktree_records::WorktreeRecord;
 
 /// Why a patch is kept that the user was not asked about.
-const PROGRAM_ENDED_REASON: &str = "the program ended before it was taken over";
+const PROGRAM_ENDED_REASON: &str = "the program ended before its changes were applied";
 
 /// The result for a work tree that an earlier program left.
 #[derive(Debug)]
@@ -175,7 +175,7 @@ impl Engine {
                 },
                 Err(why) => TaskPatch {
                     state: PatchState::Kept,
-                    why: format!("the program ended while it was taken over: {why}"),
+                    why: format!("the program ended while its changes were applied: {why}"),
                     ..patch
                 },
             };

@@ -26,24 +26,24 @@ use super::{
 /// The rule for words that are unknown and may hide something.
 pub static UNKNOWN_WORDS: BuiltinRule = BuiltinRule::confirm(
     "undecided.words",
-    "does what a word decides that only a run would show",
+    "depends on a value known only at run time",
     &[],
 );
 static UNKNOWN_PROGRAM: BuiltinRule = BuiltinRule::confirm(
     "undecided.program",
-    "runs a program whose name only a run would show",
+    "runs a program whose name is known only at run time",
     &[],
 );
 static UNKNOWN_SCRIPT: BuiltinRule = BuiltinRule::confirm(
     "undecided.text",
-    "runs a text that only a run would show",
+    "runs a script known only at run time",
     &[],
 );
 static UNPARSABLE_SYNTAX: BuiltinRule =
-    BuiltinRule::confirm("undecided.syntax", "cannot be read as shell text", &[]);
+    BuiltinRule::confirm("undecided.syntax", "is not valid shell syntax", &[]);
 static LIMIT_EXCEEDED: BuiltinRule = BuiltinRule::confirm(
     "undecided.limit",
-    "is too large or too deep to be followed",
+    "is too large or too deeply nested to analyse",
     &[],
 );
 

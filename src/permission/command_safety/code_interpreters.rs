@@ -24,22 +24,22 @@ use interpreter_table::{CodeInterpreter, INTERPRETERS};
 /// The rule for code that deletes trees.
 static TREE: BuiltinRule = BuiltinRule::dangerous(
     "interpreters.tree",
-    "removes a folder with all that is in it, by code",
+    "removes a folder with everything in it, from code",
     &[],
 );
 static OUTSIDE: BuiltinRule = BuiltinRule::dangerous(
     "interpreters.outside",
-    "removes or writes files of the system or of a user's keys, by code",
+    "removes or writes files of the system or of a user's keys, from code",
     &[],
 );
 static RIGHTS: BuiltinRule = BuiltinRule::dangerous(
     "interpreters.rights",
-    "gives everybody every right to a file, by code",
+    "gives everyone full access to a file, from code",
     &[],
 );
 static DEVICE: BuiltinRule = BuiltinRule::dangerous(
     "interpreters.device",
-    "writes straight to a device, by code",
+    "writes straight to a device, from code",
     &[],
 );
 static REMOTE: BuiltinRule = BuiltinRule::dangerous(
@@ -49,23 +49,23 @@ static REMOTE: BuiltinRule = BuiltinRule::dangerous(
 );
 static STATEMENT: BuiltinRule = BuiltinRule::dangerous(
     "interpreters.statement",
-    "removes tables, databases or all rows, by code",
+    "removes tables, databases or all rows, from code",
     &[],
 );
 static MANY: BuiltinRule = BuiltinRule::confirm(
     "interpreters.many",
-    "removes every file that it finds, by code",
+    "removes every file that it finds, from code",
     &[],
 );
 static FORK: BuiltinRule = BuiltinRule::dangerous(
     "interpreters.fork-bomb",
-    "starts itself until the machine stands still, by code",
+    "starts itself until the machine hangs, from code",
     &[],
 );
 /// The rule for code that is only known at run time.
 pub static UNKNOWN_CODE: BuiltinRule = BuiltinRule::confirm(
     "interpreters.unknown",
-    "runs code that only a run would show",
+    "runs code known only at run time",
     &[],
 );
 

@@ -17,7 +17,7 @@ pub static WRITE: BuiltinRule = BuiltinRule::dangerous(
 );
 static FORMAT: BuiltinRule = BuiltinRule::dangerous(
     "devices.format",
-    "formats or divides a disk",
+    "formats or partitions a disk",
     &[
         "mkfs|mke2fs|mkdosfs|mkntfs|mkswap|newfs|newfs_hfs|newfs_msdos|newfs_apfs|mkudffs",
         "fdisk !-l|--list|-s|--getsz",

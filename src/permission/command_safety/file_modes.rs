@@ -10,12 +10,12 @@ use super::path_class::{PathClass, classify_path};
 
 static EVERYBODY: BuiltinRule = BuiltinRule::dangerous(
     "permissions.everybody",
-    "gives everybody every right to a file",
+    "gives everyone full access to a file",
     &[],
 );
 static WORLD_WRITABLE: BuiltinRule = BuiltinRule::confirm(
     "permissions.world-writable",
-    "lets everybody write a file",
+    "lets everyone write to a file",
     &[],
 );
 static CRITICAL: BuiltinRule = BuiltinRule::dangerous(
@@ -35,7 +35,7 @@ static SET_ID: BuiltinRule = BuiltinRule::confirm(
 );
 static OPENED: BuiltinRule = BuiltinRule::confirm(
     "permissions.keys",
-    "gives a user's keys to somebody else, or opens them to others",
+    "gives a user's keys to someone else, or opens them to others",
     &[],
 );
 static CHANGED: BuiltinRule = BuiltinRule::confirm(

@@ -11,7 +11,7 @@ use super::path_class::{PathClass, classify_path};
 
 static TREE: BuiltinRule = BuiltinRule::confirm(
     "files.tree",
-    "removes a folder with all that is in it",
+    "removes a folder with everything in it",
     &[
         "rimraf",
         "del-cli",
@@ -34,7 +34,7 @@ static OUTSIDE: BuiltinRule = BuiltinRule::dangerous(
 );
 static ELSEWHERE: BuiltinRule = BuiltinRule::confirm(
     "files.elsewhere",
-    "removes files outside of the working folder",
+    "removes files outside the working folder",
     &[],
 );
 static ALL: BuiltinRule = BuiltinRule::confirm("files.all", "removes every file of a folder", &[]);
@@ -47,12 +47,15 @@ static FOUND: BuiltinRule =
     BuiltinRule::dangerous("files.found", "removes everything below a folder", &[]);
 static SHREDDED: BuiltinRule = BuiltinRule::dangerous(
     "files.shredded",
-    "overwrites files so that nothing brings them back",
+    "overwrites files beyond recovery",
     &["shred", "scrub", "srm", "wipe", "sfill"],
 );
 static EMPTIED: BuiltinRule = BuiltinRule::confirm("files.emptied", "empties a file", &[]);
-static GONE: BuiltinRule =
-    BuiltinRule::dangerous("files.gone", "moves files to where they are lost", &[]);
+static GONE: BuiltinRule = BuiltinRule::dangerous(
+    "files.gone",
+    "moves files to a place where they are lost",
+    &[],
+);
 static MIRRORED: BuiltinRule = BuiltinRule::dangerous(
     "files.mirrored",
     "removes what the source of a copy lacks",
@@ -97,7 +100,7 @@ static BACKUPS: BuiltinRule = BuiltinRule::dangerous(
 /// The rule for `-rf` after an unknown program.
 pub static UNKNOWN_TREE: BuiltinRule = BuiltinRule::dangerous(
     "files.unknown-tree",
-    "looks like a forced removal by a program that only a run would show",
+    "looks like a forced removal by a program known only at run time",
     &[],
 );
 

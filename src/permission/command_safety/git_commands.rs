@@ -48,7 +48,7 @@ static PUSH: BuiltinRule = BuiltinRule::confirm(
 );
 static PUSH_LEASE: BuiltinRule = BuiltinRule::confirm(
     "git.push-lease",
-    "replaces commits in another repository where nobody has added any",
+    "replaces commits in another repository unless someone else added some",
     &[],
 );
 static PUSH_FORCE: BuiltinRule = BuiltinRule::dangerous(
@@ -58,7 +58,7 @@ static PUSH_FORCE: BuiltinRule = BuiltinRule::dangerous(
 );
 static RESET: BuiltinRule = BuiltinRule::dangerous(
     "git.reset",
-    "throws away changes that are not committed",
+    "discards uncommitted changes",
     &[
         "git reset --hard|--merge",
         "git read-tree --reset",
@@ -71,17 +71,14 @@ static RESET: BuiltinRule = BuiltinRule::dangerous(
 );
 static CHECKOUT: BuiltinRule = BuiltinRule::dangerous(
     "git.checkout",
-    "puts files back and loses their changes",
+    "restores files and loses their changes",
     &[
         "git checkout -f|--force",
         "git switch -f|--force|--discard-changes",
     ],
 );
-static RESTORE: BuiltinRule = BuiltinRule::dangerous(
-    "git.restore",
-    "puts files back and loses their changes",
-    &[],
-);
+static RESTORE: BuiltinRule =
+    BuiltinRule::dangerous("git.restore", "restores files and loses their changes", &[]);
 static CLEAN: BuiltinRule =
     BuiltinRule::dangerous("git.clean", "removes files that git does not know", &[]);
 static CLEAN_ASKING: BuiltinRule = BuiltinRule::confirm(
@@ -115,12 +112,12 @@ static BRANCH_MOVED: BuiltinRule = BuiltinRule::confirm(
 );
 static STASH: BuiltinRule = BuiltinRule::dangerous(
     "git.stash",
-    "throws stashed changes away",
+    "discards stashed changes",
     &["git stash drop|clear"],
 );
 static HISTORY: BuiltinRule = BuiltinRule::dangerous(
     "git.history",
-    "rewrites history or removes what could bring commits back",
+    "rewrites history or removes what commits could be recovered from",
     &[
         "git filter-branch|filter-repo",
         "git reflog expire|delete !-n|--dry-run",
@@ -140,7 +137,7 @@ static HISTORY: BuiltinRule = BuiltinRule::dangerous(
 );
 static WORKTREE: BuiltinRule = BuiltinRule::dangerous(
     "git.worktree",
-    "removes a work tree with its changes",
+    "removes a worktree with its changes",
     &[
         "git worktree remove -f|--force",
         "git submodule deinit -f|--force|--all",
@@ -148,7 +145,7 @@ static WORKTREE: BuiltinRule = BuiltinRule::dangerous(
 );
 static REMOVED: BuiltinRule = BuiltinRule::confirm(
     "git.removed",
-    "removes files from the work tree",
+    "removes files from the working tree",
     &[
         "git rm -r !--cached|-n|--dry-run",
         "git rm -f|--force !--cached|-n|--dry-run",
@@ -157,7 +154,7 @@ static REMOVED: BuiltinRule = BuiltinRule::confirm(
 );
 static REMOVED_TREE: BuiltinRule = BuiltinRule::dangerous(
     "git.removed-tree",
-    "removes a folder and its changes from the work tree",
+    "removes a folder and its changes from the working tree",
     &["git rm -r -f|--force !--cached|-n|--dry-run"],
 );
 

@@ -122,7 +122,7 @@ static RELEASE: BuiltinRule = BuiltinRule::confirm(
 );
 static SITE: BuiltinRule = BuiltinRule::confirm(
     "publish.deployed",
-    "puts the program or site where others use it",
+    "deploys a program or site",
     &[
         "vercel --prod",
         "vercel deploy|promote|rollback",
@@ -160,7 +160,7 @@ static SITE: BuiltinRule = BuiltinRule::confirm(
 );
 static REGISTRY: BuiltinRule = BuiltinRule::confirm(
     "publish.registry",
-    "changes what a registry says of a package",
+    "changes a package's entry in a registry",
     &[
         "npm|pnpm dist-tag|dist-tags add|rm|remove|set",
         "npm|pnpm deprecate|undeprecate",
@@ -175,7 +175,7 @@ static REGISTRY: BuiltinRule = BuiltinRule::confirm(
 );
 static TAKEN_BACK: BuiltinRule = BuiltinRule::dangerous(
     "publish.taken-back",
-    "takes a published package back from its users",
+    "withdraws a published package",
     &[
         "npm|pnpm|bun unpublish|unpub !--dry-run",
         "yarn npm unpublish",

@@ -14,7 +14,7 @@ use super::command_invocation::CommandInvocation;
 /// The rule for a function that starts itself again and again.
 pub static FORK_BOMB: BuiltinRule = BuiltinRule::dangerous(
     "system.fork-bomb",
-    "starts itself until the machine stands still",
+    "starts itself until the machine hangs",
     &[],
 );
 static PRIVILEGE: BuiltinRule = BuiltinRule::dangerous(

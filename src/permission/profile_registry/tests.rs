@@ -124,10 +124,7 @@ fn profiles_are_listed_by_mode() {
     assert!(profiles.find_by_name("secret").is_ok());
     let unknown = profiles.find_by_name("buld").unwrap_err().to_string();
     let known = "advocate, build, critic, docs, explore, general, moderator, plan, review";
-    assert_eq!(
-        unknown,
-        format!("there is no agent \"buld\"; known are {known}")
-    );
+    assert_eq!(unknown, format!("no agent \"buld\"; known agents: {known}"));
 }
 
 #[test]

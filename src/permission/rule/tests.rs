@@ -107,7 +107,7 @@ fn a_rule_and_its_origin_have_words() {
         condition: RuleCondition::InSandbox,
         ..rule("bash * allow")
     };
-    let words = "bash \"*\" allow where the kernel contains it";
+    let words = "bash \"*\" allow if the kernel contains it";
     assert_eq!(contained.to_string(), words);
 }
 

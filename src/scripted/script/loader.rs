@@ -108,7 +108,7 @@ fn find_unrecorded_action(
         let here = match (guise, action) {
             (ScriptedProgram::Codex, ScriptAction::Unsolicited(_)) => Some((
                 "unsolicited",
-                "codex starts no turn by itself; play this script as claude",
+                "codex starts no turn on its own; play this script as claude",
             )),
             _ => None,
         };

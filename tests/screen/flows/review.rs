@@ -161,7 +161,7 @@ fn the_plan_is_let_pass_against_its_review() {
     assert_eq!(now["verdict"]["forced"], true);
     let log = read(&world, "log.md");
     assert!(
-        log.contains("let the plan pass with 1 open finding"),
+        log.contains("approved the plan anyway, with 1 open finding"),
         "{log}"
     );
     leave(terminal);

@@ -41,7 +41,8 @@ fn check(why: Option<&str>, evidence: &str, expected: &str, refused: Option<&str
     );
 }
 
-const NOTHING_NEW: &str = "it joined what most of the others are for and named nothing new: no words that another said, no check that ran";
+const NOTHING_NEW: &str =
+    "it joined the majority and named nothing new: no words that another said, no check that ran";
 
 #[test]
 fn giving_in_to_the_many_is_no_agreement() {

@@ -60,7 +60,7 @@ fn the_user_switches_to_the_plans_command_and_back_before_approving() {
     assert!(terms.runs_plan_test());
     assert_eq!(
         terms.describe_test(),
-        "Tested with `make check` (the plan's command), not with `cargo test` (detected)"
+        "Tested with `make check` (proposed by the plan), not with `cargo test` (detected)"
     );
 }
 

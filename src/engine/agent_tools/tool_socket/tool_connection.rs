@@ -112,7 +112,7 @@ async fn serve_connection(stream: UnixStream, mut post: ConnectionContext) {
         ))
     });
     if let Err(why) = admitted {
-        tracing::warn!(session = %post.session, why, "an agent's server is refused");
+        tracing::warn!(session = %post.session, why, "an agent's server was rejected");
         // A refused peer may not read the message.
         let _gone = write_message(&mut to, &ToolSocketMessage::Refused { why }).await;
         return;
@@ -120,7 +120,7 @@ async fn serve_connection(stream: UnixStream, mut post: ConnectionContext) {
     let mut calls = ConnectionCalls::default();
     let served = serve_requests(lines, to, &post, &mut calls).await;
     if let Err(error) = served {
-        tracing::info!(%error, session = %post.session, "an agent's server went");
+        tracing::info!(%error, session = %post.session, "an agent's server disconnected");
     }
     for request in calls.open.into_values() {
         // The receiver is gone only if the program is ending.
@@ -155,7 +155,7 @@ async fn authenticate_peer(
         return Ok(());
     }
     let pid = peer.pid().and_then(|pid| u32::try_from(pid).ok());
-    let pid = pid.ok_or("it cannot be seen which process it is")?;
+    let pid = pid.ok_or("its process cannot be identified")?;
     // The CLI may not be registered yet, but it is a child of this program.
     if !is_descendant(pid, std::process::id()) {
         return Err(FOREIGN_PROCESS_MESSAGE.to_owned());
@@ -164,7 +164,7 @@ async fn authenticate_peer(
         cli.as_ref().is_some_and(|cli| is_descendant(pid, cli.pid))
     };
     let known = post.cli.wait_for(of_session).await;
-    let known = known.map_err(|_| "its session is over")?;
+    let known = known.map_err(|_| "its session has ended")?;
     if known
         .as_ref()
         .is_some_and(|cli| cli.has_started_server(pid))
@@ -243,7 +243,7 @@ async fn dispatch_request(
 ) -> io::Result<()> {
     let ending = |_| io::Error::from(io::ErrorKind::BrokenPipe);
     match ask {
-        ToolSocketRequest::Hello { .. } => Err(io::Error::other("it said twice who it is")),
+        ToolSocketRequest::Hello { .. } => Err(io::Error::other("it identified itself twice")),
         ToolSocketRequest::List { id } => {
             let tell = tell.clone();
             let given = request_tool_list(post).await.map_err(ending)?;

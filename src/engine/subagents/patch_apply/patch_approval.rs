@@ -55,10 +55,7 @@ impl Engine {
         let mut decision = decide_call(&call, &context);
         if !joined.conflicts.is_empty() && decision.action != PermissionAction::Deny {
             if self.setup.ask_policy != AskPolicy::Wait {
-                let why = format!(
-                    "{}, and nobody is there to ask",
-                    describe_conflicts(&joined)
-                );
+                let why = format!("{}, and no one can answer", describe_conflicts(&joined));
                 return self.leave_patch_as_file(session, &why);
             }
             decision = Decision {

@@ -222,7 +222,7 @@ async fn write_merge(
     let scratch = scratch_folder(plot);
     let put = git.write_merge(joined, &scratch).await;
     if let Err(error) = std::fs::remove_dir(&scratch) {
-        tracing::warn!(%error, "a folder of a child stays");
+        tracing::warn!(%error, "a child's folder was left behind");
     }
     match put {
         Ok(()) => Ok(told),

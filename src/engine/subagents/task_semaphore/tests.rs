@@ -221,7 +221,7 @@ proptest! {
                 running.spawn(child(controller.clone(), ADAPTERS[*at], *does, counted));
             }
             let mut n_ended = 0;
-            // Every one of them ends: none waits for a free place that nobody gives back.
+            // Every one of them ends: none waits for a slot that is never freed.
             while running.join_next().await.is_some() {
                 n_ended += 1;
             }

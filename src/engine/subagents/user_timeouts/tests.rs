@@ -186,7 +186,7 @@ async fn nobody_there_means_that_the_child_decides_and_its_calls_do_not_go_ahead
     let told = played.drain_commands();
     assert_eq!((told[0].as_str(), played.waits()), ("1: decide", (0, 0)));
     assert!(
-        told[1].starts_with("2: no, ") && told[1].contains("nobody answered for 600 s"),
+        told[1].starts_with("2: no, ") && told[1].contains("no answer within 600 s"),
         "{told:?}"
     );
 }
@@ -228,5 +228,5 @@ async fn a_wait_takes_a_part_of_the_child_s_own_time() {
     advance(Duration::from_secs(2)).await;
     played.settle().await;
     let told = played.drain_commands();
-    assert!(told[0].contains("nobody answered for 10 s"), "{told:?}");
+    assert!(told[0].contains("no answer within 10 s"), "{told:?}");
 }
