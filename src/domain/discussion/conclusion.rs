@@ -200,7 +200,7 @@ impl GroupDiscussion {
                         error: Some(error), ..
                     }) => error.describe(),
                     Some(speech) => speech.no_stance.clone().unwrap_or_default(),
-                    None => "it did not speak".to_owned(),
+                    None => "it did not answer".to_owned(),
                 };
                 MissingVote {
                     participant: each.name.clone(),
