@@ -212,7 +212,7 @@ pub struct Screen {
     /// counted from the last one.
     last_copied_code: Option<(u64, usize)>,
     cross_tab_toast: Option<cross_tab_toast::CrossTabToast>,
-    /// Set while the running turn gives no sign of life.
+    /// Set while the running turn gives no output.
     silent_turn: Option<SilentTurn>,
     sandbox_status: Vec<AdapterSandboxView>,
     is_unsandboxed: bool,
@@ -231,7 +231,7 @@ pub struct Screen {
     is_dirty: bool,
 }
 
-/// A running turn that gives no sign of life.
+/// A running turn that gives no output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct SilentTurn {
     since: UnixMillis,

@@ -125,7 +125,7 @@ pub async fn run_tui(opening: TuiOptions) -> Result<u8, StartError> {
     let failed = |what: &'static str| {
         move |error: io::Error| StartError::new(format!("cannot {what}: {error}"), "")
     };
-    become_subreaper().map_err(failed("look after child processes"))?;
+    become_subreaper().map_err(failed("manage child processes"))?;
     let signals = TuiSignals::listen().map_err(failed("listen for signals"))?;
     terminal::restore_on_panic();
     let terminal = TuiTerminal::acquire().map_err(failed("use the terminal"))?;

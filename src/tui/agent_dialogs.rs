@@ -89,7 +89,7 @@ impl Screen {
             }
             None => self.show_toast(&describe_unknown_agent(
                 name,
-                "known agents:",
+                "Known agents:",
                 agents.iter(),
             )),
         }
@@ -164,7 +164,7 @@ fn describe_unknown_agent<'a>(
 }
 
 fn agent_list_dialog(agents: &[AgentEntry], state: Option<&RunState>) -> ChoiceDialog {
-    let text = "Enter shows what an agent may do, Esc goes back. Give a task with @NAME TEXT.";
+    let text = "Enter shows what an agent may do, Esc goes back. @NAME TEXT gives it a task.";
     let mut sheet = ChoiceDialog::list("agents", "Agents")
         .with_text(text, clickable_keys::mark_hint(theme::QUIET));
     for (agent, key) in agents.iter().zip(('1'..='9').chain(std::iter::repeat('·'))) {
@@ -190,13 +190,13 @@ fn agent_dialog(agent: &AgentEntry, state: Option<&RunState>) -> ChoiceDialog {
         sheet = sheet.with_text(&agent.description, theme::PLAIN);
     }
     if let Some(plays) = &agent.adapter_and_model {
-        sheet = sheet.with_text(&format!("run by {plays}"), theme::QUIET);
+        sheet = sheet.with_text(&format!("runs on {plays}"), theme::QUIET);
     }
     for line in agent.describe_tools().lines() {
         sheet = sheet.with_text(line, theme::QUIET);
     }
     let whole = format!(
-        "{}\n\n{}\n\n## Rules, the last one that matches counts\n\n```\n{}```\n",
+        "{}\n\n{}\n\n## Rules (the last match wins)\n\n```\n{}```\n",
         agent.description,
         agent.describe_tools().replace('\n', "\n\n"),
         agent.rules
@@ -226,7 +226,7 @@ fn planner_switch(
     let state = state?;
     if agent.name == TurnProfile::Plan.name() && state.phase == Phase::Execute {
         let then = ChoiceAction::Confirm(Box::new(confirmations::replan()));
-        return Some(("Switch to it: plan again", then));
+        return Some(("Switch and plan again", then));
     }
     let question = state
         .current_question()
@@ -237,5 +237,5 @@ fn planner_switch(
     };
     let then = ChoiceAction::ActAndClose(vec![Action::Event(answered)]);
     matches!(question.kind, QuestionKind::Execute { .. })
-        .then_some(("Switch to it: run the plan", then))
+        .then_some(("Switch and run the plan", then))
 }

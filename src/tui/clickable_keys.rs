@@ -22,7 +22,9 @@ const HINT_MARK: Modifier = Modifier::SLOW_BLINK;
 pub type KeyHintAreas = Vec<(Rect, KeyChord)>;
 
 /// What can precede a hint, besides the start of a text.
-const HINT_PREFIXES: [&str; 10] = [" · ", "(", "; ", ", ", ". ", "? ", "  ", "… ", "› ", " or "];
+const HINT_PREFIXES: [&str; 11] = [
+    " · ", "(", "; ", ", ", ". ", "? ", "  ", "… ", "› ", "Press ", " or ",
+];
 /// What ends a hint, besides the end of a text.
 const HINT_SUFFIXES: [&str; 8] = [" · ", " (", ")", "; ", ", ", ".", "  ", " or "];
 
@@ -243,6 +245,14 @@ mod tests {
             &["Enter opens a session", "Esc goes back"],
         );
         check(" Plan · \\ hides it ", &["\\ hides it"]);
+        check(
+            "› Press I to write, / for commands",
+            &["I to write", "/ for commands"],
+        );
+        check(
+            "You are writing below · Enter alone returns here",
+            &["Enter alone returns here"],
+        );
         check(
             "What is it? Enter: say it (F2: another)",
             &["Enter: say it", "F2: another"],

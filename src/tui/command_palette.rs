@@ -88,7 +88,7 @@ impl CommandPalette {
         all.retain(|entry| now.has_panes || entry.slash != OTHER_PANE_COMMAND);
         all.extend(self.matching_themes(now.appearance).map(theme_entry));
         let names = all.iter().map(|entry| entry.slash.as_ref());
-        let helps = all.iter().map(|entry| entry.help);
+        let helps = all.iter().map(|entry| entry.help.as_ref());
         let by_name =
             fuzzy_picker::best_matches(&self.letters, names, FuzzyTarget::Names, usize::MAX);
         let by_help =
@@ -137,7 +137,7 @@ impl CommandPalette {
             width: size.0,
             height: size.1.min(wanted),
         };
-        let below = "↑↓ choose · Enter does it · Esc closes";
+        let below = "↑↓ choose · Enter runs it · Esc closes";
         let inner = popup::draw(frame, area, "Commands", below);
         if inner.is_empty() {
             return (area, Vec::new());

@@ -7,6 +7,8 @@ mod completion_render;
 mod cursor_word;
 mod file_index;
 
+use std::borrow::Cow;
+
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
@@ -123,7 +125,7 @@ impl ComposerAssist {
 
 impl CompletionList {
     fn from_commands(typed: &str) -> Self {
-        let all: Vec<(&str, &str)> = BINDINGS
+        let all: Vec<(&str, Cow<'static, str>)> = BINDINGS
             .iter()
             .flat_map(|binding| {
                 let slashes = binding.slash.split(", ");
@@ -131,7 +133,7 @@ impl CompletionList {
             })
             .collect();
         let mut seen = std::collections::BTreeSet::new();
-        let all: Vec<(&str, &str)> = all
+        let all: Vec<(&str, Cow<'static, str>)> = all
             .into_iter()
             .filter(|(slash, _)| seen.insert(*slash))
             .collect();
@@ -145,7 +147,8 @@ impl CompletionList {
         });
         let found: Vec<(&str, &str)> = found
             .iter()
-            .filter_map(|at| all.get(*at).copied())
+            .filter_map(|at| all.get(*at))
+            .map(|(slash, help)| (*slash, help.as_ref()))
             .collect();
         Self {
             kind: CompletionKind::Commands,
@@ -361,7 +364,10 @@ impl Screen {
             }
             "/mode" => MODES
                 .iter()
-                .map(|mode| (mode.name().to_owned(), mode.describe().to_owned()))
+                .map(|mode| {
+                    let help = format!("{}: {}", mode.label(), mode.describe());
+                    (mode.name().to_owned(), help)
+                })
                 .collect(),
             "/agent" => self.assist.agents.iter().map(agent).collect(),
             "/task" => {

@@ -6,7 +6,6 @@ use super::agent_dialogs::AgentMention;
 use super::command::{self, CommandParseError, ScreenCommand};
 use super::composer::MAX_TEXT_BYTES;
 use super::composer_target::{self, ComposerOutcome};
-use super::dialog::ComposerDraft;
 use super::discussion_commands::DiscussionScreenCommand;
 use super::keymap::ComposerFocus;
 use super::text_wrap::to_one_line;
@@ -36,19 +35,12 @@ impl Screen {
             None => {
                 let target =
                     composer_target::composer_target(state, self.draft, &self.dialog_context());
-                let label = composer_target::target_label(&target, self.refiner, self.keymap());
-                match self.pending_dialog(state) {
-                    // Enter in an empty composer belongs to the dialog.
-                    Some(_) if self.composer.is_empty() && !self.is_plan_draft() => {
-                        label.replacen("Enter:", "write, then Enter:", 1)
-                    }
-                    _ => label,
-                }
+                composer_target::target_label(&target, self.refiner, self.keymap())
             }
         };
         match self.assist.queued_messages.len() {
             0 => label,
-            n => format!("{n} queued, ↑ edits it · {label}"),
+            n => format!("{n} queued, ↑ edits · {label}"),
         }
     }
 
@@ -71,11 +63,6 @@ impl Screen {
             Err(CommandParseError::Wrong(why)) => Some(why),
             Err(CommandParseError::Text) => None,
         }
-    }
-
-    /// Returns whether the text is a note on a line of the plan or an edit of one.
-    fn is_plan_draft(&self) -> bool {
-        matches!(self.draft, Some(ComposerDraft::Note | ComposerDraft::Line))
     }
 
     /// Returns why a text that is only the letter of a choice is not sent: the user most likely means the dialog.

@@ -151,12 +151,13 @@ pub fn target_label(target: &ComposerTarget, refiner: Role, keymap: &ActiveKeyma
             refiner.other().name()
         ),
         ComposerTarget::TalkToRefiner(refiner) => format!(
-            "Message the {} ({}: the other agent) · /go confirms the goal",
+            "Message the {} ({}: talk with the {}) · /go confirms the goal",
             refiner.name(),
-            key("refiner")
+            key("refiner"),
+            refiner.other().name()
         ),
         ComposerTarget::AfterTalking(role) => format!(
-            "Message the {} (queued until this turn ends, /steer sends now)",
+            "Message the {} (sent after this turn, /steer: now)",
             role.name()
         ),
         ComposerTarget::SteerTurn(role) => format!("Message the {} during its turn", role.name()),
@@ -174,7 +175,7 @@ pub fn target_label(target: &ComposerTarget, refiner: Role, keymap: &ActiveKeyma
             "Why not? The agent gets your reason and continues".to_owned()
         }
         ComposerTarget::PlanNote(line, _) => {
-            format!("Note on line {line}, for the reviewer and the planner")
+            format!("Note on line {line}, for both agents")
         }
         ComposerTarget::PlanLine(line, _) => format!(
             "Line {line} of the plan. Enter saves it · {} keeps the old one",

@@ -237,7 +237,7 @@ fn add_adapter_switch(
         .session(beside)
         .is_some_and(|session| session.adapter == other);
     let both = if is_there {
-        format!(", where the {} is too", beside.name())
+        format!(" ({} too)", beside.name())
     } else {
         String::new()
     };

@@ -374,7 +374,7 @@ impl Screen {
         };
         let style = if holds { theme::BAD } else { theme::QUIET };
         let text = to_one_line(&finding.remark.text);
-        let title = format!("Resolve finding {n} with its discussion?");
+        let title = format!("Resolve finding {n} as discussed?");
         let mut sheet = ChoiceDialog::new(format!("settle {n}"), &title)
             .with_text(
                 &truncate_to_columns(&text, dialogs::MAX_FINDING_COLUMNS),

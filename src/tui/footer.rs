@@ -57,7 +57,7 @@ pub fn draw(
     }
     let mut hints = FooterLine::new(area);
     if screen.palette.is_some() {
-        for (keys, what) in [("↑↓", "choose"), ("Enter", "do it"), ("Esc", "close")] {
+        for (keys, what) in [("↑↓", "choose"), ("Enter", "run"), ("Esc", "close")] {
             hints.add_fixed_keys(keys, what);
         }
         frame.render_widget(Line::from(hints.spans), area);

@@ -136,8 +136,9 @@ fn activity_spans(
 ) -> Option<Vec<Span<'static>>> {
     let (long, style) = describe_activity(screen, state, now, AgentLabelForm::WithAdapter);
     let (short, _) = describe_activity(screen, state, now, AgentLabelForm::Alone);
-    let (shortest, _) = describe_activity(screen, state, now, AgentLabelForm::Briefly);
-    let mut forms = [long, short, shortest].into_iter();
+    let (shorter, _) = describe_activity(screen, state, now, AgentLabelForm::Briefly);
+    let (shortest, _) = describe_activity(screen, state, now, AgentLabelForm::WithTime);
+    let mut forms = [long, short, shorter, shortest].into_iter();
     let who = forms.find(|who| text_width(who) < room)?;
     // A run that waits for the user is highlighted.
     let needs_you = style == theme::NEEDS_YOU && text_width(&who) + 2 <= room;
@@ -176,20 +177,17 @@ fn title_line(screen: &Screen, state: Option<&RunState>, columns: usize) -> Line
         || "agent-collab".to_owned(),
         |goal| to_one_line(&goal.title),
     );
-    let badge = badge_text(screen, columns);
-    let badge = badge.as_str();
-    let warns = screen.is_unsandboxed && badge.trim() == "uncontained";
-    let badge_style = if warns { theme::WARNING } else { theme::PLAIN };
-    let place = truncate_to_columns(&place, columns.saturating_sub(text_width(badge)) / 2);
-    let room = columns.saturating_sub(text_width(&place) + text_width(badge) + 3);
+    let badge = badge_span(screen, columns);
+    let n_badge = text_width(&badge.content);
+    let place = truncate_to_columns(&place, columns.saturating_sub(n_badge) / 2);
+    let room = columns.saturating_sub(text_width(&place) + n_badge + 3);
     let title = truncate_to_columns(&title, room);
-    let gap =
-        columns.saturating_sub(text_width(&title) + text_width(badge) + text_width(&place) + 2);
+    let gap = columns.saturating_sub(text_width(&title) + n_badge + text_width(&place) + 2);
     Line::from(vec![
         Span::raw(" "),
         Span::styled(title, theme::STRONG),
         Span::raw(" ".repeat(gap)),
-        Span::styled(badge.to_owned(), badge_style),
+        badge,
         Span::styled(place, theme::QUIET),
         Span::raw(" "),
     ])
@@ -204,14 +202,16 @@ fn folder_name(path: &str) -> String {
 }
 
 /// Returns the badge for a special screen: read-only, demo or without a sandbox.
-fn badge_text(screen: &Screen, columns: usize) -> String {
+fn badge_span(screen: &Screen, columns: usize) -> Span<'static> {
     match &screen.settings.read_only {
-        Some(_) if columns < 60 => " read-only ".to_owned(),
-        Some(read_only) => format!(" read-only, {}  ", to_one_line(&read_only.badge)),
-        None if screen.settings.demo && columns < 100 => " demo ".to_owned(),
-        None if screen.settings.demo => " demo ".to_owned(),
-        None if screen.is_unsandboxed => " no sandbox ".to_owned(),
-        None => String::new(),
+        Some(_) if columns < 60 => Span::styled(" read-only ", theme::PLAIN),
+        Some(read_only) => {
+            let text = format!(" read-only, {} ", to_one_line(&read_only.badge));
+            Span::styled(text, theme::PLAIN)
+        }
+        None if screen.settings.demo => Span::styled(" demo ", theme::PLAIN),
+        None if screen.is_unsandboxed => Span::styled(" no sandbox ", theme::WARNING),
+        None => Span::styled("", theme::PLAIN),
     }
 }
 
@@ -235,7 +235,15 @@ fn state_line(
         };
         return Line::from(Span::styled(truncate_to_columns(text, columns), style));
     };
-    let mut parts = vec![(state.phase.label().to_owned(), theme::STRONG)];
+    let mut progress = phase_line::phase_progress(state);
+    let phase = match state.phase {
+        // The number of the review names the phase, too.
+        Phase::Review | Phase::Respond if state.iteration > 0 => {
+            std::mem::take(&mut progress).short
+        }
+        phase => phase.label().to_owned(),
+    };
+    let mut parts = vec![(phase, theme::STRONG)];
     if state.mode != Mode::Default {
         // An unusual mode is shown early in the line, so that it is visible in a narrow window too.
         parts.push((
@@ -249,6 +257,7 @@ fn state_line(
         now,
         columns,
         parts_width(&parts),
+        progress,
     ));
     let mut spans = vec![Span::raw(" ")];
     let mut used = 1;
@@ -277,10 +286,11 @@ fn activity_parts(
     now: UnixMillis,
     columns: usize,
     taken: usize,
+    progress: phase_line::PhaseProgress,
 ) -> Vec<HeaderPart> {
     let plain = |text: &str| (text.to_owned(), theme::PLAIN);
     let who = |named| describe_activity(screen, state, now, named);
-    let phase_line::PhaseProgress { long, short } = phase_line::phase_progress(state);
+    let phase_line::PhaseProgress { long, short } = progress;
     let gate = labels::gate_label(state.gate);
     let forms = [
         vec![plain(&long), plain(gate), who(AgentLabelForm::WithAdapter)],
@@ -360,7 +370,8 @@ fn describe_activity(
                 format!("{who} {took}")
             }
             (None, ResultValidity::Yes) => {
-                format!("{who} {} {took}", running.order.purpose.describe_progress())
+                let doing = running.order.purpose.describe_progress();
+                format!("{who} {doing}  {took}")
             }
             (_, ResultValidity::No) if named == AgentLabelForm::WithTime => {
                 format!("{who} stopping {took}")
@@ -370,7 +381,7 @@ fn describe_activity(
         return (text, theme::role_style(role));
     }
     match &state.busy {
-        Some(busy) => (describe_program_operation(busy).to_owned(), theme::RUNNING),
+        Some(busy) => (describe_program_operation(busy, state), theme::RUNNING),
         None if state.phase.is_final() => {
             let style = match state.phase {
                 Phase::Done => theme::GOOD,
@@ -427,16 +438,20 @@ fn describe_read_only_run(screen: &Screen, state: &RunState) -> Option<&'static 
 }
 
 /// Describes the program's own operation.
-pub fn describe_program_operation(busy: &ProgramOperation) -> &'static str {
-    match busy {
-        ProgramOperation::Collecting { .. } => "Reading the document",
-        ProgramOperation::Storing { .. } => "Saving the working tree",
-        ProgramOperation::Held { .. } => "Waiting for your answer",
-        ProgramOperation::Surveying => "Checking the repository",
-        ProgramOperation::Entering => "Preparing the branch",
-        ProgramOperation::Baseline => "Running the tests before step 1",
-        ProgramOperation::Moving { .. } => "Moving to the other CLI",
-        ProgramOperation::Stepping { .. } => "Checking the step",
-        ProgramOperation::Reversing { .. } => "Restoring files",
-    }
+pub fn describe_program_operation(busy: &ProgramOperation, state: &RunState) -> String {
+    let execution = state.execution.as_ref();
+    let current = execution.and_then(|execution| execution.current.as_ref());
+    let text = match (busy, current) {
+        (ProgramOperation::Collecting { .. }, _) => "Reading the document",
+        (ProgramOperation::Storing { .. }, _) => "Saving the working tree",
+        (ProgramOperation::Held { .. }, _) => "Waiting for your answer",
+        (ProgramOperation::Surveying, _) => "Checking the repository",
+        (ProgramOperation::Entering, _) => "Preparing the branch",
+        (ProgramOperation::Baseline, _) => "Running the tests before step 1",
+        (ProgramOperation::Moving { .. }, _) => "Moving to the other CLI",
+        (ProgramOperation::Stepping { .. }, Some(step)) => &format!("Checking step {}", step.n),
+        (ProgramOperation::Stepping { .. }, None) => "Checking the step",
+        (ProgramOperation::Reversing { .. }, _) => "Restoring files",
+    };
+    text.to_owned()
 }

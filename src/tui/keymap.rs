@@ -176,11 +176,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[],
         OutsideComposer,
         || ScreenCommand::Discuss(DiscussionScreenCommand::Settle),
-        [
-            "/settle",
-            "Resolve the selected finding with its discussion",
-            "",
-        ],
+        ["/settle", "Resolve the selected finding as discussed", ""],
     ),
     slash_only("/todos", "Show the agents' todo lists"),
     slash_only(
@@ -235,7 +231,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::ChooseRefiner(None),
         [
             "/refiner [planner|reviewer]",
-            "Choose who talks with you about the goal",
+            "Choose who discusses the goal",
             "",
         ],
     ),
@@ -547,7 +543,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         [
             "/leave",
             "Leave the composer, so that letters are commands",
-            "commands",
+            "leave",
         ],
     ),
     bind_keys(
@@ -609,7 +605,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[ctrl_key('p'), letter_key(':')],
         Anywhere,
         || ScreenCommand::OpenPalette,
-        ["/palette", "Find a command by a few letters", "actions"],
+        ["/palette", "Find a command by a few letters", "commands"],
     ),
     bind_keys(
         "undo",

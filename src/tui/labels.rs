@@ -212,11 +212,11 @@ pub fn describe_usage_limit(
         return None;
     };
     Some(format!(
-        "{} waits for the {} usage limit until {} ({})",
+        "{} waits until {} ({}): {} usage limit",
         role_title(purpose.role()),
-        to_one_line(adapter),
         clock.time_with_minutes(*end),
-        format_until(*end, now)
+        format_until(*end, now),
+        to_one_line(adapter)
     ))
 }
 

@@ -214,7 +214,7 @@ impl TextPager {
         } else {
             ComparisonLayout::Two(text_versions::ComparisonForm::Diff)
         };
-        Self::with_comparison("both texts", texts, layout)
+        Self::with_comparison("Both texts", texts, layout)
     }
 
     /// Creates a pager that compares pairs of texts.
@@ -274,7 +274,7 @@ impl TextPager {
         };
         let (close, find) = (key("close"), key("text-find"));
         let (sign, back, style) = match &self.dialog_id {
-            Some(_) => ("?", "goes back to the question", theme::NEEDS_YOU),
+            Some(_) => ("?", "goes back", theme::NEEDS_YOU),
             None => ("▤", "closes", theme::STRONG),
         };
         // In a narrow window the footer names the keys that do not fit here.

@@ -101,24 +101,24 @@ impl Screen {
         let key = |action: &str| self.keymap().key_label(action, self.composer_focus);
         let mut keys = Vec::new();
         if state.execution.is_some() {
-            keys.push(summary_key(key("diff"), "see the diff", "diff"));
-            keys.push(summary_key(key("undo"), "undo a step", "undo"));
+            keys.push(summary_key(key("diff"), "See the diff", "diff"));
+            keys.push(summary_key(key("undo"), "Undo a step", "undo"));
         }
         if self.merge_command(state).is_some() && !is_writing {
-            keys.push(summary_key(key("copy"), "copy merge command", "copy merge"));
+            keys.push(summary_key(key("copy"), "Copy merge command", "copy merge"));
         }
         let is_undone = |execution: &PlanExecution| !execution.undone.is_empty();
         if state.execution.as_ref().is_some_and(is_undone) {
-            keys.push(summary_key(key("redo"), "redo it", "redo"));
+            keys.push(summary_key(key("redo"), "Redo it", "redo"));
         }
         keys.extend([
             if is_writing {
-                summary_key("Enter".to_owned(), "new goal", "new goal")
+                summary_key("Enter".to_owned(), "New goal", "new goal")
             } else {
-                summary_key(key("write"), "new goal", "new goal")
+                summary_key(key("write"), "New goal", "new goal")
             },
-            summary_key(key("export"), "export a report", "report"),
-            summary_key(key("quit"), "quit", "quit"),
+            summary_key(key("export"), "Export a report", "report"),
+            summary_key(key("quit"), "Quit", "quit"),
         ]);
         keys
     }
@@ -136,8 +136,8 @@ impl Screen {
     fn read_only_keys(&self, state: &RunState) -> Vec<RunSummaryKey> {
         let key = |action: &str| self.keymap().key_label(action, ComposerFocus::Unfocused);
         let diff = state.execution.as_ref();
-        let diff = diff.map(|_| summary_key(key("diff"), "see the diff", "diff"));
-        let page = summary_key(key("export"), "export a report", "report");
+        let diff = diff.map(|_| summary_key(key("diff"), "See the diff", "diff"));
+        let page = summary_key(key("export"), "Export a report", "report");
         diff.into_iter().chain([page]).collect()
     }
 

@@ -263,8 +263,8 @@ impl Screen {
                 (back.clone(), back)
             }
             DialogFocus::Composer(_) | DialogFocus::Nobody if self.composer.is_empty() => (
-                "You are writing below · empty Enter returns here".to_owned(),
-                "Empty Enter: choose here".to_owned(),
+                "You are writing below · Enter alone returns here".to_owned(),
+                "Enter alone: choose here".to_owned(),
             ),
             DialogFocus::Composer(_) | DialogFocus::Nobody => (
                 format!("You are writing below · {leave} returns here"),

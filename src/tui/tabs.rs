@@ -25,7 +25,7 @@ pub enum TabKind {
 /// Actions with a short label; related actions share one.
 pub type TabHints = &'static [(&'static [&'static str], &'static str)];
 
-const POINT_HINT: (&[&str], &str) = (&["previous-block", "next-block"], "select");
+const POINT_HINT: (&[&str], &str) = (&["previous-block", "next-block"], "pick");
 
 /// The hints for reading the chat.
 pub const CHAT_HINTS: TabHints = &[

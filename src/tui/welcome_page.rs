@@ -59,12 +59,11 @@ const MAX_LISTED_RUNS: usize = 5;
 
 const ABOUT_TEXT: &str = "One agent plans, the other reviews, you approve.";
 const SAFETY_TEXT: &str = "Nothing runs until you say so.";
-const DEMO_TEXT: &str =
-    "  Try it without any of this: `agent-collab demo` needs no model, key or network";
+const DEMO_TEXT: &str = "  `agent-collab demo` needs none of this: no model, no key, no network";
 const FIRST_STEPS: [&str; 3] = [
     "Describe the goal below, in a sentence or a page. The planner asks about open points.",
     "Confirm the goal. Send each turn yourself, or switch to Auto.",
-    "Run the plan. Each step is tested and committed on its own branch. Undo any time.",
+    "Run the plan. Steps are tested and committed to one branch. Undo any time.",
 ];
 
 impl Screen {

@@ -153,7 +153,7 @@ fn what_a_stopped_step_left_is_not_called_yours() {
     terminal.wait_for("I to write");
     let_go_to_approval(&mut terminal);
     terminal.type_keys("y");
-    terminal.wait_for("Stop, back to the goal");
+    terminal.wait_for("Stop and return to the goal");
     // In a list the letter goes back; here it asks what is meant.
     terminal.type_keys("b");
     terminal.wait_for("writes a new plan");
@@ -248,14 +248,14 @@ fn ctrl_c_in_a_turn_ends_the_agents_and_keeps_the_run() {
     let world = World::new();
     let (mut terminal, folder) = in_a_turn(&world, &[]);
     terminal.type_keys(CTRL_C);
-    terminal.wait_for("Quit and end the turn?");
-    terminal.wait_for("Enter: No, go back");
+    terminal.wait_for("Quit, end the turn?");
+    terminal.wait_for("Enter: No, change nothing");
     // Whoever stays has touched nothing.
     terminal.type_keys(ESC);
-    terminal.wait_gone("Quit and end the turn?");
+    terminal.wait_gone("Quit, end the turn?");
     assert!(!log_of(&world).contains("run.left"));
     terminal.type_keys(CTRL_C);
-    terminal.wait_for("Quit and end the turn?");
+    terminal.wait_for("Quit, end the turn?");
     terminal.type_keys("y");
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();

@@ -114,9 +114,9 @@ fn a_question_comes_before_any_goal_and_the_goal_follows_in_the_same_run() {
     let run = state(&world)["run"].clone();
     assert_eq!(state(&world)["phase"], "INIT");
     // The board itself, not the line of keys, which gives way to whatever is told: an `i` right behind an Esc is Alt+i.
-    terminal.wait_for("each on its own");
+    terminal.wait_for("separately");
     terminal.type_keys(ESC);
-    terminal.wait_gone("each on its own");
+    terminal.wait_gone("separately");
     leave(terminal);
     // A restart changes nothing of it.
     let mut terminal = open(&world, &config);
@@ -138,7 +138,7 @@ fn the_user_settles_a_finding_by_its_discussion() {
     let fifo = fifo(&world);
     let mut terminal = discuss_finding(&world, &fifo);
     terminal.type_keys("a");
-    terminal.wait_for("Resolve finding 1 with its discussion?");
+    terminal.wait_for("Resolve finding 1 as discussed?");
     terminal.type_keys("y");
     terminal.wait("the finding settled", |_| {
         read(&world, "events.jsonl").contains("finding.settled")

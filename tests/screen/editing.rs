@@ -24,7 +24,7 @@ fn a_line_that_is_written_anew_in_place_is_an_edit_of_the_users() {
     terminal.type_keys("+");
     terminal.wait_for("of the plan. Enter saves it");
     terminal.type_keys(" Or two.\r");
-    terminal.wait_for("The plan changed after its review");
+    terminal.wait_for("Plan changed after its review");
     assert_eq!(
         read(&world, "plan.md"),
         before.replace("One word.", "One word. Or two.")

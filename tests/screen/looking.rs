@@ -49,11 +49,11 @@ fn a_second_start_explains_itself_follows_the_run_and_takes_over() {
     let config = world.repository().join("demo/config.toml");
     let config = config.to_string_lossy().into_owned();
     let mut second = world.open_in(ROOT, &["--config", &config]);
-    second.wait_for(&format!("read-only, process {} is running it", first.pid()));
+    second.wait_for(&format!("read-only, used by process {}", first.pid()));
     second.wait_for("since 20");
     second.wait_for("Waiting for its user");
     second.type_keys("g");
-    second.wait_for("read-only: process");
+    second.wait_for("read-only: used by process");
     // The release of the first one is seen in the second one.
     first.type_keys(ENTER);
     first.wait_for("Send the plan to the reviewer?");
@@ -80,7 +80,7 @@ fn an_instance_that_is_killed_is_seen_to_end() {
     let lock = world.repository().join(".agent-collab/lock");
     first.wait("the lock", |_| lock.is_file());
     let mut second = world.open(&["--view"]);
-    second.wait_for("is running it");
+    second.wait_for("used by process");
     first.signal(nix::sys::signal::Signal::SIGKILL);
     first.wait_for_end();
     second.wait_for("The other instance has exited");

@@ -212,7 +212,7 @@ fn to_planned_view(topic: DiscussionTopic, order: &DiscussionOrder) -> Discussio
     let budget = order.participants.first().map(|each| {
         let budget = terms.budget_for_adapter(&each.adapter);
         format!(
-            "{} characters of it at a time, {} of each message of another",
+            "up to {} characters of the discussion, {} per message",
             budget.context_chars, budget.message_chars
         )
     });
@@ -223,7 +223,7 @@ fn to_planned_view(topic: DiscussionTopic, order: &DiscussionOrder) -> Discussio
         },
         participants: participants.collect(),
         settings: format!(
-            "{}, {} at most, {} min a speech, {} min in all",
+            "{}, up to {}, {} min per answer, {} min in total",
             terms.mode.as_str(),
             rounds_label(terms.max_rounds()),
             terms.timeout_ms / 60_000,

@@ -9,13 +9,13 @@ use super::TuiApp;
 impl TuiApp {
     /// Shows how the CLIs of a run are sandboxed.
     pub(super) fn show_sandboxing(&mut self, engine: &Engine) {
-        let held = engine.describe_role_sandboxes().into_iter();
-        let held = held.map(|(adapter, (by_kernel, by_protocol))| AdapterSandboxView {
+        let sandboxes = engine.describe_role_sandboxes().into_iter();
+        let sandboxes = sandboxes.map(|(adapter, (by_kernel, by_protocol))| AdapterSandboxView {
             adapter,
             by_kernel,
             by_protocol,
         });
-        self.screen.on_sandbox_status(held.collect());
+        self.screen.on_sandbox_status(sandboxes.collect());
         self.screen
             .on_unsandboxed_agent(engine.has_uncontained_role());
     }

@@ -43,8 +43,8 @@ pub fn idle_run_label() -> ReadOnlyStatus {
 /// Returns the label of a run that another instance works on.
 pub fn other_instance_label(held: &LockHolder) -> ReadOnlyStatus {
     let who = match held.pid {
-        Some(pid) => format!("process {pid} is running it"),
-        None => "another instance is running it".to_owned(),
+        Some(pid) => format!("used by process {pid}"),
+        None => "used by another instance".to_owned(),
     };
     ReadOnlyStatus {
         reason: format!("{who}, continue there"),

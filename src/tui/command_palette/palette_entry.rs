@@ -28,7 +28,7 @@ pub(super) struct PaletteContext<'a> {
 /// One entry: a binding under one of its slash commands.
 pub(super) struct PaletteEntry {
     pub(super) slash: Cow<'static, str>,
-    pub(super) help: &'static str,
+    pub(super) help: Cow<'static, str>,
     pub(super) key: Option<KeyChord>,
     /// Its row of the keymap, if it has one.
     pub(super) binding: Option<&'static KeyBinding>,
@@ -65,7 +65,7 @@ pub(super) fn command_entries(keymap: &ActiveKeymap) -> Vec<PaletteEntry> {
 pub(super) fn theme_entry(theme: &ColorTheme) -> PaletteEntry {
     PaletteEntry {
         slash: Cow::Owned(format!("{THEME}{}", theme.name())),
-        help: "Show it (screen.theme in the configuration keeps it)",
+        help: Cow::Borrowed("Show it (screen.theme in the configuration keeps it)"),
         key: None,
         binding: None,
         heading: String::new(),
@@ -78,8 +78,8 @@ impl PaletteEntry {
         PickerRow {
             name: self.slash.to_string(),
             about: match &against {
-                Some(why) => format!("not now, {why} · {}", self.help),
-                None => self.help.to_owned(),
+                Some(why) => format!("{} ({why})", self.help),
+                None => self.help.to_string(),
             },
             key: self.key.map_or_else(String::new, KeyChord::label),
             matched_chars: fuzzy_picker::match_positions(letters, &self.slash),

@@ -4,7 +4,7 @@ use ratatui::Frame;
 use ratatui::buffer::{Buffer, CellWidth};
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Borders, Clear, Widget};
 use ratatui_textarea::CursorMove;
 use unicode_segmentation::UnicodeSegmentation;
@@ -160,7 +160,7 @@ impl TextComposer {
 
     /// Returns how many columns the folded line needs at least.
     pub fn min_folded_columns(&self, key: &str) -> usize {
-        text_width(key) + text_width("›  to write")
+        text_width(key) + text_width("› Press  to write")
     }
 
     /// Draws the single line that replaces the composer while it is not focused; `key` focuses it.
@@ -170,18 +170,22 @@ impl TextComposer {
             .lines()
             .iter()
             .find(|line| !line.trim().is_empty());
-        let long = format!("› {key} to write, / for commands");
+        let long = format!("› Press {key} to write, / for commands");
         let columns = usize::from(area.width);
         let line = match first {
             Some(line) => {
-                let text = format!("› {line}  (draft, {key} continues)");
-                Line::styled(truncate_to_columns(&text, columns), theme::QUIET)
+                let hint = truncate_to_columns(&format!("› Press {key} to write"), columns);
+                let room = columns.saturating_sub(text_width(&hint));
+                let draft = truncate_to_columns(&format!(" · draft: {line}"), room);
+                let mut spans = clickable_keys::hint_spans(&hint, theme::QUIET);
+                spans.push(Span::styled(draft, theme::QUIET));
+                Line::from(spans)
             }
             None => {
                 let hints = if text_width(&long) < columns {
                     long
                 } else {
-                    format!("› {key} to write")
+                    format!("› Press {key} to write")
                 };
                 Line::from(clickable_keys::hint_spans(
                     &truncate_to_columns(&hints, columns),

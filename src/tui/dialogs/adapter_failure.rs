@@ -42,6 +42,6 @@ pub(super) fn build_dialog(
             answer_question(id, QuestionAnswer::NewSession),
         );
     add_adapter_switch(sheet, id, role, other, state)
-        .with_choice('b', "Stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('b', "Stop and return to the goal", confirm_back_to_goal(id))
         .with_choice('c', "Cancel the run", confirm_cancel())
 }

@@ -25,6 +25,7 @@ pub(super) fn build_dialog(
 ) -> ChoiceDialog {
     let open = unanswered_questions(questions, known);
     let n_answered = questions.len() - open.len();
+    let who = capitalize(who);
     let title = match questions.len() {
         0 | 1 => format!("{who} asks"),
         n => format!("{who} asks ({} of {n})", (n_answered + 1).min(n)),
@@ -57,6 +58,13 @@ pub(super) fn build_dialog(
         "Let the agent decide",
         answer_question(id, QuestionAnswer::Dismiss),
     )
+}
+
+/// Starts a text with a capital letter.
+fn capitalize(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.collect::<String>() + letters.as_str()
 }
 
 /// Adds the offered answers. Where several may be chosen, each has a checkbox and one more choice sends

@@ -37,8 +37,7 @@ pub(super) fn build_dialog(
         other => format!("Allow this call of {other}?"),
     };
     let who = match &approval.child {
-        // A subagent of this program reports its whole path.
-        Some(path) if path.contains('▸') => path.clone(),
+        Some(path) if path.contains('▸') => task_label(path),
         Some(child) => format!("{who} ▸ {child}"),
         None => who.to_owned(),
     };
@@ -58,6 +57,9 @@ pub(super) fn build_dialog(
     let why = reason_lines(approval);
     let told: String = why.iter().map(|(line, _)| format!("{line}\n\n")).collect();
     whole.insert_str(0, &told);
+    if let Some(path) = approval.child.as_ref().filter(|path| path.contains('▸')) {
+        whole.insert_str(0, &format!("Asked by {path}\n\n"));
+    }
     sheet.full_text = Some((title, whole));
     let reasons = why.into_iter();
     sheet = reasons.fold(sheet, |sheet, (line, style)| {
@@ -68,6 +70,15 @@ pub(super) fn build_dialog(
     let lines = patch.iter().flat_map(EditPreview::numbered_lines);
     sheet = lines.fold(sheet, |sheet, (line, style)| sheet.with_text(&line, style));
     add_decisions(sheet, approval)
+}
+
+/// Shortens the path of a subagent of this program to its last part; a task of the user is named as one.
+fn task_label(path: &str) -> String {
+    match path.split(" ▸ ").collect::<Vec<&str>>().as_slice() {
+        ["you", task] => format!("task {task}"),
+        [.., last] => (*last).to_owned(),
+        [] => String::new(),
+    }
 }
 
 /// Puts a text in a code fence that is longer than any run of backticks in the text.
@@ -89,14 +100,18 @@ fn reason_lines(approval: &Approval) -> Vec<(String, Style)> {
         } = why;
         // The origin contains the name of a hard limit, too.
         let by = match origin.strip_prefix("floor: ") {
-            Some(floor) if floor == rule => format!(" ({origin})"),
+            Some(floor) if floor == rule => format!(" (hard limit: {floor})"),
             Some(_) | None => format!(": {rule} ({origin})"),
         };
-        let is_usual = rule.starts_with("* ") && origin.contains("built-in");
-        let asked = if is_usual {
+        let is_built_in = origin.contains("built-in") || origin == "the defaults";
+        // A rule that allows can ask too, if there is a doubt; then the reason says which.
+        let is_of_user = !is_built_in && rule.ends_with(" ask");
+        let asked = if rule == "no rule" || rule.starts_with("* ") && is_built_in {
             "No rule allows this".to_owned()
+        } else if is_of_user {
+            format!("Your rule asks: {rule} ({origin})")
         } else {
-            format!("You are asked because {reason}{by}")
+            format!("Asked because {reason}{by}")
         };
         lines.push((asked, theme::PLAIN));
     }

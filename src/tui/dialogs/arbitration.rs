@@ -20,11 +20,9 @@ pub(super) fn build_dialog(
     state: &RunState,
 ) -> ChoiceDialog {
     let title = match reason {
-        ArbitrationReason::Cap => format!(
-            "Review limit of {} reached, {} open",
-            state.iteration_limit(),
-            pluralize(open, "finding")
-        ),
+        ArbitrationReason::Cap => {
+            format!("Review limit reached, {} open", pluralize(open, "finding"))
+        }
         ArbitrationReason::Stall => format!(
             "No progress in {}, {} open",
             pluralize(usize::try_from(state.stall).unwrap_or(usize::MAX), "review"),
@@ -60,7 +58,7 @@ pub(super) fn build_dialog(
     sheet
         .with_choice(
             'f',
-            "Approve anyway (recorded as forced)",
+            "Approve anyway (marked forced)",
             ChoiceAction::Confirm(Box::new(confirmations::force_pass(id, open))),
         )
         .with_choice(

@@ -7,7 +7,7 @@ use crate::tui::dialog::ChoiceDialog;
 use crate::tui::theme;
 
 pub(super) fn build_dialog(id: u32, step: u32, said: &str, n_changed: usize) -> ChoiceDialog {
-    let title = format!("Step {step} is blocked, its agent says");
+    let title = format!("Agent says step {step} is blocked");
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title).with_text(said, theme::BAD);
     if n_changed > 0 {
         let text = format!("It changed {} anyway.", pluralize(n_changed, "file"));
@@ -24,6 +24,6 @@ pub(super) fn build_dialog(id: u32, step: u32, said: &str, n_changed: usize) -> 
             "Skip this step without a commit",
             answer_question(id, QuestionAnswer::SkipStep),
         )
-        .with_choice('b', "Stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('b', "Stop and return to the goal", confirm_back_to_goal(id))
         .with_choice('c', "Cancel the run", confirm_cancel())
 }

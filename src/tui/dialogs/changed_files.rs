@@ -33,6 +33,6 @@ pub(super) fn build_dialog<'a>(
         sheet.with_choice(key, what, answer_question(id, says))
     });
     sheet
-        .with_choice('b', "Stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('b', "Stop and return to the goal", confirm_back_to_goal(id))
         .with_choice('c', "Cancel the run", confirm_cancel())
 }

@@ -17,6 +17,6 @@ pub(super) fn build_dialog(id: u32, step: u32, message: &str) -> ChoiceDialog {
             "Continue without this commit",
             answer_question(id, QuestionAnswer::WithoutCommit),
         )
-        .with_choice('b', "Stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('b', "Stop and return to the goal", confirm_back_to_goal(id))
         .with_choice('c', "Cancel the run", confirm_cancel())
 }

@@ -29,8 +29,8 @@ pub fn stop_run(phase: Phase, keymap: &ActiveKeymap) -> ChoiceDialog {
     let key = |action| keymap.key_label(action, ComposerFocus::Unfocused);
     let less = format!(
         "A running turn is interrupted and the run goes back to the goal. Once you confirm it again, the \
-        planner writes a new plan. Files stay.\nTo end only the turn, press {}. To finish it and hold the next \
-        one, press Esc and then {}.",
+        planner writes a new plan. Files stay.\nTo end only the turn, press {}. To let it finish and stop \
+        before the next one, press Esc and then {}.",
         key("interrupt"),
         key("pause")
     );
@@ -39,9 +39,12 @@ pub fn stop_run(phase: Phase, keymap: &ActiveKeymap) -> ChoiceDialog {
             "Stop running the plan?",
             "A running turn is interrupted and the run goes back to the goal. Files and commits stay.",
         ),
-        _ => ("Stop, back to the goal?", less.as_str()),
+        _ => ("Stop and return to the goal?", less.as_str()),
     };
-    let yes = ("Stop, back to the goal", Action::Event(Event::RunStopped));
+    let yes = (
+        "Stop and return to the goal",
+        Action::Event(Event::RunStopped),
+    );
     build_confirmation("stop", title, text, yes).until_answered(StopKind::ToGoal)
 }
 
@@ -50,11 +53,11 @@ pub fn return_to_goal(id: u32) -> ChoiceDialog {
     let answer = QuestionAnswer::Stop;
     build_confirmation(
         "back-to-goal",
-        "Stop, back to the goal?",
+        "Stop and return to the goal?",
         "The plan and its progress are set aside. Once you confirm the goal again, the planner writes a new \
         plan. Files and commits stay.",
         (
-            "Stop, back to the goal",
+            "Stop and return to the goal",
             Action::Event(Event::QuestionAnswered { id, answer }),
         ),
     )
@@ -70,7 +73,7 @@ pub fn force_pass(id: u32, open: usize) -> ChoiceDialog {
     };
     build_confirmation(
         "force-pass",
-        "Approve the plan without the reviewer?",
+        "Force the plan past its review?",
         &format!("The review ends here with {findings} open. You can then run the plan."),
         ("Approve anyway", Action::Event(answered)),
     )
@@ -79,7 +82,7 @@ pub fn force_pass(id: u32, open: usize) -> ChoiceDialog {
 /// Asks whether to leave the execution and plan again.
 pub fn replan() -> ChoiceDialog {
     let entered = Event::PlanEntered {
-        reason: "you want a new plan".to_owned(),
+        reason: "a new plan is wanted".to_owned(),
     };
     ChoiceDialog::new("confirm plan-anew", "Plan again?")
         .with_text(
@@ -94,7 +97,7 @@ pub fn replan() -> ChoiceDialog {
                 Action::Event(entered),
             ]),
         )
-        .with_choice('n', "No, go back", ChoiceAction::Close)
+        .with_choice('n', "No, change nothing", ChoiceAction::Close)
         .with_first_choice(1)
         .until_answered(StopKind::Replan)
 }
@@ -191,7 +194,7 @@ fn mark_ended_tasks(sheet: &ChoiceDialog, state: &RunState) -> ChoiceDialog {
 pub fn enable_yolo_mode() -> ChoiceDialog {
     build_confirmation(
         "yolo",
-        "Full access: let agents act without asking?",
+        "Give agents full access?",
         "Edits and commands run without asking you. You are still asked about dangerous commands, files \
         outside the repository and endless repeats. .git and .agent-collab stay closed. It lasts until you quit.",
         (
@@ -222,6 +225,6 @@ fn build_confirmation(id: &str, title: &str, text: &str, yes: (&str, Action)) ->
     ChoiceDialog::new(format!("confirm {id}"), title)
         .with_text(text, theme::PLAIN)
         .with_choice('y', label, ChoiceAction::ActAndClose(vec![action]))
-        .with_choice('n', "No, go back", ChoiceAction::Close)
+        .with_choice('n', "No, change nothing", ChoiceAction::Close)
         .with_first_choice(1)
 }

@@ -13,11 +13,11 @@ pub(super) fn build_dialog(
 ) -> ChoiceDialog {
     let (yours, others) = LeftoverFiles::partition_paths(left, paths);
     let (whose, included) = match (yours.is_empty(), others.is_empty()) {
-        (true, false) => ("from a stopped step", "Add them"),
-        (false, false) => ("from you and a stopped step", "Add them"),
-        (_, true) => ("from you", "Add your changes"),
+        (true, false) => ("a stopped step", "Add them"),
+        (false, false) => ("you and a stopped step", "Add them"),
+        (_, true) => ("you", "Add your changes"),
     };
-    let title = format!("Step {step} edited files with uncommitted changes {whose}");
+    let title = format!("Step {step} edited files that {whose} had changed");
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title)
         .with_text(&list_names(paths, 10), theme::CODE);
     sheet.full_text = Some((title, paths.join("\n")));
@@ -29,7 +29,7 @@ pub(super) fn build_dialog(
         )
         .with_choice(
             'n',
-            "Leave these files uncommitted",
+            "Leave them uncommitted",
             answer_question(id, QuestionAnswer::LeaveOut),
         )
         .with_choice('c', "Cancel the run", confirm_cancel())
@@ -45,7 +45,7 @@ pub(super) fn build_changed_by_tests_dialog(id: u32, step: u32, paths: &[String]
     sheet
         .with_choice(
             'y',
-            "Commit their changes, untested",
+            "Commit these changes untested",
             answer_question(id, QuestionAnswer::Include),
         )
         .with_choice(
@@ -63,14 +63,14 @@ pub(super) fn build_unattributed_dialog(id: u32, step: u32, paths: &[String]) ->
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title)
         .with_text(&list_names(paths, 10), theme::CODE)
         .with_text(
-            "No call of the agent names them, and none of its commands ran when they changed.",
+            "No call of the agent names them, and no command of it ran at the time.",
             theme::QUIET,
         );
     sheet.full_text = Some((title, paths.join("\n")));
     sheet
         .with_choice(
             'y',
-            "Include them in the step, its commit and undo",
+            "Include them in the step",
             answer_question(id, QuestionAnswer::Include),
         )
         .with_choice(

@@ -27,7 +27,7 @@ pub fn build_dialog(planned: &DiscussionPlanView) -> ChoiceDialog {
             theme::QUIET,
         )
         .with_text(
-            &format!("given  {}", to_one_line(&planned.budget)),
+            &format!("prompt {}", to_one_line(&planned.budget)),
             theme::QUIET,
         );
     // The topic is the longest part and goes last: it is cut where there is little room, and the title

@@ -7,7 +7,7 @@ use crate::tui::dialog::ChoiceDialog;
 use crate::tui::theme;
 
 pub(super) fn build_dialog(id: u32, step: u32, found: &str, state: &RunState) -> ChoiceDialog {
-    let title = format!("Step {step}: its tests pass, but look doubtful");
+    let title = format!("Step {step}: the tests look doubtful");
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title).with_text(found, theme::BAD);
     let current = state.execution.as_ref().and_then(|e| e.current.as_ref());
     if let Some(receipt) = current.and_then(|current| current.receipt.as_ref()) {
@@ -30,6 +30,6 @@ pub(super) fn build_dialog(id: u32, step: u32, found: &str, state: &RunState) ->
             "Commit anyway",
             answer_question(id, QuestionAnswer::AcceptAsIs),
         )
-        .with_choice('b', "Stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('b', "Stop and return to the goal", confirm_back_to_goal(id))
         .with_choice('c', "Cancel the run", confirm_cancel())
 }

@@ -107,7 +107,7 @@ fn describe_tests(terms: &ExecutionTerms) -> String {
         return "Tests: none. No test command found, so nothing is tested".to_owned();
     };
     format!(
-        "Tests: {} after each step ({})",
+        "Tests: {} after each step, {}",
         to_one_line(&test.command),
         test.origin.describe()
     )
@@ -137,7 +137,7 @@ fn describe_dirty_files(terms: &ExecutionTerms) -> Vec<String> {
     let told = |whose: &str, files: &[&String]| {
         let names: Vec<String> = files.iter().copied().cloned().collect();
         format!(
-            "{whose} in {}. Steps that edit them ask you first:\n{}",
+            "{whose} in {}. You are asked about steps that edit them:\n{}",
             pluralize(names.len(), "file"),
             list_names(&names, 5)
         )

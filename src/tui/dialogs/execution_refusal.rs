@@ -13,6 +13,6 @@ pub(super) fn build_dialog(id: u32, reason: &str) -> ChoiceDialog {
             "Check again",
             answer_question(id, QuestionAnswer::Retry),
         )
-        .with_choice('b', "Stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('b', "Stop and return to the goal", confirm_back_to_goal(id))
         .with_choice('c', "Cancel the run", confirm_cancel())
 }

@@ -9,7 +9,6 @@ use crate::domain::run::RunState;
 use crate::tui::action::Action;
 use crate::tui::command::ScreenCommand;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
-use crate::tui::keymap::ComposerFocus;
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 
@@ -32,11 +31,7 @@ pub(super) fn build_dialog(state: &RunState, known: &DialogContext<'_>) -> Choic
     sheet
         .with_choice(
             'i',
-            &format!(
-                "Change it with the {}… ({}: another agent)",
-                state.refiner.name(),
-                known.keymap.key_label("refiner", ComposerFocus::Focused)
-            ),
+            &format!("Change it with the {}…", state.refiner.name()),
             ChoiceAction::RunCommand(ScreenCommand::FocusComposer),
         )
         .with_choice(

@@ -1,6 +1,7 @@
 //! Dialog before the first goal: the repository contains instructions for agents, and is not trusted.
 
 use crate::domain::instructions_choice::InstructionsChoice;
+use crate::text::pluralize;
 use crate::tui::action::Action;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
 use crate::tui::text_wrap::to_one_line;
@@ -15,9 +16,9 @@ pub fn build_dialog(files: &[(String, String)]) -> ChoiceDialog {
         [(name, _)] => format!("Send {} to the agents?", to_one_line(name)),
         [(name, _), rest @ ..] => {
             format!(
-                "Send {} and {} more like it to the agents?",
+                "Send {} and {} to the agents?",
                 to_one_line(name),
-                rest.len()
+                pluralize(rest.len(), "more file")
             )
         }
         [] => "Send the instructions to the agents?".to_owned(),
@@ -37,7 +38,7 @@ pub fn build_dialog(files: &[(String, String)]) -> ChoiceDialog {
     sheet
         .with_choice(
             'u',
-            "Use them (in each first prompt)",
+            "Use them (once per session)",
             says(Some(InstructionsChoice::Use)),
         )
         .with_choice('i', "Ignore them", says(Some(InstructionsChoice::Ignore)))

@@ -14,9 +14,9 @@ pub(super) fn build_dialog(id: u32, purpose: &TurnPurpose, reason: &str) -> Choi
         .with_choice('r', "Try again", answer_question(id, QuestionAnswer::Retry))
         .with_choice(
             'w',
-            "Answer it and try again…",
+            &format!("Answer the {}…", purpose.role().name()),
             ChoiceAction::WriteDraft(ComposerDraft::Again { id }),
         )
-        .with_choice('b', "Stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('b', "Stop and return to the goal", confirm_back_to_goal(id))
         .with_choice('c', "Cancel the run", confirm_cancel())
 }

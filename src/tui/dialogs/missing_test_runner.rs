@@ -7,7 +7,7 @@ use crate::tui::dialog::ChoiceDialog;
 use crate::tui::theme;
 
 pub(super) fn build_dialog(id: u32, found: &str, state: &RunState) -> ChoiceDialog {
-    let title = "Before step 1: the tests cannot run";
+    let title = "Tests cannot run before step 1";
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), title).with_text(found, theme::BAD);
     let execution = state.execution.as_ref();
     if let Some(baseline) = execution.and_then(|execution| execution.baseline.as_ref()) {
@@ -16,7 +16,7 @@ pub(super) fn build_dialog(id: u32, found: &str, state: &RunState) -> ChoiceDial
     sheet
         .with_choice(
             'r',
-            "Run them again, it is installed now",
+            "Run the tests again",
             answer_question(id, QuestionAnswer::Retry),
         )
         .with_choice(

@@ -39,7 +39,7 @@ pub fn build_dialog(state: &RunState, clock: LocalClock, key: &str) -> Option<Ch
     if ends.is_empty() {
         return None;
     }
-    let title = format!("Quit and end {}?", ends.join(" and "));
+    let title = format!("Quit, end {}?", ends.join(" and "));
     let tasked = tasks.iter().map(|child| {
         let about =
             truncate_to_columns(&to_one_line(&child.order.description), MAX_SUBJECT_COLUMNS);
@@ -83,7 +83,7 @@ fn add_choices(sheet: ChoiceDialog, key: &str) -> ChoiceDialog {
     let leave = ChoiceAction::ActAndClose(vec![Action::Quit(QuitStep::Ask)]);
     sheet
         .with_choice('y', &format!("Quit ({key} again: at once)"), leave)
-        .with_choice('n', "Stay", ChoiceAction::Close)
+        .with_choice('n', "No, change nothing", ChoiceAction::Close)
         .with_first_choice(1)
 }
 
@@ -126,7 +126,7 @@ fn ongoing_work(state: &RunState, clock: LocalClock) -> Option<OngoingWork> {
     let busy = state.busy.as_ref().filter(is_at_work)?;
     Some(OngoingWork {
         what_ends: "what is running",
-        description: describe_program_operation(busy).to_owned(),
+        description: describe_program_operation(busy, state),
         what_is_kept: kept,
     })
 }

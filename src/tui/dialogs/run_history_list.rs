@@ -13,10 +13,7 @@ const NO_KEY_SIGN: char = '·';
 
 /// Builds the list of runs to open, latest first.
 pub fn build_dialog(runs: &[RunListEntry]) -> ChoiceDialog {
-    let title = format!(
-        "Open one of {} (read-only)?",
-        pluralize(runs.len(), "finished run")
-    );
+    let title = format!("{} (read-only)", pluralize(runs.len(), "finished run"));
     let mut sheet = ChoiceDialog::list("history", &title);
     for (at, run) in runs.iter().enumerate() {
         let open = ChoiceAction::ActAndClose(vec![Action::OpenRun(run.name.clone())]);
@@ -72,7 +69,7 @@ pub fn build_unarchive_dialog(run: &RunListEntry) -> ChoiceDialog {
             "Resume the run",
             ChoiceAction::ActAndClose(vec![Action::BringBack(run.name.clone())]),
         )
-        .with_choice('n', "No, go back", ChoiceAction::Close)
+        .with_choice('n', "No, change nothing", ChoiceAction::Close)
 }
 
 fn choice_key(at: usize) -> char {

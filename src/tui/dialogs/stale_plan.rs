@@ -28,7 +28,7 @@ pub(super) fn build_dialog(
     state: &RunState,
     known: &DialogContext<'_>,
 ) -> ChoiceDialog {
-    let mut sheet = ChoiceDialog::new(question_dialog_id(id), "The plan changed after its review");
+    let mut sheet = ChoiceDialog::new(question_dialog_id(id), "Plan changed after its review");
     let file = state.plan.as_ref();
     let is_plan = file.is_some_and(|file| file.reading == PlanFileState::Plan);
     if !is_plan {
@@ -74,7 +74,7 @@ pub(super) fn build_dialog(
     };
     sheet
         .with_choice('v', look, ChoiceAction::RunCommand(see))
-        .with_choice('b', "Stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('b', "Stop and return to the goal", confirm_back_to_goal(id))
         .with_choice('c', "Cancel the run", confirm_cancel())
         .with_first_choice(n_before)
 }

@@ -10,7 +10,7 @@ use crate::tui::theme;
 
 pub(super) fn build_dialog(id: u32, step: u32, stage: StepStage) -> ChoiceDialog {
     let title = format!("Step {step} was cut off. What next?");
-    let cut_off = format!("The program ended while {}.", stage.describe());
+    let cut_off = format!("The program exited while {}.", stage.describe());
     ChoiceDialog::new(question_dialog_id(id), &title)
         .with_text(&cut_off, theme::PLAIN)
         .with_choice(
@@ -30,9 +30,9 @@ pub(super) fn build_dialog(id: u32, step: u32, stage: StepStage) -> ChoiceDialog
         )
         .with_choice(
             'r',
-            "Redo the step from its start",
+            "Discard changes, redo the step",
             answer_question(id, QuestionAnswer::RedoStep),
         )
-        .with_choice('b', "Stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('b', "Stop and return to the goal", confirm_back_to_goal(id))
         .with_choice('c', "Cancel the run", confirm_cancel())
 }

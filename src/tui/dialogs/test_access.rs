@@ -10,9 +10,8 @@ use crate::domain::run::RunState;
 use crate::tui::dialog::ChoiceDialog;
 use crate::tui::theme;
 
-const NETWORK_RISK: &str = "With the machine's network, tests reach the internet and everything that listens \
-on this machine, and so does code that an agent wrote. To allow only a socket such as docker's, name it in \
-test.sockets of your configuration.";
+const NETWORK_RISK: &str = "The machine's network includes the internet and every service on this machine, also \
+for code that an agent wrote. To allow only a socket such as docker's, add it to test.sockets.";
 const SOCKET_RISK: &str = "Anything that reaches this socket can start containers that see all your files. \
 Tests run code that an agent wrote: allow it only if you would run this step's code yourself. To allow sockets \
 for every repository, use `test.sockets` in your configuration.";
@@ -28,7 +27,7 @@ pub(super) fn build_network_dialog(
         .with_text(NETWORK_RISK, theme::QUIET)
         .with_choice(
             'l',
-            "Keep tests off the network here",
+            "Keep tests offline here",
             answer_question(id, QuestionAnswer::LoopbackNetwork),
         )
         .with_choice(

@@ -73,7 +73,7 @@ pub(super) fn build_dialog(id: u32, step: u32, found: &str, state: &RunState) ->
             "Commit anyway",
             answer_question(id, QuestionAnswer::AcceptAsIs),
         )
-        .with_choice('b', "Stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('b', "Stop and return to the goal", confirm_back_to_goal(id))
         .with_choice('c', "Cancel the run", confirm_cancel())
 }
 

@@ -35,7 +35,7 @@ pub(super) fn build_dialog(
             let about = match (prompt.is_first, prompt.new_lines.is_empty()) {
                 (_, true) => format!("{adapter} · {lines} · nothing new"),
                 (true, _) => {
-                    format!("{adapter} · {lines} · about:")
+                    format!("{adapter} · {lines} · in short:")
                 }
                 (false, _) => format!("{adapter} · {lines} · new:"),
             };
@@ -90,7 +90,7 @@ fn describe_send(purpose: &TurnPurpose) -> String {
         TurnPurpose::Step { n } => format!("Start step {n}?"),
         TurnPurpose::Fix { n, attempt: 1 } => format!("Let the planner fix step {n}?"),
         TurnPurpose::Fix { n, attempt } => {
-            format!("Let the planner fix step {n}? (attempt {attempt})")
+            format!("Let the planner fix step {n}, attempt {attempt}?")
         }
         TurnPurpose::Summary => "Ask the planner for a summary?".to_owned(),
     }

@@ -8,7 +8,7 @@ use crate::tui::dialog::ChoiceDialog;
 use crate::tui::theme;
 
 pub(super) fn build_dialog(id: u32, step: u32, said: &str) -> ChoiceDialog {
-    let title = format!("Step {step} changed nothing. What next?");
+    let title = format!("No changes in step {step}. What next?");
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title);
     if !said.is_empty() {
         sheet = sheet
@@ -31,6 +31,6 @@ pub(super) fn build_dialog(id: u32, step: u32, said: &str) -> ChoiceDialog {
             "Skip this step",
             answer_question(id, QuestionAnswer::SkipStep),
         )
-        .with_choice('b', "Stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('b', "Stop and return to the goal", confirm_back_to_goal(id))
         .with_choice('c', "Cancel the run", confirm_cancel())
 }

@@ -65,7 +65,7 @@ fn add_final_choices(sheet: ChoiceDialog, offer: &ReversalPreview) -> ChoiceDial
         ),
         UndoDirection::Redo => sheet,
     };
-    let sheet = sheet.with_choice('n', "No, go back", ChoiceAction::Close);
+    let sheet = sheet.with_choice('n', "No, change nothing", ChoiceAction::Close);
     let last = sheet.choices.len().saturating_sub(1);
     sheet.with_first_choice(last)
 }
@@ -85,7 +85,7 @@ fn base_dialog(offer: &ReversalPreview, phase: Phase) -> ChoiceDialog {
     // This goes first, so that a small window still shows what the user would lose.
     if !offer.user_edited.is_empty() {
         let yours = format!(
-            "CHANGED SINCE by you or another program, and undone anyway:\n{}",
+            "Changed since by you or another program, and overwritten anyway:\n{}",
             list_names(&offer.user_edited, MAX_LISTED_FILES)
         );
         sheet = sheet.with_text(&yours, theme::BAD);
@@ -121,7 +121,7 @@ fn describe_files(offer: &ReversalPreview) -> String {
             format!("The working tree returns to before step {step}: {files}")
         }
         (UndoDirection::Redo, false) => {
-            format!("The working tree gets the undone changes again: {files}")
+            format!("The undone changes return to the working tree: {files}")
         }
     }
 }
@@ -148,7 +148,7 @@ fn describe_commits(offer: &ReversalPreview) -> String {
         .split_once(']')
         .map_or(subject.as_str(), |(mark, _)| mark);
     format!(
-        "One new commit, `{mark}]`, reverts these. The history stays as it is:\n{}",
+        "One new commit, `{mark}]`, reverts these (history is kept):\n{}",
         list_names(&commits, MAX_LISTED_FILES)
     )
 }
@@ -156,21 +156,21 @@ fn describe_commits(offer: &ReversalPreview) -> String {
 fn describe_other_files(offer: &ReversalPreview) -> &'static str {
     match offer.way {
         UndoDirection::Undo { .. } => {
-            "Your other files stay. The present state is kept, and /redo restores it."
+            "Your other files stay. The current state is kept, and /redo restores it."
         }
-        UndoDirection::Redo => "Your other files stay. The present state is kept.",
+        UndoDirection::Redo => "Your other files stay. The current state is kept.",
     }
 }
 
 fn describe_run_effect(offer: &ReversalPreview, phase: Phase) -> &'static str {
     match (phase, offer.way) {
         (Phase::Execute, UndoDirection::Undo { .. }) => {
-            "These steps become open again. The first of them is the next turn, in Manual."
+            "These steps are open again. The first of them is the next turn, in Manual."
         }
         (Phase::Execute, UndoDirection::Redo) => {
             "These steps are marked done. The next turn waits for you, in Manual."
         }
-        (_, UndoDirection::Undo { .. }) => "These steps become open again. The run stays as it is.",
+        (_, UndoDirection::Undo { .. }) => "These steps are open again. The run stays as it is.",
         (_, UndoDirection::Redo) => "These steps are marked done. The run stays as it is.",
     }
 }
@@ -189,8 +189,7 @@ fn full_text(offer: &ReversalPreview, phase: Phase, names: &[String]) -> String 
         describe_commits(offer),
         describe_other_files(offer).to_owned(),
         describe_run_effect(offer, phase).to_owned(),
-        "The kept state is in git under refs/agent-collab/, and the log of the steps names its tree."
-            .to_owned(),
+        "The kept state is in git under refs/agent-collab/, and the step log names it.".to_owned(),
     ]);
     parts.join("\n\n")
 }

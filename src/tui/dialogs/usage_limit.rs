@@ -34,16 +34,20 @@ pub(super) fn build_dialog(
     let role = purpose.role();
     let title = format!("{} usage limit reached", to_one_line(adapter));
     let until = clock.time_with_minutes(*until);
-    let when = match from {
-        WaitSource::Cli => format!("It resets at {until}."),
-        WaitSource::Us => format!("The reset time is unknown. The next try is at {until}."),
+    let who = role.name();
+    let next = match then {
+        Gate::Auto => format!("The {who} then continues automatically."),
+        Gate::Manual => format!("The {who} then waits for you."),
     };
-    let goes = match then {
-        Gate::Auto => format!("The {} then continues by itself.", role.name()),
-        Gate::Manual => format!("The {} then waits for you.", role.name()),
+    let goes = match (from, then) {
+        (WaitSource::Cli, Gate::Auto) => format!("The {who} continues at {until}."),
+        (WaitSource::Cli, Gate::Manual) => format!("It resets at {until}. {next}"),
+        (WaitSource::Us, Gate::Auto | Gate::Manual) => {
+            format!("The reset time is unknown. The next try is at {until}. {next}")
+        }
     };
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title)
-        .with_text(&format!("{when} {goes}"), theme::PLAIN)
+        .with_text(&goes, theme::PLAIN)
         .with_text(message, theme::QUIET);
     sheet.full_text = Some((title, message.clone()));
     let wait = match then {
@@ -53,7 +57,7 @@ pub(super) fn build_dialog(
                 id,
                 answer: QuestionAnswer::Wait,
             };
-            let label = "Wait, then continue automatically";
+            let label = "Wait, then continue";
             (label, vec![Action::Event(waits)])
         }
     };
@@ -65,6 +69,6 @@ pub(super) fn build_dialog(
             answer_question(id, QuestionAnswer::Retry),
         );
     add_adapter_switch(sheet, id, role, other.as_deref(), state)
-        .with_choice('b', "Stop, back to the goal", confirm_back_to_goal(id))
+        .with_choice('b', "Stop and return to the goal", confirm_back_to_goal(id))
         .with_choice('c', "Cancel the run", confirm_cancel())
 }

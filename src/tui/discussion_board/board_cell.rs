@@ -66,10 +66,10 @@ pub fn cell_lines(
         BoardCellDetail::Full => rows,
     };
     let mut lines = match entry {
-        BoardCellContent::Silent => vec![quiet_line("· did not speak", columns)],
-        BoardCellContent::Pending => vec![quiet_line("· later", columns)],
+        BoardCellContent::Silent => vec![quiet_line("· did not answer", columns)],
+        BoardCellContent::Pending => vec![quiet_line("· pending", columns)],
         BoardCellContent::Waiting { since } => {
-            let text = format!("· waits for a free place {}", format_elapsed(since, now));
+            let text = format!("· waiting for a free slot {}", format_elapsed(since, now));
             vec![quiet_line(&text, columns)]
         }
         BoardCellContent::Speaking { since, text } => {
@@ -105,7 +105,7 @@ fn speaking_lines(
     rows: usize,
     now: UnixMillis,
 ) -> Vec<Line<'static>> {
-    let head = format!("◌ speaking {}", format_elapsed(since, now));
+    let head = format!("◌ answering {}", format_elapsed(since, now));
     let mut lines = vec![Line::styled(
         truncate_to_columns(&head, columns),
         theme::KEY,

@@ -166,11 +166,14 @@ fn describe_awaited(minutes: &BoardModel<'_>, now: UnixMillis) -> (String, Style
         let name = to_one_line(&participant.name);
         match minutes.current_content(&participant.name) {
             Some(BoardCellContent::Speaking { since, .. }) => {
-                parts.push(format!("{name} is speaking {}", format_elapsed(since, now)));
+                parts.push(format!(
+                    "{name} is answering {}",
+                    format_elapsed(since, now)
+                ));
             }
             Some(BoardCellContent::Waiting { since }) => {
                 parts.push(format!(
-                    "{name} waits for a free place {}",
+                    "{name} is waiting for a free slot {}",
                     format_elapsed(since, now)
                 ));
             }
@@ -181,7 +184,7 @@ fn describe_awaited(minutes: &BoardModel<'_>, now: UnixMillis) -> (String, Style
         parts.push(format!("$ {} running", to_one_line(&check.command)));
     }
     match parts.as_slice() {
-        [] => ("◌ asking the next ones".to_owned(), theme::QUIET),
+        [] => ("◌ asking the next participants".to_owned(), theme::QUIET),
         parts => (format!("◌ {}", parts.join(" · ")), theme::KEY),
     }
 }
@@ -230,7 +233,7 @@ fn add_outcome(head: &mut HeaderLines, outcome: &DiscussionOutcome, most: usize)
     }
     for (n, point) in outcome.unresolved.iter().take(3).enumerate() {
         let text = format!("! {} ({})", point.text, point.participant);
-        let name = if n == 0 { "unresolved" } else { "" };
+        let name = if n == 0 { "open" } else { "" };
         head.add_weighted(7, 3, named_lines(name, &text, columns, 2, theme::BAD));
     }
     let stopped = discussion_labels::describe_stop(outcome);

@@ -87,7 +87,7 @@ fn spot_title(minutes: &BoardModel<'_>, spot: BoardTarget, column: usize) -> Str
         BoardTarget::Check(n) => format!("check {}", n + 1),
         BoardTarget::Closing => {
             let who = minutes.closing_moderator().map_or(String::new(), who);
-            format!("{who} · the last word")
+            format!("{who} · final words")
         }
     }
 }
@@ -117,9 +117,9 @@ pub fn to_markdown(minutes: &BoardModel<'_>, spot: BoardTarget, column: usize) -
 
 fn content_markdown(entry: BoardCellContent<'_>) -> String {
     match entry {
-        BoardCellContent::Silent => "Did not speak in this round.".to_owned(),
-        BoardCellContent::Pending => "Has not spoken yet.".to_owned(),
-        BoardCellContent::Waiting { .. } => "Waiting for a free place to run.".to_owned(),
+        BoardCellContent::Silent => "Did not answer in this round.".to_owned(),
+        BoardCellContent::Pending => "Has not answered yet.".to_owned(),
+        BoardCellContent::Waiting { .. } => "Waiting for a free slot.".to_owned(),
         BoardCellContent::Speaking { text, .. } => text.to_owned(),
         BoardCellContent::Finished {
             speech,

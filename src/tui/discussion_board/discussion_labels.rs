@@ -53,7 +53,7 @@ pub fn check_label(end: &CheckOutcome) -> (&'static str, String, Style) {
         } => ("✗", format!("exit {code}"), theme::BAD),
         CheckOutcome::Ran {
             exit_code: None, ..
-        } => ("✗", "ended by a signal".to_owned(), theme::BAD),
+        } => ("✗", "killed by a signal".to_owned(), theme::BAD),
         CheckOutcome::Refused { .. } => ("⊘", "not allowed to run".to_owned(), theme::BAD),
         CheckOutcome::Failed { .. } => ("!", "failed".to_owned(), theme::BAD),
     }

@@ -347,7 +347,7 @@ impl RoundGrid<'_> {
             BoardRow::Round(n) => {
                 let round = self.minutes.discussion.rounds.get(n);
                 let about = match round {
-                    Some(round) if round.n == 1 => " · each on its own".to_owned(),
+                    Some(round) if round.n == 1 => " · separately".to_owned(),
                     Some(round) => round.attacker.as_ref().map_or(String::new(), |name| {
                         let leading = self.minutes.discussion.leading_proposal(round.n);
                         let what =

@@ -27,7 +27,7 @@ pub fn phase_progress(state: &RunState) -> PhaseProgress {
     match state.phase {
         Phase::Review | Phase::Respond if state.iteration > 0 => {
             let (n, cap) = (state.iteration, state.iteration_limit());
-            told(format!("review {n} of {cap}"), format!("review {n}/{cap}"))
+            told(format!("Review {n} of {cap}"), format!("Review {n}/{cap}"))
         }
         Phase::Execute => {
             let StepCount { done, all } = state.step_count();
@@ -35,7 +35,7 @@ pub fn phase_progress(state: &RunState) -> PhaseProgress {
             match execution.and_then(|execution| execution.current.as_ref()) {
                 Some(current) => {
                     let n = current.n;
-                    told(format!("step {n} of {all}"), format!("step {n}/{all}"))
+                    told(format!("Step {n} of {all}"), format!("Step {n}/{all}"))
                 }
                 None => told(
                     format!("{done} of {all} steps done"),
@@ -86,8 +86,8 @@ pub fn phase_line(state: &RunState, columns: usize) -> Line<'static> {
     let [_, _, with_gate, least] = &all;
     // The form depends only on the window width, so that the path does not jump when the text beside it changes.
     let whole = match columns {
-        0..100 => phase_path::PhasePathForm::Recent,
-        100..140 => phase_path::PhasePathForm::Compact,
+        0..60 => phase_path::PhasePathForm::Recent,
+        60..140 => phase_path::PhasePathForm::Compact,
         140.. => phase_path::PhasePathForm::Wide,
     };
     let paths = [whole, phase_path::PhasePathForm::Current].into_iter();

@@ -22,9 +22,9 @@ const PHASE_ORDER: [Phase; 6] = [
 pub enum PhasePathForm {
     /// Every phase, with wide separators.
     Wide,
-    /// Every phase, except the first once it is done.
+    /// Every phase, with narrow separators.
     Compact,
-    /// Like `Compact`, but of the finished phases only the last.
+    /// Like `Compact`, but of the finished phases only the last, and the first only while it is current.
     Recent,
     /// The current phase and its number.
     Current,
@@ -52,8 +52,7 @@ pub fn phase_spans(present: Phase, form: PhasePathForm) -> Vec<Span<'static>> {
             let place = format!(" phase {} of {}", at + 1, PHASE_ORDER.len());
             return vec![lit, Span::styled(place, theme::QUIET)];
         }
-        PhasePathForm::Wide => 0,
-        PhasePathForm::Compact => at.min(1),
+        PhasePathForm::Wide | PhasePathForm::Compact => 0,
         PhasePathForm::Recent => at.saturating_sub(1).max(at.min(1)),
     };
     let mut spans = Vec::new();

@@ -1,5 +1,7 @@
 //! The type of a key binding: an action, its keys, where they work, and its texts.
 
+use std::borrow::Cow;
+
 use super::KeyChord;
 use super::view_bindings::works_in_view;
 use crate::permission::permission_mode::Mode;
@@ -63,9 +65,13 @@ pub struct KeyBinding {
 }
 
 impl KeyBinding {
-    /// Returns the description of one of its slash commands. The name of a mode has its own: what that mode allows.
-    pub fn help_for(&self, slash: &str) -> &'static str {
-        slash_mode(slash).map_or(self.help, Mode::describe)
+    /// Returns the description of one of its slash commands. The name of a mode has its own: that mode's label and
+    /// what it allows.
+    pub fn help_for(&self, slash: &str) -> Cow<'static, str> {
+        match slash_mode(slash) {
+            Some(mode) => Cow::Owned(format!("{}: {}", mode.label(), mode.describe())),
+            None => Cow::Borrowed(self.help),
+        }
     }
 }
 

@@ -81,18 +81,18 @@ pub const VIEW_BINDINGS: &[KeyBinding] = &[
         ["Page down", ""],
     ),
     bind_view_keys(
-        "look-again",
-        &[letter_key('r')],
-        KeyContext::Diff,
-        || ScreenCommand::DiffAction(DiffAction::Reload),
-        ["Read the changes again", "reload"],
-    ),
-    bind_view_keys(
         "diff-find",
         &[letter_key('/')],
         KeyContext::Diff,
         || ScreenCommand::OpenSearch,
         ["Find text in it", "find"],
+    ),
+    bind_view_keys(
+        "look-again",
+        &[letter_key('r')],
+        KeyContext::Diff,
+        || ScreenCommand::DiffAction(DiffAction::Reload),
+        ["Read the changes again", "reload"],
     ),
     bind_view_keys(
         "find-next",
@@ -162,14 +162,14 @@ pub const BOARD_BINDINGS: &[KeyBinding] = &[
         &[plain_key(KeyCode::Esc), letter_key('q'), letter_key('#')],
         KeyContext::Board,
         || ScreenCommand::BoardAction(OnBoard::Close),
-        ["Close the open speech, then the board", "close"],
+        ["Close the open answer, then the board", "close"],
     ),
     bind_view_keys(
         "read-speech",
         &[plain_key(KeyCode::Enter), letter_key(' ')],
         KeyContext::Board,
         || ScreenCommand::BoardAction(OnBoard::Open),
-        ["Read the selected speech, check or outcome", "read"],
+        ["Read the selected answer, check or outcome", "read"],
     ),
     bind_view_keys(
         "participant-before",
@@ -198,7 +198,7 @@ pub const BOARD_BINDINGS: &[KeyBinding] = &[
         &[letter_key('[')],
         KeyContext::Board,
         || ScreenCommand::BoardAction(OnBoard::PreviousRound),
-        ["Previous round (an open speech stays open)", "round"],
+        ["Previous round (an open answer stays open)", "round"],
     ),
     bind_view_keys(
         "round-after",
@@ -243,7 +243,7 @@ pub const BOARD_BINDINGS: &[KeyBinding] = &[
         &[letter_key('y')],
         KeyContext::Board,
         || ScreenCommand::BoardAction(OnBoard::Copy),
-        ["Copy the open speech, or the result", "copy"],
+        ["Copy the open answer, or the result", "copy"],
     ),
     bind_view_keys(
         "export-discussion",

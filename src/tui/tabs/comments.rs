@@ -252,7 +252,7 @@ fn ledger_entries(
     entries
 }
 
-/// Returns the status of a finding: a sign, a word and a style.
+/// Returns the status of a finding: a sign, a word and a style. An open finding without an answer needs no word.
 fn status_label(finding: &Finding) -> (&'static str, &'static str, Style) {
     let weight = theme::severity_style(finding.remark.severity);
     let answered = finding
@@ -261,7 +261,7 @@ fn status_label(finding: &Finding) -> (&'static str, &'static str, Style) {
         .filter(|(review, _)| *review >= finding.last_in)
         .map(|(_, response)| response.stand);
     match (finding.status, answered, last_disposition(finding)) {
-        (FindingStatus::Open, None, _) => ("○", "open", weight),
+        (FindingStatus::Open, None, _) => ("○", "", weight),
         (FindingStatus::Open, Some(FindingDisposition::Accepted), _) => {
             ("◐", "accepted, reviewer checks next", weight)
         }
@@ -303,7 +303,7 @@ fn finding_entries(
         ),
         CommentsEntry::from_parts(
             vec![(
-                format!("  {word} · {}", finding_history(finding)),
+                format!("  {}", finding_history(word, finding)),
                 theme::QUIET,
             )],
             2,
@@ -379,15 +379,19 @@ fn discussion_entries(talk: &GroupDiscussion, finding: &Finding) -> Vec<Comments
         is_single_row: false,
     });
     if finding.status == FindingStatus::Open {
-        let text = "    /settle resolves it with this, /board shows it";
+        let text = "    /settle resolves the finding, /board shows the discussion";
         entries.push(CommentsEntry::new(text, theme::QUIET));
     }
     entries
 }
 
-/// Describes what the reviews and the planner said about a finding, in order.
-fn finding_history(finding: &Finding) -> String {
-    let mut parts = vec![format!("raised in review {}", finding.raised_in)];
+/// Describes what the reviews and the planner said about a finding, in order, after the word for its status.
+fn finding_history(word: &str, finding: &Finding) -> String {
+    let raised = match word {
+        "" => format!("Raised in review {}", finding.raised_in),
+        word => format!("{word} · raised in review {}", finding.raised_in),
+    };
+    let mut parts = vec![raised];
     let stated_again = finding.raised_in + 1..=finding.last_in;
     for review in finding.raised_in..=finding.last_in {
         if stated_again.contains(&review) {

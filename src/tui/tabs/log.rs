@@ -391,7 +391,7 @@ fn lay_out(record: &EventLogList, about: LogTabContext<'_>, columns: usize) -> S
     let columns = columns.saturating_sub(1);
     let mut laid = ScrollContent::default();
     let mut push = |lines: Vec<Line<'static>>| laid.lines.extend(add_gutter(lines, false));
-    push(vec![Line::styled("── Log of the steps ", theme::QUIET)]);
+    push(vec![Line::styled("── Step log ", theme::QUIET)]);
     match &about.log.text {
         Some(text) => {
             let n_lines = text.lines().count();

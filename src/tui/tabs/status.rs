@@ -28,7 +28,7 @@ use crate::tui::theme;
 #[derive(Debug, Clone, Copy)]
 pub struct StatusContext<'a> {
     pub state: Option<&'a RunState>,
-    /// Set when the running turn gives no sign of life.
+    /// Set when the running turn gives no output.
     pub silent: Option<&'a SilentTurn>,
     /// How each adapter's CLI is sandboxed.
     pub sandboxes: &'a [AdapterSandboxView],
@@ -125,7 +125,7 @@ fn lay_out(
     for role in [Role::Planner, Role::Reviewer] {
         let body = match state.session(role) {
             Some(session) => session_rows(state, role, session, about, now),
-            None => vec![plain_row("adapter", "none, so nobody reviews the plan")],
+            None => vec![plain_row("adapter", "none, the plan is not reviewed")],
         };
         section(role.name(), rows(body));
     }
@@ -160,7 +160,7 @@ fn now_rows(state: &RunState, about: StatusContext<'_>, now: UnixMillis) -> Vec<
     )];
     if state.iteration > 0 {
         let text = format!(
-            "Review {} of {} · without progress: {} of {}",
+            "{} of {} · without progress: {} of {}",
             state.iteration,
             state.iteration_limit(),
             state.stall,
@@ -212,8 +212,8 @@ fn silence_rows(
     [
         StatusRow::new("silence", &text, theme::WARNING),
         plain_row(
-            "you may",
-            &format!("interrupt it with {key}. It is not stopped before limits.turn_timeout"),
+            "you can",
+            &format!("interrupt it with {key}. Otherwise it runs until limits.turn_timeout"),
         ),
     ]
 }
@@ -239,13 +239,11 @@ fn session_rows(
     rows.extend(usage_row(used));
     rows.extend(context_row(&session.usage));
     rows.extend(account_usage_rows(&session.plan, about.clock, now));
-    let held = about.sandboxes.iter();
-    for held in held.filter(|held| held.adapter == session.adapter) {
-        rows.push(plain_row("sandbox", &format!("kernel: {}", held.by_kernel)));
-        rows.push(plain_row(
-            "",
-            &format!("protocol only: {}", held.by_protocol),
-        ));
+    let sandboxes = about.sandboxes.iter();
+    for sandbox in sandboxes.filter(|sandbox| sandbox.adapter == session.adapter) {
+        rows.push(plain_row("sandbox", &sandbox.by_kernel));
+        let text = format!("checked by protocol only: {}", sandbox.by_protocol);
+        rows.push(plain_row("", &text));
     }
     rows.extend(todo_rows(session));
     let id = session.external_id.as_deref().unwrap_or("not started yet");

@@ -329,7 +329,7 @@ pub fn by_vote() -> RunState {
                 round,
                 "barbara",
                 SpeechErrorCode::Timeout,
-                "no end after 10 minutes; discuss.timeout sets how long a speech may take",
+                "it took longer than discuss.timeout, 600 s",
             )),
         };
     }
@@ -716,7 +716,7 @@ fn what_needs_the_user_is_named_on_the_board_and_no_key_answers_it() {
 fn the_smallest_window_still_says_what_it_came_to() {
     for (state, wanted) in [
         (by_vote(), "decided by vote: SQLite"),
-        (running(), "advocate is speaking"),
+        (running(), "advocate is answering"),
     ] {
         let mut screen = board(&state);
         let seen = drawn(&mut screen, (40, 12), Some(&state));
@@ -733,7 +733,7 @@ pub fn planned() -> DiscussionPlanView {
     DiscussionPlanView {
         topic: DiscussionTopic {
             text: super::nasty::said(
-                "Is finding 1 of the review right, and what shall be done about it?\n\n[blocking] an empty list is not said to give 0",
+                "Is finding 1 of the review right? Options: `finding-holds`, with what must change in the plan for it, or `finding-does-not-hold`. It says: an empty list is not said to give 0",
             ),
             preset: None,
             finding: Some(1),
@@ -743,8 +743,8 @@ pub fn planned() -> DiscussionPlanView {
             "critic (claude)".to_owned(),
             "moderator (claude)".to_owned(),
         ],
-        settings: "debate, 3 rounds at most, 10 min a speech".to_owned(),
-        budget: "a prompt holds 21952 characters of the discussion, 500 of each message".to_owned(),
+        settings: "debate, up to 3 rounds, 10 min per answer, 30 min in total".to_owned(),
+        budget: "up to 21952 characters of the discussion, 500 per message".to_owned(),
     }
 }
 

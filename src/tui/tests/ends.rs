@@ -44,7 +44,7 @@ fn the_end_of_a_run_stays_in_the_stream_while_the_next_one_begins_and_after() {
     let (mut screen, done) = (ended(), done());
     let seen = drawn(&mut screen, SIZE, Some(&done));
     assert!(
-        seen.contains("╭ ✓ done ─") && seen.contains("see the diff"),
+        seen.contains("╭ ✓ done ─") && seen.contains("See the diff"),
         "{seen}"
     );
     // Later notices of the run go before its summary.
@@ -63,10 +63,10 @@ fn the_end_of_a_run_stays_in_the_stream_while_the_next_one_begins_and_after() {
     // While the program checks the preconditions, no run is open, and no key acts on one.
     let seen = drawn(&mut screen, SIZE, None);
     assert!(
-        seen.contains("✓ done") && !seen.contains("Two agents, one goal"),
+        seen.contains("✓ done") && !seen.contains("One agent plans"),
         "{seen}"
     );
-    assert!(!seen.contains("see the diff"), "{seen}");
+    assert!(!seen.contains("See the diff"), "{seen}");
     let mut next = state(Phase::RefineGoal);
     next.run = RunId::new("run_next");
     screen.on_event(NOW, &Event::RunCreated(Box::new(created())));
@@ -77,7 +77,7 @@ fn the_end_of_a_run_stays_in_the_stream_while_the_next_one_begins_and_after() {
         row_of(&seen, "✓ done") < row_of(&seen, "and now the next one"),
         "{seen}"
     );
-    assert!(!seen.contains("see the diff"), "{seen}");
+    assert!(!seen.contains("See the diff"), "{seen}");
 }
 
 #[test]

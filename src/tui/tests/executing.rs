@@ -203,13 +203,13 @@ fn what_happened_elsewhere_takes_no_key_of_the_footer_and_is_not_said_where_it_i
         let seen = drawn(&mut screen, size, Some(&state));
         assert_eq!(foot(&before), foot(&seen));
         assert!(row(&seen).contains("✓ Step 6 done"), "{seen}");
-        assert!(row(&seen).starts_with("› I to write"), "{seen}");
+        assert!(row(&seen).starts_with("› Press I to write"), "{seen}");
         let rest = |seen: &str| seen.lines().rev().skip(2).count();
         assert_eq!(rest(&before), rest(&seen));
     }
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(
-        seen.contains("› I to write, / for commands")
+        seen.contains("› Press I to write, / for commands")
             && row(&seen).ends_with("✓ Step 6 done · 1 opens Chat"),
         "{seen}"
     );
@@ -410,11 +410,11 @@ fn many_findings_take_a_row_each_the_open_ones_first() {
         "{seen}"
     );
     // The first finding is shown in full, then the selected one.
-    assert_eq!(seen.matches("raised in review").count(), 1, "{seen}");
+    assert_eq!(seen.matches("Raised in review").count(), 1, "{seen}");
     press(&mut screen, Some(&state), &[".", "."]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(seen.contains("▌○ 14. "), "{seen}");
-    assert_eq!(seen.matches("raised in review").count(), 1, "{seen}");
+    assert_eq!(seen.matches("Raised in review").count(), 1, "{seen}");
     check("comments_many", &mut screen, Some(&state));
     // It opens and folds by a key and by a click; the selected finding stays listed.
     press(

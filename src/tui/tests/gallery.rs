@@ -140,7 +140,7 @@ fn gone_wrong() -> (Screen, RunState) {
         }),
         agent(AgentActivity::CallDenied {
             tool: text("edit"),
-            reason: text("a floor denies it: .git/config"),
+            reason: text("a rule or a hook in claude's own settings"),
         }),
         agent(AgentActivity::Retrying {
             reason: text("stream disconnected before completion: 502 Bad Gateway"),
@@ -150,7 +150,7 @@ fn gone_wrong() -> (Screen, RunState) {
             result: TurnOutcome::Failed {
                 kind: text("crash"),
                 message: text(
-                    "codex ended with signal 9 (killed)\nits last words: thread 'main' panicked at src/main.rs:7:5",
+                    "codex ended during the turn (signal 9): thread 'main' panicked at src/main.rs:7:5",
                 ),
                 transient: true,
                 limit: None,
@@ -164,13 +164,13 @@ fn gone_wrong() -> (Screen, RunState) {
         Event::EffectFailed {
             what: text("read .agent-collab/comments.md"),
             message: text(
-                "stream did not contain valid UTF-8; mend the file or remove it, and type /go",
+                "cannot read .agent-collab/comments.md: stream did not contain valid UTF-8\nhint: make .agent-collab/comments.md usable, and start again",
             ),
         },
         agent(AgentActivity::Silent {
             seconds: 130,
             verdict: Some(text(
-                "stuck: no process of it computes, and none waits for the network",
+                "waiting: the model has not answered, no command is running, no CPU is used",
             )),
         }),
     ];
@@ -191,8 +191,10 @@ fn gone_wrong() -> (Screen, RunState) {
     });
     screen.on_sandbox_status(vec![AdapterSandboxView {
         adapter: text("codex"),
-        by_kernel: text("nothing: bubblewrap is not installed"),
-        by_protocol: text("commands and edits"),
+        by_kernel: text(
+            "codex's own sandbox: read-only until Execute, then this repository, without .git, .agent-collab or network",
+        ),
+        by_protocol: text("patches, MCP tools, commands outside the sandbox"),
     }]);
     let mut state = running(Phase::Execute, TurnPurpose::Fix { n: 2, attempt: 2 });
     let file = state.plan.as_mut().unwrap();

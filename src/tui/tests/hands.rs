@@ -575,14 +575,14 @@ fn a_screen_that_only_looks_refuses_every_command_that_acts() {
         Screen::new(ScreenSettings {
             read_only: Some(crate::tui::ReadOnlyStatus {
                 badge: "b".to_owned(),
-                reason: "go on there".to_owned(),
+                reason: "used by process 4711, continue there".to_owned(),
                 owner_activity: crate::tui::OwnerActivity::Working,
                 resumable_run: None,
             }),
             ..settings()
         })
     };
-    let refused = "! read-only: go on there";
+    let refused = "! read-only: used by process 4711, continue there";
     for key in [
         "g", "a", "p", "x", "s", "e", "u", "i", ";", "-", "<f2>", "<enter>", "/",
     ] {
@@ -643,7 +643,7 @@ fn an_unfinished_run_of_the_history_is_taken_up_again_from_the_list_and_from_its
     let run = |name: &str, rest| crate::tui::RunListEntry {
         name: name.to_owned(),
         date: "2026-11-21".to_owned(),
-        ended: "unfinished in REVIEW".to_owned(),
+        ended: "unfinished in phase Review".to_owned(),
         about: "it".to_owned(),
         progress: String::new(),
         completion: rest,
@@ -668,7 +668,7 @@ fn an_unfinished_run_of_the_history_is_taken_up_again_from_the_list_and_from_its
         Screen::new(ScreenSettings {
             read_only: Some(crate::tui::ReadOnlyStatus {
                 badge: "b".to_owned(),
-                reason: "go on there".to_owned(),
+                reason: "used by process 4711, continue there".to_owned(),
                 owner_activity: crate::tui::OwnerActivity::Idle,
                 resumable_run: again,
             }),
@@ -723,7 +723,7 @@ fn a_finished_run_is_opened_by_its_digit_and_the_dialog_of_the_start_stays() {
     let run = |name: &str| crate::tui::RunListEntry {
         name: name.to_owned(),
         date: "2026-11-21".to_owned(),
-        ended: "DONE".to_owned(),
+        ended: "Done".to_owned(),
         about: "it".to_owned(),
         progress: String::new(),
         completion: crate::tui::RunCompletion::Complete,

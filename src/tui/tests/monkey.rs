@@ -331,7 +331,7 @@ fn modes() -> Vec<Place> {
         at("only looked at", executing(), |screen, _| {
             screen.on_read_only(ReadOnlyStatus {
                 badge: "b".to_owned(),
-                reason: said("go on there"),
+                reason: said("used by process 4711, continue there"),
                 owner_activity: OwnerActivity::Working,
                 resumable_run: None,
             });

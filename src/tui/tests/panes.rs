@@ -24,7 +24,7 @@ fn the_comparison_takes_notes_on_its_lines_and_is_left_by_esc() {
     press(&mut screen, Some(&state), &["2", "="]);
     let seen = drawn(&mut screen, (120, 40), Some(&state));
     assert!(
-        seen.contains("= back  \\ other form  , . select  ; note  + rewrite"),
+        seen.contains("= back  \\ other form  , . pick  ; note  + rewrite"),
         "{seen}"
     );
     // Without a selection, it refers to the first visible line, and no letter is a choice of the dialog.
@@ -201,8 +201,8 @@ fn status_tells_who_worked_when_and_what_came_of_it() {
     let mut screen = not_writing();
     screen.on_sandbox_status(vec![AdapterSandboxView {
         adapter: "codex".to_owned(),
-        by_kernel: "its commands, by codex's own sandbox".to_owned(),
-        by_protocol: "edits of files".to_owned(),
+        by_kernel: "codex's own sandbox: read-only until Execute, then this repository, without .git, .agent-collab or network".to_owned(),
+        by_protocol: "patches, MCP tools, commands outside the sandbox".to_owned(),
     }]);
     press(&mut screen, Some(&state), &["5"]);
     check("status_long", &mut screen, Some(&state));
@@ -561,19 +561,19 @@ fn the_log_lists_events_by_kind_and_letters_and_shows_all_of_the_one_pointed_at(
     press(&mut screen, Some(&state), &["<esc>", "<esc>", "="]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(
-        seen.contains("listed: what you did") && !seen.contains("works on step 2: starts"),
+        seen.contains("listed: what you did") && !seen.contains("turn started: works on step 2"),
         "{seen}"
     );
     press(&mut screen, Some(&state), &["=", "=", "="]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(
-        seen.contains("! keep the raw stream: no space left"),
+        seen.contains("! Failed to save the raw stream: no space left"),
         "{seen}"
     );
     press(&mut screen, Some(&state), &["=", "<c-f>", "step 2"]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(
-        seen.contains("works on step 2: starts") && !seen.contains("the goal:"),
+        seen.contains("turn started: works on step 2") && !seen.contains("the goal:"),
         "{seen}"
     );
     press(&mut screen, Some(&state), &["zzz"]);
@@ -592,7 +592,7 @@ fn a_finished_run_is_read_in_all_tabs_without_a_way_to_change_it() {
     let mut screen = Screen::new(crate::tui::ScreenSettings {
         read_only: Some(crate::tui::ReadOnlyStatus {
             badge: "from the history".to_owned(),
-            reason: "This run is in the history; Esc goes back".to_owned(),
+            reason: "This run is in the history".to_owned(),
             owner_activity: crate::tui::OwnerActivity::Idle,
             resumable_run: None,
         }),
@@ -624,19 +624,19 @@ fn in_a_low_window_one_row_stands_for_the_reviews_and_findings_have_room() {
         super::world::press_at(&mut screen, size, Some(&state), &["3"]);
         let seen = drawn(&mut screen, size, Some(&state));
         assert!(seen.contains("▸ 2 reviews, latest: "), "{seen}");
-        assert!(!seen.contains("review 1  "), "{seen}");
+        assert!(!seen.contains("Review 1 · "), "{seen}");
         assert!(seen.contains("1. [blocking]"), "{seen}");
         // It opens and folds by a key; a search finds matches in it.
         super::world::press_at(&mut screen, size, Some(&state), &[".", ",", " ", "<home>"]);
         let seen = drawn(&mut screen, size, Some(&state));
         assert!(
-            seen.contains("▌▾ 2 reviews") && seen.contains("review 1  "),
+            seen.contains("▌▾ 2 reviews") && seen.contains("Review 1 · "),
             "{seen}"
         );
         super::world::press_at(&mut screen, size, Some(&state), &[" "]);
         let seen = drawn(&mut screen, size, Some(&state));
         assert!(
-            seen.contains("▌▸ 2 reviews") && !seen.contains("review 1  "),
+            seen.contains("▌▸ 2 reviews") && !seen.contains("Review 1 · "),
             "{seen}"
         );
     }

@@ -107,8 +107,8 @@ fn a_start_says_what_is_missing_and_what_was_done_before() {
             },
         ],
         runs: vec![
-            run("2026-11-21", "DONE", "为计算器加入求和 🎉 and a goal that goes on for so long that it has to be cut somewhere"),
-            run("2026-11-02", "unfinished in REVIEW", "count\u{1b}[2J words"),
+            run("2026-11-21", "Done", "为计算器加入求和 🎉 and a goal that goes on for so long that it has to be cut somewhere"),
+            run("2026-11-02", "unfinished in phase Review", "count\u{1b}[2J words"),
         ],
     });
     check("welcome", &mut screen, None);
@@ -146,8 +146,8 @@ fn dialogs_say_what_waits_and_what_enter_does() {
 fn looking(elsewhere: OwnerActivity) -> Screen {
     Screen::new(crate::tui::ScreenSettings {
         read_only: Some(ReadOnlyStatus {
-            badge: "process 4711 is running it".to_owned(),
-            reason: "process 4711 is running it; go on there".to_owned(),
+            badge: "used by process 4711".to_owned(),
+            reason: "used by process 4711, continue there".to_owned(),
             owner_activity: elsewhere,
             resumable_run: None,
         }),
@@ -174,7 +174,7 @@ fn finished_runs_are_there_to_choose_from() {
     let run = |n: usize| RunListEntry {
         name: format!("2026-11-{n:02}-x"),
         date: format!("2026-11-{n:02}"),
-        ended: "DONE".to_owned(),
+        ended: "Done".to_owned(),
         about: format!("为计算器加入求和, run number {n}\u{1b}[2J"),
         progress: "3 of 3 steps, 2 commits".to_owned(),
         completion: RunCompletion::Complete,
@@ -194,7 +194,7 @@ fn finished_runs_are_there_to_choose_from() {
         .zip([RunCompletion::Unfinished, RunCompletion::Complete])
     {
         run.completion = rest;
-        run.ended = "unfinished in REVIEW".to_owned();
+        run.ended = "unfinished in phase Review".to_owned();
     }
     let mut unfinished = not_writing();
     unfinished.show_run_history(&runs[..2]);
@@ -295,7 +295,7 @@ fn what_the_screen_asks_itself_is_seen() {
     check("help", &mut helped, Some(&executing));
     let mut unfinished = Screen::new(settings());
     unfinished.ask_to_resume(
-        "the calculator can sum a list\nin phase EXECUTE · 1 of 3 steps done · last at work 2 hours ago",
+        "the calculator can sum a list\nin phase Execute · 1 of 3 steps done · last active 2 hours ago",
     );
     check("unfinished", &mut unfinished, None);
 }

@@ -145,8 +145,8 @@ fn a_call_says_why_it_is_asked_then_what_is_asked_then_what_can_be_said() {
     call.reason = Some("the tests need it".to_owned());
     call.why = Some(DecisionReason {
         reason: "it leaves the sandbox".to_owned(),
-        rule: "npm ask".to_owned(),
-        origin: "project".to_owned(),
+        rule: "bash \"npm *\" allow".to_owned(),
+        origin: "~/.config/agent-collab/config.toml:7".to_owned(),
     });
     let mut screen = screen();
     screen.composer_focus = ComposerFocus::Unfocused;
@@ -154,7 +154,7 @@ fn a_call_says_why_it_is_asked_then_what_is_asked_then_what_can_be_said() {
         let seen = drawn(&mut screen, size, Some(&state));
         let wanted = [
             "Allow ",
-            "You are asked because it leaves the",
+            "Asked because it leaves the",
             "Reason given",
             "npm install left-pad",
             "Allow once",
@@ -179,8 +179,8 @@ fn what_the_header_counts_is_named_at_every_width() {
     use crate::domain::phase::Phase;
     use crate::domain::turn::TurnPurpose;
     let runs = [
-        (Phase::Review, TurnPurpose::Review, "review"),
-        (Phase::Execute, TurnPurpose::Step { n: 2 }, "step"),
+        (Phase::Review, TurnPurpose::Review, "Review"),
+        (Phase::Execute, TurnPurpose::Step { n: 2 }, "Step"),
     ];
     for (phase, purpose, name) in runs {
         let state = running(phase, purpose);
@@ -217,10 +217,11 @@ fn what_each_role_used_is_told_where_there_is_room_and_less_of_it_elsewhere() {
     let told = |columns: u16| {
         let seen = drawn(&mut screen(), (columns, 30), Some(&state));
         let row = seen.lines().nth(2).unwrap_or_default().to_owned();
-        let used = row.trim().rsplit("  ").next();
-        used.unwrap_or_default().to_owned()
+        // Two blanks are also before the time.
+        let parts: Vec<&str> = row.trim().rsplitn(3, "  ").collect();
+        format!("{}  {}", parts[1], parts[0])
     };
-    let works = "Reviewer (claude) is reviewing the plan 0:42";
+    let works = "Reviewer (claude) is reviewing the plan  0:42";
     let mut forms: Vec<String> = (100..=200).map(told).collect();
     forms.dedup();
     let wanted = [

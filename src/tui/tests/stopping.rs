@@ -62,7 +62,7 @@ fn what_asks_whether_to_stop_stays_when_the_run_moves_on() {
     let stopped = [Action::Event(Event::RunStopped)];
     let cancelled = [Action::Event(Event::RunCancelled)];
     for (keys, title, wanted) in [
-        (&["s"][..], "Stop, back to the goal?", &stopped),
+        (&["s"][..], "Stop and return to the goal?", &stopped),
         (&["/cancel", "<enter>"], "Cancel the run?", &cancelled),
     ] {
         let mut screen = opened(&writes, keys);

@@ -258,7 +258,7 @@ pub fn approving(targets: &[&str]) -> RunState {
         reason: Some("the tests need the package index".to_owned()),
         why: Some(DecisionReason {
             rule: "* ask".to_owned(),
-            origin: "built in: agent build".to_owned(),
+            origin: "the built-in profile build".to_owned(),
             reason: "it leaves the sandbox".to_owned(),
         }),
         offers: vec![
@@ -614,7 +614,7 @@ pub fn story() -> Vec<Event> {
             },
         ),
         Event::EffectFailed {
-            what: "keep the raw stream".to_owned(),
+            what: "save the raw stream".to_owned(),
             message: "no space left on device; free some space and type /go".to_owned(),
         },
     ]

@@ -184,8 +184,8 @@ impl DiscussionCard {
         };
         match self.speakers.as_slice() {
             [] => round,
-            [one] => format!("{round} · {one} is speaking"),
-            all => format!("{round} · {} are speaking", all.join(", ")),
+            [one] => format!("{round} · {one} is answering"),
+            all => format!("{round} · {} are answering", all.join(", ")),
         }
     }
 }
@@ -257,7 +257,7 @@ pub fn describe_outcome_details(outcome: &DiscussionOutcome) -> String {
     }
     if !outcome.unresolved.is_empty() {
         parts.push(format!(
-            "{} unresolved",
+            "{} open",
             pluralize(outcome.unresolved.len(), "point")
         ));
     }

@@ -37,7 +37,7 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
             notice(&format!("Mode {}: {}", mode.label(), mode.describe()))
         }
         Event::GateChanged { gate } => {
-            notice(&format!("Gate: {}", crate::tui::labels::gate_label(*gate)))
+            notice(&format!("Now in {}", crate::tui::labels::gate_label(*gate)))
         }
         Event::InterruptRequested => notice("You interrupted the turn"),
         Event::Steered { text } | Event::MessageQueued { to: None, text } => user_message(text),
@@ -160,7 +160,9 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
             fact(FactTone::Bad, &format!("The plan cannot run: {reason}"))
         }
         Event::BaselineStopped => notice("You stopped the tests before step 1"),
-        Event::BaselineSkipped { reason } => notice(&format!("Not tested before step 1: {reason}")),
+        Event::BaselineSkipped { reason } => {
+            notice(&format!("No test run before step 1: {reason}"))
+        }
         Event::BaselineRan(baseline) => {
             let tone = if baseline.receipt.allows_next_step() {
                 FactTone::Plain
@@ -220,7 +222,9 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
         Event::ToolBlocked { tool, reason, .. } => {
             fact(FactTone::Bad, &format!("Tool {tool} blocked: {reason}"))
         }
-        Event::EffectFailed { what, message } => fact(FactTone::Bad, &format!("{what}: {message}")),
+        Event::EffectFailed { what, message } => {
+            fact(FactTone::Bad, &format!("Failed to {what}: {message}"))
+        }
         Event::WarningRaised { what, message } => {
             notice(&format!("Failed to {what}, the run continues: {message}"))
         }
@@ -314,11 +318,11 @@ pub fn from_finished_step<'a>(
     parts: impl Iterator<Item = &'a String>,
     proof: &str,
 ) -> Vec<TranscriptBlock> {
-    let (checked, marked) = (format!("Step {step}: "), format!("[Step {step}] "));
-    let parts = parts.map(|part| {
-        part.replacen(&checked, "", 1)
-            .replacen(&marked, "", 1)
-            .replacen("Commit ", "", 1)
+    let checked = format!("Step {step}: ");
+    let parts = parts.map(|part| match part.strip_prefix("Commit ") {
+        // The subject repeats the step's heading.
+        Some(commit) => commit.split(' ').next().unwrap_or(commit).to_owned(),
+        None => part.replacen(&checked, "", 1),
     });
     let all: Vec<String> = std::iter::once(format!("Step {step} done"))
         .chain(parts)

@@ -87,19 +87,6 @@ impl StepTracker {
         self.check_facts.push(text.to_owned());
     }
 
-    /// Restores the full text of a step in its commit subject, which may be shortened.
-    fn restore_full_subject(&self, step: u32, told: &str) -> String {
-        let mark = format!("[Step {step}] ");
-        let whole = || {
-            let (before, subject) = told.split_once(&mark)?;
-            let beginning = subject.strip_suffix('…')?;
-            let (_, text) = self.step_texts.iter().find(|(n, _)| *n == step)?;
-            let is_its = text.starts_with(beginning);
-            is_its.then(|| format!("{before}{mark}{text}"))
-        };
-        whole().unwrap_or_else(|| told.to_owned())
-    }
-
     /// Returns the line for a step that is over and changed nothing; `None` for any other.
     fn unchanged_block(&self, step: u32) -> Option<TranscriptBlock> {
         self.audited.filter(|looked_at| *looked_at == step)?;
@@ -145,7 +132,7 @@ impl ChatTranscript {
         while let Some(block) = self.blocks.pop_back_if(|block| was_told(block)) {
             self.n_bytes = self.n_bytes.saturating_sub(block.n_bytes());
             if let Some((text, more)) = block.success_fact() {
-                parts.push(self.steps.restore_full_subject(step, text));
+                parts.push(text.to_owned());
                 proof.insert_str(0, more);
             }
         }

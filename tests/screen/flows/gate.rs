@@ -148,13 +148,13 @@ fn s_in_a_turn_ends_it_and_goes_back_to_the_goal() {
     let mut terminal = begin(&world, &config);
     wait_for_turns(&world, &mut terminal, 2);
     terminal.type_keys("s");
-    terminal.wait_for("Stop, back to the goal?");
+    terminal.wait_for("Stop and return to the goal?");
     // A stray Enter stops nothing.
     terminal.type_keys(ENTER);
-    terminal.wait_gone("Stop, back to the goal?");
+    terminal.wait_gone("Stop and return to the goal?");
     assert_eq!(events_of(&world, "turn.ended").len(), 1);
     terminal.type_keys("s");
-    terminal.wait_for("Stop, back to the goal?");
+    terminal.wait_for("Stop and return to the goal?");
     terminal.type_keys("y");
     terminal.wait_for("Is this the goal");
     let now = state(&world);
@@ -182,12 +182,12 @@ fn s_stays_when_the_turn_ends_and_the_next_one_waits_for_its_answer() {
     let mut terminal = begin(&world, &config);
     wait_for_turns(&world, &mut terminal, 2);
     terminal.type_keys("s");
-    terminal.wait_for("Stop, back to the goal?");
+    terminal.wait_for("Stop and return to the goal?");
     release(&fifo);
     terminal.wait_for("No turn is running. The next one waits for your answer.");
     assert_eq!(state(&world)["phase"], "REVIEW");
     assert_eq!(n_turns(&world), 2);
-    terminal.wait_for("Stop, back to the goal?");
+    terminal.wait_for("Stop and return to the goal?");
     // Auto goes on where the user does not stop.
     terminal.type_keys(ENTER);
     terminal.wait_for("Run this plan");
@@ -203,7 +203,7 @@ fn s_stops_the_run_whose_turn_ended_behind_it() {
     let mut terminal = begin(&world, &config);
     wait_for_turns(&world, &mut terminal, 2);
     terminal.type_keys("s");
-    terminal.wait_for("Stop, back to the goal?");
+    terminal.wait_for("Stop and return to the goal?");
     release(&fifo);
     terminal.wait_for("No turn is running. The next one waits for your answer.");
     terminal.type_keys("y");
@@ -261,11 +261,11 @@ fn a_plan_that_its_user_edits_while_it_is_reviewed_is_reviewed_again() {
     });
     terminal.type_keys("2. [ ] Sing\r");
     terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
-    terminal.wait_for("The plan changed after its review");
+    terminal.wait_for("Plan changed after its review");
     terminal.wait_for("+ 2. [ ] Sing");
     // Enter only shows it.
     terminal.type_keys(ENTER);
-    terminal.wait_for("see the diff");
+    terminal.wait_for("What changed");
     terminal.type_keys(ESC);
     terminal.wait_for("Review it again");
     assert_eq!(state(&world)["iteration"], 1);

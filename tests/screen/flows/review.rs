@@ -63,7 +63,7 @@ fn findings_are_followed_through_the_reviews() {
         terminal.type_keys(ENTER);
         terminal.wait_for(released);
     }
-    terminal.wait_for("review 1 of 5");
+    terminal.wait_for("Review 1 of 5");
     terminal.type_keys("3");
     terminal.wait_for("2 of 2 findings open");
     terminal.wait_for("1. [major] Say more.");
@@ -71,7 +71,7 @@ fn findings_are_followed_through_the_reviews() {
     terminal.wait_for("Send the review to the planner?");
     terminal.type_keys(ENTER);
     terminal.wait_for("Send the plan to the reviewer?");
-    terminal.wait_for("review 2 of 5");
+    terminal.wait_for("Review 2 of 5");
     terminal.type_keys("3");
     terminal.wait_for("planner accepts: it says more");
     terminal.wait_for("planner rejects: it is short");
@@ -81,7 +81,7 @@ fn findings_are_followed_through_the_reviews() {
     terminal.wait_for("Run this plan");
     terminal.type_keys("3");
     terminal.wait_for("0 of 2 findings open");
-    terminal.wait_for("✓ approved          0 open, 0 new, 2 resolved");
+    terminal.wait_for("✓ approved · 0 open, 0 new, 2 resolved");
     let told = told(&world, "reviewer");
     assert!(told.contains("it is short"), "{told}");
     leave(terminal);
@@ -117,8 +117,8 @@ fn at_the_cap_there_are_four_ways_and_more_iterations_is_one() {
     let (planner, reviewer) = without_end(7);
     let config = cast(&world, &planner, &reviewer, "");
     let mut terminal = begin(&world, &config);
-    terminal.wait_for("Review limit of 5 reached, 1 finding open");
-    terminal.wait_for("review 5 of 5");
+    terminal.wait_for("Review limit reached, 1 finding open");
+    terminal.wait_for("Review 5 of 5");
     assert_eq!(offered(&terminal), "FMEC", "{}", terminal.text());
     terminal.type_keys("m");
     terminal.wait_gone("I to write");
@@ -128,8 +128,8 @@ fn at_the_cap_there_are_four_ways_and_more_iterations_is_one() {
     assert_eq!(state(&world)["extra"], 0);
     terminal.type_keys("\x152");
     terminal.type_keys(ENTER);
-    terminal.wait_for("Review limit of 7 reached, 1 finding open");
-    terminal.wait_for("review 7 of 7");
+    terminal.wait_for("Review 7 of 7");
+    terminal.wait_for("Review limit reached, 1 finding open");
     assert_eq!(events_of(&world, "review.committed").len(), 7);
     let now = state(&world);
     assert_eq!((&now["iteration"], &now["extra"]), (&7.into(), &2.into()));
@@ -140,7 +140,7 @@ fn at_the_cap_there_are_four_ways_and_more_iterations_is_one() {
 fn at_the_cap(world: &World, reviewer: &Agent) -> Terminal {
     let config = cast(world, &talking().plan(PLAN), reviewer, AT_ONCE);
     let mut terminal = begin(world, &config);
-    terminal.wait_for("Review limit of 1 reached, 1 finding open");
+    terminal.wait_for("Review limit reached, 1 finding open");
     terminal
 }
 
@@ -149,7 +149,7 @@ fn the_plan_is_let_pass_against_its_review() {
     let world = World::new();
     let mut terminal = at_the_cap(&world, &Agent::new().review(WANTS_MORE));
     terminal.type_keys("f");
-    terminal.wait_for("Approve the plan without the reviewer?");
+    terminal.wait_for("Force the plan past its review?");
     terminal.type_keys("y");
     terminal.wait_for("Run this plan");
     terminal.wait_for("You forced this plan past its review");

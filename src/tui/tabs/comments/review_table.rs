@@ -1,6 +1,8 @@
 //! The table of reviews: one row per review with its result. In a low window one summary row replaces it,
 //! so that findings have room.
 
+use ratatui::style::Style;
+
 use super::CommentsEntry;
 use crate::domain::run::RunState;
 use crate::domain::run_timeline::ReviewSpan;
@@ -31,7 +33,7 @@ pub(super) fn table_height(state: &RunState, clock: LocalClock, columns: usize) 
         .sum()
 }
 
-/// Renders one row per review: its time, its verdict, how many findings were open, raised and settled.
+/// Renders one row per review: its verdict, how many findings were open, raised and resolved, and its time.
 pub(super) fn review_rows(
     state: &RunState,
     clock: LocalClock,
@@ -73,46 +75,48 @@ fn folded_row(n: usize, last: &ReviewSpan, table: ReviewTableMode) -> CommentsEn
         ReviewTableMode::Full | ReviewTableMode::Opened => "▾",
     };
     let all = match n {
-        1 => format!("{fold} review {}  ", last.review),
+        1 => format!("{fold} Review {} · ", last.review),
         _ => format!("{fold} {}, latest: ", pluralize(n, "review")),
     };
+    let mut parts = vec![(all, theme::PLAIN), (sign, style)];
+    parts.extend(finding_counts(last));
     CommentsEntry {
-        parts: vec![
-            (all, theme::PLAIN),
-            (sign.to_owned(), style),
-            (format!("  {}", finding_counts(last)), theme::PLAIN),
-        ],
+        parts,
         indent: 2,
         mark: Some(ScrollTarget::Reviews),
         is_single_row: true,
     }
 }
 
-fn finding_counts(review: &ReviewSpan) -> String {
+/// Renders how many findings were open, and quietly how many were raised and resolved.
+fn finding_counts(review: &ReviewSpan) -> [(String, Style); 2] {
     let doubt = if review.consistent {
         ""
     } else {
         ", marker and text disagree"
     };
-    format!(
-        "{} open, {} new, {} resolved{doubt}",
-        review.n_open, review.n_new, review.n_settled
-    )
+    let rest = format!(
+        ", {} new, {} resolved{doubt}",
+        review.n_new, review.n_settled
+    );
+    [
+        (format!(" · {} open", review.n_open), theme::PLAIN),
+        (rest, theme::QUIET),
+    ]
 }
 
 fn review_row(review: &ReviewSpan, clock: LocalClock) -> CommentsEntry {
     let (sign, style) = labels::verdict_label(review.verdict);
+    let mut parts = vec![
+        (format!("Review {} · ", review.review), theme::PLAIN),
+        (sign, style),
+    ];
+    parts.extend(finding_counts(review));
+    let time = format!(" · {}", clock.time_with_minutes(review.at));
+    parts.push((time, theme::QUIET));
     CommentsEntry {
-        parts: vec![
-            (format!("review {}  ", review.review), theme::PLAIN),
-            (
-                format!("{}  ", clock.time_with_minutes(review.at)),
-                theme::QUIET,
-            ),
-            (format!("{sign:<18}"), style),
-            (format!("  {}", finding_counts(review)), theme::PLAIN),
-        ],
-        indent: 10,
+        parts,
+        indent: 2,
         mark: None,
         is_single_row: false,
     }

@@ -69,11 +69,11 @@ pub fn summarize_event(
         Event::GoalMessageAdded { text } => plain(format!("says: {text}")),
         Event::QuestionAnswered { answer, .. } => plain(format!("answers: {}", answer.describe())),
         Event::TurnSendConfirmed => plain("sends the turn".to_owned()),
-        Event::TurnStarted { turn, .. } => of_turn(turn, "starts"),
+        Event::TurnStarted { turn, .. } => of_turn(turn, "turn started"),
         Event::TurnEnded {
             turn,
             result: TurnOutcome::Completed { .. },
-        } => of_turn(turn, "is done"),
+        } => of_turn(turn, "turn finished"),
         // The answer's row describes it; an open request has a dialog.
         Event::ApprovalRequested(approval) => {
             asked.insert(approval.request.clone(), approval.describe());
@@ -92,8 +92,8 @@ pub fn summarize_event(
                 (true, "permission") => return None,
                 (true, "user") => plain(format!("allows {what}")),
                 (true, by) => plain(format!("allowed by {by}: {what}")),
-                (false, "user") => plain(format!("refuses {what}")),
-                (false, _) => plain(format!("refused: {what} ({reason})")),
+                (false, "user") => plain(format!("denies {what}")),
+                (false, _) => plain(format!("denied: {what} ({reason})")),
             }
         }
         Event::Agent { role, news, .. } => EventSummary {
@@ -252,9 +252,9 @@ impl EventSummary {
             turns.iter().rfind(|span| span.turn == *turn)
         });
         match (span, &self.turn) {
-            (Some(span), Some((_, word))) => (span.role.name(), format!("{}: {word}", span.what)),
+            (Some(span), Some((_, word))) => (span.role.name(), format!("{word}: {}", span.what)),
             // The state keeps only totals of old turns.
-            (None, Some((turn, word))) => ("agent", format!("turn {} {word}", turn_number(turn))),
+            (None, Some((turn, word))) => ("agent", format!("{word} ({})", turn_number(turn))),
             (_, None) => (self.agent.unwrap_or(self.kind.label()), self.text.clone()),
         }
     }

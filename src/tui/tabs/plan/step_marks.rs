@@ -214,7 +214,7 @@ fn running_notes(current: &CurrentStep, state: &RunState, now: UnixMillis) -> St
 
 /// Renders the stages of a step; the current one is highlighted and in brackets.
 fn stage_note(stage: StepStage) -> StepNote {
-    let names = ["agent", "look", "tests", "commit", "record"];
+    let names = ["agent", "check", "tests", "commit", "record"];
     let at = match stage {
         StepStage::Code | StepStage::Fix => 0,
         StepStage::Audit => 1,
@@ -249,8 +249,8 @@ fn file_count_note(n: usize) -> Option<StepNote> {
 fn fix_count_note(n: u32) -> Option<StepNote> {
     let text = match n {
         0 => return None,
-        1 => "fixed once".to_owned(),
-        n => format!("fixed {n} times"),
+        1 => "1 fix turn".to_owned(),
+        n => format!("{n} fix turns"),
     };
     Some(vec![(text, theme::PLAIN)])
 }

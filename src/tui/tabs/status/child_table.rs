@@ -89,7 +89,7 @@ fn child_cells(child: &ChildSession, now: UnixMillis) -> [(String, Style); 5] {
     let place = child.order.tree.as_ref().filter(|_| child.is_running());
     let place = place.map_or("", |_| " (in its own working tree)");
     let patch = child.patch.as_ref();
-    let patch = patch.map(|patch| format!("; {}", patch.describe()));
+    let patch = patch.map(|patch| format!(", {}", patch.describe()));
     let what = format!(
         "{stands}{}{place}{}{}",
         child.order.description,

@@ -74,10 +74,10 @@ pub(super) fn discussion_rows(state: &RunState, now: UnixMillis) -> Vec<StatusRo
 fn participant_status(minutes: &BoardModel<'_>, name: &str, now: UnixMillis) -> String {
     match minutes.current_content(name) {
         Some(BoardCellContent::Speaking { since, .. }) => {
-            return format!("speaking {}", format_elapsed(since, now));
+            return format!("answering {}", format_elapsed(since, now));
         }
         Some(BoardCellContent::Waiting { since }) => {
-            return format!("waiting for a place {}", format_elapsed(since, now));
+            return format!("waiting for a slot {}", format_elapsed(since, now));
         }
         _ => {}
     }
@@ -91,7 +91,7 @@ fn participant_status(minutes: &BoardModel<'_>, name: &str, now: UnixMillis) -> 
         .chain(rounds.filter_map(|round| round.speech(name)))
         .next();
     match said {
-        None => "has not spoken".to_owned(),
+        None => "has not answered".to_owned(),
         Some(speech) => match (&speech.error, &speech.stance) {
             (Some(error), _) => format!("! {}", error.code.label()),
             (None, None) => "? no stance".to_owned(),
