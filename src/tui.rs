@@ -646,7 +646,6 @@ impl Screen {
             documents: &self.documents,
             clock: self.local_clock(),
             confirm_enter: self.settings.confirm_enter,
-            keymap: self.keymap(),
         }
     }
 

@@ -184,7 +184,7 @@ impl Screen {
     ) -> bool {
         let entry = PaletteEntry {
             slash: Cow::Owned(slash.to_owned()),
-            help: "",
+            help: Cow::Borrowed(""),
             key: None,
             binding: None,
             heading: String::new(),

@@ -43,7 +43,6 @@ use super::action::Action;
 use super::approval_view::ExactCall;
 use super::dialog::{ChoiceAction, ChoiceDialog};
 use super::document_texts::DisplayDocuments;
-use super::keymap::ActiveKeymap;
 use super::labels::{self, LocalClock};
 use super::prompt_preview::PromptPreview;
 use super::text_versions::ConflictVersions;
@@ -79,7 +78,6 @@ pub struct DialogContext<'a> {
     pub documents: &'a DisplayDocuments,
     /// Whether sending a turn needs a second Enter.
     pub confirm_enter: bool,
-    pub keymap: &'a ActiveKeymap,
 }
 
 /// Returns the dialog for what needs the user first: calls before questions before the goal.

@@ -1,7 +1,8 @@
 //! Merges two trees that share a base, path by path; a path that both changed is a conflict.
 //!
-//! A moved file counts as a removed and an added file. Does not touch the work tree and does not decide who
-//! wins.
+//! A moved file counts as a removed and an added file. Does not touch the working tree and does not decide who
+//! wins. Not `git merge-tree --merge-base`: that needs git 2.40, and it runs the merge drivers that a repository
+//! names in its attributes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

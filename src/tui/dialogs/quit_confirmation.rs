@@ -83,7 +83,7 @@ fn add_choices(sheet: ChoiceDialog, key: &str) -> ChoiceDialog {
     let leave = ChoiceAction::ActAndClose(vec![Action::Quit(QuitStep::Ask)]);
     sheet
         .with_choice('y', &format!("Quit ({key} again: at once)"), leave)
-        .with_choice('n', "No, change nothing", ChoiceAction::Close)
+        .with_choice('n', "Stay", ChoiceAction::Close)
         .with_first_choice(1)
 }
 

@@ -194,7 +194,7 @@ fn check_markdown(check: &CheckRun) -> String {
         why => format!("- decides: {}\n", to_one_line(why)),
     };
     format!(
-        "**{sign} {word}**\n- command: `{}`\n{why}- wanted by: {}\n\n```\n{}\n```",
+        "**{sign} {word}**\n- command: `{}`\n{why}- requested by: {}\n\n```\n{}\n```",
         to_one_line(&check.order.command),
         check.asked_by.join(", "),
         text.trim_end(),

@@ -506,7 +506,6 @@ fn a_dialogs_letter_never_means_another_thing_outside_of_it() {
             documents: &Default::default(),
             clock: Default::default(),
             confirm_enter: false,
-            keymap: &crate::tui::ActiveKeymap::default(),
         };
         let sheet = dialogs::pending_dialog(&state, &known).unwrap();
         let mut seen = std::collections::BTreeSet::new();

@@ -102,7 +102,7 @@ fn what_comes_by_itself_waits_behind_it() {
     assert_eq!(press(&mut screen, Some(&executing), &["<esc>"]), []);
     let seen = drawn(&mut screen, SIZE, Some(&executing));
     assert!(!seen.contains("Stop running the plan?"), "{seen}");
-    assert!(seen.contains("undo"), "{seen}");
+    assert!(seen.contains("Undo steps 2–3?"), "{seen}");
     assert_eq!(screen.turn_hold(), TurnHold::Free);
 }
 
