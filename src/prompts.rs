@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
+use strum::VariantArray;
 
 pub mod discussion_variables;
 mod prompt_fence;
@@ -62,7 +63,7 @@ impl PromptLibrary {
         let mut problems = template_validation::check_file_names(overrides);
         let mut environment = template_environment();
         let mut sources = Vec::new();
-        for template in PromptTemplate::ALL {
+        for &template in PromptTemplate::VARIANTS {
             let own = overrides
                 .iter()
                 .rev()

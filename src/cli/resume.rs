@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
+use strum::IntoStaticStr;
 
 use crate::app::headless::{HeadlessCommand, UnconfirmedGoal};
 use crate::app::startup::{
@@ -40,7 +41,8 @@ pub struct ResumeArguments {
 }
 
 /// `--on-step`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum OnStepFlag {
     /// Continue from the current files
     Continue,
@@ -54,12 +56,7 @@ pub enum OnStepFlag {
 
 impl OnStepFlag {
     fn as_str(self) -> &'static str {
-        match self {
-            Self::Continue => "continue",
-            Self::Done => "done",
-            Self::Redo => "redo",
-            Self::Stop => "stop",
-        }
+        self.into()
     }
 }
 

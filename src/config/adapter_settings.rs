@@ -28,7 +28,7 @@ impl SettingsReader<'_> {
         let Some(kind) = self
             .optional_text(&at("kind"))
             .as_deref()
-            .and_then(parse_kind)
+            .and_then(|kind| kind.parse().ok())
         else {
             let hint = "add `kind = \"codex\"`, \"claude\" or \"pipe\"";
             self.report_adapter_problem(name, format!("[adapters.{name}] has no `kind`"), hint);
@@ -152,12 +152,6 @@ fn text_list(held: &LayeredValue) -> Vec<String> {
         ConfigValue::Texts(texts) => texts.clone(),
         _ => Vec::new(),
     }
-}
-
-fn parse_kind(text: &str) -> Option<AdapterKind> {
-    [AdapterKind::Codex, AdapterKind::Claude, AdapterKind::Pipe]
-        .into_iter()
-        .find(|kind| kind.as_str() == text)
 }
 
 pub(super) fn expand_home(program: &str, home: &Path) -> String {

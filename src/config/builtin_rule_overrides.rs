@@ -68,9 +68,7 @@ fn parse_rule_override(
 ) -> Option<(&'static BuiltinRule, BuiltinRuleLevel)> {
     let name = path.strip_prefix(BUILTIN_RULE_TABLE)?.strip_prefix('.')?;
     match value {
-        ConfigValue::Text(text) => {
-            Some((find_builtin_rule(name)?, BuiltinRuleLevel::from_name(text)?))
-        }
+        ConfigValue::Text(text) => Some((find_builtin_rule(name)?, text.parse().ok()?)),
         _ => None,
     }
 }

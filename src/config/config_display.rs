@@ -152,7 +152,7 @@ fn builtin_rule_table(loaded: &LoadedConfig) -> String {
         );
     }
     let line = |(name, made): (&String, &BuiltinRuleOverride)| {
-        let change = made.change.as_str();
+        let change: &str = made.change.into();
         format!(
             "{name} = \"{change}\" # {}\n",
             origin_label(made.layer, &made.place)

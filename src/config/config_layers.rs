@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use strum::IntoStaticStr;
+
 use super::builtin_rule_overrides;
 use super::config_key::{ConfigKey, UntrustedPolicy};
 use super::config_model::{ConfigRule, PermissionAction};
@@ -14,7 +16,8 @@ use super::toml_parser::ConfigSetting;
 use super::trust_store::TrustState;
 
 /// The origin of a setting; a later layer beats an earlier one, field by field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum ConfigLayer {
     /// The shipped `config.toml`.
     Default,
@@ -31,13 +34,7 @@ pub enum ConfigLayer {
 impl ConfigLayer {
     /// Names the layer in one lower-case word.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::Global => "global",
-            Self::Project => "project",
-            Self::File => "file",
-            Self::Flag => "flag",
-        }
+        self.into()
     }
 }
 
@@ -241,7 +238,7 @@ fn to_rules(
         permission: rule.permission.clone(),
         pattern: rule.pattern.clone(),
         // An unknown action counts as deny, the strictest one.
-        action: PermissionAction::from_name(&rule.action).unwrap_or(PermissionAction::Deny),
+        action: rule.action.parse().unwrap_or(PermissionAction::Deny),
         layer,
         place: place.clone(),
     };

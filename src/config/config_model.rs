@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use strum::{EnumString, IntoStaticStr, VariantNames};
+
 use super::config_layers::ConfigLayer;
 use super::diagnostic::ConfigLocation;
 pub use crate::permission::PermissionAction;
@@ -244,7 +246,8 @@ pub struct AdapterConfig {
 }
 
 /// The protocols that an adapter can speak.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub enum AdapterKind {
     /// `codex app-server`.
     Codex,
@@ -257,11 +260,7 @@ pub enum AdapterKind {
 impl AdapterKind {
     /// Names the kind as the configuration does.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Codex => "codex",
-            Self::Claude => "claude",
-            Self::Pipe => "pipe",
-        }
+        self.into()
     }
 }
 
@@ -352,7 +351,8 @@ pub enum MotionLevel {
 }
 
 /// How to notify a user who is needed but looks at another window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub enum NotificationMethod {
     /// With the terminal's bell.
     #[default]

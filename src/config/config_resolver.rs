@@ -12,8 +12,8 @@ use super::builtin_rule_overrides;
 use super::config_layers::{LayeredSettings, LayeredValue};
 use super::config_model::{
     AgentConfig, AppConfig, ConfiguredTestNetwork, LimitsConfig, LogConfig, MotionLevel,
-    NotificationMethod, PathsConfig, PermissionConfig, ReviewerSession, RolesConfig, SafetyConfig,
-    ScreenConfig, TestCommandChoice, TestConfig, WorkflowConfig,
+    PathsConfig, PermissionConfig, ReviewerSession, RolesConfig, SafetyConfig, ScreenConfig,
+    TestCommandChoice, TestConfig, WorkflowConfig,
 };
 use super::config_value::ConfigValue;
 use super::diagnostic::{ConfigLocation, ConfigProblem};
@@ -169,13 +169,7 @@ impl<'a> SettingsReader<'a> {
                 "reduced" => MotionLevel::Reduced,
                 _ => MotionLevel::Full,
             },
-            notify: match notify.as_str() {
-                "message" => NotificationMethod::Message,
-                "osc9" => NotificationMethod::Osc9,
-                "osc777" => NotificationMethod::Osc777,
-                "off" => NotificationMethod::Off,
-                _ => NotificationMethod::Bell,
-            },
+            notify: notify.parse().unwrap_or_default(),
         }
     }
 

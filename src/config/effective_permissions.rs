@@ -214,7 +214,7 @@ fn merge_profile(name: &str, agent: &AgentConfig, known: &ProfileRegistry) -> Pr
         .find_by_name(name)
         .cloned()
         .unwrap_or_else(|_| ProfileDefinition::without_rules(name, AgentMode::All));
-    let mode = agent.mode.as_deref().and_then(AgentMode::from_name);
+    let mode = agent.mode.as_deref().and_then(|mode| mode.parse().ok());
     ProfileDefinition {
         mode: mode.unwrap_or(base.mode),
         description: agent.description.clone().unwrap_or(base.description),

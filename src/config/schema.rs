@@ -3,9 +3,14 @@
 //! Keys of planned features are listed too: they are accepted and checked, so that a configuration does not break
 //! later.
 
+use strum::VariantNames;
+
 use super::builtin_rule_overrides;
 use super::config_key::{ConfigKey, KeyDefault, UntrustedPolicy, ValueKind};
+use super::config_model::AdapterKind;
+use crate::domain::discussion::{DiscussionMode, SizeProfile, SpeakingOrder};
 use crate::permission::command_safety::BuiltinRuleLevel;
+use crate::permission::profile_registry::AgentMode;
 
 use KeyDefault::{Fixed, PerName, Unset};
 use UntrustedPolicy::{Append, Ignored, Lower, OnlyFalse, OnlyTrue, Restrict, Tighten, UserOnly};
@@ -32,15 +37,6 @@ const fn key(
     }
 }
 
-/// The values of `agents.*.mode`.
-pub const AGENT_MODES: &[&str] = &["primary", "subagent", "all"];
-/// The values of `discuss.mode`.
-pub const DISCUSS_MODES: &[&str] = &["debate", "collaborative", "jury"];
-/// The values of `discuss.order`.
-pub const DISCUSS_ORDERS: &[&str] = &["simultaneous", "sequential"];
-/// The values of `adapters.*.kind`.
-pub const ADAPTER_KINDS: &[&str] = &["codex", "claude", "pipe"];
-
 /// All configuration keys; the order is that of `config.toml`.
 #[rustfmt::skip]
 pub const KEYS: &[ConfigKey] = &[
@@ -57,7 +53,7 @@ pub const KEYS: &[ConfigKey] = &[
     key("safety.require_confirm_for", Texts, Fixed("[\"git push\", \"npm publish\"]"), Append, "Commands that run only after you confirm them"),
     key("safety.contain_agents", Flag, Fixed("true"), OnlyTrue, "Whether claude runs in a sandbox (bubblewrap), if the system has it"),
     key("safety.contain_tests", Flag, Fixed("true"), OnlyTrue, "Whether tests, commits and their hooks run in such a sandbox"),
-    key(builtin_rule_overrides::BUILTIN_RULE_PATH, Choice(&BuiltinRuleLevel::NAMES), Unset("\"off\""), Tighten, "The class of a built-in command rule, in place of its own; `agent-collab permissions list --builtin` prints all rules"),
+    key(builtin_rule_overrides::BUILTIN_RULE_PATH, Choice(BuiltinRuleLevel::VARIANTS), Unset("\"off\""), Tighten, "The class of a built-in command rule, in place of its own; `agent-collab permissions list --builtin` prints all rules"),
 
     key("paths.workdir", Folder, Fixed("\".agent-collab\""), Ignored, "Where a run keeps its files, inside the repository"),
     key("paths.plan", FileName, Fixed("\"plan.md\""), Ignored, "The plan, in paths.workdir"),
@@ -87,7 +83,7 @@ pub const KEYS: &[ConfigKey] = &[
 
     key("permission.rule", Rules, Unset("[{ permission = \"bash\", pattern = \"cargo *\", action = \"allow\" }]"), Restrict, "Ordered rules, the last match wins; action is \"allow\", \"ask\" or \"deny\"; `match` and `not_match` may list examples, which are checked"),
 
-    key("agents.*.mode", Choice(AGENT_MODES), Unset("\"subagent\""), Ignored, "Where the agent can be used; \"all\" if not set"),
+    key("agents.*.mode", Choice(AgentMode::VARIANTS), Unset("\"subagent\""), Ignored, "Where the agent can be used; \"all\" if not set"),
     key("agents.*.description", Text, Unset("\"Writes documentation\""), Ignored, "What the agent is for, in one line"),
     key("agents.*.prompt", PromptFile, Unset("\"prompts/docs.md\""), Ignored, "The agent's prompt, a file in the folder `prompts` next to your own config.toml"),
     key("agents.*.allowed_tools", Texts, Unset("[\"read\", \"grep\"]"), Ignored, "The tools it may use, in place of rules; \"*\" means all, tools not listed are denied"),
@@ -98,7 +94,7 @@ pub const KEYS: &[ConfigKey] = &[
     key("agents.*.model", Text, Unset("\"a-model\""), Ignored, "The model to ask for"),
     key("agents.*.hidden", Flag, Unset("true"), Ignored, "Whether the agent is hidden from models and from lists"),
 
-    key("adapters.*.kind", Choice(ADAPTER_KINDS), PerName(&[("codex", "\"codex\""), ("claude", "\"claude\"")], "\"pipe\""), Ignored, "The protocol: codex, claude, or any program that reads a prompt and writes an answer"),
+    key("adapters.*.kind", Choice(AdapterKind::VARIANTS), PerName(&[("codex", "\"codex\""), ("claude", "\"claude\"")], "\"pipe\""), Ignored, "The protocol: codex, claude, or any program that reads a prompt and writes an answer"),
     key("adapters.*.program", Text, PerName(&[("codex", "\"codex\""), ("claude", "\"claude\"")], "\"mytool\""), Ignored, "The program, a name on PATH or a path; ~/ is your home"),
     key("adapters.*.args", Texts, Unset("[\"--stdin\"]"), Ignored, "Arguments before the adapter's own"),
     key("adapters.*.command", Command, Unset("[\"mytool\", \"--stdin\"]"), Ignored, "Program and arguments in one list, instead of program and args"),
@@ -106,8 +102,8 @@ pub const KEYS: &[ConfigKey] = &[
     key("adapters.*.writable", Texts, Unset("[\"~/.cache/mytool\"]"), Ignored, "More folders that the CLI may write to in its sandbox; ~/ is your home"),
     key("adapters.*.model", Text, Unset("\"a-model\""), Ignored, "The model to ask for; the program's default if not set"),
 
-    key("discuss.mode", Choice(DISCUSS_MODES), Fixed("\"debate\""), Ignored, "How a discussion works: advocate against critic with a moderator, everyone together, or separate answers and a vote"),
-    key("discuss.order", Choice(DISCUSS_ORDERS), Fixed("\"simultaneous\""), Ignored, "Whether participants answer at once or in turn, from the second round on"),
+    key("discuss.mode", Choice(DiscussionMode::VARIANTS), Fixed("\"debate\""), Ignored, "How a discussion works: advocate against critic with a moderator, everyone together, or separate answers and a vote"),
+    key("discuss.order", Choice(SpeakingOrder::VARIANTS), Fixed("\"simultaneous\""), Ignored, "Whether participants answer at once or in turn, from the second round on"),
     key("discuss.rounds", Number(1, 10), Fixed("3"), Ignored, "Maximum number of rounds"),
     key("discuss.stalemate_rounds", Number(2, 10), Fixed("2"), Ignored, "How many rounds without a change of position end a discussion"),
     key("discuss.concurrency", Number(1, 64), Fixed("2"), Ignored, "How many participants answer at a time, within limits.max_children"),
@@ -115,7 +111,7 @@ pub const KEYS: &[ConfigKey] = &[
     key("discuss.deadline", Duration(1, DAY), Fixed("\"30m\""), Ignored, "How long a discussion may take; then those who answered vote"),
     key("discuss.max_retries", Number(0, 20), Fixed("3"), Ignored, "How often an answer is retried after a temporary failure"),
     key("discuss.keep_sessions", Flag, Fixed("false"), Ignored, "Whether the participants' sessions are kept"),
-    key("discuss.budget.profile", Choice(&["small", "balanced", "large"]), Fixed("\"balanced\""), Ignored, "How long messages may be"),
+    key("discuss.budget.profile", Choice(SizeProfile::VARIANTS), Fixed("\"balanced\""), Ignored, "How long messages may be"),
     key("discuss.budget.input_tokens", Number(256, 10_000_000), Fixed("6000"), Ignored, "Tokens for a participant's prompt"),
     key("discuss.budget.min_output_tokens", Number(1, 1_000_000), Fixed("512"), Ignored, "Tokens reserved for the answer"),
     key("discuss.budget.reasoning_headroom_tokens", Number(0, 1_000_000), Fixed("0"), Ignored, "Tokens reserved for thinking"),
@@ -123,8 +119,8 @@ pub const KEYS: &[ConfigKey] = &[
     key("discuss.budget.adapter.*.input_tokens", Number(256, 10_000_000), Unset("24000"), Ignored, "The same, for participants that this adapter runs"),
     key("discuss.budget.adapter.*.chars_per_token", Number(1, 16), Unset("3"), Ignored, "The same, for participants that this adapter runs"),
     key("discuss.preset.*.agents", Texts, Unset("[\"advocate\", \"critic\", \"moderator\"]"), Ignored, "Who takes part, each as [name=]agent[@adapter]"),
-    key("discuss.preset.*.mode", Choice(DISCUSS_MODES), Unset("\"debate\""), Ignored, "How the discussion works"),
-    key("discuss.preset.*.order", Choice(DISCUSS_ORDERS), Unset("\"sequential\""), Ignored, "Whether they answer at once or in turn"),
+    key("discuss.preset.*.mode", Choice(DiscussionMode::VARIANTS), Unset("\"debate\""), Ignored, "How the discussion works"),
+    key("discuss.preset.*.order", Choice(SpeakingOrder::VARIANTS), Unset("\"sequential\""), Ignored, "Whether they answer at once or in turn"),
     key("discuss.preset.*.context", Text, Unset("\"We release each week.\""), Ignored, "Context for every participant, beside the topic"),
     key("discuss.preset.*.rounds", Number(1, 10), Unset("3"), Ignored, "Maximum number of rounds"),
     key("discuss.preset.*.stalemate_rounds", Number(2, 10), Unset("2"), Ignored, "How many rounds without a change of position end it"),

@@ -463,8 +463,9 @@ fn what_is_shown_says_where_it_comes_from_and_reads_as_the_same_configuration() 
 
 /// Generates one line of a random project configuration.
 fn change() -> BoxedStrategy<String> {
-    let words =
-        prop::sample::select(&crate::permission::command_safety::BuiltinRuleLevel::NAMES[..]);
+    let words = prop::sample::select(
+        <crate::permission::command_safety::BuiltinRuleLevel as strum::VariantNames>::VARIANTS,
+    );
     words.prop_map(|word| format!("\"{word}\"")).boxed()
 }
 

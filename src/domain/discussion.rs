@@ -26,6 +26,7 @@ mod vote;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 use super::ids::{DiscussionId, SessionId, UnixMillis};
 
@@ -89,8 +90,9 @@ pub struct GroupDiscussion {
 }
 
 /// The status of a discussion.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum DiscussionStatus {
     /// A participant speaks, or is about to.
     Running,
@@ -105,12 +107,7 @@ pub enum DiscussionStatus {
 impl DiscussionStatus {
     /// Returns the name used in results.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        }
+        self.into()
     }
 }
 

@@ -3,10 +3,14 @@
 //! Does not read documents: `review` does.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr};
 
 /// The severity of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum FindingSeverity {
     Minor,
     Major,
@@ -17,11 +21,7 @@ pub enum FindingSeverity {
 impl FindingSeverity {
     /// Returns the word as written between the brackets.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Minor => "minor",
-            Self::Major => "major",
-            Self::Blocking => "blocking",
-        }
+        self.into()
     }
 }
 
@@ -45,8 +45,9 @@ pub struct FindingResponse {
 }
 
 /// Whether the planner accepts a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", ascii_case_insensitive)]
 pub enum FindingDisposition {
     Accepted,
     Rejected,

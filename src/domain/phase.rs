@@ -1,14 +1,15 @@
 //! Defines the phases of a run, the gate that releases its turns, and the only table of legal phase changes.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantNames};
 
 pub use crate::permission::Mode;
 
 /// Where in the workflow a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[derive(Display, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum Phase {
     /// The run exists but has no goal yet.
     Init,
@@ -31,32 +32,9 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// All phases in the order of the main path.
-    pub const ALL: [Self; 9] = [
-        Self::Init,
-        Self::RefineGoal,
-        Self::WritePlan,
-        Self::Review,
-        Self::Respond,
-        Self::Approved,
-        Self::Execute,
-        Self::Done,
-        Self::Cancelled,
-    ];
-
     /// Returns the phase's name as used in files and in events.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Init => "INIT",
-            Self::RefineGoal => "REFINE_GOAL",
-            Self::WritePlan => "WRITE_PLAN",
-            Self::Review => "REVIEW",
-            Self::Respond => "RESPOND",
-            Self::Approved => "APPROVED",
-            Self::Execute => "EXECUTE",
-            Self::Done => "DONE",
-            Self::Cancelled => "CANCELLED",
-        }
+        self.into()
     }
 
     /// Returns the phase's name as shown to the user.
@@ -75,12 +53,6 @@ impl Phase {
     /// Returns whether the run is over.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Done | Self::Cancelled)
-    }
-}
-
-impl fmt::Display for Phase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256 as Hasher};
+use strum::IntoStaticStr;
 use thiserror::Error;
 
 use super::ids::Sha256;
@@ -55,7 +56,8 @@ pub enum PlanParseError {
 pub const MAX_PLAN_BYTES: usize = 1024 * 1024;
 
 /// The status of a plan, as written in the front matter of `plan.md`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum PlanStatus {
     /// It is being written.
     Draft,
@@ -78,11 +80,7 @@ impl PlanStatus {
 
     /// Returns the word in the front matter.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Draft => "draft",
-            Self::Reviewing => "reviewing",
-            Self::Approved => "approved",
-        }
+        self.into()
     }
 }
 

@@ -6,6 +6,7 @@ mod answer_text;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 pub use self::agent_question::{AgentQuestion, AnswerOption, AnswerSelectMode};
 use super::ids::{RequestId, Sha256, TurnId, UnixMillis};
@@ -27,8 +28,9 @@ pub struct Question {
 }
 
 /// What a question is about.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 #[serde(tag = "about", rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum QuestionKind {
     /// Whether the next turn may start.
     Gate {
@@ -62,6 +64,7 @@ pub enum QuestionKind {
         reason: String,
     },
     /// The agent asks something.
+    #[strum(serialize = "question")]
     Agent {
         /// The request at its CLI, where it waits for the answer; `None` when the question was in its last text.
         request: Option<RequestId>,
@@ -71,6 +74,7 @@ pub enum QuestionKind {
         purpose: TurnPurpose,
     },
     /// The agent of a child session asks something; only that agent waits for the answer.
+    #[strum(serialize = "question")]
     Child {
         /// The request at its CLI.
         request: RequestId,
@@ -509,32 +513,7 @@ pub const ANSWER_CHOICES: &[(&str, &[&str])] = &[
 impl QuestionKind {
     /// Returns the kind's name, used in events, in messages and for `--answer KIND=CHOICE`.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Gate { .. } => "gate",
-            Self::Arbitration { .. } => "arbitration",
-            Self::ManualEdit => "manual_edit",
-            Self::StalePlan { .. } => "stale_plan",
-            Self::Execute { .. } => "execute",
-            Self::NoDocument { .. } => "no_document",
-            Self::Agent { .. } | Self::Child { .. } => "question",
-            Self::AdapterFailed { .. } => "adapter_failed",
-            Self::UsageLimit { .. } => "usage_limit",
-            Self::Conflict { .. } => "conflict",
-            Self::Draft { .. } => "draft",
-            Self::DirtyFiles { .. } => "dirty_files",
-            Self::EntryPoints { .. } => "entry_points",
-            Self::HeldEdits { .. } => "held_edits",
-            Self::NothingChanged { .. } => "nothing_changed",
-            Self::Blocked { .. } => "blocked",
-            Self::TestsFailed { .. } => "tests_failed",
-            Self::TestsInDoubt { .. } => "tests_in_doubt",
-            Self::RunnerMissing { .. } => "runner_missing",
-            Self::TestNetwork { .. } => "test_network",
-            Self::TestSocket { .. } => "test_socket",
-            Self::CommitFailed { .. } => "commit_failed",
-            Self::CannotExecute { .. } => "cannot_execute",
-            Self::StepRecovery { .. } => "step_recovery",
-        }
+        self.into()
     }
 
     /// Returns the request for which a CLI waits, where one does.

@@ -267,16 +267,8 @@ pub fn parse_responses(text: &str) -> Vec<FindingResponse> {
 fn parse_response(line: &str) -> Option<FindingResponse> {
     let (n, rest) = parse_item_number(line)?;
     let (word, reason) = rest.split_once(':')?;
-    let stand = match word
-        .trim()
-        .trim_matches(['*', '[', ']', '`'])
-        .to_ascii_lowercase()
-        .as_str()
-    {
-        "accepted" => FindingDisposition::Accepted,
-        "rejected" => FindingDisposition::Rejected,
-        _ => return None,
-    };
+    let word = word.trim().trim_matches(['*', '[', ']', '`']);
+    let stand = word.parse().ok()?;
     Some(FindingResponse {
         n,
         stand,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 use super::ids::{DiscussionId, SessionId, TurnId, UnixMillis};
 use super::task_patch::TaskPatch;
@@ -115,8 +116,9 @@ pub enum TaskOutcome {
 }
 
 /// The status of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum TaskStatus {
     /// It waits for a slot, or is running.
     Running,
@@ -267,14 +269,7 @@ impl TaskOutcome {
 impl TaskStatus {
     /// Returns the name used in results.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Declined => "declined",
-            Self::Timeout => "timeout",
-            Self::Cancelled => "cancelled",
-        }
+        self.into()
     }
 }
 

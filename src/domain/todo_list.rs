@@ -4,6 +4,7 @@
 //! cleaned.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantNames};
 use thiserror::Error;
 
 /// The maximum number of todos in a list.
@@ -27,6 +28,8 @@ pub struct TodoItem {
 /// The progress of a todo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum TodoStatus {
     /// Not started.
     Pending,
@@ -35,22 +38,17 @@ pub enum TodoStatus {
 }
 
 impl TodoStatus {
-    /// Every status, in the order in which a todo passes them.
-    pub const ALL: [Self; 3] = [Self::Pending, Self::InProgress, Self::Completed];
-
     /// Returns the name in lists and messages.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::InProgress => "in_progress",
-            Self::Completed => "completed",
-        }
+        self.into()
     }
 }
 
 /// The importance of a todo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum TodoPriority {
     High,
     #[default]
@@ -59,16 +57,9 @@ pub enum TodoPriority {
 }
 
 impl TodoPriority {
-    /// Every priority, the highest first.
-    pub const ALL: [Self; 3] = [Self::High, Self::Medium, Self::Low];
-
     /// Returns the name in lists and messages.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::High => "high",
-            Self::Medium => "medium",
-            Self::Low => "low",
-        }
+        self.into()
     }
 }
 
@@ -160,11 +151,8 @@ impl From<TodoList> for Vec<TodoItem> {
 fn parse_todo(place: usize, wanted: TodoInput) -> Result<TodoItem, String> {
     let named = wanted.id.filter(|id| !id.trim().is_empty());
     let id = named.unwrap_or_else(|| place.to_string());
-    let status = value_by_name(
-        &TodoStatus::ALL.map(|status| (status.name(), status)),
-        &wanted.status,
-    )
-    .map_err(|known| {
+    let status = wanted.status.parse().map_err(|_| {
+        let known = TodoStatus::VARIANTS.join(", ");
         format!(
             "todo {id} has the status {:?}, known are {known}",
             wanted.status
@@ -172,26 +160,16 @@ fn parse_todo(place: usize, wanted: TodoInput) -> Result<TodoItem, String> {
     })?;
     let priority = match &wanted.priority {
         None => TodoPriority::default(),
-        Some(word) => value_by_name(
-            &TodoPriority::ALL.map(|priority| (priority.name(), priority)),
-            word,
-        )
-        .map_err(|known| format!("todo {id} has the priority {word:?}, known are {known}"))?,
+        Some(word) => word.parse().map_err(|_| {
+            let known = TodoPriority::VARIANTS.join(", ");
+            format!("todo {id} has the priority {word:?}, known are {known}")
+        })?,
     };
     Ok(TodoItem {
         id,
         content: wanted.content,
         status,
         priority,
-    })
-}
-
-/// Finds a value by its name; the error lists all names.
-fn value_by_name<T: Copy>(known: &[(&str, T)], word: &str) -> Result<T, String> {
-    let found = known.iter().find(|(name, _)| *name == word);
-    found.map(|(_, value)| *value).ok_or_else(|| {
-        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-        names.join(", ")
     })
 }
 

@@ -1,6 +1,7 @@
 //! Describes a turn: who does what, for which purpose, and how it ended.
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 use super::ids::{TurnId, UnixMillis};
 use super::phase::Phase;
@@ -36,8 +37,9 @@ impl Role {
 }
 
 /// The profile of a turn's agent; a session's current profile is that of its last user message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum TurnProfile {
     /// Edits the repository, step by step.
     #[default]
@@ -51,11 +53,7 @@ pub enum TurnProfile {
 impl TurnProfile {
     /// Returns the profile's name as in configuration and on screens.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Build => "build",
-            Self::Plan => "plan",
-            Self::Review => "review",
-        }
+        self.into()
     }
 }
 

@@ -3,8 +3,7 @@
 //! All text of agents becomes an event here and nowhere else. Deltas are for the view only and are not events.
 
 use crate::adapter::{
-    AdapterEvent, CliTurnOutcome, FileChange, FileChangeKind, ToolStatus, TurnFailure,
-    TurnFailureKind,
+    AdapterEvent, CliTurnOutcome, FileChange, FileChangeKind, TurnFailure, TurnFailureKind,
 };
 use crate::domain::event::AgentActivity;
 use crate::domain::session::SessionUsage;
@@ -56,7 +55,7 @@ pub fn to_activity(event: &AdapterEvent) -> Option<AgentActivity> {
             output,
         } => AgentActivity::ToolEnded {
             item: clean_line(item),
-            status: tool_status_name(*status).to_owned(),
+            status: <&str>::from(status).to_owned(),
             exit_code: *exit_code,
             output: clean_tool_output(output),
         },
@@ -136,15 +135,6 @@ fn retry_message(attempt: Option<u32>, max: Option<u32>, reason: &str) -> String
         }
         (Some(attempt), None) => format!("{} (attempt {attempt})", clean_line(reason)),
         (None, _) => clean_line(reason),
-    }
-}
-
-fn tool_status_name(status: ToolStatus) -> &'static str {
-    match status {
-        ToolStatus::Completed => "completed",
-        ToolStatus::Failed => "failed",
-        ToolStatus::Declined => "declined",
-        ToolStatus::Abandoned => "abandoned",
     }
 }
 

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 use super::shell::{self, AnalysisLimits, ShellAnalysis};
 
@@ -37,8 +38,11 @@ mod user_patterns;
 pub use builtin_rules::{BuiltinRule, all_builtin_rules, find_builtin_rule};
 
 /// How much harm a command can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Class {
     /// Nothing that the classifier looks for.
     Safe,
@@ -75,42 +79,20 @@ impl CommandClassification {
 impl Class {
     /// Returns the class as the configuration and JSON spell it.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Safe => "safe",
-            Self::Confirm => "confirm",
-            Self::Dangerous => "dangerous",
-        }
+        self.into()
     }
 }
 
 /// How a user changes a built-in rule, the mildest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum BuiltinRuleLevel {
     /// The rule does not apply; it gives confirm where [`BuiltinRule::can_be_disabled`] returns false.
     Off,
     Confirm,
     Dangerous,
-}
-
-impl BuiltinRuleLevel {
-    /// The words of `[safety.builtin]`, the mildest first.
-    pub const NAMES: [&str; 3] = ["off", "confirm", "dangerous"];
-
-    /// Returns its word in [`BuiltinRuleLevel::NAMES`].
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Confirm => "confirm",
-            Self::Dangerous => "dangerous",
-        }
-    }
-
-    /// Parses one of [`BuiltinRuleLevel::NAMES`].
-    pub fn from_name(name: &str) -> Option<Self> {
-        let all = [Self::Off, Self::Confirm, Self::Dangerous];
-        all.into_iter().find(|change| change.as_str() == name)
-    }
 }
 
 /// The settings of the classifier.

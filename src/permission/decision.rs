@@ -5,9 +5,10 @@
 //! answers an ask is not known here.
 
 use serde::{Deserialize, Serialize};
+use strum::VariantArray;
 
 use super::decision_context::DecisionContext;
-use super::hard_limits::{self, FLOORS, Floor, FloorInput, FloorRestriction};
+use super::hard_limits::{self, Floor, FloorInput, FloorRestriction};
 use super::permission_mode::RelaxableAsk;
 use super::required_permissions::{self, PermissionCheck, RequiredPermissions, TargetLocation};
 use super::rule::{CallFacts, PermissionAction, RuleLayer};
@@ -112,9 +113,9 @@ pub fn decide_call(call: &AgentToolCall, context: &DecisionContext) -> Decision 
         facts,
         context,
     };
-    let floors: Vec<(Floor, Option<FloorRestriction>)> = FLOORS
-        .into_iter()
-        .map(|floor| (floor, floor.evaluate(&looked)))
+    let floors: Vec<(Floor, Option<FloorRestriction>)> = Floor::VARIANTS
+        .iter()
+        .map(|&floor| (floor, floor.evaluate(&looked)))
         .collect();
     let mut weighing = DecisionBuilder {
         call,

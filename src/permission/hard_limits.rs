@@ -4,6 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
+use strum::VariantArray;
+
 use super::decision_context::{DecisionContext, LoopStatus, PhaseAccess, SessionLineage};
 use super::lexical_path::{is_inside, is_protected, lexical_absolute};
 use super::permission_mode::Mode;
@@ -18,8 +20,8 @@ use super::{
     tool_names, uncontained_commands, wildcard,
 };
 
-/// The floors. Each looks at one kind of danger.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The floors in the order in which they are reported. Each looks at one kind of danger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
 pub enum Floor {
     /// The tool is not offered to the session.
     HiddenTool,
@@ -59,20 +61,6 @@ impl Floor {
         }
     }
 }
-
-/// All floors, in the order in which they are reported.
-pub const FLOORS: [Floor; 10] = [
-    Floor::HiddenTool,
-    Floor::ProtectedPaths,
-    Floor::Phase,
-    Floor::Mode,
-    Floor::ParentSession,
-    Floor::Search,
-    Floor::OutsideSandbox,
-    Floor::SafetyList,
-    Floor::Uncontained,
-    Floor::DoomLoop,
-];
 
 /// What a floor demands for a call.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,10 +4,12 @@
 //! change phases, profiles or gates.
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 /// How much runs without asking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Mode {
     /// Nothing is written, and commands only read.
     Plan,
@@ -26,12 +28,7 @@ pub const MODES: [Mode; 4] = [Mode::Plan, Mode::Default, Mode::AutoEdit, Mode::Y
 impl Mode {
     /// Returns the mode's name in commands and files.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Plan => "plan",
-            Self::Default => "default",
-            Self::AutoEdit => "auto-edit",
-            Self::Yolo => "yolo",
-        }
+        self.into()
     }
 
     /// Returns the mode's name as shown to the user.

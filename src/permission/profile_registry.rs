@@ -6,12 +6,15 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use strum::{EnumString, IntoStaticStr, VariantNames};
+
 use super::rule::{CallFacts, PermissionAction, Rule, RuleCondition, RuleLayer, RuleOrigin};
 use PermissionAction::{Allow, Ask, Deny};
 use RuleCondition::{Always, InSandbox, ReadOnly, SandboxNotLifted};
 
 /// Where a profile may be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub enum AgentMode {
     /// By the user and by phases.
     Primary,
@@ -23,18 +26,7 @@ pub enum AgentMode {
 impl AgentMode {
     /// Returns its name in the configuration.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Primary => "primary",
-            Self::Subagent => "subagent",
-            Self::All => "all",
-        }
-    }
-
-    /// Parses it by its name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Primary, Self::Subagent, Self::All]
-            .into_iter()
-            .find(|mode| mode.name() == name)
+        self.into()
     }
 }
 

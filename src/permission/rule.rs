@@ -5,12 +5,15 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr};
 
 use super::wildcard;
 
 /// The answer of a rule or a decision. Ordered from mild to strict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(EnumString, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum PermissionAction {
     Allow,
     Ask,
@@ -21,18 +24,7 @@ pub enum PermissionAction {
 impl PermissionAction {
     /// Returns the action's name in the configuration.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Deny => "deny",
-        }
-    }
-
-    /// Parses an action by its name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Allow, Self::Ask, Self::Deny]
-            .into_iter()
-            .find(|action| action.name() == name)
+        self.into()
     }
 }
 

@@ -151,12 +151,7 @@ mod tests {
             layer: RuleLayer::Global,
             place: "config.toml:1".to_owned(),
         };
-        Rule::new(
-            permission,
-            pattern,
-            PermissionAction::from_name(action).unwrap(),
-            origin,
-        )
+        Rule::new(permission, pattern, action.parse().unwrap(), origin)
     }
 
     /// The indices of the reported rules, each with the word after "never", or "bare".

@@ -3,10 +3,12 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use strum::VariantArray;
+
 use super::PromptSource;
 
-/// The templates: one per phase, one for a lost session, one for discussions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The templates in the order of their numbers: one per phase, one for a lost session, one for discussions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
 pub enum PromptTemplate {
     RefineGoal,
     /// Asks for the plan.
@@ -24,17 +26,6 @@ pub enum PromptTemplate {
 }
 
 impl PromptTemplate {
-    /// All templates in the order of their numbers.
-    pub const ALL: [Self; 7] = [
-        Self::RefineGoal,
-        Self::WritePlan,
-        Self::Review,
-        Self::Respond,
-        Self::Execute,
-        Self::Recover,
-        Self::Discuss,
-    ];
-
     /// Returns the template's file name.
     pub fn file_name(self) -> &'static str {
         match self {

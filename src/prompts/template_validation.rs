@@ -9,6 +9,7 @@ use std::fmt;
 use minijinja::{Environment, Error};
 use regex::Regex;
 use serde::Serialize;
+use strum::VariantArray;
 
 use super::PromptSource;
 use super::discussion_variables::DiscussVars;
@@ -45,7 +46,8 @@ impl fmt::Display for TemplateProblem {
 
 /// Finds files with a template's number but an unknown name: with such a typo an override would never count.
 pub fn check_file_names(sources: &[PromptSource]) -> Vec<TemplateProblem> {
-    let known = PromptTemplate::ALL.map(PromptTemplate::file_name);
+    let all = PromptTemplate::VARIANTS.iter();
+    let known: Vec<&str> = all.map(|template| template.file_name()).collect();
     let is_numbered = |name: &str| name.starts_with(|c: char| c.is_ascii_digit());
     let mut problems = Vec::new();
     for source in sources {

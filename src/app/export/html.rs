@@ -1,6 +1,6 @@
 //! Renders the page as HTML: one file that loads nothing, dark or light as the reader's system.
 //!
-//! Everything that agents and files say is text: it is all escaped, and the page forbids scripts.
+//! Nothing that agents and files say becomes HTML of its own, and the page forbids scripts.
 
 mod markdown_to_html;
 
@@ -308,7 +308,7 @@ fn render_finding(page: &ExportPage, finding: &Finding) -> String {
         FindingStatus::SettledByReview | FindingStatus::SettledByUser => "good",
     };
     let mut out = format!(
-        "<article>\n<h3 dir=\"auto\"><span class=\"{class}\">{sign}</span> {}. <em>[{}]</em> {}</h3>\n",
+        "<article>\n<h3 dir=\"auto\"><span class=\"{class}\">{sign}</span> {}. <span class=\"quiet\">[{}]</span> {}</h3>\n",
         remark.n,
         remark.severity.as_str(),
         markdown_to_html::render_inline(&clean_to_one_line(&remark.text))

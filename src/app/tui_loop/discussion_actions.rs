@@ -7,9 +7,7 @@ use crate::app::doctor_checks::diagnose_environment;
 use crate::app::export::markdown;
 use crate::app::startup::StartError;
 use crate::config::AppConfig;
-use crate::domain::discussion::{
-    DiscussionMode, DiscussionOrder, DiscussionSettings, DiscussionStopReason,
-};
+use crate::domain::discussion::{DiscussionOrder, DiscussionSettings, DiscussionStopReason};
 use crate::domain::ids::DiscussionId;
 use crate::domain::task::TaskWaitMode;
 use crate::engine::{DiscussionRequest, Engine, TaskCaller};
@@ -31,7 +29,7 @@ impl TuiApp {
     pub(super) fn show_presets(&mut self, config: &AppConfig) {
         let presets = config.discuss.presets.iter();
         let presets = presets.map(|(name, preset)| {
-            let mode = preset.mode.as_deref().and_then(DiscussionMode::from_name);
+            let mode = preset.mode.as_deref().and_then(|mode| mode.parse().ok());
             let rounds = preset.rounds.map(|n| {
                 let terms = DiscussionSettings {
                     mode: mode.unwrap_or_default(),

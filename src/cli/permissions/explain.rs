@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
+use strum::VariantNames;
 
 use crate::app::startup::StartError;
 use crate::cli::ConfigFlagArguments;
@@ -147,10 +148,9 @@ fn build_context(
         code: 2,
     };
     let phase = parse_phase(&args.phase).ok_or_else(|| {
-        let known: Vec<&str> = Phase::ALL.iter().map(|phase| phase.name()).collect();
         usage(
             format!("no phase {:?}", args.phase),
-            format!("known phases: {}", known.join(", ")),
+            format!("known phases: {}", Phase::VARIANTS.join(", ")),
         )
     })?;
     let mode = Mode::from_name(&args.mode).ok_or_else(|| {
@@ -191,10 +191,7 @@ fn build_context(
 
 fn parse_phase(name: &str) -> Option<Phase> {
     let wanted = name.to_uppercase().replace(['-', ' '], "_");
-    Phase::ALL
-        .iter()
-        .copied()
-        .find(|phase| phase.name() == wanted)
+    wanted.parse().ok()
 }
 
 fn format_decision(decision: &Decision, context: &DecisionContext, call: &AgentToolCall) -> String {

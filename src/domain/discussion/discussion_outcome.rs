@@ -3,6 +3,7 @@
 //! Does not compute it: `conclusion` does.
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 use super::{ProposalAttitude, ProposalName, SpeechError, SpeechPart, StanceConfidence};
 use crate::domain::ids::SessionId;
@@ -53,8 +54,9 @@ pub struct DiscussionOutcome {
 }
 
 /// The basis of a decision.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum DecisionBasis {
     /// Every participant that has a stance agrees, and no point is blocking.
     Consensus,
@@ -66,8 +68,9 @@ pub enum DecisionBasis {
 }
 
 /// Why a discussion stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum DiscussionStopReason {
     /// The user, or the session that started it, stopped it.
     User,
@@ -178,29 +181,14 @@ pub struct SpeechFailure {
 impl DecisionBasis {
     /// Returns the name used in results.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Consensus => "consensus",
-            Self::Vote => "vote",
-            Self::Moderator => "moderator",
-            Self::None => "none",
-        }
+        self.into()
     }
 }
 
 impl DiscussionStopReason {
     /// Returns the name used in results.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::LostQuorum => "lost_quorum",
-            Self::Unanimous => "unanimous",
-            Self::Consensus => "consensus",
-            Self::Moderator => "moderator",
-            Self::Stalemate => "stalemate",
-            Self::MaxRounds => "max_rounds",
-            Self::Deadline => "deadline",
-            Self::ProgramEnded => "program_ended",
-        }
+        self.into()
     }
 
     /// Describes the reason for the user.

@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 use super::mode_rules::rules_for;
 
 /// The mode of a discussion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum DiscussionMode {
     /// Advocates and critics argue. The moderator, who has read the last round, rules.
     #[default]
@@ -22,6 +25,8 @@ pub enum DiscussionMode {
 /// Who reads whom within a round. All participants always speak at once in the first round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum SpeakingOrder {
     /// All at once, based on the texts of the round before.
     #[default]
@@ -84,6 +89,8 @@ pub struct BudgetSettings {
 /// How long a speech may be in the prompt of another participant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum SizeProfile {
     /// 300 characters.
     Small,
@@ -138,48 +145,13 @@ impl DiscussionMode {
 
     /// Returns the name used in the configuration.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Debate => "debate",
-            Self::Collaborative => "collaborative",
-            Self::Jury => "jury",
-        }
-    }
-
-    /// Parses the name used in the configuration; `None` for any other word.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| mode.as_str() == name)
+        self.into()
     }
 }
 
 impl SpeakingOrder {
     /// Returns the name used in the configuration.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Simultaneous => "simultaneous",
-            Self::Sequential => "sequential",
-        }
-    }
-
-    /// Parses the name used in the configuration; `None` for any other word.
-    pub fn from_name(name: &str) -> Option<Self> {
-        let all = [Self::Simultaneous, Self::Sequential];
-        all.into_iter().find(|order| order.as_str() == name)
-    }
-}
-
-impl SizeProfile {
-    /// Returns the name used in the configuration.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Small => "small",
-            Self::Balanced => "balanced",
-            Self::Large => "large",
-        }
-    }
-
-    /// Parses the name used in the configuration; `None` for any other word.
-    pub fn from_name(name: &str) -> Option<Self> {
-        let all = [Self::Small, Self::Balanced, Self::Large];
-        all.into_iter().find(|profile| profile.as_str() == name)
+        self.into()
     }
 }

@@ -1,6 +1,7 @@
 //! Defines the participants of a discussion and the sides they take.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr};
 
 /// One participant. Names are unique within a discussion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +25,8 @@ pub struct DiscussionParticipant {
 /// The side of a participant. In a debate, each side that takes part must be heard in every round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum DebateSide {
     /// Speaks for a proposal.
     Advocate,
@@ -39,21 +42,11 @@ pub enum DebateSide {
 impl DebateSide {
     /// Returns the side of an agent with this name.
     pub fn from_agent_name(agent: &str) -> Self {
-        match agent {
-            "advocate" => Self::Advocate,
-            "critic" => Self::Critic,
-            "moderator" => Self::Moderator,
-            _ => Self::Open,
-        }
+        agent.parse().unwrap_or_default()
     }
 
     /// Returns the name used in events.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Advocate => "advocate",
-            Self::Critic => "critic",
-            Self::Moderator => "moderator",
-            Self::Open => "open",
-        }
+        self.into()
     }
 }

@@ -1,6 +1,7 @@
 //! Defines what a participant said in a round, or why it said nothing.
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 use super::ParticipantStance;
 use crate::domain::ids::{SessionId, UnixMillis};
@@ -75,7 +76,8 @@ impl SpeechError {
 }
 
 /// The kind of failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
+#[strum(prefix = "E_", serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum SpeechErrorCode {
     /// It took longer than a speech may.
     #[serde(rename = "E_TIMEOUT")]
@@ -109,15 +111,7 @@ impl SpeechErrorCode {
 
     /// Returns the code as shown in results: `E_TIMEOUT`.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Timeout => "E_TIMEOUT",
-            Self::Deadline => "E_DEADLINE",
-            Self::Session => "E_SESSION",
-            Self::Adapter => "E_ADAPTER",
-            Self::Empty => "E_EMPTY",
-            Self::Declined => "E_DECLINED",
-            Self::Stopped => "E_STOPPED",
-        }
+        self.into()
     }
 }
 

@@ -5,6 +5,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 /// The stance of a participant.
 ///
@@ -41,8 +42,11 @@ pub struct ParticipantStance {
 }
 
 /// What a participant thinks of a proposal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum ProposalAttitude {
     Agree,
     AgreeWithChanges,
@@ -65,12 +69,7 @@ pub struct ProposalName(String);
 impl ProposalAttitude {
     /// Returns the name used in results.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Agree => "agree",
-            Self::AgreeWithChanges => "agree_with_changes",
-            Self::Disagree => "disagree",
-            Self::Abstain => "abstain",
-        }
+        self.into()
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::discussion_request::{DiscussionPlan, DiscussionPlanner, budget_settings};
 use crate::config::AppConfig;
-use crate::domain::discussion::{ContextBudget, DiscussionMode, DiscussionSettings};
+use crate::domain::discussion::{ContextBudget, DiscussionSettings};
 use crate::engine::Engine;
 use crate::mcp::tools::group_discuss::PLACEHOLDER_TOPIC;
 use crate::text::pluralize;
@@ -89,7 +89,7 @@ impl DiscussionPreview {
             }
         };
         let rounds = DiscussionSettings {
-            mode: DiscussionMode::from_name(&word(&terms["mode"])).unwrap_or_default(),
+            mode: word(&terms["mode"]).parse().unwrap_or_default(),
             rounds: u32::try_from(terms["rounds"].as_u64().unwrap_or(0)).unwrap_or(u32::MAX),
             ..DiscussionSettings::default()
         };

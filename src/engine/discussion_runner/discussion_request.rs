@@ -13,9 +13,8 @@ use crate::config::AppConfig;
 use crate::config::config_model::{DiscussionBudgetConfig, DiscussionPreset};
 use crate::config::effective_permissions::EffectivePermissions;
 use crate::domain::discussion::{
-    AttachmentFile, BudgetSettings, DiscussionMode, DiscussionOrder, DiscussionOverrides,
-    DiscussionSettings, MAX_TOPIC_CHARS, RosterError, SettingOutOfRange, SizeProfile,
-    SpeakingOrder,
+    AttachmentFile, BudgetSettings, DiscussionOrder, DiscussionOverrides, DiscussionSettings,
+    MAX_TOPIC_CHARS, RosterError, SettingOutOfRange,
 };
 use crate::domain::ids::DiscussionId;
 use crate::domain::task::TaskWaitMode;
@@ -252,8 +251,11 @@ impl DiscussionPlanner<'_> {
 fn overrides_from_preset(written: &DiscussionPreset) -> DiscussionOverrides {
     let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     DiscussionOverrides {
-        mode: written.mode.as_deref().and_then(DiscussionMode::from_name),
-        order: written.order.as_deref().and_then(SpeakingOrder::from_name),
+        mode: written.mode.as_deref().and_then(|mode| mode.parse().ok()),
+        order: written
+            .order
+            .as_deref()
+            .and_then(|order| order.parse().ok()),
         rounds: written.rounds,
         concurrency: written.concurrency,
         timeout_ms: written.timeout.map(millis),
@@ -286,7 +288,7 @@ pub(super) fn budget_settings(
     let own = adapter.and_then(|name| written.adapters.get(name));
     let own = own.copied().unwrap_or_default();
     BudgetSettings {
-        profile: SizeProfile::from_name(&written.profile).unwrap_or_default(),
+        profile: written.profile.parse().unwrap_or_default(),
         input_tokens: own.input_tokens.unwrap_or(written.input_tokens),
         min_output_tokens: written.min_output_tokens,
         reasoning_headroom_tokens: written.reasoning_headroom_tokens,

@@ -82,17 +82,15 @@ impl TodoToolItem {
 
 #[cfg(test)]
 mod tests {
+    use strum::VariantNames;
+
     use super::*;
     use crate::domain::todo_list::{TodoPriority, TodoStatus};
 
     #[test]
     fn the_schema_offers_the_words_that_are_read() {
         let schema = serde_json::Value::Object((TOOL.schema)(&Default::default())).to_string();
-        for name in TodoStatus::ALL
-            .map(TodoStatus::name)
-            .into_iter()
-            .chain(TodoPriority::ALL.map(TodoPriority::name))
-        {
+        for name in TodoStatus::VARIANTS.iter().chain(TodoPriority::VARIANTS) {
             assert!(schema.contains(&format!("{name:?}")), "{schema}");
         }
     }

@@ -1,7 +1,7 @@
 //! A rule list and a line go in, the rules' answer comes out: what a shell would run is what is judged.
 
 use super::super::RuleSet;
-use super::super::rule::{PermissionAction, Rule, RuleLayer, RuleOrigin};
+use super::super::rule::{Rule, RuleLayer, RuleOrigin};
 use super::super::standalone_evaluation::{self, StandaloneTarget};
 use super::*;
 
@@ -13,12 +13,7 @@ fn check(lines: &[&str], target: &str, expected: &str) {
             layer: RuleLayer::Own,
             place: "x".to_owned(),
         };
-        Rule::new(
-            permission,
-            pattern,
-            PermissionAction::from_name(action).unwrap(),
-            origin,
-        )
+        Rule::new(permission, pattern, action.parse().unwrap(), origin)
     };
     let rules = RuleSet::from_list(lines.iter().map(rule).collect());
     let targets: [StandaloneTarget<'_>; 1] = [(target, None)];

@@ -15,12 +15,7 @@ fn origin() -> RuleOrigin {
 fn rule(line: &str) -> Rule {
     let (permission, rest) = line.split_once(' ').unwrap();
     let (pattern, action) = rest.rsplit_once(' ').unwrap();
-    Rule::new(
-        permission,
-        pattern,
-        PermissionAction::from_name(action).unwrap(),
-        origin(),
-    )
+    Rule::new(permission, pattern, action.parse().unwrap(), origin())
 }
 
 fn said(rules: &[Rule], permission: &str, text: &str) -> Option<PermissionAction> {

@@ -15,12 +15,7 @@ fn rules(lines: &[&str]) -> RuleSet {
             layer: RuleLayer::Own,
             place: format!("rule {}", at + 1),
         };
-        Rule::new(
-            permission,
-            pattern,
-            PermissionAction::from_name(action).unwrap(),
-            origin,
-        )
+        Rule::new(permission, pattern, action.parse().unwrap(), origin)
     };
     RuleSet::from_list(lines.iter().enumerate().map(rule).collect())
 }

@@ -1,152 +1,75 @@
-//! Renders Markdown as HTML, as far as agents use it: headings, lists, boxes, code, quotations, emphasis; all else is
-//! text.
+//! Renders Markdown as HTML.
 //!
-//! Accepts any text, and none of it becomes markup: unknown syntax is shown as it is.
+//! Accepts any text, and none of it becomes markup of its own: HTML in it is shown as text, an image is its description,
+//! and only links to web pages and mail addresses are links.
+
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
 
 use super::escape_html;
-use crate::text::fenced_block::{self, MarkdownPart};
 
-/// Maximum depth of nested quotations; deeper ones are shown as text.
-const MAX_QUOTE_DEPTH: usize = 4;
-
-/// Renders Markdown as HTML; everything in the text is escaped.
+/// Renders Markdown as HTML; every line end in the text is one on the page.
 pub fn to_html(text: &str) -> String {
-    render_nested(text, 0)
-}
-
-fn render_nested(text: &str, depth: usize) -> String {
-    let parts = fenced_block::split_parts(text).into_iter();
-    parts
-        .map(|part| match part {
-            MarkdownPart::Prose(text) => render_prose(&text, depth),
-            MarkdownPart::Block(block) => {
-                format!("<pre><code>{}</code></pre>\n", escape_html(&block.content))
-            }
-        })
-        .collect()
-}
-
-/// Returns the quoted text of a quotation line.
-fn strip_quote_mark(line: &str, depth: usize) -> Option<&str> {
-    let rest = line.strip_prefix('>').filter(|_| depth < MAX_QUOTE_DEPTH)?;
-    Some(rest.strip_prefix(' ').unwrap_or(rest))
-}
-
-fn render_prose(text: &str, depth: usize) -> String {
-    let mut out = String::new();
-    let mut lines = text.lines().peekable();
-    while let Some(line) = lines.peek() {
-        let is_quoted = strip_quote_mark(line, depth).is_some();
-        let mut run = Vec::new();
-        while let Some(line) =
-            lines.next_if(|line| strip_quote_mark(line, depth).is_some() == is_quoted)
-        {
-            run.push(strip_quote_mark(line, depth).unwrap_or(line));
-        }
-        let run = run.join("\n");
-        if is_quoted {
-            let quoted = render_nested(&run, depth + 1);
-            out.push_str(&format!("<blockquote>\n{quoted}</blockquote>\n"));
-        } else {
-            out.push_str(&render_paragraphs(&run))
-        }
-    }
+    let mut out = String::with_capacity(text.len() * 2);
+    let parser = Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS);
+    let mut links = Vec::new();
+    let events = parser.filter_map(|event| to_inert_event(event, &mut links));
+    pulldown_cmark::html::push_html(&mut out, events);
     out
 }
 
-fn render_paragraphs(text: &str) -> String {
-    let mut out = String::new();
-    let mut paragraph: Vec<&str> = Vec::new();
-    let end = |paragraph: &mut Vec<&str>, out: &mut String| {
-        if !paragraph.is_empty() {
-            let lines: Vec<String> = paragraph.drain(..).map(render_inline).collect();
-            out.push_str(&format!("<p dir=\"auto\">{}</p>\n", lines.join("<br>\n")));
-        }
-    };
-    for line in text.lines() {
-        let trimmed = line.trim();
-        if trimmed.is_empty() {
-            end(&mut paragraph, &mut out);
-        } else if let Some((level, title)) = parse_heading(trimmed) {
-            end(&mut paragraph, &mut out);
-            // The page itself uses heading levels 1 and 2.
-            let level = (level + 2).min(6);
-            out.push_str(&format!(
-                "<h{level} dir=\"auto\">{}</h{level}>\n",
-                render_inline(title)
-            ));
-        } else {
-            paragraph.push(line);
-        }
-    }
-    end(&mut paragraph, &mut out);
-    out
-}
-
-fn parse_heading(line: &str) -> Option<(usize, &str)> {
-    let text = line.trim_start_matches('#');
-    let level = line.len() - text.len();
-    ((1..=6).contains(&level) && text.starts_with(' ')).then(|| (level, text.trim()))
-}
-
-/// Renders one line: its indentation, boxes, code and emphasis.
+/// Renders one line without a paragraph around it.
 pub fn render_inline(line: &str) -> String {
-    let trimmed = line.trim_start();
-    let lead = "&nbsp;".repeat((line.len() - trimmed.len()).min(24));
-    let (sign, rest) = match trimmed
-        .strip_prefix("- ")
-        .or_else(|| trimmed.strip_prefix("* "))
-    {
-        Some(rest) => ("• ", rest),
-        None => ("", trimmed),
-    };
-    format!("{lead}{sign}{}", render_emphasis(&replace_checkboxes(rest)))
+    // Behind a punctuation mark nothing starts a heading, a list or any other block.
+    let html = to_html(&format!(":{line}"));
+    let inner = html.trim_end().strip_prefix("<p>:");
+    let inner = inner.and_then(|html| html.strip_suffix("</p>"));
+    inner.map_or_else(|| escape_html(line), str::to_owned)
 }
 
-/// Replaces checkboxes with symbols.
-fn replace_checkboxes(text: &str) -> String {
-    for (sign, shown) in [("[ ] ", "☐ "), ("[x] ", "☑ "), ("[X] ", "☑ ")] {
-        if let Some((number, rest)) = text.split_once(sign)
-            && number
-                .chars()
-                .all(|c| c.is_ascii_digit() || ". )".contains(c))
-        {
-            return format!("{number}{shown}{rest}");
+/// Replaces what would load something, lead elsewhere or be HTML; `links` says of each open link whether it is kept.
+fn to_inert_event<'a>(event: Event<'a>, links: &mut Vec<bool>) -> Option<Event<'a>> {
+    Some(match event {
+        Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+        Event::Start(Tag::HtmlBlock | Tag::CodeBlock(_)) => {
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Indented))
         }
-    }
-    text.to_owned()
+        Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::CodeBlock),
+        Event::Start(Tag::Image { .. }) | Event::End(TagEnd::Image) => return None,
+        Event::Start(Tag::Link {
+            link_type,
+            ref dest_url,
+            ..
+        }) => {
+            let is_kept = link_type == LinkType::Email || is_allowed_link(dest_url);
+            links.push(is_kept);
+            return is_kept.then_some(event);
+        }
+        Event::End(TagEnd::Link) => return links.pop()?.then_some(event),
+        Event::Start(Tag::Heading { level, .. }) => Event::Start(Tag::Heading {
+            level: heading_below_page(level),
+            id: None,
+            classes: Vec::new(),
+            attrs: Vec::new(),
+        }),
+        Event::End(TagEnd::Heading(level)) => {
+            Event::End(TagEnd::Heading(heading_below_page(level)))
+        }
+        Event::SoftBreak => Event::HardBreak,
+        Event::TaskListMarker(is_done) => Event::Text(if is_done { "☑ " } else { "☐ " }.into()),
+        event => event,
+    })
 }
 
-/// Renders `code` and **strong**, each only if it is closed.
-fn render_emphasis(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find(['`', '*']) {
-        let (before, from) = rest.split_at(at);
-        out.push_str(&escape_html(before));
-        let (mark, tag) = if from.starts_with('`') {
-            ("`", "code")
-        } else {
-            ("**", "strong")
-        };
-        let inner = from.strip_prefix(mark).and_then(|from| {
-            let (inner, after) = from.split_once(mark)?;
-            (!inner.trim().is_empty()).then_some((inner, after))
-        });
-        match inner {
-            Some((inner, after)) => {
-                out.push_str(&format!("<{tag}>{}</{tag}>", escape_html(inner)));
-                rest = after;
-            }
-            None => {
-                let (one, after) = from.split_at(1);
-                out.push_str(&escape_html(one));
-                rest = after;
-            }
-        }
-    }
-    out.push_str(&escape_html(rest));
-    out
+fn is_allowed_link(url: &str) -> bool {
+    let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
+    ["http", "https", "mailto"]
+        .iter()
+        .any(|allowed| scheme.eq_ignore_ascii_case(allowed))
+}
+
+/// Returns the level of a heading of a text; the page itself uses levels 1 and 2.
+fn heading_below_page(level: HeadingLevel) -> HeadingLevel {
+    HeadingLevel::try_from(level as usize + 2).unwrap_or(HeadingLevel::H6)
 }
 
 #[cfg(test)]
@@ -158,37 +81,67 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_has_a_form_and_all_else_is_text() {
+    fn markdown_has_its_form_and_all_else_is_text() {
         check(
-            "# T <b>\n\na `x<y` **b**\n- [ ] c",
-            "<h3 dir=\"auto\">T &lt;b&gt;</h3>\n<p dir=\"auto\">a <code>x&lt;y</code> <strong>b</strong><br>\n• ☐ c</p>\n",
+            "# T <b>\n\na `x<y` **b**\nc\n- [ ] d",
+            "<h3>T &lt;b&gt;</h3>\n<p>a <code>x&lt;y</code> <strong>b</strong><br />\nc</p>\n<ul>\n<li>☐ d</li>\n</ul>\n",
         );
         check(
             "1. [x] done `open\n",
-            "<p dir=\"auto\">1. ☑ done `open</p>\n",
+            "<ol>\n<li>☑ done `open</li>\n</ol>\n",
         );
         check(
             "```rs\n<script>&\n```\n",
             "<pre><code>&lt;script&gt;&amp;\n</code></pre>\n",
         );
         check(
-            "a\n> # b\n>> c\n>\n> ```\n> > d\n> ```\ne",
-            "<p dir=\"auto\">a</p>\n<blockquote>\n<h3 dir=\"auto\">b</h3>\n<blockquote>\n<p dir=\"auto\">c</p>\n</blockquote>\n\
-             <pre><code>&gt; d\n</code></pre>\n</blockquote>\n<p dir=\"auto\">e</p>\n",
+            "> # b\n>> c\n>\n> ```\n> > d\n> ```\n\ne",
+            "<blockquote>\n<h3>b</h3>\n<blockquote>\n<p>c</p>\n</blockquote>\n<pre><code>&gt; d\n</code></pre>\n\
+             </blockquote>\n<p>e</p>\n",
         );
-        check("2 * 3 ** 4", "<p dir=\"auto\">2 * 3 ** 4</p>\n");
+        check("2 * 3 ** 4", "<p>2 * 3 ** 4</p>\n");
+    }
+
+    #[test]
+    fn html_and_images_are_text_and_only_links_that_load_nothing_stay() {
+        check(
+            "a <img src=x onerror=alert(1)> ![*b*](http://c/d.png)",
+            "<p>a &lt;img src=x onerror=alert(1)&gt; <em>b</em></p>\n",
+        );
+        check(
+            "<div>\n<script>a</script>\n</div>",
+            "<pre><code>&lt;div&gt;\n&lt;script&gt;a&lt;/script&gt;\n&lt;/div&gt;</code></pre>\n",
+        );
+        check(
+            "[a](javascript:alert(1)) [b](data:text/html,c) [d](/etc/passwd) [![e](f)](https://g \"<h>\")",
+            "<p>a b d <a href=\"https://g\" title=\"&lt;h&gt;\">e</a></p>\n",
+        );
+        check(
+            "<a@b.de> <HTTP://c> <javascript:d>",
+            "<p><a href=\"mailto:a@b.de\">a@b.de</a> <a href=\"HTTP://c\">HTTP://c</a> javascript:d</p>\n",
+        );
+    }
+
+    #[test]
+    fn one_line_is_never_a_block() {
+        assert_eq!(render_inline("# a **b**"), "# a <strong>b</strong>");
+        assert_eq!(render_inline("1. <p> `c`"), "1. &lt;p&gt; <code>c</code>");
+        assert_eq!(render_inline("**\"d\"**"), "<strong>\"d\"</strong>");
     }
 
     proptest::proptest! {
         #![proptest_config(proptest::prelude::ProptestConfig::with_cases(128))]
         #[test]
-        fn no_text_becomes_markup(text in "([<>&\"'`*# \\n-]|script|onload=|\\[ \\]|é){0,60}") {
-            let page = to_html(&text);
-            let known = ["p dir=\"auto\"", "/p", "br", "code", "/code", "strong", "/strong", "pre", "/pre", "blockquote", "/blockquote"];
+        fn no_text_becomes_markup(text in "([<>&\"'`*#|!()\\[\\] \\n-]|script|onload=|\\[ \\]|\\]\\(|data:|é){0,60}") {
+            let page = to_html(&text) + &render_inline(&text);
+            let known = [
+                "p", "br /", "hr /", "code", "em", "strong", "pre", "blockquote", "ul", "li", "table", "thead", "tbody",
+                "tr", "th", "td", "h3", "h4", "h5", "h6",
+            ];
             for tag in page.split('<').skip(1) {
                 let name = tag.split('>').next().unwrap_or_default();
-                let is_heading = name.trim_start_matches('/').starts_with('h');
-                proptest::prop_assert!(known.contains(&name) || is_heading && name.len() < 14, "{name} in {page}");
+                let name = name.strip_prefix('/').unwrap_or(name);
+                proptest::prop_assert!(known.contains(&name), "{name} in {page}");
             }
         }
     }

@@ -18,12 +18,7 @@ fn rule(line: &str) -> Rule {
         layer: RuleLayer::Global,
         place: "config.toml:7".to_owned(),
     };
-    Rule::new(
-        permission,
-        pattern,
-        PermissionAction::from_name(action).unwrap(),
-        origin,
-    )
+    Rule::new(permission, pattern, action.parse().unwrap(), origin)
 }
 
 fn with_rules(rules: &[&str], paths: &[&str]) -> DecisionContext {
