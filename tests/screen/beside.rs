@@ -31,7 +31,7 @@ fn a_task_needs_no_cli_but_its_own_and_a_goal_says_once_what_is_missing() {
     let missing = "[adapters.claude]\nprogram = \"/nonexistent/claude\"\n";
     fs::write(&config, format!("{codex}{missing}{claude}")).unwrap();
     let mut terminal = open(&world, &config);
-    terminal.wait_for("/nonexistent/claude is not");
+    terminal.wait_for("/nonexistent/claude not found");
     terminal.wait_for("roles.reviewer = \"none\"");
     terminal.type_keys("@explore look around");
     terminal.wait_for("@explore look around");
@@ -89,7 +89,7 @@ fn a_finished_run_is_written_down_as_a_page_from_the_screen() {
     let reviewer = Agent::approving();
     let config = cast(&world, &planner, &reviewer, "");
     let mut terminal = begin(&world, &config);
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     terminal.type_keys("i/export md\r");
     terminal.wait_for("Written to .agent-collab/exports/a-test.md");
     terminal.type_keys(ESC);
@@ -151,8 +151,8 @@ fn an_unfinished_run_of_the_history_is_taken_up_again_on_the_screen() {
     terminal.wait_for("A test");
     terminal.type_keys(ENTER);
     terminal.wait_for("is restored from the history; the run that was here is now in");
-    terminal.wait_for("execute the approved plan");
-    terminal.wait_for("the plan is written");
+    terminal.wait_for("Run this plan (");
+    terminal.wait_for("Plan written");
     leave(terminal);
     assert_eq!(state(&world)["goal"]["title"], "A test");
     let names = names_in(&world, "history");
@@ -188,7 +188,7 @@ fn a_run_that_was_opened_to_be_read_is_taken_up_again_by_a_key() {
     terminal.wait_for("Resume this run?");
     terminal.type_keys("y");
     terminal.wait_for("is restored from the history");
-    terminal.wait_for("execute the approved plan");
+    terminal.wait_for("Run this plan (");
     leave(terminal);
     assert!(!archived.exists());
 }

@@ -27,7 +27,7 @@ fn calls(notify: &str, variables: &[(&str, &str)], focus: &str) -> (usize, Vec<S
     let mut terminal = at_the_goal(&world, variables);
     let before = terminal.raw.len();
     terminal.type_blindly(&format!("a\r{focus}"));
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     terminal.type_keys("5");
     terminal.wait_for("run_");
     let after = String::from_utf8_lossy(&terminal.raw[before..]).into_owned();

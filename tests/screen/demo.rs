@@ -41,7 +41,7 @@ fn a_whole_run_is_played_by_keys() {
     terminal.wait_for("Task: Count open last lines");
     terminal.type_keys("1a");
     terminal.wait_for("Auto");
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     terminal.type_keys("p");
     terminal.wait_for("Manual");
     terminal.type_keys("y");
@@ -164,7 +164,7 @@ fn what_a_stopped_step_left_is_not_called_yours() {
     terminal.type_keys("a");
     terminal.wait_for("Auto");
     terminal.type_keys("g");
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     terminal.type_keys("v");
     terminal.wait_for("/ finds");
     terminal.wait_for("from stopped step 2");
@@ -174,7 +174,7 @@ fn what_a_stopped_step_left_is_not_called_yours() {
         terminal.text()
     );
     terminal.type_keys(ESC);
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
 }
@@ -194,7 +194,7 @@ fn let_go_to_approval(terminal: &mut Terminal) {
     terminal.type_keys("a");
     terminal.wait_for("Auto");
     terminal.type_keys(ENTER);
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
 }
 
 fn n_commits(world: &World) -> usize {
@@ -217,7 +217,7 @@ fn an_edit_of_the_plan_in_another_program_is_seen_and_makes_the_approval_stale()
     let edited = text.replace("1. [ ]", "1. [ ] Sing, then");
     assert_ne!(edited, text);
     std::fs::write(&plan, edited).unwrap();
-    terminal.wait_gone("Run this plan");
+    terminal.wait_gone("Run this plan (");
     terminal.type_keys("2");
     terminal.wait_for("Sing, then");
     terminal.type_keys(CTRL_C);
@@ -287,7 +287,7 @@ fn an_unfinished_run_goes_on_where_it_was() {
     let (root, config) = ("demo/wordstat", "demo/config.toml");
     let config = world.repository().join(config);
     let mut terminal = world.open_in(root, &["--config", &config.to_string_lossy()]);
-    terminal.wait_for("continue the unfinished run?");
+    terminal.wait_for("Resume the unfinished run?");
     terminal.wait_for("in phase Review");
     // What is decided about lies below the question.
     terminal.wait_for("Plan written, 3 steps");

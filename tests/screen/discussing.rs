@@ -58,7 +58,7 @@ fn reviewer() -> Agent {
 fn discuss_finding(world: &World, fifo: &Path) -> Terminal {
     let config = cast(world, &planner(fifo), &reviewer(), "");
     let mut terminal = begin(world, &config);
-    terminal.wait_for("answers the review");
+    terminal.wait_for("is answering");
     terminal.type_keys("3.");
     terminal.wait_for("Say more.");
     terminal.type_keys("&");
@@ -76,7 +76,7 @@ fn what_a_discussion_says_of_a_finding_is_evidence_in_the_next_review() {
     assert!(!told(&world, "reviewer").contains("It is to stay as it is."));
     release(&fifo);
     terminal.type_keys(ESC);
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     let told_reviewer = told(&world, "reviewer");
     for words in [
         "Other agents discussed finding 1 of yours",
@@ -144,7 +144,7 @@ fn the_user_settles_a_finding_by_its_discussion() {
         read(&world, "events.jsonl").contains("finding.settled")
     });
     release(&fifo);
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     let told = told(&world, "reviewer");
     let second = told.rfind("This is review 2").expect("a second review");
     assert!(!told[second..].contains("## Open findings"), "{told}");
@@ -166,7 +166,7 @@ fn a_discussion_is_stopped_and_gone_on_with_and_its_limits_are_looked_at() {
     let config = cast(&world, &planner, &reviewer, "[discuss]\nrounds = 2\n");
     let mut terminal = talk(&world, &config);
     command(&mut terminal, "/budget");
-    terminal.wait_for("what a discussion would be given");
+    terminal.wait_for("What a discussion would get");
     terminal.wait_for("a prompt has room for");
     terminal.type_keys(ESC);
     terminal.wait_gone("a prompt has room for");

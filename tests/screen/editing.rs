@@ -16,7 +16,7 @@ fn a_line_that_is_written_anew_in_place_is_an_edit_of_the_users() {
     let reviewer = Agent::new().review("[APPROVED]\n");
     let config = cast(&world, &talking().plan(PLAN), &reviewer, "");
     let mut terminal = begin(&world, &config);
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     let before = read(&world, "plan.md");
     // The title, then the line below it.
     terminal.type_keys("2..");
@@ -37,7 +37,7 @@ fn a_paste_that_contains_the_end_of_a_paste_stays_a_paste() {
     let world = World::new();
     let config = cast(&world, &talking().plan(PLAN), &Agent::approving(), "");
     let mut terminal = begin(&world, &config);
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     terminal.type_keys("\x1b[200~please wait\x1b[201~ or \ry\x1b[201~");
     // The Enter in it sends nothing, and what comes behind it answers nothing.
     terminal.wait_for("please wait or");
@@ -65,7 +65,7 @@ fn a_clash_opens_the_editor_on_the_merge_and_its_result_counts() {
         .review("[APPROVED]\n\nSettled: 1\n");
     let config = cast(&world, &planner, &reviewer, "");
     let mut terminal = begin(&world, &config);
-    terminal.wait_for("answers the review");
+    terminal.wait_for("is answering");
     let mine = read(&world, "plan.md").replace("One word", "My word");
     overwrite(&world, "plan.md", &mine);
     release(&fifo);
@@ -90,7 +90,7 @@ fn a_clash_opens_the_editor_on_the_merge_and_its_result_counts() {
     });
     terminal.type_keys("both\r");
     terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     let plan = read(&world, "plan.md");
     assert!(plan.contains("My word.\nIts word.\n"), "{plan}");
     let kept = kept_of_conflicts(&world);
@@ -120,7 +120,7 @@ fn edited_by_hand(done: &str) -> usize {
     terminal.wait("the terminal taken again", |terminal| terminal.is_taken());
     terminal.wait_for("You are editing the plan");
     terminal.type_keys(done);
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     assert!(read(&world, "plan.md").contains("2. [ ] Sing"));
     let n_reviews = read(&world, "events.jsonl")
         .matches("review.committed")
@@ -145,7 +145,7 @@ fn the_user_chooses_who_talks_about_the_goal_and_changes_the_choice() {
     let config = cast(&world, &talking().plan(PLAN), &talking(), "");
     let mut terminal = open(&world, &config);
     terminal.type_keys(F2);
-    terminal.wait_for("Change it with the reviewer");
+    terminal.wait_for("F2: talk with the planner");
     terminal.type_keys("A test\r");
     terminal.wait_for("with the reviewer (claude)");
     terminal.wait_for("Is this the goal");
@@ -180,7 +180,7 @@ fn a_call_that_waited_at_a_kill_is_shown_as_expired_and_its_agent_is_told() {
     terminal.type_keys("a");
     terminal.wait_for("Auto");
     terminal.type_keys(ENTER);
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     terminal.type_keys("p");
     terminal.wait_for("Manual");
     terminal.type_keys("y");

@@ -93,7 +93,7 @@ fn what_is_sent_while_a_run_is_opened_waits_in_order_or_comes_back() {
     // Leaving while something is running asks first.
     terminal.wait("the end of both", |terminal| {
         let text = terminal.text();
-        ["consensus: sqlite", "the planner's turn took"]
+        ["consensus: sqlite", "The planner's turn took"]
             .iter()
             .all(|words| text.contains(words))
     });

@@ -86,7 +86,7 @@ pub fn begin(world: &World, config: &Path) -> Terminal {
 pub fn left_at_the_approval(world: &World) -> PathBuf {
     let config = cast(world, &talking().plan(PLAN), &Agent::approving(), "");
     let mut terminal = begin(world, &config);
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     leave(terminal);
     config
 }

@@ -11,7 +11,7 @@ use crate::played::leave;
 use crate::terminal::Terminal;
 
 const QUESTION: &str = "\x1b]11;?\x1b\\";
-const READY: &str = "No run yet";
+const READY: &str = "What should we build?";
 
 #[test]
 fn a_light_ground_is_followed_and_the_answer_is_nobodys_key() {
@@ -276,7 +276,7 @@ fn a_theme_that_is_chosen_is_there_at_the_next_start_and_one_that_cannot_be_kept
     std::fs::create_dir(&file).unwrap();
     terminal.type_keys(ENTER);
     terminal.wait_for("Theme nord is not saved: Is a directory");
-    terminal.wait_for("`screen.theme = \"nord\"` in ~/.config");
+    terminal.wait_for("To keep it, set `screen.theme = \"nord\"` in");
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
 }

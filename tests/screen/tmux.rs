@@ -72,7 +72,9 @@ fn it_works_inside_tmux() {
         .run(&["new-session", "-d", "-x", "100", "-y", "30", &line])
         .unwrap();
     assert!(started.status.success(), "{started:?}");
-    tmux.wait("the screen", |screen| screen.contains("No run yet"));
+    tmux.wait("the screen", |screen| {
+        screen.contains("What should we build?")
+    });
     tmux.run(&["send-keys", "-l", "hello 中"]).unwrap();
     let screen = tmux.wait("what is typed", |screen| screen.contains("hello 中"));
     assert!(
@@ -83,13 +85,13 @@ fn it_works_inside_tmux() {
         .unwrap();
     let is_narrow = |screen: &str| {
         let widest = screen.lines().map(|line| line.chars().count()).max();
-        screen.contains("No run yet") && widest.is_some_and(|widest| widest <= 60)
+        screen.contains("What should we build?") && widest.is_some_and(|widest| widest <= 60)
     };
     tmux.wait("the narrow screen", is_narrow);
     tmux.run(&["send-keys", "C-c"]).unwrap();
     let after = tmux.wait("the shell", |screen| screen.contains("LEFT"));
     assert!(
-        !after.contains("No run yet"),
+        !after.contains("What should we build?"),
         "the screen from before is back:\n{after}"
     );
 }

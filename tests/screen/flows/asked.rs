@@ -37,7 +37,7 @@ fn an_answer_that_is_picked_reaches_the_agent() {
     terminal.type_keys("2");
     terminal.wait_for("Enter: 3.13");
     terminal.type_keys(ENTER);
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     assert!(read(&world, "plan.md").contains("Python 3.13."));
     leave(terminal);
 }
@@ -55,7 +55,7 @@ fn an_answer_in_own_words_reaches_the_agent() {
     terminal.type_keys("3.14, it is faster");
     terminal.wait_for("3.14, it is faster");
     terminal.type_keys(ENTER);
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     let comments = read(&world, "comments.md");
     assert!(
         comments.contains("Python 3.14, it is faster."),
@@ -69,7 +69,7 @@ fn an_agent_whose_question_is_not_answered_decides_itself() {
     let world = World::new();
     let mut terminal = asking(&world);
     terminal.type_keys("n");
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     let plan = read(&world, "plan.md");
     assert!(plan.contains("Python whichever."), "{plan}");
     leave(terminal);
@@ -104,7 +104,7 @@ fn a_call_is_allowed_once_for_the_run_and_refused() {
                 [test]\ndefault_command = \"true\"";
     let config = cast(&world, &Agent::approving(), &planner, asks);
     let mut terminal = begin(&world, &config);
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     terminal.type_keys("y");
     // The tool and what it is about, exactly, and what is offered: once, for longer, no. The chat names the call before
     // the dialog is there.
@@ -145,7 +145,7 @@ fn a_call_that_leaves_codexs_sandbox_is_allowed_once_at_most() {
         "[test]\ndefault_command = \"true\"",
     );
     let mut terminal = begin(&world, &config);
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     terminal.type_keys("y");
     terminal.wait_for("Asked because it runs outside of codex's sandbox");
     terminal.wait_for("Reason given: it is needed");

@@ -44,7 +44,7 @@ fn the_agents_text_is_taken_over_the_users() {
     let world = World::new();
     let (mut terminal, mine) = clash(&world);
     terminal.type_keys("o");
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     let plan = read(&world, "plan.md");
     assert!(
         plan.contains("Its word.") && !plan.contains("My word."),
@@ -62,7 +62,7 @@ fn the_users_text_stays_and_the_turn_goes_again() {
     let world = World::new();
     let (mut terminal, _) = clash(&world);
     terminal.type_keys("n");
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     let plan = read(&world, "plan.md");
     assert!(
         plan.contains("My word.") && !plan.contains("Its word."),

@@ -49,7 +49,7 @@ fn nothing_begins_before_its_release_and_what_is_sent_is_read_first() {
     assert_eq!(n_turns(&world), 2);
     assert!(read(&world, "plan.md").contains("One word."));
     terminal.type_keys("g");
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     assert_eq!(n_turns(&world), 3);
     leave(terminal);
 }
@@ -131,7 +131,7 @@ fn p_in_a_turn_lets_it_end_and_holds_the_next() {
     assert_eq!(n_turns(&world), 2);
     assert!(read(&world, "plan.md").contains("One word."));
     terminal.type_keys(ENTER);
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     leave(terminal);
 }
 
@@ -169,7 +169,7 @@ fn s_in_a_turn_ends_it_and_goes_back_to_the_goal() {
     terminal.type_keys("g");
     terminal.wait_for("Send the goal to the planner?");
     terminal.type_keys("a");
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     assert!(read(&world, "plan.md").contains("One word."));
     leave(terminal);
 }
@@ -190,7 +190,7 @@ fn s_stays_when_the_turn_ends_and_the_next_one_waits_for_its_answer() {
     terminal.wait_for("Stop and return to the goal?");
     // Auto goes on where the user does not stop.
     terminal.type_keys(ENTER);
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     assert_eq!(n_turns(&world), 3);
     leave(terminal);
 }

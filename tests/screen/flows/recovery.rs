@@ -50,7 +50,7 @@ fn a_run_that_was_killed_in_a_turn_goes_on_in_the_same_conversation() {
     terminal.type_keys(ENTER);
     terminal.wait_for("Send the plan to the reviewer?");
     terminal.type_keys(ENTER);
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     let after = state(&world);
     assert_eq!(after["planner"]["external_id"], conversation);
     assert!(events_of(&world, "adapter.degraded").is_empty());
@@ -107,7 +107,7 @@ fn a_conversation_that_is_lost_is_begun_anew_with_what_happened() {
         assert!(told.contains(words), "{words} in\n{told}");
     }
     terminal.type_keys(ENTER);
-    terminal.wait_for("Run this plan");
+    terminal.wait_for("Run this plan (");
     leave(terminal);
 }
 

@@ -1,9 +1,12 @@
 //! Renders Markdown as HTML.
 //!
-//! Accepts any text, and none of it becomes markup of its own: HTML in it is shown as text, an image is its description,
-//! and only links to web pages and mail addresses are links.
+//! Accepts any text, and none of it becomes markup of its own: HTML in it is shown as text, an image is its
+//! description, and a link is its text with the address behind it. An agent wrote the text, so that no click on
+//! the page may lead anywhere.
 
-use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{
+    CodeBlockKind, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd,
+};
 
 use super::escape_html;
 
@@ -26,8 +29,9 @@ pub fn render_inline(line: &str) -> String {
     inner.map_or_else(|| escape_html(line), str::to_owned)
 }
 
-/// Replaces what would load something, lead elsewhere or be HTML; `links` says of each open link whether it is kept.
-fn to_inert_event<'a>(event: Event<'a>, links: &mut Vec<bool>) -> Option<Event<'a>> {
+/// Replaces what would load something, lead elsewhere or be HTML; `links` contains the address of each open link, where
+/// its text is not the address itself.
+fn to_inert_event<'a>(event: Event<'a>, links: &mut Vec<Option<CowStr<'a>>>) -> Option<Event<'a>> {
     Some(match event {
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
         Event::Start(Tag::HtmlBlock | Tag::CodeBlock(_)) => {
@@ -37,14 +41,14 @@ fn to_inert_event<'a>(event: Event<'a>, links: &mut Vec<bool>) -> Option<Event<'
         Event::Start(Tag::Image { .. }) | Event::End(TagEnd::Image) => return None,
         Event::Start(Tag::Link {
             link_type,
-            ref dest_url,
+            dest_url,
             ..
         }) => {
-            let is_kept = link_type == LinkType::Email || is_allowed_link(dest_url);
-            links.push(is_kept);
-            return is_kept.then_some(event);
+            let is_address = matches!(link_type, LinkType::Email | LinkType::Autolink);
+            links.push((!is_address && !dest_url.is_empty()).then_some(dest_url));
+            return None;
         }
-        Event::End(TagEnd::Link) => return links.pop()?.then_some(event),
+        Event::End(TagEnd::Link) => Event::Text(format!(" ({})", links.pop()??).into()),
         Event::Start(Tag::Heading { level, .. }) => Event::Start(Tag::Heading {
             level: heading_below_page(level),
             id: None,
@@ -58,13 +62,6 @@ fn to_inert_event<'a>(event: Event<'a>, links: &mut Vec<bool>) -> Option<Event<'
         Event::TaskListMarker(is_done) => Event::Text(if is_done { "☑ " } else { "☐ " }.into()),
         event => event,
     })
-}
-
-fn is_allowed_link(url: &str) -> bool {
-    let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
-    ["http", "https", "mailto"]
-        .iter()
-        .any(|allowed| scheme.eq_ignore_ascii_case(allowed))
 }
 
 /// Returns the level of a heading of a text; the page itself uses levels 1 and 2.
@@ -103,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn html_and_images_are_text_and_only_links_that_load_nothing_stay() {
+    fn html_images_and_links_are_text() {
         check(
             "a <img src=x onerror=alert(1)> ![*b*](http://c/d.png)",
             "<p>a &lt;img src=x onerror=alert(1)&gt; <em>b</em></p>\n",
@@ -114,11 +111,11 @@ mod tests {
         );
         check(
             "[a](javascript:alert(1)) [b](data:text/html,c) [d](/etc/passwd) [![e](f)](https://g \"<h>\")",
-            "<p>a b d <a href=\"https://g\" title=\"&lt;h&gt;\">e</a></p>\n",
+            "<p>a (javascript:alert(1)) b (data:text/html,c) d (/etc/passwd) e (https://g)</p>\n",
         );
         check(
             "<a@b.de> <HTTP://c> <javascript:d>",
-            "<p><a href=\"mailto:a@b.de\">a@b.de</a> <a href=\"HTTP://c\">HTTP://c</a> javascript:d</p>\n",
+            "<p>a@b.de HTTP://c javascript:d</p>\n",
         );
     }
 
