@@ -42,7 +42,7 @@ fn a_task_needs_no_cli_but_its_own_and_a_goal_says_once_what_is_missing() {
     terminal.wait_for("hint: or set roles.reviewer = \"none\" to skip the review");
     terminal.wait_for("A test");
     terminal.type_keys(ENTER);
-    terminal.wait_for("not yet: /nonexistent/claude not found");
+    terminal.wait_for("Not yet: /nonexistent/claude not found");
     let told = terminal.text().matches("to skip the review").count();
     assert_eq!(told, 1, "{}", terminal.text());
     // Once the missing part is there, the goal is still there.

@@ -126,7 +126,7 @@ fn after_a_storm_of_sizes_the_picture_is_that_of_the_last() {
             .any(|line| line.chars().count() == 100 && line.starts_with('╭'));
         is_whole && text.contains(READY) && text.contains("Ctrl+C quit")
     });
-    let n_composers = terminal.text().matches("Describe the goal").count();
+    let n_composers = terminal.text().matches("╭ Describe the goal").count();
     assert_eq!(
         n_composers,
         1,

@@ -19,7 +19,7 @@ use pty_process::Size;
 use pty_process::blocking::{Command, Pts, Pty, open};
 
 /// The time limit for any screen. Generous, because the machine may be busy and only failures take that long.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(120);
 /// Written into the terminal after the program has ended, so that all of the program's output comes before it. No
 /// terminal shows it.
 const LAST: &[u8] = b"\x1b_all that was written\x1b\\";
