@@ -206,7 +206,7 @@ impl RunHistoryEntry {
     pub fn end_label(&self) -> String {
         match &self.summary {
             Ok(told) if told.phase.is_final() => told.phase.label().to_owned(),
-            Ok(told) => format!("unfinished in phase {}", told.phase.label()),
+            Ok(told) => format!("unfinished in {}", told.phase.label()),
             Err(_) => "damaged".to_owned(),
         }
     }

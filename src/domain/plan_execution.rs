@@ -222,12 +222,12 @@ impl StepStage {
     /// Describes the stage in the past tense, for a step that was cut off.
     pub fn describe(self) -> &'static str {
         match self {
-            Self::Code => "the agent worked on it",
-            Self::Audit => "its changes were being checked",
-            Self::Test => "its tests ran",
-            Self::Fix => "the agent was fixing it",
-            Self::Commit => "it was being committed",
-            Self::Record => "it was being recorded",
+            Self::Code => "the agent worked on the step",
+            Self::Audit => "the step's changes were being checked",
+            Self::Test => "the step's tests ran",
+            Self::Fix => "the agent was fixing the step",
+            Self::Commit => "the step was being committed",
+            Self::Record => "the step was being recorded",
         }
     }
 }

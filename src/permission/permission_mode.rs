@@ -44,9 +44,9 @@ impl Mode {
     /// Describes what the mode runs without asking.
     pub fn describe(self) -> &'static str {
         match self {
-            Self::Plan => "agents only read, whatever the phase",
-            Self::Default => "agents may do what the rules allow, the rest asks you",
-            Self::AutoEdit => "edits inside the repository run without asking",
+            Self::Plan => "agents only read, in every phase",
+            Self::Default => "your rules decide, the rest asks you",
+            Self::AutoEdit => "repository edits run unasked",
             Self::Yolo => {
                 "nothing asks you except the safety list, protected paths, files outside and endless repeats"
             }

@@ -146,12 +146,12 @@ pub fn target_label(target: &ComposerTarget, refiner: Role, keymap: &ActiveKeyma
     let key = |action| keymap.key_label(action, ComposerFocus::Focused);
     match target {
         ComposerTarget::NewRun => format!(
-            "Describe the goal in a sentence or a page ({}: talk with the {})",
+            "Describe the goal in a sentence or a page ({}: {})",
             key("refiner"),
             refiner.other().name()
         ),
         ComposerTarget::TalkToRefiner(refiner) => format!(
-            "Message the {} ({}: talk with the {}) · /go confirms the goal",
+            "Message the {} ({}: {}) · /go confirms the goal",
             refiner.name(),
             key("refiner"),
             refiner.other().name()

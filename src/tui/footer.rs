@@ -172,8 +172,9 @@ impl FooterLine {
         let needed = hint_width(&hint);
         match self.reserved_action {
             Some(kept) if kept == hint.label => self.reserved_action = None,
-            _ if needed > self.columns_left => return,
-            _ => self.columns_left -= needed,
+            // The blank after the last hint may be cut off.
+            _ if needed > self.columns_left + 1 => return,
+            _ => self.columns_left = self.columns_left.saturating_sub(needed),
         }
         let n_keys = hint.keys.len();
         self.push_span(Span::raw(" "));

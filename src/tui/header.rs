@@ -20,7 +20,7 @@ use super::theme;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::{Mode, Phase};
 use crate::domain::question::CommitTarget;
-use crate::domain::run::{ProgramOperation, ResultValidity, RunState};
+use crate::domain::run::{ProgramOperation, ResultValidity, RunState, RunningTurn};
 use crate::domain::task::ChildSession;
 use crate::text::pluralize;
 pub use tab_bar::SeenTabRevisions;
@@ -134,12 +134,17 @@ fn activity_spans(
     now: UnixMillis,
     room: usize,
 ) -> Option<Vec<Span<'static>>> {
-    let (long, style) = describe_activity(screen, state, now, AgentLabelForm::WithAdapter);
-    let (short, _) = describe_activity(screen, state, now, AgentLabelForm::Alone);
-    let (shorter, _) = describe_activity(screen, state, now, AgentLabelForm::Briefly);
-    let (shortest, _) = describe_activity(screen, state, now, AgentLabelForm::WithTime);
-    let mut forms = [long, short, shorter, shortest].into_iter();
-    let who = forms.find(|who| text_width(who) < room)?;
+    let forms = [
+        AgentLabelForm::WithAdapter,
+        AgentLabelForm::Alone,
+        AgentLabelForm::Briefly,
+        AgentLabelForm::WithTime,
+    ];
+    let mut forms = forms.into_iter().map(|form| {
+        let (who, style) = describe_activity(screen, state, now, form);
+        (form, who, style)
+    });
+    let (form, who, style) = forms.find(|(_, who, _)| text_width(who) < room)?;
     // A run that waits for the user is highlighted.
     let needs_you = style == theme::NEEDS_YOU && text_width(&who) + 2 <= room;
     let who = if needs_you {
@@ -148,9 +153,13 @@ fn activity_spans(
         Span::styled(format!("{who} "), style)
     };
     let mut spans = Vec::new();
-    let mut used = usage_line::usage_forms(state).into_iter();
-    if let Some(used) = used.find(|used| text_width(used) + 3 + text_width(&who.content) <= room) {
-        spans.push(Span::styled(format!("{used} · "), theme::QUIET));
+    // What the agent is doing matters more than the usage.
+    if form != AgentLabelForm::WithTime {
+        let room = room.saturating_sub(text_width(&who.content) + 3);
+        let mut used = usage_line::usage_forms(state).into_iter();
+        if let Some(used) = used.find(|used| text_width(used) <= room) {
+            spans.push(Span::styled(format!("{used} · "), theme::QUIET));
+        }
     }
     spans.push(who);
     Some(spans)
@@ -201,16 +210,16 @@ fn folder_name(path: &str) -> String {
         .map_or_else(|| path.clone(), str::to_owned)
 }
 
-/// Returns the badge for a special screen: read-only, demo or without a sandbox.
+/// Returns the badge before the repository's name: read-only, demo or without a sandbox.
 fn badge_span(screen: &Screen, columns: usize) -> Span<'static> {
     match &screen.settings.read_only {
-        Some(_) if columns < 60 => Span::styled(" read-only ", theme::PLAIN),
+        Some(_) if columns < 60 => Span::styled(" read-only · ", theme::PLAIN),
         Some(read_only) => {
-            let text = format!(" read-only, {} ", to_one_line(&read_only.badge));
+            let text = format!(" read-only, {} · ", to_one_line(&read_only.badge));
             Span::styled(text, theme::PLAIN)
         }
-        None if screen.settings.demo => Span::styled(" demo ", theme::PLAIN),
-        None if screen.is_unsandboxed => Span::styled(" no sandbox ", theme::WARNING),
+        None if screen.settings.demo => Span::styled(" demo · ", theme::PLAIN),
+        None if screen.is_unsandboxed => Span::styled(" no sandbox · ", theme::WARNING),
         None => Span::styled("", theme::PLAIN),
     }
 }
@@ -236,12 +245,10 @@ fn state_line(
         return Line::from(Span::styled(truncate_to_columns(text, columns), style));
     };
     let mut progress = phase_line::phase_progress(state);
-    let phase = match state.phase {
-        // The number of the review names the phase, too.
-        Phase::Review | Phase::Respond if state.iteration > 0 => {
-            std::mem::take(&mut progress).short
-        }
-        phase => phase.label().to_owned(),
+    let phase = if progress.names_phase {
+        std::mem::take(&mut progress).short
+    } else {
+        state.phase.label().to_owned()
     };
     let mut parts = vec![(phase, theme::STRONG)];
     if state.mode != Mode::Default {
@@ -290,7 +297,7 @@ fn activity_parts(
 ) -> Vec<HeaderPart> {
     let plain = |text: &str| (text.to_owned(), theme::PLAIN);
     let who = |named| describe_activity(screen, state, now, named);
-    let phase_line::PhaseProgress { long, short } = progress;
+    let phase_line::PhaseProgress { long, short, .. } = progress;
     let gate = labels::gate_label(state.gate);
     let forms = [
         vec![plain(&long), plain(gate), who(AgentLabelForm::WithAdapter)],
@@ -314,7 +321,7 @@ fn activity_parts(
 enum AgentLabelForm {
     WithAdapter,
     Alone,
-    /// Without the adapter, and a silence without its reason, which Status shows.
+    /// Without the adapter and the double blank, and a silence without its reason, which Status shows.
     Briefly,
     /// Also without the activity, so that the elapsed time fits.
     WithTime,
@@ -333,7 +340,14 @@ fn describe_activity(
     if screen.is_needed_by_covered_screen {
         return ("Your run is waiting for you".to_owned(), theme::NEEDS_YOU);
     }
-    if let Some(text) = labels::describe_usage_limit(state, now, screen.local_clock()) {
+    let clock = screen.local_clock();
+    let limit = match named {
+        AgentLabelForm::WithAdapter => labels::describe_usage_limit(state, now, clock),
+        AgentLabelForm::Alone | AgentLabelForm::Briefly | AgentLabelForm::WithTime => {
+            labels::describe_usage_wait(state, clock)
+        }
+    };
+    if let Some(text) = limit {
         return (text, theme::WARNING);
     }
     if let Some(word) = describe_read_only_run(screen, state) {
@@ -344,40 +358,7 @@ fn describe_activity(
     }
     if let Some(running) = &state.running {
         let role = running.order.purpose.role();
-        let adapter = state.session(role).map_or("", |session| &session.adapter);
-        let who = match named {
-            AgentLabelForm::WithAdapter => {
-                format!("{} ({})", labels::role_title(role), to_one_line(adapter))
-            }
-            AgentLabelForm::Alone | AgentLabelForm::Briefly | AgentLabelForm::WithTime => {
-                labels::role_title(role).to_owned()
-            }
-        };
-        let took = labels::format_elapsed(running.started_at, now);
-        let text = match (&screen.silent_turn, running.result) {
-            (Some(silent), ResultValidity::Yes)
-                if matches!(named, AgentLabelForm::Briefly | AgentLabelForm::WithTime) =>
-            {
-                format!("{who} silent {}", labels::format_elapsed(silent.since, now))
-            }
-            (Some(silent), ResultValidity::Yes) => format!(
-                "{who} {}",
-                screen
-                    .local_clock()
-                    .localize_utc_times(&labels::describe_silence(silent, now))
-            ),
-            (None, ResultValidity::Yes) if named == AgentLabelForm::WithTime => {
-                format!("{who} {took}")
-            }
-            (None, ResultValidity::Yes) => {
-                let doing = running.order.purpose.describe_progress();
-                format!("{who} {doing}  {took}")
-            }
-            (_, ResultValidity::No) if named == AgentLabelForm::WithTime => {
-                format!("{who} stopping {took}")
-            }
-            (_, ResultValidity::No) => format!("{who} is being interrupted {took}"),
-        };
+        let text = describe_turn(screen, state, running, now, named);
         return (text, theme::role_style(role));
     }
     match &state.busy {
@@ -395,6 +376,56 @@ fn describe_activity(
             Some(text) => (text, theme::RUNNING),
             None => ("Idle".to_owned(), theme::QUIET),
         },
+    }
+}
+
+/// Describes what the agent of the running turn is doing, and since when.
+fn describe_turn(
+    screen: &Screen,
+    state: &RunState,
+    running: &RunningTurn,
+    now: UnixMillis,
+    named: AgentLabelForm,
+) -> String {
+    let role = running.order.purpose.role();
+    let adapter = state.session(role).map_or("", |session| &session.adapter);
+    let who = match named {
+        AgentLabelForm::WithAdapter => {
+            format!("{} ({})", labels::role_title(role), to_one_line(adapter))
+        }
+        AgentLabelForm::Alone | AgentLabelForm::Briefly | AgentLabelForm::WithTime => {
+            labels::role_title(role).to_owned()
+        }
+    };
+    let took = labels::format_elapsed(running.started_at, now);
+    match (&screen.silent_turn, running.result) {
+        (Some(silent), ResultValidity::Yes)
+            if matches!(named, AgentLabelForm::Briefly | AgentLabelForm::WithTime) =>
+        {
+            format!("{who} silent {}", labels::format_elapsed(silent.since, now))
+        }
+        (Some(silent), ResultValidity::Yes) => format!(
+            "{who} {}",
+            screen
+                .local_clock()
+                .localize_utc_times(&labels::describe_silence(silent, now))
+        ),
+        (None, ResultValidity::Yes) if named == AgentLabelForm::WithTime => {
+            format!("{who} {took}")
+        }
+        (None, ResultValidity::Yes) => {
+            let doing = running.order.purpose.describe_progress();
+            let gap = if named == AgentLabelForm::Briefly {
+                " "
+            } else {
+                "  "
+            };
+            format!("{who} {doing}{gap}{took}")
+        }
+        (_, ResultValidity::No) if named == AgentLabelForm::WithTime => {
+            format!("{who} stopping {took}")
+        }
+        (_, ResultValidity::No) => format!("{who} is being interrupted {took}"),
     }
 }
 

@@ -231,7 +231,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::ChooseRefiner(None),
         [
             "/refiner [planner|reviewer]",
-            "Choose who discusses the goal",
+            "Choose who talks with you",
             "",
         ],
     ),
@@ -269,14 +269,14 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[letter_key('.')],
         OutsideComposer,
         || ScreenCommand::SelectAdjacent(SelectionMove::Next),
-        ["/next-block", "Select the next chat block or finding", ""],
+        ["/next-block", "Pick the next chat block or finding", ""],
     ),
     bind_keys(
         "previous-block",
         &[letter_key(',')],
         OutsideComposer,
         || ScreenCommand::SelectAdjacent(SelectionMove::Previous),
-        ["/previous-block", "Select the previous block", ""],
+        ["/previous-block", "Pick the previous block", ""],
     ),
     bind_keys(
         "next-turn",
@@ -543,7 +543,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         [
             "/leave",
             "Leave the composer, so that letters are commands",
-            "leave",
+            "back",
         ],
     ),
     bind_keys(

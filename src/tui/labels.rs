@@ -201,22 +201,26 @@ pub fn describe_usage_limit(
     now: UnixMillis,
     clock: LocalClock,
 ) -> Option<String> {
-    let question = state.awaiting.as_ref()?;
-    let QuestionKind::UsageLimit {
-        purpose,
-        adapter,
-        until: end,
-        ..
-    } = &question.kind
-    else {
+    let waits = describe_usage_wait(state, clock)?;
+    let QuestionKind::UsageLimit { adapter, until, .. } = &state.awaiting.as_ref()?.kind else {
         return None;
     };
     Some(format!(
-        "{} waits until {} ({}): {} usage limit",
-        role_title(purpose.role()),
-        clock.time_with_minutes(*end),
-        format_until(*end, now),
+        "{waits} ({}): {} usage limit",
+        format_until(*until, now),
         to_one_line(adapter)
+    ))
+}
+
+/// Describes who waits until when for a usage limit, if the run waits for one.
+pub fn describe_usage_wait(state: &RunState, clock: LocalClock) -> Option<String> {
+    let QuestionKind::UsageLimit { purpose, until, .. } = &state.awaiting.as_ref()?.kind else {
+        return None;
+    };
+    Some(format!(
+        "{} waits until {}",
+        role_title(purpose.role()),
+        clock.time_with_minutes(*until)
     ))
 }
 

@@ -108,7 +108,7 @@ fn a_finished_run_is_written_down_as_a_page_from_the_screen() {
     terminal.wait_for("Written to .agent-collab/exports/a-test-2.html");
     // Where it is only looked at, too, and into the same place.
     terminal.type_keys("i/history\r");
-    terminal.wait_for("1 finished run");
+    terminal.wait_for("1 earlier run");
     terminal.type_keys("1");
     terminal.wait_for("read-only, from the history");
     terminal.wait_for("Ctrl+S Export a report");
@@ -135,7 +135,7 @@ fn an_unfinished_run_of_the_history_is_taken_up_again_on_the_screen() {
     terminal.wait_for("Is this the goal");
     // What is under way is not put away.
     terminal.type_keys("/history\r");
-    terminal.wait_for("1 finished run");
+    terminal.wait_for("1 earlier run");
     terminal.type_keys("r");
     terminal.wait_for("Resume this run?");
     terminal.type_keys("y");
@@ -145,7 +145,7 @@ fn an_unfinished_run_of_the_history_is_taken_up_again_on_the_screen() {
     terminal.type_keys("y");
     terminal.wait_for("Run finished");
     terminal.type_keys("i/history\r");
-    terminal.wait_for("2 finished runs");
+    terminal.wait_for("2 earlier runs");
     terminal.type_keys("r");
     terminal.wait_for("Resume this run?");
     terminal.wait_for("A test");

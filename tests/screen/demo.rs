@@ -248,14 +248,14 @@ fn ctrl_c_in_a_turn_ends_the_agents_and_keeps_the_run() {
     let world = World::new();
     let (mut terminal, folder) = in_a_turn(&world, &[]);
     terminal.type_keys(CTRL_C);
-    terminal.wait_for("Quit, end the turn?");
+    terminal.wait_for("Quit and end the turn?");
     terminal.wait_for("Enter: Stay");
     // Whoever stays has touched nothing.
     terminal.type_keys(ESC);
-    terminal.wait_gone("Quit, end the turn?");
+    terminal.wait_gone("Quit and end the turn?");
     assert!(!log_of(&world).contains("run.left"));
     terminal.type_keys(CTRL_C);
-    terminal.wait_for("Quit, end the turn?");
+    terminal.wait_for("Quit and end the turn?");
     terminal.type_keys("y");
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();

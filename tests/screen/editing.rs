@@ -145,12 +145,12 @@ fn the_user_chooses_who_talks_about_the_goal_and_changes_the_choice() {
     let config = cast(&world, &talking().plan(PLAN), &talking(), "");
     let mut terminal = open(&world, &config);
     terminal.type_keys(F2);
-    terminal.wait_for("F2: talk with the planner");
+    terminal.wait_for("F2: planner");
     terminal.type_keys("A test\r");
-    terminal.wait_for("with the reviewer (claude)");
+    terminal.wait_for("With the reviewer");
     terminal.wait_for("Is this the goal");
     terminal.type_keys(F2);
-    terminal.wait_for("with the planner (codex)");
+    terminal.wait_for("With the planner");
     terminal.type_keys("And more.\r");
     terminal.wait("both have talked", |terminal| {
         terminal.text().matches("Understood.").count() == 2

@@ -170,7 +170,7 @@ fn a_finished_run_is_opened_from_the_screen_and_by_its_sub_command() {
     terminal.type_keys("/history");
     terminal.type_keys(ENTER);
     // The current run is the first of them.
-    terminal.wait_for("3 finished runs");
+    terminal.wait_for("3 earlier runs");
     terminal.wait_for("2026-01-02 · damaged · state.json is missing");
     terminal.type_keys("3");
     terminal.wait_for("read-only, from the history");

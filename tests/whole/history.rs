@@ -38,7 +38,7 @@ fn finished_runs_are_listed_the_latest_first() {
     let ran = world.program(&["history"]);
     ran.ends(0)
         .says("Done, 1 of 1 step, 1 commit, codex and claude")
-        .says("unfinished in phase Approve, 0 of 1 step")
+        .says("unfinished in Approve, 0 of 1 step")
         .says(".agent-collab/history/");
     assert!(
         ran.out.find("Another") < ran.out.find("A test"),

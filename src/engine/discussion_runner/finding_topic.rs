@@ -24,8 +24,8 @@ impl Engine {
         if said.topic.trim().is_empty() {
             let text = &finding.remark.text;
             let topic = format!(
-                "Is finding {n} of the review right? Options: `{FINDING_HOLDS}`, with what must change in the plan for it, or \
-                 `{FINDING_DOES_NOT_HOLD}`. It says: {text}"
+                "Is finding {n} of the review right? Options: `{FINDING_HOLDS}`, with what must change in the plan, or \
+                 `{FINDING_DOES_NOT_HOLD}`. The finding says: {text}"
             );
             said.topic = to_chars(&topic, MAX_TOPIC_CHARS);
         }

@@ -78,7 +78,7 @@ impl PaletteEntry {
         PickerRow {
             name: self.slash.to_string(),
             about: match &against {
-                Some(why) => format!("{} ({why})", self.help),
+                Some(why) => format!("({why}) {}", self.help),
                 None => self.help.to_string(),
             },
             key: self.key.map_or_else(String::new, KeyChord::label),

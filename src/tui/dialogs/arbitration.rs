@@ -21,7 +21,7 @@ pub(super) fn build_dialog(
 ) -> ChoiceDialog {
     let title = match reason {
         ArbitrationReason::Cap => {
-            format!("Review limit reached, {} open", pluralize(open, "finding"))
+            format!("Review limit: {} open", pluralize(open, "finding"))
         }
         ArbitrationReason::Stall => format!(
             "No progress in {}, {} open",

@@ -17,7 +17,7 @@ pub(super) fn build_dialog(
         (false, false) => ("you and a stopped step", "Add them"),
         (_, true) => ("you", "Add your changes"),
     };
-    let title = format!("Step {step} edited files that {whose} had changed");
+    let title = format!("Step {step} edited files {whose} changed");
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title)
         .with_text(&list_names(paths, 10), theme::CODE);
     sheet.full_text = Some((title, paths.join("\n")));
@@ -63,7 +63,7 @@ pub(super) fn build_unattributed_dialog(id: u32, step: u32, paths: &[String]) ->
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title)
         .with_text(&list_names(paths, 10), theme::CODE)
         .with_text(
-            "No call of the agent names them, and no command of it ran at the time.",
+            "The agent did not name them, and none of its commands was running.",
             theme::QUIET,
         );
     sheet.full_text = Some((title, paths.join("\n")));

@@ -137,7 +137,7 @@ fn describe_dirty_files(terms: &ExecutionTerms) -> Vec<String> {
     let told = |whose: &str, files: &[&String]| {
         let names: Vec<String> = files.iter().copied().cloned().collect();
         format!(
-            "{whose} in {}. You are asked about steps that edit them:\n{}",
+            "{whose} in {}. You are asked if a step edits them:\n{}",
             pluralize(names.len(), "file"),
             list_names(&names, 5)
         )

@@ -16,7 +16,7 @@ pub fn build_dialog(files: &[(String, String)]) -> ChoiceDialog {
         [(name, _)] => format!("Send {} to the agents?", to_one_line(name)),
         [(name, _), rest @ ..] => {
             format!(
-                "Send {} and {} to the agents?",
+                "Send {} and {}?",
                 to_one_line(name),
                 pluralize(rest.len(), "more file")
             )

@@ -36,10 +36,11 @@ pub fn build_dialog(state: &RunState, clock: LocalClock, key: &str) -> Option<Ch
         .map(|works| works.what_ends.to_owned())
         .chain(counts)
         .collect();
-    if ends.is_empty() {
-        return None;
-    }
-    let title = format!("Quit, end {}?", ends.join(" and "));
+    let title = match ends.as_slice() {
+        [] => return None,
+        [only] => format!("Quit and end {only}?"),
+        several => format!("Quit? Ends {}", several.join(" and ")),
+    };
     let tasked = tasks.iter().map(|child| {
         let about =
             truncate_to_columns(&to_one_line(&child.order.description), MAX_SUBJECT_COLUMNS);
@@ -89,7 +90,7 @@ fn add_choices(sheet: ChoiceDialog, key: &str) -> ChoiceDialog {
 
 /// What the workflow is doing.
 struct OngoingWork {
-    /// What would end; follows the word "end".
+    /// What would end; follows the word "end" or "ends".
     what_ends: &'static str,
     /// Who works on what, since when.
     description: String,

@@ -1,4 +1,4 @@
-//! Dialogs: the list of finished runs, to open one, and the resume of an archived unfinished run.
+//! Dialogs: the list of earlier runs, to open one, and the resume of an archived unfinished run.
 
 use crate::text::pluralize;
 use crate::tui::action::Action;
@@ -13,7 +13,7 @@ const NO_KEY_SIGN: char = '·';
 
 /// Builds the list of runs to open, latest first.
 pub fn build_dialog(runs: &[RunListEntry]) -> ChoiceDialog {
-    let title = format!("{} (read-only)", pluralize(runs.len(), "finished run"));
+    let title = format!("{} (read-only)", pluralize(runs.len(), "earlier run"));
     let mut sheet = ChoiceDialog::list("history", &title);
     for (at, run) in runs.iter().enumerate() {
         let open = ChoiceAction::ActAndClose(vec![Action::OpenRun(run.name.clone())]);

@@ -10,8 +10,8 @@ use crate::domain::run::RunState;
 use crate::tui::dialog::ChoiceDialog;
 use crate::tui::theme;
 
-const NETWORK_RISK: &str = "The machine's network includes the internet and every service on this machine, also \
-for code that an agent wrote. To allow only a socket such as docker's, add it to test.sockets.";
+const NETWORK_RISK: &str = "The machine's network includes the internet and every service on this machine, and code \
+that an agent wrote can reach them all. To allow only a socket such as docker's, add it to test.sockets.";
 const SOCKET_RISK: &str = "Anything that reaches this socket can start containers that see all your files. \
 Tests run code that an agent wrote: allow it only if you would run this step's code yourself. To allow sockets \
 for every repository, use `test.sockets` in your configuration.";

@@ -28,18 +28,11 @@ pub enum PhasePathForm {
     Recent,
     /// The current phase and its number.
     Current,
-    NameOnly,
 }
 
 /// Returns the path: the current phase is highlighted and finished ones are quiet, in every theme.
 pub fn phase_spans(present: Phase, form: PhasePathForm) -> Vec<Span<'static>> {
-    let lit = match present {
-        Phase::Done => theme::GOOD,
-        Phase::Cancelled => theme::BAD,
-        _ => theme::RUNNING,
-    };
-    let lit = lit.add_modifier(Modifier::BOLD | Modifier::REVERSED);
-    let lit = Span::styled(format!(" {} ", present.label()), lit);
+    let lit = current_span(present, present.label());
     let Some(at) = PHASE_ORDER
         .iter()
         .position(|phase| phase.label() == present.label())
@@ -47,7 +40,6 @@ pub fn phase_spans(present: Phase, form: PhasePathForm) -> Vec<Span<'static>> {
         return vec![lit];
     };
     let first = match form {
-        PhasePathForm::NameOnly => return vec![lit],
         PhasePathForm::Current => {
             let place = format!(" phase {} of {}", at + 1, PHASE_ORDER.len());
             return vec![lit, Span::styled(place, theme::QUIET)];
@@ -73,6 +65,17 @@ pub fn phase_spans(present: Phase, form: PhasePathForm) -> Vec<Span<'static>> {
         }
     }
     spans
+}
+
+/// Returns the highlighted name of the current phase, or a counter that replaces it.
+pub fn current_span(present: Phase, name: &str) -> Span<'static> {
+    let lit = match present {
+        Phase::Done => theme::GOOD,
+        Phase::Cancelled => theme::BAD,
+        _ => theme::RUNNING,
+    };
+    let lit = lit.add_modifier(Modifier::BOLD | Modifier::REVERSED);
+    Span::styled(format!(" {name} "), lit)
 }
 
 /// Returns how many columns the spans take.

@@ -733,7 +733,7 @@ pub fn planned() -> DiscussionPlanView {
     DiscussionPlanView {
         topic: DiscussionTopic {
             text: super::nasty::said(
-                "Is finding 1 of the review right? Options: `finding-holds`, with what must change in the plan for it, or `finding-does-not-hold`. It says: an empty list is not said to give 0",
+                "Is finding 1 of the review right? Options: `finding-holds`, with what must change in the plan, or `finding-does-not-hold`. The finding says: an empty list is not said to give 0",
             ),
             preset: None,
             finding: Some(1),

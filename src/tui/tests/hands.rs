@@ -642,7 +642,7 @@ fn an_unfinished_run_of_the_history_is_taken_up_again_from_the_list_and_from_its
     let run = |name: &str, rest| crate::tui::RunListEntry {
         name: name.to_owned(),
         date: "2026-11-21".to_owned(),
-        ended: "unfinished in phase Review".to_owned(),
+        ended: "unfinished in Review".to_owned(),
         about: "it".to_owned(),
         progress: String::new(),
         completion: rest,

@@ -330,7 +330,7 @@ fn what_cannot_be_done_now_is_listed_last_of_its_kind_and_says_why() {
     press(&mut screen, Some(&state), &["<c-p>", "allow the waiting"]);
     let rows = palette_rows(&mut screen, &state);
     let row = rows.iter().find(|row| row.contains("/allow"));
-    let why = "Allow the waiting request once (no request is waiting for you)";
+    let why = "(no request is waiting for you) Allow the waiting request once";
     assert!(row.is_some_and(|row| row.contains(why)), "{rows:#?}");
 }
 

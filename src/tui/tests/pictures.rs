@@ -108,7 +108,7 @@ fn a_start_says_what_is_missing_and_what_was_done_before() {
         ],
         runs: vec![
             run("2026-11-21", "Done", "为计算器加入求和 🎉 and a goal that goes on for so long that it has to be cut somewhere"),
-            run("2026-11-02", "unfinished in phase Review", "count\u{1b}[2J words"),
+            run("2026-11-02", "unfinished in Review", "count\u{1b}[2J words"),
         ],
     });
     check("welcome", &mut screen, None);
@@ -194,7 +194,7 @@ fn finished_runs_are_there_to_choose_from() {
         .zip([RunCompletion::Unfinished, RunCompletion::Complete])
     {
         run.completion = rest;
-        run.ended = "unfinished in phase Review".to_owned();
+        run.ended = "unfinished in Review".to_owned();
     }
     let mut unfinished = not_writing();
     unfinished.show_run_history(&runs[..2]);

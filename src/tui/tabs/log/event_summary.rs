@@ -69,11 +69,11 @@ pub fn summarize_event(
         Event::GoalMessageAdded { text } => plain(format!("says: {text}")),
         Event::QuestionAnswered { answer, .. } => plain(format!("answers: {}", answer.describe())),
         Event::TurnSendConfirmed => plain("sends the turn".to_owned()),
-        Event::TurnStarted { turn, .. } => of_turn(turn, "turn started"),
+        Event::TurnStarted { turn, .. } => of_turn(turn, "starts"),
         Event::TurnEnded {
             turn,
             result: TurnOutcome::Completed { .. },
-        } => of_turn(turn, "turn finished"),
+        } => of_turn(turn, "done"),
         // The answer's row describes it; an open request has a dialog.
         Event::ApprovalRequested(approval) => {
             asked.insert(approval.request.clone(), approval.describe());
@@ -254,7 +254,7 @@ impl EventSummary {
         match (span, &self.turn) {
             (Some(span), Some((_, word))) => (span.role.name(), format!("{word}: {}", span.what)),
             // The state keeps only totals of old turns.
-            (None, Some((turn, word))) => ("agent", format!("{word} ({})", turn_number(turn))),
+            (None, Some((turn, word))) => ("agent", format!("turn {} {word}", turn_number(turn))),
             (_, None) => (self.agent.unwrap_or(self.kind.label()), self.text.clone()),
         }
     }

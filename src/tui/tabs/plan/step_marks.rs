@@ -249,8 +249,7 @@ fn file_count_note(n: usize) -> Option<StepNote> {
 fn fix_count_note(n: u32) -> Option<StepNote> {
     let text = match n {
         0 => return None,
-        1 => "1 fix turn".to_owned(),
-        n => format!("{n} fix turns"),
+        n => format!("fixes: {n}"),
     };
     Some(vec![(text, theme::PLAIN)])
 }
