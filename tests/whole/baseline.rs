@@ -31,13 +31,13 @@ fn writer() -> Agent {
 fn red_before_the_first_step_is_told_by_name_and_no_fix_turn_is_spent_on_it() {
     let world = with_a_runner(RED);
     world.cast(&writer(), &Agent::approving());
-    let told = "Before step 1: tests failed (exit 1): 3 passed, 1 failed, 0 skipped (from --set); \
-        failing: tests/test_a.py::test_old; no step is asked to fix what fails already";
+    let told = "before step 1: tests failed (exit 1): 3 passed, 1 failed, 0 skipped (from --set); \
+        failing: tests/test_a.py::test_old (no step has to fix what already fails)";
     world
         .run(&PYTEST)
         .ends(3)
         .says(told)
-        .complains("needs you (tests_failed): step 1: tests failed")
+        .complains("needs you (tests_failed): Step 1: tests failed")
         .complains("no failures beyond those before step 1: tests/test_a.py::test_old");
     assert_eq!(world.events_of("baseline.ran").len(), 1);
     assert_eq!(world.events_of("tests.ran").len(), 1);
@@ -79,7 +79,7 @@ fn a_first_step_that_loses_tests_is_in_doubt() {
     world
         .run(&PYTEST)
         .ends(3)
-        .complains("needs you (tests_in_doubt): step 1: fewer tests ran than before");
+        .complains("needs you (tests_in_doubt): Step 1: fewer tests ran than before");
 }
 
 #[test]

@@ -343,7 +343,7 @@ fn a_merge_that_clashes_names_the_file_in_which_it_is_put_right() {
     run_with_edit(&world, &["--answer", "conflict=merge"])
         .ends(3)
         .complains("both changed the same lines")
-        .complains("put it right in .agent-collab/merges/");
+        .complains("Fix it in .agent-collab/merges/");
     assert_eq!(world.read(".agent-collab/plan.md"), MINE);
     let merges = world.files(".agent-collab/merges");
     let [(_, merge)] = merges.as_slice() else {

@@ -31,7 +31,7 @@ fn missing_clis_are_all_named_with_the_way_to_install_them() {
         .complains("npm install -g @openai/codex@")
         .complains("npm install -g @anthropic-ai/claude-code@");
     for line in [
-        "error: no-such-codex is",
+        "error: no-such-codex not found",
         "\nerror: /nowhere/claude not found",
         "\nhint: install it",
     ] {

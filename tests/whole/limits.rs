@@ -51,8 +51,8 @@ fn a_run_goes_on_by_itself_when_the_limit_is_over() {
     world
         .run(&[])
         .ends(0)
-        .says("the planner waits for codex's usage limit until")
-        .says("the reviewer waits for claude's usage limit until")
+        .says("The planner waits for the codex usage limit until")
+        .says("The reviewer waits for the claude usage limit until")
         .says("the usage limit has reset");
     assert_eq!(world.events_of("limit.passed").len(), 2);
     assert_eq!(world.subjects()[0], "[Step 1] Wrote");
@@ -115,7 +115,7 @@ fn a_wait_outlives_the_program_and_a_switched_run_is_taken_up_where_it_was() {
         .review("[APPROVED]\n");
     world.cast(&limited(Some(3_600)), &claude);
     let mut first = world.start_run(&[]);
-    first.until("waits for codex's usage limit");
+    first.until("waits for the codex usage limit");
     first.signal("KILL");
     first.wait();
     let mut second = world.start(&[

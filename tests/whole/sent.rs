@@ -135,7 +135,7 @@ fn malformed_long_and_additional_requests_are_refused_and_the_run_goes_on() {
         ),
         (
             "{\"command\":\"approve\"}\n".to_owned(),
-            "on the screen only",
+            "only on the screen",
         ),
         (format!("{}\n", "x".repeat(1_100_000)), "longer than 1 MiB"),
     ] {

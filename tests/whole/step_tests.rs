@@ -375,7 +375,7 @@ fn a_runner_that_is_not_there_is_a_question_at_once_and_no_fix_turn() {
             .concat(),
         )
         .ends(3)
-        .complains("needs you (tests_failed): step 1: tests could not be started");
+        .complains("needs you (tests_failed): Step 1: tests could not be started");
     assert_eq!(world.events_of("tests.ran").len(), 1);
     assert_eq!(world.state()["execution"]["current"]["fix_turns"], 0);
 }
@@ -420,7 +420,7 @@ fn fewer_tests_than_in_the_step_before_are_a_question_with_both_figures() {
     world
         .run(&PYTEST)
         .ends(3)
-        .complains("needs you (tests_in_doubt): step 2: fewer tests ran than before")
+        .complains("needs you (tests_in_doubt): Step 2: fewer tests ran than before")
         .complains("before 3 passed, 0 failed, 0 skipped; now 2 passed, 0 failed, 1 skipped");
     let accepts = ["resume", "--auto", "--answer", "tests_in_doubt=accept"];
     world

@@ -256,7 +256,7 @@ fn beside_a_run_tasks_are_its_instance_s_and_end_with_it() {
     let mut arguments = EXPLORE.to_vec();
     arguments.push("look for ever");
     let waits = world.start(&arguments);
-    running.until("explore#2 is given a task");
+    running.until("explore#2 gets a task");
     world.release("wait");
     running.wait().ends(0).says("done: 1 of 1 step");
     let cut_off = result(waits.wait().ends(1));

@@ -90,7 +90,7 @@ fn a_step_of_a_finished_run_is_undone_and_comes_back() {
     undo(&world, &["--redo"]).ends(0);
     undo(&world, &["--redo"])
         .ends(1)
-        .complains("nothing was undone");
+        .complains("nothing to redo");
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn an_undone_step_is_done_anew_and_the_run_comes_to_its_end() {
     assert_eq!(world.state()["phase"], "DONE");
     undo(&world, &["--redo"])
         .ends(1)
-        .complains("nothing was undone");
+        .complains("nothing to redo");
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn what_cannot_be_taken_back_cleanly_is_left_alone() {
     world
         .program(&["undo", "--step", "7"])
         .ends(1)
-        .complains("step 7 has done nothing")
+        .complains("step 7 has nothing to undo")
         .complains("`agent-collab status` lists the steps");
 }
 
@@ -288,6 +288,6 @@ fn where_no_run_is_nothing_is_made_to_say_so() {
     world
         .program(&["send", "fly"])
         .ends(1)
-        .complains("`fly` cannot be sent");
+        .complains("you cannot send `fly`");
     assert!(!world.root.join(".agent-collab").exists());
 }

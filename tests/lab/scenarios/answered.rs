@@ -50,7 +50,7 @@ fn play(name: &str, vendor: Vendor, notes: &mut Notes) {
     let name = vendor.cli().to_owned();
     let mut seat = world.execute_on_the_screen(&name);
     let shot = |what: &str| format!("{name}-{what}");
-    seat.see(&shot("push"), &["asks: ", PUSH, "Allow once"]);
+    seat.see(&shot("push"), &["Allow this command?", PUSH, "Allow once"]);
     let gone = |text: &str, what: &str| !text.contains(&format!("┃ {what}"));
     seat.press("y", |text| gone(text, PUSH));
     let screen = seat.see(&shot("delete"), &["Allow ", DELETE, "Deny and say why"]);
@@ -62,9 +62,9 @@ fn play(name: &str, vendor: Vendor, notes: &mut Notes) {
     seat.type_keys("\r");
     seat.see(
         &shot("edit"),
-        &["asks: edit", "exports.double = (a) => 2 * a;"],
+        &["Allow this edit?", "exports.double = (a) => 2 * a;"],
     );
-    seat.press("y", |text| !text.contains("asks: edit"));
+    seat.press("y", |text| !text.contains("Allow this edit?"));
     seat.wait_until("the run is done", || world.state()["phase"] == "DONE");
     seat.see(&shot("done"), &["DONE"]);
     seat.kill();
