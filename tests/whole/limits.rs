@@ -125,7 +125,7 @@ fn a_wait_outlives_the_program_and_a_switched_run_is_taken_up_where_it_was() {
         "--answer",
         "usage_limit=switch",
     ]);
-    second.until("continues with claude");
+    second.until("continues on claude");
     second.until("command: cat");
     second.signal("KILL");
     second.wait();

@@ -426,7 +426,7 @@ fn fewer_tests_than_in_the_step_before_are_a_question_with_both_figures() {
     world
         .program(&[&accepts[..], &PYTEST[..]].concat())
         .ends(6)
-        .complains("not verified: step 2 was accepted with tests that are in doubt");
+        .complains("not verified: step 2 was accepted with doubtful tests");
     assert_eq!(world.subjects()[0], "[Step 2] Changed");
 }
 
