@@ -141,7 +141,7 @@ impl Screen {
     }
 
     /// Applies the theme and settings that were chosen on another screen.
-    pub fn apply_appearance(&mut self, (theme, look): (ColorTheme, ScreenAppearance)) {
+    pub fn apply_appearance(&mut self, theme: ColorTheme, look: ScreenAppearance) {
         self.is_dirty = true;
         self.theme_before = None;
         (self.settings.theme, self.settings.appearance) = (theme, look);

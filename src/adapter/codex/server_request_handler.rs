@@ -31,7 +31,10 @@ impl CodexAdapter {
             items: &self.open_items,
         };
         match server_requests::parse_server_request(id, method, params, context) {
-            Ok(ServerRequestOutcome::Pending(asked)) => self.on_pending_request(*asked, out),
+            Ok(ServerRequestOutcome::Pending(pending)) => {
+                let (ask, event) = *pending;
+                self.on_pending_request(ask, event, out);
+            }
             Ok(ServerRequestOutcome::Refused(result, text)) => {
                 let answer = json!({ "id": id, "result": result });
                 self.connection.send_frame(&answer, out);
@@ -57,7 +60,8 @@ impl CodexAdapter {
     /// Outside a turn there is no user to decide, so nothing is allowed.
     fn on_pending_request(
         &mut self,
-        (ask, event): (PendingServerRequest, AdapterEvent),
+        ask: PendingServerRequest,
+        event: AdapterEvent,
         out: &mut Vec<AdapterOutput>,
     ) {
         if self.turn.is_none() {

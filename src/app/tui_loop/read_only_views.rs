@@ -398,7 +398,8 @@ impl TuiApp {
     pub(super) fn close_opened_view(&mut self) -> Option<()> {
         let dress = self.views.opened.take()?.screen.chosen_appearance();
         let (front, _) = self.active_screen();
-        front.apply_appearance(dress);
+        let (theme, look) = dress;
+        front.apply_appearance(theme, look);
         Some(())
     }
 

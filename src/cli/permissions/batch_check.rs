@@ -159,7 +159,8 @@ fn decide_case(case: &BatchCase, tool: &str) -> Result<Value, String> {
     let Some(rules) = &case.rules else {
         return Err("`tool` without `rules`".to_owned());
     };
-    let rules = RuleSet::from_list(rules.iter().enumerate().map(to_rule).collect());
+    let rules = rules.iter().enumerate();
+    let rules = RuleSet::from_list(rules.map(|(at, rule)| to_rule(at, rule)).collect());
     let approvals: Vec<StoredApproval> = case.approvals.iter().map(to_approval).collect();
     let targets = case.target.as_ref().map_or(&[][..], OneOrMany::as_slice);
     let real = case.real.as_ref().map_or(&[][..], OneOrMany::as_slice);
@@ -179,7 +180,7 @@ fn decide_case(case: &BatchCase, tool: &str) -> Result<Value, String> {
     }))
 }
 
-fn to_rule((at, rule): (usize, &BatchRule)) -> Rule {
+fn to_rule(at: usize, rule: &BatchRule) -> Rule {
     let (permission, pattern, action) = match rule {
         BatchRule::Short(permission, pattern, action)
         | BatchRule::Long {

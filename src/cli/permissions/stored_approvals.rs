@@ -65,15 +65,13 @@ pub async fn run_list(args: PermissionsListArguments) -> Result<u8, StartError> 
     }
     let (approvals, root) = open_approvals().await?;
     let stored = approvals.list()?;
-    let text = match args.json {
-        true => {
-            let all: Vec<serde_json::Value> = stored.iter().map(approval_to_json).collect();
-            format!("{}\n", serde_json::Value::Array(all))
-        }
-        false if stored.is_empty() => {
-            format!("no approvals for more than one call in {root}\n")
-        }
-        false => stored.iter().map(format_approval).collect(),
+    let text = if args.json {
+        let all: Vec<serde_json::Value> = stored.iter().map(approval_to_json).collect();
+        format!("{}\n", serde_json::Value::Array(all))
+    } else if stored.is_empty() {
+        format!("no approvals for more than one call in {root}\n")
+    } else {
+        stored.iter().map(format_approval).collect()
     };
     Ok(print_text(&text))
 }

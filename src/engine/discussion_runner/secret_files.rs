@@ -37,11 +37,11 @@ pub(super) fn list_secret_files(
             if path == own || path == root.join(".git") {
                 continue;
             }
-            match is_folder {
-                true => folders.push(path),
-                false if is_readable(root, &path, rules) => {}
+            if is_folder {
+                folders.push(path);
+            } else if !is_readable(root, &path, rules) {
                 // A command would read the target of a link; a link that leads nowhere has nothing to hide.
-                false => found.extend(path.canonicalize()),
+                found.extend(path.canonicalize());
             }
         }
     }

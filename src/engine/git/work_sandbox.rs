@@ -110,11 +110,13 @@ impl GitRepository {
         if INTERPRETERS.contains(&name) || name.starts_with("python") {
             return false;
         }
-        let found = match program.starts_with('/') {
-            true => Some(PathBuf::from(program)),
-            // A relative path may lead into the work tree, where an agent can change the program.
-            false if program.contains('/') => None,
-            false => find_on_path(program),
+        let found = if program.starts_with('/') {
+            Some(PathBuf::from(program))
+        } else if program.contains('/') {
+            // A relative path may lead into the working tree, where an agent can change the program.
+            None
+        } else {
+            find_on_path(program)
         };
         let is_outside = |path: &Path| {
             path.canonicalize()

@@ -185,14 +185,14 @@ fn line_remarks(state: Option<&RunState>, text: &str) -> Vec<LineRemark> {
     let lines: Vec<&str> = text.lines().collect();
     let findings = finding_location::locate_open_findings(state, text)
         .into_iter()
-        .map(finding_remark);
+        .map(|(finding, line)| finding_remark(finding, line));
     let notes = state.notes.all().iter();
     findings
         .chain(notes.map(|note| note_remark(note, &lines)))
         .collect()
 }
 
-fn finding_remark((finding, line): (&Finding, Option<usize>)) -> LineRemark {
+fn finding_remark(finding: &Finding, line: Option<usize>) -> LineRemark {
     let remark = &finding.remark;
     let text = to_one_line(&remark.text);
     LineRemark {

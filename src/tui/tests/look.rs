@@ -173,7 +173,8 @@ fn what_was_chosen_on_one_screen_is_shown_on_another() {
     press(&mut view, None, &["/theme", "<enter>", "<down>", "<down>"]);
     assert_ne!(view.theme().name(), "nord");
     let mut own = with(&[]);
-    own.apply_appearance(view.chosen_appearance());
+    let (theme, look) = view.chosen_appearance();
+    own.apply_appearance(theme, look);
     assert_eq!(own.theme().name(), "nord");
     assert_eq!(own.mouse_capture(), MouseCapture::Left);
     // An answer of the terminal does not replace it either.

@@ -66,7 +66,7 @@ fn play(name: &str, vendor: Vendor, notes: &mut Notes) {
     );
     seat.press("y", |text| !text.contains("Allow this edit?"));
     seat.wait_until("the run is done", || world.state()["phase"] == "DONE");
-    seat.see(&shot("done"), &["DONE"]);
+    seat.see(&shot("done"), &["Run finished"]);
     seat.kill();
     let log = world.log();
     assert_answered(&world, vendor, &log);

@@ -116,7 +116,7 @@ fn assert_unfinished(world: &World) {
     let finished = world.program(&["run", "--goal", "Another goal", "--auto"]);
     assert_eq!(finished.code(), 3, "{}", finished.stderr);
     assert!(
-        finished.stderr.contains("WRITE_PLAN") && finished.stderr.contains("--new"),
+        finished.stderr.contains("in phase Plan") && finished.stderr.contains("--new"),
         "{}",
         finished.stderr
     );

@@ -291,7 +291,7 @@ fn plan_again(notes: &mut Notes, vendor: Vendor) {
     let shot = |what: &str| format!("{name}-{what}");
     for (reason, key) in REASONS.into_iter().zip(["2", "1"]) {
         let question = format!("The planner wants to go back to planning: {reason}");
-        seat.see(&shot(key), &["the planner asks", &question]);
+        seat.see(&shot(key), &["Planner asks", &question]);
         // The number points at the answer, Enter gives it.
         seat.type_keys(key);
         seat.press("\r", |text| !text.contains(&format!("┃ {question}")));

@@ -35,10 +35,12 @@ impl ToolCallOutcome {
     pub fn from_status(word: &str, exit_code: Option<i32>, output: &str) -> Self {
         let is_bad_word = matches!(word, "failed" | "error" | "declined" | "denied");
         let code = exit_code.filter(|code| *code != 0);
-        let outcome = match code.is_some() || is_bad_word {
-            true => ToolOutcomeKind::Failed,
-            false if word == "abandoned" => ToolOutcomeKind::Abandoned,
-            false => ToolOutcomeKind::Succeeded,
+        let outcome = if code.is_some() || is_bad_word {
+            ToolOutcomeKind::Failed
+        } else if word == "abandoned" {
+            ToolOutcomeKind::Abandoned
+        } else {
+            ToolOutcomeKind::Succeeded
         };
         let status = match (word, code) {
             ("completed", None) => String::new(),
