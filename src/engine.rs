@@ -427,10 +427,8 @@ impl Engine {
             return Ok(());
         };
         let log = documents_on_disk::read_document(&self.journal.layout().log())?;
-        let log = log.map(|log| String::from_utf8_lossy(&log.bytes).into_owned());
-        if !log.unwrap_or_default().contains(&entry) {
-            self.journal.append_log_entry(&entry)?;
-        }
+        let log = log.map(|log| log.bytes).unwrap_or_default();
+        self.journal.complete_log_entry(&log, &entry)?;
         Ok(())
     }
 

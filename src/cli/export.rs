@@ -29,7 +29,7 @@ pub struct ExportArguments {
     /// A finished run: its number in `agent-collab history`, its name or part of it [default: the last run]
     #[arg(value_name = "NAME|N")]
     pub run: Option<String>,
-    /// Write an HTML page with a light and a dark theme [default]
+    /// Write an HTML page with a light and a dark theme (default)
     #[arg(long, conflicts_with = "md")]
     pub html: bool,
     /// Write Markdown

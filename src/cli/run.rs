@@ -79,7 +79,7 @@ impl From<RunModeFlag> for Mode {
 /// Flags by which a run is conducted without a screen.
 #[derive(Debug, Clone, Args)]
 pub struct HeadlessRunArguments {
-    /// Where commits go [default: the current branch, or `agent-collab/<goal>` if that is the default branch]
+    /// Where commits go (default: the current branch, or `agent-collab/<goal>` if that is the default branch)
     #[arg(long, value_name = "WHERE")]
     pub branch: Option<BranchFlag>,
     /// Send all turns automatically

@@ -271,6 +271,14 @@ impl RunJournal {
         RunLog::new(&self.guard).append_entry(text)
     }
 
+    /// Appends what is missing in log.md of an entry that a crash may have cut off. `log` is the file's content.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn complete_log_entry(&self, log: &[u8], text: &str) -> Result<(), StoreError> {
+        RunLog::new(&self.guard).complete_entry(log, text)
+    }
+
     /// Compares the program's own files with what it wrote, and restores them. Reads them all, so never on the main
     /// loop.
     ///

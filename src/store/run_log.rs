@@ -34,6 +34,25 @@ impl RunLog {
         self.guard.append(&path, entry.as_bytes())?;
         self.guard.sync(&path)
     }
+
+    /// Appends what is missing of an entry that a crash may have cut off. `log` is the present content.
+    pub fn complete_entry(&self, log: &[u8], entry: &str) -> Result<(), StoreError> {
+        let entry_bytes = entry.as_bytes();
+        if memchr::memmem::find(log, entry_bytes).is_some() {
+            return Ok(());
+        }
+        // Line ends alone are no start of it: the entry before ends with one, too.
+        let is_torn_start = |length: &usize| {
+            let start = &entry_bytes[..*length];
+            log.ends_with(start) && start.iter().any(|byte| *byte != b'\n')
+        };
+        let Some(length) = (1..entry_bytes.len()).rev().find(is_torn_start) else {
+            return self.append_entry(entry);
+        };
+        let path = self.guard.layout().log();
+        self.guard.append(&path, &entry_bytes[length..])?;
+        self.guard.sync(&path)
+    }
 }
 
 #[cfg(test)]
@@ -44,6 +63,23 @@ mod tests {
 
     use super::super::test_repo::TestRepo;
     use super::*;
+
+    #[test]
+    fn an_entry_that_was_cut_off_anywhere_is_completed_and_stays_one() {
+        let before = "\n# A goal\n\n- resumed\n";
+        let entry = "\n## Schritt 1: größer 中\n\n- done\n";
+        for length in 0..=entry.len() {
+            let place = TestRepo::new();
+            let torn = [before.as_bytes(), &entry.as_bytes()[..length]].concat();
+            fs::write(place.layout.log(), &torn).unwrap();
+            let log = RunLog::new(&place.open_guard());
+            log.complete_entry(&torn, entry).unwrap();
+            let found = fs::read_to_string(place.layout.log()).unwrap();
+            // A line end alone is not taken for a start of the entry.
+            let blank = if length == 1 { "\n" } else { "" };
+            assert_eq!(found, format!("{before}{blank}{entry}"), "cut at {length}");
+        }
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
