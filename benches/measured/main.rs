@@ -1,4 +1,5 @@
-//! Measures the cost of the program's parts, each compared with the simplest way to do the same: `cargo bench [WORD]`.
+//! Measures the cost of the program's parts, each compared with the simplest way to do the same:
+//! `cargo bench --profile dist [-- WORD]`. The profile is that of the packages; `release` compiles fast and runs slower.
 //!
 //! Absolute figures apply to one machine and one moment, but ratios do not depend on them. So both sides run in
 //! turns, round by round, and the medians are compared; the usual benchmark harnesses measure one thing
