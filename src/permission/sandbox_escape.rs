@@ -24,7 +24,7 @@ pub fn check_outside_sandbox(looked: &FloorInput<'_>) -> Option<FloorRestriction
         action: PermissionAction::Ask,
         max_scope: MaxApprovalScope::Never,
         reason: format!(
-            "{how}, so the user is asked each time, whatever the mode, rules and approvals say"
+            "{how}, which needs the user each time, whatever the mode, rules and approvals say"
         ),
     })
 }

@@ -27,8 +27,7 @@ pub(super) fn check_uncontained_command(looked: &FloorInput<'_>) -> Option<Floor
     (asks_each && is_free).then(|| FloorRestriction {
         action: PermissionAction::Ask,
         max_scope: MaxApprovalScope::Never,
-        reason: "no sandbox contains this command, so the user is asked each time (unless --uncontained)"
-            .to_owned(),
+        reason: "no sandbox contains this command (--uncontained lifts that)".to_owned(),
     })
 }
 

@@ -104,12 +104,13 @@ fn reason_lines(approval: &Approval) -> Vec<(String, Style)> {
             Some(_) | None => format!(": {rule} ({origin})"),
         };
         let is_built_in = origin.contains("built-in") || origin == "the defaults";
-        // A rule that allows can ask too, if there is a doubt; then the reason says which.
-        let is_of_user = !is_built_in && rule.ends_with(" ask");
+        // The user or the repository wrote it. A rule that allows can ask too, if there is a doubt; then the reason
+        // says which.
+        let is_written = !is_built_in && rule.ends_with(" ask");
         let asked = if rule == "no rule" || rule.starts_with("* ") && is_built_in {
             "No rule allows this".to_owned()
-        } else if is_of_user {
-            format!("Your rule asks: {rule} ({origin})")
+        } else if is_written {
+            format!("A rule asks: {rule} ({origin})")
         } else {
             format!("Asked because {reason}{by}")
         };
