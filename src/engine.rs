@@ -25,12 +25,14 @@ mod event_pump;
 mod execution_effects;
 pub mod git;
 pub mod log_sinks;
+mod owner_request;
 mod pending_requests;
 mod prompt_builder;
 pub mod read_target_resolver;
 mod recovered_draft;
 mod role_session;
 pub mod run_changes;
+mod run_context;
 pub mod run_follower;
 pub mod run_journal;
 pub mod run_loader;
@@ -51,7 +53,6 @@ use std::sync::Arc;
 
 use thiserror::Error;
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::CliTurnOutcome;
@@ -69,6 +70,7 @@ use crate::store::{EventLogRecord, StoreError, TamperedFile, document_files as d
 use agent_conversation::{ConversationCommand, ConversationEvent};
 use git::{GitRepository, UnversionedCode};
 use pending_requests::PendingRequests;
+use run_context::RunContext;
 use run_journal::RunJournal;
 use run_setup::RunSetup;
 use staging_folder::TurnStagingFolder;
@@ -79,7 +81,7 @@ use document_writer::PostponedWrite;
 pub use subagents::{ChildDeletionError, TaskCaller, TaskRequest, TaskStartError, find_subagent};
 use subagents::{ChildEvent, SubagentTasks};
 pub use warnings::error_with_hint;
-use warnings::{ReportedWarnings, failure_event, warning_event};
+use warnings::{failure_event, warning_event};
 
 /// Limits how many messages of live conversations and of tasks can be queued.
 const INPUT_CHANNEL_CAPACITY: usize = 256;
@@ -158,9 +160,7 @@ type ChannelPair<T> = (mpsc::Sender<T>, mpsc::Receiver<T>);
 
 /// Owns a run: its journal, conversations, child sessions, discussions and tools.
 pub struct Engine {
-    setup: Arc<RunSetup>,
-    journal: RunJournal,
-    repository: Option<GitRepository>,
+    run: RunContext,
     conversations: BTreeMap<Role, mpsc::Sender<ConversationCommand>>,
     /// Child sessions and their tasks.
     subagent_tasks: SubagentTasks,
@@ -181,20 +181,9 @@ pub struct Engine {
     pending_requests: PendingRequests,
     tools: agent_tools::AgentTools,
     conversation_events: ChannelPair<(Role, ConversationEvent)>,
-    inputs: ChannelPair<EngineInput>,
-    tasks: JoinSet<()>,
-    recorded: Vec<EventLogRecord<Event>>,
-    deltas: Vec<TextDelta>,
-    /// Stops running git commands and tests.
-    cancel: CancellationToken,
+    inputs: mpsc::Receiver<EngineInput>,
     /// Stops the tests that run before the first step.
     baseline_stop: CancellationToken,
-    /// Passed to work that must finish even when everything else is stopped; it is never cancelled.
-    final_work_cancel: CancellationToken,
-    /// Locked by the code that changes the user's tree, or compares it while an agent may be working.
-    tree_lock: Arc<tokio::sync::Mutex<()>>,
-    outcome: Option<EngineOutcome>,
-    warnings: ReportedWarnings,
 }
 
 /// The turn that a live conversation is running.
@@ -233,13 +222,11 @@ impl Engine {
         repository: Option<GitRepository>,
         cancel: CancellationToken,
     ) -> Self {
+        let (done, inputs) = mpsc::channel(INPUT_CHANNEL_CAPACITY);
         Self {
             subagent_tasks: SubagentTasks::new(&setup),
             discussions: discussion_runner::DiscussionRegistry::default(),
             tools: agent_tools::AgentTools::new(&journal.state().run),
-            setup: Arc::new(setup),
-            journal,
-            repository,
             conversations: BTreeMap::new(),
             active_turn: None,
             turn_has_ended: false,
@@ -249,48 +236,41 @@ impl Engine {
             postponed_write: None,
             pending_requests: PendingRequests::default(),
             conversation_events: mpsc::channel(INPUT_CHANNEL_CAPACITY),
-            inputs: mpsc::channel(INPUT_CHANNEL_CAPACITY),
-            tasks: JoinSet::new(),
-            recorded: Vec::new(),
-            deltas: Vec::new(),
+            inputs,
             baseline_stop: cancel.child_token(),
-            cancel,
-            final_work_cancel: CancellationToken::new(),
-            tree_lock: Arc::default(),
-            outcome: None,
-            warnings: ReportedWarnings::default(),
+            run: RunContext::new(setup, journal, repository, done, cancel),
         }
     }
 
     /// Returns the current state of the run.
     pub fn state(&self) -> &RunState {
-        self.journal.state()
+        self.run.journal.state()
     }
 
     /// Returns the run's journal, which knows where the run's files are.
     pub fn journal(&self) -> &RunJournal {
-        &self.journal
+        &self.run.journal
     }
 
     /// Returns the repository in which trees are stored.
     pub fn repository(&self) -> Option<&GitRepository> {
-        self.repository.as_ref()
+        self.run.repository.as_ref()
     }
 
     /// Returns how the run ended in this process, once it has.
     pub fn outcome(&self) -> Option<&EngineOutcome> {
-        self.outcome.as_ref()
+        self.run.outcome.as_ref()
     }
 
     /// Describes each role's sandbox: the adapter's name, then what the kernel enforces and what only the CLI's
     /// protocol does.
     pub fn describe_role_sandboxes(&self) -> Vec<(String, (String, String))> {
-        sandbox::describe_role_sandboxes(&self.setup.sandbox_support, &self.setup.config)
+        sandbox::describe_role_sandboxes(&self.run.setup.sandbox_support, &self.run.setup.config)
     }
 
     /// Returns whether the agent of any role runs without a sandbox.
     pub fn has_uncontained_role(&self) -> bool {
-        let setup = &self.setup;
+        let setup = &self.run.setup;
         !setup.spawner.is_simulated()
             && sandbox::has_uncontained_role(&setup.sandbox_support, &setup.config)
     }
@@ -300,15 +280,21 @@ impl Engine {
     /// # Errors
     /// Writing the record of the run failed.
     pub fn record_configured_agents(&mut self) -> Result<(), EngineError> {
-        let profiles = &self.setup.permissions.profiles;
+        let profiles = &self.run.setup.permissions.profiles;
         let mode = |name: &String| {
             Some((
                 name.clone(),
                 profiles.find_by_name(name).ok()?.mode.name().to_owned(),
             ))
         };
-        let agents: BTreeMap<String, String> =
-            self.setup.config.agents.keys().filter_map(mode).collect();
+        let agents: BTreeMap<String, String> = self
+            .run
+            .setup
+            .config
+            .agents
+            .keys()
+            .filter_map(mode)
+            .collect();
         if agents.is_empty() {
             Ok(())
         } else {
@@ -318,17 +304,17 @@ impl Engine {
 
     /// Puts the first event of the record in front, so that front ends see it too.
     pub fn prepend_recorded(&mut self, record: EventLogRecord<Event>) {
-        self.recorded.insert(0, record);
+        self.run.recorded.insert(0, record);
     }
 
     /// Returns what was recorded since the last call, in order.
     pub fn take_recorded(&mut self) -> Vec<EventLogRecord<Event>> {
-        std::mem::take(&mut self.recorded)
+        std::mem::take(&mut self.run.recorded)
     }
 
     /// Returns the text deltas that arrived since the last call, in order.
     pub fn take_deltas(&mut self) -> Vec<TextDelta> {
-        std::mem::take(&mut self.deltas)
+        std::mem::take(&mut self.run.deltas)
     }
 
     /// Waits for the next input. Cancel safe.
@@ -340,12 +326,12 @@ impl Engine {
             tokio::select! {
                 biased;
                 id = adapter_failover::wait_until_limit_passed(limit), if limit.is_some() => return EngineInput::UsageLimitPassed(id),
-                Some(inward) = self.inputs.1.recv() => return inward,
+                Some(inward) = self.inputs.recv() => return inward,
                 Some((role, told)) = self.conversation_events.1.recv() => return EngineInput::ConversationEvent(role, told),
                 (session, said) = self.subagent_tasks.next_event() => return EngineInput::ChildEvent(session, said),
                 inward = self.tools.next_input() => return inward,
                 id = &mut discussion => return EngineInput::DiscussionDue(id),
-                Some(ended) = self.tasks.join_next() => {
+                Some(ended) = self.run.tasks.join_next() => {
                     if let Err(panicked) = ended
                         && !panicked.is_cancelled()
                     {
@@ -363,6 +349,11 @@ impl Engine {
     /// # Errors
     /// Writing the record of the run failed.
     pub fn handle_input(&mut self, inward: EngineInput) -> Result<(), EngineError> {
+        self.dispatch_input(inward)?;
+        self.settle()
+    }
+
+    fn dispatch_input(&mut self, inward: EngineInput) -> Result<(), EngineError> {
         match inward {
             EngineInput::ConversationEvent(role, told) => self.on_conversation_event(role, told),
             EngineInput::Event(event) => self.apply_event(*event),
@@ -397,7 +388,7 @@ impl Engine {
 
     /// Replaces the project's instructions from now on, each with its path.
     pub fn set_instructions(&mut self, instructions: Vec<(String, String)>) {
-        Arc::make_mut(&mut self.setup).instructions = instructions;
+        Arc::make_mut(&mut self.run.setup).instructions = instructions;
     }
 
     /// Resumes the run after the program ended.
@@ -419,16 +410,16 @@ impl Engine {
 
     /// Writes the last event's entry into log.md if the program ended between the two writes.
     fn complete_run_log(&self) -> Result<(), EngineError> {
-        let last = self.journal.load_last_record()?;
+        let last = self.run.journal.load_last_record()?;
         let iteration = self.state().iteration;
         let Some(entry) =
             last.and_then(|record| run_log_entries::event_log_entry(&record, iteration))
         else {
             return Ok(());
         };
-        let log = documents_on_disk::read_document(&self.journal.layout().log())?;
+        let log = documents_on_disk::read_document(&self.run.journal.layout().log())?;
         let log = log.map(|log| log.bytes).unwrap_or_default();
-        self.journal.complete_log_entry(&log, &entry)?;
+        self.run.journal.complete_log_entry(&log, &entry)?;
         Ok(())
     }
 
@@ -443,7 +434,7 @@ impl Engine {
     /// Ends all conversations and waits until their processes are gone.
     pub async fn shut_down(&mut self) {
         self.shut_down_discussions();
-        self.cancel.cancel();
+        self.run.cancel.cancel();
         self.shut_down_children().await;
         for asks in self.conversations.values() {
             // A full queue is no reason to wait: dropping the sender below ends the task as well.
@@ -458,10 +449,10 @@ impl Engine {
                 None => break,
             }
         }
-        self.tasks.shutdown().await;
+        self.run.tasks.shutdown().await;
     }
 
     fn set_outcome(&mut self, outcome: EngineOutcome) {
-        self.outcome.get_or_insert(outcome);
+        self.run.outcome.get_or_insert(outcome);
     }
 }

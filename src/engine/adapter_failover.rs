@@ -6,50 +6,22 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::config::config_model::AdapterKind;
 use crate::domain::event::Event;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::question::QuestionKind;
 use crate::domain::turn::Role;
-use crate::store::{RawStream, utc_time};
-use crate::text::clean_json_line;
+use crate::store::utc_time;
 
 use super::Engine;
 use super::agent_conversation::{ConversationCommand, SessionHandover};
-use super::run_setup::NamedAdapter;
 
 /// The longest sleep before the clock is read again: the clock may be changed, and the machine may be suspended.
 const CLOCK_CHECK_INTERVAL: Duration = Duration::from_secs(60);
-/// The largest size of one file of a session's raw stream, in bytes; one older file is kept.
-const MAX_RAW_FILE_BYTES: u64 = 20_000_000;
 
 impl Engine {
-    /// Returns the adapter of a role's session.
-    pub(super) fn role_adapter(&self, role: Role) -> Result<&NamedAdapter, String> {
-        let session = self.state().session(role);
-        let name = &session.ok_or("this run has no such role")?.adapter;
-        self.find_adapter(name)
-            .ok_or_else(|| format!("no adapter `{name}` is set up for this run"))
-    }
-
-    fn find_adapter(&self, name: &str) -> Option<&NamedAdapter> {
-        let mut adapters = self.setup.adapters.values();
-        adapters.find(|adapter| adapter.name == name)
-    }
-
-    /// Returns the other adapter that a role could move to: one that was probed before the start and can keep a
-    /// turn to what it may write.
-    pub(super) fn failover_adapter(&self, role: Role) -> Option<String> {
-        let current = &self.state().session(role)?.adapter;
-        let mut adapters = self.setup.adapters.values();
-        let other = adapters
-            .find(|adapter| adapter.name != *current && adapter.settings.kind != AdapterKind::Pipe);
-        other.map(|adapter| adapter.name.clone())
-    }
-
     /// Creates a new session for a role at another adapter.
     pub(super) fn move_role_to_adapter(&mut self, role: Role, name: String) -> Vec<Event> {
-        let Some(adapter) = self.find_adapter(&name) else {
+        let Some(adapter) = self.run.find_adapter(&name) else {
             let reason = format!(
                 "no adapter `{name}` is set up for this run; give it a role in the configuration and resume"
             );
@@ -59,7 +31,7 @@ impl Engine {
         let session = SessionId::new(format!("ses_{}", uuid::Uuid::now_v7().simple()));
         let adoption = SessionHandover {
             adapter: protocol,
-            raw: self.raw_stream(&session),
+            raw: self.run.raw_stream(&session),
         };
         // A role that has not spoken yet in this process starts with the new session anyway.
         let asked = self
@@ -85,12 +57,6 @@ impl Engine {
             session,
             adapter: name,
         }]
-    }
-
-    pub(super) fn raw_stream(&self, session: &SessionId) -> RawStream {
-        self.journal
-            .session_files(session)
-            .open_raw_stream(MAX_RAW_FILE_BYTES, Box::new(clean_json_line))
     }
 
     /// Returns the question that waits for a usage limit, and until when.

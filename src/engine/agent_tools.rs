@@ -5,7 +5,7 @@
 //! and answers now, or says that the answer comes later through [`Engine::answer_tool_call`]. Sockets are handled
 //! in `tool_socket`.
 
-mod call_progress;
+pub(super) mod call_progress;
 mod discuss_tools;
 mod pending_tool_calls;
 mod submissions;
@@ -173,14 +173,17 @@ impl Engine {
 
     /// Returns how long a call waits before its agent is told to continue without the answer.
     fn tool_patience(&self) -> Duration {
-        self.setup.config.limits.tool_patience
+        self.run.setup.config.limits.tool_patience
     }
 
     /// Returns whether the agent of a role can have tools: its CLI must speak MCP and be a real process.
     pub(super) fn supports_tools(&self, role: Role) -> bool {
-        let kind = self.role_adapter(role).map(|adapter| adapter.settings.kind);
+        let kind = self
+            .run
+            .role_adapter(role)
+            .map(|adapter| adapter.settings.kind);
         let speaks = matches!(kind, Ok(AdapterKind::Codex | AdapterKind::Claude));
-        speaks && !self.setup.spawner.is_simulated()
+        speaks && !self.run.setup.spawner.is_simulated()
     }
 
     /// Sets the process from which a session's calls are expected.
@@ -263,7 +266,7 @@ impl Engine {
             .map(|at_work| &at_work.order.purpose)
             .filter(|purpose| purpose.role() == role);
         let profile = self.state().session(role)?.current_profile().name();
-        let rules = self.setup.permissions.rules(profile);
+        let rules = self.run.setup.permissions.rules(profile);
         let standing = ToolContext {
             purpose,
             depth: 0,
@@ -338,7 +341,7 @@ impl Engine {
             .session_role(&calling.session)
             .ok_or("its session has ended")?;
         let session = self.state().session(role).ok_or("its session has ended")?;
-        let adapter = self.role_adapter(role)?;
+        let adapter = self.run.role_adapter(role)?;
         let is_own = match &calling.thread {
             Some(thread) => session.external_id.as_ref() == Some(thread),
             None => adapter.settings.kind != AdapterKind::Codex,
@@ -409,8 +412,8 @@ impl Engine {
         match perform(self, &call)? {
             ToolReply::Now(answer) => self.answer_tool_call(request, answer),
             ToolReply::Later(waiting) => {
-                let (request, done) = (request.clone(), self.inputs.0.clone());
-                self.tasks.spawn(async move {
+                let (request, done) = (request.clone(), self.run.inputs.clone());
+                self.run.tasks.spawn(async move {
                     let later = waiting.await;
                     // The receiver is gone only if the program is about to end.
                     let _nobody = done.send(EngineInput::ToolDone(request, later)).await;

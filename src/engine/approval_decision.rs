@@ -243,7 +243,7 @@ impl Engine {
             return Ok(ApprovalDecisionResult::NoLongerPending);
         };
         let kept = waiting.stored_approvals(what, scope, &context.profile);
-        context.approvals = match self.setup.approvals.list_for_run(&run) {
+        context.approvals = match self.run.setup.approvals.list_for_run(&run) {
             Ok(before) => before,
             Err(error) => return not_kept(format!("{error}; {}", error.hint())),
         };
@@ -251,7 +251,7 @@ impl Engine {
         if decide_call(&waiting.call, &context).action != PermissionAction::Allow {
             return not_kept("this would not cover the pending call".to_owned());
         }
-        if let Err(error) = self.setup.approvals.add(&run, utc_time::now(), &kept) {
+        if let Err(error) = self.run.setup.approvals.add(&run, utc_time::now(), &kept) {
             return not_kept(format!("{error}; {}", error.hint()));
         }
         let said = DecisionRecord {
@@ -266,7 +266,7 @@ impl Engine {
 
     /// Allows the pending calls that the stored approvals now cover.
     pub(super) fn allow_covered_calls(&mut self) -> Result<(), EngineError> {
-        let Ok(approved) = self.setup.approvals.list_for_run(&self.state().run) else {
+        let Ok(approved) = self.run.setup.approvals.list_for_run(&self.state().run) else {
             return Ok(());
         };
         let is_covered = |waiting: &PendingApproval| {

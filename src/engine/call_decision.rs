@@ -24,7 +24,7 @@ use super::approval_request::{
 use super::read_target_resolver::with_read_paths;
 use super::run_setup::AskPolicy;
 use super::staging_folder::TurnStagingFolder;
-use super::{Engine, EngineError, agent_activity, error_with_hint};
+use super::{Engine, EngineError, agent_activity};
 
 /// Ends a turn that is in a loop when no user is present.
 const UNATTENDED_LOOP_REASON: &str = "its last calls repeat, and no one can answer: the turn ends";
@@ -76,7 +76,7 @@ impl Engine {
             );
             return Ok(());
         }
-        let approved = self.load_stored_approvals()?;
+        let approved = self.run.load_stored_approvals()?;
         let counts = self
             .state()
             .running
@@ -91,7 +91,7 @@ impl Engine {
             self.deny_outside_turn(role, asking.request);
             return Ok(());
         };
-        let lineage = asking.lineage(&self.setup);
+        let lineage = asking.lineage(&self.run.setup);
         let circumstances = asking.record_circumstances(&mut at_work.loop_detector, lineage);
         let turn = at_work.order.turn.clone();
         let Some(context) = self.decision_context(&asking.call, &circumstances, approved) else {
@@ -151,17 +151,6 @@ impl Engine {
         self.send_command_to_role(role, AdapterCommand::DecideApproval(request, answer));
     }
 
-    /// Returns the stored approvals; if they cannot be read, the user is asked again.
-    pub(super) fn load_stored_approvals(&mut self) -> Result<Vec<StoredApproval>, EngineError> {
-        match self.setup.approvals.list_for_run(&self.state().run) {
-            Ok(approved) => Ok(approved),
-            Err(error) => {
-                self.warn_once("read your earlier approvals", error_with_hint(&error))?;
-                Ok(Vec::new())
-            }
-        }
-    }
-
     pub(super) fn decide_without_user(
         &self,
         decision: &Decision,
@@ -206,7 +195,7 @@ impl Engine {
     /// Returns why a request is denied when no user is present; `None` if it waits.
     fn unattended_denial_reason(&self, decision: &Decision) -> Option<String> {
         let safety = Floor::SafetyList.label();
-        let reason = match self.setup.ask_policy {
+        let reason = match self.run.setup.ask_policy {
             AskPolicy::Wait => return None,
             AskPolicy::UserRules | AskPolicy::Deny
                 if decision.reason.rule == Floor::Uncontained.label() =>
@@ -295,7 +284,7 @@ impl Engine {
         approvals: Vec<StoredApproval>,
     ) -> Option<DecisionContext> {
         let at_work = self.active_turn.as_ref()?;
-        let root = &self.setup.root;
+        let root = &self.run.setup.root;
         let purpose = &at_work.order.purpose;
         let phase_access = if purpose.may_write() {
             PhaseAccess::Execute
@@ -308,7 +297,7 @@ impl Engine {
             .session(purpose.role())?
             .current_profile()
             .name();
-        let context = self.base_decision_context(profile, phase_access, root);
+        let context = self.run.base_decision_context(profile, phase_access, root);
         let context = DecisionContext {
             paths: resolve_call_paths(root, call),
             staging_files: writable_staging_files(purpose, &at_work.staging),
@@ -319,24 +308,6 @@ impl Engine {
             ..context
         };
         Some(with_read_paths(call, context))
-    }
-
-    /// Returns the part of the decision context that does not depend on who makes the call under this profile.
-    pub(super) fn base_decision_context(
-        &self,
-        profile: &str,
-        access: PhaseAccess,
-        root: &Path,
-    ) -> DecisionContext {
-        DecisionContext {
-            program_folders: vec![self.journal.layout().workdir().to_path_buf()],
-            mode: self.state().mode,
-            uncontained_policy: self.setup.uncontained_policy,
-            ..self
-                .setup
-                .permissions
-                .decision_context(profile, access, root)
-        }
     }
 }
 

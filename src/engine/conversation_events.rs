@@ -94,11 +94,11 @@ impl Engine {
             }
             AdapterEvent::SessionLost { reason } => self.on_session_lost(role, &reason),
             AdapterEvent::TextDelta { item, text } => {
-                self.deltas.push(TextDelta::Text { role, item, text });
+                self.run.deltas.push(TextDelta::Text { role, item, text });
                 Ok(())
             }
             AdapterEvent::BlockWithdrawn { item } => {
-                self.deltas.push(TextDelta::Withdrawn { role, item });
+                self.run.deltas.push(TextDelta::Withdrawn { role, item });
                 Ok(())
             }
             asked @ (AdapterEvent::ApprovalRequested { .. }
@@ -280,9 +280,9 @@ impl Engine {
         };
         let turn = at_work.order.turn.clone();
         self.turn_has_ended = true;
-        let guard = self.journal.guard().clone();
-        let done = self.inputs.0.clone();
-        self.tasks.spawn(async move {
+        let guard = self.run.journal.guard().clone();
+        let done = self.run.inputs.clone();
+        self.run.tasks.spawn(async move {
             let checked =
                 tokio::task::spawn_blocking(move || RunJournal::find_tampered_files(&guard)).await;
             let tampered = checked.unwrap_or_else(|panicked| {
@@ -345,7 +345,7 @@ impl Engine {
         }
         self.apply_event(Event::TurnEnded {
             turn: turn.clone(),
-            result: agent_activity::to_turn_outcome(end, self.failover_adapter(role)),
+            result: agent_activity::to_turn_outcome(end, self.run.failover_adapter(role)),
         })?;
         // A document that is not collected is dropped; one in conflict is kept.
         if self.state().busy.is_none() {
@@ -391,10 +391,10 @@ impl Engine {
             },
             agent: order.purpose.profile(),
             synthetic: wrote == MessageWriter::Program,
-            ts: self.journal.now(),
+            ts: self.run.journal.now(),
             text: crate::text::clean_text(text),
         };
-        self.journal.append_message(&id, &message)?;
+        self.run.journal.append_message(&id, &message)?;
         self.apply_event(Event::MessageAppended {
             role,
             message: Message {

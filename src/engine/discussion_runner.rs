@@ -196,7 +196,7 @@ impl Engine {
             },
             wake_at: None,
             stop_codes: BTreeMap::new(),
-            cancel: self.cancel.child_token(),
+            cancel: self.run.cancel.child_token(),
         };
         self.discussions.running.insert(id.clone(), table);
         waiting
@@ -292,7 +292,7 @@ impl Engine {
     /// Performs the effects of a discussion until it must wait for something.
     pub(super) fn advance_discussion(&mut self, id: &DiscussionId) -> Result<(), EngineError> {
         while self.discussions.running.contains_key(id) {
-            let now = self.journal.now();
+            let now = self.run.journal.now();
             let next = self
                 .discussion(id)
                 .map(|discussion| discussion.next_effect(now));

@@ -72,8 +72,8 @@ pub struct DoctorReport(pub Value);
 impl Engine {
     /// Checks what this run depends on.
     pub fn doctor_report(&self) -> impl Future<Output = DoctorReport> + Send + use<> {
-        let setup = Arc::clone(&self.setup);
-        let repository = self.repository.clone();
+        let setup = Arc::clone(&self.run.setup);
+        let repository = self.run.repository.clone();
         async move {
             let grounds = DoctorInput {
                 root: setup.root.clone(),

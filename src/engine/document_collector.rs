@@ -169,8 +169,8 @@ impl Engine {
         if n > MAX_COMMIT_RETRIES {
             return vec![failure_event("commit a document", error_with_hint(error))];
         }
-        let done = self.inputs.0.clone();
-        self.tasks.spawn(async move {
+        let done = self.run.inputs.clone();
+        self.run.tasks.spawn(async move {
             tokio::time::sleep(COMMIT_RETRY_DELAY).await;
             // The receiver is gone only if the program is about to end.
             let _nobody = done.send(EngineInput::RetryDocumentCommit(turn)).await;
@@ -209,7 +209,7 @@ impl Engine {
 
     /// Returns the documents of a turn; if a document was merged with the user's text, the merge.
     pub(super) fn returned_documents(&self, held: &PendingDocument) -> ReturnedDocuments {
-        let names = self.journal.layout().names();
+        let names = self.run.journal.layout().names();
         let (whole, merges_plan) = match held.order.purpose {
             TurnPurpose::WritePlan => (WholeMessageDocument::Plan, true),
             TurnPurpose::Review => (WholeMessageDocument::Review, false),
@@ -232,7 +232,7 @@ impl Engine {
 
     fn front_matter_facts(&self, keep_in: u32) -> FrontMatterFacts {
         FrontMatterFacts {
-            at: self.journal.now(),
+            at: self.run.journal.now(),
             iteration: self.state().iteration.max(1),
             iteration_folder: keep_in,
             status: self.next_plan_status(),
@@ -262,7 +262,7 @@ impl Engine {
     ) -> Result<Event, DocumentCommitError> {
         let found = self.returned_documents(held);
         let Some(text) = found.plan else {
-            let none = format!("no {} was returned", self.journal.layout().names().plan);
+            let none = format!("no {} was returned", self.run.journal.layout().names().plan);
             return Ok(nothing_returned_event(held, &none, &found.rejected_files));
         };
         let plan = match plan::parse(&plan::untick_all_steps(&text)) {
@@ -299,11 +299,14 @@ impl Engine {
     ) -> Result<Event, DocumentCommitError> {
         let found = self.returned_documents(held);
         let Some(text) = found.comments else {
-            let none = format!("no {} was returned", self.journal.layout().names().comments);
+            let none = format!(
+                "no {} was returned",
+                self.run.journal.layout().names().comments
+            );
             return Ok(nothing_returned_event(held, &none, &found.rejected_files));
         };
         if front_matter::parse_document(&text).body.trim().is_empty() {
-            let empty = format!("{} is empty", self.journal.layout().names().comments);
+            let empty = format!("{} is empty", self.run.journal.layout().names().comments);
             return Ok(missing_document_event(&held.order, empty));
         }
         let mut ledger = self.state().findings.clone();
@@ -365,7 +368,8 @@ impl Engine {
             return Ok(nothing_returned_event(held, reason, &found.rejected_files));
         }
         let comments_base = base.comments_hash(&held.staging);
-        let now = files::read_document(&self.journal.layout().comments())?.map(|now| now.sha256);
+        let now =
+            files::read_document(&self.run.journal.layout().comments())?.map(|now| now.sha256);
         if now.as_ref() != comments_base {
             return Err(DocumentCommitError::Conflict);
         }
@@ -409,13 +413,13 @@ impl Engine {
 
     /// Reads the text of `plan.md` from the disk.
     pub(super) fn plan_on_disk(&self) -> Result<Option<String>, StoreError> {
-        let document = files::read_document(&self.journal.layout().plan())?;
+        let document = files::read_document(&self.run.journal.layout().plan())?;
         Ok(document.map(|document| String::from_utf8_lossy(&document.bytes).into_owned()))
     }
 
     /// Reads the text of `comments.md` from the disk.
     pub(super) fn comments_on_disk(&self) -> Result<Option<String>, StoreError> {
-        let document = files::read_document(&self.journal.layout().comments())?;
+        let document = files::read_document(&self.run.journal.layout().comments())?;
         Ok(document.map(|document| String::from_utf8_lossy(&document.bytes).into_owned()))
     }
 
@@ -440,7 +444,7 @@ impl Engine {
     /// Returns events for the user's edits to the workflow files that are not recorded yet.
     pub(super) fn try_detect_user_edits(&self) -> Result<Vec<Event>, StoreError> {
         let mut events = Vec::new();
-        match files::read_document(&self.journal.layout().plan())? {
+        match files::read_document(&self.run.journal.layout().plan())? {
             Some(now) => {
                 let edit = self.plan_edit_event(&now);
                 let foreign = edit.as_ref().and_then(|edit| self.foreign_tick_event(edit));
@@ -453,7 +457,7 @@ impl Engine {
             }),
             None => {}
         }
-        if let Some(now) = files::read_document(&self.journal.layout().comments())?
+        if let Some(now) = files::read_document(&self.run.journal.layout().comments())?
             && self.state().comments_sha256.as_ref() != Some(&now.sha256)
         {
             events.push(Event::CommentsEdited {
@@ -474,8 +478,12 @@ impl Engine {
         if !is_edit {
             return None;
         }
-        let (n, name) = (self.next_iteration(), &self.journal.layout().names().plan);
-        if let Err(error) = iteration_files::save_version(self.journal.guard(), n, name, &now.bytes)
+        let (n, name) = (
+            self.next_iteration(),
+            &self.run.journal.layout().names().plan,
+        );
+        if let Err(error) =
+            iteration_files::save_version(self.run.journal.guard(), n, name, &now.bytes)
         {
             return Some(failure_event("save your edit of the plan", error));
         }

@@ -175,17 +175,21 @@ impl Engine {
                 (text, format!("in {places} both changed the same lines"))
             }
         };
-        merge_files::write_merge(self.journal.layout(), &standing.merge_file, &text)?;
+        merge_files::write_merge(self.run.journal.layout(), &standing.merge_file, &text)?;
         Ok(MergeAttempt::NeedsUser(self.merge_conflict(standing, why)))
     }
 
     fn merge_path(&self, standing: &DocumentConflict) -> PathBuf {
-        self.journal.layout().merges().join(&standing.merge_file)
+        self.run
+            .journal
+            .layout()
+            .merges()
+            .join(&standing.merge_file)
     }
 
     fn merge_conflict(&self, standing: &DocumentConflict, why: String) -> MergeConflict {
         let path = self.merge_path(standing);
-        let below = path.strip_prefix(&self.setup.root).unwrap_or(&path);
+        let below = path.strip_prefix(&self.run.setup.root).unwrap_or(&path);
         MergeConflict {
             file: below.to_string_lossy().into_owned(),
             why,
@@ -207,7 +211,7 @@ impl Engine {
             if files::read_document(&self.merge_path(&standing))?.is_none() {
                 let (MergeOutcome::Clean(text) | MergeOutcome::WithConflicts(text)) =
                     standing.three_way_texts().merge();
-                merge_files::write_merge(self.journal.layout(), &standing.merge_file, &text)?;
+                merge_files::write_merge(self.run.journal.layout(), &standing.merge_file, &text)?;
             }
             Ok(Some(self.merge_path(&standing)))
         };
@@ -231,7 +235,7 @@ impl Engine {
             return Ok(Vec::new());
         };
         let (seen, found) = (self.read_documents()?, self.returned_documents(&held));
-        let names = self.journal.layout().names();
+        let names = self.run.journal.layout().names();
         // Answers to a review are appended, so the user has no text that they could conflict with.
         let (was, is) = (&held.staging, &seen);
         let comments = match held.order.purpose {
@@ -271,7 +275,7 @@ impl Engine {
     fn document_conflict(&self, seen: &DocumentsOnDisk) -> Option<DocumentConflict> {
         let held = self.pending_document.as_ref()?;
         let found = self.returned_documents(held);
-        let layout = self.journal.layout();
+        let layout = self.run.journal.layout();
         let (kind, name, before, now, agents) = match held.order.purpose {
             TurnPurpose::Review => (
                 WorkflowDocument::Comments,
@@ -317,7 +321,7 @@ impl Engine {
         held: &PendingDocument,
         clash: Option<MergeConflict>,
     ) -> Event {
-        let names = self.journal.layout().names();
+        let names = self.run.journal.layout().names();
         let changed = match self.read_documents() {
             Err(_) => Vec::new(),
             Ok(seen) => [
@@ -346,7 +350,7 @@ impl Engine {
     }
 
     fn read_documents(&self) -> Result<DocumentsOnDisk, StoreError> {
-        let layout = self.journal.layout();
+        let layout = self.run.journal.layout();
         Ok(DocumentsOnDisk {
             plan: files::read_document(&layout.plan())?,
             comments: files::read_document(&layout.comments())?,
@@ -358,7 +362,7 @@ impl Engine {
         let Some(held) = &self.pending_document else {
             return Ok(());
         };
-        let names = self.journal.layout().names();
+        let names = self.run.journal.layout().names();
         for (name, before, now) in [
             (&names.plan, &held.staging.plan_before, &seen.plan),
             (
@@ -380,7 +384,10 @@ impl Engine {
         let Some(held) = &self.pending_document else {
             return Ok(());
         };
-        let (names, found) = (self.journal.layout().names(), self.returned_documents(held));
+        let (names, found) = (
+            self.run.journal.layout().names(),
+            self.returned_documents(held),
+        );
         for (name, text) in [(&names.plan, found.plan), (&names.comments, found.comments)] {
             if let Some(text) = text {
                 self.save_conflict_copy("agents", name, text.as_bytes())?;
@@ -391,7 +398,12 @@ impl Engine {
 
     fn save_conflict_copy(&self, whose: &str, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let name = format!("{whose}-{name}");
-        files::save_conflict_copy(self.journal.layout(), &name, bytes, self.journal.now())?;
+        files::save_conflict_copy(
+            self.run.journal.layout(),
+            &name,
+            bytes,
+            self.run.journal.now(),
+        )?;
         Ok(())
     }
 
@@ -402,7 +414,7 @@ impl Engine {
         kind: WorkflowDocument,
         base: Option<&Sha256>,
     ) -> Result<(), StoreError> {
-        let (layout, state) = (self.journal.layout(), self.state());
+        let (layout, state) = (self.run.journal.layout(), self.state());
         let (path, name, by, known) = match kind {
             WorkflowDocument::Plan => (
                 layout.plan(),
@@ -429,7 +441,7 @@ impl Engine {
 
     /// Moves merges, which the user may have edited, to the saved texts that lost a conflict.
     pub(super) fn move_merges_aside(&self) -> Vec<Event> {
-        let (layout, now) = (self.journal.layout(), self.journal.now());
+        let (layout, now) = (self.run.journal.layout(), self.run.journal.now());
         let put = merge_files::move_to_conflicts(layout, now);
         put.err()
             .map(|error| warning_event("save a merge", error_with_hint(&error)))

@@ -63,7 +63,7 @@ impl Engine {
     /// Performs an effect, or queues it behind a postponed write.
     pub(super) fn perform_or_queue(&mut self, effect: Effect) -> Result<Vec<Event>, EngineError> {
         // After a halt only effects that end something are performed; events are still recorded.
-        let halted = matches!(self.outcome, Some(EngineOutcome::Halted(_)));
+        let halted = matches!(self.run.outcome, Some(EngineOutcome::Halted(_)));
         let ends_something = matches!(
             effect,
             Effect::InterruptTurn(_) | Effect::StopChildren(_) | Effect::ExpireApprovals { .. }
@@ -86,7 +86,7 @@ impl Engine {
 
     /// Writes now, or postpones the write while another program locks one of the documents.
     pub(super) fn write_or_postpone(&mut self, writing: DocumentWrite) -> Vec<Event> {
-        let pen = WorkflowDocumentLock::try_acquire(self.journal.guard());
+        let pen = WorkflowDocumentLock::try_acquire(self.run.journal.guard());
         if !matches!(pen, Err(StoreError::LockBusy { .. })) {
             return self.perform_write(pen, writing);
         }
@@ -97,8 +97,8 @@ impl Engine {
             write: writing,
             queued_effects: Vec::new(),
         });
-        let (guard, done) = (self.journal.guard().clone(), self.inputs.0.clone());
-        self.tasks.spawn(async move {
+        let (guard, done) = (self.run.journal.guard().clone(), self.run.inputs.clone());
+        self.run.tasks.spawn(async move {
             let pen = WorkflowDocumentLock::acquire(&guard).await;
             // The receiver is gone only if the program is about to end.
             let _nobody = done.send(EngineInput::DocumentLock(pen)).await;
@@ -125,7 +125,7 @@ impl Engine {
         let (Some(known), Some(status)) = (known, status) else {
             return Vec::new();
         };
-        let now = self.journal.now();
+        let now = self.run.journal.now();
         let marked =
             pen.and_then(|pen| document_commit::set_plan_status(&pen, &known, status, now));
         match marked {

@@ -29,7 +29,7 @@ use super::run_setup::NamedAdapter;
 use super::sandbox::TurnSandbox;
 use super::staging_folder::TurnStagingFolder;
 use super::{
-    ActiveTurn, Engine, EngineError, EngineInput, EngineOutcome, document_commit, error_with_hint,
+    ActiveTurn, Engine, EngineError, EngineOutcome, document_commit, error_with_hint,
     failure_event, runtime_dir, staging_folder, warning_event,
 };
 use crate::permission::RuleSet;
@@ -114,25 +114,6 @@ impl Engine {
         Ok(Vec::new())
     }
 
-    /// Runs work outside the main loop; its result comes back as an event.
-    pub(super) fn spawn_event_task(&mut self, work: impl Future<Output = Event> + Send + 'static) {
-        self.spawn_events_task(async move { vec![work.await] });
-    }
-
-    /// Runs work outside the main loop; its results come back as events, in order.
-    pub(super) fn spawn_events_task(
-        &mut self,
-        work: impl Future<Output = Vec<Event>> + Send + 'static,
-    ) {
-        let done = self.inputs.0.clone();
-        self.tasks.spawn(async move {
-            for event in work.await {
-                // The receiver is gone only if the program is about to end.
-                let _nobody = done.send(EngineInput::Event(Box::new(event))).await;
-            }
-        });
-    }
-
     fn start_turn(&mut self, order: TurnOrder) -> Result<Vec<Event>, EngineError> {
         let role = order.purpose.role();
         match self.prepare_turn_start(&order, role) {
@@ -176,20 +157,20 @@ impl Engine {
         order: &TurnOrder,
         role: Role,
     ) -> Result<(TurnStartRequest, ActiveTurn), String> {
-        let state = self.journal.state();
+        let state = self.run.journal.state();
         let session = state.session(role).ok_or("this run has no reviewer")?;
-        let adapter = self.role_adapter(role)?;
-        let dir = self.journal.layout().staging_folder(&session.id);
-        let staging = staging_folder::prepare_staging(self.journal.layout(), dir)
+        let adapter = self.run.role_adapter(role)?;
+        let dir = self.run.journal.layout().staging_folder(&session.id);
+        let staging = staging_folder::prepare_staging(self.run.journal.layout(), dir)
             .map_err(|error| error.to_string())?;
         let spec = SessionSpec {
             session: session.id.clone(),
             fresh_id: uuid::Uuid::new_v4().to_string(),
             external_id: session.external_id.clone(),
-            cwd: self.setup.root.clone(),
+            cwd: self.run.setup.root.clone(),
             staging: staging.dir.clone(),
             cli: adapter.cli_spec(),
-            trust: self.setup.trust,
+            trust: self.run.setup.trust,
             hook_command: None,
             tool_server: None,
             hidden_folders: runtime_dir::user_runtime_dirs(),
@@ -202,7 +183,11 @@ impl Engine {
         let prompt = self.full_prompt(order, &staging)?;
         let recovery = self.recovery_prompt(order)?;
         let prompt_sha256 = file_hash(prompt.as_bytes());
-        let rules = self.setup.permissions.rules(order.purpose.profile().name());
+        let rules = self
+            .run
+            .setup
+            .permissions
+            .rules(order.purpose.profile().name());
         let turn = TurnSpec {
             turn: order.turn.clone(),
             prompt,
@@ -231,8 +216,8 @@ impl Engine {
                 turn,
                 recovery,
                 sandbox: holder,
-                timeout: self.setup.config.limits.turn_timeout,
-                silence_timeout: self.setup.config.limits.silence,
+                timeout: self.run.setup.config.limits.turn_timeout,
+                silence_timeout: self.run.setup.config.limits.silence,
             },
             at_work,
         ))
@@ -247,20 +232,20 @@ impl Engine {
         rules: &RuleSet,
     ) -> TurnSandbox {
         TurnSandbox {
-            support: if self.setup.config.safety.contain_agents {
-                self.setup.sandbox_support.clone()
+            support: if self.run.setup.config.safety.contain_agents {
+                self.run.setup.sandbox_support.clone()
             } else {
                 SandboxSupport::Unavailable("safety.contain_agents is off".to_owned())
             },
-            root: self.setup.root.clone(),
+            root: self.run.setup.root.clone(),
             read_only_folders: Vec::new(),
-            workdir: self.journal.layout().workdir().to_owned(),
+            workdir: self.run.journal.layout().workdir().to_owned(),
             visible_workdir_files: None,
             staging: staging.dir.clone(),
             access,
             tools_folder: None,
             writable: adapter.settings.writable.clone(),
-            denied_files: find_denied_files(&self.setup.root, rules),
+            denied_files: find_denied_files(&self.run.setup.root, rules),
             sandbox_escapes: codex_sandbox_escapes::find_sandbox_escapes(&adapter.settings),
         }
     }
@@ -290,10 +275,10 @@ impl Engine {
     }
 
     fn start_conversation(&mut self, role: Role) -> Result<(), String> {
-        let state = self.journal.state();
+        let state = self.run.journal.state();
         let session = state.session(role).ok_or("this run has no such role")?;
-        let adapter = self.role_adapter(role)?;
-        let raw = self.raw_stream(&session.id);
+        let adapter = self.run.role_adapter(role)?;
+        let raw = self.run.raw_stream(&session.id);
         let marker = ProcessMark::new(state.run.as_str(), role.name());
         let (asks, inbox) = mpsc::channel(COMMAND_CHANNEL_CAPACITY);
         let parts = ConversationParts {
@@ -301,10 +286,10 @@ impl Engine {
             adapter: adapter.new_adapter(),
             raw,
             marker,
-            children: self.setup.spawner.clone(),
+            children: self.run.setup.spawner.clone(),
         };
         let live = AgentConversation::new(parts, inbox, self.conversation_events.0.clone());
-        self.tasks.spawn(live.run_until_shutdown());
+        self.run.tasks.spawn(live.run_until_shutdown());
         self.conversations.insert(role, asks);
         Ok(())
     }
@@ -341,7 +326,7 @@ impl Engine {
         pen: Result<WorkflowDocumentLock, StoreError>,
     ) -> Vec<Event> {
         let facts = document_commit::FrontMatterFacts {
-            at: self.journal.now(),
+            at: self.run.journal.now(),
             iteration: self.state().iteration.max(1),
             iteration_folder: self.state().findings.review_count().max(1),
             status: PlanStatus::Reviewing,
@@ -361,7 +346,7 @@ impl Engine {
                 "append your remarks",
                 format!(
                     "another program keeps writing to {}; end that program",
-                    self.journal.layout().names().comments
+                    self.run.journal.layout().names().comments
                 ),
             )],
             Err(document_commit::DocumentCommitError::Store(error)) => {
@@ -384,10 +369,10 @@ impl Engine {
             role: MessageRole::User,
             agent,
             synthetic: true,
-            ts: self.journal.now(),
+            ts: self.run.journal.now(),
             text: text.to_owned(),
         };
-        self.journal.append_message(&id, &message)?;
+        self.run.journal.append_message(&id, &message)?;
         Ok(vec![Event::MessageAppended {
             role: Role::Planner,
             message: Message {
@@ -427,8 +412,12 @@ impl Engine {
     }
 
     pub(super) fn append_log_line(&self, text: &str) -> Vec<Event> {
-        let at = crate::store::utc_time::to_rfc3339(self.journal.now());
-        match self.journal.append_log_entry(&format!("\n- {at} {text}\n")) {
+        let at = crate::store::utc_time::to_rfc3339(self.run.journal.now());
+        match self
+            .run
+            .journal
+            .append_log_entry(&format!("\n- {at} {text}\n"))
+        {
             Ok(()) => Vec::new(),
             Err(error) => vec![warning_event("write the step log", error_with_hint(&error))],
         }

@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 use crate::domain::event::Event;
 use crate::domain::phase::TurnHold;
 
-use super::{Engine, EngineError, run_log_entries};
+use super::owner_request::OwnerRequest;
+use super::run_context::{FollowUp, RecordedStep};
+use super::{Engine, EngineError};
 
 impl Engine {
     /// Applies an event: records it, steps the run, and performs the effects.
@@ -13,38 +15,66 @@ impl Engine {
     /// # Errors
     /// Writing the record of the run failed.
     pub fn apply_event(&mut self, event: Event) -> Result<(), EngineError> {
-        let mut queue = VecDeque::from([event]);
-        while let Some(event) = queue.pop_front() {
-            let before = self.state().phase;
-            let is_taken_up = matches!(event, Event::RunResumed { .. });
-            let (record, effects) = self.journal.record(event)?;
-            if let Some(entry) = run_log_entries::event_log_entry(&record, self.state().iteration) {
-                self.journal.append_log_entry(&entry)?;
-            }
-            self.save_role_sessions(&record.event)?;
-            self.report_call_progress(&record.event);
-            self.recorded.push(record);
-            let after = self.state().phase;
-            if before != after {
+        let step = self.run.record_step(event)?;
+        self.finish_step(step)
+    }
+
+    /// Performs what a recorded event causes, and the events that follow from that, in order.
+    fn finish_step(&mut self, step: RecordedStep) -> Result<(), EngineError> {
+        let mut queue = VecDeque::new();
+        let mut next = Some(step);
+        while let Some(step) = next {
+            self.settle()?;
+            let is_new_phase = step.phase_before != step.phase_after;
+            if is_new_phase {
                 self.continue_waiting_patches();
                 queue.push_back(Event::PhaseChanged {
-                    from: before,
-                    to: after,
+                    from: step.phase_before,
+                    to: step.phase_after,
                 });
             }
-            if before != after || is_taken_up {
+            if is_new_phase || step.is_resume {
                 // Recorded before any code compares the file: otherwise the status would look like an edit of the
                 // user.
                 for marked in self.write_plan_status() {
-                    let (record, _none) = self.journal.record(marked)?;
-                    self.recorded.push(record);
+                    self.run.record_step(marked)?;
                 }
             }
-            for effect in effects {
+            for effect in step.effects {
                 queue.extend(self.perform_or_queue(effect)?);
+                self.settle()?;
+            }
+            next = match queue.pop_front() {
+                Some(event) => Some(self.run.record_step(event)?),
+                None => None,
+            };
+        }
+        Ok(())
+    }
+
+    /// Performs what the owners left to do, until nothing is left.
+    pub(super) fn settle(&mut self) -> Result<(), EngineError> {
+        for follow_up in std::mem::take(&mut self.run.follow_ups) {
+            match follow_up {
+                FollowUp::Step(step) => self.finish_step(step)?,
+                FollowUp::Request(request) => self.perform_request(request)?,
             }
         }
         Ok(())
+    }
+
+    /// Passes a request to the owner whom it concerns.
+    fn perform_request(&mut self, request: OwnerRequest) -> Result<(), EngineError> {
+        match request {
+            OwnerRequest::ReportCallProgress {
+                session,
+                discussion,
+                line,
+            } => self
+                .tools
+                .report_progress(&session, discussion.as_ref(), &line),
+        }
+        self.settle()
     }
 
     /// Holds turns while the user is asked whether to stop, or lets them start again.
@@ -61,8 +91,6 @@ impl Engine {
 
     /// Records an event that has no effects and is followed by another at once; it becomes durable with that one.
     pub(super) fn apply_event_unsynced(&mut self, event: Event) -> Result<(), EngineError> {
-        let (record, _none) = self.journal.record_unsynced(event)?;
-        self.recorded.push(record);
-        Ok(())
+        self.run.record_unsynced(event)
     }
 }

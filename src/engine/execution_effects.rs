@@ -27,7 +27,7 @@ use crate::text::clean_text;
 use crate::text::slug::slugify;
 
 use super::document_commit::WorkflowDocumentLock;
-use super::git::{BranchChoice, CommitId, GitError, GitRepository, TreeId};
+use super::git::{BranchChoice, CommitId, GitError, TreeId};
 use super::run_setup::BranchPolicy;
 use super::sandbox::{self, CommandReach};
 use super::test_runner::{self, TestRun, TestSettings};
@@ -74,7 +74,7 @@ impl Engine {
         let Some(survey) = self.build_surveyor() else {
             return vec![failure_event("inspect the repository", "there is no plan")];
         };
-        self.spawn_event_task(async move {
+        self.run.spawn_event_task(async move {
             match survey.survey().await {
                 Ok(terms) => Event::RepositorySurveyed { terms },
                 Err(error) => Event::ExecutionRefused {
@@ -94,21 +94,19 @@ impl Engine {
             .map(|goal| goal.title.clone())
             .unwrap_or_default();
         Some(RepositorySurveyor {
-            git: self.commit_repository().cloned(),
-            branch_choice: branch_choice(self.setup.branch_policy),
+            git: self.run.commit_repository().cloned(),
+            branch_choice: branch_choice(self.run.setup.branch_policy),
             slug: slugify(&goal),
             plan_digest: plan.plan.approval_sha256.clone(),
             test_commands: self.test_commands(),
-            commits_off: self.setup.commits_off_reason.clone().unwrap_or_default(),
+            commits_off: self
+                .run
+                .setup
+                .commits_off_reason
+                .clone()
+                .unwrap_or_default(),
             stopped_step: state.stopped_step.clone(),
         })
-    }
-
-    /// Returns the repository for commits; `None` means that commits are off.
-    pub(super) fn commit_repository(&self) -> Option<&GitRepository> {
-        self.repository
-            .as_ref()
-            .filter(|_| self.setup.commits_off_reason.is_none())
     }
 
     /// Creates or enters the branch, if what the user approved is unchanged.
@@ -126,7 +124,7 @@ impl Engine {
         let Some(surveyor) = self.build_surveyor() else {
             return vec![failure_event("start the execution", "there is no plan")];
         };
-        self.spawn_event_task(async move {
+        self.run.spawn_event_task(async move {
             match surveyor.enter_if_unchanged(approved).await {
                 Ok(event) => event,
                 Err(error) => Event::ExecutionRefused {
@@ -138,8 +136,10 @@ impl Engine {
     }
 
     pub(super) fn snapshot_before_turn(&mut self, step: u32, attempt: u32) {
-        let Some(git) = self.repository.clone() else {
-            return self.spawn_event_task(async move { Event::SnapshotTaken { step, tree: None } });
+        let Some(git) = self.run.repository.clone() else {
+            return self
+                .run
+                .spawn_event_task(async move { Event::SnapshotTaken { step, tree: None } });
         };
         let turn = match &self.state().busy {
             Some(ProgramOperation::Storing { order }) => order.turn.as_str().to_owned(),
@@ -151,8 +151,8 @@ impl Engine {
             (step, 0) => format!("{turn}-step-{step}"),
             (step, attempt) => format!("{turn}-step-{step}-fix-{attempt}"),
         };
-        let (done, lock) = (self.inputs.0.clone(), self.tree_lock.clone());
-        self.tasks.spawn(async move {
+        let (done, lock) = (self.run.inputs.clone(), self.run.tree_lock.clone());
+        self.run.tasks.spawn(async move {
             let _held = lock.lock().await;
             let inward = match store_tree(&git, &name).await {
                 Ok((tree, runnable)) => EngineInput::TreeStored {
@@ -179,9 +179,9 @@ impl Engine {
     pub(super) fn restore_step_tree(&mut self, step: u32) {
         // The step's entry in log.md is about the earlier try, so the next entry is not a duplicate of it.
         self.resumed = false;
-        let (Some(git), Some((before, _))) = (self.repository.clone(), self.tree_before_step())
+        let (Some(git), Some((before, _))) = (self.run.repository.clone(), self.tree_before_step())
         else {
-            return self.spawn_event_task(async move {
+            return self.run.spawn_event_task(async move {
                 failure_event(
                     "restore the working tree",
                     "the working tree before the step is unknown",
@@ -189,9 +189,9 @@ impl Engine {
             });
         };
         let name = format!("redo-step-{step}-{}", uuid::Uuid::now_v7().simple());
-        let lock = self.tree_lock.clone();
+        let lock = self.run.tree_lock.clone();
         let left = self.unrecorded_commit(step);
-        self.spawn_events_task(async move {
+        self.run.spawn_events_task(async move {
             let _held = lock.lock().await;
             let stored = git.snapshot(&name).await;
             let restored = match stored {
@@ -231,7 +231,7 @@ impl Engine {
                 _ => None,
             });
         Some(LeftoverCommit {
-            git: self.commit_repository()?.clone(),
+            git: self.run.commit_repository()?.clone(),
             terms: execution.commits.clone(),
             base: execution.base.clone().map(CommitId),
             recorded: recorded.collect(),
@@ -247,9 +247,10 @@ impl Engine {
     }
 
     pub(super) fn audit_step(&mut self, step: u32) {
-        let (Some(git), Some((before, dirty))) = (self.repository.clone(), self.tree_before_step())
+        let (Some(git), Some((before, dirty))) =
+            (self.run.repository.clone(), self.tree_before_step())
         else {
-            return self.spawn_event_task(async move {
+            return self.run.spawn_event_task(async move {
                 failure_event(
                     "inspect the changes of the step",
                     "the working tree before the step is unknown",
@@ -265,8 +266,8 @@ impl Engine {
             edit_rules: self.edit_rules(),
             earlier_unversioned_code: self.runnable.clone(),
         };
-        let lock = self.tree_lock.clone();
-        self.spawn_event_task(async move {
+        let lock = self.run.tree_lock.clone();
+        self.run.spawn_event_task(async move {
             let _held = lock.lock().await;
             match audit_changes(&git, step, &before, &held).await {
                 Ok(audit) => Event::StepAudited(audit),
@@ -279,9 +280,9 @@ impl Engine {
     }
 
     pub(super) fn run_tests(&mut self, step: u32, test: Option<TestCommand>) {
-        let (Some(git), Some((before, _))) = (self.repository.clone(), self.tree_before_step())
+        let (Some(git), Some((before, _))) = (self.run.repository.clone(), self.tree_before_step())
         else {
-            return self.spawn_event_task(async move {
+            return self.run.spawn_event_task(async move {
                 failure_event(
                     "run the tests",
                     "the working tree before the step is unknown",
@@ -289,7 +290,7 @@ impl Engine {
             });
         };
         let settings = self.test_settings(test.as_ref());
-        let (root, cancel) = (self.setup.root.clone(), self.cancel.clone());
+        let (root, cancel) = (self.run.setup.root.clone(), self.run.cancel.clone());
         let origin = test.as_ref().map(|test| test.origin.clone());
         let command = test.and_then(|test| test_runner::TestCommandLine::parse(&test.command));
         let held = StepAuditInputs {
@@ -300,7 +301,7 @@ impl Engine {
             earlier_unversioned_code: self.runnable.clone(),
         };
         let unsaid = self.undecided_test_access(&settings);
-        self.spawn_event_task(async move {
+        self.run.spawn_event_task(async move {
             let run = held.command.as_ref().map(|command| TestRun {
                 command,
                 root: &root,
@@ -341,14 +342,17 @@ impl Engine {
 
     /// Returns how the tests are run, with their sandbox.
     fn test_settings(&self, test: Option<&TestCommand>) -> TestSettings {
-        let contained = self.setup.config.safety.contain_tests.then(|| {
-            let places = (self.setup.root.as_path(), self.journal.layout().workdir());
+        let contained = self.run.setup.config.safety.contain_tests.then(|| {
+            let places = (
+                self.run.setup.root.as_path(),
+                self.run.journal.layout().workdir(),
+            );
             // The worktrees of children are below the cache folder, which tests may write.
-            let trees = Some(self.setup.worktrees.folder()).filter(|f| f.is_dir());
+            let trees = Some(self.run.setup.worktrees.folder()).filter(|f| f.is_dir());
             let line = test.map_or("", |test| test.command.as_str());
             let reach = self.command_reach().with_command_paths(line);
             sandbox::test_sandbox_spec(
-                &self.setup.sandbox_support,
+                &self.run.setup.sandbox_support,
                 places.0,
                 places.1,
                 trees,
@@ -356,11 +360,11 @@ impl Engine {
             )
         });
         TestSettings {
-            timeout: self.setup.config.test.timeout,
+            timeout: self.run.setup.config.test.timeout,
             max_output_bytes: MAX_OUTPUT_BYTES,
             env: BTreeMap::new(),
             run: self.state().run.as_str().to_owned(),
-            spawner: self.setup.spawner.clone(),
+            spawner: self.run.setup.spawner.clone(),
             sandbox: contained.flatten(),
         }
     }
@@ -369,8 +373,8 @@ impl Engine {
         let run = &self.state().run;
         match settings.sandbox {
             Some(_) => UndecidedTestAccess {
-                network: self.setup.decided_test_network(run).is_none(),
-                sockets: self.setup.undecided_sockets(run),
+                network: self.run.setup.decided_test_network(run).is_none(),
+                sockets: self.run.setup.undecided_sockets(run),
             },
             None => UndecidedTestAccess::default(),
         }
@@ -378,13 +382,13 @@ impl Engine {
 
     /// Returns what tests and checks can reach besides files.
     pub(super) fn command_reach(&self) -> CommandReach {
-        self.setup.command_reach(&self.state().run)
+        self.run.setup.command_reach(&self.state().run)
     }
 
     /// Saves the user's decision on the network of tests. If that fails, the user gets a warning and is asked
     /// again.
     pub(super) fn save_test_network(&mut self, network: TestNetworkChoice) -> Vec<Event> {
-        match self.setup.save_test_network(&self.state().run, network) {
+        match self.run.setup.save_test_network(&self.state().run, network) {
             Ok(()) => Vec::new(),
             Err(error) => vec![warning_event(
                 "save your choice of the network for tests",
@@ -397,6 +401,7 @@ impl Engine {
     /// again.
     pub(super) fn save_test_socket(&mut self, path: &str, is_reached: bool) -> Vec<Event> {
         match self
+            .run
             .setup
             .save_socket_decision(&self.state().run, path, is_reached)
         {
@@ -413,11 +418,13 @@ impl Engine {
         let terms = execution.map(|execution| execution.commits.clone());
         let current = execution.and_then(|execution| execution.current.as_ref());
         let tested = current.and_then(|current| current.commit_tree.clone().map(TreeId));
-        let (Some(git), Some(terms)) = (self.commit_repository().cloned(), terms) else {
+        let (Some(git), Some(terms)) = (self.run.commit_repository().cloned(), terms) else {
             let reason = "no repository".to_owned();
-            return self.spawn_event_task(async move { Event::CommitSkipped { step, reason } });
+            return self
+                .run
+                .spawn_event_task(async move { Event::CommitSkipped { step, reason } });
         };
-        self.spawn_events_task(async move {
+        self.run.spawn_events_task(async move {
             let before_hooks = scan_before_hooks(&git).await;
             let content = (tested.as_ref(), paths);
             let made =
@@ -456,12 +463,12 @@ impl Engine {
 
     /// Appends a step's entry to log.md, unless it was already written before a crash.
     fn append_step_log_entry(&self, step: u32, entry: &str) -> Result<(), StoreError> {
-        let log = documents_on_disk::read_document(&self.journal.layout().log())?;
+        let log = documents_on_disk::read_document(&self.run.journal.layout().log())?;
         let text = log.map(|log| String::from_utf8_lossy(&log.bytes).into_owned());
         if last_logged_step(&text.unwrap_or_default()) == Some(step) && self.resumed {
             Ok(())
         } else {
-            self.journal.append_log_entry(entry)
+            self.run.journal.append_log_entry(entry)
         }
     }
 
@@ -480,13 +487,13 @@ impl Engine {
             return vec![failure_event("record the step", "its record is missing")];
         };
         let is_skipped = record.is_skipped();
-        let entry = format_step_entry(record, &utc_time::to_rfc3339(self.journal.now()));
+        let entry = format_step_entry(record, &utc_time::to_rfc3339(self.run.journal.now()));
         if let Err(error) = self.append_step_log_entry(step, &entry) {
             return vec![failure_event("write the step log", error)];
         }
         self.resumed = false;
         let mut events = self.detect_user_edits();
-        let now = self.journal.now();
+        let now = self.run.journal.now();
         // The box of a skipped step stays open.
         let ticked: &[u32] = if is_skipped { &[] } else { &[step] };
         match pen.and_then(|pen| {

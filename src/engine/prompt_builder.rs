@@ -63,7 +63,7 @@ impl Engine {
             .state()
             .session(role)
             .ok_or("this run has no reviewer")?;
-        let layout = self.journal.layout();
+        let layout = self.run.journal.layout();
         let staging = staging_folder::staging_paths(layout, layout.staging_folder(&session.id));
         self.full_prompt(order, &staging)
     }
@@ -106,7 +106,7 @@ impl Engine {
         let goes_on = matches!(order.again, Some(TurnRetryReason::AskedBack { .. }));
         order.purpose == TurnPurpose::Review
             && !goes_on
-            && self.setup.config.workflow.reviewer_session == ReviewerSession::Fresh
+            && self.run.setup.config.workflow.reviewer_session == ReviewerSession::Fresh
     }
 
     /// Builds the prompt of a turn.
@@ -144,7 +144,7 @@ impl Engine {
     /// each turn because conversations keep the system prompt with which they began.
     fn agent_instructions(&self, order: &TurnOrder) -> String {
         let name = order.purpose.profile().name();
-        match self.setup.agent_prompts.get(name) {
+        match self.run.setup.agent_prompts.get(name) {
             Some(text) => format!(
                 "[agent-collab agent {name}]\n{}\n[end of agent {name}]\n\n",
                 text.trim()
@@ -174,6 +174,7 @@ impl Engine {
             prompt: None,
         };
         let body = self
+            .run
             .setup
             .prompts
             .render_recover(&vars)
@@ -191,7 +192,7 @@ impl Engine {
         CommonVars {
             goal: goal.map(|goal| goal.text.clone()).unwrap_or_default(),
             goal_title: goal.map(|goal| goal.title.clone()).unwrap_or_default(),
-            root: self.setup.root.to_string_lossy().into_owned(),
+            root: self.run.setup.root.to_string_lossy().into_owned(),
             tools: self.supports_tools(order.purpose.role()),
             delegating: self.describe_delegation_tools(order),
             project_instructions: if goes_on {
@@ -207,7 +208,11 @@ impl Engine {
         if !self.supports_tools(order.purpose.role()) {
             return None;
         }
-        let rules = self.setup.permissions.rules(order.purpose.profile().name());
+        let rules = self
+            .run
+            .setup
+            .permissions
+            .rules(order.purpose.profile().name());
         let standing = ToolContext {
             purpose: Some(&order.purpose),
             depth: 0,
@@ -224,7 +229,7 @@ impl Engine {
     }
 
     fn project_instructions(&self) -> Vec<InstructionFile> {
-        let files = self.setup.instructions.iter();
+        let files = self.run.setup.instructions.iter();
         files
             .map(|(name, text)| InstructionFile {
                 name: name.clone(),
@@ -250,7 +255,7 @@ impl Engine {
     /// Returns the template's words for who reviews the plan.
     fn describe_reviewer(&self) -> String {
         let kind = |role: Role| {
-            let adapter = self.setup.adapters.get(&role);
+            let adapter = self.run.setup.adapters.get(&role);
             adapter.map(|adapter| adapter.settings.kind)
         };
         let is_known = |kind| matches!(kind, Some(AdapterKind::Codex | AdapterKind::Claude));
@@ -276,7 +281,7 @@ impl Engine {
             message: Some(said.to_owned())
                 .filter(|said| *said != self.common_variables(order).goal),
         };
-        self.setup.prompts.render_refine_goal(&vars)
+        self.run.setup.prompts.render_refine_goal(&vars)
     }
 
     fn write_plan_prompt(
@@ -292,7 +297,7 @@ impl Engine {
             retry_reason: turn_retry_reason(order),
             reviewer: self.describe_reviewer(),
         };
-        Ok(self.setup.prompts.render_write_plan(&vars))
+        Ok(self.run.setup.prompts.render_write_plan(&vars))
     }
 
     fn review_prompt(
@@ -304,7 +309,13 @@ impl Engine {
         let vars = ReviewVars {
             common: self.common_variables(order),
             plan: self.plan_for_agents()?.unwrap_or_default(),
-            plan_path: self.journal.layout().plan().to_string_lossy().into_owned(),
+            plan_path: self
+                .run
+                .journal
+                .layout()
+                .plan()
+                .to_string_lossy()
+                .into_owned(),
             staging_comments: staging.comments.to_string_lossy().into_owned(),
             iteration: state.iteration,
             cap: state.iteration_limit(),
@@ -312,7 +323,7 @@ impl Engine {
             open_findings: self.open_findings(),
             retry_reason: turn_retry_reason(order),
         };
-        Ok(self.setup.prompts.render_review(&vars))
+        Ok(self.run.setup.prompts.render_review(&vars))
     }
 
     fn respond_prompt(
@@ -338,7 +349,7 @@ impl Engine {
             },
             retry_reason: turn_retry_reason(order),
         };
-        Ok(self.setup.prompts.render_respond(&vars))
+        Ok(self.run.setup.prompts.render_respond(&vars))
     }
 
     fn execute_prompt(
@@ -362,7 +373,7 @@ impl Engine {
             task: self.execute_task(&order.purpose, &plan)?,
             plan: without_front_matter(&plan),
         };
-        Ok(self.setup.prompts.render_execute(&vars))
+        Ok(self.run.setup.prompts.render_execute(&vars))
     }
 
     fn execute_task(&self, purpose: &TurnPurpose, text: &str) -> Result<ExecuteTask, String> {

@@ -33,7 +33,10 @@ impl Engine {
     }
 
     fn count_draft_files(&self, left: &PendingDocument) -> Vec<DraftFile> {
-        let (found, names) = (self.returned_documents(left), self.journal.layout().names());
+        let (found, names) = (
+            self.returned_documents(left),
+            self.run.journal.layout().names(),
+        );
         let (plan, comments) = (&left.staging.plan_before, &left.staging.comments_before);
         let files = match left.order.purpose {
             TurnPurpose::WritePlan => vec![(&names.plan, plan, found.plan)],
@@ -64,7 +67,7 @@ impl Engine {
         let Some(session) = session.filter(|_| brings_one) else {
             return Ok(None);
         };
-        let layout = self.journal.layout();
+        let layout = self.run.journal.layout();
         let staging =
             staging_folder::load_leftover_staging(layout, layout.staging_folder(&session.id))?;
         Ok(staging.map(|staging| PendingDocument {

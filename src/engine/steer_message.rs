@@ -39,10 +39,10 @@ impl Engine {
             role: MessageRole::User,
             agent: session.current_profile(),
             synthetic: false,
-            ts: self.journal.now(),
+            ts: self.run.journal.now(),
             text: text.clone(),
         };
-        self.journal.append_message(&id, &message)?;
+        self.run.journal.append_message(&id, &message)?;
         way.send(ConversationCommand::Adapter(AdapterCommand::Steer(text)));
         Ok(vec![Event::MessageAppended {
             role,

@@ -157,8 +157,7 @@ fn qualified_request_id(session: &SessionId, own: &RequestId) -> RequestId {
 impl Engine {
     /// Returns a child session of this run.
     pub fn child_session(&self, session: &SessionId) -> Option<&ChildSession> {
-        let mut children = self.state().children.iter();
-        children.find(|child| child.session_id() == session)
+        self.run.child_session(session)
     }
 
     pub(super) fn handle_child_event(
@@ -217,7 +216,7 @@ impl Engine {
         match event {
             AdapterEvent::SessionOpened { external_id } => {
                 let external_id = agent_activity::clean_line(&external_id);
-                let known = self.child_session(&session);
+                let known = self.run.child_session(&session);
                 if known.and_then(|child| child.external_id.as_ref()) != Some(&external_id) {
                     let opened = session.clone();
                     self.apply_event(Event::TaskOpened {
@@ -241,7 +240,7 @@ impl Engine {
                 self.record_blocked_call(session, &tool, &reason)
             }
             AdapterEvent::TextDelta { text, .. } => {
-                self.deltas.push(TextDelta::Child { session, text });
+                self.run.deltas.push(TextDelta::Child { session, text });
                 Ok(())
             }
             _for_the_views_of_roles_alone => Ok(()),
@@ -311,6 +310,7 @@ impl Engine {
         patch: Option<TaskPatch>,
     ) -> Result<TaskResult, EngineError> {
         let tool_calls = self
+            .run
             .child_session(&order.session)
             .map_or(0, |c| c.tool_calls);
         let result = TaskResult {
@@ -386,7 +386,7 @@ impl Engine {
 
     /// Returns how long a finished run waits for tasks that are still active.
     pub fn drain_timeout(&self) -> Duration {
-        self.setup.config.limits.drain
+        self.run.setup.config.limits.drain
     }
 
     /// Stops all children and records how they ended; afterwards none of their processes, slots or folders is left.

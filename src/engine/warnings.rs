@@ -41,17 +41,20 @@ pub fn error_with_hint(error: &StoreError) -> String {
     format!("{error}; {}", error.hint())
 }
 
+impl ReportedWarnings {
+    /// Notes a warning; returns whether it is new.
+    pub(super) fn insert(&mut self, what: &str, error: &str) -> bool {
+        self.0.insert((what.to_owned(), error.to_owned()))
+    }
+}
+
 impl Engine {
     /// Reports a failure that nothing waits for, once per process.
     ///
     /// # Errors
     /// Writing the record of the run failed.
     pub fn warn_once(&mut self, what: &str, error: impl Display) -> Result<(), EngineError> {
-        let error = error.to_string();
-        if self.warnings.0.insert((what.to_owned(), error.clone())) {
-            self.apply_event(warning_event(what, error))
-        } else {
-            Ok(())
-        }
+        self.run.warn_once(what, error)?;
+        self.settle()
     }
 }

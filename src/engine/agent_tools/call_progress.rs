@@ -2,27 +2,28 @@
 
 use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::SessionId;
-use crate::engine::Engine;
+use crate::domain::run::RunState;
+use crate::engine::owner_request::OwnerRequest;
 use crate::text::{clean_to_one_line, truncate};
 
 /// The longest progress line, in characters.
 const MAX_PROGRESS_CHARS: usize = 160;
 
-impl Engine {
-    /// Reports an event of a child to the calls that wait for it.
-    pub(in crate::engine) fn report_call_progress(&self, event: &Event) {
-        let Some((session, does)) = child_progress(event) else {
-            return;
-        };
-        let Some(child) = self.child_session(session) else {
-            return;
-        };
-        let line = clean_to_one_line(&format!("{}: {does}", child.order.short_name()));
-        let speaks = child.order.speaks.as_ref();
-        let discussion = speaks.map(|speaks| &speaks.discussion);
-        let line = truncate::to_chars(&line, MAX_PROGRESS_CHARS);
-        self.tools.report_progress(session, discussion, &line);
-    }
+/// Returns what an event of a child means for the calls that wait for it.
+pub(in crate::engine) fn describe_child_progress(
+    state: &RunState,
+    event: &Event,
+) -> Option<OwnerRequest> {
+    let (session, activity) = child_progress(event)?;
+    let mut children = state.children.iter();
+    let child = children.find(|child| child.session_id() == session)?;
+    let line = clean_to_one_line(&format!("{}: {activity}", child.order.short_name()));
+    let speaks = child.order.speaks.as_ref();
+    Some(OwnerRequest::ReportCallProgress {
+        session: session.clone(),
+        discussion: speaks.map(|speaks| speaks.discussion.clone()),
+        line: truncate::to_chars(&line, MAX_PROGRESS_CHARS),
+    })
 }
 
 /// Returns the child that an event is about, and what it does now; `None` if there is nothing to report.

@@ -104,7 +104,7 @@ impl AgentTools {
 
     /// Reports progress to the calls that wait for a child, or for the discussion in which it speaks, and to no
     /// other call.
-    pub(super) fn report_progress(
+    pub(in crate::engine) fn report_progress(
         &self,
         child: &SessionId,
         discussion: Option<&DiscussionId>,

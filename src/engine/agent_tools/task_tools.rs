@@ -47,7 +47,7 @@ pub(super) fn remove_denied_tasks(engine: &Engine, session: &SessionId, about: &
 /// Returns why a call gives too many tasks; `None` if it does not. The user is not asked about such a call.
 pub(super) fn task_count_error(engine: &Engine, calling: &IncomingToolCall) -> Option<String> {
     let tasks = calling.arguments.get("tasks")?.as_array()?;
-    let most = engine.setup.config.limits.tasks_per_call;
+    let most = engine.run.setup.config.limits.tasks_per_call;
     let is_given = calling.tool == task::TOOL.name && tasks.len() > usize::try_from(most).ok()?;
     is_given.then(|| {
         format!(
@@ -222,7 +222,7 @@ pub(super) fn manage_sessions(
         Ok(id) => SessionId::new(id),
         Err(why) => return Ok(ToolReply::Now(ToolAnswer::failed(why))),
     };
-    let own = engine.child_session(&id);
+    let own = engine.run.child_session(&id);
     let own = own.filter(|child| child.order.parent.as_ref() == Some(&call.session));
     let answer = match (arguments.action, own) {
         (SessionManageAction::List, _) => list_tasks(engine, &call.session),

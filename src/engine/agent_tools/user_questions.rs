@@ -135,7 +135,7 @@ pub(super) fn enter_plan(
 }
 
 fn is_unattended(engine: &Engine) -> bool {
-    engine.setup.ask_policy != AskPolicy::Wait
+    engine.run.setup.ask_policy != AskPolicy::Wait
 }
 
 fn yes_no_options() -> Vec<String> {
@@ -220,7 +220,7 @@ impl Engine {
                 mode_unchanged_answer("planner", &word)
             }
             (DeferredDecision::PlanEnter { reason }, _) if is_yes => {
-                let plan = self.journal.layout().plan();
+                let plan = self.run.journal.layout().plan();
                 let text = format!(
                     "The user agrees: you are the planner again, the plan lies at {}. End your turn now; change nothing more.",
                     plan.display()

@@ -67,11 +67,11 @@ impl Engine {
 
     /// Returns `Ok` if a command may run as a check, else the reason why not.
     fn authorize_check(&mut self, line: &str) -> Result<Result<(), String>, EngineError> {
-        let approvals = self.load_stored_approvals()?;
+        let approvals = self.run.load_stored_approvals()?;
         let holds = self.can_sandbox_checks();
         let call = AgentToolCall::Command {
             line: line.to_owned(),
-            cwd: self.setup.root.clone(),
+            cwd: self.run.setup.root.clone(),
             reach: if holds {
                 SandboxReach::Contained
             } else {
@@ -92,8 +92,10 @@ impl Engine {
                 Mode::Default | Mode::AutoEdit | Mode::Yolo => Mode::Default,
             },
             approvals,
-            lineage: self.setup.permissions.child_lineage(),
-            ..self.base_decision_context(CHECK_PROFILE, access, &self.setup.root)
+            lineage: self.run.setup.permissions.child_lineage(),
+            ..self
+                .run
+                .base_decision_context(CHECK_PROFILE, access, &self.run.setup.root)
         };
         let decision = decide_call(&call, &with_read_paths(&call, context));
         let why = || format!("{} ({})", decision.reason.reason, decision.reason.rule);
@@ -114,8 +116,8 @@ impl Engine {
     }
 
     fn can_sandbox_checks(&self) -> bool {
-        matches!(self.setup.sandbox_support, SandboxSupport::Available(_))
-            && self.setup.config.safety.contain_tests
+        matches!(self.run.setup.sandbox_support, SandboxSupport::Available(_))
+            && self.run.setup.config.safety.contain_tests
     }
 
     fn spawn_check(&mut self, id: &DiscussionId, run: CheckRun) {
@@ -126,18 +128,18 @@ impl Engine {
         let timeout = self.discussion(id).map_or(Duration::ZERO, |discussion| {
             Duration::from_millis(discussion.order.terms.timeout_ms)
         });
-        let root = self.setup.root.clone();
+        let root = self.run.setup.root.clone();
         let settings = TestSettings {
-            timeout: timeout.min(self.setup.config.test.timeout),
+            timeout: timeout.min(self.run.setup.config.test.timeout),
             max_output_bytes: MAX_OUTPUT_BYTES,
             env: BTreeMap::new(),
             run: self.state().run.as_str().to_owned(),
-            spawner: self.setup.spawner.clone(),
+            spawner: self.run.setup.spawner.clone(),
             sandbox: None,
         };
         let held = self.build_check_sandbox();
-        let (id, done) = (id.clone(), self.inputs.0.clone());
-        self.tasks.spawn(async move {
+        let (id, done) = (id.clone(), self.run.inputs.clone());
+        self.run.tasks.spawn(async move {
             let contained = match held.await {
                 Ok(contained) => contained,
                 Err(reason) => {
@@ -181,9 +183,12 @@ impl Engine {
     ) -> impl Future<Output = Result<Option<SandboxSpec>, String>> + use<> {
         let kernel = self
             .can_sandbox_checks()
-            .then(|| self.setup.sandbox_support.clone());
-        let (root, layout) = (self.setup.root.clone(), self.journal.layout().clone());
-        let rules = self.setup.permissions.rules(CHECK_PROFILE);
+            .then(|| self.run.setup.sandbox_support.clone());
+        let (root, layout) = (
+            self.run.setup.root.clone(),
+            self.run.journal.layout().clone(),
+        );
+        let rules = self.run.setup.permissions.rules(CHECK_PROFILE);
         let reach = self.command_reach();
         let work = move || {
             let Some(kernel) = kernel else {

@@ -29,11 +29,11 @@ impl Engine {
             schema: SCHEMA,
             discussion,
         };
-        let path = self.journal.layout().discussion_file(id);
+        let path = self.run.journal.layout().discussion_file(id);
         let bytes = serde_json::to_vec_pretty(&stored).map_err(|error| {
             StoreError::from_io("write", &path, std::io::Error::other(error.to_string()))
         })?;
-        Ok(self.journal.guard().replace(&path, &bytes)?)
+        Ok(self.run.journal.guard().replace(&path, &bytes)?)
     }
 }
 

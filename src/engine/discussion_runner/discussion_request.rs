@@ -145,12 +145,12 @@ impl Engine {
     }
 
     pub(super) fn discussion_planner(&self) -> DiscussionPlanner<'_> {
-        let setup = &self.setup;
+        let setup = &self.run.setup;
         DiscussionPlanner {
             root: &setup.root,
             config: &setup.config,
             permissions: &setup.permissions,
-            layout: self.journal.layout(),
+            layout: self.run.journal.layout(),
         }
     }
 }

@@ -29,9 +29,9 @@ impl Engine {
             );
             said.topic = to_chars(&topic, MAX_TOPIC_CHARS);
         }
-        let layout = self.journal.layout();
+        let layout = self.run.journal.layout();
         let path = |path: std::path::PathBuf| {
-            let root = &self.setup.root;
+            let root = &self.run.setup.root;
             path.strip_prefix(root)
                 .unwrap_or(&path)
                 .display()

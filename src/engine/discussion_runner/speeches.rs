@@ -25,7 +25,7 @@ impl Engine {
         for speak in speakers {
             // If the session was deleted in the meantime, a new one starts and gets the whole history again.
             let session = speak.session.clone();
-            let session = session.filter(|session| self.child_session(session).is_some());
+            let session = session.filter(|session| self.run.child_session(session).is_some());
             let speak = SpeechRequest { session, ..speak };
             let Some(discussion) = self.discussion(id) else {
                 return Ok(());
@@ -39,9 +39,9 @@ impl Engine {
                     text: clean_text(&source.text),
                 })
                 .collect();
-            let root = self.setup.root.display().to_string();
+            let root = self.run.setup.root.display().to_string();
             let vars = DiscussVars::for_speech(discussion, &speak, &files, root);
-            let prompt = match self.setup.prompts.render_discuss(&vars) {
+            let prompt = match self.run.setup.prompts.render_discuss(&vars) {
                 Ok(prompt) => prompt,
                 Err(error) => {
                     let why = format!("its prompt cannot be written: {error}");

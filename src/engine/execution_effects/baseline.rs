@@ -35,15 +35,15 @@ impl Engine {
     pub(in crate::engine) fn run_baseline_tests(&mut self, test: TestCommand) {
         let settings = self.test_settings(Some(&test));
         let run = BaselineRun {
-            git: self.repository.clone(),
-            root: self.setup.root.clone(),
+            git: self.run.repository.clone(),
+            root: self.run.setup.root.clone(),
             undecided_access: self.undecided_test_access(&settings),
             test,
             settings,
         };
-        self.baseline_stop = self.cancel.child_token();
+        self.baseline_stop = self.run.cancel.child_token();
         let stop = self.baseline_stop.clone();
-        self.spawn_event_task(async move {
+        self.run.spawn_event_task(async move {
             match run.run_between_snapshots(&stop).await {
                 Ok(found) => Event::BaselineRan(found),
                 Err(TestRunError::Cancelled) => Event::BaselineSkipped {

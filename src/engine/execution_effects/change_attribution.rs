@@ -28,10 +28,10 @@ impl Engine {
     pub(super) fn change_attribution(&self) -> Option<ChangeAttribution> {
         let state = self.state();
         let current = state.execution.as_ref()?.current.as_ref()?;
-        let adapter = self.role_adapter(Role::Planner).ok()?;
+        let adapter = self.run.role_adapter(Role::Planner).ok()?;
         (adapter.settings.kind != AdapterKind::Pipe).then_some(())?;
         Some(ChangeAttribution {
-            root: self.setup.root.clone(),
+            root: self.run.setup.root.clone(),
             calls: current.calls.clone()?,
         })
     }

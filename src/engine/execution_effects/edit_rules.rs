@@ -28,7 +28,7 @@ impl Engine {
     pub(super) fn edit_rules(&self) -> EditRules {
         let profile = self.state().planner.current_profile().name();
         // If the stored approvals cannot be read, the user is asked more often.
-        let approvals = self.setup.approvals.list_for_run(&self.state().run);
+        let approvals = self.run.setup.approvals.list_for_run(&self.state().run);
         let context = DecisionContext {
             mode: match self.state().mode {
                 // Plan mode blocks calls from now on; it does not apply to what was already written.
@@ -36,7 +36,9 @@ impl Engine {
                 mode => mode,
             },
             approvals: approvals.unwrap_or_default(),
-            ..self.base_decision_context(profile, PhaseAccess::Execute, &self.setup.root)
+            ..self
+                .run
+                .base_decision_context(profile, PhaseAccess::Execute, &self.run.setup.root)
         };
         EditRules { context }
     }
@@ -44,9 +46,9 @@ impl Engine {
     /// Restores files to their state before the step; their current content is stored first, so that nothing
     /// is lost.
     pub(in crate::engine) fn restore_files(&mut self, step: u32, paths: Vec<String>) {
-        let (Some(git), Some((before, _))) = (self.repository.clone(), self.tree_before_step())
+        let (Some(git), Some((before, _))) = (self.run.repository.clone(), self.tree_before_step())
         else {
-            return self.spawn_event_task(async move {
+            return self.run.spawn_event_task(async move {
                 failure_event(
                     "restore files",
                     "the working tree before the step is unknown",
@@ -54,7 +56,7 @@ impl Engine {
             });
         };
         let name = format!("put-back-step-{step}-{}", uuid::Uuid::now_v7().simple());
-        self.spawn_event_task(async move {
+        self.run.spawn_event_task(async move {
             match restore_paths(&git, &before, &paths, &name).await {
                 Ok(kept) => Event::EditsPutBack { step, paths, kept },
                 Err(error) => failure_event("restore files", git_error_with_hint(&error)),

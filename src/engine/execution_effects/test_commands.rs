@@ -55,10 +55,10 @@ impl Engine {
     pub(super) fn test_commands(&self) -> TestCommands {
         let plan = self.state().plan.as_ref().map(|plan| &plan.plan);
         let line = plan.and_then(|plan| plan.test_command.as_deref());
-        let choice = self.setup.test_command_preference;
+        let choice = self.run.setup.test_command_preference;
         // A command-line flag for this start overrides the configuration.
         let counts =
-            self.setup.config.test.fallback_to_agent || choice == TestCommandPreference::Plan;
+            self.run.setup.config.test.fallback_to_agent || choice == TestCommandPreference::Plan;
         let line = line
             .filter(|_| counts)
             .and_then(test_runner::TestCommandLine::parse);
@@ -74,12 +74,12 @@ impl Engine {
 
     /// Returns the test command from the configuration and the repository alone.
     pub(in crate::engine) fn test_command_without_plan(&self) -> Option<TestCommand> {
-        let configured = match &self.setup.config.test.command {
+        let configured = match &self.run.setup.config.test.command {
             Configured::Line(line) => Some(line.as_str()),
             Configured::Detect => None,
         };
-        let chosen = choose_test_command(configured, &self.setup.root)?;
-        Some(to_test_command(&chosen, &self.setup.origins))
+        let chosen = choose_test_command(configured, &self.run.setup.root)?;
+        Some(to_test_command(&chosen, &self.run.setup.origins))
     }
 }
 

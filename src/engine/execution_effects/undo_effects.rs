@@ -22,7 +22,7 @@ impl Engine {
         let execution = self.state().execution.as_ref();
         let terms = execution.map(|execution| execution.commits.clone());
         CommitRepository {
-            git: self.commit_repository().cloned(),
+            git: self.run.commit_repository().cloned(),
             terms: terms.unwrap_or(CommitTarget::Off {
                 reason: String::new(),
             }),
@@ -31,12 +31,14 @@ impl Engine {
 
     /// Stores the tree, unless it has changed since the user was asked.
     pub(in crate::engine) fn store_tree_before_undo(&mut self, seen: String) {
-        let Some(git) = self.repository.clone() else {
+        let Some(git) = self.run.repository.clone() else {
             let reason = "there is no repository to save the working tree in".to_owned();
-            return self.spawn_event_task(async move { Event::UndoFailed { reason } });
+            return self
+                .run
+                .spawn_event_task(async move { Event::UndoFailed { reason } });
         };
         let name = format!("undo-before-{}", uuid::Uuid::now_v7().simple());
-        self.spawn_event_task(async move {
+        self.run.spawn_event_task(async move {
             match git.snapshot(&name).await {
                 Ok(kept) if kept.tree.0 == seen => Event::UndoKept { tree: kept.tree.0 },
                 Ok(_) => Event::UndoFailed {
@@ -52,13 +54,15 @@ impl Engine {
 
     /// Restores files and reverts commits: all of it, or nothing.
     pub(in crate::engine) fn apply_reversal(&mut self, reversal: ReversalPlan, kept: String) {
-        let Some(git) = self.repository.clone() else {
+        let Some(git) = self.run.repository.clone() else {
             let reason = "there is no repository with the saved working trees".to_owned();
-            return self.spawn_event_task(async move { Event::UndoFailed { reason } });
+            return self
+                .run
+                .spawn_event_task(async move { Event::UndoFailed { reason } });
         };
         let (commits, resumed) = (self.reversal_commit_repository(), self.resumed);
         let base = self.state().execution.as_ref().and_then(|e| e.base.clone());
-        self.spawn_events_task(async move {
+        self.run.spawn_events_task(async move {
             let begun = match (resumed, &commits.git) {
                 (true, Some(git)) if !reversal.commits.is_empty() => {
                     let base = base.map(CommitId);
@@ -105,7 +109,7 @@ impl Engine {
         };
         let mut events = self.detect_user_edits();
         let steps = changed_boxes(reversal, self.state());
-        let now = self.journal.now();
+        let now = self.run.journal.now();
         match pen.and_then(|pen| document_commit::mark_steps(&pen, &steps, mark, now)) {
             Ok(plan_file_sha256) => events.push(Event::UndoFinished {
                 way: reversal.way,

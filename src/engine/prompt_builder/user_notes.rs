@@ -32,7 +32,7 @@ impl Engine {
     /// Returns the user's changes to the last review as a diff; empty if there are none.
     fn user_review_diff(&self) -> Result<String, StoreError> {
         let findings = &self.state().findings;
-        let (layout, n) = (self.journal.layout(), findings.review_count());
+        let (layout, n) = (self.run.journal.layout(), findings.review_count());
         let Some(now) = self.comments_on_disk()? else {
             return Ok(String::new());
         };

@@ -39,8 +39,11 @@ impl Engine {
             name: tool.to_owned(),
             input: serde_json::json!({ "agent": agent }).to_string(),
         };
-        let context =
-            self.base_decision_context(profile, PhaseAccess::BeforeExecute, &self.setup.root);
+        let context = self.run.base_decision_context(
+            profile,
+            PhaseAccess::BeforeExecute,
+            &self.run.setup.root,
+        );
         let decision = decide_call(&call, &context);
         // If the rule says `ask`, the user was asked about the tool call; only a denial counts here.
         match (decision.action, decision.reason) {
@@ -64,7 +67,7 @@ impl Engine {
             TaskCaller::User => true,
             TaskCaller::Session(session) => child.order.parent.as_ref() == Some(session),
         };
-        let child = self.child_session(id).filter(is_own);
+        let child = self.run.child_session(id).filter(is_own);
         let child = child.ok_or_else(|| TaskStartError::NotOwnTask {
             id: agent_activity::clean_id(id.as_str()),
         })?;

@@ -41,7 +41,7 @@ impl Engine {
 
     /// Loads the stored result of a child's last task.
     pub(super) fn load_task_result(&self, child: &ChildSession) -> Option<TaskResult> {
-        let stored = session_files::load_session(self.journal.layout(), child.session_id())
+        let stored = session_files::load_session(self.run.journal.layout(), child.session_id())
             .ok()
             .flatten();
         let result = stored

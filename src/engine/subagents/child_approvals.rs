@@ -36,8 +36,8 @@ impl Engine {
             return Ok(());
         };
         let own = asking.request.clone();
-        let approved = self.load_stored_approvals()?;
-        let lineage = self.setup.permissions.child_lineage();
+        let approved = self.run.load_stored_approvals()?;
+        let lineage = self.run.setup.permissions.child_lineage();
         let at_task = self.subagent_tasks.active_tasks.get_mut(session);
         let Some(at_task) = at_task.filter(|at_task| at_task.stop_reason.is_none()) else {
             let answer = deny_with_reason("the task was stopped");
@@ -99,11 +99,15 @@ impl Engine {
         // only steps write.
         let (root, access) = match &order.tree {
             Some(tree) => (tree, PhaseAccess::Execute),
-            None => (&self.setup.root, PhaseAccess::BeforeExecute),
+            None => (&self.run.setup.root, PhaseAccess::BeforeExecute),
         };
-        let adapter = self.setup.config.adapters.get(&order.adapter);
+        let adapter = self.run.setup.config.adapters.get(&order.adapter);
         let kind = adapter.map(|adapter| adapter.kind);
-        let rules = self.setup.permissions.rules_for_adapter(&order.agent, kind);
+        let rules = self
+            .run
+            .setup
+            .permissions
+            .rules_for_adapter(&order.agent, kind);
         let context = DecisionContext {
             paths: resolve_call_paths(root, call),
             hidden_tools: hidden_tool_names(call, &rules, removed),
@@ -115,7 +119,7 @@ impl Engine {
                 Some(plot) => plot.protected_folders(),
                 None => Vec::new(),
             },
-            ..self.base_decision_context(&order.agent, access, root)
+            ..self.run.base_decision_context(&order.agent, access, root)
         };
         Some(with_read_paths(call, context))
     }

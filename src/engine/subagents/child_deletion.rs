@@ -27,7 +27,7 @@ impl Engine {
         &mut self,
         session: &SessionId,
     ) -> Result<Result<(), ChildDeletionError>, EngineError> {
-        match self.child_session(session) {
+        match self.run.child_session(session) {
             None => return Ok(Err(ChildDeletionError::NotFound(session.clone()))),
             Some(child) if child.is_running() => {
                 return Ok(Err(ChildDeletionError::StillRunning(session.clone())));
@@ -38,8 +38,9 @@ impl Engine {
         self.apply_event(Event::ChildDeleted {
             session: session.clone(),
         })?;
-        let layout = self.journal.layout();
-        self.journal
+        let layout = self.run.journal.layout();
+        self.run
+            .journal
             .guard()
             .remove(&layout.session_folder(session))?;
         Ok(Ok(()))

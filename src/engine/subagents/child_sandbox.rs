@@ -14,7 +14,7 @@ impl Engine {
     /// Returns the paths hidden from the child's commands: the tool sockets of sessions and, in a discussion,
     /// what others said.
     pub(super) fn paths_hidden_from_child(&self, order: &TaskOrder) -> Vec<PathBuf> {
-        let layout = self.journal.layout();
+        let layout = self.run.journal.layout();
         let said = order.speaks.iter().flat_map(|_| layout.record_paths());
         let there = said.filter(|path| path.exists());
         runtime_dir::user_runtime_dirs()
@@ -30,7 +30,7 @@ impl Engine {
         adapter: &NamedAdapter,
         access: TurnAccess,
     ) -> TurnSandbox {
-        let (setup, layout) = (&self.setup, self.journal.layout());
+        let (setup, layout) = (&self.run.setup, self.run.journal.layout());
         let root = order.tree.as_ref().unwrap_or(&setup.root);
         TurnSandbox {
             denied_files: find_denied_files(root, &setup.permissions.rules(&order.agent)),

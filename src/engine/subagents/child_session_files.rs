@@ -29,7 +29,7 @@ struct ChildHistoryMessage {
 
 impl Engine {
     fn child_session_files(&self, session: &SessionId) -> SessionFiles {
-        self.journal.session_files(session)
+        self.run.journal.session_files(session)
     }
 
     /// Replaces the child's `session.json`.
@@ -38,7 +38,7 @@ impl Engine {
         session: &SessionId,
         result: Option<&TaskResult>,
     ) -> Result<(), EngineError> {
-        let Some(child) = self.child_session(session) else {
+        let Some(child) = self.run.child_session(session) else {
             return Ok(());
         };
         let order = &child.order;
@@ -57,7 +57,7 @@ impl Engine {
             "external_id": child.external_id,
             "status": child.status_label(),
             "created": child.given_at,
-            "updated": self.journal.now(),
+            "updated": self.run.journal.now(),
             "discussion": order.speaks.as_ref().map(|speaks| &speaks.discussion),
             "task": {
                 "description": order.description,
@@ -74,6 +74,7 @@ impl Engine {
     /// Replaces the child's `session.json` after the state of its patch changed.
     pub(super) fn resave_child(&self, session: &SessionId) -> Result<(), EngineError> {
         let Some(child) = self
+            .run
             .child_session(session)
             .filter(|child| !child.is_running())
         else {
@@ -140,7 +141,7 @@ impl Engine {
             role,
             agent: order.agent.clone(),
             synthetic: is_synthetic(order, role),
-            ts: self.journal.now(),
+            ts: self.run.journal.now(),
             text: clean_text(text),
         };
         Ok(self

@@ -134,7 +134,7 @@ impl Engine {
     /// Queues an event about a child's patch, to be handled after the current event.
     pub(super) fn queue_patch_event(&mut self, session: &SessionId, handed: PatchEvent) {
         let (said, session) = (self.subagent_tasks.events.0.clone(), session.clone());
-        self.tasks.spawn(async move {
+        self.run.tasks.spawn(async move {
             // Sending fails only when the program is about to end.
             let _nobody = said.send((session, ChildEvent::Patch(handed))).await;
         });
@@ -146,7 +146,7 @@ impl Engine {
         work: impl Future<Output = PatchEvent> + Send + 'static,
     ) {
         let (said, session) = (self.subagent_tasks.events.0.clone(), session.clone());
-        self.tasks.spawn(async move {
+        self.run.tasks.spawn(async move {
             let handed = work.await;
             let _nobody = said.send((session, ChildEvent::Patch(handed))).await;
         });
@@ -392,7 +392,8 @@ impl Engine {
         patch: TaskPatch,
     ) -> Result<TaskPatch, EngineError> {
         if let Some(file) = &patch.file
-            && let Err(error) = patch_files::remove_patch(self.journal.layout(), Path::new(file))
+            && let Err(error) =
+                patch_files::remove_patch(self.run.journal.layout(), Path::new(file))
         {
             self.warn_once("remove a patch that was applied", error_with_hint(&error))?;
         }

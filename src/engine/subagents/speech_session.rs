@@ -56,11 +56,11 @@ impl Engine {
         let known = ask
             .session
             .as_ref()
-            .and_then(|session| self.child_session(session));
+            .and_then(|session| self.run.child_session(session));
         if known.is_some_and(ChildSession::is_running) {
             return Err("its session is still running".to_owned());
         }
-        let Some(settings) = self.setup.config.adapters.get(&participant.adapter) else {
+        let Some(settings) = self.run.setup.config.adapters.get(&participant.adapter) else {
             return Err(format!("no adapter `{}`", participant.adapter));
         };
         let mut settings = settings.clone();

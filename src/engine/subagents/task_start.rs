@@ -125,7 +125,8 @@ pub(super) struct TaskPreparation {
 impl Engine {
     /// Returns the agents that can run tasks.
     pub fn subagents(&self) -> impl Iterator<Item = &ProfileDefinition> {
-        self.setup
+        self.run
+            .setup
             .permissions
             .profiles
             .iter_offered(AgentMode::Subagent)
@@ -162,7 +163,7 @@ impl Engine {
     ) -> Result<Result<(), String>, EngineError> {
         let session = prepared.order.session.clone();
         let folder =
-            match ChildStagingFolder::create(self.journal.layout().staging_folder(&session)) {
+            match ChildStagingFolder::create(self.run.journal.layout().staging_folder(&session)) {
                 Ok(folder) => folder,
                 Err(error) => return Ok(Err(error.to_string())),
             };
@@ -183,7 +184,7 @@ impl Engine {
             }
             _ => {}
         }
-        let profile = find_subagent(&self.setup.permissions.profiles, &ask.agent)?;
+        let profile = find_subagent(&self.run.setup.permissions.profiles, &ask.agent)?;
         self.check_agent_allowed(&ask.caller, task::TOOL.name, &ask.agent)?;
         let known = match &ask.task_id {
             Some(id) => Some(self.find_resumable_child(id, &ask.caller)?),
@@ -225,9 +226,9 @@ impl Engine {
             external_id: lives_here.and_then(|child| child.external_id.clone()),
             is_existing: known.is_some(),
             limits: TaskLimits {
-                timeout: self.setup.config.limits.task_timeout,
+                timeout: self.run.setup.config.limits.task_timeout,
                 config_key: "limits.task_timeout",
-                backoff: RetryBackoff::with_retries(self.setup.config.limits.task_retries),
+                backoff: RetryBackoff::with_retries(self.run.setup.config.limits.task_retries),
             },
             worktree: plot,
         })
@@ -256,7 +257,7 @@ impl Engine {
         let name = name.or(known.map(|child| &child.order.adapter));
         let name = name.or(callers.map(|session| &session.adapter));
         let name = name.ok_or_else(|| TaskStartError::Failed("no adapter is set up".to_owned()))?;
-        let Some(settings) = self.setup.config.adapters.get(name) else {
+        let Some(settings) = self.run.setup.config.adapters.get(name) else {
             return Err(TaskStartError::Failed(format!(
                 "no adapter `{name}`; set agents.{}.adapter to an existing one",
                 profile.name
@@ -284,7 +285,7 @@ impl Engine {
         prompt: &str,
     ) -> Result<String, EngineError> {
         let order = &prepared.order;
-        let system = child_prompt::system_prompt(&self.setup, order);
+        let system = child_prompt::system_prompt(&self.run.setup, order);
         if !prepared.is_existing {
             self.append_system_prompt(order, &system)?;
         }
@@ -342,9 +343,9 @@ impl Engine {
         let parts = ConversationParts {
             role: Role::Planner,
             adapter: protocol,
-            raw: self.raw_stream(&session),
+            raw: self.run.raw_stream(&session),
             marker: ProcessMark::new(self.state().run.as_str(), session.as_str()),
-            children: self.setup.spawner.clone(),
+            children: self.run.setup.spawner.clone(),
         };
         let errand = TaskRunner {
             session,
@@ -358,9 +359,9 @@ impl Engine {
             first_turn: ask,
             command_channel: asks,
             subagent_events: self.subagent_tasks.events.0.clone(),
-            guard: self.journal.guard().clone(),
+            guard: self.run.journal.guard().clone(),
         };
-        self.tasks.spawn(errand.run());
+        self.run.tasks.spawn(errand.run());
     }
 
     fn build_child_turn(
@@ -371,8 +372,8 @@ impl Engine {
         prompt: String,
         patience: TaskLimits,
     ) -> TurnStartRequest {
-        let setup = &self.setup;
-        let staging = self.journal.layout().staging_folder(&order.session);
+        let setup = &self.run.setup;
+        let staging = self.run.journal.layout().staging_folder(&order.session);
         let access = match order.tree {
             Some(_) => TurnAccess::Workspace,
             None => TurnAccess::ReadOnly,

@@ -78,7 +78,7 @@ impl Engine {
             .filter(|at_task| at_task.stop_reason.is_none())
             .map(|at_task| &at_task.order);
         let order = order.filter(|order| {
-            let rules = self.setup.permissions.rules(&order.agent);
+            let rules = self.run.setup.permissions.rules(&order.agent);
             rules.find_hiding_rule("question").is_none()
         });
         let Some(turn) = order.map(|order| order.turn.clone()) else {

@@ -32,7 +32,7 @@ impl Engine {
     /// # Errors
     /// The record of the run cannot be written.
     pub fn collect_leftover_worktrees(&mut self) -> Result<(), EngineError> {
-        let (records, unread) = match self.setup.worktrees.list_records() {
+        let (records, unread) = match self.run.setup.worktrees.list_records() {
             Ok(listed) => (listed.records, listed.failures),
             Err(error) => return self.warn_once("find the worktrees of tasks", error),
         };
@@ -40,10 +40,10 @@ impl Engine {
             let why = format!("{error}; check the worktree next to it, then move that file away");
             self.warn_once("find the worktrees of tasks", why)?;
         }
-        let Some(git) = self.uncancelled_repository() else {
+        let Some(git) = self.run.uncancelled_repository() else {
             return Ok(());
         };
-        for gone in git.missing_worktrees_below(self.setup.worktrees.folder()) {
+        for gone in git.missing_worktrees_below(self.run.setup.worktrees.folder()) {
             let is_known = |record: &WorktreeRecord| gone.ends_with(record.session.as_str());
             if !records.iter().any(is_known)
                 && let Err(error) = git.remove_worktree(&gone)
@@ -63,14 +63,9 @@ impl Engine {
         self.settle_open_patches(&git)
     }
 
-    /// Returns the repository with calls that outlive the cancellation of the run.
-    pub(super) fn uncancelled_repository(&self) -> Option<GitRepository> {
-        let git = self.repository.clone()?;
-        Some(git.with_cancel(self.final_work_cancel.clone()))
-    }
-
     fn spawn_worktree_collection(&mut self, git: &GitRepository, record: &WorktreeRecord) {
         let place = self
+            .run
             .setup
             .worktrees
             .prepare_worktree_path(&record.session, &git.root);
@@ -79,7 +74,7 @@ impl Engine {
             ..self.build_child_worktree(git.clone(), path, &record.session)
         });
         let (said, session) = (self.subagent_tasks.events.0.clone(), record.session.clone());
-        self.tasks.spawn(async move {
+        self.run.tasks.spawn(async move {
             let swept = match plot {
                 Ok(plot) => collect_worktree(&plot).await,
                 Err(error) => WorktreeGcResult {
@@ -106,7 +101,10 @@ impl Engine {
             Ok(None) => return Ok(()),
             Err(why) => return self.warn_once("save the changes of a task", why),
         };
-        let known = self.child_session(session).map(|child| child.patch.clone());
+        let known = self
+            .run
+            .child_session(session)
+            .map(|child| child.patch.clone());
         let is_told = |known: &TaskPatch| known.is_settled() && known.tree == patch.tree;
         match known {
             Some(known) if known.as_ref().is_some_and(is_told) => Ok(()),
@@ -166,7 +164,7 @@ impl Engine {
     fn resume_patch_write(&mut self, git: &GitRepository, session: SessionId, patch: TaskPatch) {
         let plot = self.build_child_worktree(git.clone(), Default::default(), &session);
         let said = self.subagent_tasks.events.0.clone();
-        self.tasks.spawn(async move {
+        self.run.tasks.spawn(async move {
             let patch = match super::patch_apply::finish_interrupted_write(&plot, &patch).await {
                 Ok(told) => TaskPatch {
                     state: PatchState::Applied,

@@ -18,7 +18,7 @@ impl Engine {
     pub(super) fn may_agent_write(&self, agent: &str) -> bool {
         let state = self.state();
         let here = self.subagent_tasks.is_one_shot || state.phase == Phase::Execute;
-        let rules = self.setup.permissions.rules(agent);
+        let rules = self.run.setup.permissions.rules(agent);
         here && state.mode != Mode::Plan && rules.find_hiding_rule("edit").is_none()
     }
 
@@ -29,9 +29,11 @@ impl Engine {
         known: Option<&ChildSession>,
     ) -> Result<ChildWorktree, TaskStartError> {
         let git = self
+            .run
             .uncancelled_repository()
             .ok_or(TaskStartError::NoRepository)?;
         let place = self
+            .run
             .setup
             .worktrees
             .prepare_worktree_path(session, &git.root);
@@ -55,9 +57,9 @@ impl Engine {
     ) -> ChildWorktree {
         ChildWorktree {
             git,
-            tree_lock: self.tree_lock.clone(),
-            registry: self.setup.worktrees.clone(),
-            layout: self.journal.layout().clone(),
+            tree_lock: self.run.tree_lock.clone(),
+            registry: self.run.setup.worktrees.clone(),
+            layout: self.run.journal.layout().clone(),
             run: self.state().run.as_str().to_owned(),
             path,
             session: session.clone(),

@@ -43,18 +43,18 @@ impl Engine {
         else {
             return Ok(());
         };
-        let root = &self.setup.root;
+        let root = &self.run.setup.root;
         let call = AgentToolCall::Edit {
             paths: joined.paths.keys().map(|path| root.join(path)).collect(),
             reach: SandboxReach::Contained,
         };
-        let approved = self.load_stored_approvals()?;
+        let approved = self.run.load_stored_approvals()?;
         let Some(context) = self.patch_decision_context(session, &call, approved) else {
             return Ok(());
         };
         let mut decision = decide_call(&call, &context);
         if !joined.conflicts.is_empty() && decision.action != PermissionAction::Deny {
-            if self.setup.ask_policy != AskPolicy::Wait {
+            if self.run.setup.ask_policy != AskPolicy::Wait {
                 let why = format!("{}, and no one can answer", describe_conflicts(&joined));
                 return self.leave_patch_as_file(session, &why);
             }
@@ -116,7 +116,7 @@ impl Engine {
         approvals: Vec<StoredApproval>,
     ) -> Option<DecisionContext> {
         let order = &self.subagent_tasks.active_tasks.get(session)?.order;
-        let root = &self.setup.root;
+        let root = &self.run.setup.root;
         let access = match self.patch_apply_timing() {
             PatchApplyTiming::Never(_) => PhaseAccess::BeforeExecute,
             PatchApplyTiming::Now | PatchApplyTiming::Later => PhaseAccess::Execute,
@@ -133,8 +133,8 @@ impl Engine {
         Some(DecisionContext {
             paths,
             approvals,
-            lineage: self.setup.permissions.child_lineage(),
-            ..self.base_decision_context(&order.agent, access, root)
+            lineage: self.run.setup.permissions.child_lineage(),
+            ..self.run.base_decision_context(&order.agent, access, root)
         })
     }
 
