@@ -68,12 +68,14 @@ use crate::process::SpawnError;
 use crate::store::{EventLogRecord, StoreError, TamperedFile, document_files as documents_on_disk};
 
 use agent_conversation::{ConversationCommand, ConversationEvent};
+use execution_effects::ExecutionChecks;
 use git::{GitRepository, UnversionedCode};
 use pending_requests::PendingRequests;
 use run_context::RunContext;
 use run_journal::RunJournal;
 use run_setup::RunSetup;
 use staging_folder::TurnStagingFolder;
+use tree_reversal::CommitRepository;
 
 pub use approval_decision::{ApprovalDecisionResult, ApprovalDetail};
 pub use discussion_runner::{DiscussionRequest, DiscussionStartError};
@@ -114,7 +116,7 @@ pub enum EngineInput {
         /// The event to record.
         event: Box<Event>,
         /// The code outside the tree that git and the tests would run.
-        runnable: UnversionedCode,
+        unversioned_code: UnversionedCode,
     },
     /// An event of a child session's task.
     ChildEvent(SessionId, ChildEvent),
@@ -171,8 +173,7 @@ pub struct Engine {
     turn_has_ended: bool,
     /// Whether this process resumed the run and has not recorded a step yet.
     resumed: bool,
-    /// Code outside the tree that git and the tests would run, as it was before the execution's first turn.
-    runnable: Option<UnversionedCode>,
+    execution_checks: ExecutionChecks,
     /// The document of a completed turn, until it is committed.
     pending_document: Option<PendingDocument>,
     /// A write to the documents that waits, and what is queued behind it.
@@ -182,8 +183,6 @@ pub struct Engine {
     tools: agent_tools::AgentTools,
     conversation_events: ChannelPair<(Role, ConversationEvent)>,
     inputs: mpsc::Receiver<EngineInput>,
-    /// Stops the tests that run before the first step.
-    baseline_stop: CancellationToken,
 }
 
 /// The turn that a live conversation is running.
@@ -231,13 +230,12 @@ impl Engine {
             active_turn: None,
             turn_has_ended: false,
             resumed: false,
-            runnable: None,
+            execution_checks: ExecutionChecks::default(),
             pending_document: None,
             postponed_write: None,
             pending_requests: PendingRequests::default(),
             conversation_events: mpsc::channel(INPUT_CHANNEL_CAPACITY),
             inputs,
-            baseline_stop: cancel.child_token(),
             run: RunContext::new(setup, journal, repository, done, cancel),
         }
     }
@@ -260,6 +258,11 @@ impl Engine {
     /// Returns how the run ended in this process, once it has.
     pub fn outcome(&self) -> Option<&EngineOutcome> {
         self.run.outcome.as_ref()
+    }
+
+    /// Returns where the commits of this execution go, for a reversal.
+    pub fn reversal_commit_repository(&self) -> CommitRepository {
+        execution_effects::reversal_commit_repository(&self.run)
     }
 
     /// Describes each role's sandbox: the adapter's name, then what the kernel enforces and what only the CLI's
@@ -358,9 +361,12 @@ impl Engine {
             EngineInput::ConversationEvent(role, told) => self.on_conversation_event(role, told),
             EngineInput::Event(event) => self.apply_event(*event),
             EngineInput::ChildEvent(session, said) => self.handle_child_event(session, said),
-            EngineInput::TreeStored { event, runnable } => {
-                // The first check of an execution is the baseline that later changes are compared with.
-                self.runnable.get_or_insert(runnable);
+            EngineInput::TreeStored {
+                event,
+                unversioned_code,
+            } => {
+                self.execution_checks
+                    .note_unversioned_code(unversioned_code);
                 self.apply_event(*event)
             }
             EngineInput::ToolRequest(knock) => self.on_tool_request(knock),

@@ -23,6 +23,11 @@ use super::codex_sandbox_escapes;
 use super::conversation_events::MessageWriter;
 use super::document_commit::WorkflowDocumentLock;
 use super::document_writer::DocumentWrite;
+use super::execution_effects::{
+    apply_planned_reversal, commit_step, enter_execution, restore_files, restore_step_tree,
+    save_test_network, save_test_socket, snapshot_before_turn, store_tree_before_undo,
+    survey_repository,
+};
 use super::prompt_builder::{SWITCH_TO_BUILD_PROMPT, SWITCH_TO_PLAN_PROMPT};
 use super::read_target_resolver::find_denied_files;
 use super::run_setup::NamedAdapter;
@@ -38,8 +43,10 @@ use crate::permission::RuleSet;
 const COMMAND_CHANNEL_CAPACITY: usize = 64;
 
 impl Engine {
+    #[expect(clippy::too_many_lines, reason = "one arm an effect: a list to read")]
     pub(super) fn perform_effect(&mut self, effect: Effect) -> Result<Vec<Event>, EngineError> {
         failpoints::trace_effect(&effect);
+        let run = &mut self.run;
         match effect {
             Effect::StartTurn(order) => return self.start_turn(order),
             Effect::InterruptTurn(_) => self.interrupt_turn(),
@@ -69,29 +76,41 @@ impl Engine {
             Effect::SwitchToPlanProfile => {
                 return self.switch_planner_profile(TurnProfile::Plan, SWITCH_TO_PLAN_PROMPT);
             }
-            Effect::SurveyRepository => return Ok(self.survey_repository()),
-            Effect::EnterExecution(terms) => return Ok(self.enter_execution(terms)),
-            Effect::SnapshotTree { step, attempt } => self.snapshot_before_turn(step, attempt),
-            Effect::RestoreTree { step } => self.restore_step_tree(step),
-            Effect::AuditStep { step } => self.audit_step(step),
-            Effect::RestoreFiles { step, paths } => self.restore_files(step, paths),
-            Effect::RunBaseline(test) => self.run_baseline_tests(test),
-            Effect::StopBaseline => self.stop_baseline_tests(),
-            Effect::RunTests { step, test } => self.run_tests(step, test),
-            Effect::SaveTestNetwork(network) => return Ok(self.save_test_network(network)),
+            Effect::SurveyRepository => {
+                let user_edits = self.detect_user_edits();
+                return Ok(survey_repository(&mut self.run, user_edits));
+            }
+            Effect::EnterExecution(terms) => {
+                let user_edits = self.detect_user_edits();
+                return Ok(enter_execution(&mut self.run, user_edits, terms));
+            }
+            Effect::SnapshotTree { step, attempt } => snapshot_before_turn(run, step, attempt),
+            Effect::RestoreTree { step } => {
+                // The step's entry in log.md is about the earlier try, so the next entry is not a duplicate of it.
+                self.resumed = false;
+                restore_step_tree(run, step);
+            }
+            Effect::AuditStep { step } => self.execution_checks.audit_step(run, step),
+            Effect::RestoreFiles { step, paths } => restore_files(run, step, paths),
+            Effect::RunBaseline(test) => self.execution_checks.run_baseline_tests(run, test),
+            Effect::StopBaseline => self.execution_checks.stop_baseline_tests(),
+            Effect::RunTests { step, test } => self.execution_checks.run_tests(run, step, test),
+            Effect::SaveTestNetwork(network) => return Ok(save_test_network(run, network)),
             Effect::SaveTestSocket { path, is_reached } => {
-                return Ok(self.save_test_socket(&path, is_reached));
+                return Ok(save_test_socket(run, &path, is_reached));
             }
             Effect::CommitStep {
                 step,
                 paths,
                 message,
-            } => self.commit_step(step, paths, message),
+            } => commit_step(run, step, paths, message),
             Effect::RecordStep { step } => {
                 return Ok(self.write_or_postpone(DocumentWrite::StepRecord(step)));
             }
-            Effect::StoreTree { seen } => self.store_tree_before_undo(seen),
-            Effect::ApplyReversal { reversal, kept } => self.apply_reversal(reversal, kept),
+            Effect::StoreTree { seen } => store_tree_before_undo(run, seen),
+            Effect::ApplyReversal { reversal, kept } => {
+                apply_planned_reversal(run, reversal, kept, self.resumed);
+            }
             Effect::RecordReversal {
                 reversal,
                 kept,

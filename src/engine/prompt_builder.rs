@@ -26,6 +26,7 @@ use self::turn_preamble::{
     describe_unanswered_requests, turn_retry_reason,
 };
 use super::Engine;
+use super::execution_effects::test_command_without_plan;
 use super::staging_folder::{self, TurnStagingFolder};
 
 /// How much of a failing test run the agent sees, in lines at the beginning and at the end.
@@ -293,7 +294,7 @@ impl Engine {
             common: self.common_variables(order),
             staging_plan: staging.plan.to_string_lossy().into_owned(),
             prior_plan: self.plan_for_agents()?,
-            test_command: self.test_command_without_plan().map(|test| test.command),
+            test_command: test_command_without_plan(&self.run).map(|test| test.command),
             retry_reason: turn_retry_reason(order),
             reviewer: self.describe_reviewer(),
         };

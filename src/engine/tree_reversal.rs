@@ -145,12 +145,12 @@ async fn compute_outlook(
                 .collect(),
         })
         .collect();
-    let git_said = |error: GitError| git_error_with_hint(&error);
-    let contents = git.contents_before(&spans, &now).await.map_err(git_said)?;
+    let to_text = |error: GitError| git_error_with_hint(&error);
+    let contents = git.contents_before(&spans, &now).await.map_err(to_text)?;
     let target = git.tree_with_contents(&now, &contents.paths).await;
     Ok(ReversalOutlook {
         commit: reverted_commit_tree(commits, reversal).await?,
-        target: target.map_err(git_said)?,
+        target: target.map_err(to_text)?,
         contents,
         now,
     })
@@ -258,17 +258,17 @@ pub async fn apply_reversal(
     commits: &CommitRepository,
     reversal: &ReversalPlan,
     kept: &TreeId,
-    begun: ReversalAttempt,
+    attempt: ReversalAttempt,
 ) -> Result<ReversalResult, String> {
     let now = git
         .current_tree()
         .await
         .map_err(|error| git_error_with_hint(&error))?;
-    let made = match &begun {
+    let made = match &attempt {
         ReversalAttempt::Repeated(made) => made.clone(),
         ReversalAttempt::First => None,
     };
-    if begun != ReversalAttempt::First {
+    if attempt != ReversalAttempt::First {
         // Changes made to the files since the program ended are stored, too.
         let name = format!("undo-again-{}", uuid::Uuid::now_v7().simple());
         git.snapshot(&name)
@@ -282,14 +282,17 @@ pub async fn apply_reversal(
     let outlook = compute_outlook(git, commits, &reversal, now).await?;
     let done = restore_and_commit(git, commits, &outlook, &reversal.commit_message()).await;
     match done {
-        Ok((commit, behind)) => {
-            let mut troubles: Vec<_> = behind.map(|why| (REFRESH_INDEX, why)).into_iter().collect();
+        Ok((commit, index_behind)) => {
+            let mut warnings: Vec<_> = index_behind
+                .map(|why| (REFRESH_INDEX, why))
+                .into_iter()
+                .collect();
             let name = format!("undo-after-{}", uuid::Uuid::now_v7().simple());
             // From here on the reversal is done, even if storing the tree fails.
             let tree = match git.snapshot(&name).await {
                 Ok(after) => after.tree,
                 Err(error) => {
-                    troubles.push((
+                    warnings.push((
                         "save the working tree after an undo",
                         git_error_with_hint(&error),
                     ));
@@ -299,7 +302,7 @@ pub async fn apply_reversal(
             Ok(ReversalResult {
                 tree,
                 commit: made.or(commit),
-                warnings: troubles,
+                warnings,
             })
         }
         Err(why) => match roll_back(git, &outlook, kept).await {

@@ -189,7 +189,7 @@ impl Engine {
             self.run.journal.layout().clone(),
         );
         let rules = self.run.setup.permissions.rules(CHECK_PROFILE);
-        let reach = self.command_reach();
+        let reach = self.run.setup.command_reach(&self.state().run);
         let work = move || {
             let Some(kernel) = kernel else {
                 return Ok(None);

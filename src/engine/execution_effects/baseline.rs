@@ -6,23 +6,22 @@ use std::path::PathBuf;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::domain::event::Event;
 use crate::domain::plan_execution::TestBaseline;
 use crate::domain::receipt::Receipt;
 use crate::domain::test_command::TestCommand;
-use crate::engine::Engine;
 use crate::engine::git::GitRepository;
+use crate::engine::run_context::RunContext;
 use crate::engine::test_runner::{self, TestRun, TestRunError, TestSettings};
 use crate::text::clean_text;
 
-use super::UndecidedTestAccess;
+use super::test_environment::{UndecidedTestAccess, test_settings};
 use super::tree_audit::{change_paths, untracked_paths};
 
 /// The name under which the tree is stored for readers of the receipt.
 const TREE_NAME: &str = "baseline-after";
 
 /// Everything that the baseline run needs.
-struct BaselineRun {
+pub(super) struct BaselineRun {
     git: Option<GitRepository>,
     root: PathBuf,
     test: TestCommand,
@@ -31,39 +30,20 @@ struct BaselineRun {
     undecided_access: UndecidedTestAccess,
 }
 
-impl Engine {
-    pub(in crate::engine) fn run_baseline_tests(&mut self, test: TestCommand) {
-        let settings = self.test_settings(Some(&test));
-        let run = BaselineRun {
-            git: self.run.repository.clone(),
-            root: self.run.setup.root.clone(),
-            undecided_access: self.undecided_test_access(&settings),
+impl BaselineRun {
+    pub(super) fn new(run: &RunContext, test: TestCommand) -> Self {
+        let settings = test_settings(run, Some(&test));
+        Self {
+            git: run.repository.clone(),
+            root: run.setup.root.clone(),
+            undecided_access: UndecidedTestAccess::for_tests(run, &settings),
             test,
             settings,
-        };
-        self.baseline_stop = self.run.cancel.child_token();
-        let stop = self.baseline_stop.clone();
-        self.run.spawn_event_task(async move {
-            match run.run_between_snapshots(&stop).await {
-                Ok(found) => Event::BaselineRan(found),
-                Err(TestRunError::Cancelled) => Event::BaselineSkipped {
-                    reason: "you stopped them".to_owned(),
-                },
-                Err(error @ TestRunError::Git(_)) => Event::BaselineSkipped {
-                    reason: error.to_string(),
-                },
-            }
-        });
+        }
     }
 
-    /// Stops the baseline tests and every process they started.
-    pub(in crate::engine) fn stop_baseline_tests(&self) {
-        self.baseline_stop.cancel();
-    }
-}
-
-impl BaselineRun {
-    async fn run_between_snapshots(
+    /// Runs the tests; every change in the meantime is part of the result.
+    pub(super) async fn run_between_snapshots(
         &self,
         stop: &CancellationToken,
     ) -> Result<TestBaseline, TestRunError> {
@@ -91,10 +71,7 @@ impl BaselineRun {
         })
     }
 
-    async fn run_tests(
-        &self,
-        stop: &CancellationToken,
-    ) -> Result<crate::domain::receipt::Receipt, TestRunError> {
+    async fn run_tests(&self, stop: &CancellationToken) -> Result<Receipt, TestRunError> {
         let command = test_runner::TestCommandLine::parse(&self.test.command);
         let Some(command) = command else {
             return Ok(Receipt::without_command());

@@ -10,8 +10,8 @@ use crate::config::config_model::AdapterKind;
 use crate::domain::ids::UnixMillis;
 use crate::domain::step_calls::StepCalls;
 use crate::domain::turn::Role;
-use crate::engine::Engine;
 use crate::engine::git::TreeChange;
+use crate::engine::run_context::RunContext;
 use crate::permission::lexical_path::lexical_absolute;
 
 use super::tree_audit::path_to_event_text;
@@ -23,21 +23,18 @@ pub(super) struct ChangeAttribution {
     calls: StepCalls,
 }
 
-impl Engine {
+impl ChangeAttribution {
     /// Returns what the calls of the current step explain; `None` where its agent does not report calls.
-    pub(super) fn change_attribution(&self) -> Option<ChangeAttribution> {
-        let state = self.state();
-        let current = state.execution.as_ref()?.current.as_ref()?;
-        let adapter = self.run.role_adapter(Role::Planner).ok()?;
+    pub(super) fn for_current_step(run: &RunContext) -> Option<Self> {
+        let current = run.state().execution.as_ref()?.current.as_ref()?;
+        let adapter = run.role_adapter(Role::Planner).ok()?;
         (adapter.settings.kind != AdapterKind::Pipe).then_some(())?;
-        Some(ChangeAttribution {
-            root: self.run.setup.root.clone(),
+        Some(Self {
+            root: run.setup.root.clone(),
             calls: current.calls.clone()?,
         })
     }
-}
 
-impl ChangeAttribution {
     /// Returns the changes that no call explains.
     pub(super) fn unattributed_paths(&self, changes: &[TreeChange]) -> Vec<String> {
         let named = self.paths_named_by_edits();
@@ -54,8 +51,8 @@ impl ChangeAttribution {
     fn paths_named_by_edits(&self) -> BTreeSet<PathBuf> {
         let real_root = fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone());
         let mut named = BTreeSet::new();
-        for told in self.calls.edited_files() {
-            let path = lexical_absolute(&self.root, Path::new(told));
+        for file in self.calls.edited_files() {
+            let path = lexical_absolute(&self.root, Path::new(file));
             let folder = path
                 .parent()
                 .and_then(|folder| fs::canonicalize(folder).ok());

@@ -5,24 +5,94 @@ use crate::domain::event::Event;
 use crate::domain::ids::Sha256;
 use crate::domain::plan_execution::StoppedStep;
 use crate::domain::question::{CommitTarget, ExecutionTerms, LeftoverFiles};
+use crate::engine::failure_event;
 use crate::engine::git::{BranchChoice, GitError, GitHead, GitRepository, RunBranch, TreeId};
+use crate::engine::run_context::RunContext;
+use crate::engine::run_setup::BranchPolicy;
+use crate::text::slug::slugify;
 
-use super::test_commands::TestCommands;
+use super::git_error_with_hint;
+use super::test_commands::{TestCommands, find_test_commands};
 use super::tree_audit::{changes_since_tree, path_to_event_text};
 
+/// Collects what the user would approve with an execution. Edits of the user that are not recorded yet come first.
+pub(in crate::engine) fn survey_repository(
+    run: &mut RunContext,
+    user_edits: Vec<Event>,
+) -> Vec<Event> {
+    let Some(surveyor) = RepositorySurveyor::for_run(run) else {
+        return vec![failure_event("inspect the repository", "there is no plan")];
+    };
+    run.spawn_event_task(async move {
+        match surveyor.survey().await {
+            Ok(terms) => Event::RepositorySurveyed { terms },
+            Err(error) => refusal_event(git_error_with_hint(&error)),
+        }
+    });
+    user_edits
+}
+
+/// Creates or enters the branch, if what the user approved is unchanged.
+pub(in crate::engine) fn enter_execution(
+    run: &mut RunContext,
+    user_edits: Vec<Event>,
+    approved: ExecutionTerms,
+) -> Vec<Event> {
+    if !user_edits.is_empty() {
+        // An edited plan is not what was approved; the run asks again before any branch is made.
+        let reason = "the plan or the comments changed since the execution was approved";
+        let refused = refusal_event(reason.to_owned());
+        return user_edits.into_iter().chain([refused]).collect();
+    }
+    let Some(surveyor) = RepositorySurveyor::for_run(run) else {
+        return vec![failure_event("start the execution", "there is no plan")];
+    };
+    run.spawn_event_task(async move {
+        match surveyor.enter_if_unchanged(approved).await {
+            Ok(event) => event,
+            Err(error) => refusal_event(git_error_with_hint(&error)),
+        }
+    });
+    Vec::new()
+}
+
+fn refusal_event(reason: String) -> Event {
+    Event::ExecutionRefused { reason }
+}
+
 /// Everything that a survey of the repository needs.
-pub(super) struct RepositorySurveyor {
-    pub(super) git: Option<GitRepository>,
-    pub(super) branch_choice: BranchChoice,
-    pub(super) slug: String,
-    pub(super) plan_digest: Sha256,
-    pub(super) test_commands: TestCommands,
-    pub(super) commits_off: String,
-    pub(super) stopped_step: Option<StoppedStep>,
+struct RepositorySurveyor {
+    git: Option<GitRepository>,
+    branch_choice: BranchChoice,
+    slug: String,
+    plan_digest: Sha256,
+    test_commands: TestCommands,
+    commits_off: String,
+    stopped_step: Option<StoppedStep>,
 }
 
 impl RepositorySurveyor {
-    pub(super) async fn survey(&self) -> Result<ExecutionTerms, GitError> {
+    /// Returns the surveyor of a run that has a plan.
+    fn for_run(run: &RunContext) -> Option<Self> {
+        let (setup, state) = (&run.setup, run.state());
+        let plan = state.plan.as_ref()?;
+        let goal = state.goal.as_ref().map(|goal| goal.title.as_str());
+        Some(Self {
+            git: run.commit_repository().cloned(),
+            branch_choice: match setup.branch_policy {
+                BranchPolicy::NewIfDefault => BranchChoice::Unsaid,
+                BranchPolicy::Current => BranchChoice::Current,
+                BranchPolicy::New => BranchChoice::New,
+            },
+            slug: slugify(goal.unwrap_or_default()),
+            plan_digest: plan.plan.approval_sha256.clone(),
+            test_commands: find_test_commands(run),
+            commits_off: setup.commits_off_reason.clone().unwrap_or_default(),
+            stopped_step: state.stopped_step.clone(),
+        })
+    }
+
+    async fn survey(&self) -> Result<ExecutionTerms, GitError> {
         let Some(git) = &self.git else {
             let commits = CommitTarget::Off {
                 reason: self.commits_off.clone(),
@@ -97,10 +167,7 @@ impl RepositorySurveyor {
     }
 
     /// Starts the execution only if the approved terms still hold.
-    pub(super) async fn enter_if_unchanged(
-        &self,
-        approved: ExecutionTerms,
-    ) -> Result<Event, GitError> {
+    async fn enter_if_unchanged(&self, approved: ExecutionTerms) -> Result<Event, GitError> {
         let mut now = self.survey().await?;
         if now.test != approved.test && now.other_test == approved.test {
             now = now.with_other_test();
@@ -108,15 +175,11 @@ impl RepositorySurveyor {
         if now.test != approved.test {
             let reason =
                 "the test command changed since it was approved; check it and approve again";
-            return Ok(Event::ExecutionRefused {
-                reason: reason.to_owned(),
-            });
+            return Ok(refusal_event(reason.to_owned()));
         }
         if now.commits != approved.commits {
             let reason = "the branch changed since it was approved; check it and approve again";
-            return Ok(Event::ExecutionRefused {
-                reason: reason.to_owned(),
-            });
+            return Ok(refusal_event(reason.to_owned()));
         }
         let Some(git) = &self.git else {
             return Ok(Event::ExecutionEntered {

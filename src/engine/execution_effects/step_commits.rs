@@ -1,7 +1,9 @@
 //! Commits a step to the approved branch, and finds a commit that a crash left unrecorded.
 
+use std::future::ready;
 use std::path::PathBuf;
 
+use crate::domain::event::Event;
 use crate::domain::question::CommitTarget;
 
 use super::git_error_with_hint;
@@ -10,25 +12,100 @@ use super::tree_audit::{changes_since_tree, path_from_event_text, path_to_event_
 use crate::engine::git::{
     CommitFailureKind, CommitId, GitError, GitHead, GitRepository, TreeId, UnversionedCode,
 };
+use crate::engine::run_context::RunContext;
+use crate::engine::warnings::{AUDIT_AFTER_HOOKS, REFRESH_INDEX};
+use crate::engine::{agent_activity, warning_event};
+
+/// Commits the tested version of a step's paths.
+pub(in crate::engine) fn commit_step(
+    run: &mut RunContext,
+    step: u32,
+    paths: Vec<String>,
+    message: String,
+) {
+    let execution = run.state().execution.as_ref();
+    let (Some(git), Some(execution)) = (run.commit_repository().cloned(), execution) else {
+        let reason = "no repository".to_owned();
+        return run.spawn_event_task(ready(Event::CommitSkipped { step, reason }));
+    };
+    let (terms, base) = (execution.commits.clone(), execution.base.clone());
+    let base = base.map(CommitId);
+    let current = execution.current.as_ref();
+    let tested = current.and_then(|current| current.commit_tree.clone().map(TreeId));
+    run.spawn_events_task(async move {
+        let code_before = scan_before_hooks(&git).await;
+        let result = commit_step_paths(
+            &git,
+            &terms,
+            base.as_ref(),
+            tested.as_ref(),
+            paths,
+            &message,
+        )
+        .await;
+        let hook_changes = describe_hook_changes(&git, code_before).await;
+        let hook_warning = hook_changes.map(|why| warning_event(AUDIT_AFTER_HOOKS, why));
+        let title = message.lines().next().unwrap_or_default();
+        let events = describe_commit_result(step, title, result);
+        hook_warning.into_iter().chain(events).collect()
+    });
+}
+
+/// Returns the events for the result of a commit: its warnings first.
+fn describe_commit_result(
+    step: u32,
+    title: &str,
+    result: Result<StepCommit, StepCommitError>,
+) -> Vec<Event> {
+    match result {
+        Ok(StepCommit {
+            commit,
+            index_warning,
+            later_changes,
+        }) => {
+            let index_warning = index_warning.map(|why| warning_event(REFRESH_INDEX, why));
+            let later_changes =
+                later_changes.map(|why| warning_event("commit the current files", why));
+            let made = Event::CommitMade {
+                step,
+                commit,
+                message: title.to_owned(),
+            };
+            index_warning
+                .into_iter()
+                .chain(later_changes)
+                .chain([made])
+                .collect()
+        }
+        Err(StepCommitError::NothingToCommit) => vec![Event::CommitSkipped {
+            step,
+            reason: "nothing differs from the last commit".to_owned(),
+        }],
+        Err(StepCommitError::Failed(output)) => vec![Event::CommitFailed {
+            step,
+            message: agent_activity::clean_block(&output),
+        }],
+    }
+}
 
 /// Explains why there is no commit.
-pub(super) enum StepCommitError {
+enum StepCommitError {
     NothingToCommit,
     /// The commit failed, with the output.
     Failed(String),
 }
 
 /// A commit with its warnings.
-pub(super) struct StepCommit {
-    pub commit: String,
+struct StepCommit {
+    commit: String,
     /// What the user can do about the git index, if it could not be refreshed.
-    pub index_warning: Option<String>,
+    index_warning: Option<String>,
     /// Which of the committed files have changed since they were tested, as text.
-    pub later_changes: Option<String>,
+    later_changes: Option<String>,
 }
 
 /// Commits to the approved branch and to no other.
-pub(super) async fn commit_step_paths(
+async fn commit_step_paths(
     git: &GitRepository,
     terms: &CommitTarget,
     base: Option<&CommitId>,
@@ -37,8 +114,8 @@ pub(super) async fn commit_step_paths(
     message: &str,
 ) -> Result<StepCommit, StepCommitError> {
     let Some(tested) = tested else {
-        let said = "the tested working tree is unknown; try again, and the tests run first";
-        return Err(StepCommitError::Failed(said.to_owned()));
+        let why = "the tested working tree is unknown; try again, and the tests run first";
+        return Err(StepCommitError::Failed(why.to_owned()));
     };
     check_branch(git, terms)
         .await
@@ -67,13 +144,12 @@ pub(super) async fn commit_step_paths(
                         // The crash may also have come before the user's index was refreshed; the commit is
                         // valid either way.
                         let id = CommitId(commit.clone());
-                        let told = git.refresh_index(&id).await;
-                        let behind = told.err().map(|failure| failure.index_behind_message(&id));
-                        let later = describe_later_changes(git, tested, &paths).await;
+                        let refreshed = git.refresh_index(&id).await;
+                        let failure = refreshed.err();
                         Ok(StepCommit {
                             commit,
-                            index_warning: behind,
-                            later_changes: later,
+                            index_warning: failure.map(|failure| failure.index_behind_message(&id)),
+                            later_changes: describe_later_changes(git, tested, &paths).await,
                         })
                     }
                     None => Err(StepCommitError::NothingToCommit),
@@ -93,14 +169,14 @@ async fn check_branch(git: &GitRepository, terms: &CommitTarget) -> Result<(), S
         .head()
         .await
         .map_err(|error| git_error_with_hint(&error))?;
-    let on = match (&head, terms) {
+    let is_approved = match (&head, terms) {
         (
             GitHead::Branch { name, .. },
             CommitTarget::Current { branch } | CommitTarget::New { branch },
         ) => name == branch,
         (GitHead::Detached { .. }, _) | (_, CommitTarget::Off { .. }) => false,
     };
-    if on {
+    if is_approved {
         Ok(())
     } else {
         Err("the approved branch is not checked out; switch back and try again".to_owned())
@@ -126,9 +202,7 @@ async fn describe_later_changes(
 }
 
 /// Scans what git and the tests run, if the commit has hooks that could change it.
-pub(super) async fn scan_before_hooks(
-    git: &GitRepository,
-) -> Result<Option<UnversionedCode>, GitError> {
+async fn scan_before_hooks(git: &GitRepository) -> Result<Option<UnversionedCode>, GitError> {
     if git.has_hooks().await? {
         git.scan_unversioned_code().await.map(Some)
     } else {
@@ -137,7 +211,7 @@ pub(super) async fn scan_before_hooks(
 }
 
 /// Describes what the hooks of a commit changed in it; the user is not asked about it per step.
-pub(super) async fn describe_hook_changes(
+async fn describe_hook_changes(
     git: &GitRepository,
     before: Result<Option<UnversionedCode>, GitError>,
 ) -> Option<String> {
@@ -152,13 +226,13 @@ pub(super) async fn describe_hook_changes(
     match changes {
         Ok(changes) if changes.is_empty() => None,
         Ok(changes) => {
-            let told = changes
+            let list: Vec<String> = changes
                 .iter()
-                .map(|change| format!("{} ({})", change.path.display(), change.why));
-            let told: Vec<String> = told.collect();
+                .map(|change| format!("{} ({})", change.path.display(), change.why))
+                .collect();
             Some(format!(
                 "they changed {}: check it before you continue",
-                told.join(", ")
+                list.join(", ")
             ))
         }
         Err(error) => Some(git_error_with_hint(&error)),
@@ -186,12 +260,12 @@ impl LeftoverCommit {
         let git = &self.git;
         let commits = git.commits_since(self.base.as_ref()).await;
         let commits = commits.map_err(|error| git_error_with_hint(&error))?;
-        let mark = format!("[Step {}] ", self.step);
+        let prefix = format!("[Step {}] ", self.step);
         let Some((commit, subject)) = commits.last() else {
             return Ok(None);
         };
-        let (Some(what), false) = (
-            subject.strip_prefix(&mark),
+        let (Some(title), false) = (
+            subject.strip_prefix(&prefix),
             self.recorded.contains(&commit.0),
         ) else {
             return Ok(None);
@@ -199,7 +273,7 @@ impl LeftoverCommit {
         check_branch(git, &self.terms).await?;
         let trees = git.trees_around_commit(commit).await;
         let before = trees.map_err(|error| git_error_with_hint(&error))?.from;
-        let message = format!("[Undo step {}] {what}\n\nThe step is redone.\n", self.step);
+        let message = format!("[Undo step {}] {title}\n\nThe step is redone.\n", self.step);
         match git.commit_whole_tree(&before, &message).await {
             Ok(_) => Ok(None),
             Err(failure) => match &failure.kind {

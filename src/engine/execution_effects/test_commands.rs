@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::config::config_model::TestCommandChoice as Configured;
 use crate::domain::test_command::{TestCommand, TestCommandOrigin, TestCommandSource};
-use crate::engine::Engine;
+use crate::engine::run_context::RunContext;
 use crate::engine::run_setup::TestCommandPreference;
 use crate::engine::test_runner::{
     self, TestCommandSelection, TestSelectionSource, choose_test_command,
@@ -50,37 +50,35 @@ impl TestCommands {
     }
 }
 
-impl Engine {
-    /// Returns the test commands from the configuration, the repository and the plan.
-    pub(super) fn test_commands(&self) -> TestCommands {
-        let plan = self.state().plan.as_ref().map(|plan| &plan.plan);
-        let line = plan.and_then(|plan| plan.test_command.as_deref());
-        let choice = self.run.setup.test_command_preference;
-        // A command-line flag for this start overrides the configuration.
-        let counts =
-            self.run.setup.config.test.fallback_to_agent || choice == TestCommandPreference::Plan;
-        let line = line
-            .filter(|_| counts)
-            .and_then(test_runner::TestCommandLine::parse);
-        let plan = line.map(|command| TestCommand {
-            command: command.to_string(),
-            origin: TestCommandOrigin {
-                source: TestCommandSource::Proposed,
-                place: None,
-            },
-        });
-        TestCommands::choose(self.test_command_without_plan(), plan, choice)
-    }
+/// Returns the test commands from the configuration, the repository and the plan.
+pub(super) fn find_test_commands(run: &RunContext) -> TestCommands {
+    let plan = run.state().plan.as_ref().map(|plan| &plan.plan);
+    let line = plan.and_then(|plan| plan.test_command.as_deref());
+    let preference = run.setup.test_command_preference;
+    // A command-line flag for this start overrides the configuration.
+    let counts =
+        run.setup.config.test.fallback_to_agent || preference == TestCommandPreference::Plan;
+    let line = line
+        .filter(|_| counts)
+        .and_then(test_runner::TestCommandLine::parse);
+    let plan = line.map(|command| TestCommand {
+        command: command.to_string(),
+        origin: TestCommandOrigin {
+            source: TestCommandSource::Proposed,
+            place: None,
+        },
+    });
+    TestCommands::choose(test_command_without_plan(run), plan, preference)
+}
 
-    /// Returns the test command from the configuration and the repository alone.
-    pub(in crate::engine) fn test_command_without_plan(&self) -> Option<TestCommand> {
-        let configured = match &self.run.setup.config.test.command {
-            Configured::Line(line) => Some(line.as_str()),
-            Configured::Detect => None,
-        };
-        let chosen = choose_test_command(configured, &self.run.setup.root)?;
-        Some(to_test_command(&chosen, &self.run.setup.origins))
-    }
+/// Returns the test command from the configuration and the repository alone.
+pub(in crate::engine) fn test_command_without_plan(run: &RunContext) -> Option<TestCommand> {
+    let configured = match &run.setup.config.test.command {
+        Configured::Line(line) => Some(line.as_str()),
+        Configured::Detect => None,
+    };
+    let chosen = choose_test_command(configured, &run.setup.root)?;
+    Some(to_test_command(&chosen, &run.setup.origins))
 }
 
 fn to_test_command(chosen: &TestCommandSelection, origins: &Value) -> TestCommand {
@@ -131,8 +129,8 @@ mod tests {
                 selected: runs,
                 alternative: other,
             } = TestCommands::choose(own, plan, choice);
-            let told = |test: Option<TestCommand>| test.map_or("none".to_owned(), |t| t.command);
-            assert_eq!(format!("{}, not {}", told(runs), told(other)), expected);
+            let line = |test: Option<TestCommand>| test.map_or("none".to_owned(), |t| t.command);
+            assert_eq!(format!("{}, not {}", line(runs), line(other)), expected);
         };
         check(
             own(),

@@ -63,36 +63,36 @@ pub(super) struct StepAuditInputs {
     pub(super) attribution: Option<ChangeAttribution>,
     pub(super) command: Option<test_runner::TestCommandLine>,
     pub(super) edit_rules: EditRules,
-    pub(super) earlier_unversioned_code: Option<UnversionedCode>,
+    /// Code outside the tree, as it was before the execution's first turn.
+    pub(super) initial_unversioned_code: Option<UnversionedCode>,
 }
 
 pub(super) async fn audit_changes(
     git: &GitRepository,
     step: u32,
     before: &TreeId,
-    held: &StepAuditInputs,
+    inputs: &StepAuditInputs,
 ) -> Result<StepAudit, GitError> {
     let now = git.current_tree().await?;
     let changes = git.changes_between(before, &now).await?;
     let changed = change_paths(&changes);
     let dirty = changed
         .iter()
-        .filter(|path| held.user_dirty_paths.contains(path))
+        .filter(|path| inputs.user_dirty_paths.contains(path))
         .cloned()
         .collect();
-    let looks = (before, &now, held.earlier_unversioned_code.as_ref());
-    let entry_points =
-        find_entry_points(git, held.command.as_ref(), looks.0, looks.1, looks.2).await?;
-    let claims = held.attribution.as_ref();
-    let outside_of_calls =
-        claims.map_or_else(Vec::new, |claims| claims.unattributed_paths(&changes));
+    let initial_code = inputs.initial_unversioned_code.as_ref();
+    let command = inputs.command.as_ref();
+    let entry_points = find_entry_points(git, command, before, &now, initial_code).await?;
+    let attribution = inputs.attribution.as_ref();
+    let outside_of_calls = attribution.map(|known| known.unattributed_paths(&changes));
     Ok(StepAudit {
         step,
         changed,
         dirty,
-        outside_of_calls,
+        outside_of_calls: outside_of_calls.unwrap_or_default(),
         entry_points,
-        held: held.edit_rules.find_held_edits(&changes),
+        held: inputs.edit_rules.find_held_edits(&changes),
         tree: Some(now.0),
     })
 }
@@ -103,17 +103,17 @@ pub(super) async fn find_entry_points(
     command: Option<&test_runner::TestCommandLine>,
     before: &TreeId,
     now: &TreeId,
-    runnable: Option<&UnversionedCode>,
+    initial_code: Option<&UnversionedCode>,
 ) -> Result<Vec<EntryPoint>, GitError> {
     let mut found = sensitive_changes_between(git, command, before, now).await?;
-    if let Some(earlier) = runnable {
+    if let Some(initial_code) = initial_code {
         // If a change also appears in the tree it is reported once, with its content there.
-        let beside = git.scan_unversioned_code().await?.changes_since(earlier);
-        let is_new = |change: &test_runner::SensitiveChange| {
-            found.iter().all(|known| known.path != change.path)
-        };
-        let beside: Vec<_> = beside.into_iter().filter(is_new).collect();
-        found.extend(beside);
+        let mut outside_tree = git
+            .scan_unversioned_code()
+            .await?
+            .changes_since(initial_code);
+        outside_tree.retain(|change| found.iter().all(|known| known.path != change.path));
+        found.extend(outside_tree);
     }
     let point = |change: test_runner::SensitiveChange| EntryPoint {
         path: path_to_event_text(&change.path),
@@ -139,9 +139,9 @@ pub(super) async fn run_tests_between_snapshots(
     before: &TreeId,
     run: Option<TestRun<'_>>,
     cancel: &CancellationToken,
-    held: &StepAuditInputs,
+    inputs: &StepAuditInputs,
 ) -> Result<Event, TestRunError> {
-    let (given, changed_before) = changes_since_tree(git, before).await?;
+    let (tested, changed_before) = changes_since_tree(git, before).await?;
     let untracked_before = untracked_paths(git).await?;
     let mut receipt = match run {
         Some(run) => test_runner::run_tests(run, cancel).await?,
@@ -150,25 +150,25 @@ pub(super) async fn run_tests_between_snapshots(
     // The snapshot is stored: it is what the step shows and where its undo starts.
     let now = git.snapshot(&format!("step-{step}-after")).await?.tree;
     if run.is_some() {
-        receipt.tree_before = Some(given.0.clone());
+        receipt.tree_before = Some(tested.0.clone());
         receipt.tree_after = Some(now.0.clone());
     }
     let changes = git.changes_between(before, &now).await?;
-    let looks = (before, &now, held.earlier_unversioned_code.as_ref());
-    let entry_points =
-        find_entry_points(git, run.map(|run| run.command), looks.0, looks.1, looks.2).await?;
+    let initial_code = inputs.initial_unversioned_code.as_ref();
+    let command = run.map(|run| run.command);
+    let entry_points = find_entry_points(git, command, before, &now, initial_code).await?;
     let made_by_tests: Vec<String> = untracked_paths(git)
         .await?
         .into_iter()
         .filter(|path| !untracked_before.contains(path) && !changed_before.contains(path))
         .collect();
-    let mut rewritten = change_paths(&git.changes_between(&given, &now).await?);
+    let mut rewritten = change_paths(&git.changes_between(&tested, &now).await?);
     rewritten.retain(|path| !made_by_tests.contains(path));
     Ok(Event::TestsRan {
         step,
         receipt,
         changed: change_paths(&changes),
-        held: held.edit_rules.find_held_edits(&changes),
+        held: inputs.edit_rules.find_held_edits(&changes),
         made_by_tests,
         entry_points,
         rewritten,

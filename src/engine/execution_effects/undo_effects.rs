@@ -1,12 +1,15 @@
 //! Runs the effects that undo and redo steps: stores the tree, restores files, updates the checkboxes in
 //! plan.md.
 
+use std::future::ready;
+
 use crate::domain::event::Event;
 use crate::domain::question::CommitTarget;
 use crate::domain::reversal_plan::{ReversalPlan, UndoDirection};
 use crate::domain::run::changed_boxes;
 use crate::engine::document_commit::WorkflowDocumentLock;
 use crate::engine::git::{CommitId, TreeId};
+use crate::engine::run_context::RunContext;
 use crate::engine::tree_reversal::{
     CommitRepository, ReversalAttempt, ReversalResult, apply_reversal,
 };
@@ -16,85 +19,88 @@ use crate::store::StoreError;
 use super::git_error_with_hint;
 use super::step_commits::find_existing_commit;
 
-impl Engine {
-    /// Returns where the commits of this execution go, for a reversal.
-    pub fn reversal_commit_repository(&self) -> CommitRepository {
-        let execution = self.state().execution.as_ref();
-        let terms = execution.map(|execution| execution.commits.clone());
-        CommitRepository {
-            git: self.run.commit_repository().cloned(),
-            terms: terms.unwrap_or(CommitTarget::Off {
-                reason: String::new(),
-            }),
+/// Returns where the commits of this execution go, for a reversal.
+pub(in crate::engine) fn reversal_commit_repository(run: &RunContext) -> CommitRepository {
+    let execution = run.state().execution.as_ref();
+    let terms = execution.map(|execution| execution.commits.clone());
+    CommitRepository {
+        git: run.commit_repository().cloned(),
+        terms: terms.unwrap_or(CommitTarget::Off {
+            reason: String::new(),
+        }),
+    }
+}
+
+/// Stores the tree, unless it has changed since the user was asked.
+pub(in crate::engine) fn store_tree_before_undo(run: &mut RunContext, seen: String) {
+    let Some(git) = run.repository.clone() else {
+        let reason = "there is no repository to save the working tree in".to_owned();
+        return run.spawn_event_task(ready(Event::UndoFailed { reason }));
+    };
+    let name = format!("undo-before-{}", uuid::Uuid::now_v7().simple());
+    run.spawn_event_task(async move {
+        match git.snapshot(&name).await {
+            Ok(stored) if stored.tree.0 == seen => Event::UndoKept {
+                tree: stored.tree.0,
+            },
+            Ok(_) => Event::UndoFailed {
+                reason: "files changed since you were asked; undo again to see the new changes"
+                    .to_owned(),
+            },
+            Err(error) => Event::UndoFailed {
+                reason: agent_activity::clean_block(&git_error_with_hint(&error)),
+            },
         }
-    }
+    });
+}
 
-    /// Stores the tree, unless it has changed since the user was asked.
-    pub(in crate::engine) fn store_tree_before_undo(&mut self, seen: String) {
-        let Some(git) = self.run.repository.clone() else {
-            let reason = "there is no repository to save the working tree in".to_owned();
-            return self
-                .run
-                .spawn_event_task(async move { Event::UndoFailed { reason } });
-        };
-        let name = format!("undo-before-{}", uuid::Uuid::now_v7().simple());
-        self.run.spawn_event_task(async move {
-            match git.snapshot(&name).await {
-                Ok(kept) if kept.tree.0 == seen => Event::UndoKept { tree: kept.tree.0 },
-                Ok(_) => Event::UndoFailed {
-                    reason: "files changed since you were asked; undo again to see the new changes"
-                        .to_owned(),
-                },
-                Err(error) => Event::UndoFailed {
-                    reason: agent_activity::clean_block(&git_error_with_hint(&error)),
-                },
+/// Restores files and reverts commits: all of it, or nothing. In a resumed run an earlier process may have started it.
+pub(in crate::engine) fn apply_planned_reversal(
+    run: &mut RunContext,
+    reversal: ReversalPlan,
+    kept: String,
+    is_resumed: bool,
+) {
+    let Some(git) = run.repository.clone() else {
+        let reason = "there is no repository with the saved working trees".to_owned();
+        return run.spawn_event_task(ready(Event::UndoFailed { reason }));
+    };
+    let commits = reversal_commit_repository(run);
+    let execution = run.state().execution.as_ref();
+    let base = execution.and_then(|execution| execution.base.clone());
+    run.spawn_events_task(async move {
+        let attempt = match (is_resumed, &commits.git) {
+            (true, Some(git)) if !reversal.commits.is_empty() => {
+                let base = base.map(CommitId);
+                ReversalAttempt::Repeated(
+                    find_existing_commit(git, base.as_ref(), &reversal.commit_message()).await,
+                )
             }
-        });
-    }
-
-    /// Restores files and reverts commits: all of it, or nothing.
-    pub(in crate::engine) fn apply_reversal(&mut self, reversal: ReversalPlan, kept: String) {
-        let Some(git) = self.run.repository.clone() else {
-            let reason = "there is no repository with the saved working trees".to_owned();
-            return self
-                .run
-                .spawn_event_task(async move { Event::UndoFailed { reason } });
+            (true, _) => ReversalAttempt::Repeated(None),
+            (false, _) => ReversalAttempt::First,
         };
-        let (commits, resumed) = (self.reversal_commit_repository(), self.resumed);
-        let base = self.state().execution.as_ref().and_then(|e| e.base.clone());
-        self.run.spawn_events_task(async move {
-            let begun = match (resumed, &commits.git) {
-                (true, Some(git)) if !reversal.commits.is_empty() => {
-                    let base = base.map(CommitId);
-                    ReversalAttempt::Repeated(
-                        find_existing_commit(git, base.as_ref(), &reversal.commit_message()).await,
-                    )
-                }
-                (true, _) => ReversalAttempt::Repeated(None),
-                (false, _) => ReversalAttempt::First,
-            };
-            let kept = TreeId(kept);
-            match apply_reversal(&git, &commits, &reversal, &kept, begun).await {
-                Ok(ReversalResult {
-                    tree,
+        match apply_reversal(&git, &commits, &reversal, &TreeId(kept), attempt).await {
+            Ok(ReversalResult {
+                tree,
+                commit,
+                warnings,
+            }) => {
+                let warnings = warnings.into_iter();
+                let warnings = warnings.map(|(what, why)| warning_event(what, why));
+                let applied = Event::UndoPutBack {
+                    tree: tree.0,
                     commit,
-                    warnings: troubles,
-                }) => {
-                    let troubles = troubles.into_iter();
-                    let put_back = Event::UndoPutBack {
-                        tree: tree.0,
-                        commit,
-                    };
-                    let troubles = troubles.map(|(what, why)| warning_event(what, why));
-                    troubles.chain([put_back]).collect()
-                }
-                Err(reason) => vec![Event::UndoFailed {
-                    reason: agent_activity::clean_block(&reason),
-                }],
+                };
+                warnings.chain([applied]).collect()
             }
-        });
-    }
+            Err(reason) => vec![Event::UndoFailed {
+                reason: agent_activity::clean_block(&reason),
+            }],
+        }
+    });
+}
 
+impl Engine {
     /// Unticks or ticks the boxes of the steps in plan.md.
     pub(in crate::engine) fn record_reversal(
         &mut self,

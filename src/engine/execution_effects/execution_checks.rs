@@ -1,0 +1,136 @@
+//! Checks an execution: audits each step's changes and runs the tests, before the first step and after each one.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::event::Event;
+use crate::domain::test_command::TestCommand;
+use crate::engine::failure_event;
+use crate::engine::git::UnversionedCode;
+use crate::engine::run_context::RunContext;
+use crate::engine::test_runner::{TestCommandLine, TestRun, TestRunError};
+use crate::text::clean_text;
+
+use super::baseline::BaselineRun;
+use super::change_attribution::ChangeAttribution;
+use super::edit_rules::EditRules;
+use super::git_error_with_hint;
+use super::step_tree::{report_missing_tree, repository_and_step_tree};
+use super::test_environment::{UndecidedTestAccess, test_settings};
+use super::tree_audit::{StepAuditInputs, audit_changes, run_tests_between_snapshots};
+
+/// The audits and test runs of an execution.
+#[derive(Debug, Default)]
+pub(in crate::engine) struct ExecutionChecks {
+    /// Code outside the tree that git and the tests would run, as it was before the execution's first turn.
+    initial_unversioned_code: Option<UnversionedCode>,
+    /// Stops the tests that run before the first step.
+    baseline_stop: CancellationToken,
+}
+
+impl ExecutionChecks {
+    /// Notes the code outside the tree. The first note of an execution is what later changes are compared with.
+    pub(in crate::engine) fn note_unversioned_code(&mut self, code: UnversionedCode) {
+        self.initial_unversioned_code.get_or_insert(code);
+    }
+
+    /// Audits what a step changed.
+    pub(in crate::engine) fn audit_step(&self, run: &mut RunContext, step: u32) {
+        let Some((git, before)) = repository_and_step_tree(run) else {
+            return report_missing_tree(run, "inspect the changes of the step");
+        };
+        let execution = run.state().execution.as_ref();
+        let command = execution.and_then(|execution| execution.test.as_ref());
+        let user_dirty_paths = execution.map(|execution| execution.pre_dirty.clone());
+        let inputs = StepAuditInputs {
+            user_dirty_paths: user_dirty_paths.unwrap_or_default(),
+            attribution: ChangeAttribution::for_current_step(run),
+            command: command.and_then(|test| TestCommandLine::parse(&test.command)),
+            edit_rules: EditRules::for_executing_agent(run),
+            initial_unversioned_code: self.initial_unversioned_code.clone(),
+        };
+        let lock = run.tree_lock.clone();
+        run.spawn_event_task(async move {
+            let _guard = lock.lock().await;
+            match audit_changes(&git, step, &before, &inputs).await {
+                Ok(audit) => Event::StepAudited(audit),
+                Err(error) => failure_event(
+                    "inspect the changes of the step",
+                    git_error_with_hint(&error),
+                ),
+            }
+        });
+    }
+
+    /// Runs the tests after a step.
+    pub(in crate::engine) fn run_tests(
+        &self,
+        run: &mut RunContext,
+        step: u32,
+        test: Option<TestCommand>,
+    ) {
+        let Some((git, before)) = repository_and_step_tree(run) else {
+            return report_missing_tree(run, "run the tests");
+        };
+        let settings = test_settings(run, test.as_ref());
+        let undecided_access = UndecidedTestAccess::for_tests(run, &settings);
+        let (root, cancel) = (run.setup.root.clone(), run.cancel.clone());
+        let inputs = StepAuditInputs {
+            user_dirty_paths: Vec::new(),
+            attribution: None,
+            command: test
+                .as_ref()
+                .and_then(|test| TestCommandLine::parse(&test.command)),
+            edit_rules: EditRules::for_executing_agent(run),
+            initial_unversioned_code: self.initial_unversioned_code.clone(),
+        };
+        run.spawn_event_task(async move {
+            let test_run = inputs.command.as_ref().map(|command| TestRun {
+                command,
+                root: &root,
+                // The trees come from the snapshots around the test.
+                repository: None,
+                settings: &settings,
+                clean: &clean_text,
+            });
+            let ran =
+                run_tests_between_snapshots(&git, step, &before, test_run, &cancel, &inputs).await;
+            match ran {
+                Ok(mut event) => {
+                    if let Event::TestsRan { receipt, .. } = &mut event {
+                        receipt.origin = test.map(|test| test.origin);
+                        undecided_access.note_missing_access(receipt);
+                    }
+                    event
+                }
+                Err(error) => failure_event("run the tests", error),
+            }
+        });
+    }
+
+    /// Runs the tests before the first step.
+    pub(in crate::engine) fn run_baseline_tests(
+        &mut self,
+        run: &mut RunContext,
+        test: TestCommand,
+    ) {
+        let baseline = BaselineRun::new(run, test);
+        self.baseline_stop = run.cancel.child_token();
+        let stop = self.baseline_stop.clone();
+        run.spawn_event_task(async move {
+            match baseline.run_between_snapshots(&stop).await {
+                Ok(found) => Event::BaselineRan(found),
+                Err(TestRunError::Cancelled) => Event::BaselineSkipped {
+                    reason: "you stopped them".to_owned(),
+                },
+                Err(error @ TestRunError::Git(_)) => Event::BaselineSkipped {
+                    reason: error.to_string(),
+                },
+            }
+        });
+    }
+
+    /// Stops the baseline tests and every process they started.
+    pub(in crate::engine) fn stop_baseline_tests(&self) {
+        self.baseline_stop.cancel();
+    }
+}
