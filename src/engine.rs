@@ -68,9 +68,11 @@ use crate::process::SpawnError;
 use crate::store::{EventLogRecord, StoreError, TamperedFile, document_files as documents_on_disk};
 
 use agent_conversation::{ConversationCommand, ConversationEvent};
+use doctor_report::DoctorReport;
 use execution_effects::ExecutionChecks;
 use git::{GitRepository, UnversionedCode};
 use pending_requests::PendingRequests;
+use prompt_builder::PromptBuilder;
 use run_context::RunContext;
 use run_journal::RunJournal;
 use run_setup::RunSetup;
@@ -265,6 +267,19 @@ impl Engine {
         execution_effects::reversal_commit_repository(&self.run)
     }
 
+    /// Builds the prompt that a turn would send if it started now; changes nothing.
+    ///
+    /// # Errors
+    /// The reason why there is no prompt; the turn itself would fail with the same.
+    pub fn preview_prompt(&self, order: &TurnOrder) -> Result<String, String> {
+        PromptBuilder::new(&self.run, order).preview_prompt()
+    }
+
+    /// Checks what this run depends on.
+    pub fn doctor_report(&self) -> impl Future<Output = DoctorReport> + Send + use<> {
+        doctor_report::build_run_report(&self.run)
+    }
+
     /// Describes each role's sandbox: the adapter's name, then what the kernel enforces and what only the CLI's
     /// protocol does.
     pub fn describe_role_sandboxes(&self) -> Vec<(String, (String, String))> {
@@ -322,7 +337,7 @@ impl Engine {
 
     /// Waits for the next input. Cancel safe.
     pub async fn next_input(&mut self) -> EngineInput {
-        let limit = self.pending_usage_limit();
+        let limit = adapter_failover::pending_usage_limit(self.state());
         let discussion = self.discussions.wait_until_due();
         tokio::pin!(discussion);
         loop {

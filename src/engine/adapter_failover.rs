@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 use crate::domain::event::Event;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::question::QuestionKind;
+use crate::domain::run::RunState;
 use crate::domain::turn::Role;
 use crate::store::utc_time;
 
@@ -58,14 +59,14 @@ impl Engine {
             adapter: name,
         }]
     }
+}
 
-    /// Returns the question that waits for a usage limit, and until when.
-    pub(super) fn pending_usage_limit(&self) -> Option<(u32, UnixMillis)> {
-        let question = self.state().awaiting.as_ref()?;
-        match question.kind {
-            QuestionKind::UsageLimit { until, .. } => Some((question.id, until)),
-            _ => None,
-        }
+/// Returns the question that waits for a usage limit, and until when.
+pub(super) fn pending_usage_limit(state: &RunState) -> Option<(u32, UnixMillis)> {
+    let question = state.awaiting.as_ref()?;
+    match question.kind {
+        QuestionKind::UsageLimit { until, .. } => Some((question.id, until)),
+        _ => None,
     }
 }
 

@@ -143,7 +143,7 @@ impl Engine {
     /// Opens the tool socket of a role's session for the CLI that serves the active turn. If that fails, the turn
     /// runs anyway: text that the agent returns counts as well.
     pub(super) fn open_tool_socket(&mut self, role: Role, ask: &mut TurnStartRequest) {
-        if !self.supports_tools(role) {
+        if !self.run.supports_tools(role) {
             return;
         }
         match self
@@ -174,16 +174,6 @@ impl Engine {
     /// Returns how long a call waits before its agent is told to continue without the answer.
     fn tool_patience(&self) -> Duration {
         self.run.setup.config.limits.tool_patience
-    }
-
-    /// Returns whether the agent of a role can have tools: its CLI must speak MCP and be a real process.
-    pub(super) fn supports_tools(&self, role: Role) -> bool {
-        let kind = self
-            .run
-            .role_adapter(role)
-            .map(|adapter| adapter.settings.kind);
-        let speaks = matches!(kind, Ok(AdapterKind::Codex | AdapterKind::Claude));
-        speaks && !self.run.setup.spawner.is_simulated()
     }
 
     /// Sets the process from which a session's calls are expected.

@@ -37,7 +37,9 @@ impl Engine {
                     prompt_sha256,
                     process: Some(process),
                 })?;
-                self.mark_results_reported(reports)
+                let reports = reports.into_iter();
+                self.run
+                    .record_all(reports.map(|session| Event::TaskReported { session }))
             }
             ConversationEvent::Adapter(event) => self.on_adapter_event(role, event),
             ConversationEvent::Silent(since, why) => self.record_activity(

@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::Engine;
 use super::cli_probe::{CliProbeResult, probe_cli};
 use super::codex_sandbox_escapes::{self, CodexSandboxEscape};
 use super::git::GitRepository;
+use super::run_context::RunContext;
 use super::run_setup::NamedAdapter;
 use super::sandbox;
 use crate::config::AppConfig;
@@ -69,43 +69,43 @@ pub struct GitProblem {
 #[derive(Debug, Clone, PartialEq)]
 pub struct DoctorReport(pub Value);
 
-impl Engine {
-    /// Checks what this run depends on.
-    pub fn doctor_report(&self) -> impl Future<Output = DoctorReport> + Send + use<> {
-        let setup = Arc::clone(&self.run.setup);
-        let repository = self.run.repository.clone();
-        async move {
-            let grounds = DoctorInput {
-                root: setup.root.clone(),
-                repository: Ok(repository.filter(|_| setup.commits_off_reason.is_none())),
-                folders: Vec::new(),
-                config: setup.config.clone(),
-                origins: setup.origins.clone(),
-                sandbox_support: setup.sandbox_support.clone(),
-                spawner: setup.spawner.clone(),
-            };
-            build_report(&grounds).await
-        }
+/// Checks what a run depends on.
+pub(super) fn build_run_report(
+    run: &RunContext,
+) -> impl Future<Output = DoctorReport> + Send + use<> {
+    let setup = Arc::clone(&run.setup);
+    let repository = run.commit_repository().cloned();
+    async move {
+        let input = DoctorInput {
+            root: setup.root.clone(),
+            repository: Ok(repository),
+            folders: Vec::new(),
+            config: setup.config.clone(),
+            origins: setup.origins.clone(),
+            sandbox_support: setup.sandbox_support.clone(),
+            spawner: setup.spawner.clone(),
+        };
+        build_report(&input).await
     }
 }
 
 /// Runs all checks and returns the report.
-pub async fn build_report(grounds: &DoctorInput) -> DoctorReport {
-    let config = &grounds.config;
-    let git = match &grounds.repository {
+pub async fn build_report(input: &DoctorInput) -> DoctorReport {
+    let config = &input.config;
+    let git = match &input.repository {
         Ok(repository) => git_report(repository.as_ref()).await,
         Err(GitProblem { problem, hint }) => {
             json!({ "ok": false, "problem": problem, "hint": hint })
         }
     };
-    let folders: Vec<Value> = grounds
+    let folders: Vec<Value> = input
         .folders
         .iter()
         .map(writable_folders::check_folder)
         .collect();
     let is_ok = |it: &Value| it["ok"] == json!(true);
-    let adapters = adapters_report(grounds).await;
-    let log = log_report::log_report(grounds);
+    let adapters = adapters_report(input).await;
+    let log = log_report::log_report(input);
     let is_well = is_ok(&git)
         && is_ok(&log)
         && folders.iter().all(is_ok)
@@ -125,17 +125,17 @@ pub async fn build_report(grounds: &DoctorInput) -> DoctorReport {
     DoctorReport(json!({
         "ok": is_well,
         "version": env!("CARGO_PKG_VERSION"),
-        "root": grounds.root.to_string_lossy(),
-        "trust": grounds.origins["trust"],
-        "instructions": grounds.origins["instructions"],
+        "root": input.root.to_string_lossy(),
+        "trust": input.origins["trust"],
+        "instructions": input.origins["instructions"],
         "git": git,
         "folders": folders,
         "log": log,
         "adapters": adapters,
-        "tests": { "held": { "kernel": sandbox::describe_test_sandbox(&grounds.sandbox_support, config) } },
-        "configuration": config_layers_report(&grounds.origins),
-        "discuss": discussion_report(grounds),
-        "notices": grounds.origins["notices"],
+        "tests": { "held": { "kernel": sandbox::describe_test_sandbox(&input.sandbox_support, config) } },
+        "configuration": config_layers_report(&input.origins),
+        "discuss": discussion_report(input),
+        "notices": input.origins["notices"],
         "environment": environment,
     }))
 }
@@ -169,19 +169,19 @@ fn config_layers_report(origins: &Value) -> Value {
 }
 
 /// Returns the discussion settings, each with its origin, and what follows from the budget.
-fn discussion_report(grounds: &DoctorInput) -> Value {
-    let values = grounds.origins["values"].as_object();
+fn discussion_report(input: &DoctorInput) -> Value {
+    let values = input.origins["values"].as_object();
     let own = values
         .into_iter()
         .flatten()
         .filter(|(path, _)| path.starts_with("discuss."));
     let own: Map<String, Value> = own
-        .map(|(path, held)| (path.clone(), held.clone()))
+        .map(|(path, value)| (path.clone(), value.clone()))
         .collect();
     json!({
         "values": own,
-        "presets": grounds.config.discuss.presets.keys().collect::<Vec<_>>(),
-        "derived": super::discussion_runner::preview_budgets(&grounds.config),
+        "presets": input.config.discuss.presets.keys().collect::<Vec<_>>(),
+        "derived": super::discussion_runner::preview_budgets(&input.config),
     })
 }
 
@@ -200,8 +200,8 @@ async fn git_report(repository: Option<&GitRepository>) -> Value {
     }
 }
 
-async fn adapters_report(grounds: &DoctorInput) -> Vec<Value> {
-    let config = &grounds.config;
+async fn adapters_report(input: &DoctorInput) -> Vec<Value> {
+    let config = &input.config;
     let mut found = Vec::new();
     for (name, settings) in &config.adapters {
         let needed = *name == config.roles.planner || Some(name) == config.roles.reviewer.as_ref();
@@ -210,13 +210,13 @@ async fn adapters_report(grounds: &DoctorInput) -> Vec<Value> {
             settings: settings.clone(),
         };
         let (by_kernel, by_protocol) =
-            sandbox::describe_adapter_sandbox(&grounds.sandbox_support, config, settings.kind);
+            sandbox::describe_adapter_sandbox(&input.sandbox_support, config, settings.kind);
         let mut entry = json!({
             "name": name, "kind": settings.kind.as_str(), "program": settings.program, "needed": needed,
             "held": { "kernel": by_kernel, "protocol_only": by_protocol },
             "let_out": sandbox_escape_lines(settings),
         });
-        let told = match probe_cli(&grounds.spawner, &adapter, &grounds.root).await {
+        let probed = match probe_cli(&input.spawner, &adapter, &input.root).await {
             CliProbeResult::Ready(capabilities) => {
                 json!({ "ok": true, "capabilities": capabilities })
             }
@@ -227,8 +227,8 @@ async fn adapters_report(grounds: &DoctorInput) -> Vec<Value> {
                 json!({ "ok": false, "problem": problem, "hint": hint })
             }
         };
-        if let (Value::Object(entry), Value::Object(told)) = (&mut entry, told) {
-            entry.extend(told);
+        if let (Value::Object(entry), Value::Object(probed)) = (&mut entry, probed) {
+            entry.extend(probed);
         }
         found.push(entry);
     }
@@ -237,8 +237,8 @@ async fn adapters_report(grounds: &DoctorInput) -> Vec<Value> {
 
 /// Lists the rules that let commands leave the CLI's own sandbox.
 fn sandbox_escape_lines(settings: &AdapterConfig) -> Vec<String> {
-    let ways_out = codex_sandbox_escapes::find_sandbox_escapes(settings);
-    ways_out.iter().map(CodexSandboxEscape::describe).collect()
+    let escapes = codex_sandbox_escapes::find_sandbox_escapes(settings);
+    escapes.iter().map(CodexSandboxEscape::describe).collect()
 }
 
 impl DoctorReport {
@@ -267,7 +267,7 @@ fn report_to_text(report: &Value) -> String {
     }
     lines.push(report_line("the program's own log", &report["log"]));
     let prompts = report["log"]["prompts"].as_str();
-    lines.extend(prompts.map(|told| format!("WARNING    {told}")));
+    lines.extend(prompts.map(|warning| format!("WARNING    {warning}")));
     for adapter in report["adapters"].as_array().into_iter().flatten() {
         let name = text(&adapter["name"]);
         let used = if adapter["needed"] == json!(true) {
@@ -276,11 +276,11 @@ fn report_to_text(report: &Value) -> String {
             " (not used by a role)"
         };
         lines.push(report_line(&format!("{name}{used}"), adapter));
-        let held = &adapter["held"];
-        lines.push(format!("           sandbox: {}", text(&held["kernel"])));
+        let sandbox = &adapter["held"];
+        lines.push(format!("           sandbox: {}", text(&sandbox["kernel"])));
         lines.push(format!(
             "           checked by protocol only: {}",
-            text(&held["protocol_only"])
+            text(&sandbox["protocol_only"])
         ));
         for rule in adapter["let_out"].as_array().into_iter().flatten() {
             let rule = text(rule);
@@ -306,15 +306,15 @@ fn report_to_text(report: &Value) -> String {
 /// Returns the origins of the configuration values, one line for each layer.
 fn config_lines(layers: &Value) -> Vec<String> {
     let mut lines = Vec::new();
-    for (layer, told) in layers.as_object().into_iter().flatten() {
-        let from = told["from"].as_array().into_iter().flatten();
+    for (layer, summary) in layers.as_object().into_iter().flatten() {
+        let from = summary["from"].as_array().into_iter().flatten();
         let from: Vec<&str> = from.filter_map(Value::as_str).collect();
         let from = if from.is_empty() {
             String::new()
         } else {
             format!(" from {}", from.join(", "))
         };
-        let n_values = told["values"].as_u64().unwrap_or(0);
+        let n_values = summary["values"].as_u64().unwrap_or(0);
         let n_values = usize::try_from(n_values).unwrap_or(usize::MAX);
         lines.push(format!(
             "settings   {layer}: {}{from}",

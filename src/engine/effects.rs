@@ -28,11 +28,14 @@ use super::execution_effects::{
     save_test_network, save_test_socket, snapshot_before_turn, store_tree_before_undo,
     survey_repository,
 };
-use super::prompt_builder::{SWITCH_TO_BUILD_PROMPT, SWITCH_TO_PLAN_PROMPT};
+use super::prompt_builder::{
+    PromptBuilder, SWITCH_TO_BUILD_PROMPT, SWITCH_TO_PLAN_PROMPT, user_messages,
+};
 use super::read_target_resolver::find_denied_files;
 use super::run_setup::NamedAdapter;
 use super::sandbox::TurnSandbox;
 use super::staging_folder::TurnStagingFolder;
+use super::subagents::background_results::sessions_with_unreported_result;
 use super::{
     ActiveTurn, Engine, EngineError, EngineOutcome, document_commit, error_with_hint,
     failure_event, runtime_dir, staging_folder, warning_event,
@@ -145,7 +148,7 @@ impl Engine {
                     .take_if(|held| held.staging.dir == at_work.staging.dir);
                 self.active_turn = Some(at_work);
                 self.turn_has_ended = false;
-                for said in self.user_messages(&order) {
+                for said in user_messages(self.state(), &order) {
                     self.append_message(role, MessageWriter::User, &order, &said)?;
                 }
                 self.append_message(role, MessageWriter::Program, &order, &prompt)?;
@@ -199,8 +202,9 @@ impl Engine {
         } else {
             TurnAccess::ReadOnly
         };
-        let prompt = self.full_prompt(order, &staging)?;
-        let recovery = self.recovery_prompt(order)?;
+        let prompts = PromptBuilder::new(&self.run, order);
+        let prompt = prompts.full_prompt(&staging)?;
+        let recovery = prompts.recovery_prompt()?;
         let prompt_sha256 = file_hash(prompt.as_bytes());
         let rules = self
             .run
@@ -213,7 +217,7 @@ impl Engine {
             access,
             hidden_permissions: hidden_permissions(&rules, order.purpose.may_write()),
         };
-        let conversation = if self.starts_new_conversation(order) {
+        let conversation = if prompts.starts_new_conversation() {
             ConversationStart::New
         } else {
             ConversationStart::Existing
@@ -226,7 +230,7 @@ impl Engine {
             staging,
             loop_detector: LoopDetector::default(),
             removed_tools: adapter.new_adapter().removed_tools(),
-            background_reports: self.sessions_with_unreported_result(role),
+            background_reports: sessions_with_unreported_result(state, role),
         };
         Ok((
             TurnStartRequest {

@@ -3,34 +3,38 @@
 //! The wording is in the templates; only the first line, which identifies the prompt by phase and detail, is
 //! written here.
 
+mod execute_prompt;
+mod open_findings;
 mod turn_preamble;
+mod user_messages;
 mod user_notes;
 
 use crate::config::config_model::{AdapterKind, ReviewerSession};
-use crate::domain::findings::{Finding, FindingDisposition};
 use crate::domain::phase::Phase;
-use crate::domain::plan::{self, approval_hash};
-use crate::domain::plan_execution::{CurrentStep, PlanExecution, StepOutcome, StepRecord};
+use crate::domain::run::RunState;
 use crate::domain::session::Session;
 use crate::domain::tool_availability::{self, ToolContext};
 use crate::domain::turn::{Role, TurnOrder, TurnPurpose, TurnRetryReason};
-use crate::prompts::PromptRenderError;
 use crate::prompts::template_variables::{
-    CommitLine, CommonVars, DoneStep, ExecuteTask, ExecuteVars, InstructionFile, OpenFinding,
-    RecoverVars, RefineGoalVars, RespondVars, ReviewVars, WritePlanVars,
+    CommonVars, InstructionFile, RecoverVars, RefineGoalVars, RespondVars, ReviewVars,
+    WritePlanVars,
 };
-use crate::text::{clean_text, front_matter, truncate};
+use crate::store::document_files::read_document_text;
+use crate::text::front_matter;
 
+use self::open_findings::{finding_number, open_findings, repeatedly_unanswered_findings};
 use self::turn_preamble::{
     describe_deferred_results, describe_denied_requests, describe_turn_retry,
     describe_unanswered_requests, turn_retry_reason,
 };
-use super::Engine;
+use self::user_messages::describe_queued_messages;
+use self::user_notes::describe_user_notes;
 use super::execution_effects::test_command_without_plan;
+use super::run_context::RunContext;
 use super::staging_folder::{self, TurnStagingFolder};
+use super::subagents::background_results::describe_background_results;
 
-/// How much of a failing test run the agent sees, in lines at the beginning and at the end.
-const TEST_OUTPUT_LINES: (usize, usize) = (20, 120);
+pub(super) use self::user_messages::user_messages;
 
 /// The tools with which an agent delegates work, and what each does.
 const DELEGATION_TOOLS: [(&str, &str); 3] = [
@@ -53,34 +57,45 @@ pub(super) const SWITCH_TO_BUILD_PROMPT: &str = "The plan is approved. From now 
 pub(super) const SWITCH_TO_PLAN_PROMPT: &str = "The user sends you back to planning. From now on you are the agent `plan`: you change nothing but \
                                    the plan, as the next message says.";
 
-impl Engine {
-    /// Builds the prompt that a turn would send if it started now; changes nothing.
-    ///
-    /// # Errors
-    /// The reason why there is no prompt; the turn itself would fail with the same.
-    pub fn preview_prompt(&self, order: &TurnOrder) -> Result<String, String> {
-        let role = order.purpose.role();
-        let session = self
-            .state()
-            .session(role)
-            .ok_or("this run has no reviewer")?;
-        let layout = self.run.journal.layout();
-        let staging = staging_folder::staging_paths(layout, layout.staging_folder(&session.id));
-        self.full_prompt(order, &staging)
+/// Builds the prompt of a turn.
+pub(super) struct PromptBuilder<'a> {
+    run: &'a RunContext,
+    order: &'a TurnOrder,
+}
+
+impl<'a> PromptBuilder<'a> {
+    pub(super) fn new(run: &'a RunContext, order: &'a TurnOrder) -> Self {
+        Self { run, order }
     }
 
-    /// Builds everything that a turn sends to the agent: what it must be told again, any introduction, then the
+    fn state(&self) -> &'a RunState {
+        self.run.state()
+    }
+
+    fn role(&self) -> Role {
+        self.order.purpose.role()
+    }
+
+    fn session(&self) -> Option<&'a Session> {
+        self.state().session(self.role())
+    }
+
+    /// Builds the prompt that the turn would send if it started now; changes nothing.
+    pub(super) fn preview_prompt(&self) -> Result<String, String> {
+        let session = self.session().ok_or("this run has no reviewer")?;
+        let layout = self.run.journal.layout();
+        let staging = staging_folder::staging_paths(layout, layout.staging_folder(&session.id));
+        self.full_prompt(&staging)
+    }
+
+    /// Builds everything that the turn sends to the agent: what it must be told again, any introduction, then the
     /// prompt.
-    pub(super) fn full_prompt(
-        &self,
-        order: &TurnOrder,
-        staging: &TurnStagingFolder,
-    ) -> Result<String, String> {
-        let mut prompt = self.turn_prompt(order, staging)?;
-        if self.needs_recovery(order) {
-            prompt = format!("{}\n\n{prompt}", self.recovery_prompt(order)?);
+    pub(super) fn full_prompt(&self, staging: &TurnStagingFolder) -> Result<String, String> {
+        let mut prompt = self.turn_prompt(staging)?;
+        if self.needs_recovery() {
+            prompt = format!("{}\n\n{prompt}", self.recovery_prompt()?);
         }
-        Ok(if self.needs_execution_introduction(order) {
+        Ok(if self.needs_execution_introduction() {
             format!("{SWITCH_TO_BUILD_PROMPT}\n\n{prompt}")
         } else {
             prompt
@@ -88,63 +103,56 @@ impl Engine {
     }
 
     /// Returns whether the planner may not know yet that it executes now: true until its first step is done.
-    fn needs_execution_introduction(&self, order: &TurnOrder) -> bool {
+    fn needs_execution_introduction(&self) -> bool {
         let execution = self.state().execution.as_ref();
         let is_first = execution.is_some_and(|execution| execution.done.is_empty());
-        is_first && matches!(order.purpose, TurnPurpose::Step { .. })
+        is_first && matches!(self.order.purpose, TurnPurpose::Step { .. })
     }
 
     /// Returns whether the role's conversation is lost; a review that always starts a new one needs no recovery.
-    fn needs_recovery(&self, order: &TurnOrder) -> bool {
-        let session = self.state().session(order.purpose.role());
-        session.is_some_and(Session::needs_recovery) && !self.starts_new_conversation(order)
+    fn needs_recovery(&self) -> bool {
+        self.session().is_some_and(Session::needs_recovery) && !self.starts_new_conversation()
     }
 
-    /// Returns whether the configuration makes a turn start a new conversation.
-    pub(super) fn starts_new_conversation(&self, order: &TurnOrder) -> bool {
+    /// Returns whether the configuration makes the turn start a new conversation.
+    pub(super) fn starts_new_conversation(&self) -> bool {
         // A reviewer that is asked for what its review lacks must continue in the conversation that knows the
         // review.
-        let goes_on = matches!(order.again, Some(TurnRetryReason::AskedBack { .. }));
-        order.purpose == TurnPurpose::Review
-            && !goes_on
+        let is_asked_back = matches!(self.order.again, Some(TurnRetryReason::AskedBack { .. }));
+        self.order.purpose == TurnPurpose::Review
+            && !is_asked_back
             && self.run.setup.config.workflow.reviewer_session == ReviewerSession::Fresh
     }
 
-    /// Builds the prompt of a turn.
-    fn turn_prompt(
-        &self,
-        order: &TurnOrder,
-        staging: &TurnStagingFolder,
-    ) -> Result<String, String> {
+    fn turn_prompt(&self, staging: &TurnStagingFolder) -> Result<String, String> {
+        let (order, role, state) = (self.order, self.role(), self.state());
         let body = match &order.purpose {
-            TurnPurpose::RefineGoal { said, .. } => self.refine_goal_prompt(order, said),
-            TurnPurpose::WritePlan => self.write_plan_prompt(order, staging)?,
-            TurnPurpose::Review => self.review_prompt(order, staging)?,
-            TurnPurpose::Respond => self.respond_prompt(order, staging)?,
+            TurnPurpose::RefineGoal { said, .. } => self.refine_goal_prompt(said)?,
+            TurnPurpose::WritePlan => self.write_plan_prompt(staging)?,
+            TurnPurpose::Review => self.review_prompt(staging)?,
+            TurnPurpose::Respond => self.respond_prompt(staging)?,
             TurnPurpose::Step { .. } | TurnPurpose::Fix { .. } | TurnPurpose::Summary => {
-                self.execute_prompt(order)?
+                self.execute_prompt()?
             }
         };
-        let body = body.map_err(|error| error.to_string())?;
-        let said = describe_turn_retry(order);
-        let refused = describe_denied_requests(&self.state().refused, order.purpose.role());
-        let unanswered =
-            describe_unanswered_requests(&self.state().unanswered, order.purpose.role());
-        let agent = self.agent_instructions(order);
-        let remarks = self.describe_user_notes(&order.purpose)?;
-        let reports = self.background_results_text(order.purpose.role());
-        let results = describe_deferred_results(&self.state().results, order.purpose.role());
-        let kept = self.describe_queued_messages(order);
+        let header = prompt_header(order, state.iteration);
+        let agent = self.agent_instructions();
+        let reports = describe_background_results(self.run, role);
+        let unanswered = describe_unanswered_requests(&state.unanswered, role);
+        let denied = describe_denied_requests(&state.refused, role);
+        let results = describe_deferred_results(&state.results, role);
+        let queued = describe_queued_messages(state, order);
+        let retry = describe_turn_retry(order);
+        let notes = describe_user_notes(self.run, &order.purpose)?;
         Ok(format!(
-            "{}\n\n{agent}{reports}{unanswered}{refused}{results}{kept}{said}{body}{remarks}",
-            prompt_header(order, self.state().iteration)
+            "{header}\n\n{agent}{reports}{unanswered}{denied}{results}{queued}{retry}{body}{notes}"
         ))
     }
 
     /// Returns the user's own prompt for the turn's agent, marked as such; empty if there is none. It is sent with
     /// each turn because conversations keep the system prompt with which they began.
-    fn agent_instructions(&self, order: &TurnOrder) -> String {
-        let name = order.purpose.profile().name();
+    fn agent_instructions(&self) -> String {
+        let name = self.order.purpose.profile().name();
         match self.run.setup.agent_prompts.get(name) {
             Some(text) => format!(
                 "[agent-collab agent {name}]\n{}\n[end of agent {name}]\n\n",
@@ -155,7 +163,7 @@ impl Engine {
     }
 
     /// Builds the text that is put before a prompt if the CLI has lost the conversation.
-    pub(super) fn recovery_prompt(&self, order: &TurnOrder) -> Result<String, String> {
+    pub(super) fn recovery_prompt(&self) -> Result<String, String> {
         let state = self.state();
         let done = state
             .execution
@@ -164,39 +172,36 @@ impl Engine {
         let vars = RecoverVars {
             common: CommonVars {
                 project_instructions: self.project_instructions(),
-                ..self.common_variables(order)
+                ..self.common_variables()
             },
-            role: order.purpose.role().name().to_owned(),
+            role: self.role().name().to_owned(),
             phase: state.phase.name().to_owned(),
             plan: self.plan_for_agents()?,
             comments: self.comments_for_agents()?,
             last_step: done.map(|step| format!("{}. {}", step.n, step.text)),
-            open_findings: self.open_findings(),
+            open_findings: open_findings(state),
             prompt: None,
         };
-        let body = self
-            .run
-            .setup
-            .prompts
-            .render_recover(&vars)
-            .map_err(|error| error.to_string())?;
+        let body = self.run.setup.prompts.render_recover(&vars);
+        let body = body.map_err(|error| error.to_string())?;
         Ok(format!("[agent-collab RECOVER]\n\n{body}"))
     }
 
     /// Returns the variables of every prompt. The project's instructions are only in the first prompt of a
     /// conversation: later turns have them in the history.
-    fn common_variables(&self, order: &TurnOrder) -> CommonVars {
+    fn common_variables(&self) -> CommonVars {
         let goal = self.state().goal.as_ref();
-        let session = self.state().session(order.purpose.role());
-        let goes_on = !self.starts_new_conversation(order)
-            && session.is_some_and(|session| session.external_id.is_some());
+        let has_history = !self.starts_new_conversation()
+            && self
+                .session()
+                .is_some_and(|session| session.external_id.is_some());
         CommonVars {
             goal: goal.map(|goal| goal.text.clone()).unwrap_or_default(),
             goal_title: goal.map(|goal| goal.title.clone()).unwrap_or_default(),
             root: self.run.setup.root.to_string_lossy().into_owned(),
-            tools: self.supports_tools(order.purpose.role()),
-            delegating: self.describe_delegation_tools(order),
-            project_instructions: if goes_on {
+            tools: self.run.supports_tools(self.role()),
+            delegating: self.describe_delegation_tools(),
+            project_instructions: if has_history {
                 Vec::new()
             } else {
                 self.project_instructions()
@@ -204,25 +209,23 @@ impl Engine {
         }
     }
 
-    /// Describes what a turn's agent can delegate, because its CLI may list the tools only after a search.
-    fn describe_delegation_tools(&self, order: &TurnOrder) -> Option<String> {
-        if !self.supports_tools(order.purpose.role()) {
+    /// Describes what the turn's agent can delegate, because its CLI may list the tools only after a search.
+    fn describe_delegation_tools(&self) -> Option<String> {
+        if !self.run.supports_tools(self.role()) {
             return None;
         }
-        let rules = self
-            .run
-            .setup
-            .permissions
-            .rules(order.purpose.profile().name());
-        let standing = ToolContext {
-            purpose: Some(&order.purpose),
+        let purpose = &self.order.purpose;
+        let rules = self.run.setup.permissions.rules(purpose.profile().name());
+        let context = ToolContext {
+            purpose: Some(purpose),
             depth: 0,
             rules: &rules,
         };
-        let has = DELEGATION_TOOLS
+        let lines: Vec<String> = DELEGATION_TOOLS
             .iter()
-            .filter(|(tool, _)| tool_availability::hidden_reason(tool, &standing).is_none());
-        let lines: Vec<String> = has.map(|(tool, does)| format!("`{tool}` {does}")).collect();
+            .filter(|(tool, _)| tool_availability::hidden_reason(tool, &context).is_none())
+            .map(|(tool, does)| format!("`{tool}` {does}"))
+            .collect();
         (!lines.is_empty()).then(|| {
             let server = tool_availability::TOOL_SERVER_NAME;
             format!("{}. They are tools of the server `{server}`; if you do not see one, search your tools for its name.", lines.join("; "))
@@ -240,15 +243,16 @@ impl Engine {
             .collect()
     }
 
-    /// Returns the plan without the front matter, which is for the program only.
+    /// Loads the plan without the front matter, which is for the program only.
     fn plan_for_agents(&self) -> Result<Option<String>, String> {
-        let plan = self.plan_on_disk().map_err(|error| error.to_string())?;
+        let plan = read_document_text(&self.run.journal.layout().plan());
+        let plan = plan.map_err(|error| error.to_string())?;
         Ok(plan.as_deref().map(without_front_matter))
     }
 
-    /// Returns the review without the front matter.
+    /// Loads the review without the front matter.
     fn comments_for_agents(&self) -> Result<Option<String>, String> {
-        let comments = self.comments_on_disk();
+        let comments = read_document_text(&self.run.journal.layout().comments());
         let comments = comments.map_err(|error| error.to_string())?;
         Ok(comments.as_deref().map(without_front_matter))
     }
@@ -270,210 +274,70 @@ impl Engine {
         word.to_owned()
     }
 
-    fn refine_goal_prompt(
-        &self,
-        order: &TurnOrder,
-        said: &str,
-    ) -> Result<String, PromptRenderError> {
+    fn refine_goal_prompt(&self, message: &str) -> Result<String, String> {
+        let common = self.common_variables();
         let vars = RefineGoalVars {
-            common: self.common_variables(order),
-            role: order.purpose.role().name().to_owned(),
+            role: self.role().name().to_owned(),
             // A goal that was just given is not repeated as a message.
-            message: Some(said.to_owned())
-                .filter(|said| *said != self.common_variables(order).goal),
+            message: Some(message.to_owned()).filter(|message| *message != common.goal),
+            common,
         };
-        self.run.setup.prompts.render_refine_goal(&vars)
+        let prompt = self.run.setup.prompts.render_refine_goal(&vars);
+        prompt.map_err(|error| error.to_string())
     }
 
-    fn write_plan_prompt(
-        &self,
-        order: &TurnOrder,
-        staging: &TurnStagingFolder,
-    ) -> Result<Result<String, PromptRenderError>, String> {
+    fn write_plan_prompt(&self, staging: &TurnStagingFolder) -> Result<String, String> {
         let vars = WritePlanVars {
-            common: self.common_variables(order),
+            common: self.common_variables(),
             staging_plan: staging.plan.to_string_lossy().into_owned(),
             prior_plan: self.plan_for_agents()?,
-            test_command: test_command_without_plan(&self.run).map(|test| test.command),
-            retry_reason: turn_retry_reason(order),
+            test_command: test_command_without_plan(self.run).map(|test| test.command),
+            retry_reason: turn_retry_reason(self.order),
             reviewer: self.describe_reviewer(),
         };
-        Ok(self.run.setup.prompts.render_write_plan(&vars))
+        let prompt = self.run.setup.prompts.render_write_plan(&vars);
+        prompt.map_err(|error| error.to_string())
     }
 
-    fn review_prompt(
-        &self,
-        order: &TurnOrder,
-        staging: &TurnStagingFolder,
-    ) -> Result<Result<String, PromptRenderError>, String> {
+    fn review_prompt(&self, staging: &TurnStagingFolder) -> Result<String, String> {
         let state = self.state();
+        let plan_path = self.run.journal.layout().plan();
         let vars = ReviewVars {
-            common: self.common_variables(order),
+            common: self.common_variables(),
             plan: self.plan_for_agents()?.unwrap_or_default(),
-            plan_path: self
-                .run
-                .journal
-                .layout()
-                .plan()
-                .to_string_lossy()
-                .into_owned(),
+            plan_path: plan_path.to_string_lossy().into_owned(),
             staging_comments: staging.comments.to_string_lossy().into_owned(),
             iteration: state.iteration,
             cap: state.iteration_limit(),
             highest_finding: state.findings.highest_number(),
-            open_findings: self.open_findings(),
-            retry_reason: turn_retry_reason(order),
+            open_findings: open_findings(state),
+            retry_reason: turn_retry_reason(self.order),
         };
-        Ok(self.run.setup.prompts.render_review(&vars))
+        let prompt = self.run.setup.prompts.render_review(&vars);
+        prompt.map_err(|error| error.to_string())
     }
 
-    fn respond_prompt(
-        &self,
-        order: &TurnOrder,
-        staging: &TurnStagingFolder,
-    ) -> Result<Result<String, PromptRenderError>, String> {
+    fn respond_prompt(&self, staging: &TurnStagingFolder) -> Result<String, String> {
         let state = self.state();
         let vars = RespondVars {
-            common: self.common_variables(order),
+            common: self.common_variables(),
             plan: self.plan_for_agents()?.unwrap_or_default(),
             comments: self.comments_for_agents()?.unwrap_or_default(),
-            open_findings: self.open_findings(),
+            open_findings: open_findings(state),
             staging_plan: staging.plan.to_string_lossy().into_owned(),
             staging_comments: staging.comments.to_string_lossy().into_owned(),
             iteration: state.iteration,
             cap: state.iteration_limit(),
-            unanswered: match &order.again {
+            unanswered: match &self.order.again {
                 Some(TurnRetryReason::AskedBack { .. }) => {
                     state.findings.unanswered().map(finding_number).collect()
                 }
                 _ => repeatedly_unanswered_findings(state),
             },
-            retry_reason: turn_retry_reason(order),
+            retry_reason: turn_retry_reason(self.order),
         };
-        Ok(self.run.setup.prompts.render_respond(&vars))
-    }
-
-    fn execute_prompt(
-        &self,
-        order: &TurnOrder,
-    ) -> Result<Result<String, PromptRenderError>, String> {
-        let execution = self
-            .state()
-            .execution
-            .as_ref()
-            .ok_or("the execution is not entered")?;
-        let plan = self.plan_on_disk().map_err(|error| error.to_string())?;
-        let plan = plan.unwrap_or_default();
-        if Some(&approval_hash(&plan)) != self.state().approved_sha256.as_ref() {
-            return Err("the plan on disk is not the one that was approved".to_owned());
-        }
-        let vars = ExecuteVars {
-            common: self.common_variables(order),
-            test_command: execution.test.as_ref().map(|test| test.command.clone()),
-            done: execution.done.iter().map(to_done_step).collect(),
-            task: self.execute_task(&order.purpose, &plan)?,
-            plan: without_front_matter(&plan),
-        };
-        Ok(self.run.setup.prompts.render_execute(&vars))
-    }
-
-    fn execute_task(&self, purpose: &TurnPurpose, text: &str) -> Result<ExecuteTask, String> {
-        let state = self.state();
-        let execution = state
-            .execution
-            .as_ref()
-            .ok_or("the execution is not entered")?;
-        let total = state.plan.as_ref().map_or(0, |plan| plan.plan.steps.len());
-        let total = u32::try_from(total).unwrap_or(u32::MAX);
-        let current = execution.current.as_ref().ok_or("no step is at hand");
-        let whole = |current: &CurrentStep| {
-            let block = plan::step_block(text, current.n).as_deref().map(clean_text);
-            block.unwrap_or_else(|| current.text.clone())
-        };
-        Ok(match purpose {
-            TurnPurpose::Step { n } => ExecuteTask::Step {
-                number: *n,
-                total,
-                text: whole(current?),
-            },
-            TurnPurpose::Fix { n, attempt } => fix_task(
-                current?,
-                whole(current?),
-                *n,
-                total,
-                *attempt,
-                state.settings.max_fix_turns,
-                execution.describe_test_doubt(),
-            ),
-            _ => ExecuteTask::Summary {
-                commits: commit_lines(execution),
-            },
-        })
-    }
-
-    /// Returns the open findings with the planner's last answers.
-    fn open_findings(&self) -> Vec<OpenFinding> {
-        self.state().findings.open().map(to_open_finding).collect()
-    }
-}
-
-fn fix_task(
-    current: &CurrentStep,
-    text: String,
-    number: u32,
-    total: u32,
-    attempt: u32,
-    attempts: u32,
-    doubt: Option<String>,
-) -> ExecuteTask {
-    let receipt = current.receipt.as_ref();
-    let outcome = receipt.map(|receipt| match doubt {
-        Some(doubt) => format!("{}, but {doubt}", describe_test_outcome(receipt)),
-        None => describe_test_outcome(receipt),
-    });
-    ExecuteTask::Fix {
-        number,
-        total,
-        text,
-        command: receipt
-            .map(|receipt| receipt.command.clone())
-            .unwrap_or_default(),
-        outcome: outcome.unwrap_or_default(),
-        output: receipt
-            .map(|receipt| {
-                truncate::to_lines(
-                    &receipt.output_tail,
-                    TEST_OUTPUT_LINES.0,
-                    TEST_OUTPUT_LINES.1,
-                )
-            })
-            .unwrap_or_default(),
-        attempt,
-        attempts: attempts.max(attempt),
-    }
-}
-
-/// Describes how a failed test run ended, to follow "it".
-fn describe_test_outcome(receipt: &crate::domain::receipt::Receipt) -> String {
-    match receipt.exit_code {
-        Some(code) => format!("ended with exit status {code}"),
-        None => format!("did not end by itself: {}", receipt.describe()),
-    }
-}
-
-/// Returns a finished step with its commit.
-fn to_done_step(step: &StepRecord) -> DoneStep {
-    let end = match &step.outcome {
-        StepOutcome::Committed { commit, .. } => {
-            format!("commit {}", commit.chars().take(12).collect::<String>())
-        }
-        StepOutcome::Uncommitted { .. } => "not committed".to_owned(),
-        StepOutcome::NoChange => "nothing changed".to_owned(),
-    };
-    DoneStep {
-        n: step.n,
-        text: step.text.clone(),
-        end,
+        let prompt = self.run.setup.prompts.render_respond(&vars);
+        prompt.map_err(|error| error.to_string())
     }
 }
 
@@ -482,51 +346,6 @@ fn without_front_matter(text: &str) -> String {
         .body
         .trim_start()
         .to_owned()
-}
-
-fn commit_lines(execution: &PlanExecution) -> Vec<CommitLine> {
-    let line = |step: &StepRecord| match &step.outcome {
-        StepOutcome::Committed { commit, message } => {
-            let hash = commit.chars().take(12).collect();
-            Some(CommitLine {
-                hash,
-                title: message.clone(),
-            })
-        }
-        StepOutcome::Uncommitted { .. } | StepOutcome::NoChange => None,
-    };
-    execution.done.iter().filter_map(line).collect()
-}
-
-/// Returns findings that are still open although an earlier review already had them without an answer.
-fn repeatedly_unanswered_findings(state: &crate::domain::run::RunState) -> Vec<u32> {
-    let older =
-        |finding: &&Finding| finding.raised_in < finding.last_in && finding.responses.is_empty();
-    state
-        .findings
-        .open()
-        .filter(older)
-        .map(finding_number)
-        .collect()
-}
-
-fn finding_number(finding: &Finding) -> u32 {
-    finding.remark.n
-}
-
-fn to_open_finding(finding: &Finding) -> OpenFinding {
-    OpenFinding {
-        n: finding.remark.n,
-        severity: finding.remark.severity.as_str().to_owned(),
-        text: finding.remark.text.clone(),
-        answer: finding.responses.last().map(|(_, response)| {
-            let stand = match response.stand {
-                FindingDisposition::Accepted => "accepted",
-                FindingDisposition::Rejected => "rejected",
-            };
-            format!("{stand}: {}", response.reason)
-        }),
-    }
 }
 
 /// Returns the first line of every prompt.

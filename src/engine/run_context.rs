@@ -124,6 +124,13 @@ impl RunContext {
         other.map(|adapter| adapter.name.clone())
     }
 
+    /// Returns whether the agent of a role can have tools: its CLI must speak MCP and be a real process.
+    pub(super) fn supports_tools(&self, role: Role) -> bool {
+        let kind = self.role_adapter(role).map(|adapter| adapter.settings.kind);
+        let speaks_mcp = matches!(kind, Ok(AdapterKind::Codex | AdapterKind::Claude));
+        speaks_mcp && !self.setup.spawner.is_simulated()
+    }
+
     pub(super) fn raw_stream(&self, session: &SessionId) -> RawStream {
         self.journal
             .session_files(session)

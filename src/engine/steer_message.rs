@@ -6,7 +6,6 @@
 use crate::adapter::AdapterCommand;
 use crate::domain::event::Event;
 use crate::domain::session::{Message, MessageRole};
-use crate::domain::turn::{TurnOrder, TurnPurpose};
 
 use super::agent_conversation::ConversationCommand;
 use super::{Engine, EngineError};
@@ -51,37 +50,5 @@ impl Engine {
                 ..message
             },
         }])
-    }
-
-    /// Returns the user's own words that a turn sends: its message, a goal that was not sent yet, and queued
-    /// messages.
-    pub(super) fn user_messages(&self, order: &TurnOrder) -> Vec<String> {
-        let state = self.state();
-        let session = state.session(order.purpose.role());
-        let is_first = session.is_none_or(|session| session.n_messages == 0);
-        let goal = state.goal.as_ref().filter(|_| is_first);
-        let said = match &order.purpose {
-            TurnPurpose::RefineGoal { said, .. } => Some(said.clone()),
-            TurnPurpose::WritePlan => goal.map(|goal| goal.text.clone()),
-            _ => None,
-        };
-        let said = said.filter(|said| !said.trim().is_empty());
-        let kept = state
-            .queued_messages_for(&order.turn)
-            .map(|kept| kept.text.clone());
-        said.into_iter().chain(kept).collect()
-    }
-
-    /// Returns the user's messages that no turn has sent yet; empty if there are none.
-    pub(super) fn describe_queued_messages(&self, order: &TurnOrder) -> String {
-        let kept = self.state().queued_messages_for(&order.turn);
-        let lines: String = kept
-            .map(|kept| format!("{}\n", kept.to_prompt_text()))
-            .collect();
-        if lines.is_empty() {
-            lines
-        } else {
-            format!("[agent-collab user]\n{lines}[end of user]\n\n")
-        }
     }
 }

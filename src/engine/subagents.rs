@@ -5,7 +5,7 @@
 //! others, under its own rules and the run's hard limits.
 
 mod authorization;
-mod background_results;
+pub(super) mod background_results;
 mod child_approvals;
 mod child_deletion;
 mod child_prompt;

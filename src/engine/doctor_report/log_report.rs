@@ -7,8 +7,8 @@ use crate::engine::log_sinks::{FrontEnd, describe_sinks, log_sinks, prompt_loggi
 use crate::store::debug_log::check_user_log_file;
 
 /// Checks the log's sinks without writing anything.
-pub(super) fn log_report(grounds: &DoctorInput) -> Value {
-    let (config, root) = (&grounds.config, &grounds.root);
+pub(super) fn log_report(input: &DoctorInput) -> Value {
+    let (config, root) = (&input.config, &input.root);
     let sinks = log_sinks(config, root, FrontEnd::Lines);
     let prompts = prompt_logging_notice(config, &sinks);
     let own = config.log.json_file.as_ref();

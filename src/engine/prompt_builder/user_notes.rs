@@ -7,47 +7,49 @@ use similar::TextDiff;
 use crate::domain::plan_note::{PlanNote, PlanNotes};
 use crate::domain::review;
 use crate::domain::turn::TurnPurpose;
+use crate::engine::document_commit;
+use crate::engine::run_context::RunContext;
+use crate::store::document_files::read_document_text;
 use crate::store::{StoreError, iteration_files};
 use crate::text::{fenced_block, front_matter, truncate};
-
-use crate::engine::{Engine, document_commit};
 
 /// How much of a line with a note is quoted, in characters.
 const MAX_QUOTE_CHARS: usize = 200;
 /// How much of the user's changes to the review is shown, in bytes.
 const MAX_REVIEW_DIFF_BYTES: usize = 16 * 1024;
 
-impl Engine {
-    /// Returns the user's notes and changes; empty if there are none.
-    pub(super) fn describe_user_notes(&self, purpose: &TurnPurpose) -> Result<String, String> {
-        let notes = describe_plan_notes(&self.state().notes, purpose);
-        let changed = match purpose {
-            TurnPurpose::Review | TurnPurpose::Respond => self.user_review_diff(),
-            _ => return Ok(notes),
-        };
-        let changed = changed.map_err(|error| error.to_string())?;
-        Ok(notes + &describe_review_diff(&changed, purpose))
-    }
+/// Returns the user's notes and changes; empty if there are none.
+pub(super) fn describe_user_notes(
+    run: &RunContext,
+    purpose: &TurnPurpose,
+) -> Result<String, String> {
+    let notes = describe_plan_notes(&run.state().notes, purpose);
+    let changed = match purpose {
+        TurnPurpose::Review | TurnPurpose::Respond => user_review_diff(run),
+        _ => return Ok(notes),
+    };
+    let changed = changed.map_err(|error| error.to_string())?;
+    Ok(notes + &describe_review_diff(&changed, purpose))
+}
 
-    /// Returns the user's changes to the last review as a diff; empty if there are none.
-    fn user_review_diff(&self) -> Result<String, StoreError> {
-        let findings = &self.state().findings;
-        let (layout, n) = (self.run.journal.layout(), findings.review_count());
-        let Some(now) = self.comments_on_disk()? else {
-            return Ok(String::new());
-        };
-        let written = iteration_files::load_first_version(layout, n, &layout.names().comments)?;
-        let written = match written {
-            Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            None if n == 0 => String::new(),
-            // It is no longer known which text is whose.
-            None => return Ok(String::new()),
-        };
-        let written = review::strip_responses(front_matter::parse_document(&written).body);
-        let answers = review::render_responses(findings);
-        let before = document_commit::insert_responses(written.trim_end(), &answers);
-        Ok(diff_texts(&before, front_matter::parse_document(&now).body))
-    }
+/// Returns the user's changes to the last review as a diff; empty if there are none.
+fn user_review_diff(run: &RunContext) -> Result<String, StoreError> {
+    let findings = &run.state().findings;
+    let (layout, n) = (run.journal.layout(), findings.review_count());
+    let Some(now) = read_document_text(&layout.comments())? else {
+        return Ok(String::new());
+    };
+    let written = iteration_files::load_first_version(layout, n, &layout.names().comments)?;
+    let written = match written {
+        Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        None if n == 0 => String::new(),
+        // It is no longer known which text is whose.
+        None => return Ok(String::new()),
+    };
+    let written = review::strip_responses(front_matter::parse_document(&written).body);
+    let answers = review::render_responses(findings);
+    let before = document_commit::insert_responses(written.trim_end(), &answers);
+    Ok(diff_texts(&before, front_matter::parse_document(&now).body))
 }
 
 /// Returns the differences between two texts, except for blank lines at their ends.

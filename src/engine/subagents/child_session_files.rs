@@ -6,6 +6,7 @@
 use serde::Serialize;
 use serde_json::json;
 
+use super::background_results::load_task_result;
 use crate::domain::event::AgentActivity;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::session::MessageRole;
@@ -80,10 +81,11 @@ impl Engine {
         else {
             return Ok(());
         };
-        let result = self.load_task_result(child).map(|result| TaskResult {
-            patch: child.patch.clone(),
-            ..result
-        });
+        let result =
+            load_task_result(self.run.journal.layout(), session).map(|result| TaskResult {
+                patch: child.patch.clone(),
+                ..result
+            });
         self.save_child(session, result.as_ref())
     }
 

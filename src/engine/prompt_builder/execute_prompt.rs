@@ -1,0 +1,144 @@
+//! Builds the prompts of the execution: a step, a fix after failed tests, the summary.
+
+use crate::domain::plan::{self, approval_hash};
+use crate::domain::plan_execution::{CurrentStep, PlanExecution, StepOutcome, StepRecord};
+use crate::domain::receipt::Receipt;
+use crate::domain::turn::TurnPurpose;
+use crate::prompts::template_variables::{CommitLine, DoneStep, ExecuteTask, ExecuteVars};
+use crate::store::document_files::read_document_text;
+use crate::text::{clean_text, truncate};
+
+use super::{PromptBuilder, without_front_matter};
+
+/// How much of a failing test run the agent sees, in lines at the beginning and at the end.
+const TEST_OUTPUT_LINES: (usize, usize) = (20, 120);
+
+impl PromptBuilder<'_> {
+    pub(super) fn execute_prompt(&self) -> Result<String, String> {
+        let execution = self.execution()?;
+        let plan = read_document_text(&self.run.journal.layout().plan());
+        let plan = plan.map_err(|error| error.to_string())?.unwrap_or_default();
+        if Some(&approval_hash(&plan)) != self.state().approved_sha256.as_ref() {
+            return Err("the plan on disk is not the one that was approved".to_owned());
+        }
+        let vars = ExecuteVars {
+            common: self.common_variables(),
+            test_command: execution.test.as_ref().map(|test| test.command.clone()),
+            done: execution.done.iter().map(to_done_step).collect(),
+            task: self.execute_task(&plan)?,
+            plan: without_front_matter(&plan),
+        };
+        let prompt = self.run.setup.prompts.render_execute(&vars);
+        prompt.map_err(|error| error.to_string())
+    }
+
+    fn execution(&self) -> Result<&PlanExecution, String> {
+        let execution = self.state().execution.as_ref();
+        Ok(execution.ok_or("the execution is not entered")?)
+    }
+
+    fn execute_task(&self, plan_text: &str) -> Result<ExecuteTask, String> {
+        let state = self.state();
+        let execution = self.execution()?;
+        let total = state.plan.as_ref().map_or(0, |plan| plan.plan.steps.len());
+        let total = u32::try_from(total).unwrap_or(u32::MAX);
+        let current = execution.current.as_ref().ok_or("no step is at hand");
+        let step_text = |current: &CurrentStep| {
+            let block = plan::step_block(plan_text, current.n);
+            block.map_or_else(|| current.text.clone(), |block| clean_text(&block))
+        };
+        Ok(match &self.order.purpose {
+            TurnPurpose::Step { n } => ExecuteTask::Step {
+                number: *n,
+                total,
+                text: step_text(current?),
+            },
+            TurnPurpose::Fix { n, attempt } => fix_task(
+                current?,
+                step_text(current?),
+                *n,
+                total,
+                *attempt,
+                state.settings.max_fix_turns,
+                execution.describe_test_doubt(),
+            ),
+            _ => ExecuteTask::Summary {
+                commits: commit_lines(execution),
+            },
+        })
+    }
+}
+
+fn fix_task(
+    current: &CurrentStep,
+    text: String,
+    number: u32,
+    total: u32,
+    attempt: u32,
+    attempts: u32,
+    doubt: Option<String>,
+) -> ExecuteTask {
+    let receipt = current.receipt.as_ref();
+    let outcome = receipt.map(|receipt| match doubt {
+        Some(doubt) => format!("{}, but {doubt}", describe_test_outcome(receipt)),
+        None => describe_test_outcome(receipt),
+    });
+    ExecuteTask::Fix {
+        number,
+        total,
+        text,
+        command: receipt
+            .map(|receipt| receipt.command.clone())
+            .unwrap_or_default(),
+        outcome: outcome.unwrap_or_default(),
+        output: receipt
+            .map(|receipt| {
+                truncate::to_lines(
+                    &receipt.output_tail,
+                    TEST_OUTPUT_LINES.0,
+                    TEST_OUTPUT_LINES.1,
+                )
+            })
+            .unwrap_or_default(),
+        attempt,
+        attempts: attempts.max(attempt),
+    }
+}
+
+/// Describes how a failed test run ended, to follow "it".
+fn describe_test_outcome(receipt: &Receipt) -> String {
+    match receipt.exit_code {
+        Some(code) => format!("ended with exit status {code}"),
+        None => format!("did not end by itself: {}", receipt.describe()),
+    }
+}
+
+/// Returns a finished step with its commit.
+fn to_done_step(step: &StepRecord) -> DoneStep {
+    let end = match &step.outcome {
+        StepOutcome::Committed { commit, .. } => {
+            format!("commit {}", commit.chars().take(12).collect::<String>())
+        }
+        StepOutcome::Uncommitted { .. } => "not committed".to_owned(),
+        StepOutcome::NoChange => "nothing changed".to_owned(),
+    };
+    DoneStep {
+        n: step.n,
+        text: step.text.clone(),
+        end,
+    }
+}
+
+fn commit_lines(execution: &PlanExecution) -> Vec<CommitLine> {
+    let line = |step: &StepRecord| match &step.outcome {
+        StepOutcome::Committed { commit, message } => {
+            let hash = commit.chars().take(12).collect();
+            Some(CommitLine {
+                hash,
+                title: message.clone(),
+            })
+        }
+        StepOutcome::Uncommitted { .. } | StepOutcome::NoChange => None,
+    };
+    execution.done.iter().filter_map(line).collect()
+}
