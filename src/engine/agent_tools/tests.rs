@@ -19,7 +19,7 @@ use crate::domain::task::{TaskOrder, TaskWaitMode as TaskWaits};
 use crate::domain::turn::{TurnProfile, TurnPurpose, TurnRetryReason};
 use crate::engine::EngineInput;
 use crate::engine::agent_conversation::ConversationEvent;
-use crate::engine::approval_decision::ApprovalTestRun;
+use crate::engine::approvals::ApprovalTestRun;
 use crate::engine::run_setup::NamedAdapter;
 
 /// Creates a run in the middle of a step whose planner is played by this CLI.
@@ -28,7 +28,7 @@ fn world(cli: &str) -> ApprovalTestRun {
 }
 
 fn played_by(cli: &str, mut world: ApprovalTestRun) -> ApprovalTestRun {
-    let setup = Arc::get_mut(&mut world.engine.setup).unwrap();
+    let setup = Arc::get_mut(&mut world.engine.run.setup).unwrap();
     let settings = setup.config.adapters[cli].clone();
     let name = "a".to_owned();
     setup
@@ -54,7 +54,8 @@ fn call(
         reply_sender: give,
         progress: None,
     };
-    world.engine.on_tool_call(calling).unwrap();
+    let request = EngineInput::ToolRequest(ToolRequest::CallTool(calling));
+    world.engine.handle_input(request).unwrap();
     given
 }
 
@@ -159,7 +160,7 @@ async fn only_the_sessions_own_agent_has_the_tools_of_its_turn() {
 #[tokio::test(start_paused = true)]
 async fn a_call_after_the_turns_end_is_blocked() {
     let mut world = world("claude");
-    world.engine.turn_has_ended = true;
+    world.engine.conversations.close_turn();
     let mut given = call(&mut world, "todoread", json!({}), None);
     assert!(take_reply_text(&mut given).contains("no turn of the session is under way"));
 }
@@ -232,7 +233,7 @@ async fn a_late_yes_goes_back_to_planning() {
 /// Returns how many messages the planner's session has, and the bytes of their file.
 fn messages(world: &ApprovalTestRun) -> (u32, Vec<u8>) {
     let session = &world.engine.state().planner;
-    let folder = world.engine.journal.layout().workdir().join("sessions");
+    let folder = world.engine.run.journal.layout().workdir().join("sessions");
     let bytes = std::fs::read(folder.join(session.id.as_str()).join("messages.jsonl"));
     (session.n_messages, bytes.unwrap_or_default())
 }
@@ -275,8 +276,8 @@ async fn exits_plan(
     let mut world = played_by("claude", ApprovalTestRun::planning(reviewer));
     let staged = world
         .engine
-        .active_turn
-        .as_ref()
+        .conversations
+        .active_turn()
         .map(|at_work| at_work.staging.plan.clone());
     std::fs::write(staged.unwrap(), PLAN_TEXT).unwrap();
     let mut given = calls(&mut world, "plan_exit", json!({})).await;
@@ -289,7 +290,7 @@ async fn exits_plan(
         final_text: "Done.".to_owned(),
     };
     let ended = EngineInput::ConversationEvent(
-        Role::Planner,
+        SessionId::new("ses_a"),
         ConversationEvent::Adapter(AdapterEvent::TurnEnded(end)),
     );
     world.engine.handle_input(ended).unwrap();
@@ -303,7 +304,7 @@ async fn exits_plan(
 
 /// Returns the plan's status in its front matter.
 fn plan_status(world: &ApprovalTestRun) -> String {
-    let plan = std::fs::read_to_string(world.engine.journal.layout().plan()).unwrap();
+    let plan = std::fs::read_to_string(world.engine.run.journal.layout().plan()).unwrap();
     let status = plan.lines().find_map(|line| line.strip_prefix("status: "));
     status.unwrap_or("none").to_owned()
 }
@@ -364,7 +365,7 @@ async fn a_plan_is_a_draft_again_once_the_user_agrees_to_plan_anew() {
         .map(|file| file.file_sha256.clone());
     let text = "plan";
     assert_eq!(known, Some(file_hash(text.as_bytes())));
-    std::fs::write(world.engine.journal.layout().plan(), text).unwrap();
+    std::fs::write(world.engine.run.journal.layout().plan(), text).unwrap();
     for (word, expected) in [("no", "none"), ("yes", "draft")] {
         let _given = calls(&mut world, "plan_enter", json!({"reason": word})).await;
         says(&mut world, word).await;

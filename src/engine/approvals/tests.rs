@@ -7,7 +7,7 @@ use tokio::sync::mpsc::Receiver;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::adapter::{AdapterCommand, AdapterEvent, FileChangeKind};
+use crate::adapter::{AdapterCommand, AdapterEvent, FileChange, FileChangeKind};
 use crate::config::{self, ConfigFlags, UserDirs};
 use crate::domain::event::{Event, RunParameters};
 use crate::domain::ids::{RunId, SessionId, Sha256, TurnId};
@@ -15,13 +15,15 @@ use crate::domain::phase::Gate;
 use crate::domain::plan::{self, file_hash};
 use crate::domain::question::{CommitTarget, ExecutionTerms, QuestionAnswer as Said};
 use crate::domain::session::{Message, MessageRole};
-use crate::domain::turn::{TurnOutcome, TurnProfile};
+use crate::domain::turn::{Role, TurnOutcome, TurnProfile};
 use crate::engine::agent_conversation::{ConversationCommand as ToLive, ConversationEvent};
+use crate::engine::approvals::caller_context::CallingTurn;
+use crate::engine::conversations::ActiveTurn;
 use crate::engine::run_journal::RunJournal;
 use crate::engine::run_setup::{AskPolicy, RunSetup};
-use crate::engine::{ActiveTurn, EngineInput, staging_folder};
-use crate::permission::SandboxReach;
-use crate::permission::loop_detector::{self, LoopDetector};
+use crate::engine::{Engine, EngineInput, staging_folder, turn_start};
+use crate::permission::loop_detector;
+use crate::permission::{AgentToolCall, SandboxReach};
 use crate::store::{TamperGuard, WorkdirLayout, WorkdirNames};
 
 /// A run in the middle of a step, whose agent is played by the test.
@@ -74,23 +76,27 @@ impl ApprovalTestRun {
         let mut engine = Engine::new(setup, journal, None, CancellationToken::new());
         for event in events {
             // The effects are not performed: the test plays the outside world.
-            engine.journal.record(event).unwrap();
+            engine.run.journal.record(event).unwrap();
         }
         let order = engine.state().running.clone().unwrap().order;
-        let layout = engine.journal.layout();
+        let layout = engine.run.journal.layout();
         let dir = layout.staging_folder(&engine.state().planner.id);
         let staging = staging_folder::prepare_staging(layout, dir).unwrap();
-        let (asks, orders) = tokio::sync::mpsc::channel(64);
-        engine.conversations.insert(Role::Planner, asks);
-        engine.active_turn = Some(ActiveTurn {
+        let (commands, orders) = tokio::sync::mpsc::channel(64);
+        let session = engine.state().planner.id.clone();
+        let caller = turn_start::role_caller(&engine.run, &order, session.clone(), &staging);
+        let active = ActiveTurn {
+            session,
             order,
             prompt_sha256: file_hash(b""),
             recovery_prompt: "all of it again".to_owned(),
             staging,
-            loop_detector: LoopDetector::default(),
-            removed_tools: &[],
             background_reports: Vec::new(),
-        });
+        };
+        engine.subagents.set_step_turn(active.is_step_turn());
+        engine
+            .conversations
+            .play_turn(active, CallingTurn::new(caller), commands);
         Self {
             _folder: folder,
             engine,
@@ -99,7 +105,10 @@ impl ApprovalTestRun {
     }
 
     fn handle_adapter_event(&mut self, event: AdapterEvent) {
-        let told = EngineInput::ConversationEvent(Role::Planner, ConversationEvent::Adapter(event));
+        let told = EngineInput::ConversationEvent(
+            SessionId::new("ses_a"),
+            ConversationEvent::Adapter(event),
+        );
         self.engine.handle_input(told).unwrap();
     }
 
@@ -124,7 +133,7 @@ impl ApprovalTestRun {
     /// Lets the agent ask to run a command; calls are different unless their fingerprints are equal.
     fn runs(&mut self, request: &str, line: &str) {
         let mark = loop_detector::call_fingerprint("Bash", &json!([request, line]));
-        let cwd = self.engine.setup.root.clone();
+        let cwd = self.engine.run.setup.root.clone();
         let call = command(line, cwd);
         self.asks(request, call, Some(mark));
     }
@@ -290,7 +299,7 @@ fn once_answers_one_call_and_stores_nothing() {
     assert_eq!(world.answered(), ["1 allow"]);
     assert_eq!(world.waiting(), "2");
     assert_eq!(world.ends(), ["1 true by user"]);
-    assert!(world.engine.setup.approvals.list().unwrap().is_empty());
+    assert!(world.engine.run.setup.approvals.list().unwrap().is_empty());
 }
 
 #[test]
@@ -342,7 +351,7 @@ fn what_is_kept_lets_the_others_through_that_it_covers_and_that_no_floor_holds()
         let answered = world.answered();
         assert_eq!(answered[0], "6 allow");
         assert!(answered[1].starts_with("7 deny ("), "{answered:?}");
-        let stored = world.engine.setup.approvals.list().unwrap();
+        let stored = world.engine.run.setup.approvals.list().unwrap();
         let kept: Vec<(&str, ApprovalScope)> = stored
             .iter()
             .map(|stored| (stored.approved.profile.as_str(), stored.approved.scope))
@@ -371,7 +380,7 @@ fn only_what_was_offered_is_kept_and_the_call_waits_on() {
     }
     assert_eq!(world.waiting(), "1 2 3");
     assert!(world.answered().is_empty() && world.ends().is_empty());
-    assert!(world.engine.setup.approvals.list().unwrap().is_empty());
+    assert!(world.engine.run.setup.approvals.list().unwrap().is_empty());
 }
 
 #[test]
@@ -471,7 +480,7 @@ fn a_call_that_its_cli_takes_back_waits_no_more() {
 #[test]
 fn a_circle_waits_whatever_was_approved_and_begins_anew_once_it_was_let_pass() {
     let mut world = ApprovalTestRun::new();
-    let cwd = world.engine.setup.root.clone();
+    let cwd = world.engine.run.setup.root.clone();
     let mark = Some(loop_detector::call_fingerprint(
         "Bash",
         &json!("pytest one"),
@@ -515,6 +524,7 @@ fn approvals_serve_the_agent_that_they_were_given_under() {
     let run = RunId::new("run_1");
     world
         .engine
+        .run
         .setup
         .approvals
         .add(&run, utc_time::now(), &[approved])
