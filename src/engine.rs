@@ -7,13 +7,13 @@ mod adapter_failover;
 pub mod agent_activity;
 pub mod agent_conversation;
 mod agent_tools;
-mod approval_decision;
-mod approval_request;
+mod approvals;
 mod blocked_calls;
-pub mod call_decision;
+pub mod call_paths;
 pub mod cli_probe;
 pub mod codex_sandbox_escapes;
 mod conversation_events;
+mod conversations;
 pub mod discussion_runner;
 pub mod doctor_report;
 mod document_collector;
@@ -26,8 +26,8 @@ mod execution_effects;
 pub mod git;
 pub mod log_sinks;
 mod owner_request;
-mod pending_requests;
 mod prompt_builder;
+mod public_api;
 pub mod read_target_resolver;
 mod recovered_draft;
 mod role_session;
@@ -41,15 +41,16 @@ pub mod run_setup;
 pub mod runtime_dir;
 pub mod sandbox;
 pub mod staging_folder;
-mod steer_message;
 pub mod subagents;
 pub mod test_runner;
 pub mod tool_output;
 pub mod tree_reversal;
+mod turn_start;
 mod warnings;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use thiserror::Error;
 use tokio::sync::mpsc;
@@ -58,20 +59,20 @@ use tokio_util::sync::CancellationToken;
 use crate::adapter::CliTurnOutcome;
 use crate::domain::discussion::CheckRun;
 use crate::domain::event::Event;
-use crate::domain::ids::{DiscussionId, RequestId, SessionId, Sha256, TurnId};
+use crate::domain::ids::{DiscussionId, RequestId, SessionId, TurnId};
 use crate::domain::phase::Gate;
 use crate::domain::run::RunState;
 use crate::domain::text_delta::TextDelta;
-use crate::domain::turn::{Role, TurnOrder};
-use crate::permission::loop_detector::LoopDetector;
+use crate::domain::turn::TurnOrder;
 use crate::process::SpawnError;
 use crate::store::{EventLogRecord, StoreError, TamperedFile, document_files as documents_on_disk};
 
-use agent_conversation::{ConversationCommand, ConversationEvent};
+use agent_conversation::ConversationEvent;
+use approvals::ApprovalRequests;
+use conversations::OpenConversations;
 use doctor_report::DoctorReport;
 use execution_effects::ExecutionChecks;
 use git::{GitRepository, UnversionedCode};
-use pending_requests::PendingRequests;
 use prompt_builder::PromptBuilder;
 use run_context::RunContext;
 use run_journal::RunJournal;
@@ -79,7 +80,7 @@ use run_setup::RunSetup;
 use staging_folder::TurnStagingFolder;
 use tree_reversal::CommitRepository;
 
-pub use approval_decision::{ApprovalDecisionResult, ApprovalDetail};
+pub use approvals::{ApprovalDecisionResult, ApprovalDetail};
 pub use discussion_runner::{DiscussionRequest, DiscussionStartError};
 use document_writer::PostponedWrite;
 pub use subagents::{ChildDeletionError, TaskCaller, TaskRequest, TaskStartError, find_subagent};
@@ -109,8 +110,8 @@ pub enum EngineError {
 /// An input of the engine: an event of a conversation, a task, a tool call, a discussion or a timer.
 #[derive(Debug)]
 pub enum EngineInput {
-    /// An event of a role's live conversation.
-    ConversationEvent(Role, ConversationEvent),
+    /// An event of a session's conversation.
+    ConversationEvent(SessionId, ConversationEvent),
     /// An event that a finished task produced.
     Event(Box<Event>),
     /// The tree before a turn was stored, and the code that git and the tests would run was noted.
@@ -126,10 +127,6 @@ pub enum EngineInput {
     ToolRequest(agent_tools::tool_socket::ToolRequest),
     /// The answer of a tool call that had to wait.
     ToolDone(RequestId, agent_tools::DeferredToolAnswer),
-    /// The decision on a tool call.
-    ToolDecided(RequestId, crate::adapter::CallDecision),
-    /// The user's answer that a tool call waits for; `None` if no user answers.
-    ToolAnswered(RequestId, Option<BTreeMap<String, String>>),
     /// A tool call has reached its longest waiting time.
     ToolDeadline(RequestId),
     /// The usage limit that this question waits for has passed.
@@ -165,14 +162,12 @@ type ChannelPair<T> = (mpsc::Sender<T>, mpsc::Receiver<T>);
 /// Owns a run: its journal, conversations, child sessions, discussions and tools.
 pub struct Engine {
     run: RunContext,
-    conversations: BTreeMap<Role, mpsc::Sender<ConversationCommand>>,
+    conversations: OpenConversations,
+    approvals: ApprovalRequests,
     /// Child sessions and their tasks.
-    subagent_tasks: SubagentTasks,
+    subagents: SubagentTasks,
+    tools: agent_tools::AgentTools,
     discussions: discussion_runner::DiscussionRegistry,
-    /// The turn that a live conversation is running.
-    active_turn: Option<ActiveTurn>,
-    /// Whether the CLI has reported the end of the turn; anything that it asks after that is declined.
-    turn_has_ended: bool,
     /// Whether this process resumed the run and has not recorded a step yet.
     resumed: bool,
     execution_checks: ExecutionChecks,
@@ -180,27 +175,7 @@ pub struct Engine {
     pending_document: Option<PendingDocument>,
     /// A write to the documents that waits, and what is queued behind it.
     postponed_write: Option<PostponedWrite>,
-    /// Requests of agents that have no answer yet.
-    pending_requests: PendingRequests,
-    tools: agent_tools::AgentTools,
-    conversation_events: ChannelPair<(Role, ConversationEvent)>,
     inputs: mpsc::Receiver<EngineInput>,
-}
-
-/// The turn that a live conversation is running.
-#[derive(Debug)]
-struct ActiveTurn {
-    order: TurnOrder,
-    prompt_sha256: Sha256,
-    /// Sent in place of the prompt if the CLI has lost the conversation.
-    recovery_prompt: String,
-    staging: TurnStagingFolder,
-    /// Tracks the last calls of the turn's agent.
-    loop_detector: LoopDetector,
-    /// Tools that the CLI was started without.
-    removed_tools: &'static [&'static str],
-    /// Background tasks whose end the prompt reports.
-    background_reports: Vec<SessionId>,
 }
 
 /// The document of a completed turn, until it is committed.
@@ -225,18 +200,15 @@ impl Engine {
     ) -> Self {
         let (done, inputs) = mpsc::channel(INPUT_CHANNEL_CAPACITY);
         Self {
-            subagent_tasks: SubagentTasks::new(&setup),
-            discussions: discussion_runner::DiscussionRegistry::default(),
+            conversations: OpenConversations::default(),
+            approvals: ApprovalRequests::default(),
+            subagents: SubagentTasks::new(&setup),
             tools: agent_tools::AgentTools::new(&journal.state().run),
-            conversations: BTreeMap::new(),
-            active_turn: None,
-            turn_has_ended: false,
+            discussions: discussion_runner::DiscussionRegistry::default(),
             resumed: false,
             execution_checks: ExecutionChecks::default(),
             pending_document: None,
             postponed_write: None,
-            pending_requests: PendingRequests::default(),
-            conversation_events: mpsc::channel(INPUT_CHANNEL_CAPACITY),
             inputs,
             run: RunContext::new(setup, journal, repository, done, cancel),
         }
@@ -345,8 +317,8 @@ impl Engine {
                 biased;
                 id = adapter_failover::wait_until_limit_passed(limit), if limit.is_some() => return EngineInput::UsageLimitPassed(id),
                 Some(inward) = self.inputs.recv() => return inward,
-                Some((role, told)) = self.conversation_events.1.recv() => return EngineInput::ConversationEvent(role, told),
-                (session, said) = self.subagent_tasks.next_event() => return EngineInput::ChildEvent(session, said),
+                Some((session, event)) = self.conversations.next_event() => return EngineInput::ConversationEvent(session, event),
+                (session, said) = self.subagents.next_event() => return EngineInput::ChildEvent(session, said),
                 inward = self.tools.next_input() => return inward,
                 id = &mut discussion => return EngineInput::DiscussionDue(id),
                 Some(ended) = self.run.tasks.join_next() => {
@@ -367,15 +339,28 @@ impl Engine {
     /// # Errors
     /// Writing the record of the run failed.
     pub fn handle_input(&mut self, inward: EngineInput) -> Result<(), EngineError> {
+        // A door may have left something to do.
+        self.settle()?;
         self.dispatch_input(inward)?;
         self.settle()
     }
 
     fn dispatch_input(&mut self, inward: EngineInput) -> Result<(), EngineError> {
+        let run = &mut self.run;
         match inward {
-            EngineInput::ConversationEvent(role, told) => self.on_conversation_event(role, told),
+            EngineInput::ConversationEvent(session, event) => {
+                self.on_conversation_event(&session, event)
+            }
             EngineInput::Event(event) => self.apply_event(*event),
-            EngineInput::ChildEvent(session, said) => self.handle_child_event(session, said),
+            EngineInput::ChildEvent(session, ChildEvent::Conversation(event)) => {
+                self.on_conversation_event(&session, event)
+            }
+            EngineInput::ChildEvent(_, ChildEvent::RequestExpired(request, limit)) => {
+                self.approvals.on_user_timeout(run, request, limit)
+            }
+            EngineInput::ChildEvent(session, event) => {
+                self.subagents.on_event(run, &session, event)
+            }
             EngineInput::TreeStored {
                 event,
                 unversioned_code,
@@ -384,27 +369,33 @@ impl Engine {
                     .note_unversioned_code(unversioned_code);
                 self.apply_event(*event)
             }
-            EngineInput::ToolRequest(knock) => self.on_tool_request(knock),
-            EngineInput::ToolDone(request, later) => self.on_tool_done(&request, later),
-            EngineInput::ToolDecided(request, answer) => self.on_tool_decided(&request, answer),
-            EngineInput::ToolAnswered(request, answers) => self.on_tool_answered(&request, answers),
-            EngineInput::ToolDeadline(request) => self.on_tool_due(&request),
+            EngineInput::ToolRequest(request) => {
+                self.tools.on_request(run, &self.conversations, request)
+            }
+            EngineInput::ToolDone(request, later) => self.tools.on_done(run, &request, later),
+            EngineInput::ToolDeadline(request) => self.tools.on_deadline(run, &request),
             EngineInput::UsageLimitPassed(id) => self.apply_event(Event::LimitPassed { id }),
-            EngineInput::DiscussionDue(id) => self.advance_discussion(&id),
-            EngineInput::DiscussionCheckDone(id, run) => self.on_check_finished(&id, run),
+            EngineInput::DiscussionDue(id) => {
+                self.discussions.advance(run, &mut self.subagents, &id)
+            }
+            EngineInput::DiscussionCheckDone(id, check) => {
+                let subagents = &mut self.subagents;
+                self.discussions
+                    .on_check_finished(run, subagents, &id, check)
+            }
             EngineInput::RetryDocumentCommit(turn) => self.retry_document_commit(&turn),
-            EngineInput::DocumentLock(pen) => self.on_document_lock(pen),
+            EngineInput::DocumentLock(lock) => self.on_document_lock(lock),
             EngineInput::TurnChecked {
                 turn,
                 end,
                 tampered,
-            } => self.on_turn_checked(&turn, &end, tampered),
+            } => self.on_turn_checked(&turn, &end, &tampered?),
         }
     }
 
     /// Sets the one-shot mode: the engine only does what a command line asked for and continues no run.
     pub fn set_one_shot(&mut self) {
-        self.subagent_tasks.set_one_shot();
+        self.subagents.set_one_shot();
     }
 
     /// Replaces the project's instructions from now on, each with its path.
@@ -444,33 +435,40 @@ impl Engine {
         Ok(())
     }
 
-    /// Ends all conversations without waiting for them: the run is over and sends nothing more.
+    /// Ends the conversations of the roles without waiting for them: the run is over and sends nothing more.
     pub fn end_conversations(&mut self) {
-        for asks in std::mem::take(&mut self.conversations).into_values() {
-            // A full queue is no reason to wait: dropping the sender ends the task as well.
-            let _full = asks.try_send(ConversationCommand::Shutdown);
-        }
+        self.conversations.close_roles();
     }
 
     /// Ends all conversations and waits until their processes are gone.
     pub async fn shut_down(&mut self) {
-        self.shut_down_discussions();
+        self.discussions.shut_down(&mut self.run);
         self.run.cancel.cancel();
         self.shut_down_children().await;
-        for asks in self.conversations.values() {
-            // A full queue is no reason to wait: dropping the sender below ends the task as well.
-            let _full = asks.try_send(ConversationCommand::Shutdown);
-        }
-        let mut left = self.conversations.len();
-        self.conversations.clear();
-        while left > 0 {
-            match self.conversation_events.1.recv().await {
-                Some((_, ConversationEvent::Closed)) => left -= 1,
-                Some((role, told)) => self.queue_undelivered_input(role, told),
-                None => break,
-            }
+        self.conversations.close_roles();
+        while let Some((session, event)) = self.conversations.next_closing_event().await {
+            self.queue_undelivered_input(&session, event);
         }
         self.run.tasks.shutdown().await;
+    }
+
+    /// Stops all children and records how they ended; afterwards none of their processes, slots or folders is left.
+    async fn shut_down_children(&mut self) {
+        let why = "the program ended, the task can be continued";
+        self.subagents.stop_all(&mut self.run, why);
+        let semaphore = self.subagents.semaphore();
+        tokio::join!(semaphore.drain(Duration::ZERO), self.drain_child_events());
+    }
+
+    async fn drain_child_events(&mut self) {
+        while self.subagents.has_active_tasks() {
+            let (session, event) = self.subagents.next_event().await;
+            // Its other requests need no denial: its process is being stopped.
+            if let Err(error) = self.handle_input(EngineInput::ChildEvent(session.clone(), event)) {
+                tracing::error!(%error, "the end of a task is not recorded");
+                self.subagents.forget_task(&session);
+            }
+        }
     }
 
     fn set_outcome(&mut self, outcome: EngineOutcome) {

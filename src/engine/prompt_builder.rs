@@ -29,10 +29,11 @@ use self::turn_preamble::{
 };
 use self::user_messages::describe_queued_messages;
 use self::user_notes::describe_user_notes;
+use super::agent_tools::supports_tools;
 use super::execution_effects::test_command_without_plan;
 use super::run_context::RunContext;
 use super::staging_folder::{self, TurnStagingFolder};
-use super::subagents::background_results::describe_background_results;
+use super::subagents::background_results::background_results_text;
 
 pub(super) use self::user_messages::user_messages;
 
@@ -137,7 +138,7 @@ impl<'a> PromptBuilder<'a> {
         };
         let header = prompt_header(order, state.iteration);
         let agent = self.agent_instructions();
-        let reports = describe_background_results(self.run, role);
+        let reports = background_results_text(self.run, role);
         let unanswered = describe_unanswered_requests(&state.unanswered, role);
         let denied = describe_denied_requests(&state.refused, role);
         let results = describe_deferred_results(&state.results, role);
@@ -199,7 +200,7 @@ impl<'a> PromptBuilder<'a> {
             goal: goal.map(|goal| goal.text.clone()).unwrap_or_default(),
             goal_title: goal.map(|goal| goal.title.clone()).unwrap_or_default(),
             root: self.run.setup.root.to_string_lossy().into_owned(),
-            tools: self.run.supports_tools(self.role()),
+            tools: supports_tools(self.run, self.role()),
             delegating: self.describe_delegation_tools(),
             project_instructions: if has_history {
                 Vec::new()
@@ -211,7 +212,7 @@ impl<'a> PromptBuilder<'a> {
 
     /// Describes what the turn's agent can delegate, because its CLI may list the tools only after a search.
     fn describe_delegation_tools(&self) -> Option<String> {
-        if !self.run.supports_tools(self.role()) {
+        if !supports_tools(self.run, self.role()) {
             return None;
         }
         let purpose = &self.order.purpose;
