@@ -16,10 +16,7 @@ pub mod codex_sandbox_escapes;
 mod conversation_events;
 pub mod discussion_runner;
 pub mod doctor_report;
-mod document_collector;
-pub mod document_commit;
-mod document_conflict;
-mod document_writer;
+mod documents;
 mod effects;
 mod event_pump;
 mod execution_effects;
@@ -29,7 +26,6 @@ mod owner_request;
 mod pending_requests;
 mod prompt_builder;
 pub mod read_target_resolver;
-mod recovered_draft;
 mod role_session;
 pub mod run_changes;
 mod run_context;
@@ -77,7 +73,7 @@ use staging_folder::TurnStagingFolder;
 
 pub use approval_decision::{ApprovalDecisionResult, ApprovalDetail};
 pub use discussion_runner::{DiscussionRequest, DiscussionStartError};
-use document_writer::PostponedWrite;
+use documents::document_writer::PostponedWrite;
 pub use subagents::{ChildDeletionError, TaskCaller, TaskRequest, TaskStartError, find_subagent};
 use subagents::{ChildEvent, SubagentTasks};
 pub use warnings::error_with_hint;
@@ -137,7 +133,7 @@ pub enum EngineInput {
     /// It is time to retry the write of a document.
     RetryDocumentCommit(TurnId),
     /// The lock for writing the documents, or the reason why they cannot be written yet.
-    DocumentLock(Result<document_commit::WorkflowDocumentLock, StoreError>),
+    DocumentLock(Result<documents::document_commit::WorkflowDocumentLock, StoreError>),
     /// A turn ended and the program's own files were checked.
     TurnChecked {
         turn: TurnId,

@@ -21,16 +21,16 @@ use super::agent_conversation::{
 use super::approval_request::hidden_permissions;
 use super::codex_sandbox_escapes;
 use super::conversation_events::MessageWriter;
-use super::document_commit::WorkflowDocumentLock;
-use super::document_writer::DocumentWrite;
+use super::documents::document_commit::{self, WorkflowDocumentLock};
+use super::documents::document_writer::DocumentWrite;
 use super::prompt_builder::{SWITCH_TO_BUILD_PROMPT, SWITCH_TO_PLAN_PROMPT};
 use super::read_target_resolver::find_denied_files;
 use super::run_setup::NamedAdapter;
 use super::sandbox::TurnSandbox;
 use super::staging_folder::TurnStagingFolder;
 use super::{
-    ActiveTurn, Engine, EngineError, EngineOutcome, document_commit, error_with_hint,
-    failure_event, runtime_dir, staging_folder, warning_event,
+    ActiveTurn, Engine, EngineError, EngineOutcome, error_with_hint, failure_event, runtime_dir,
+    staging_folder, warning_event,
 };
 use crate::permission::RuleSet;
 

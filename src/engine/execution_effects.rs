@@ -6,7 +6,6 @@
 mod baseline;
 mod change_attribution;
 mod edit_rules;
-mod log_entry;
 mod repository_survey;
 mod step_commits;
 mod test_commands;
@@ -26,16 +25,17 @@ use crate::store::{StoreError, document_files as documents_on_disk, utc_time};
 use crate::text::clean_text;
 use crate::text::slug::slugify;
 
-use super::document_commit::WorkflowDocumentLock;
+use super::documents::document_commit;
+use super::documents::document_commit::WorkflowDocumentLock;
 use super::git::{BranchChoice, CommitId, GitError, TreeId};
 use super::run_setup::BranchPolicy;
 use super::sandbox::{self, CommandReach};
 use super::test_runner::{self, TestRun, TestSettings};
 use super::warnings::{AUDIT_AFTER_HOOKS, REFRESH_INDEX};
-use super::{Engine, EngineInput, agent_activity, document_commit, failure_event, warning_event};
+use super::{Engine, EngineInput, agent_activity, failure_event, warning_event};
 
-pub(super) use log_entry::join_paths;
-use log_entry::{format_step_entry, last_logged_step};
+pub(super) use super::documents::step_log_entry::join_paths;
+use super::documents::step_log_entry::{format_step_entry, last_logged_step};
 use repository_survey::RepositorySurveyor;
 use step_commits::{
     LeftoverCommit, StepCommit, StepCommitError, commit_step_paths, describe_hook_changes,

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use crate::domain::question::CommitTarget;
 
 use super::git_error_with_hint;
-use super::log_entry::join_paths;
 use super::tree_audit::{changes_since_tree, path_from_event_text, path_to_event_text};
+use crate::engine::documents::step_log_entry::join_paths;
 use crate::engine::git::{
     CommitFailureKind, CommitId, GitError, GitHead, GitRepository, TreeId, UnversionedCode,
 };

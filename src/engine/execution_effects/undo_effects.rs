@@ -5,12 +5,13 @@ use crate::domain::event::Event;
 use crate::domain::question::CommitTarget;
 use crate::domain::reversal_plan::{ReversalPlan, UndoDirection};
 use crate::domain::run::changed_boxes;
-use crate::engine::document_commit::WorkflowDocumentLock;
+use crate::engine::documents::document_commit;
+use crate::engine::documents::document_commit::WorkflowDocumentLock;
 use crate::engine::git::{CommitId, TreeId};
 use crate::engine::tree_reversal::{
     CommitRepository, ReversalAttempt, ReversalResult, apply_reversal,
 };
-use crate::engine::{Engine, agent_activity, document_commit, failure_event, warning_event};
+use crate::engine::{Engine, agent_activity, failure_event, warning_event};
 use crate::store::StoreError;
 
 use super::git_error_with_hint;

@@ -10,7 +10,8 @@ use crate::domain::turn::TurnPurpose;
 use crate::store::{StoreError, iteration_files};
 use crate::text::{fenced_block, front_matter, truncate};
 
-use crate::engine::{Engine, document_commit};
+use crate::engine::Engine;
+use crate::engine::documents::document_commit;
 
 /// How much of a line with a note is quoted, in characters.
 const MAX_QUOTE_CHARS: usize = 200;

@@ -14,11 +14,13 @@ use crate::domain::turn::TurnOrder;
 use crate::store::StoreError;
 
 use super::document_commit::{self, WorkflowDocumentLock};
-use super::{Engine, EngineError, EngineInput, EngineOutcome, error_with_hint, warning_event};
+use crate::engine::{
+    Engine, EngineError, EngineInput, EngineOutcome, error_with_hint, warning_event,
+};
 
 /// A write to the documents.
 #[derive(Debug)]
-pub(super) enum DocumentWrite {
+pub(in crate::engine) enum DocumentWrite {
     /// The document that a completed turn returned.
     TurnDocument(TurnOrder),
     /// The resolution of a conflict.
@@ -53,7 +55,7 @@ impl DocumentWrite {
 
 /// A write that waits until another program releases the documents.
 #[derive(Debug)]
-pub(super) struct PostponedWrite {
+pub(in crate::engine) struct PostponedWrite {
     write: DocumentWrite,
     /// The effects to perform after it.
     queued_effects: Vec<Effect>,
@@ -61,7 +63,10 @@ pub(super) struct PostponedWrite {
 
 impl Engine {
     /// Performs an effect, or queues it behind a postponed write.
-    pub(super) fn perform_or_queue(&mut self, effect: Effect) -> Result<Vec<Event>, EngineError> {
+    pub(in crate::engine) fn perform_or_queue(
+        &mut self,
+        effect: Effect,
+    ) -> Result<Vec<Event>, EngineError> {
         // After a halt only effects that end something are performed; events are still recorded.
         let halted = matches!(self.run.outcome, Some(EngineOutcome::Halted(_)));
         let ends_something = matches!(
@@ -85,7 +90,7 @@ impl Engine {
     }
 
     /// Writes now, or postpones the write while another program locks one of the documents.
-    pub(super) fn write_or_postpone(&mut self, writing: DocumentWrite) -> Vec<Event> {
+    pub(in crate::engine) fn write_or_postpone(&mut self, writing: DocumentWrite) -> Vec<Event> {
         let pen = WorkflowDocumentLock::try_acquire(self.run.journal.guard());
         if !matches!(pen, Err(StoreError::LockBusy { .. })) {
             return self.perform_write(pen, writing);
@@ -107,7 +112,7 @@ impl Engine {
     }
 
     /// Writes the plan's status into `plan.md`. A postponed write includes the status, so nothing is queued then.
-    pub(super) fn write_plan_status(&mut self) -> Vec<Event> {
+    pub(in crate::engine) fn write_plan_status(&mut self) -> Vec<Event> {
         match self.postponed_write {
             None => self.write_or_postpone(DocumentWrite::PlanStatus),
             Some(_) => Vec::new(),
@@ -139,7 +144,7 @@ impl Engine {
     }
 
     /// Performs the postponed write, or reports why it is impossible; then performs the queued effects.
-    pub(super) fn on_document_lock(
+    pub(in crate::engine) fn on_document_lock(
         &mut self,
         pen: Result<WorkflowDocumentLock, StoreError>,
     ) -> Result<(), EngineError> {

@@ -20,8 +20,8 @@ use super::document_commit::{
     WholeMessageDocument, WorkflowDocumentLock,
 };
 use super::document_conflict::WorkflowDocument;
-use super::staging_folder::{self, SubmittedDocuments, TurnStagingFolder};
-use super::{
+use crate::engine::staging_folder::{self, SubmittedDocuments, TurnStagingFolder};
+use crate::engine::{
     Engine, EngineError, EngineInput, PendingDocument, error_with_hint, failure_event,
     warning_event,
 };
@@ -32,7 +32,7 @@ const MAX_COMMIT_RETRIES: u8 = 12;
 const COMMIT_RETRY_DELAY: Duration = Duration::from_secs(5);
 
 /// The base against which a document is committed.
-pub(super) enum CommitBase {
+pub(in crate::engine) enum CommitBase {
     /// The documents as the turn began: an edit in between is a conflict.
     TurnStart,
     /// The documents when the user resolved a conflict: an edit since then is a conflict again.
@@ -40,7 +40,7 @@ pub(super) enum CommitBase {
 }
 
 /// The documents as they were on disk at one moment.
-pub(super) struct DocumentsOnDisk {
+pub(in crate::engine) struct DocumentsOnDisk {
     pub plan: Option<DocumentContent>,
     pub comments: Option<DocumentContent>,
 }
@@ -61,13 +61,13 @@ impl CommitBase {
     }
 }
 
-pub(super) fn document_hash(document: &Option<DocumentContent>) -> Option<&Sha256> {
+pub(in crate::engine) fn document_hash(document: &Option<DocumentContent>) -> Option<&Sha256> {
     document.as_ref().map(|document| &document.sha256)
 }
 
 impl Engine {
     /// Extracts the document of the completed turn and commits it.
-    pub(super) fn collect_document(
+    pub(in crate::engine) fn collect_document(
         &mut self,
         order: &TurnOrder,
         pen: Result<WorkflowDocumentLock, StoreError>,
@@ -75,7 +75,7 @@ impl Engine {
         self.commit_document(order, &CommitBase::TurnStart, pen)
     }
 
-    pub(super) fn commit_document(
+    pub(in crate::engine) fn commit_document(
         &mut self,
         order: &TurnOrder,
         base: &CommitBase,
@@ -150,7 +150,7 @@ impl Engine {
     }
 
     /// Saves what a turn returned if that must wait.
-    pub(super) fn save_returned_document(&self, turn: &TurnId) {
+    pub(in crate::engine) fn save_returned_document(&self, turn: &TurnId) {
         if let Some(held) = self
             .pending_document
             .as_ref()
@@ -185,7 +185,10 @@ impl Engine {
     }
 
     /// Retries the commit of a turn's document if the run still needs it.
-    pub(super) fn retry_document_commit(&mut self, turn: &TurnId) -> Result<(), EngineError> {
+    pub(in crate::engine) fn retry_document_commit(
+        &mut self,
+        turn: &TurnId,
+    ) -> Result<(), EngineError> {
         let order = match (&self.state().busy, &self.state().awaiting) {
             (Some(ProgramOperation::Collecting { order, .. }), None) if order.turn == *turn => {
                 order.clone()
@@ -199,7 +202,7 @@ impl Engine {
     }
 
     /// Drops the pending document and removes its staging folder.
-    pub(super) fn drop_pending_document(&mut self) {
+    pub(in crate::engine) fn drop_pending_document(&mut self) {
         if let Some(held) = self.pending_document.take()
             && let Err(error) = staging_folder::clear_staging(&held.staging)
         {
@@ -208,7 +211,10 @@ impl Engine {
     }
 
     /// Returns the documents of a turn; if a document was merged with the user's text, the merge.
-    pub(super) fn returned_documents(&self, held: &PendingDocument) -> ReturnedDocuments {
+    pub(in crate::engine) fn returned_documents(
+        &self,
+        held: &PendingDocument,
+    ) -> ReturnedDocuments {
         let names = self.run.journal.layout().names();
         let (whole, merges_plan) = match held.order.purpose {
             TurnPurpose::WritePlan => (WholeMessageDocument::Plan, true),
@@ -412,13 +418,13 @@ impl Engine {
     }
 
     /// Reads the text of `plan.md` from the disk.
-    pub(super) fn plan_on_disk(&self) -> Result<Option<String>, StoreError> {
+    pub(in crate::engine) fn plan_on_disk(&self) -> Result<Option<String>, StoreError> {
         let document = files::read_document(&self.run.journal.layout().plan())?;
         Ok(document.map(|document| String::from_utf8_lossy(&document.bytes).into_owned()))
     }
 
     /// Reads the text of `comments.md` from the disk.
-    pub(super) fn comments_on_disk(&self) -> Result<Option<String>, StoreError> {
+    pub(in crate::engine) fn comments_on_disk(&self) -> Result<Option<String>, StoreError> {
         let document = files::read_document(&self.run.journal.layout().comments())?;
         Ok(document.map(|document| String::from_utf8_lossy(&document.bytes).into_owned()))
     }
@@ -436,13 +442,13 @@ impl Engine {
         Ok(())
     }
 
-    pub(super) fn detect_user_edits(&self) -> Vec<Event> {
+    pub(in crate::engine) fn detect_user_edits(&self) -> Vec<Event> {
         self.try_detect_user_edits()
             .unwrap_or_else(|error| vec![failure_event("read the workflow files", error)])
     }
 
     /// Returns events for the user's edits to the workflow files that are not recorded yet.
-    pub(super) fn try_detect_user_edits(&self) -> Result<Vec<Event>, StoreError> {
+    pub(in crate::engine) fn try_detect_user_edits(&self) -> Result<Vec<Event>, StoreError> {
         let mut events = Vec::new();
         match files::read_document(&self.run.journal.layout().plan())? {
             Some(now) => {
@@ -530,7 +536,7 @@ fn clean_response(response: FindingResponse) -> FindingResponse {
     }
 }
 
-pub(super) fn missing_document_event(order: &TurnOrder, reason: String) -> Event {
+pub(in crate::engine) fn missing_document_event(order: &TurnOrder, reason: String) -> Event {
     Event::DocumentMissing {
         turn: order.turn.clone(),
         reason,

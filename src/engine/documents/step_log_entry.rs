@@ -5,7 +5,7 @@ use crate::domain::receipt::Receipt;
 use crate::engine::agent_activity;
 
 /// Returns the number of the last step that log.md records.
-pub(super) fn last_logged_step(log: &str) -> Option<u32> {
+pub(in crate::engine) fn last_logged_step(log: &str) -> Option<u32> {
     let heading = log.lines().rfind(|line| line.starts_with("## Step "))?;
     let digits = heading["## Step ".len()..].split(':').next()?;
     digits.trim().parse().ok()
@@ -21,7 +21,7 @@ pub(in crate::engine) fn join_paths(paths: &[String]) -> String {
 }
 
 /// Formats the log.md entry of a step.
-pub(super) fn format_step_entry(record: &StepRecord, at: &str) -> String {
+pub(in crate::engine) fn format_step_entry(record: &StepRecord, at: &str) -> String {
     let mut lines = vec![format!(
         "\n## Step {}: {}\n",
         record.n,
@@ -70,7 +70,7 @@ pub(super) fn format_step_entry(record: &StepRecord, at: &str) -> String {
 }
 
 /// Formats the test command of a receipt with its duration.
-pub(super) fn test_command_line(receipt: &Receipt) -> Option<String> {
+pub(in crate::engine) fn test_command_line(receipt: &Receipt) -> Option<String> {
     let status = receipt
         .exit_code
         .map_or("no exit status".to_owned(), |code| {

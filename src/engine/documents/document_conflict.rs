@@ -25,7 +25,7 @@ use super::document_collector::{
     CommitBase, DocumentsOnDisk, document_hash, missing_document_event,
 };
 use super::document_commit::WorkflowDocumentLock;
-use super::{Engine, PendingDocument, error_with_hint, failure_event, warning_event};
+use crate::engine::{Engine, PendingDocument, error_with_hint, failure_event, warning_event};
 
 /// Front matter fields that the program writes; they are no text of the user or of an agent.
 const PROGRAM_FIELDS: [&str; 6] = [
@@ -40,7 +40,7 @@ const PROGRAM_FIELDS: [&str; 6] = [
 const MERGE_NAME_HASH_CHARS: usize = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WorkflowDocument {
+pub(in crate::engine) enum WorkflowDocument {
     Plan,
     Comments,
 }
@@ -89,7 +89,7 @@ impl DocumentConflict {
 
 impl Engine {
     /// Continues after the user decided whose text counts.
-    pub(super) fn resolve_conflict(
+    pub(in crate::engine) fn resolve_conflict(
         &mut self,
         order: &TurnOrder,
         answer: &QuestionAnswer,
@@ -316,7 +316,7 @@ impl Engine {
     }
 
     /// Builds the event that reports a conflict.
-    pub(super) fn conflict_event(
+    pub(in crate::engine) fn conflict_event(
         &self,
         held: &PendingDocument,
         clash: Option<MergeConflict>,
@@ -380,7 +380,7 @@ impl Engine {
         Ok(())
     }
 
-    pub(super) fn save_agent_copy(&self) -> Result<(), StoreError> {
+    pub(in crate::engine) fn save_agent_copy(&self) -> Result<(), StoreError> {
         let Some(held) = &self.pending_document else {
             return Ok(());
         };
@@ -409,7 +409,7 @@ impl Engine {
 
     /// Saves the user's text that the next version of a document removes, if that version is based on the file on
     /// disk: text that was read before a turn is not in conflict with it.
-    pub(super) fn save_overwritten_copy(
+    pub(in crate::engine) fn save_overwritten_copy(
         &self,
         kind: WorkflowDocument,
         base: Option<&Sha256>,
@@ -440,7 +440,7 @@ impl Engine {
     }
 
     /// Moves merges, which the user may have edited, to the saved texts that lost a conflict.
-    pub(super) fn move_merges_aside(&self) -> Vec<Event> {
+    pub(in crate::engine) fn move_merges_aside(&self) -> Vec<Event> {
         let (layout, now) = (self.run.journal.layout(), self.run.journal.now());
         let put = merge_files::move_to_conflicts(layout, now);
         put.err()

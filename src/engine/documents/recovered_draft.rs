@@ -11,11 +11,11 @@ use crate::store::document_files::DocumentContent;
 use crate::text::{count_changed_lines, count_lines};
 
 use super::document_commit::WorkflowDocumentLock;
-use super::{Engine, PendingDocument, failure_event, staging_folder};
+use crate::engine::{Engine, PendingDocument, failure_event, staging_folder};
 
 impl Engine {
     /// Looks for what the interrupted turn left; only before EXECUTE, where turns return documents.
-    pub(super) fn find_recovered_draft(&self) -> Result<Option<Event>, StoreError> {
+    pub(in crate::engine) fn find_recovered_draft(&self) -> Result<Option<Event>, StoreError> {
         let state = self.state();
         let order = match (&state.running, &state.busy) {
             (Some(running), _) if running.result == ResultValidity::Yes => &running.order,
@@ -80,7 +80,9 @@ impl Engine {
     }
 
     /// Returns the document that the open question is about.
-    pub(super) fn document_in_question(&self) -> Result<Option<PendingDocument>, StoreError> {
+    pub(in crate::engine) fn document_in_question(
+        &self,
+    ) -> Result<Option<PendingDocument>, StoreError> {
         let kind = self
             .state()
             .awaiting
@@ -93,7 +95,7 @@ impl Engine {
         }
     }
 
-    pub(super) fn accept_draft(
+    pub(in crate::engine) fn accept_draft(
         &mut self,
         order: &TurnOrder,
         pen: Result<WorkflowDocumentLock, StoreError>,
@@ -106,7 +108,7 @@ impl Engine {
         self.collect_document(order, pen)
     }
 
-    pub(super) fn discard_draft(&mut self, order: &TurnOrder) -> Vec<Event> {
+    pub(in crate::engine) fn discard_draft(&mut self, order: &TurnOrder) -> Vec<Event> {
         let dropped = self.load_leftover_document(order).and_then(|left| {
             self.pending_document = left;
             self.save_agent_copy()

@@ -15,8 +15,8 @@ use crate::store::{
 };
 use crate::text::{fenced_block, front_matter};
 
-use super::staging_folder::{self, MAX_DOCUMENT_BYTES, TurnStagingFolder};
-use super::{Engine, warning_event};
+use crate::engine::staging_folder::{self, MAX_DOCUMENT_BYTES, TurnStagingFolder};
+use crate::engine::{Engine, warning_event};
 
 /// How often appending the user's remarks is tried while the file changes each time.
 const MAX_APPEND_TRIES: u8 = 5;
@@ -272,7 +272,7 @@ fn set_review_fields(
 }
 
 /// Returns the text of a review followed by the answers to it.
-pub(super) fn insert_responses(written: &str, responses: &str) -> String {
+pub(in crate::engine) fn insert_responses(written: &str, responses: &str) -> String {
     if responses.is_empty() {
         format!("{written}\n")
     } else {
@@ -461,7 +461,7 @@ pub fn set_plan_status(
 
 impl Engine {
     /// Returns an event about boxes that were not ticked by the program.
-    pub(super) fn foreign_tick_event(&self, edit: &Event) -> Option<Event> {
+    pub(in crate::engine) fn foreign_tick_event(&self, edit: &Event) -> Option<Event> {
         let Event::PlanEdited {
             plan: Some(plan), ..
         } = edit
