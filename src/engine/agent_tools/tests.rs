@@ -28,7 +28,7 @@ fn world(cli: &str) -> ApprovalTestRun {
 }
 
 fn played_by(cli: &str, mut world: ApprovalTestRun) -> ApprovalTestRun {
-    let setup = Arc::get_mut(&mut world.engine.setup).unwrap();
+    let setup = Arc::get_mut(&mut world.engine.run.setup).unwrap();
     let settings = setup.config.adapters[cli].clone();
     let name = "a".to_owned();
     setup
@@ -232,7 +232,7 @@ async fn a_late_yes_goes_back_to_planning() {
 /// Returns how many messages the planner's session has, and the bytes of their file.
 fn messages(world: &ApprovalTestRun) -> (u32, Vec<u8>) {
     let session = &world.engine.state().planner;
-    let folder = world.engine.journal.layout().workdir().join("sessions");
+    let folder = world.engine.run.journal.layout().workdir().join("sessions");
     let bytes = std::fs::read(folder.join(session.id.as_str()).join("messages.jsonl"));
     (session.n_messages, bytes.unwrap_or_default())
 }
@@ -303,7 +303,7 @@ async fn exits_plan(
 
 /// Returns the plan's status in its front matter.
 fn plan_status(world: &ApprovalTestRun) -> String {
-    let plan = std::fs::read_to_string(world.engine.journal.layout().plan()).unwrap();
+    let plan = std::fs::read_to_string(world.engine.run.journal.layout().plan()).unwrap();
     let status = plan.lines().find_map(|line| line.strip_prefix("status: "));
     status.unwrap_or("none").to_owned()
 }
@@ -364,7 +364,7 @@ async fn a_plan_is_a_draft_again_once_the_user_agrees_to_plan_anew() {
         .map(|file| file.file_sha256.clone());
     let text = "plan";
     assert_eq!(known, Some(file_hash(text.as_bytes())));
-    std::fs::write(world.engine.journal.layout().plan(), text).unwrap();
+    std::fs::write(world.engine.run.journal.layout().plan(), text).unwrap();
     for (word, expected) in [("no", "none"), ("yes", "draft")] {
         let _given = calls(&mut world, "plan_enter", json!({"reason": word})).await;
         says(&mut world, word).await;

@@ -74,10 +74,10 @@ impl ApprovalTestRun {
         let mut engine = Engine::new(setup, journal, None, CancellationToken::new());
         for event in events {
             // The effects are not performed: the test plays the outside world.
-            engine.journal.record(event).unwrap();
+            engine.run.journal.record(event).unwrap();
         }
         let order = engine.state().running.clone().unwrap().order;
-        let layout = engine.journal.layout();
+        let layout = engine.run.journal.layout();
         let dir = layout.staging_folder(&engine.state().planner.id);
         let staging = staging_folder::prepare_staging(layout, dir).unwrap();
         let (asks, orders) = tokio::sync::mpsc::channel(64);
@@ -124,7 +124,7 @@ impl ApprovalTestRun {
     /// Lets the agent ask to run a command; calls are different unless their fingerprints are equal.
     fn runs(&mut self, request: &str, line: &str) {
         let mark = loop_detector::call_fingerprint("Bash", &json!([request, line]));
-        let cwd = self.engine.setup.root.clone();
+        let cwd = self.engine.run.setup.root.clone();
         let call = command(line, cwd);
         self.asks(request, call, Some(mark));
     }
@@ -290,7 +290,7 @@ fn once_answers_one_call_and_stores_nothing() {
     assert_eq!(world.answered(), ["1 allow"]);
     assert_eq!(world.waiting(), "2");
     assert_eq!(world.ends(), ["1 true by user"]);
-    assert!(world.engine.setup.approvals.list().unwrap().is_empty());
+    assert!(world.engine.run.setup.approvals.list().unwrap().is_empty());
 }
 
 #[test]
@@ -342,7 +342,7 @@ fn what_is_kept_lets_the_others_through_that_it_covers_and_that_no_floor_holds()
         let answered = world.answered();
         assert_eq!(answered[0], "6 allow");
         assert!(answered[1].starts_with("7 deny ("), "{answered:?}");
-        let stored = world.engine.setup.approvals.list().unwrap();
+        let stored = world.engine.run.setup.approvals.list().unwrap();
         let kept: Vec<(&str, ApprovalScope)> = stored
             .iter()
             .map(|stored| (stored.approved.profile.as_str(), stored.approved.scope))
@@ -371,7 +371,7 @@ fn only_what_was_offered_is_kept_and_the_call_waits_on() {
     }
     assert_eq!(world.waiting(), "1 2 3");
     assert!(world.answered().is_empty() && world.ends().is_empty());
-    assert!(world.engine.setup.approvals.list().unwrap().is_empty());
+    assert!(world.engine.run.setup.approvals.list().unwrap().is_empty());
 }
 
 #[test]
@@ -471,7 +471,7 @@ fn a_call_that_its_cli_takes_back_waits_no_more() {
 #[test]
 fn a_circle_waits_whatever_was_approved_and_begins_anew_once_it_was_let_pass() {
     let mut world = ApprovalTestRun::new();
-    let cwd = world.engine.setup.root.clone();
+    let cwd = world.engine.run.setup.root.clone();
     let mark = Some(loop_detector::call_fingerprint(
         "Bash",
         &json!("pytest one"),
@@ -515,6 +515,7 @@ fn approvals_serve_the_agent_that_they_were_given_under() {
     let run = RunId::new("run_1");
     world
         .engine
+        .run
         .setup
         .approvals
         .add(&run, utc_time::now(), &[approved])

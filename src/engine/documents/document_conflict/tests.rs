@@ -173,6 +173,7 @@ impl ConflictSimulation {
         self.engine.record_user_edits().unwrap();
         // The effect is not performed: the test plays the agent.
         self.engine
+            .run
             .journal
             .record(Event::TurnSendConfirmed)
             .unwrap();

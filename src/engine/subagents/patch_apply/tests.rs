@@ -62,7 +62,7 @@ impl PatchSimulation {
     async fn new(base: &PatchTestFiles) -> Self {
         let mut world = ApprovalTestRun::new();
         let engine = &mut world.engine;
-        let root = engine.setup.root.clone();
+        let root = engine.run.setup.root.clone();
         git(&root, "init -q -b main");
         lay(&root, base);
         let mut settings = GitSettings::new("run_1", CancellationToken::new());
@@ -74,7 +74,7 @@ impl PatchSimulation {
         else {
             panic!("a repository");
         };
-        engine.repository = Some(repository);
+        engine.run.repository = Some(repository);
         let session = SessionId::new("ses_w");
         let turn = TurnId::new("ses_w.1");
         let plot = Arc::new(engine.plan_child_worktree(&session, &turn, None).unwrap());
@@ -121,7 +121,7 @@ impl PatchSimulation {
     }
 
     fn root(&self) -> PathBuf {
-        self.world.engine.setup.root.clone()
+        self.world.engine.run.setup.root.clone()
     }
 
     fn ends(&mut self, end: TaskOutcome) {

@@ -51,7 +51,7 @@ impl UserTimeoutSimulation {
             order,
             to_conversation: asks,
             cancel: CancellationToken::new(),
-            time_limit: world.engine.setup.config.limits.task_timeout,
+            time_limit: world.engine.run.setup.config.limits.task_timeout,
             loop_detector: LoopDetector::default(),
             removed_tools: &[],
             stop_reason: None,
