@@ -45,6 +45,7 @@ pub mod tree_reversal;
 mod warnings;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -62,8 +63,10 @@ use crate::domain::turn::{Role, TurnOrder};
 use crate::permission::loop_detector::LoopDetector;
 use crate::process::SpawnError;
 use crate::store::{EventLogRecord, StoreError, TamperedFile, document_files as documents_on_disk};
+use crate::text::three_way_merge::ConflictVersions;
 
 use agent_conversation::{ConversationCommand, ConversationEvent};
+use documents::RunDocuments;
 use git::{GitRepository, UnversionedCode};
 use pending_requests::PendingRequests;
 use run_context::RunContext;
@@ -73,7 +76,6 @@ use staging_folder::TurnStagingFolder;
 
 pub use approval_decision::{ApprovalDecisionResult, ApprovalDetail};
 pub use discussion_runner::{DiscussionRequest, DiscussionStartError};
-use documents::document_writer::PostponedWrite;
 pub use subagents::{ChildDeletionError, TaskCaller, TaskRequest, TaskStartError, find_subagent};
 use subagents::{ChildEvent, SubagentTasks};
 pub use warnings::error_with_hint;
@@ -133,7 +135,7 @@ pub enum EngineInput {
     /// It is time to retry the write of a document.
     RetryDocumentCommit(TurnId),
     /// The lock for writing the documents, or the reason why they cannot be written yet.
-    DocumentLock(Result<documents::document_commit::WorkflowDocumentLock, StoreError>),
+    DocumentLock(Result<documents::WorkflowDocumentLock, StoreError>),
     /// A turn ended and the program's own files were checked.
     TurnChecked {
         turn: TurnId,
@@ -165,14 +167,9 @@ pub struct Engine {
     active_turn: Option<ActiveTurn>,
     /// Whether the CLI has reported the end of the turn; anything that it asks after that is declined.
     turn_has_ended: bool,
-    /// Whether this process resumed the run and has not recorded a step yet.
-    resumed: bool,
     /// Code outside the tree that git and the tests would run, as it was before the execution's first turn.
     runnable: Option<UnversionedCode>,
-    /// The document of a completed turn, until it is committed.
-    pending_document: Option<PendingDocument>,
-    /// A write to the documents that waits, and what is queued behind it.
-    postponed_write: Option<PostponedWrite>,
+    documents: RunDocuments,
     /// Requests of agents that have no answer yet.
     pending_requests: PendingRequests,
     tools: agent_tools::AgentTools,
@@ -198,18 +195,6 @@ struct ActiveTurn {
     background_reports: Vec<SessionId>,
 }
 
-/// The document of a completed turn, until it is committed.
-#[derive(Debug, Clone)]
-struct PendingDocument {
-    order: TurnOrder,
-    final_text: String,
-    staging: TurnStagingFolder,
-    /// The merge of the user's text and the turn's text, which replaces the turn's text.
-    merged_text: Option<String>,
-    /// How often writing it failed.
-    n_failed_writes: u8,
-}
-
 impl Engine {
     /// Creates the owner of a run that a journal has loaded.
     pub fn new(
@@ -226,10 +211,8 @@ impl Engine {
             conversations: BTreeMap::new(),
             active_turn: None,
             turn_has_ended: false,
-            resumed: false,
             runnable: None,
-            pending_document: None,
-            postponed_write: None,
+            documents: RunDocuments::default(),
             pending_requests: PendingRequests::default(),
             conversation_events: mpsc::channel(INPUT_CHANNEL_CAPACITY),
             inputs,
@@ -367,8 +350,14 @@ impl Engine {
             EngineInput::UsageLimitPassed(id) => self.apply_event(Event::LimitPassed { id }),
             EngineInput::DiscussionDue(id) => self.advance_discussion(&id),
             EngineInput::DiscussionCheckDone(id, run) => self.on_check_finished(&id, run),
-            EngineInput::RetryDocumentCommit(turn) => self.retry_document_commit(&turn),
-            EngineInput::DocumentLock(pen) => self.on_document_lock(pen),
+            EngineInput::RetryDocumentCommit(turn) => {
+                let retry = documents::find_commit_to_retry(self.state(), &turn);
+                self.perform_queued(Vec::new(), retry)
+            }
+            EngineInput::DocumentLock(lock) => {
+                let (events, queued) = self.documents.on_lock(&mut self.run, lock);
+                self.perform_queued(events, queued)
+            }
             EngineInput::TurnChecked {
                 turn,
                 end,
@@ -392,16 +381,40 @@ impl Engine {
     /// # Errors
     /// Writing the record of the run failed.
     pub fn resume(&mut self, gate: Gate) -> Result<(), EngineError> {
-        self.resumed = true;
+        self.documents.on_run_resumed();
         self.complete_run_log()?;
         self.cancel_orphaned_tasks()?;
-        for edit in self.detect_user_edits() {
-            self.apply_event(edit)?;
-        }
-        if let Some(found) = self.find_recovered_draft()? {
+        self.apply_events(documents::detect_user_edits(&self.run))?;
+        if let Some(found) = documents::find_recovered_draft(&self.run)? {
             self.apply_event(found)?;
         }
         self.apply_event(Event::RunResumed { gate })
+    }
+
+    /// Records the user's changes to the workflow files since the run last read them.
+    ///
+    /// Do not call it for every file event: an editor may save in two steps, and only the second is complete.
+    ///
+    /// # Errors
+    /// Reading a file or writing the record of the run failed.
+    pub fn record_user_edits(&mut self) -> Result<(), EngineError> {
+        self.apply_events(documents::try_detect_user_edits(&self.run)?)
+    }
+
+    /// Makes sure that the merge of the open conflict is in a file that can be edited, and returns its path.
+    ///
+    /// # Errors
+    /// The reason why there is no such file.
+    pub fn prepare_merge_file(&self) -> Result<PathBuf, String> {
+        self.documents.prepare_merge_file(&self.run)
+    }
+
+    /// Returns the versions that the open question is about; none if it is about something else.
+    ///
+    /// # Errors
+    /// A document cannot be read.
+    pub fn conflict_versions(&self) -> Result<Vec<ConflictVersions>, StoreError> {
+        self.documents.conflict_versions(&self.run)
     }
 
     /// Writes the last event's entry into log.md if the program ended between the two writes.

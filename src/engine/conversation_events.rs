@@ -14,8 +14,9 @@ use crate::store::{StoreError, TamperedFile};
 use super::agent_conversation::ConversationEvent;
 use super::approval_request::ApprovalRequest;
 use super::call_decision::DecisionWait;
+use super::documents::{self, PendingDocument};
 use super::run_journal::RunJournal;
-use super::{Engine, EngineError, EngineInput, PendingDocument, agent_activity, error_with_hint};
+use super::{Engine, EngineError, EngineInput, agent_activity, error_with_hint};
 
 impl Engine {
     pub(super) fn on_conversation_event(
@@ -327,15 +328,10 @@ impl Engine {
         if !final_text.is_empty() {
             self.append_message(role, MessageWriter::Agent, &at_work.order, &final_text)?;
         }
-        self.pending_document = Some(PendingDocument {
-            order: at_work.order,
-            final_text,
-            staging: at_work.staging,
-            merged_text: None,
-            n_failed_writes: 0,
-        });
+        let document = PendingDocument::new(at_work.order, final_text, at_work.staging);
+        self.documents.set_pending(document);
         // A file that cannot be read now is read again by whoever writes it.
-        match self.try_detect_user_edits() {
+        match documents::try_detect_user_edits(&self.run) {
             Ok(edits) => {
                 for edit in edits {
                     self.apply_event(edit)?;
@@ -349,7 +345,7 @@ impl Engine {
         })?;
         // A document that is not collected is dropped; one in conflict is kept.
         if self.state().busy.is_none() {
-            self.drop_pending_document();
+            self.documents.drop_pending();
         }
         Ok(())
     }

@@ -6,14 +6,14 @@ use crate::adapter::{AdapterCommand, SessionSpec, TurnAccess, TurnSpec};
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 use crate::domain::ids::RequestId;
-use crate::domain::plan::{PlanStatus, file_hash};
+use crate::domain::plan::file_hash;
 use crate::domain::question::QuestionAnswer;
 use crate::domain::session::{Message, MessageRole};
 use crate::domain::turn::{Role, TurnOrder, TurnOutcome, TurnProfile};
 use crate::permission::loop_detector::LoopDetector;
 use crate::process::{ProcessMark, SandboxSupport};
 use crate::store::debug_log::PROMPT_TARGET;
-use crate::store::{StoreError, failpoints};
+use crate::store::failpoints;
 
 use super::agent_conversation::{
     AgentConversation, ConversationCommand, ConversationParts, ConversationStart, TurnStartRequest,
@@ -21,8 +21,7 @@ use super::agent_conversation::{
 use super::approval_request::hidden_permissions;
 use super::codex_sandbox_escapes;
 use super::conversation_events::MessageWriter;
-use super::documents::document_commit::{self, WorkflowDocumentLock};
-use super::documents::document_writer::DocumentWrite;
+use super::documents::DocumentWrite;
 use super::prompt_builder::{SWITCH_TO_BUILD_PROMPT, SWITCH_TO_PLAN_PROMPT};
 use super::read_target_resolver::find_denied_files;
 use super::run_setup::NamedAdapter;
@@ -49,19 +48,19 @@ impl Engine {
                 return Ok(self.move_role_to_adapter(role, adapter));
             }
             Effect::CollectDocument(order) => {
-                return Ok(self.write_or_postpone(DocumentWrite::TurnDocument(order)));
+                return self.write_document(DocumentWrite::TurnDocument(order));
             }
             Effect::SettleConflict { order, answer } => {
-                return Ok(
-                    self.write_or_postpone(DocumentWrite::ConflictResolution { order, answer })
-                );
+                return self.write_document(DocumentWrite::ConflictResolution { order, answer });
             }
             Effect::CommitDraft(order) => {
-                return Ok(self.write_or_postpone(DocumentWrite::RecoveredDraft(order)));
+                return self.write_document(DocumentWrite::RecoveredDraft(order));
             }
-            Effect::DiscardDraft(order) => return Ok(self.discard_draft(&order)),
+            Effect::DiscardDraft(order) => {
+                return Ok(self.documents.discard_draft(&self.run, &order));
+            }
             Effect::AppendRemarks(text) => {
-                return Ok(self.write_or_postpone(DocumentWrite::Remarks(text)));
+                return self.write_document(DocumentWrite::Remarks(text));
             }
             Effect::SwitchToBuildProfile => {
                 return self.switch_planner_profile(TurnProfile::Build, SWITCH_TO_BUILD_PROMPT);
@@ -88,7 +87,7 @@ impl Engine {
                 message,
             } => self.commit_step(step, paths, message),
             Effect::RecordStep { step } => {
-                return Ok(self.write_or_postpone(DocumentWrite::StepRecord(step)));
+                return self.write_document(DocumentWrite::StepRecord(step));
             }
             Effect::StoreTree { seen } => self.store_tree_before_undo(seen),
             Effect::ApplyReversal { reversal, kept } => self.apply_reversal(reversal, kept),
@@ -96,7 +95,7 @@ impl Engine {
                 reversal,
                 kept,
                 commit,
-            } => return Ok(self.write_or_postpone(DocumentWrite::Reversal(reversal, kept, commit))),
+            } => return self.write_document(DocumentWrite::Reversal(reversal, kept, commit)),
             Effect::AskUser(question) => return Ok(vec![Event::QuestionAsked { question }]),
             Effect::EnterPlan { reason } => return Ok(vec![Event::PlanEntered { reason }]),
             Effect::AnswerAgent { request, answer } => {
@@ -114,6 +113,10 @@ impl Engine {
         Ok(Vec::new())
     }
 
+    fn write_document(&mut self, write: DocumentWrite) -> Result<Vec<Event>, EngineError> {
+        Ok(self.documents.write(&mut self.run, write))
+    }
+
     fn start_turn(&mut self, order: TurnOrder) -> Result<Vec<Event>, EngineError> {
         let role = order.purpose.role();
         match self.prepare_turn_start(&order, role) {
@@ -122,8 +125,7 @@ impl Engine {
                 let turn = order.turn.as_str();
                 tracing::info!(target: PROMPT_TARGET, turn, %prompt, "a prompt goes out");
                 // An earlier turn's document is dropped without removing its staging folder, which is this turn's now.
-                self.pending_document
-                    .take_if(|held| held.staging.dir == at_work.staging.dir);
+                self.documents.forget_pending_in(&at_work.staging.dir);
                 self.active_turn = Some(at_work);
                 self.turn_has_ended = false;
                 for said in self.user_messages(&order) {
@@ -318,41 +320,6 @@ impl Engine {
             reason: "the user asked for a new session".to_owned(),
         });
         events
-    }
-
-    pub(super) fn append_remarks(
-        &mut self,
-        text: &str,
-        pen: Result<WorkflowDocumentLock, StoreError>,
-    ) -> Vec<Event> {
-        let facts = document_commit::FrontMatterFacts {
-            at: self.run.journal.now(),
-            iteration: self.state().iteration.max(1),
-            iteration_folder: self.state().findings.review_count().max(1),
-            status: PlanStatus::Reviewing,
-        };
-        let after = if self.resumed {
-            document_commit::AppendMode::AfterCrash
-        } else {
-            document_commit::AppendMode::First
-        };
-        let findings = &self.state().findings;
-        let appended = pen
-            .map_err(document_commit::DocumentCommitError::Store)
-            .and_then(|pen| document_commit::append_remarks(&pen, text, after, findings, &facts));
-        match appended {
-            Ok(file_sha256) => vec![Event::RemarksAppended { file_sha256 }],
-            Err(document_commit::DocumentCommitError::Conflict) => vec![failure_event(
-                "append your remarks",
-                format!(
-                    "another program keeps writing to {}; end that program",
-                    self.run.journal.layout().names().comments
-                ),
-            )],
-            Err(document_commit::DocumentCommitError::Store(error)) => {
-                vec![failure_event("append your remarks", error)]
-            }
-        }
     }
 
     /// Sets a profile on the planner's session with a synthetic message.

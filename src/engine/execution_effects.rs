@@ -21,12 +21,10 @@ use crate::domain::question::{ExecutionTerms, TestNetworkChoice};
 use crate::domain::receipt::Receipt;
 use crate::domain::run::ProgramOperation;
 use crate::domain::test_command::TestCommand;
-use crate::store::{StoreError, document_files as documents_on_disk, utc_time};
 use crate::text::clean_text;
 use crate::text::slug::slugify;
 
-use super::documents::document_commit;
-use super::documents::document_commit::WorkflowDocumentLock;
+use super::documents;
 use super::git::{BranchChoice, CommitId, GitError, TreeId};
 use super::run_setup::BranchPolicy;
 use super::sandbox::{self, CommandReach};
@@ -34,8 +32,6 @@ use super::test_runner::{self, TestRun, TestSettings};
 use super::warnings::{AUDIT_AFTER_HOOKS, REFRESH_INDEX};
 use super::{Engine, EngineInput, agent_activity, failure_event, warning_event};
 
-pub(super) use super::documents::step_log_entry::join_paths;
-use super::documents::step_log_entry::{format_step_entry, last_logged_step};
 use repository_survey::RepositorySurveyor;
 use step_commits::{
     LeftoverCommit, StepCommit, StepCommitError, commit_step_paths, describe_hook_changes,
@@ -70,7 +66,7 @@ impl UndecidedTestAccess {
 impl Engine {
     /// Collects what the user would approve with an execution.
     pub(super) fn survey_repository(&mut self) -> Vec<Event> {
-        let events = self.detect_user_edits();
+        let events = documents::detect_user_edits(&self.run);
         let Some(survey) = self.build_surveyor() else {
             return vec![failure_event("inspect the repository", "there is no plan")];
         };
@@ -111,7 +107,7 @@ impl Engine {
 
     /// Creates or enters the branch, if what the user approved is unchanged.
     pub(super) fn enter_execution(&mut self, approved: ExecutionTerms) -> Vec<Event> {
-        let events = self.detect_user_edits();
+        let events = documents::detect_user_edits(&self.run);
         if !events.is_empty() {
             // An edited plan is not what was approved; the run asks again before any branch is made.
             let reason =
@@ -177,8 +173,7 @@ impl Engine {
 
     /// Restores the tree from before the step; the current tree is stored first, so that nothing is lost.
     pub(super) fn restore_step_tree(&mut self, step: u32) {
-        // The step's entry in log.md is about the earlier try, so the next entry is not a duplicate of it.
-        self.resumed = false;
+        self.documents.on_step_restarted();
         let (Some(git), Some((before, _))) = (self.run.repository.clone(), self.tree_before_step())
         else {
             return self.run.spawn_event_task(async move {
@@ -459,53 +454,6 @@ impl Engine {
             };
             changed.into_iter().chain(told).collect()
         });
-    }
-
-    /// Appends a step's entry to log.md, unless it was already written before a crash.
-    fn append_step_log_entry(&self, step: u32, entry: &str) -> Result<(), StoreError> {
-        let log = documents_on_disk::read_document(&self.run.journal.layout().log())?;
-        let text = log.map(|log| String::from_utf8_lossy(&log.bytes).into_owned());
-        if last_logged_step(&text.unwrap_or_default()) == Some(step) && self.resumed {
-            Ok(())
-        } else {
-            self.run.journal.append_log_entry(entry)
-        }
-    }
-
-    /// Writes the step's entry into log.md and ticks its box.
-    pub(super) fn record_step(
-        &mut self,
-        step: u32,
-        pen: Result<WorkflowDocumentLock, StoreError>,
-    ) -> Vec<Event> {
-        let record = self
-            .state()
-            .execution
-            .as_ref()
-            .and_then(|execution| execution.done.iter().rfind(|record| record.n == step));
-        let Some(record) = record else {
-            return vec![failure_event("record the step", "its record is missing")];
-        };
-        let is_skipped = record.is_skipped();
-        let entry = format_step_entry(record, &utc_time::to_rfc3339(self.run.journal.now()));
-        if let Err(error) = self.append_step_log_entry(step, &entry) {
-            return vec![failure_event("write the step log", error)];
-        }
-        self.resumed = false;
-        let mut events = self.detect_user_edits();
-        let now = self.run.journal.now();
-        // The box of a skipped step stays open.
-        let ticked: &[u32] = if is_skipped { &[] } else { &[step] };
-        match pen.and_then(|pen| {
-            document_commit::mark_steps(&pen, ticked, document_commit::StepMark::Ticked, now)
-        }) {
-            Ok(plan_file_sha256) => events.push(Event::StepRecorded {
-                step,
-                plan_file_sha256,
-            }),
-            Err(error) => events.push(failure_event("mark the step as done", error)),
-        }
-        events
     }
 }
 

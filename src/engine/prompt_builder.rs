@@ -26,6 +26,7 @@ use self::turn_preamble::{
     describe_unanswered_requests, turn_retry_reason,
 };
 use super::Engine;
+use super::documents;
 use super::staging_folder::{self, TurnStagingFolder};
 
 /// How much of a failing test run the agent sees, in lines at the beginning and at the end.
@@ -241,13 +242,13 @@ impl Engine {
 
     /// Returns the plan without the front matter, which is for the program only.
     fn plan_for_agents(&self) -> Result<Option<String>, String> {
-        let plan = self.plan_on_disk().map_err(|error| error.to_string())?;
+        let plan = documents::plan_on_disk(&self.run).map_err(|error| error.to_string())?;
         Ok(plan.as_deref().map(without_front_matter))
     }
 
     /// Returns the review without the front matter.
     fn comments_for_agents(&self) -> Result<Option<String>, String> {
-        let comments = self.comments_on_disk();
+        let comments = documents::comments_on_disk(&self.run);
         let comments = comments.map_err(|error| error.to_string())?;
         Ok(comments.as_deref().map(without_front_matter))
     }
@@ -361,7 +362,7 @@ impl Engine {
             .execution
             .as_ref()
             .ok_or("the execution is not entered")?;
-        let plan = self.plan_on_disk().map_err(|error| error.to_string())?;
+        let plan = documents::plan_on_disk(&self.run).map_err(|error| error.to_string())?;
         let plan = plan.unwrap_or_default();
         if Some(&approval_hash(&plan)) != self.state().approved_sha256.as_ref() {
             return Err("the plan on disk is not the one that was approved".to_owned());

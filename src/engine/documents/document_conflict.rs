@@ -16,6 +16,8 @@ use crate::domain::question::{MergeConflict, QuestionAnswer, QuestionKind};
 use crate::domain::review;
 use crate::domain::run::DocumentAuthor;
 use crate::domain::turn::{TurnOrder, TurnPurpose, TurnRetryReason};
+use crate::engine::run_context::RunContext;
+use crate::engine::{error_with_hint, failure_event, warning_event};
 use crate::store::document_files::{self as files, DocumentContent, hash_document};
 use crate::store::{StoreError, merge_files};
 use crate::text::three_way_merge::{ConflictVersions, MergeOutcome, ThreeWayTexts};
@@ -24,8 +26,8 @@ use crate::text::{front_matter, pluralize};
 use super::document_collector::{
     CommitBase, DocumentsOnDisk, document_hash, missing_document_event,
 };
-use super::document_commit::WorkflowDocumentLock;
-use crate::engine::{Engine, PendingDocument, error_with_hint, failure_event, warning_event};
+use super::document_commit::LockAttempt;
+use super::{PendingDocument, RunDocuments};
 
 /// Front matter fields that the program writes; they are no text of the user or of an agent.
 const PROGRAM_FIELDS: [&str; 6] = [
@@ -40,7 +42,7 @@ const PROGRAM_FIELDS: [&str; 6] = [
 const MERGE_NAME_HASH_CHARS: usize = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::engine) enum WorkflowDocument {
+pub(super) enum WorkflowDocument {
     Plan,
     Comments,
 }
@@ -87,37 +89,43 @@ impl DocumentConflict {
     }
 }
 
-impl Engine {
+impl RunDocuments {
     /// Continues after the user decided whose text counts.
-    pub(in crate::engine) fn resolve_conflict(
+    pub(super) fn resolve_conflict(
         &mut self,
+        run: &mut RunContext,
         order: &TurnOrder,
         answer: &QuestionAnswer,
-        pen: Result<WorkflowDocumentLock, StoreError>,
+        lock: LockAttempt,
     ) -> Vec<Event> {
-        let settled = match answer {
-            QuestionAnswer::Overwrite => self.overwrite_user_text(order, pen),
-            QuestionAnswer::Merge => self.commit_merge(order, pen),
-            _ => self.discard_agent_text(order),
+        let resolved = match answer {
+            QuestionAnswer::Overwrite => self.overwrite_user_text(run, order, lock),
+            QuestionAnswer::Merge => self.commit_merge(run, order, lock),
+            _ => self.discard_agent_text(run, order),
         };
-        settled.unwrap_or_else(|error| vec![failure_event("resolve the conflict", error)])
+        resolved.unwrap_or_else(|error| vec![failure_event("resolve the conflict", error)])
     }
 
     fn overwrite_user_text(
         &mut self,
+        run: &mut RunContext,
         order: &TurnOrder,
-        pen: Result<WorkflowDocumentLock, StoreError>,
+        lock: LockAttempt,
     ) -> Result<Vec<Event>, StoreError> {
-        let seen = self.read_documents()?;
-        self.save_user_copy(&seen)?;
-        Ok(self.commit_document(order, &CommitBase::OnDisk(seen), pen))
+        let on_disk = read_documents(run)?;
+        self.save_user_copy(run, &on_disk)?;
+        Ok(self.commit_document(run, order, &CommitBase::OnDisk(on_disk), lock))
     }
 
-    fn discard_agent_text(&mut self, order: &TurnOrder) -> Result<Vec<Event>, StoreError> {
-        self.save_agent_copy()?;
-        self.drop_pending_document();
+    fn discard_agent_text(
+        &mut self,
+        run: &RunContext,
+        order: &TurnOrder,
+    ) -> Result<Vec<Event>, StoreError> {
+        self.save_agent_copy(run)?;
+        self.drop_pending();
         let reason = TurnRetryReason::USER_KEPT_OWN_TEXT;
-        let mut events = self.move_merges_aside();
+        let mut events = move_merges_aside(run);
         events.push(missing_document_event(order, reason.to_owned()));
         Ok(events)
     }
@@ -125,95 +133,51 @@ impl Engine {
     /// Commits the merge of the two texts, or reports what is left to do.
     fn commit_merge(
         &mut self,
+        run: &mut RunContext,
         order: &TurnOrder,
-        pen: Result<WorkflowDocumentLock, StoreError>,
+        lock: LockAttempt,
     ) -> Result<Vec<Event>, StoreError> {
-        let seen = self.read_documents()?;
-        self.save_user_copy(&seen)?;
-        self.save_agent_copy()?;
-        let merged = match self.document_conflict(&seen) {
-            None => None,
-            Some(standing) => match self.try_merge(&standing)? {
-                MergeAttempt::Complete(text) => Some(text),
-                MergeAttempt::NeedsUser(clash) => {
-                    let held = self.pending_document.as_ref();
-                    return Ok(held
-                        .map(|held| self.conflict_event(held, Some(clash)))
-                        .into_iter()
-                        .collect());
-                }
-            },
-        };
-        if let Some(held) = &mut self.pending_document {
-            held.merged_text = merged;
+        let on_disk = read_documents(run)?;
+        self.save_user_copy(run, &on_disk)?;
+        self.save_agent_copy(run)?;
+        if let Some(pending) = &mut self.pending {
+            pending.merged_text = match find_conflict(run, pending, &on_disk) {
+                None => None,
+                Some(conflict) => match try_merge(run, &conflict)? {
+                    MergeAttempt::Complete(text) => Some(text),
+                    MergeAttempt::NeedsUser(clash) => {
+                        return Ok(vec![conflict_event(run, pending, Some(clash))]);
+                    }
+                },
+            };
         }
-        let events = self.commit_document(order, &CommitBase::OnDisk(seen), pen);
+        let events = self.commit_document(run, order, &CommitBase::OnDisk(on_disk), lock);
         // What the user typed since then is merged again.
-        if let Some(held) = &mut self.pending_document {
-            held.merged_text = None;
+        if let Some(pending) = &mut self.pending {
+            pending.merged_text = None;
         }
         Ok(events)
     }
 
-    /// Reads the merge that the user edited, else creates one.
-    fn try_merge(&self, standing: &DocumentConflict) -> Result<MergeAttempt, StoreError> {
-        if let Some(document) = files::read_document(&self.merge_path(standing))? {
-            let text = String::from_utf8_lossy(&document.bytes).into_owned();
-            return Ok(match standing.validation_error(&text) {
-                None => MergeAttempt::Complete(text),
-                Some(why) => MergeAttempt::NeedsUser(self.merge_conflict(standing, why)),
-            });
-        }
-        let (text, why) = match standing.three_way_texts().merge() {
-            MergeOutcome::Clean(text) => match standing.validation_error(&text) {
-                None => return Ok(MergeAttempt::Complete(text)),
-                Some(why) => (text, why),
-            },
-            MergeOutcome::WithConflicts(text) => {
-                let n_places = standing.three_way_texts().marker_lines(&text).len() / 3;
-                let places = pluralize(n_places, "place");
-                (text, format!("in {places} both changed the same lines"))
-            }
-        };
-        merge_files::write_merge(self.run.journal.layout(), &standing.merge_file, &text)?;
-        Ok(MergeAttempt::NeedsUser(self.merge_conflict(standing, why)))
-    }
-
-    fn merge_path(&self, standing: &DocumentConflict) -> PathBuf {
-        self.run
-            .journal
-            .layout()
-            .merges()
-            .join(&standing.merge_file)
-    }
-
-    fn merge_conflict(&self, standing: &DocumentConflict, why: String) -> MergeConflict {
-        let path = self.merge_path(standing);
-        let below = path.strip_prefix(&self.run.setup.root).unwrap_or(&path);
-        MergeConflict {
-            file: below.to_string_lossy().into_owned(),
-            why,
-        }
-    }
-
-    /// Makes sure that the merge of the open conflict is in a file that can be edited, and returns its path.
-    ///
-    /// # Errors
-    /// The reason why there is no such file.
-    pub fn prepare_merge_file(&self) -> Result<PathBuf, String> {
+    /// Makes sure that the merge of the open conflict is in a file, and returns its path, or the reason why there is none.
+    pub(in crate::engine) fn prepare_merge_file(
+        &self,
+        run: &RunContext,
+    ) -> Result<PathBuf, String> {
         let prepared = || -> Result<Option<PathBuf>, StoreError> {
-            let Some(standing) = self
-                .document_conflict(&self.read_documents()?)
-                .filter(|_| self.has_open_conflict())
-            else {
+            let on_disk = read_documents(run)?;
+            let pending = self.pending.as_ref().filter(|_| has_open_conflict(run));
+            let conflict = pending.and_then(|pending| find_conflict(run, pending, &on_disk));
+            let Some(conflict) = conflict else {
                 return Ok(None);
             };
-            if files::read_document(&self.merge_path(&standing))?.is_none() {
+            let path = merge_path(run, &conflict);
+            if files::read_document(&path)?.is_none() {
                 let (MergeOutcome::Clean(text) | MergeOutcome::WithConflicts(text)) =
-                    standing.three_way_texts().merge();
-                merge_files::write_merge(self.run.journal.layout(), &standing.merge_file, &text)?;
+                    conflict.three_way_texts().merge();
+                merge_files::write_merge(run.journal.layout(), &conflict.merge_file, &text)?;
             }
-            Ok(Some(self.merge_path(&standing)))
+            Ok(Some(path))
         };
         let nothing = || "there are no longer two versions to merge".to_owned();
         prepared()
@@ -221,37 +185,32 @@ impl Engine {
             .ok_or_else(nothing)
     }
 
-    fn has_open_conflict(&self) -> bool {
-        let awaiting = self.state().awaiting.as_ref();
-        awaiting.is_some_and(|question| matches!(question.kind, QuestionKind::Conflict { .. }))
-    }
-
     /// Returns the versions that the open question is about; none if it is about something else.
-    ///
-    /// # Errors
-    /// A document cannot be read.
-    pub fn conflict_versions(&self) -> Result<Vec<ConflictVersions>, StoreError> {
-        let Some(held) = self.document_in_question()? else {
+    pub(in crate::engine) fn conflict_versions(
+        &self,
+        run: &RunContext,
+    ) -> Result<Vec<ConflictVersions>, StoreError> {
+        let Some(pending) = self.document_in_question(run)? else {
             return Ok(Vec::new());
         };
-        let (seen, found) = (self.read_documents()?, self.returned_documents(&held));
-        let names = self.run.journal.layout().names();
+        let names = run.journal.layout().names();
+        let (on_disk, returned) = (read_documents(run)?, pending.returned_documents(names));
         // Answers to a review are appended, so the user has no text that they could conflict with.
-        let (was, is) = (&held.staging, &seen);
-        let comments = match held.order.purpose {
+        let before = &pending.staging;
+        let comments = match pending.order.purpose {
             TurnPurpose::Review => {
-                [was.comments_before.as_ref(), is.comments.as_ref()].map(document_text)
+                [before.comments_before.as_ref(), on_disk.comments.as_ref()].map(document_text)
             }
             _ => Default::default(),
         };
-        let plan = [was.plan_before.as_ref(), is.plan.as_ref()].map(document_text);
+        let plan = [before.plan_before.as_ref(), on_disk.plan.as_ref()].map(document_text);
         let texts = [
-            (WorkflowDocument::Plan, &names.plan, plan, found.plan),
+            (WorkflowDocument::Plan, &names.plan, plan, returned.plan),
             (
                 WorkflowDocument::Comments,
                 &names.comments,
                 comments,
-                found.comments,
+                returned.comments,
             ),
         ];
         let versions = |(kind, name, [before, yours], agents): (
@@ -270,184 +229,231 @@ impl Engine {
         Ok(texts.into_iter().filter_map(versions).collect())
     }
 
-    /// Returns the document of the pending turn that must be merged; `None` if the user did not change it, or the
-    /// turn returned none. Answers to a review are appended to the file as it is.
-    fn document_conflict(&self, seen: &DocumentsOnDisk) -> Option<DocumentConflict> {
-        let held = self.pending_document.as_ref()?;
-        let found = self.returned_documents(held);
-        let layout = self.run.journal.layout();
-        let (kind, name, before, now, agents) = match held.order.purpose {
-            TurnPurpose::Review => (
-                WorkflowDocument::Comments,
-                &layout.names().comments,
-                &held.staging.comments_before,
-                &seen.comments,
-                found.comments?,
-            ),
-            _ => (
-                WorkflowDocument::Plan,
-                &layout.names().plan,
-                &held.staging.plan_before,
-                &seen.plan,
-                found.plan?,
-            ),
-        };
-        if document_hash(before) == document_hash(now) {
-            return None;
-        }
-        let short = |hash: &Sha256| {
-            hash.as_str()
-                .chars()
-                .take(MERGE_NAME_HASH_CHARS)
-                .collect::<String>()
-        };
-        let yours = document_hash(now).map_or_else(|| "none".to_owned(), short);
-        let file = format!(
-            "{yours}-{}-{name}",
-            short(&hash_document(agents.as_bytes()))
-        );
-        Some(DocumentConflict {
-            kind,
-            base_text: without_program_text(kind, &document_text(before.as_ref())),
-            user_text: without_program_text(kind, &document_text(now.as_ref())),
-            agent_text: agents,
-            merge_file: file,
-        })
-    }
-
-    /// Builds the event that reports a conflict.
-    pub(in crate::engine) fn conflict_event(
-        &self,
-        held: &PendingDocument,
-        clash: Option<MergeConflict>,
-    ) -> Event {
-        let names = self.run.journal.layout().names();
-        let changed = match self.read_documents() {
-            Err(_) => Vec::new(),
-            Ok(seen) => [
-                (&names.plan, &held.staging.plan_before, &seen.plan),
-                (
-                    &names.comments,
-                    &held.staging.comments_before,
-                    &seen.comments,
-                ),
-            ]
-            .into_iter()
-            .filter(|(_, before, now)| document_hash(before) != document_hash(now))
-            .map(|(name, ..)| name.clone())
-            .collect::<Vec<String>>(),
-        };
-        let document = match (changed.as_slice(), &held.order.purpose) {
-            ([], TurnPurpose::Review) => names.comments.clone(),
-            ([], _) => names.plan.clone(),
-            (changed, _) => changed.join(" and "),
-        };
-        Event::DocumentConflict {
-            turn: held.order.turn.clone(),
-            document,
-            clash,
-        }
-    }
-
-    fn read_documents(&self) -> Result<DocumentsOnDisk, StoreError> {
-        let layout = self.run.journal.layout();
-        Ok(DocumentsOnDisk {
-            plan: files::read_document(&layout.plan())?,
-            comments: files::read_document(&layout.comments())?,
-        })
-    }
-
     /// Saves a copy of the files on disk if they are not what the turn began with.
-    fn save_user_copy(&self, seen: &DocumentsOnDisk) -> Result<(), StoreError> {
-        let Some(held) = &self.pending_document else {
-            return Ok(());
-        };
-        let names = self.run.journal.layout().names();
-        for (name, before, now) in [
-            (&names.plan, &held.staging.plan_before, &seen.plan),
-            (
-                &names.comments,
-                &held.staging.comments_before,
-                &seen.comments,
-            ),
-        ] {
-            if let Some(document) = now
-                && document_hash(before) != document_hash(now)
-            {
-                self.save_conflict_copy("yours", name, &document.bytes)?;
-            }
-        }
-        Ok(())
-    }
-
-    pub(in crate::engine) fn save_agent_copy(&self) -> Result<(), StoreError> {
-        let Some(held) = &self.pending_document else {
-            return Ok(());
-        };
-        let (names, found) = (
-            self.run.journal.layout().names(),
-            self.returned_documents(held),
-        );
-        for (name, text) in [(&names.plan, found.plan), (&names.comments, found.comments)] {
-            if let Some(text) = text {
-                self.save_conflict_copy("agents", name, text.as_bytes())?;
-            }
-        }
-        Ok(())
-    }
-
-    fn save_conflict_copy(&self, whose: &str, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
-        let name = format!("{whose}-{name}");
-        files::save_conflict_copy(
-            self.run.journal.layout(),
-            &name,
-            bytes,
-            self.run.journal.now(),
-        )?;
-        Ok(())
-    }
-
-    /// Saves the user's text that the next version of a document removes, if that version is based on the file on
-    /// disk: text that was read before a turn is not in conflict with it.
-    pub(in crate::engine) fn save_overwritten_copy(
+    fn save_user_copy(
         &self,
-        kind: WorkflowDocument,
-        base: Option<&Sha256>,
+        run: &RunContext,
+        on_disk: &DocumentsOnDisk,
     ) -> Result<(), StoreError> {
-        let (layout, state) = (self.run.journal.layout(), self.state());
-        let (path, name, by, known) = match kind {
-            WorkflowDocument::Plan => (
-                layout.plan(),
-                &layout.names().plan,
-                state.plan_by,
-                state.plan.as_ref().map(|plan| &plan.file_sha256),
-            ),
-            WorkflowDocument::Comments => (
-                layout.comments(),
-                &layout.names().comments,
-                state.comments_by,
-                state.comments_sha256.as_ref(),
-            ),
-        };
-        let Some(now) = files::read_document(&path)?.filter(|now| Some(&now.sha256) == base) else {
+        let Some(pending) = &self.pending else {
             return Ok(());
         };
-        if by == DocumentAuthor::User || known != Some(&now.sha256) {
-            self.save_conflict_copy("yours", name, &now.bytes)
-        } else {
-            Ok(())
+        for (name, now) in changed_documents(run, pending, on_disk) {
+            if let Some(document) = now {
+                save_conflict_copy(run, "yours", name, &document.bytes)?;
+            }
         }
+        Ok(())
     }
 
-    /// Moves merges, which the user may have edited, to the saved texts that lost a conflict.
-    pub(in crate::engine) fn move_merges_aside(&self) -> Vec<Event> {
-        let (layout, now) = (self.run.journal.layout(), self.run.journal.now());
-        let put = merge_files::move_to_conflicts(layout, now);
-        put.err()
-            .map(|error| warning_event("save a merge", error_with_hint(&error)))
-            .into_iter()
-            .collect()
+    pub(super) fn save_agent_copy(&self, run: &RunContext) -> Result<(), StoreError> {
+        let Some(pending) = &self.pending else {
+            return Ok(());
+        };
+        let names = run.journal.layout().names();
+        let returned = pending.returned_documents(names);
+        for (name, text) in [
+            (&names.plan, returned.plan),
+            (&names.comments, returned.comments),
+        ] {
+            if let Some(text) = text {
+                save_conflict_copy(run, "agents", name, text.as_bytes())?;
+            }
+        }
+        Ok(())
     }
+}
+
+fn has_open_conflict(run: &RunContext) -> bool {
+    let awaiting = run.state().awaiting.as_ref();
+    awaiting.is_some_and(|question| matches!(question.kind, QuestionKind::Conflict { .. }))
+}
+
+/// Reads the merge that the user edited, else creates one.
+fn try_merge(run: &RunContext, conflict: &DocumentConflict) -> Result<MergeAttempt, StoreError> {
+    if let Some(document) = files::read_document(&merge_path(run, conflict))? {
+        let text = String::from_utf8_lossy(&document.bytes).into_owned();
+        return Ok(match conflict.validation_error(&text) {
+            None => MergeAttempt::Complete(text),
+            Some(why) => MergeAttempt::NeedsUser(merge_conflict(run, conflict, why)),
+        });
+    }
+    let (text, why) = match conflict.three_way_texts().merge() {
+        MergeOutcome::Clean(text) => match conflict.validation_error(&text) {
+            None => return Ok(MergeAttempt::Complete(text)),
+            Some(why) => (text, why),
+        },
+        MergeOutcome::WithConflicts(text) => {
+            let n_places = conflict.three_way_texts().marker_lines(&text).len() / 3;
+            let places = pluralize(n_places, "place");
+            (text, format!("in {places} both changed the same lines"))
+        }
+    };
+    merge_files::write_merge(run.journal.layout(), &conflict.merge_file, &text)?;
+    Ok(MergeAttempt::NeedsUser(merge_conflict(run, conflict, why)))
+}
+
+fn merge_path(run: &RunContext, conflict: &DocumentConflict) -> PathBuf {
+    run.journal.layout().merges().join(&conflict.merge_file)
+}
+
+fn merge_conflict(run: &RunContext, conflict: &DocumentConflict, why: String) -> MergeConflict {
+    let path = merge_path(run, conflict);
+    let below = path.strip_prefix(&run.setup.root).unwrap_or(&path);
+    MergeConflict {
+        file: below.to_string_lossy().into_owned(),
+        why,
+    }
+}
+
+/// Returns the document of the pending turn that must be merged; `None` if the user did not change it, or the turn
+/// returned none. Answers to a review are appended to the file as it is.
+fn find_conflict(
+    run: &RunContext,
+    pending: &PendingDocument,
+    on_disk: &DocumentsOnDisk,
+) -> Option<DocumentConflict> {
+    let names = run.journal.layout().names();
+    let returned = pending.returned_documents(names);
+    let (kind, name, before, now, agents) = match pending.order.purpose {
+        TurnPurpose::Review => (
+            WorkflowDocument::Comments,
+            &names.comments,
+            &pending.staging.comments_before,
+            &on_disk.comments,
+            returned.comments?,
+        ),
+        _ => (
+            WorkflowDocument::Plan,
+            &names.plan,
+            &pending.staging.plan_before,
+            &on_disk.plan,
+            returned.plan?,
+        ),
+    };
+    if document_hash(before) == document_hash(now) {
+        return None;
+    }
+    let short = |hash: &Sha256| {
+        hash.as_str()
+            .chars()
+            .take(MERGE_NAME_HASH_CHARS)
+            .collect::<String>()
+    };
+    let yours = document_hash(now).map_or_else(|| "none".to_owned(), short);
+    let file = format!(
+        "{yours}-{}-{name}",
+        short(&hash_document(agents.as_bytes()))
+    );
+    Some(DocumentConflict {
+        kind,
+        base_text: without_program_text(kind, &document_text(before.as_ref())),
+        user_text: without_program_text(kind, &document_text(now.as_ref())),
+        agent_text: agents,
+        merge_file: file,
+    })
+}
+
+/// Builds the event that reports a conflict.
+pub(super) fn conflict_event(
+    run: &RunContext,
+    pending: &PendingDocument,
+    clash: Option<MergeConflict>,
+) -> Event {
+    let names = run.journal.layout().names();
+    let changed = match read_documents(run) {
+        Err(_) => Vec::new(),
+        Ok(on_disk) => changed_documents(run, pending, &on_disk)
+            .map(|(name, _)| name.to_owned())
+            .collect::<Vec<String>>(),
+    };
+    let document = match (changed.as_slice(), &pending.order.purpose) {
+        ([], TurnPurpose::Review) => names.comments.clone(),
+        ([], _) => names.plan.clone(),
+        (changed, _) => changed.join(" and "),
+    };
+    Event::DocumentConflict {
+        turn: pending.order.turn.clone(),
+        document,
+        clash,
+    }
+}
+
+fn read_documents(run: &RunContext) -> Result<DocumentsOnDisk, StoreError> {
+    let layout = run.journal.layout();
+    Ok(DocumentsOnDisk {
+        plan: files::read_document(&layout.plan())?,
+        comments: files::read_document(&layout.comments())?,
+    })
+}
+
+/// Returns the names and contents of the documents on disk that are not what the turn began with.
+fn changed_documents<'a>(
+    run: &'a RunContext,
+    pending: &'a PendingDocument,
+    on_disk: &'a DocumentsOnDisk,
+) -> impl Iterator<Item = (&'a str, Option<&'a DocumentContent>)> {
+    let (names, before) = (run.journal.layout().names(), &pending.staging);
+    [
+        (&names.plan, &before.plan_before, &on_disk.plan),
+        (&names.comments, &before.comments_before, &on_disk.comments),
+    ]
+    .into_iter()
+    .filter(|(_, before, now)| document_hash(before) != document_hash(now))
+    .map(|(name, _, now)| (name.as_str(), now.as_ref()))
+}
+
+fn save_conflict_copy(
+    run: &RunContext,
+    whose: &str,
+    name: &str,
+    bytes: &[u8],
+) -> Result<(), StoreError> {
+    let name = format!("{whose}-{name}");
+    files::save_conflict_copy(run.journal.layout(), &name, bytes, run.journal.now())?;
+    Ok(())
+}
+
+/// Saves the user's text that the next version of a document removes, if that version is based on the file on disk:
+/// text that was read before a turn is not in conflict with it.
+pub(super) fn save_overwritten_copy(
+    run: &RunContext,
+    kind: WorkflowDocument,
+    base: Option<&Sha256>,
+) -> Result<(), StoreError> {
+    let (layout, state) = (run.journal.layout(), run.state());
+    let (path, name, by, known) = match kind {
+        WorkflowDocument::Plan => (
+            layout.plan(),
+            &layout.names().plan,
+            state.plan_by,
+            state.plan.as_ref().map(|plan| &plan.file_sha256),
+        ),
+        WorkflowDocument::Comments => (
+            layout.comments(),
+            &layout.names().comments,
+            state.comments_by,
+            state.comments_sha256.as_ref(),
+        ),
+    };
+    let Some(now) = files::read_document(&path)?.filter(|now| Some(&now.sha256) == base) else {
+        return Ok(());
+    };
+    if by == DocumentAuthor::User || known != Some(&now.sha256) {
+        save_conflict_copy(run, "yours", name, &now.bytes)
+    } else {
+        Ok(())
+    }
+}
+
+/// Moves merges, which the user may have edited, to the saved texts that lost a conflict.
+pub(super) fn move_merges_aside(run: &RunContext) -> Vec<Event> {
+    let moved = merge_files::move_to_conflicts(run.journal.layout(), run.journal.now());
+    moved
+        .err()
+        .map(|error| warning_event("save a merge", error_with_hint(&error)))
+        .into_iter()
+        .collect()
 }
 
 fn document_text(document: Option<&DocumentContent>) -> String {

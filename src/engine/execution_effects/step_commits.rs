@@ -6,10 +6,10 @@ use crate::domain::question::CommitTarget;
 
 use super::git_error_with_hint;
 use super::tree_audit::{changes_since_tree, path_from_event_text, path_to_event_text};
-use crate::engine::documents::step_log_entry::join_paths;
 use crate::engine::git::{
     CommitFailureKind, CommitId, GitError, GitHead, GitRepository, TreeId, UnversionedCode,
 };
+use crate::engine::run_log_entries::join_paths;
 
 /// Explains why there is no commit.
 pub(super) enum StepCommitError {

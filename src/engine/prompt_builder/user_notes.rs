@@ -11,7 +11,7 @@ use crate::store::{StoreError, iteration_files};
 use crate::text::{fenced_block, front_matter, truncate};
 
 use crate::engine::Engine;
-use crate::engine::documents::document_commit;
+use crate::engine::documents;
 
 /// How much of a line with a note is quoted, in characters.
 const MAX_QUOTE_CHARS: usize = 200;
@@ -34,7 +34,7 @@ impl Engine {
     fn user_review_diff(&self) -> Result<String, StoreError> {
         let findings = &self.state().findings;
         let (layout, n) = (self.run.journal.layout(), findings.review_count());
-        let Some(now) = self.comments_on_disk()? else {
+        let Some(now) = documents::comments_on_disk(&self.run)? else {
             return Ok(String::new());
         };
         let written = iteration_files::load_first_version(layout, n, &layout.names().comments)?;
@@ -46,7 +46,7 @@ impl Engine {
         };
         let written = review::strip_responses(front_matter::parse_document(&written).body);
         let answers = review::render_responses(findings);
-        let before = document_commit::insert_responses(written.trim_end(), &answers);
+        let before = documents::insert_responses(written.trim_end(), &answers);
         Ok(diff_texts(&before, front_matter::parse_document(&now).body))
     }
 }
