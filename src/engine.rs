@@ -7,13 +7,13 @@ mod adapter_failover;
 pub mod agent_activity;
 pub mod agent_conversation;
 mod agent_tools;
-mod approval_decision;
-mod approval_request;
+mod approvals;
 mod blocked_calls;
-pub mod call_decision;
+pub mod call_paths;
 pub mod cli_probe;
 pub mod codex_sandbox_escapes;
 mod conversation_events;
+mod conversations;
 pub mod discussion_runner;
 pub mod doctor_report;
 mod documents;
@@ -23,7 +23,6 @@ mod execution_effects;
 pub mod git;
 pub mod log_sinks;
 mod owner_request;
-mod pending_requests;
 mod prompt_builder;
 pub mod read_target_resolver;
 mod role_session;
@@ -42,39 +41,43 @@ pub mod subagents;
 pub mod test_runner;
 pub mod tool_output;
 pub mod tree_reversal;
+mod turn_start;
 mod warnings;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use thiserror::Error;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::CliTurnOutcome;
-use crate::domain::discussion::CheckRun;
-use crate::domain::event::Event;
-use crate::domain::ids::{DiscussionId, RequestId, SessionId, Sha256, TurnId};
+use crate::domain::discussion::{CheckRun, DiscussionStopReason, GroupDiscussion};
+use crate::domain::event::{ApprovalDecision, Event};
+use crate::domain::ids::{DiscussionId, RequestId, SessionId, TurnId, UnixMillis};
 use crate::domain::phase::Gate;
+use crate::domain::question::QuestionAnswer;
 use crate::domain::run::RunState;
+use crate::domain::task::{ChildSession, TaskResult, TaskWaitMode};
 use crate::domain::text_delta::TextDelta;
-use crate::domain::turn::{Role, TurnOrder};
-use crate::permission::loop_detector::LoopDetector;
+use crate::permission::ProfileDefinition;
 use crate::process::SpawnError;
 use crate::store::{EventLogRecord, StoreError, TamperedFile, document_files as documents_on_disk};
 use crate::text::three_way_merge::ConflictVersions;
 
-use agent_conversation::{ConversationCommand, ConversationEvent};
+use agent_conversation::ConversationEvent;
+use approvals::Approvals;
+use conversations::Conversations;
 use documents::RunDocuments;
 use git::{GitRepository, UnversionedCode};
-use pending_requests::PendingRequests;
 use run_context::RunContext;
 use run_journal::RunJournal;
 use run_setup::RunSetup;
-use staging_folder::TurnStagingFolder;
 
-pub use approval_decision::{ApprovalDecisionResult, ApprovalDetail};
+pub use approvals::{ApprovalDecisionResult, ApprovalDetail};
+use discussion_runner::{DiscussionHandle, DiscussionPlan};
 pub use discussion_runner::{DiscussionRequest, DiscussionStartError};
 pub use subagents::{ChildDeletionError, TaskCaller, TaskRequest, TaskStartError, find_subagent};
 use subagents::{ChildEvent, SubagentTasks};
@@ -103,8 +106,8 @@ pub enum EngineError {
 /// An input of the engine: an event of a conversation, a task, a tool call, a discussion or a timer.
 #[derive(Debug)]
 pub enum EngineInput {
-    /// An event of a role's live conversation.
-    ConversationEvent(Role, ConversationEvent),
+    /// An event of a session's conversation.
+    ConversationEvent(SessionId, ConversationEvent),
     /// An event that a finished task produced.
     Event(Box<Event>),
     /// The tree before a turn was stored, and the code that git and the tests would run was noted.
@@ -120,10 +123,6 @@ pub enum EngineInput {
     ToolRequest(agent_tools::tool_socket::ToolRequest),
     /// The answer of a tool call that had to wait.
     ToolDone(RequestId, agent_tools::DeferredToolAnswer),
-    /// The decision on a tool call.
-    ToolDecided(RequestId, crate::adapter::CallDecision),
-    /// The user's answer that a tool call waits for; `None` if no user answers.
-    ToolAnswered(RequestId, Option<BTreeMap<String, String>>),
     /// A tool call has reached its longest waiting time.
     ToolDeadline(RequestId),
     /// The usage limit that this question waits for has passed.
@@ -159,40 +158,18 @@ type ChannelPair<T> = (mpsc::Sender<T>, mpsc::Receiver<T>);
 /// Owns a run: its journal, conversations, child sessions, discussions and tools.
 pub struct Engine {
     run: RunContext,
-    conversations: BTreeMap<Role, mpsc::Sender<ConversationCommand>>,
+    conversations: Conversations,
+    approvals: Approvals,
     /// Child sessions and their tasks.
-    subagent_tasks: SubagentTasks,
+    subagents: SubagentTasks,
+    tools: agent_tools::AgentTools,
     discussions: discussion_runner::DiscussionRegistry,
-    /// The turn that a live conversation is running.
-    active_turn: Option<ActiveTurn>,
-    /// Whether the CLI has reported the end of the turn; anything that it asks after that is declined.
-    turn_has_ended: bool,
+    documents: RunDocuments,
     /// Code outside the tree that git and the tests would run, as it was before the execution's first turn.
     runnable: Option<UnversionedCode>,
-    documents: RunDocuments,
-    /// Requests of agents that have no answer yet.
-    pending_requests: PendingRequests,
-    tools: agent_tools::AgentTools,
-    conversation_events: ChannelPair<(Role, ConversationEvent)>,
     inputs: mpsc::Receiver<EngineInput>,
     /// Stops the tests that run before the first step.
     baseline_stop: CancellationToken,
-}
-
-/// The turn that a live conversation is running.
-#[derive(Debug)]
-struct ActiveTurn {
-    order: TurnOrder,
-    prompt_sha256: Sha256,
-    /// Sent in place of the prompt if the CLI has lost the conversation.
-    recovery_prompt: String,
-    staging: TurnStagingFolder,
-    /// Tracks the last calls of the turn's agent.
-    loop_detector: LoopDetector,
-    /// Tools that the CLI was started without.
-    removed_tools: &'static [&'static str],
-    /// Background tasks whose end the prompt reports.
-    background_reports: Vec<SessionId>,
 }
 
 impl Engine {
@@ -205,16 +182,13 @@ impl Engine {
     ) -> Self {
         let (done, inputs) = mpsc::channel(INPUT_CHANNEL_CAPACITY);
         Self {
-            subagent_tasks: SubagentTasks::new(&setup),
-            discussions: discussion_runner::DiscussionRegistry::default(),
+            conversations: Conversations::default(),
+            approvals: Approvals::default(),
+            subagents: SubagentTasks::new(&setup),
             tools: agent_tools::AgentTools::new(&journal.state().run),
-            conversations: BTreeMap::new(),
-            active_turn: None,
-            turn_has_ended: false,
-            runnable: None,
+            discussions: discussion_runner::DiscussionRegistry::default(),
             documents: RunDocuments::default(),
-            pending_requests: PendingRequests::default(),
-            conversation_events: mpsc::channel(INPUT_CHANNEL_CAPACITY),
+            runnable: None,
             inputs,
             baseline_stop: cancel.child_token(),
             run: RunContext::new(setup, journal, repository, done, cancel),
@@ -306,8 +280,8 @@ impl Engine {
                 biased;
                 id = adapter_failover::wait_until_limit_passed(limit), if limit.is_some() => return EngineInput::UsageLimitPassed(id),
                 Some(inward) = self.inputs.recv() => return inward,
-                Some((role, told)) = self.conversation_events.1.recv() => return EngineInput::ConversationEvent(role, told),
-                (session, said) = self.subagent_tasks.next_event() => return EngineInput::ChildEvent(session, said),
+                Some((session, event)) = self.conversations.next_event() => return EngineInput::ConversationEvent(session, event),
+                (session, said) = self.subagents.next_event() => return EngineInput::ChildEvent(session, said),
                 inward = self.tools.next_input() => return inward,
                 id = &mut discussion => return EngineInput::DiscussionDue(id),
                 Some(ended) = self.run.tasks.join_next() => {
@@ -328,47 +302,246 @@ impl Engine {
     /// # Errors
     /// Writing the record of the run failed.
     pub fn handle_input(&mut self, inward: EngineInput) -> Result<(), EngineError> {
+        // A door may have left something to do.
+        self.settle()?;
         self.dispatch_input(inward)?;
         self.settle()
     }
 
     fn dispatch_input(&mut self, inward: EngineInput) -> Result<(), EngineError> {
+        let run = &mut self.run;
         match inward {
-            EngineInput::ConversationEvent(role, told) => self.on_conversation_event(role, told),
+            EngineInput::ConversationEvent(session, event) => {
+                self.on_conversation_event(&session, event)
+            }
             EngineInput::Event(event) => self.apply_event(*event),
-            EngineInput::ChildEvent(session, said) => self.handle_child_event(session, said),
+            EngineInput::ChildEvent(session, ChildEvent::Conversation(event)) => {
+                self.on_conversation_event(&session, event)
+            }
+            EngineInput::ChildEvent(_, ChildEvent::RequestExpired(request, limit)) => {
+                self.approvals.on_user_timeout(run, request, limit)
+            }
+            EngineInput::ChildEvent(session, event) => {
+                self.subagents.on_event(run, &session, event)
+            }
             EngineInput::TreeStored { event, runnable } => {
                 // The first check of an execution is the baseline that later changes are compared with.
                 self.runnable.get_or_insert(runnable);
                 self.apply_event(*event)
             }
-            EngineInput::ToolRequest(knock) => self.on_tool_request(knock),
-            EngineInput::ToolDone(request, later) => self.on_tool_done(&request, later),
-            EngineInput::ToolDecided(request, answer) => self.on_tool_decided(&request, answer),
-            EngineInput::ToolAnswered(request, answers) => self.on_tool_answered(&request, answers),
-            EngineInput::ToolDeadline(request) => self.on_tool_due(&request),
+            EngineInput::ToolRequest(request) => {
+                self.tools.on_request(run, &self.conversations, request)
+            }
+            EngineInput::ToolDone(request, later) => self.tools.on_done(run, &request, later),
+            EngineInput::ToolDeadline(request) => self.tools.on_deadline(run, &request),
             EngineInput::UsageLimitPassed(id) => self.apply_event(Event::LimitPassed { id }),
-            EngineInput::DiscussionDue(id) => self.advance_discussion(&id),
-            EngineInput::DiscussionCheckDone(id, run) => self.on_check_finished(&id, run),
+            EngineInput::DiscussionDue(id) => {
+                self.discussions.advance(run, &mut self.subagents, &id)
+            }
+            EngineInput::DiscussionCheckDone(id, check) => {
+                let subagents = &mut self.subagents;
+                self.discussions
+                    .on_check_finished(run, subagents, &id, check)
+            }
             EngineInput::RetryDocumentCommit(turn) => {
-                let retry = documents::find_commit_to_retry(self.state(), &turn);
+                let retry = documents::find_commit_to_retry(run.state(), &turn);
                 self.perform_queued(Vec::new(), retry)
             }
             EngineInput::DocumentLock(lock) => {
-                let (events, queued) = self.documents.on_lock(&mut self.run, lock);
+                let (events, queued) = self.documents.on_lock(run, lock);
                 self.perform_queued(events, queued)
             }
             EngineInput::TurnChecked {
                 turn,
                 end,
                 tampered,
-            } => self.on_turn_checked(&turn, &end, tampered),
+            } => self.on_turn_checked(&turn, &end, &tampered?),
         }
+    }
+
+    /// Returns a pending call exactly as it was made; `None` if it is no longer pending.
+    pub fn pending_approval_detail(&self, request: &RequestId) -> Option<&ApprovalDetail> {
+        self.approvals.pending_detail(request)
+    }
+
+    /// Applies the user's decision to a pending call. A call that no longer waits is left alone.
+    ///
+    /// # Errors
+    /// Writing the record of the run failed.
+    pub fn decide_approval(
+        &mut self,
+        request: &RequestId,
+        decision: ApprovalDecision,
+    ) -> Result<ApprovalDecisionResult, EngineError> {
+        let decided = self.approvals.decide(&mut self.run, request, decision)?;
+        self.settle()?;
+        Ok(decided)
+    }
+
+    /// Lets agents decide their questions themselves when no user is present; does nothing if there are no
+    /// questions.
+    ///
+    /// # Errors
+    /// The record of the run cannot be written.
+    pub fn dismiss_questions(&mut self) -> Result<(), EngineError> {
+        while let Some(id) = self.state().asked.first().map(|question| question.id) {
+            let answer = QuestionAnswer::Dismiss;
+            self.apply_event(Event::QuestionAnswered { id, answer })?;
+        }
+        Ok(())
+    }
+
+    /// Returns a child session of this run.
+    pub fn child_session(&self, session: &SessionId) -> Option<&ChildSession> {
+        self.run.child_session(session)
+    }
+
+    /// Returns the agents that can run tasks.
+    pub fn subagents(&self) -> impl Iterator<Item = &ProfileDefinition> {
+        subagents::offered_agents(&self.run)
+    }
+
+    /// Starts a task for an agent in a session of its own. Returns at once with the child's id and where its
+    /// result will be.
+    ///
+    /// # Errors
+    /// The record of the run cannot be written. A task that is not started is reported by the inner error.
+    pub fn start_task(
+        &mut self,
+        request: TaskRequest,
+    ) -> Result<Result<(SessionId, oneshot::Receiver<TaskResult>), TaskStartError>, EngineError>
+    {
+        let started = self.subagents.start_task(&mut self.run, request)?;
+        self.settle()?;
+        Ok(started)
+    }
+
+    /// Stops the task of a child; returns `false` if none is active.
+    pub fn stop_child_task(&mut self, session: &SessionId, why: &str) -> bool {
+        self.subagents.stop_child_task(&mut self.run, session, why)
+    }
+
+    /// Deletes a child session with all its files.
+    ///
+    /// # Errors
+    /// The record of the run cannot be written. A session that is not deleted is reported by the inner error.
+    pub fn delete_child(
+        &mut self,
+        session: &SessionId,
+    ) -> Result<Result<(), ChildDeletionError>, EngineError> {
+        let deleted = subagents::delete_child(&mut self.run, session)?;
+        self.settle()?;
+        Ok(deleted)
+    }
+
+    /// Deletes the child sessions whose last task ended before an instant.
+    ///
+    /// # Errors
+    /// The record of the run cannot be written.
+    pub fn prune_children(&mut self, before: UnixMillis) -> Result<Vec<SessionId>, EngineError> {
+        let deleted = subagents::prune_children(&mut self.run, before)?;
+        self.settle()?;
+        Ok(deleted)
+    }
+
+    /// Saves the changes of children whose program ended, and removes their trees. A patch that was being written to
+    /// the user's tree is written completely.
+    ///
+    /// # Errors
+    /// The record of the run cannot be written.
+    pub fn collect_leftover_worktrees(&mut self) -> Result<(), EngineError> {
+        self.subagents.collect_leftover_worktrees(&mut self.run)?;
+        self.settle()
+    }
+
+    /// Marks tasks and discussions as ended that were active when an earlier process ended.
+    ///
+    /// # Errors
+    /// Writing the record of the run failed.
+    pub fn cancel_orphaned_tasks(&mut self) -> Result<(), EngineError> {
+        self.subagents.cancel_orphaned_tasks(&mut self.run)?;
+        self.discussions.mark_interrupted(&mut self.run)?;
+        self.settle()
+    }
+
+    /// Returns whether a task waits for its slot or runs.
+    pub fn has_active_tasks(&self) -> bool {
+        self.subagents.has_active_tasks()
+    }
+
+    /// Returns how long a finished run waits for tasks that are still active.
+    pub fn drain_timeout(&self) -> Duration {
+        self.run.setup.config.limits.drain
+    }
+
+    /// Returns a discussion of this run.
+    pub fn discussion(&self, id: &DiscussionId) -> Option<&GroupDiscussion> {
+        discussion_runner::discussion(&self.run, id)
+    }
+
+    /// Plans a discussion; starts nothing.
+    ///
+    /// # Errors
+    /// The discussion could not start.
+    pub fn plan_discussion(
+        &self,
+        request: &DiscussionRequest,
+    ) -> Result<DiscussionPlan, DiscussionStartError> {
+        discussion_runner::plan_discussion(&self.run, request)
+    }
+
+    /// Starts a discussion. Returns at once with its id and the channel that delivers it once it is over.
+    ///
+    /// # Errors
+    /// Writing the record of the run failed. A discussion that cannot start is not such an error: the inner one
+    /// says why.
+    pub fn start_discussion(
+        &mut self,
+        request: &DiscussionRequest,
+    ) -> Result<Result<DiscussionHandle, DiscussionStartError>, EngineError> {
+        let subagents = &mut self.subagents;
+        let started = self.discussions.start(&mut self.run, subagents, request)?;
+        self.settle()?;
+        Ok(started)
+    }
+
+    /// Resumes a discussion that was stopped, was interrupted or failed, after its last finished round.
+    ///
+    /// # Errors
+    /// Same as [`Engine::start_discussion`].
+    pub fn resume_discussion(
+        &mut self,
+        id: &DiscussionId,
+        wait_mode: TaskWaitMode,
+    ) -> Result<Result<DiscussionHandle, DiscussionStartError>, EngineError> {
+        let subagents = &mut self.subagents;
+        let resumed = self
+            .discussions
+            .resume(&mut self.run, subagents, id, wait_mode)?;
+        self.settle()?;
+        Ok(resumed)
+    }
+
+    /// Stops a discussion; returns `false` if it is not running.
+    ///
+    /// # Errors
+    /// Writing the record of the run failed.
+    pub fn stop_discussion(
+        &mut self,
+        id: &DiscussionId,
+        reason: DiscussionStopReason,
+    ) -> Result<bool, EngineError> {
+        let subagents = &mut self.subagents;
+        let stopped = self
+            .discussions
+            .stop(&mut self.run, subagents, id, reason)?;
+        self.settle()?;
+        Ok(stopped)
     }
 
     /// Sets the one-shot mode: the engine only does what a command line asked for and continues no run.
     pub fn set_one_shot(&mut self) {
-        self.subagent_tasks.set_one_shot();
+        self.subagents.set_one_shot();
     }
 
     /// Replaces the project's instructions from now on, each with its path.
@@ -432,33 +605,40 @@ impl Engine {
         Ok(())
     }
 
-    /// Ends all conversations without waiting for them: the run is over and sends nothing more.
+    /// Ends the conversations of the roles without waiting for them: the run is over and sends nothing more.
     pub fn end_conversations(&mut self) {
-        for asks in std::mem::take(&mut self.conversations).into_values() {
-            // A full queue is no reason to wait: dropping the sender ends the task as well.
-            let _full = asks.try_send(ConversationCommand::Shutdown);
-        }
+        self.conversations.close_roles();
     }
 
     /// Ends all conversations and waits until their processes are gone.
     pub async fn shut_down(&mut self) {
-        self.shut_down_discussions();
+        self.discussions.shut_down(&mut self.run);
         self.run.cancel.cancel();
         self.shut_down_children().await;
-        for asks in self.conversations.values() {
-            // A full queue is no reason to wait: dropping the sender below ends the task as well.
-            let _full = asks.try_send(ConversationCommand::Shutdown);
-        }
-        let mut left = self.conversations.len();
-        self.conversations.clear();
-        while left > 0 {
-            match self.conversation_events.1.recv().await {
-                Some((_, ConversationEvent::Closed)) => left -= 1,
-                Some((role, told)) => self.queue_undelivered_input(role, told),
-                None => break,
-            }
+        self.conversations.close_roles();
+        while let Some((session, event)) = self.conversations.next_closing_event().await {
+            self.queue_undelivered_input(&session, event);
         }
         self.run.tasks.shutdown().await;
+    }
+
+    /// Stops all children and records how they ended; afterwards none of their processes, slots or folders is left.
+    async fn shut_down_children(&mut self) {
+        let why = "the program ended, the task can be continued";
+        self.subagents.stop_all(&mut self.run, why);
+        let semaphore = self.subagents.semaphore();
+        tokio::join!(semaphore.drain(Duration::ZERO), self.drain_child_events());
+    }
+
+    async fn drain_child_events(&mut self) {
+        while self.subagents.has_active_tasks() {
+            let (session, event) = self.subagents.next_event().await;
+            // Its other requests need no denial: its process is being stopped.
+            if let Err(error) = self.handle_input(EngineInput::ChildEvent(session.clone(), event)) {
+                tracing::error!(%error, "the end of a task is not recorded");
+                self.subagents.forget_task(&session);
+            }
+        }
     }
 
     fn set_outcome(&mut self, outcome: EngineOutcome) {

@@ -4,61 +4,16 @@
 
 use std::time::Duration;
 
-use tokio::sync::mpsc;
-
-use crate::domain::event::Event;
-use crate::domain::ids::{SessionId, UnixMillis};
+use crate::domain::ids::UnixMillis;
 use crate::domain::question::QuestionKind;
-use crate::domain::turn::Role;
 use crate::store::utc_time;
 
 use super::Engine;
-use super::agent_conversation::{ConversationCommand, SessionHandover};
 
 /// The longest sleep before the clock is read again: the clock may be changed, and the machine may be suspended.
 const CLOCK_CHECK_INTERVAL: Duration = Duration::from_secs(60);
 
 impl Engine {
-    /// Creates a new session for a role at another adapter.
-    pub(super) fn move_role_to_adapter(&mut self, role: Role, name: String) -> Vec<Event> {
-        let Some(adapter) = self.run.find_adapter(&name) else {
-            let reason = format!(
-                "no adapter `{name}` is set up for this run; give it a role in the configuration and resume"
-            );
-            return vec![Event::SessionStayed { role, reason }];
-        };
-        let protocol = adapter.new_adapter();
-        let session = SessionId::new(format!("ses_{}", uuid::Uuid::now_v7().simple()));
-        let adoption = SessionHandover {
-            adapter: protocol,
-            raw: self.run.raw_stream(&session),
-        };
-        // A role that has not spoken yet in this process starts with the new session anyway.
-        let asked = self
-            .conversations
-            .get(&role)
-            .map(|asks| asks.try_send(ConversationCommand::HandOver(Box::new(adoption))));
-        match asked {
-            // Moving now is not possible: the conversation would continue at the old adapter.
-            Some(Err(mpsc::error::TrySendError::Full(_))) => {
-                let reason = "its conversation is busy; try again".to_owned();
-                return vec![Event::SessionStayed { role, reason }];
-            }
-            Some(Err(mpsc::error::TrySendError::Closed(_))) => {
-                drop(self.conversations.remove(&role))
-            }
-            Some(Ok(())) | None => {}
-        }
-        if let Some(before) = self.state().session(role).map(|before| before.id.clone()) {
-            self.tools.sockets.close_socket(&before);
-        }
-        vec![Event::SessionMoved {
-            role,
-            session,
-            adapter: name,
-        }]
-    }
-
     /// Returns the question that waits for a usage limit, and until when.
     pub(super) fn pending_usage_limit(&self) -> Option<(u32, UnixMillis)> {
         let question = self.state().awaiting.as_ref()?;

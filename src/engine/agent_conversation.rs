@@ -1,6 +1,6 @@
 //! Runs one live conversation: an adapter, its CLI process, and the turn that runs in it.
 //!
-//! Each role has one such task. It performs the adapter's outputs, writes the raw stream and watches the deadlines.
+//! Each role has one such task, and each running task of a child. It performs the adapter's outputs, writes the raw stream and watches the deadlines.
 //! It does not know the workflow: it sends [`ConversationEvent`]s to a bounded channel and awaits each send, so
 //! that a flood slows down the child process and never the main loop.
 
@@ -9,7 +9,6 @@ mod command_cleanup;
 mod conversation_deadlines;
 mod delta_coalescer;
 mod hook_socket;
-mod session_handover;
 mod silence_watchdog;
 mod stall_diagnosis;
 mod stderr_lines;
@@ -24,8 +23,7 @@ use crate::adapter::{
     CliTurnOutcome, SessionSpec, TurnFailure, TurnFailureKind, TurnSpec,
 };
 use crate::domain::event::AgentProcess;
-use crate::domain::ids::RequestId;
-use crate::domain::turn::Role;
+use crate::domain::ids::{RequestId, SessionId};
 use crate::process::{
     self, ChildSpawner, CliProcesses, OutputEvent, ProcessMark, RunningChild, SandboxSpec,
     StopLadder,
@@ -39,7 +37,6 @@ use conversation_deadlines::ConversationDeadlines;
 use delta_coalescer::{PendingDelta, RawDeltaBatch, single_delta};
 pub use hook_socket::MAX_HOOK_CALL_BYTES;
 use hook_socket::{HookSocket, next_hook_call};
-pub use session_handover::SessionHandover;
 use silence_watchdog::SilenceWatchdog;
 
 /// How long a CLI may take for its handshake.
@@ -59,8 +56,6 @@ pub enum ConversationCommand {
     AgentWaits(RequestId),
     /// The agent no longer waits for this request.
     AgentResumed(RequestId),
-    /// Continues in a new session with another adapter.
-    HandOver(Box<SessionHandover>),
     /// Stops the process, with the patient stop ladder, and then ends the task.
     Shutdown,
 }
@@ -106,13 +101,13 @@ pub enum ConversationEvent {
 
 /// The task of a conversation; it runs until it is shut down or every command sender is dropped.
 pub struct AgentConversation {
-    role: Role,
+    session: SessionId,
     adapter: Box<dyn Adapter>,
     raw: RawStream,
     marker: ProcessMark,
     children: ChildSpawner,
     commands: mpsc::Receiver<ConversationCommand>,
-    events: mpsc::Sender<(Role, ConversationEvent)>,
+    events: mpsc::Sender<(SessionId, ConversationEvent)>,
     child: Option<RunningChild>,
     /// The CLI and its servers, as found at the turn's first call.
     cli: Option<CliProcesses>,
@@ -137,7 +132,7 @@ pub struct AgentConversation {
 
 /// The parts of which [`AgentConversation::new`] makes a conversation.
 pub struct ConversationParts {
-    pub role: Role,
+    pub session: SessionId,
     pub adapter: Box<dyn Adapter>,
     pub raw: RawStream,
     /// The mark of the conversation's processes.
@@ -150,17 +145,17 @@ impl AgentConversation {
     pub fn new(
         parts: ConversationParts,
         asks: mpsc::Receiver<ConversationCommand>,
-        told: mpsc::Sender<(Role, ConversationEvent)>,
+        told: mpsc::Sender<(SessionId, ConversationEvent)>,
     ) -> Self {
         let ConversationParts {
-            role,
+            session,
             adapter,
             raw,
             marker,
             children,
         } = parts;
         Self {
-            role,
+            session,
             adapter,
             raw,
             marker,
@@ -237,16 +232,8 @@ impl AgentConversation {
             ConversationCommand::AgentResumed(request) => {
                 self.watchdog.on_request_answered(&request)
             }
-            ConversationCommand::HandOver(adoption) => self.hand_over(*adoption).await,
             ConversationCommand::Shutdown => {}
         }
-    }
-
-    async fn hand_over(&mut self, adoption: SessionHandover) {
-        self.terminate_child(StopLadder::patient()).await;
-        self.adapter = adoption.adapter;
-        self.raw = adoption.raw;
-        self.forget = false;
     }
 
     async fn on_turn(&mut self, mut turn: Box<TurnStartRequest>) {

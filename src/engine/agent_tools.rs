@@ -1,9 +1,8 @@
 //! Performs the tools that agents call: finds whose call it is, has it decided, and sends the answer.
 //!
 //! Each tool has one file in `mcp::tools` and one line in [`TOOL_PERFORMERS`]. A tool call takes the same path as
-//! every other call: `on_approval_request` has it decided, and the decision returns here. A performer gets the call
-//! and answers now, or says that the answer comes later through [`Engine::answer_tool_call`]. Sockets are handled
-//! in `tool_socket`.
+//! every other call: `approvals` has it decided, and the decision returns here. A performer gets the call and answers
+//! now, or says that the answer comes later through [`AgentTools::answer_call`]. Sockets are handled in `tool_socket`.
 
 pub(super) mod call_progress;
 mod discuss_tools;
@@ -19,24 +18,25 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::adapter::CallDecision as Answered;
+use crate::adapter::CallDecision;
 use crate::config::config_model::AdapterKind;
 use crate::domain::discussion::DiscussionStopReason;
 use crate::domain::event::Event;
 use crate::domain::ids::{RequestId, SessionId};
-use crate::domain::run::ResultValidity;
-use crate::domain::tool_availability::{
-    ToolContext, describe_tool_turns, hidden_reason, own_tool_name,
-};
+use crate::domain::tool_availability::{ToolContext, describe_tool_turns, hidden_reason};
 use crate::domain::turn::Role;
 use crate::mcp::socket_protocol::{OfferedTool, ToolAnswer};
 use crate::mcp::tools::{group_discuss, task};
 use crate::mcp::{TOOLS, ToolDefinition, VisibleAgents};
 use crate::permission::{AgentToolCall, loop_detector};
 
-use super::agent_conversation::{ConversationCommand, TurnStartRequest};
-use super::approval_request::ApprovalRequest;
-use super::call_decision::DecisionWait;
+use super::agent_conversation::TurnStartRequest;
+use super::approvals::call_request::{ApprovalRequest, DecisionWait};
+use super::conversations::{ActiveTurn, Conversations};
+use super::owner_request::OwnerRequest;
+use super::run_context::RunContext;
+use super::subagents::authorization::check_agent_allowed;
+use super::subagents::offered_agents;
 use super::{Engine, EngineError, EngineInput, TaskCaller, agent_activity};
 use pending_tool_calls::PendingToolCall;
 pub(super) use pending_tool_calls::{AgentTools, wait_until_due};
@@ -49,7 +49,7 @@ const CLI_TOOL_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 /// The immediate result of a tool call.
 pub(super) enum ToolReply {
     Now(ToolAnswer),
-    /// The user was asked; the answer comes through [`Engine::answer_tool_call`].
+    /// The user was asked; the answer comes through [`AgentTools::answer_call`].
     UserAsked,
     /// The answer comes when this future is done; the call waits for it.
     Later(Pin<Box<dyn Future<Output = DeferredToolAnswer> + Send>>),
@@ -78,8 +78,11 @@ pub(super) struct ToolPerformer {
     name: &'static str,
     /// The arguments that rules match and that are recorded.
     rule_arguments: &'static [&'static str],
-    perform: fn(&mut Engine, &AdmittedToolCall) -> Result<ToolReply, EngineError>,
+    perform: PerformTool,
 }
+
+/// Performs a tool whose call was allowed. It may use every owner of the engine.
+pub(super) type PerformTool = fn(&mut Engine, &AdmittedToolCall) -> Result<ToolReply, EngineError>;
 
 const TOOL_PERFORMERS: &[ToolPerformer] = &[
     ToolPerformer {
@@ -139,31 +142,32 @@ const TOOL_PERFORMERS: &[ToolPerformer] = &[
     },
 ];
 
-impl Engine {
-    /// Opens the tool socket of a role's session for the CLI that serves the active turn. If that fails, the turn
-    /// runs anyway: text that the agent returns counts as well.
-    pub(super) fn open_tool_socket(&mut self, role: Role, ask: &mut TurnStartRequest) {
-        if !self.supports_tools(role) {
+impl AgentTools {
+    /// Opens the tool socket of a role's session for the CLI that serves its turn. If that fails, the turn runs
+    /// anyway: text that the agent returns counts as well.
+    pub(super) fn open_socket(
+        &mut self,
+        run: &RunContext,
+        turn: &ActiveTurn,
+        request: &mut TurnStartRequest,
+    ) {
+        let role = turn.order.purpose.role();
+        if !supports_tools(run, role) {
             return;
         }
-        match self
-            .tools
-            .sockets
-            .open_socket(&ask.session.session, CLI_TOOL_TIMEOUT)
-        {
+        let session = &request.session.session;
+        match self.sockets.open_socket(session, CLI_TOOL_TIMEOUT) {
             Ok(server) => {
-                ask.sandbox.tools_folder = Some(server.folder.clone());
-                self.tools
-                    .sockets
-                    .notify_tools_changed(&ask.session.session);
-                ask.session.tool_server = Some(server);
+                request.sandbox.tools_folder = Some(server.folder.clone());
+                self.sockets.notify_tools_changed(session);
+                request.session.tool_server = Some(server);
                 let of_turns = TOOLS
                     .iter()
                     .filter(|tool| describe_tool_turns(tool.name).is_some());
-                let lacking =
-                    of_turns.filter(|tool| self.hidden_tool_reason(role, tool.name).is_some());
-                let lacking: Vec<String> = lacking.map(|tool| tool.name.to_owned()).collect();
-                ask.turn.hidden_permissions.extend(lacking);
+                let missing = of_turns
+                    .filter(|tool| hidden_tool_reason(run, Some(turn), role, tool.name).is_some());
+                let missing: Vec<String> = missing.map(|tool| tool.name.to_owned()).collect();
+                request.turn.hidden_permissions.extend(missing);
             }
             Err(error) => {
                 tracing::warn!(%error, "the session's tools cannot be offered");
@@ -171,136 +175,79 @@ impl Engine {
         }
     }
 
-    /// Returns how long a call waits before its agent is told to continue without the answer.
-    fn tool_patience(&self) -> Duration {
-        self.run.setup.config.limits.tool_patience
-    }
-
-    /// Returns whether the agent of a role can have tools: its CLI must speak MCP and be a real process.
-    pub(super) fn supports_tools(&self, role: Role) -> bool {
-        let kind = self
-            .run
-            .role_adapter(role)
-            .map(|adapter| adapter.settings.kind);
-        let speaks = matches!(kind, Ok(AdapterKind::Codex | AdapterKind::Claude));
-        speaks && !self.run.setup.spawner.is_simulated()
-    }
-
-    /// Sets the process from which a session's calls are expected.
-    pub(super) fn expect_tool_process(&self, role: Role, pid: u32) {
-        if let Some(session) = self.state().session(role) {
-            self.tools.sockets.expect_process(&session.id, pid);
-        }
-    }
-
-    pub(super) fn on_tool_request(&mut self, knock: ToolRequest) -> Result<(), EngineError> {
-        match knock {
+    /// Handles a request from the tool server of an agent.
+    ///
+    /// # Errors
+    /// Writing the record of the run failed.
+    pub(super) fn on_request(
+        &mut self,
+        run: &mut RunContext,
+        conversations: &Conversations,
+        request: ToolRequest,
+    ) -> Result<(), EngineError> {
+        match request {
             ToolRequest::ListTools { session, give } => {
+                let turn = conversations.active_turn();
                 // The receiver may be gone.
-                let _gone = give.send(self.offered_tools(&session));
+                let _gone = give.send(offered_tools(run, turn, &session));
                 Ok(())
             }
-            ToolRequest::CallTool(calling) => self.on_tool_call(calling),
-            ToolRequest::CallCancelled(request) => self.on_tool_call_cancelled(request),
+            ToolRequest::CallTool(call) => self.on_call(run, conversations, call),
+            ToolRequest::CallCancelled(request) => {
+                self.on_call_cancelled(run, request);
+                Ok(())
+            }
         }
     }
 
     /// Handles a cancelled call: its question and the tasks that it waits for have no reason to continue.
-    fn on_tool_call_cancelled(&mut self, request: RequestId) -> Result<(), EngineError> {
-        let Some(open) = self.tools.pending_calls.remove(&request) else {
-            return Ok(());
+    fn on_call_cancelled(&mut self, run: &mut RunContext, request: RequestId) {
+        let Some(pending) = self.pending_calls.remove(&request) else {
+            return;
         };
-        self.notify_conversation(
-            open.call.role,
-            ConversationCommand::AgentResumed(request.clone()),
-        );
-        self.stop_child_tasks(&open.awaited_tasks);
-        if let Some(id) = open.awaited_discussion {
-            self.stop_discussion(&id, DiscussionStopReason::User)?;
+        run.request(OwnerRequest::SetAgentWaits {
+            session: pending.call.session,
+            request: request.clone(),
+            waits: false,
+        });
+        run.request(OwnerRequest::StopTasks(pending.awaited_tasks));
+        if let Some(id) = pending.awaited_discussion {
+            run.request(OwnerRequest::StopDiscussion(id, DiscussionStopReason::User));
         }
-        self.on_request_withdrawn(request)
+        run.request(OwnerRequest::WithdrawRequest(request));
     }
 
-    /// Returns the tools that a session has in its turn.
-    fn offered_tools(&self, session: &SessionId) -> Vec<OfferedTool> {
-        let Some(role) = self.session_role(session) else {
-            return Vec::new();
-        };
-        let seen = self.visible_agents(session);
-        let has = |tool: &&ToolDefinition| self.hidden_tool_reason(role, tool.name).is_none();
-        TOOLS
-            .iter()
-            .filter(has)
-            .map(|tool| tool.to_offered_tool(&seen))
-            .collect()
-    }
-
-    /// Returns the agents that a session may give tasks to, and those that it may let discuss.
-    fn visible_agents(&self, session: &SessionId) -> VisibleAgents {
-        let caller = TaskCaller::Session(session.clone());
-        let by = |tool| {
-            self.subagents()
-                .filter(|agent| self.check_agent_allowed(&caller, tool, &agent.name).is_ok())
-                .map(|agent| (agent.name.clone(), agent.description.clone()))
-                .collect()
-        };
-        VisibleAgents {
-            task_agents: by(task::TOOL.name),
-            discussion_agents: by(group_discuss::TOOL.name),
-        }
-    }
-
-    fn session_role(&self, session: &SessionId) -> Option<Role> {
-        let roles = [Role::Planner, Role::Reviewer];
-        let is_its = |role: &Role| {
-            let of_role = self.state().session(*role);
-            of_role.is_some_and(|of_role| of_role.id == *session)
-        };
-        roles.into_iter().find(is_its)
-    }
-
-    /// Returns why a role's session does not have a tool; `None` if it has it.
-    fn hidden_tool_reason(&self, role: Role, tool: &str) -> Option<String> {
-        let at_work = self.active_turn.as_ref();
-        let purpose = at_work
-            .map(|at_work| &at_work.order.purpose)
-            .filter(|purpose| purpose.role() == role);
-        let profile = self.state().session(role)?.current_profile().name();
-        let rules = self.run.setup.permissions.rules(profile);
-        let standing = ToolContext {
-            purpose,
-            depth: 0,
-            rules: &rules,
-        };
-        hidden_reason(tool, &standing)
-    }
-
-    fn on_tool_call(&mut self, calling: IncomingToolCall) -> Result<(), EngineError> {
+    fn on_call(
+        &mut self,
+        run: &mut RunContext,
+        conversations: &Conversations,
+        incoming: IncomingToolCall,
+    ) -> Result<(), EngineError> {
         let performer = TOOL_PERFORMERS
             .iter()
-            .find(|known| known.name == calling.tool);
-        let (role, performer) = match self.admit_tool_call(&calling) {
-            Err(reason) => return self.block_tool_call(calling, &reason),
+            .find(|known| known.name == incoming.tool);
+        let (role, performer) = match admit_call(run, conversations, &incoming) {
+            Err(reason) => return block_call(run, incoming, &reason),
             Ok(role) => match performer {
-                None => return self.block_tool_call(calling, "there is no such tool"),
+                None => return block_call(run, incoming, "there is no such tool"),
                 Some(performer) => (role, performer),
             },
         };
-        if let Some(too_many) = task_tools::task_count_error(self, &calling) {
+        if let Some(too_many) = task_tools::task_count_error(run, &incoming) {
             // The caller may be gone.
-            let _gone = calling.reply_sender.send(ToolAnswer::failed(too_many));
+            let _gone = incoming.reply_sender.send(ToolAnswer::failed(too_many));
             return Ok(());
         }
         let IncomingToolCall {
             request,
             session,
             arguments,
-            reply_sender: give,
+            reply_sender,
             progress,
             ..
-        } = calling;
+        } = incoming;
         let mut about = select_arguments(&arguments, performer.rule_arguments);
-        task_tools::remove_denied_tasks(self, &session, &mut about);
+        task_tools::remove_denied_tasks(run, &session, &mut about);
         let asking = ApprovalRequest {
             request: request.clone(),
             item: None,
@@ -312,173 +259,234 @@ impl Engine {
             reason: None,
             sub_agent: None,
             fingerprint: Some(loop_detector::call_fingerprint(performer.name, &arguments)),
+            wait: DecisionWait::UntilUserDecides,
         };
-        let call = AdmittedToolCall {
-            request: request.clone(),
-            session,
-            role,
-            arguments,
-        };
-        let open = PendingToolCall {
-            call,
+        let pending = PendingToolCall {
+            call: AdmittedToolCall {
+                request: request.clone(),
+                session: session.clone(),
+                role,
+                arguments,
+            },
             performer,
-            reply_sender: give,
+            reply_sender,
             progress,
             question_wait: None,
             awaited_tasks: Vec::new(),
             awaited_discussion: None,
         };
-        self.tools.pending_calls.insert(request.clone(), open);
-        // While a call is pending, its CLI is silent for a reason.
-        self.notify_conversation(role, ConversationCommand::AgentWaits(request));
-        self.on_approval_request(role, DecisionWait::UntilUserDecides, asking)
-    }
-
-    /// Returns the role of a call after checking that the session's own agent makes it, in its turn, and has the
-    /// tool.
-    fn admit_tool_call(&self, calling: &IncomingToolCall) -> Result<Role, String> {
-        let role = self
-            .session_role(&calling.session)
-            .ok_or("its session has ended")?;
-        let session = self.state().session(role).ok_or("its session has ended")?;
-        let adapter = self.run.role_adapter(role)?;
-        let is_own = match &calling.thread {
-            Some(thread) => session.external_id.as_ref() == Some(thread),
-            None => adapter.settings.kind != AdapterKind::Codex,
-        };
-        if !is_own {
-            return Err(
-                "only the session's own agent has tools of agent-collab, no agent that it started"
-                    .to_owned(),
-            );
-        }
-        let running = self.state().running.as_ref();
-        let is_its_turn = running.is_some_and(|running| {
-            running.result == ResultValidity::Yes && running.order.purpose.role() == role
+        self.pending_calls.insert(request.clone(), pending);
+        run.request(OwnerRequest::SetAgentWaits {
+            session: session.clone(),
+            request,
+            waits: true,
         });
-        if !is_its_turn || self.turn_has_ended {
-            return Err("no turn of the session is under way".to_owned());
-        }
-        match self.hidden_tool_reason(role, &calling.tool) {
-            Some(reason) => Err(reason),
-            None => Ok(role),
-        }
-    }
-
-    /// Answers that the session does not have the tool, and records the call.
-    fn block_tool_call(
-        &mut self,
-        calling: IncomingToolCall,
-        reason: &str,
-    ) -> Result<(), EngineError> {
-        let (tool, reason) = (
-            agent_activity::clean_line(&calling.tool),
-            agent_activity::clean_line(reason),
-        );
-        // The caller may be gone.
-        let _gone = calling
-            .reply_sender
-            .send(ToolAnswer::blocked(&tool, &reason));
-        self.apply_event(Event::ToolBlocked {
-            session: calling.session,
-            tool,
-            reason,
-        })
+        run.request(OwnerRequest::DecideToolCall(session, Box::new(asking)));
+        Ok(())
     }
 
     /// Acts on the decision about a tool call.
-    pub(super) fn on_tool_decided(
+    pub(super) fn on_decided(
         &mut self,
+        run: &mut RunContext,
         request: &RequestId,
-        answer: Answered,
-    ) -> Result<(), EngineError> {
-        let reason = match answer {
-            Answered::Allow => return self.perform_tool(request),
-            Answered::Deny { reason } => reason,
-            Answered::DenyAndStop => {
-                self.interrupt_turn();
+        decision: CallDecision,
+    ) {
+        let reason = match decision {
+            CallDecision::Allow => {
+                return run.request(OwnerRequest::PerformTool(request.clone()));
+            }
+            CallDecision::Deny { reason } => reason,
+            CallDecision::DenyAndStop => {
+                run.request(OwnerRequest::InterruptTurn);
                 "the user declined this and stopped the turn".to_owned()
             }
         };
-        self.answer_tool_call(request, ToolAnswer::failed(reason));
-        Ok(())
+        self.answer_call(run, request, ToolAnswer::failed(reason));
     }
 
-    fn perform_tool(&mut self, request: &RequestId) -> Result<(), EngineError> {
-        let Some(open) = self.tools.pending_calls.get(request) else {
-            return Ok(());
-        };
-        let (call, perform) = (open.call.clone(), open.performer.perform);
-        match perform(self, &call)? {
-            ToolReply::Now(answer) => self.answer_tool_call(request, answer),
-            ToolReply::Later(waiting) => {
-                let (request, done) = (request.clone(), self.run.inputs.clone());
-                self.run.tasks.spawn(async move {
-                    let later = waiting.await;
-                    // The receiver is gone only if the program is about to end.
-                    let _nobody = done.send(EngineInput::ToolDone(request, later)).await;
-                });
+    /// Returns a pending call and the function that performs it.
+    pub(super) fn find_performer(
+        &self,
+        request: &RequestId,
+    ) -> Option<(AdmittedToolCall, PerformTool)> {
+        let pending = self.pending_calls.get(request)?;
+        Some((pending.call.clone(), pending.performer.perform))
+    }
+
+    /// Sends a tool's reply, now or when it is there.
+    pub(super) fn on_reply(&mut self, run: &mut RunContext, request: &RequestId, reply: ToolReply) {
+        match reply {
+            ToolReply::Now(answer) => self.answer_call(run, request, answer),
+            ToolReply::Later(answer) => {
+                let request = request.clone();
+                run.spawn_input_task(async move { EngineInput::ToolDone(request, answer.await) });
             }
             ToolReply::UserAsked => {}
         }
-        Ok(())
     }
 
     /// Answers a call that waited; children that it no longer waits for continue in the background.
-    pub(super) fn on_tool_done(
+    ///
+    /// # Errors
+    /// Writing the record of the run failed.
+    pub(super) fn on_done(
         &mut self,
+        run: &mut RunContext,
         request: &RequestId,
-        later: DeferredToolAnswer,
+        done: DeferredToolAnswer,
     ) -> Result<(), EngineError> {
-        for session in later.moved_to_background {
-            self.apply_event(Event::TaskMovedToBackground { session })?;
-        }
-        self.answer_tool_call(request, later.answer);
+        let sessions = done.moved_to_background.into_iter();
+        run.record_all(sessions.map(|session| Event::TaskMovedToBackground { session }))?;
+        self.answer_call(run, request, done.answer);
         Ok(())
     }
 
     /// Sends a call its answer.
-    pub(super) fn answer_tool_call(&mut self, request: &RequestId, answer: ToolAnswer) {
-        if let Some(open) = self.tools.pending_calls.remove(request) {
-            self.notify_conversation(
-                open.call.role,
-                ConversationCommand::AgentResumed(request.clone()),
-            );
+    pub(super) fn answer_call(
+        &mut self,
+        run: &mut RunContext,
+        request: &RequestId,
+        answer: ToolAnswer,
+    ) {
+        if let Some(pending) = self.pending_calls.remove(request) {
+            run.request(OwnerRequest::SetAgentWaits {
+                session: pending.call.session,
+                request: request.clone(),
+                waits: false,
+            });
             // The caller may be gone.
-            let _gone = open.reply_sender.send(answer);
+            let _gone = pending.reply_sender.send(answer);
         }
     }
 
-    /// Ends the pending calls of a turn that is over.
-    pub(super) fn end_tool_calls(&mut self, role: Role) {
-        let of_role = |open: &PendingToolCall| open.call.role == role;
-        let open = self
-            .tools
-            .pending_calls
-            .iter()
-            .filter(|(_, open)| of_role(open));
-        let requests: Vec<RequestId> = open.map(|(request, _)| request.clone()).collect();
+    /// Ends the pending calls of a session whose turn is over.
+    pub(super) fn end_calls(&mut self, run: &mut RunContext, session: &SessionId) {
+        let all = self.pending_calls.iter();
+        let pending = all.filter(|(_, pending)| pending.call.session == *session);
+        let requests: Vec<RequestId> = pending.map(|(request, _)| request.clone()).collect();
         for request in requests {
-            self.answer_tool_call(&request, ToolAnswer::failed("the turn has ended"));
+            self.answer_call(run, &request, ToolAnswer::failed("the turn has ended"));
         }
-    }
-
-    fn notify_conversation(&self, role: Role, ask: ConversationCommand) {
-        // If the queue is full, the only harm is one unnecessary check of the conversation's processes.
-        let _full = self.conversations.get(&role).map(|asks| asks.try_send(ask));
     }
 }
 
-/// Returns whether a CLI asks about one of the program's own tools, whose call is decided when it arrives.
-pub(super) fn is_program_tool(asking: &ApprovalRequest) -> bool {
-    match &asking.call {
-        AgentToolCall::Tool { name, .. } => {
-            asking.sub_agent.is_none() && own_tool_name(name).is_some()
-        }
-        AgentToolCall::Command { .. } | AgentToolCall::Edit { .. } | AgentToolCall::Read { .. } => {
-            false
-        }
+/// Returns whether the agent of a role can have tools: its CLI must speak MCP and be a real process.
+pub(super) fn supports_tools(run: &RunContext, role: Role) -> bool {
+    let kind = run.role_adapter(role).map(|adapter| adapter.settings.kind);
+    let speaks = matches!(kind, Ok(AdapterKind::Codex | AdapterKind::Claude));
+    speaks && !run.setup.spawner.is_simulated()
+}
+
+/// Returns the tools that a session has in its turn.
+fn offered_tools(
+    run: &RunContext,
+    turn: Option<&ActiveTurn>,
+    session: &SessionId,
+) -> Vec<OfferedTool> {
+    let Some(role) = session_role(run, session) else {
+        return Vec::new();
+    };
+    let seen = visible_agents(run, session);
+    let has = |tool: &&ToolDefinition| hidden_tool_reason(run, turn, role, tool.name).is_none();
+    TOOLS
+        .iter()
+        .filter(has)
+        .map(|tool| tool.to_offered_tool(&seen))
+        .collect()
+}
+
+/// Returns the agents that a session may give tasks to, and those that it may let discuss.
+fn visible_agents(run: &RunContext, session: &SessionId) -> VisibleAgents {
+    let caller = TaskCaller::Session(session.clone());
+    let by = |tool| {
+        offered_agents(run)
+            .filter(|agent| check_agent_allowed(run, &caller, tool, &agent.name).is_ok())
+            .map(|agent| (agent.name.clone(), agent.description.clone()))
+            .collect()
+    };
+    VisibleAgents {
+        task_agents: by(task::TOOL.name),
+        discussion_agents: by(group_discuss::TOOL.name),
     }
+}
+
+fn session_role(run: &RunContext, session: &SessionId) -> Option<Role> {
+    let is_its = |role: &Role| {
+        let own = run.state().session(*role);
+        own.is_some_and(|own| own.id == *session)
+    };
+    [Role::Planner, Role::Reviewer].into_iter().find(is_its)
+}
+
+/// Returns why a role's session does not have a tool; `None` if it has it.
+fn hidden_tool_reason(
+    run: &RunContext,
+    turn: Option<&ActiveTurn>,
+    role: Role,
+    tool: &str,
+) -> Option<String> {
+    let purpose = turn
+        .map(|turn| &turn.order.purpose)
+        .filter(|purpose| purpose.role() == role);
+    let profile = run.state().session(role)?.current_profile().name();
+    let rules = run.setup.permissions.rules(profile);
+    let context = ToolContext {
+        purpose,
+        depth: 0,
+        rules: &rules,
+    };
+    hidden_reason(tool, &context)
+}
+
+/// Returns the role of a call after checking that the session's own agent makes it, in its turn, and has the tool.
+fn admit_call(
+    run: &RunContext,
+    conversations: &Conversations,
+    incoming: &IncomingToolCall,
+) -> Result<Role, String> {
+    let role = session_role(run, &incoming.session).ok_or("its session has ended")?;
+    let session = run.state().session(role).ok_or("its session has ended")?;
+    let adapter = run.role_adapter(role)?;
+    let is_own = match &incoming.thread {
+        Some(thread) => session.external_id.as_ref() == Some(thread),
+        None => adapter.settings.kind != AdapterKind::Codex,
+    };
+    if !is_own {
+        return Err(
+            "only the session's own agent has tools of agent-collab, no agent that it started"
+                .to_owned(),
+        );
+    }
+    let turn = conversations.open_turn(run);
+    let turn = turn.filter(|turn| turn.session == incoming.session);
+    if turn.is_none() {
+        return Err("no turn of the session is under way".to_owned());
+    }
+    match hidden_tool_reason(run, turn, role, &incoming.tool) {
+        Some(reason) => Err(reason),
+        None => Ok(role),
+    }
+}
+
+/// Answers that the session does not have the tool, and records the call.
+fn block_call(
+    run: &mut RunContext,
+    incoming: IncomingToolCall,
+    reason: &str,
+) -> Result<(), EngineError> {
+    let (tool, reason) = (
+        agent_activity::clean_line(&incoming.tool),
+        agent_activity::clean_line(reason),
+    );
+    let answer = ToolAnswer::blocked(&tool, &reason);
+    // The caller may be gone.
+    let _gone = incoming.reply_sender.send(answer);
+    run.record(Event::ToolBlocked {
+        session: incoming.session,
+        tool,
+        reason,
+    })
 }
 
 /// Selects the arguments that say what a call is about; for a list, the same ones of each entry.

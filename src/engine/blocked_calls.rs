@@ -9,36 +9,30 @@ use crate::permission::hard_limits::Floor;
 use crate::permission::tool_names::permission_for_tool;
 use crate::permission::{AgentToolCall, Decision, PermissionAction};
 
-use super::{Engine, EngineError, agent_activity};
+use super::run_context::RunContext;
+use super::{EngineError, agent_activity};
 
-impl Engine {
-    /// Records a denied call if it was denied because its agent does not have the tool. `hidden` are the
-    /// permissions whose tools the agent does not see.
-    pub(super) fn record_missing_tool_call(
-        &mut self,
-        session: SessionId,
-        call: &AgentToolCall,
-        decision: &Decision,
-        hidden: &[String],
-    ) -> Result<(), EngineError> {
-        match missing_tool_name(call, decision, hidden) {
-            Some(tool) => self.record_blocked_call(session, tool, &decision.reason.reason),
-            None => Ok(()),
-        }
+/// Records a denied call if it was denied because its agent does not have the tool. `hidden` are the permissions
+/// whose tools the agent does not see.
+pub(super) fn record_missing_tool_call(
+    run: &mut RunContext,
+    session: SessionId,
+    call: &AgentToolCall,
+    decision: &Decision,
+    hidden: &[String],
+) -> Result<(), EngineError> {
+    match missing_tool_name(call, decision, hidden) {
+        Some(tool) => run.record(blocked_call_event(session, tool, &decision.reason.reason)),
+        None => Ok(()),
     }
+}
 
-    /// Records a call that was stopped because its agent does not have the tool.
-    pub(super) fn record_blocked_call(
-        &mut self,
-        session: SessionId,
-        tool: &str,
-        reason: &str,
-    ) -> Result<(), EngineError> {
-        self.apply_event(Event::ToolBlocked {
-            session,
-            tool: agent_activity::clean_line(own_tool_name(tool).unwrap_or(tool)),
-            reason: agent_activity::clean_line(reason),
-        })
+/// Returns the event of a call that was stopped because its agent does not have the tool.
+pub(super) fn blocked_call_event(session: SessionId, tool: &str, reason: &str) -> Event {
+    Event::ToolBlocked {
+        session,
+        tool: agent_activity::clean_line(own_tool_name(tool).unwrap_or(tool)),
+        reason: agent_activity::clean_line(reason),
     }
 }
 

@@ -1,123 +1,167 @@
-//! Turns the events of a live conversation into events of the run.
-
-use std::collections::BTreeMap;
+//! Turns the events of a conversation, a role's or a child's, into events of the run.
 
 use crate::adapter::{AdapterEvent, CliTurnOutcome};
 use crate::domain::event::{AgentActivity, Event};
-use crate::domain::ids::{RequestId, TurnId};
-use crate::domain::question::{AgentQuestion, AnswerOption};
-use crate::domain::session::{AccountUsageWindow, Message, MessageRole};
+use crate::domain::ids::{SessionId, TurnId};
 use crate::domain::text_delta::TextDelta;
 use crate::domain::turn::Role;
-use crate::store::{StoreError, TamperedFile};
+use crate::store::TamperedFile;
 
 use super::agent_conversation::ConversationEvent;
-use super::approval_request::ApprovalRequest;
-use super::call_decision::DecisionWait;
+use super::approvals::call_request::ApprovalRequest;
+use super::approvals::caller_context::AnswerChannel;
+use super::blocked_calls::blocked_call_event;
 use super::documents::{self, PendingDocument};
-use super::run_journal::RunJournal;
+use super::role_session::{MessageWriter, append_message};
+use super::run_context::RunContext;
+use super::subagents::child_session_files::save_child;
 use super::{Engine, EngineError, EngineInput, agent_activity, error_with_hint};
 
 impl Engine {
     pub(super) fn on_conversation_event(
         &mut self,
-        role: Role,
-        told: ConversationEvent,
+        session: &SessionId,
+        event: ConversationEvent,
     ) -> Result<(), EngineError> {
-        match told {
+        match event {
             ConversationEvent::Started(process) => {
-                self.expect_tool_process(role, process.pid);
-                let Some(at_work) = &mut self.active_turn else {
+                // The start of a task is reported when it gets its slot.
+                if self.conversations.role(session).is_none() {
+                    return Ok(());
+                }
+                self.tools.sockets.expect_process(session, process.pid);
+                let Some((order, prompt_sha256, reports)) = self.conversations.take_turn_start()
+                else {
                     return Ok(());
                 };
-                let (turn, prompt_sha256) =
-                    (at_work.order.turn.clone(), at_work.prompt_sha256.clone());
-                let reports = std::mem::take(&mut at_work.background_reports);
                 self.apply_event(Event::TurnStarted {
-                    turn,
+                    turn: order.turn,
                     prompt_sha256,
                     process: Some(process),
                 })?;
-                self.mark_results_reported(reports)
+                let reported = |session| Event::TaskReported { session };
+                self.run.record_all(reports.into_iter().map(reported))
             }
-            ConversationEvent::Adapter(event) => self.on_adapter_event(role, event),
+            ConversationEvent::Adapter(event) => self.on_adapter_event(session, event),
             ConversationEvent::Silent(since, why) => self.record_activity(
-                role,
+                session,
                 AgentActivity::Silent {
                     seconds: since.as_secs(),
                     verdict: Some(why),
                 },
             ),
             ConversationEvent::RawStreamFailed(error) => {
-                self.warn_once("save the raw stream", error)
+                self.run.warn_once("save the raw stream", error)
             }
             ConversationEvent::Closed => Ok(()),
         }
     }
 
-    /// Queues a user's message that a conversation did not deliver before the program ended; drops all other
-    /// events.
-    pub(super) fn queue_undelivered_input(&mut self, role: Role, told: ConversationEvent) {
-        let ConversationEvent::Adapter(AdapterEvent::InputUndelivered { text }) = told else {
-            return;
-        };
-        let text = agent_activity::clean_block(&text);
-        if let Err(error) = self.apply_event(Event::MessageQueued {
-            to: Some(role),
-            text,
-        }) {
-            tracing::error!(%error, "the last message was not saved");
+    fn on_adapter_event(
+        &mut self,
+        session: &SessionId,
+        event: AdapterEvent,
+    ) -> Result<(), EngineError> {
+        if let Some(activity) = agent_activity::to_activity(&event) {
+            return self.record_activity(session, activity);
+        }
+        let role = self.conversations.role(session);
+        let run = &mut self.run;
+        match (event, role) {
+            (
+                asked @ (AdapterEvent::ApprovalRequested { .. }
+                | AdapterEvent::HookApprovalRequested { .. }),
+                _,
+            ) => match ApprovalRequest::from_adapter_event(asked) {
+                Some(asking) => {
+                    let turn = self.conversations.turn_mut(session);
+                    let channel = AnswerChannel::Cli;
+                    self.approvals
+                        .on_request(run, session, turn, asking, channel)
+                }
+                None => Ok(()),
+            },
+            (AdapterEvent::QuestionAsked { request, questions }, _) => {
+                match self.conversations.turn_mut(session) {
+                    Some(turn) => {
+                        let channel = AnswerChannel::Cli;
+                        self.approvals
+                            .on_questions(run, turn, request, &questions, channel)
+                    }
+                    None => Ok(()),
+                }
+            }
+            (AdapterEvent::RequestWithdrawn { request }, _) => {
+                let turn = self.conversations.turn_mut(session);
+                let request = turn.map_or_else(
+                    || request.clone(),
+                    |turn| turn.caller.qualified_request_id(&request),
+                );
+                self.approvals.on_withdrawn(run, request)
+            }
+            (AdapterEvent::ToolBlocked { tool, reason }, _) => {
+                run.record(blocked_call_event(session.clone(), &tool, &reason))
+            }
+            (AdapterEvent::TextDelta { text, .. }, None) => {
+                let session = session.clone();
+                run.deltas.push(TextDelta::Child { session, text });
+                Ok(())
+            }
+            (AdapterEvent::SessionOpened { external_id }, None) => {
+                let external_id = agent_activity::clean_line(&external_id);
+                let known = run.child_session(session);
+                if known.and_then(|child| child.external_id.as_ref()) != Some(&external_id) {
+                    let session = session.clone();
+                    run.record(Event::TaskOpened {
+                        session,
+                        external_id,
+                    })?;
+                }
+                save_child(run, session, None)
+            }
+            (event, Some(role)) => self.on_role_event(role, event),
+            (_of_no_use_for_a_child, None) => Ok(()),
         }
     }
 
-    /// Handles a call that waits for a decision: the user's, or an immediate one.
-    fn on_approval_event(&mut self, role: Role, asked: AdapterEvent) -> Result<(), EngineError> {
-        let patience = match &asked {
-            AdapterEvent::HookApprovalRequested { .. } => DecisionWait::ImmediateOnly,
-            _ => DecisionWait::UntilUserDecides,
-        };
-        match ApprovalRequest::from_adapter_event(asked) {
-            Some(asking) => self.on_approval_request(role, patience, asking),
-            None => Ok(()),
-        }
-    }
-
-    fn on_adapter_event(&mut self, role: Role, event: AdapterEvent) -> Result<(), EngineError> {
-        if let Some(news) = agent_activity::to_activity(&event) {
-            return self.record_activity(role, news);
-        }
+    /// Handles what only the conversations of roles tell.
+    fn on_role_event(&mut self, role: Role, event: AdapterEvent) -> Result<(), EngineError> {
+        let run = &mut self.run;
         match event {
             AdapterEvent::Ready {
                 version: Some(version),
-            } => self.on_version(role, &version),
+            } => record_version(run, role, &version),
             AdapterEvent::SessionOpened { external_id } => {
-                self.on_session_opened(role, &external_id)
+                record_session_opened(run, role, &external_id)
             }
             AdapterEvent::SessionLost { reason } => self.on_session_lost(role, &reason),
             AdapterEvent::TextDelta { item, text } => {
-                self.run.deltas.push(TextDelta::Text { role, item, text });
+                run.deltas.push(TextDelta::Text { role, item, text });
                 Ok(())
             }
             AdapterEvent::BlockWithdrawn { item } => {
-                self.run.deltas.push(TextDelta::Withdrawn { role, item });
+                run.deltas.push(TextDelta::Withdrawn { role, item });
                 Ok(())
             }
-            asked @ (AdapterEvent::ApprovalRequested { .. }
-            | AdapterEvent::HookApprovalRequested { .. }) => self.on_approval_event(role, asked),
-            AdapterEvent::QuestionAsked { request, questions } => {
-                self.on_agent_questions(request, &questions)
-            }
-            AdapterEvent::RequestWithdrawn { request } => self.on_request_withdrawn(request),
-            AdapterEvent::ToolBlocked { tool, reason } => match self.state().session(role) {
-                Some(session) => self.record_blocked_call(session.id.clone(), &tool, &reason),
-                None => Ok(()),
-            },
-            AdapterEvent::InputUndelivered { text } => self.apply_event(Event::MessageQueued {
+            AdapterEvent::InputUndelivered { text } => run.record(Event::MessageQueued {
                 to: Some(role),
                 text: agent_activity::clean_block(&text),
             }),
-            AdapterEvent::Usage(usage) => self.on_usage(role, &usage),
-            AdapterEvent::PlanUse { windows } => self.on_account_usage(role, windows),
+            AdapterEvent::Usage(usage) => {
+                let usage = agent_activity::to_session_usage(&usage);
+                let session = run.state().session(role);
+                match session.is_some_and(|session| session.usage == usage) {
+                    true => Ok(()),
+                    false => run.record(Event::UsageReported { role, usage }),
+                }
+            }
+            AdapterEvent::PlanUse { windows } => {
+                let session = run.state().session(role);
+                match session.is_none_or(|session| session.plan == windows) {
+                    true => Ok(()),
+                    false => run.record(Event::PlanUseReported { role, windows }),
+                }
+            }
             AdapterEvent::TurnEnded(end) => {
                 self.check_files_after_turn(end);
                 Ok(())
@@ -136,60 +180,54 @@ impl Engine {
             | AdapterEvent::Retrying { .. }
             | AdapterEvent::Notice { .. }
             | AdapterEvent::Unknown { .. }
-            | AdapterEvent::Malformed { .. } => Ok(()),
+            | AdapterEvent::Malformed { .. }
+            | AdapterEvent::ApprovalRequested { .. }
+            | AdapterEvent::HookApprovalRequested { .. }
+            | AdapterEvent::QuestionAsked { .. }
+            | AdapterEvent::RequestWithdrawn { .. }
+            | AdapterEvent::ToolBlocked { .. } => Ok(()),
         }
     }
 
-    /// Handles a request that its CLI withdrew: the call ends like any other without an answer.
-    pub(super) fn on_request_withdrawn(&mut self, request: RequestId) -> Result<(), EngineError> {
-        self.pending_requests.remove(&request);
-        let mut waiting = self.state().approvals.iter();
-        match waiting
-            .find(|approval| approval.request == request)
-            .cloned()
-        {
-            Some(approval) => self.apply_event(Event::ApprovalExpired {
-                approval,
-                reason: "its CLI no longer waits for an answer".to_owned(),
-            }),
-            None => self.apply_event(Event::AgentQuestionWithdrawn { request }),
-        }
-    }
-
-    fn record_activity(&mut self, role: Role, news: AgentActivity) -> Result<(), EngineError> {
-        let running = self
-            .state()
-            .running
-            .as_ref()
-            .map(|running| running.order.turn.clone());
-        let turn = running.unwrap_or_else(|| TurnId::new("none"));
-        self.apply_event(Event::Agent { turn, role, news })
-    }
-
-    fn on_version(&mut self, role: Role, version: &str) -> Result<(), EngineError> {
-        let version = agent_activity::clean_line(version);
-        let session = self.state().session(role);
-        if session.and_then(|session| session.version.as_ref()) == Some(&version) {
-            return Ok(());
-        }
-        let adapter = session.map_or(String::new(), |session| session.adapter.clone());
-        self.apply_event(Event::SessionVersion {
+    fn record_activity(
+        &mut self,
+        session: &SessionId,
+        activity: AgentActivity,
+    ) -> Result<(), EngineError> {
+        let Some(role) = self.conversations.role(session) else {
+            self.subagents
+                .append_activity(&self.run, session, &activity)?;
+            let session = session.clone();
+            return self.run.record(Event::TaskActivity {
+                session,
+                news: activity,
+            });
+        };
+        let running = self.state().running.as_ref();
+        let turn = running.map(|running| running.order.turn.clone());
+        self.run.record(Event::Agent {
+            turn: turn.unwrap_or_else(|| TurnId::new("none")),
             role,
-            adapter,
-            version,
+            news: activity,
         })
     }
 
-    fn on_session_opened(&mut self, role: Role, external_id: &str) -> Result<(), EngineError> {
-        let external_id = agent_activity::clean_line(external_id);
-        let known = self
-            .state()
-            .session(role)
-            .and_then(|session| session.external_id.as_ref());
-        if known != Some(&external_id) {
-            self.apply_event(Event::SessionOpened { role, external_id })?;
+    /// Queues a user's message that a conversation did not deliver before the program ended; drops all other
+    /// events.
+    pub(super) fn queue_undelivered_input(
+        &mut self,
+        session: &SessionId,
+        event: ConversationEvent,
+    ) {
+        let ConversationEvent::Adapter(AdapterEvent::InputUndelivered { text }) = event else {
+            return;
+        };
+        if let Err(error) = self.apply_event(Event::MessageQueued {
+            to: self.conversations.role(session),
+            text: agent_activity::clean_block(&text),
+        }) {
+            tracing::error!(%error, "the last message was not saved");
         }
-        Ok(())
     }
 
     /// Sends the turn again in a new conversation, with what the old one knew, and records that prompt as sent.
@@ -198,110 +236,30 @@ impl Engine {
             role,
             reason: agent_activity::clean_line(reason),
         })?;
-        let at_work = self.active_turn.as_ref();
-        let sent = at_work
-            .filter(|at_work| at_work.order.purpose.role() == role)
-            .map(|at_work| (at_work.order.clone(), at_work.recovery_prompt.clone()));
-        match sent {
-            Some((order, text)) => self.append_message(role, MessageWriter::Program, &order, &text),
-            None => Ok(()),
+        match self.conversations.active_turn() {
+            Some(active) if active.order.purpose.role() == role => {
+                let text = &active.recovery_prompt;
+                append_message(&mut self.run, MessageWriter::Program, &active.order, text)
+            }
+            _ => Ok(()),
         }
-    }
-
-    fn on_usage(
-        &mut self,
-        role: Role,
-        usage: &crate::adapter::CliUsageTotals,
-    ) -> Result<(), EngineError> {
-        let usage = agent_activity::to_session_usage(usage);
-        if self
-            .state()
-            .session(role)
-            .is_some_and(|session| session.usage == usage)
-        {
-            return Ok(());
-        }
-        self.apply_event(Event::UsageReported { role, usage })
-    }
-
-    fn on_account_usage(
-        &mut self,
-        role: Role,
-        windows: Vec<AccountUsageWindow>,
-    ) -> Result<(), EngineError> {
-        let session = self.state().session(role);
-        if session.is_none_or(|session| session.plan == windows) {
-            return Ok(());
-        }
-        self.apply_event(Event::PlanUseReported { role, windows })
-    }
-
-    /// Shows an agent's question cleaned, and remembers the agent's wording.
-    pub(super) fn on_agent_questions(
-        &mut self,
-        request: RequestId,
-        questions: &[AgentQuestion],
-    ) -> Result<(), EngineError> {
-        let Some(turn) = self
-            .active_turn
-            .as_ref()
-            .map(|at_work| at_work.order.turn.clone())
-        else {
-            return Ok(());
-        };
-        let questions = self.remember_questions(&request, questions);
-        self.apply_event(Event::AgentAsked {
-            turn,
-            request,
-            questions,
-            child: None,
-        })
-    }
-
-    /// Cleans questions for the user and remembers the agent's wording under their request.
-    pub(super) fn remember_questions(
-        &mut self,
-        request: &RequestId,
-        questions: &[AgentQuestion],
-    ) -> Vec<AgentQuestion> {
-        let shown: Vec<AgentQuestion> = questions.iter().map(clean_question).collect();
-        let raw: BTreeMap<String, String> = shown
-            .iter()
-            .zip(questions)
-            .map(|(shown, asked)| (shown.text.clone(), asked.text.clone()))
-            .collect();
-        self.pending_requests.add_questions(request.clone(), raw);
-        shown
     }
 
     /// Compares the program's own files outside the main loop; the turn's end follows with the result.
     fn check_files_after_turn(&mut self, end: CliTurnOutcome) {
-        let Some(at_work) = &self.active_turn else {
+        let Some(active) = self.conversations.active_turn() else {
             return;
         };
-        let turn = at_work.order.turn.clone();
-        self.turn_has_ended = true;
-        let guard = self.run.journal.guard().clone();
-        let done = self.run.inputs.clone();
-        self.run.tasks.spawn(async move {
-            let checked =
-                tokio::task::spawn_blocking(move || RunJournal::find_tampered_files(&guard)).await;
-            let tampered = checked.unwrap_or_else(|panicked| {
-                let path = std::path::Path::new(".agent-collab");
-                let source = std::io::Error::other(panicked.to_string());
-                Err(StoreError::from_io(
-                    "compare with what was written",
-                    path,
-                    source,
-                ))
-            });
-            let _nobody = done
-                .send(EngineInput::TurnChecked {
-                    turn,
-                    end,
-                    tampered,
-                })
-                .await;
+        let turn = active.order.turn.clone();
+        self.conversations.close_turn();
+        self.subagents.set_step_turn(false);
+        let checked = self.run.check_tampering();
+        self.run.spawn_input_task(async move {
+            EngineInput::TurnChecked {
+                turn,
+                end,
+                tampered: checked.await,
+            }
         });
     }
 
@@ -309,34 +267,35 @@ impl Engine {
         &mut self,
         turn: &TurnId,
         end: &CliTurnOutcome,
-        tampered: Result<Vec<TamperedFile>, StoreError>,
+        tampered: &[TamperedFile],
     ) -> Result<(), EngineError> {
-        let Some(at_work) = self
-            .active_turn
-            .take_if(|at_work| at_work.order.turn == *turn)
-        else {
+        let Some(ended) = self.conversations.end_turn(|order| order.turn == *turn) else {
             return Ok(());
         };
-        self.report_tampered_files(&tampered?)?;
+        self.run.report_tampered_files(tampered)?;
         let final_text = match end {
             CliTurnOutcome::Completed { final_text } => final_text.clone(),
             CliTurnOutcome::Interrupted | CliTurnOutcome::Failed(_) => String::new(),
         };
-        let role = at_work.order.purpose.role();
-        self.stop_awaited_discussions(role)?;
-        self.end_tool_calls(role);
+        let role = ended.order.purpose.role();
+        self.discussions
+            .stop_awaited(&mut self.run, &mut self.subagents, &ended.session)?;
+        self.settle()?;
+        self.tools.end_calls(&mut self.run, &ended.session);
         if !final_text.is_empty() {
-            self.append_message(role, MessageWriter::Agent, &at_work.order, &final_text)?;
+            append_message(
+                &mut self.run,
+                MessageWriter::Agent,
+                &ended.order,
+                &final_text,
+            )?;
         }
-        let document = PendingDocument::new(at_work.order, final_text, at_work.staging);
+        self.settle()?;
+        let document = PendingDocument::new(ended.order, final_text, ended.staging);
         self.documents.set_pending(document);
         // A file that cannot be read now is read again by whoever writes it.
         match documents::try_detect_user_edits(&self.run) {
-            Ok(edits) => {
-                for edit in edits {
-                    self.apply_event(edit)?;
-                }
-            }
+            Ok(edits) => self.apply_events(edits)?,
             Err(error) => self.warn_once("read the workflow files", error_with_hint(&error))?,
         }
         self.apply_event(Event::TurnEnded {
@@ -349,82 +308,31 @@ impl Engine {
         }
         Ok(())
     }
-
-    /// Records which of the program's own files another process changed, if any.
-    pub(super) fn report_tampered_files(
-        &mut self,
-        tampered: &[TamperedFile],
-    ) -> Result<(), EngineError> {
-        if tampered.is_empty() {
-            return Ok(());
-        }
-        let name = |path: &std::path::Path| agent_activity::clean_line(&path.to_string_lossy());
-        let named = tampered
-            .iter()
-            .map(|t| (name(&t.path), t.kept_copy.as_deref().map(name)));
-        let files = named.collect();
-        self.apply_event(Event::StoreTampered { files })
-    }
-
-    /// Appends a message to a role's session; the event contains everything but the text.
-    pub(super) fn append_message(
-        &mut self,
-        role: Role,
-        wrote: MessageWriter,
-        order: &crate::domain::turn::TurnOrder,
-        text: &str,
-    ) -> Result<(), EngineError> {
-        let Some(session) = self.state().session(role) else {
-            return Ok(());
-        };
-        let id = session.id.clone();
-        let message = Message {
-            id: format!("msg_{}", session.n_messages + 1),
-            turn: Some(order.turn.clone()),
-            role: match wrote {
-                MessageWriter::Agent => MessageRole::Assistant,
-                MessageWriter::Program | MessageWriter::User => MessageRole::User,
-            },
-            agent: order.purpose.profile(),
-            synthetic: wrote == MessageWriter::Program,
-            ts: self.run.journal.now(),
-            text: crate::text::clean_text(text),
-        };
-        self.run.journal.append_message(&id, &message)?;
-        self.apply_event(Event::MessageAppended {
-            role,
-            message: Message {
-                text: String::new(),
-                ..message
-            },
-        })
-    }
 }
 
-/// The writer of a message in a role's session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum MessageWriter {
-    Agent,
-    /// The program, in the user's place.
-    Program,
-    /// The user; the same words are also in the program's message that follows.
-    User,
+fn record_version(run: &mut RunContext, role: Role, version: &str) -> Result<(), EngineError> {
+    let version = agent_activity::clean_line(version);
+    let session = run.state().session(role);
+    if session.and_then(|session| session.version.as_ref()) == Some(&version) {
+        return Ok(());
+    }
+    let adapter = session.map_or(String::new(), |session| session.adapter.clone());
+    run.record(Event::SessionVersion {
+        role,
+        adapter,
+        version,
+    })
 }
 
-/// Cleans a question for display.
-fn clean_question(asked: &AgentQuestion) -> AgentQuestion {
-    let line = |text: &Option<String>| {
-        let text = text.as_deref().map(agent_activity::clean_line);
-        text.filter(|text| !text.is_empty())
-    };
-    let options = asked.options.iter().map(|offered| AnswerOption {
-        label: agent_activity::clean_line(&offered.label),
-        description: line(&offered.description),
-    });
-    AgentQuestion {
-        text: agent_activity::clean_block(&asked.text),
-        header: line(&asked.header),
-        options: options.collect(),
-        picks: asked.picks,
+fn record_session_opened(
+    run: &mut RunContext,
+    role: Role,
+    external_id: &str,
+) -> Result<(), EngineError> {
+    let external_id = agent_activity::clean_line(external_id);
+    let session = run.state().session(role);
+    if session.and_then(|session| session.external_id.as_ref()) == Some(&external_id) {
+        return Ok(());
     }
+    run.record(Event::SessionOpened { role, external_id })
 }

@@ -29,7 +29,13 @@ use crate::domain::ids::{DiscussionId, SessionId, UnixMillis};
 use crate::domain::phase::{Phase, TurnHold};
 use crate::domain::task::TaskWaitMode;
 use crate::domain::turn::Role;
-use crate::engine::{Engine, EngineError, TaskCaller};
+use crate::engine::discussion_runner::discussion_file::save_discussion;
+use crate::engine::discussion_runner::discussion_request::discussion_planner;
+use crate::engine::discussion_runner::speeches::record_lost_speech;
+use crate::engine::run_context::RunContext;
+use crate::engine::subagents::SubagentTasks;
+use crate::engine::subagents::delete_child;
+use crate::engine::{EngineError, TaskCaller};
 use crate::store::scoped_read::FileText;
 use crate::store::{WorkdirLayout, run_archives};
 
@@ -37,7 +43,8 @@ pub use attachments::AttachmentError;
 pub(super) use discussion_file::discussion_for_agent;
 pub use discussion_file::{discussion_to_json, discussion_to_markdown};
 pub use discussion_preview::{DiscussionPreview, build_discussion_preview};
-pub(super) use discussion_preview::{describe_budget, preview_budgets};
+pub(super) use discussion_preview::{describe_budget, preview_budgets, preview_discussion};
+pub(super) use discussion_request::plan_discussion;
 pub use discussion_request::{
     CONTEXT_TOO_LONG, DiscussionPlan, DiscussionPlanner, DiscussionRequest, DiscussionStartError,
     MAX_CONTEXT_CHARS,
@@ -94,26 +101,22 @@ impl DiscussionRegistry {
     }
 }
 
-impl Engine {
-    /// Returns a discussion of this run.
-    pub fn discussion(&self, id: &DiscussionId) -> Option<&GroupDiscussion> {
-        let mut all = self.state().discussions.iter();
-        all.find(|discussion| discussion.id() == id)
-    }
-
+impl DiscussionRegistry {
     /// Starts a discussion. Returns at once with its id and the channel that delivers it once it is over.
     ///
     /// # Errors
     /// Writing the record of the run failed. A discussion that cannot start is not such an error: the inner one
     /// says why.
-    pub fn start_discussion(
+    pub(super) fn start(
         &mut self,
+        run: &mut RunContext,
+        subagents: &mut SubagentTasks,
         ask: &DiscussionRequest,
     ) -> Result<Result<DiscussionHandle, DiscussionStartError>, EngineError> {
         let DiscussionPlan {
             order,
             attachments: sources,
-        } = match self.plan_discussion(ask) {
+        } = match plan_discussion(run, ask) {
             Ok(planned) => planned,
             Err(refused) => return Ok(Err(refused)),
         };
@@ -121,9 +124,9 @@ impl Engine {
         let begun = DiscussionEvent::Begun {
             order: Box::new(order),
         };
-        let waiting = self.register_discussion(&id, sources, ask.wait_mode);
-        self.apply_discussion_event(&id, begun)?;
-        self.advance_discussion(&id)?;
+        let waiting = self.register(run, &id, sources, ask.wait_mode);
+        apply_discussion_event(run, &id, begun)?;
+        self.advance(run, subagents, &id)?;
         Ok(Ok((id, waiting)))
     }
 
@@ -131,58 +134,26 @@ impl Engine {
     ///
     /// # Errors
     /// Same as [`Engine::start_discussion`].
-    pub fn resume_discussion(
+    pub(super) fn resume(
         &mut self,
+        run: &mut RunContext,
+        subagents: &mut SubagentTasks,
         id: &DiscussionId,
         waits: TaskWaitMode,
     ) -> Result<Result<DiscussionHandle, DiscussionStartError>, EngineError> {
-        let sources = match self.check_discussion_resumable(id) {
+        let sources = match check_discussion_resumable(run, id) {
             Ok(sources) => sources,
             Err(refused) => return Ok(Err(refused)),
         };
-        let waiting = self.register_discussion(id, sources, waits);
-        self.apply_discussion_event(id, DiscussionEvent::Continued)?;
-        self.advance_discussion(id)?;
+        let waiting = self.register(run, id, sources, waits);
+        apply_discussion_event(run, id, DiscussionEvent::Continued)?;
+        self.advance(run, subagents, id)?;
         Ok(Ok((id.clone(), waiting)))
     }
 
-    fn check_discussion_resumable(
-        &self,
-        id: &DiscussionId,
-    ) -> Result<Vec<FileText>, DiscussionStartError> {
-        let cannot = |why: String| Err(DiscussionStartError::CannotResume(why));
-        let discussion = match self.discussion(id) {
-            None => {
-                return cannot(describe_missing_discussion(self.journal().layout(), id));
-            }
-            Some(discussion) => discussion,
-        };
-        match discussion.status {
-            DiscussionStatus::Cancelled | DiscussionStatus::Failed => {}
-            DiscussionStatus::Running => return cannot(format!("{id} is still running")),
-            DiscussionStatus::Completed => {
-                return cannot(format!(
-                    "{id} is finished; start another discussion about what is left"
-                ));
-            }
-        }
-        let names: Vec<String> = discussion
-            .order
-            .files
-            .iter()
-            .map(|file| file.path.clone())
-            .collect();
-        let caller = match &discussion.order.parent {
-            None => TaskCaller::User,
-            Some(session) => TaskCaller::Session(session.clone()),
-        };
-        Ok(self
-            .discussion_planner()
-            .read_attachments(&caller, &names)?)
-    }
-
-    fn register_discussion(
+    fn register(
         &mut self,
+        run: &mut RunContext,
         id: &DiscussionId,
         sources: Vec<FileText>,
         waits: TaskWaitMode,
@@ -196,9 +167,9 @@ impl Engine {
             },
             wake_at: None,
             stop_codes: BTreeMap::new(),
-            cancel: self.run.cancel.child_token(),
+            cancel: run.cancel.child_token(),
         };
-        self.discussions.running.insert(id.clone(), table);
+        self.running.insert(id.clone(), table);
         waiting
     }
 
@@ -206,165 +177,159 @@ impl Engine {
     ///
     /// # Errors
     /// Writing the record of the run failed.
-    pub fn stop_discussion(
+    pub(super) fn stop(
         &mut self,
+        run: &mut RunContext,
+        subagents: &mut SubagentTasks,
         id: &DiscussionId,
         reason: DiscussionStopReason,
     ) -> Result<bool, EngineError> {
-        let Some(table) = self.discussions.running.get(id) else {
+        let Some(table) = self.running.get(id) else {
             return Ok(false);
         };
         table.cancel.cancel();
-        self.apply_discussion_event(id, DiscussionEvent::StopAsked { reason })?;
-        self.advance_discussion(id)?;
+        apply_discussion_event(run, id, DiscussionEvent::StopAsked { reason })?;
+        self.advance(run, subagents, id)?;
         Ok(true)
     }
 
-    /// Stops the discussions that a role's ended turn was waiting for.
-    pub(super) fn stop_awaited_discussions(&mut self, role: Role) -> Result<(), EngineError> {
-        let session = self.state().session(role).map(|session| session.id.clone());
-        let is_awaited = |(id, table): (&DiscussionId, &RunningDiscussion)| {
-            let discussion = self.discussion(id)?;
-            let waits = table
-                .waiter
-                .as_ref()
-                .is_some_and(|waiter| !waiter.is_closed());
-            (waits && discussion.order.parent.is_some() && discussion.order.parent == session)
-                .then(|| id.clone())
+    /// Stops the discussions that the ended turn of a session was waiting for.
+    pub(super) fn stop_awaited(
+        &mut self,
+        run: &mut RunContext,
+        subagents: &mut SubagentTasks,
+        session: &SessionId,
+    ) -> Result<(), EngineError> {
+        let is_awaited = |(id, running): (&DiscussionId, &RunningDiscussion)| {
+            let waiter = running.waiter.as_ref();
+            let waits = waiter.is_some_and(|waiter| !waiter.is_closed());
+            let parent = discussion(run, id)?.order.parent.as_ref();
+            (waits && parent == Some(session)).then(|| id.clone())
         };
-        let awaited: Vec<DiscussionId> = self
-            .discussions
-            .running
-            .iter()
-            .filter_map(is_awaited)
-            .collect();
+        let awaited: Vec<DiscussionId> = self.running.iter().filter_map(is_awaited).collect();
         for id in awaited {
-            self.stop_discussion(&id, DiscussionStopReason::User)?;
+            self.stop(run, subagents, &id, DiscussionStopReason::User)?;
         }
         Ok(())
     }
 
     /// Interrupts all discussions when the program ends: no new speech starts, and each discussion keeps its
     /// current state.
-    pub(super) fn shut_down_discussions(&mut self) {
-        let all: Vec<DiscussionId> = self.discussions.running.keys().cloned().collect();
+    pub(super) fn shut_down(&mut self, run: &mut RunContext) {
+        let all: Vec<DiscussionId> = self.running.keys().cloned().collect();
         for id in all {
-            if let Err(error) = self.interrupt_discussion(&id) {
+            if let Err(error) = self.interrupt(run, &id) {
                 tracing::error!(%error, "the end of a discussion is not recorded");
-                self.discussions.running.remove(&id);
+                self.running.remove(&id);
             }
         }
     }
 
     /// Marks discussions as interrupted that were running when an earlier process ended.
-    pub(super) fn mark_interrupted_discussions(&mut self) -> Result<(), EngineError> {
-        let all = self.state().discussions.iter();
+    pub(super) fn mark_interrupted(&mut self, run: &mut RunContext) -> Result<(), EngineError> {
+        let all = run.state().discussions.iter();
         let cut_off: Vec<DiscussionId> = all
-            .filter(|each| each.is_running() && !self.discussions.running.contains_key(each.id()))
+            .filter(|each| each.is_running() && !self.running.contains_key(each.id()))
             .map(|each| each.id().clone())
             .collect();
-        cut_off
-            .iter()
-            .try_for_each(|id| self.interrupt_discussion(id))
+        cut_off.iter().try_for_each(|id| self.interrupt(run, id))
     }
 
     /// Interrupts a discussion: unfinished speeches are dropped, and finished rounds stay.
-    fn interrupt_discussion(&mut self, id: &DiscussionId) -> Result<(), EngineError> {
-        self.apply_discussion_event(id, DiscussionEvent::CutOff)?;
-        if let Some(table) = self.discussions.running.remove(id) {
+    fn interrupt(&mut self, run: &mut RunContext, id: &DiscussionId) -> Result<(), EngineError> {
+        apply_discussion_event(run, id, DiscussionEvent::CutOff)?;
+        if let Some(table) = self.running.remove(id) {
             table.cancel.cancel();
         }
         Ok(())
     }
 
-    pub(super) fn apply_discussion_event(
-        &mut self,
-        id: &DiscussionId,
-        news: DiscussionEvent,
-    ) -> Result<(), EngineError> {
-        self.apply_event(Event::Discussion {
-            id: id.clone(),
-            news,
-        })?;
-        self.save_discussion(id)
-    }
-
     /// Performs the effects of a discussion until it must wait for something.
-    pub(super) fn advance_discussion(&mut self, id: &DiscussionId) -> Result<(), EngineError> {
-        while self.discussions.running.contains_key(id) {
-            let now = self.run.journal.now();
-            let next = self
-                .discussion(id)
-                .map(|discussion| discussion.next_effect(now));
+    pub(super) fn advance(
+        &mut self,
+        run: &mut RunContext,
+        subagents: &mut SubagentTasks,
+        id: &DiscussionId,
+    ) -> Result<(), EngineError> {
+        while self.running.contains_key(id) {
+            let now = run.journal.now();
+            let next = discussion(run, id).map(|discussion| discussion.next_effect(now));
             match next {
-                Some(DiscussionEffect::Speak(_)) if self.state().turn_hold == TurnHold::Held => {
+                Some(DiscussionEffect::Speak(_)) if run.state().turn_hold == TurnHold::Held => {
                     // It continues when turns may start again.
-                    if let Some(table) = self.discussions.running.get_mut(id) {
+                    if let Some(table) = self.running.get_mut(id) {
                         table.wake_at = None;
                     }
                     return Ok(());
                 }
-                Some(DiscussionEffect::Speak(speakers)) => self.start_speeches(id, speakers)?,
+                Some(DiscussionEffect::Speak(speakers)) => {
+                    self.start_speeches(run, subagents, id, speakers)?
+                }
                 Some(DiscussionEffect::RunCheck {
                     n,
                     round,
                     asked_by,
                     order,
-                }) => self.start_check(id, n, round, asked_by, order)?,
+                }) => self.start_check(run, id, n, round, asked_by, order)?,
                 Some(DiscussionEffect::Stop(stop)) => {
-                    if !self.stop_speakers(id, stop)? {
+                    if !self.stop_speakers(run, subagents, id, stop)? {
                         return Ok(());
                     }
                 }
                 Some(DiscussionEffect::Wait { until }) => {
-                    self.schedule_discussion_wakeup(id, now, until);
+                    self.schedule_wakeup(id, now, until);
                     return Ok(());
                 }
                 Some(DiscussionEffect::Conclude(outcome)) => {
-                    return self.conclude_discussion(id, *outcome);
+                    return self.conclude(run, id, *outcome);
                 }
-                Some(DiscussionEffect::Over) | None => drop(self.discussions.running.remove(id)),
+                Some(DiscussionEffect::Over) | None => drop(self.running.remove(id)),
             }
         }
         Ok(())
     }
 
-    pub(super) fn advance_all_discussions(&mut self) -> Result<(), EngineError> {
-        let ids: Vec<DiscussionId> = self.discussions.running.keys().cloned().collect();
+    pub(super) fn advance_all(
+        &mut self,
+        run: &mut RunContext,
+        subagents: &mut SubagentTasks,
+    ) -> Result<(), EngineError> {
+        let ids: Vec<DiscussionId> = self.running.keys().cloned().collect();
         for id in ids {
-            self.advance_discussion(&id)?;
+            self.advance(run, subagents, &id)?;
         }
         Ok(())
     }
 
-    fn schedule_discussion_wakeup(
-        &mut self,
-        id: &DiscussionId,
-        now: UnixMillis,
-        until: UnixMillis,
-    ) {
+    fn schedule_wakeup(&mut self, id: &DiscussionId, now: UnixMillis, until: UnixMillis) {
         let wait = u64::try_from(until.0.saturating_sub(now.0)).unwrap_or(0);
-        if let Some(table) = self.discussions.running.get_mut(id) {
+        if let Some(table) = self.running.get_mut(id) {
             // At least 1 ms: a clock that does not move must not cause a busy loop.
             table.wake_at = Some(Instant::now() + Duration::from_millis(wait.max(1)));
         }
     }
 
     /// Stops speakers; returns whether any had already stopped, so that there is more to do now.
-    fn stop_speakers(&mut self, id: &DiscussionId, stop: StopRequest) -> Result<bool, EngineError> {
+    fn stop_speakers(
+        &mut self,
+        run: &mut RunContext,
+        subagents: &mut SubagentTasks,
+        id: &DiscussionId,
+        stop: StopRequest,
+    ) -> Result<bool, EngineError> {
         let mut is_more = false;
         if stop.check.is_some()
-            && let Some(table) = self.discussions.running.get(id)
+            && let Some(table) = self.running.get(id)
         {
             table.cancel.cancel();
         }
         for session in stop.sessions {
-            if let Some(table) = self.discussions.running.get_mut(id) {
+            if let Some(table) = self.running.get_mut(id) {
                 table.stop_codes.insert(session.clone(), stop.code);
                 table.wake_at = None;
             }
-            if !self.stop_child_task(&session, "the discussion no longer waits for it") {
-                self.record_lost_speech(id, &session, stop.code)?;
+            if !subagents.stop_child_task(run, &session, "the discussion no longer waits for it") {
+                record_lost_speech(run, id, &session, stop.code)?;
                 is_more = true;
             }
         }
@@ -372,22 +337,23 @@ impl Engine {
     }
 
     /// Ends a discussion: informs the waiter, and deletes the sessions unless they are kept or can be resumed.
-    fn conclude_discussion(
+    fn conclude(
         &mut self,
+        run: &mut RunContext,
         id: &DiscussionId,
         outcome: DiscussionOutcome,
     ) -> Result<(), EngineError> {
         let outcome = Box::new(outcome);
-        self.apply_discussion_event(id, DiscussionEvent::Ended { outcome })?;
-        let table = self.discussions.running.remove(id);
-        let Some(discussion) = self.discussion(id).cloned() else {
+        apply_discussion_event(run, id, DiscussionEvent::Ended { outcome })?;
+        let table = self.running.remove(id);
+        let Some(discussion) = discussion(run, id).cloned() else {
             return Ok(());
         };
         let goes = !discussion.order.terms.keep_sessions && !discussion.can_resume();
         if goes {
             for session in discussion.sessions.values() {
                 // An already deleted session is fine.
-                let _gone = self.delete_child(session)?;
+                let _gone = delete_child(run, session)?;
             }
         }
         let waiter = table.and_then(|table| table.waiter);
@@ -395,37 +361,93 @@ impl Engine {
         let later = if heard {
             Vec::new()
         } else {
-            self.deferred_result_recipients(&discussion)
+            deferred_result_recipients(run, &discussion)
         };
         let mut later = later.into_iter();
-        later
-            .try_for_each(|(role, text)| self.apply_event(Event::LateResultReceived { role, text }))
+        later.try_for_each(|(role, text)| run.record(Event::LateResultReceived { role, text }))
     }
+}
 
-    /// Returns the roles that learn the result with their next turn: the one that started the discussion; for one
-    /// about a finding, the reviewer and, during the review, also the planner, who answers the finding next.
-    fn deferred_result_recipients(&self, discussion: &GroupDiscussion) -> Vec<(Role, String)> {
-        let roles = [Role::Planner, Role::Reviewer];
-        let is_its = |role: &Role| {
-            let session = self.state().session(*role);
-            session.is_some_and(|session| Some(&session.id) == discussion.order.parent.as_ref())
-        };
-        let told = discussion_for_agent(discussion);
-        let Some(n) = discussion.order.finding else {
-            let role = roles.into_iter().find(is_its);
-            return role.map(|role| (role, told)).into_iter().collect();
-        };
-        let evidence = |whose: &str, what: &str| {
-            format!(
-                "Other agents discussed finding {n} of {whose}. Weigh what they came to as evidence{what}; it settles \
-                 nothing by itself.\n{told}"
-            )
-        };
-        let planner = (self.state().phase == Phase::Review)
-            .then(|| (Role::Planner, evidence("the review", " when you answer it")));
-        let reviewer = (Role::Reviewer, evidence("yours", ""));
-        std::iter::once(reviewer).chain(planner).collect()
+/// Returns a discussion of this run.
+pub(super) fn discussion<'a>(
+    run: &'a RunContext,
+    id: &DiscussionId,
+) -> Option<&'a GroupDiscussion> {
+    let mut all = run.state().discussions.iter();
+    all.find(|discussion| discussion.id() == id)
+}
+
+fn check_discussion_resumable(
+    run: &RunContext,
+    id: &DiscussionId,
+) -> Result<Vec<FileText>, DiscussionStartError> {
+    let cannot = |why: String| Err(DiscussionStartError::CannotResume(why));
+    let discussion = match discussion(run, id) {
+        None => {
+            return cannot(describe_missing_discussion(run.journal.layout(), id));
+        }
+        Some(discussion) => discussion,
+    };
+    match discussion.status {
+        DiscussionStatus::Cancelled | DiscussionStatus::Failed => {}
+        DiscussionStatus::Running => return cannot(format!("{id} is still running")),
+        DiscussionStatus::Completed => {
+            return cannot(format!(
+                "{id} is finished; start another discussion about what is left"
+            ));
+        }
     }
+    let names: Vec<String> = discussion
+        .order
+        .files
+        .iter()
+        .map(|file| file.path.clone())
+        .collect();
+    let caller = match &discussion.order.parent {
+        None => TaskCaller::User,
+        Some(session) => TaskCaller::Session(session.clone()),
+    };
+    Ok(discussion_planner(run).read_attachments(&caller, &names)?)
+}
+
+pub(super) fn apply_discussion_event(
+    run: &mut RunContext,
+    id: &DiscussionId,
+    news: DiscussionEvent,
+) -> Result<(), EngineError> {
+    run.record(Event::Discussion {
+        id: id.clone(),
+        news,
+    })?;
+    save_discussion(run, id)
+}
+
+/// Returns the roles that learn the result with their next turn: the one that started the discussion; for one
+/// about a finding, the reviewer and, during the review, also the planner, who answers the finding next.
+fn deferred_result_recipients(
+    run: &RunContext,
+    discussion: &GroupDiscussion,
+) -> Vec<(Role, String)> {
+    let roles = [Role::Planner, Role::Reviewer];
+    let is_its = |role: &Role| {
+        let session = run.state().session(*role);
+        session.is_some_and(|session| Some(&session.id) == discussion.order.parent.as_ref())
+    };
+    let told = discussion_for_agent(discussion);
+    let Some(n) = discussion.order.finding else {
+        let role = roles.into_iter().find(is_its);
+        return role.map(|role| (role, told)).into_iter().collect();
+    };
+    let evidence = |whose: &str, what: &str| {
+        format!(
+            "Other agents discussed finding {n} of {whose}. Weigh what they came to as evidence{what}; it settles \
+             nothing by itself.\n{told}"
+        )
+    };
+    let planner = (run.state().phase == Phase::Review)
+        .then(|| (Role::Planner, evidence("the review", " when you answer it")));
+    let reviewer = (Role::Reviewer, evidence("yours", ""));
+    std::iter::once(reviewer).chain(planner).collect()
 }
 
 /// Says that a discussion is not in this run, and how to resume it if it is in the history.

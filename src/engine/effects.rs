@@ -1,51 +1,34 @@
 //! Performs effects: each arm calls one function, and the results come back as events.
 
-use tokio::sync::mpsc;
-
-use crate::adapter::{AdapterCommand, SessionSpec, TurnAccess, TurnSpec};
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
-use crate::domain::ids::RequestId;
-use crate::domain::plan::file_hash;
-use crate::domain::question::QuestionAnswer;
 use crate::domain::session::{Message, MessageRole};
 use crate::domain::turn::{Role, TurnOrder, TurnOutcome, TurnProfile};
-use crate::permission::loop_detector::LoopDetector;
-use crate::process::{ProcessMark, SandboxSupport};
 use crate::store::debug_log::PROMPT_TARGET;
 use crate::store::failpoints;
 
-use super::agent_conversation::{
-    AgentConversation, ConversationCommand, ConversationParts, ConversationStart, TurnStartRequest,
-};
-use super::approval_request::hidden_permissions;
-use super::codex_sandbox_escapes;
-use super::conversation_events::MessageWriter;
+use super::agent_conversation::{ConversationCommand, ConversationStart};
+use super::approvals::caller_context::CallingTurn;
 use super::documents::DocumentWrite;
 use super::prompt_builder::{SWITCH_TO_BUILD_PROMPT, SWITCH_TO_PLAN_PROMPT};
-use super::read_target_resolver::find_denied_files;
-use super::run_setup::NamedAdapter;
-use super::sandbox::TurnSandbox;
-use super::staging_folder::TurnStagingFolder;
-use super::{
-    ActiveTurn, Engine, EngineError, EngineOutcome, error_with_hint, failure_event, runtime_dir,
-    staging_folder, warning_event,
-};
-use crate::permission::RuleSet;
-
-/// How many commands can be queued for a live conversation; a turn never has as many open.
-const COMMAND_CHANNEL_CAPACITY: usize = 64;
+use super::role_session::{MessageWriter, append_message};
+use super::subagents::background_results::sessions_with_unreported_result;
+use super::subagents::new_session_id;
+use super::turn_start::{self, PreparedTurn, TurnPrompts};
+use super::{Engine, EngineError, EngineOutcome, error_with_hint, warning_event};
 
 impl Engine {
     pub(super) fn perform_effect(&mut self, effect: Effect) -> Result<Vec<Event>, EngineError> {
         failpoints::trace_effect(&effect);
         match effect {
             Effect::StartTurn(order) => return self.start_turn(order),
-            Effect::InterruptTurn(_) => self.interrupt_turn(),
-            Effect::SteerTurn(text) => return self.steer_turn(text),
-            Effect::ForgetConversation(role) => return Ok(self.forget_conversation(role)),
+            Effect::InterruptTurn(_) => self.conversations.interrupt_turn(),
+            Effect::SteerTurn(text) => return self.conversations.steer_turn(&self.run, text),
+            Effect::ForgetConversation(role) => {
+                return Ok(self.conversations.forget_conversation(&mut self.run, role));
+            }
             Effect::MoveRole { role, adapter } => {
-                return Ok(self.move_role_to_adapter(role, adapter));
+                return Ok(vec![self.move_role_to_adapter(role, adapter)]);
             }
             Effect::CollectDocument(order) => {
                 return self.write_document(DocumentWrite::TurnDocument(order));
@@ -99,12 +82,16 @@ impl Engine {
             Effect::AskUser(question) => return Ok(vec![Event::QuestionAsked { question }]),
             Effect::EnterPlan { reason } => return Ok(vec![Event::PlanEntered { reason }]),
             Effect::AnswerAgent { request, answer } => {
-                self.answer_agent_questions(&request, &answer)
+                let run = &mut self.run;
+                self.approvals.answer_questions(run, &request, &answer)
             }
             Effect::ExpireApprovals { approvals, why } => {
-                return Ok(self.expire_approvals(approvals, why));
+                return Ok(self.approvals.expire(&mut self.run, approvals, why));
             }
-            Effect::StopChildren(sessions) => self.stop_child_tasks(&sessions),
+            Effect::StopChildren(sessions) => {
+                self.subagents
+                    .stop_unawaited_tasks(&mut self.run, &sessions);
+            }
             Effect::StopDiscussions(all) => self.discussions.cancel_and_wake(&all),
             Effect::AppendLog(text) => return Ok(self.append_log_line(&text)),
             Effect::FinishRun => self.set_outcome(EngineOutcome::Finished),
@@ -118,26 +105,28 @@ impl Engine {
     }
 
     fn start_turn(&mut self, order: TurnOrder) -> Result<Vec<Event>, EngineError> {
-        let role = order.purpose.role();
-        match self.prepare_turn_start(&order, role) {
-            Ok((mut ask, at_work)) => {
-                let prompt = ask.turn.prompt.clone();
-                let turn = order.turn.as_str();
-                tracing::info!(target: PROMPT_TARGET, turn, %prompt, "a prompt goes out");
-                // An earlier turn's document is dropped without removing its staging folder, which is this turn's now.
-                self.documents.forget_pending_in(&at_work.staging.dir);
-                self.active_turn = Some(at_work);
-                self.turn_has_ended = false;
-                for said in self.user_messages(&order) {
-                    self.append_message(role, MessageWriter::User, &order, &said)?;
-                }
-                self.append_message(role, MessageWriter::Program, &order, &prompt)?;
-                self.open_tool_socket(role, &mut ask);
-                let events =
-                    self.send_to_conversation(role, ConversationCommand::StartTurn(Box::new(ask)));
-                self.continue_waiting_patches();
-                Ok(events)
-            }
+        let prepared = turn_start::prepare_staging(&self.run, &order).and_then(|staging| {
+            let prompts = TurnPrompts {
+                prompt: self.full_prompt(&order, &staging)?,
+                recovery: self.recovery_prompt(&order)?,
+                background_reports: sessions_with_unreported_result(
+                    &self.run,
+                    order.purpose.role(),
+                ),
+                conversation: if self.starts_new_conversation(&order) {
+                    ConversationStart::New
+                } else {
+                    ConversationStart::Existing
+                },
+            };
+            turn_start::prepare_turn(&self.run, &order, staging, prompts)
+        });
+        let PreparedTurn {
+            mut request,
+            active,
+            caller,
+        } = match prepared {
+            Ok(prepared) => prepared,
             Err(message) => {
                 let result = TurnOutcome::Failed {
                     kind: "refused".to_owned(),
@@ -146,180 +135,49 @@ impl Engine {
                     limit: None,
                     other: None,
                 };
-                Ok(vec![Event::TurnEnded {
+                return Ok(vec![Event::TurnEnded {
                     turn: order.turn,
                     result,
-                }])
+                }]);
             }
+        };
+        let prompt = request.turn.prompt.clone();
+        let turn = order.turn.as_str();
+        tracing::info!(target: PROMPT_TARGET, turn, %prompt, "a prompt goes out");
+        // An earlier turn's document is dropped without removing its staging folder, which is this turn's now.
+        self.documents.forget_pending_in(&active.staging.dir);
+        for text in self.user_messages(&order) {
+            append_message(&mut self.run, MessageWriter::User, &order, &text)?;
         }
+        append_message(&mut self.run, MessageWriter::Program, &order, &prompt)?;
+        self.subagents.set_step_turn(active.is_step_turn());
+        self.tools.open_socket(&self.run, &active, &mut request);
+        let command = ConversationCommand::StartTurn(Box::new(request));
+        let turn = CallingTurn::new(caller);
+        let events = self
+            .conversations
+            .start_turn(&mut self.run, active, turn, command);
+        self.subagents.continue_waiting_patches(&mut self.run);
+        Ok(events)
     }
 
-    fn prepare_turn_start(
-        &mut self,
-        order: &TurnOrder,
-        role: Role,
-    ) -> Result<(TurnStartRequest, ActiveTurn), String> {
-        let state = self.run.journal.state();
-        let session = state.session(role).ok_or("this run has no reviewer")?;
-        let adapter = self.run.role_adapter(role)?;
-        let dir = self.run.journal.layout().staging_folder(&session.id);
-        let staging = staging_folder::prepare_staging(self.run.journal.layout(), dir)
-            .map_err(|error| error.to_string())?;
-        let spec = SessionSpec {
-            session: session.id.clone(),
-            fresh_id: uuid::Uuid::new_v4().to_string(),
-            external_id: session.external_id.clone(),
-            cwd: self.run.setup.root.clone(),
-            staging: staging.dir.clone(),
-            cli: adapter.cli_spec(),
-            trust: self.run.setup.trust,
-            hook_command: None,
-            tool_server: None,
-            hidden_folders: runtime_dir::user_runtime_dirs(),
-        };
-        let access = if order.purpose.may_write() {
-            TurnAccess::Workspace
-        } else {
-            TurnAccess::ReadOnly
-        };
-        let prompt = self.full_prompt(order, &staging)?;
-        let recovery = self.recovery_prompt(order)?;
-        let prompt_sha256 = file_hash(prompt.as_bytes());
-        let rules = self
-            .run
-            .setup
-            .permissions
-            .rules(order.purpose.profile().name());
-        let turn = TurnSpec {
-            turn: order.turn.clone(),
-            prompt,
-            access,
-            hidden_permissions: hidden_permissions(&rules, order.purpose.may_write()),
-        };
-        let conversation = if self.starts_new_conversation(order) {
-            ConversationStart::New
-        } else {
-            ConversationStart::Existing
-        };
-        let holder = self.turn_sandbox(adapter, &staging, access, &rules);
-        let at_work = ActiveTurn {
-            order: order.clone(),
-            prompt_sha256,
-            recovery_prompt: format!("{recovery}\n\n{}", turn.prompt),
-            staging,
-            loop_detector: LoopDetector::default(),
-            removed_tools: adapter.new_adapter().removed_tools(),
-            background_reports: self.sessions_with_unreported_result(role),
-        };
-        Ok((
-            TurnStartRequest {
-                session: spec,
-                conversation,
-                turn,
-                recovery,
-                sandbox: holder,
-                timeout: self.run.setup.config.limits.turn_timeout,
-                silence_timeout: self.run.setup.config.limits.silence,
-            },
-            at_work,
-        ))
-    }
-
-    /// Returns the sandbox of the process that serves a turn.
-    fn turn_sandbox(
-        &self,
-        adapter: &NamedAdapter,
-        staging: &TurnStagingFolder,
-        access: TurnAccess,
-        rules: &RuleSet,
-    ) -> TurnSandbox {
-        TurnSandbox {
-            support: if self.run.setup.config.safety.contain_agents {
-                self.run.setup.sandbox_support.clone()
-            } else {
-                SandboxSupport::Unavailable("safety.contain_agents is off".to_owned())
-            },
-            root: self.run.setup.root.clone(),
-            read_only_folders: Vec::new(),
-            workdir: self.run.journal.layout().workdir().to_owned(),
-            visible_workdir_files: None,
-            staging: staging.dir.clone(),
-            access,
-            tools_folder: None,
-            writable: adapter.settings.writable.clone(),
-            denied_files: find_denied_files(&self.run.setup.root, rules),
-            sandbox_escapes: codex_sandbox_escapes::find_sandbox_escapes(&adapter.settings),
-        }
-    }
-
-    /// Sends a command to a role's conversation, which is started if there is none.
-    pub(super) fn send_to_conversation(
-        &mut self,
-        role: Role,
-        ask: ConversationCommand,
-    ) -> Vec<Event> {
-        if !self.conversations.contains_key(&role)
-            && let Err(message) = self.start_conversation(role)
-        {
-            return vec![failure_event("start a conversation", message)];
-        }
-        let sent = self.conversations.get(&role).map(|asks| asks.try_send(ask));
-        match sent {
-            Some(Ok(())) => Vec::new(),
-            Some(Err(_)) | None => {
-                self.conversations.remove(&role);
-                vec![failure_event(
-                    "reach the agent",
-                    "its conversation does not respond",
-                )]
-            }
-        }
-    }
-
-    fn start_conversation(&mut self, role: Role) -> Result<(), String> {
-        let state = self.run.journal.state();
-        let session = state.session(role).ok_or("this run has no such role")?;
-        let adapter = self.run.role_adapter(role)?;
-        let raw = self.run.raw_stream(&session.id);
-        let marker = ProcessMark::new(state.run.as_str(), role.name());
-        let (asks, inbox) = mpsc::channel(COMMAND_CHANNEL_CAPACITY);
-        let parts = ConversationParts {
-            role,
-            adapter: adapter.new_adapter(),
-            raw,
-            marker,
-            children: self.run.setup.spawner.clone(),
-        };
-        let live = AgentConversation::new(parts, inbox, self.conversation_events.0.clone());
-        self.run.tasks.spawn(live.run_until_shutdown());
-        self.conversations.insert(role, asks);
-        Ok(())
-    }
-
-    pub(super) fn interrupt_turn(&mut self) {
-        let role = self
-            .active_turn
-            .as_ref()
-            .map(|at_work| at_work.order.purpose.role());
-        let asks = role.and_then(|role| self.conversations.get(&role));
-        if let Some(asks) = asks
-            && asks
-                .try_send(ConversationCommand::Adapter(AdapterCommand::Interrupt))
-                .is_err()
-        {
-            tracing::warn!(
-                "the conversation does not accept the interrupt; its process ends with this program"
+    /// Creates a new session for a role at another adapter; its first turn opens a conversation.
+    fn move_role_to_adapter(&mut self, role: Role, adapter: String) -> Event {
+        if self.run.find_adapter(&adapter).is_none() {
+            let reason = format!(
+                "no adapter `{adapter}` is set up for this run; give it a role in the configuration and resume"
             );
+            return Event::SessionStayed { role, reason };
         }
-    }
-
-    fn forget_conversation(&mut self, role: Role) -> Vec<Event> {
-        let mut events = self.send_to_conversation(role, ConversationCommand::ForgetConversation);
-        events.push(Event::SessionLost {
+        if let Some(before) = self.state().session(role).map(|before| before.id.clone()) {
+            self.conversations.close(&before);
+            self.tools.sockets.close_socket(&before);
+        }
+        Event::SessionMoved {
             role,
-            reason: "the user asked for a new session".to_owned(),
-        });
-        events
+            session: new_session_id(),
+            adapter,
+        }
     }
 
     /// Sets a profile on the planner's session with a synthetic message.
@@ -347,35 +205,6 @@ impl Engine {
                 ..message
             },
         }])
-    }
-
-    fn answer_agent_questions(&mut self, request: &RequestId, answer: &QuestionAnswer) {
-        let raw = self.pending_requests.remove_questions(request);
-        let answers = match answer {
-            QuestionAnswer::Texts { answers } => Some(
-                answers
-                    .iter()
-                    .map(|(shown, text)| (raw.get(shown).unwrap_or(shown).clone(), text.clone()))
-                    .collect(),
-            ),
-            _ => None,
-        };
-        self.send_question_answers(request, answers);
-    }
-
-    /// Sends a command to the conversation of the active turn.
-    pub(super) fn send_command(&mut self, order: AdapterCommand) {
-        let Some(order) = self.tools.intercept_command(order) else {
-            return;
-        };
-        let role = self
-            .active_turn
-            .as_ref()
-            .map(|at_work| at_work.order.purpose.role());
-        let asks = role.and_then(|role| self.conversations.get(&role));
-        if asks.is_none_or(|asks| asks.try_send(ConversationCommand::Adapter(order)).is_err()) {
-            tracing::warn!("an answer arrived that nothing was waiting for");
-        }
     }
 
     pub(super) fn append_log_line(&self, text: &str) -> Vec<Event> {

@@ -1,16 +1,66 @@
 //! What one owner of the engine asks of another one.
 //!
-//! An owner does not know the others: it leaves a request in the [`super::run_context::RunContext`], and the engine
-//! passes it to whom it concerns.
+//! An owner does not know the others: it leaves a request in the [`super::run_context::RunContext`], and
+//! `Engine::perform_request` passes it to whom it concerns.
 
+use std::collections::BTreeMap;
+
+use tokio::sync::mpsc;
+
+use crate::adapter::{AdapterCommand, CallDecision};
+use crate::domain::discussion::DiscussionStopReason;
 use crate::domain::event::Event;
-use crate::domain::ids::{DiscussionId, SessionId};
+use crate::domain::ids::{DiscussionId, RequestId, SessionId};
+use crate::domain::question::AgentQuestion;
 use crate::domain::run::RunState;
+use crate::domain::task::{SpeakerAssignment, TaskResult};
+use crate::permission::Decision;
 
+use super::agent_conversation::ConversationCommand;
 use super::agent_tools::call_progress;
+use super::approvals::call_request::ApprovalRequest;
+use super::approvals::caller_context::{CallerContext, CallingTurn, RequestAddress};
 
 /// A request to another owner.
 pub(super) enum OwnerRequest {
+    // To the conversations.
+    SendToSession(SessionId, AdapterCommand),
+    InterruptTurn,
+    /// Adds the conversation of a child, which its task runs.
+    AddConversation(mpsc::Sender<ConversationCommand>, Box<CallingTurn>),
+    /// The calls of the session's turn are denied from now on, for this reason.
+    CloseTurn(SessionId, &'static str),
+    /// The task of the child has ended, and its conversation with it.
+    RemoveConversation(SessionId),
+    /// The agent of a session waits for the program, so its CLI is silent for a reason; or no longer.
+    SetAgentWaits {
+        session: SessionId,
+        request: RequestId,
+        waits: bool,
+    },
+    /// The user has seen the loop of a session's agent and lets it continue.
+    ResetLoopDetector(SessionId),
+
+    // To whoever asked: a CLI, a tool call or a task's patch.
+    DeliverDecision(RequestAddress, CallDecision),
+    /// The user's answers, by question; `None` if there are none.
+    DeliverAnswers(RequestAddress, Option<BTreeMap<String, String>>),
+
+    // To the approvals.
+    /// Has the changes of a task decided, about which the rules say this.
+    DecidePatch(Box<CallerContext>, Box<ApprovalRequest>, Box<Decision>),
+    /// Has the call of one of the program's own tools decided.
+    DecideToolCall(SessionId, Box<ApprovalRequest>),
+    /// Asks the user a question of a tool call.
+    AskToolQuestion(SessionId, RequestId, AgentQuestion),
+    /// Whoever made the request no longer waits for an answer.
+    WithdrawRequest(RequestId),
+    /// The request is answered in another way.
+    ForgetRequest(RequestId),
+
+    // To the tools.
+    /// Performs a tool whose call was allowed.
+    PerformTool(RequestId),
     /// Tells the waiting tool calls what a child does.
     ReportCallProgress {
         session: SessionId,
@@ -19,6 +69,14 @@ pub(super) enum OwnerRequest {
         /// One line.
         line: String,
     },
+
+    // To the tasks.
+    StartUserTimeout(SessionId, RequestId),
+    StopTasks(Vec<SessionId>),
+
+    // To the discussions.
+    StopDiscussion(DiscussionId, DiscussionStopReason),
+    EndSpeech(SpeakerAssignment, Box<TaskResult>),
 }
 
 impl OwnerRequest {

@@ -26,8 +26,10 @@ use self::turn_preamble::{
     describe_unanswered_requests, turn_retry_reason,
 };
 use super::Engine;
+use super::agent_tools::supports_tools;
 use super::documents;
 use super::staging_folder::{self, TurnStagingFolder};
+use super::subagents::background_results::background_results_text;
 
 /// How much of a failing test run the agent sees, in lines at the beginning and at the end.
 const TEST_OUTPUT_LINES: (usize, usize) = (20, 120);
@@ -132,7 +134,7 @@ impl Engine {
             describe_unanswered_requests(&self.state().unanswered, order.purpose.role());
         let agent = self.agent_instructions(order);
         let remarks = self.describe_user_notes(&order.purpose)?;
-        let reports = self.background_results_text(order.purpose.role());
+        let reports = background_results_text(&self.run, order.purpose.role());
         let results = describe_deferred_results(&self.state().results, order.purpose.role());
         let kept = self.describe_queued_messages(order);
         Ok(format!(
@@ -194,7 +196,7 @@ impl Engine {
             goal: goal.map(|goal| goal.text.clone()).unwrap_or_default(),
             goal_title: goal.map(|goal| goal.title.clone()).unwrap_or_default(),
             root: self.run.setup.root.to_string_lossy().into_owned(),
-            tools: self.supports_tools(order.purpose.role()),
+            tools: supports_tools(&self.run, order.purpose.role()),
             delegating: self.describe_delegation_tools(order),
             project_instructions: if goes_on {
                 Vec::new()
@@ -206,7 +208,7 @@ impl Engine {
 
     /// Describes what a turn's agent can delegate, because its CLI may list the tools only after a search.
     fn describe_delegation_tools(&self, order: &TurnOrder) -> Option<String> {
-        if !self.supports_tools(order.purpose.role()) {
+        if !supports_tools(&self.run, order.purpose.role()) {
             return None;
         }
         let rules = self

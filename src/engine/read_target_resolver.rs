@@ -16,7 +16,7 @@ use crate::permission::{
     AgentToolCall, DecisionContext, PermissionAction, ResolvedPath, RuleSet, wildcard,
 };
 
-use super::call_decision::resolve_path;
+use super::call_paths::resolve_path;
 
 /// How many files and folders are visited for one call.
 const MAX_VISITED_ENTRIES: usize = 200_000;

@@ -21,7 +21,7 @@ use crate::domain::task::ChildSession;
 use crate::domain::text_delta::TextDelta;
 use crate::domain::turn::Role;
 use crate::permission::{DecisionContext, PhaseAccess, StoredApproval};
-use crate::store::{EventLogRecord, RawStream};
+use crate::store::{EventLogRecord, RawStream, StoreError, TamperedFile};
 use crate::text::clean_json_line;
 
 use super::git::GitRepository;
@@ -29,7 +29,9 @@ use super::owner_request::OwnerRequest;
 use super::run_journal::RunJournal;
 use super::run_setup::{NamedAdapter, RunSetup};
 use super::warnings::{ReportedWarnings, error_with_hint, warning_event};
-use super::{EngineError, EngineInput, EngineOutcome, role_session, run_log_entries};
+use super::{
+    EngineError, EngineInput, EngineOutcome, agent_activity, role_session, run_log_entries,
+};
 
 /// The largest size of one file of a session's raw stream, in bytes; one older file is kept.
 const MAX_RAW_FILE_BYTES: u64 = 20_000_000;
@@ -252,6 +254,33 @@ impl RunContext {
         } else {
             Ok(())
         }
+    }
+
+    /// Compares the program's own files with what it wrote, and restores them, outside the main loop.
+    pub(super) fn check_tampering(
+        &self,
+    ) -> impl Future<Output = Result<Vec<TamperedFile>, StoreError>> + Send + use<> {
+        RunJournal::check_tampering(self.journal.guard().clone())
+    }
+
+    /// Records which of the program's own files another process changed, if any.
+    ///
+    /// # Errors
+    /// Writing the record of the run failed.
+    pub(super) fn report_tampered_files(
+        &mut self,
+        tampered: &[TamperedFile],
+    ) -> Result<(), EngineError> {
+        if tampered.is_empty() {
+            return Ok(());
+        }
+        let name = |path: &Path| agent_activity::clean_line(&path.to_string_lossy());
+        let files = tampered
+            .iter()
+            .map(|file| (name(&file.path), file.kept_copy.as_deref().map(name)));
+        self.record(Event::StoreTampered {
+            files: files.collect(),
+        })
     }
 
     /// Runs work outside the main loop; its result comes back as an event.

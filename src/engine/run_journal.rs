@@ -284,8 +284,17 @@ impl RunJournal {
     ///
     /// # Errors
     /// A file cannot be read or restored.
-    pub fn find_tampered_files(guard: &TamperGuard) -> Result<Vec<TamperedFile>, StoreError> {
-        guard.check_and_restore()
+    pub async fn check_tampering(guard: TamperGuard) -> Result<Vec<TamperedFile>, StoreError> {
+        let checked = tokio::task::spawn_blocking(move || guard.check_and_restore()).await;
+        checked.unwrap_or_else(|panicked| {
+            let source = std::io::Error::other(panicked.to_string());
+            let path = std::path::Path::new(".agent-collab");
+            Err(StoreError::from_io(
+                "compare with what was written",
+                path,
+                source,
+            ))
+        })
     }
 
     /// Returns the current time.

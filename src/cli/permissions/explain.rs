@@ -16,7 +16,7 @@ use crate::cli::cli_context::CliContext;
 use crate::config::diagnostic::escape_control_chars;
 use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions};
 use crate::domain::phase::Phase;
-use crate::engine::call_decision::resolve_call_paths;
+use crate::engine::call_paths::resolve_call_paths;
 use crate::engine::read_target_resolver::with_read_paths;
 use crate::engine::run_loader::load_partial_run;
 use crate::permission::permission_mode::MODES;

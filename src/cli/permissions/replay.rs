@@ -18,7 +18,7 @@ use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions}
 use crate::domain::event::{Approval, Event};
 use crate::domain::ids::RequestId;
 use crate::domain::run::RunState;
-use crate::engine::call_decision::resolve_call_paths;
+use crate::engine::call_paths::resolve_call_paths;
 use crate::engine::read_target_resolver::with_read_paths;
 use crate::engine::run_follower::RunFollower;
 use crate::permission::hard_limits::Floor;

@@ -170,7 +170,7 @@ impl AgentConversation {
 
     async fn send_event_now(&self, told: ConversationEvent) {
         // The receiver is gone only if the program is about to end.
-        let _nobody = self.events.send((self.role, told)).await;
+        let _nobody = self.events.send((self.session.clone(), told)).await;
     }
 }
 

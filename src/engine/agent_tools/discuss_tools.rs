@@ -39,7 +39,7 @@ pub(super) fn run_discuss(
         }
         Ok((id, end)) => {
             engine.tools.wait_for_discussion(&call.request, id.clone());
-            let until = Instant::now() + engine.tool_patience();
+            let until = Instant::now() + engine.run.setup.config.limits.tool_patience;
             ToolReply::Later(Box::pin(wait_for_discussion_end(id, end, until)))
         }
     })
@@ -57,7 +57,7 @@ pub(super) fn show_discussion_context(
     Ok(ToolReply::Now(match planned {
         Err(why) => ToolAnswer::failed(why),
         Ok(planned) => {
-            let derived = engine.preview_discussion(&planned);
+            let derived = discussion_runner::preview_discussion(&engine.run, &planned);
             ToolAnswer::done(derived.describe()).with_data(derived.0)
         }
     }))

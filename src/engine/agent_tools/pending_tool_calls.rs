@@ -1,6 +1,6 @@
 //! Stores tool calls without an answer: the decisions about them, their deadlines, and questions answered late.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, sleep_until};
@@ -8,7 +8,6 @@ use tokio::time::{Instant, sleep_until};
 use super::tool_socket::ToolSockets;
 use super::user_questions::QuestionWait;
 use super::{AdmittedToolCall, ToolPerformer};
-use crate::adapter::{AdapterCommand, CallDecision as Answered};
 use crate::domain::ids::{DiscussionId, RequestId, RunId, SessionId};
 use crate::engine::EngineInput;
 use crate::mcp::socket_protocol::ToolAnswer;
@@ -28,20 +27,11 @@ pub(super) struct PendingToolCall {
     pub(super) awaited_discussion: Option<DiscussionId>,
 }
 
-/// What happened to a request.
-enum ToolRequestOutcome {
-    Decided(Answered),
-    /// The user's answer; `None` if there is none.
-    Answered(Option<BTreeMap<String, String>>),
-}
-
 /// A run's tool sockets and pending calls.
 #[derive(Default)]
 pub(in crate::engine) struct AgentTools {
     pub(in crate::engine) sockets: ToolSockets,
     pub(super) pending_calls: BTreeMap<RequestId, PendingToolCall>,
-    /// Decisions and answers that are not handled yet.
-    outcomes: VecDeque<(RequestId, ToolRequestOutcome)>,
     /// Questions whose calls were answered with `pending`, and the instants when they expire.
     deferred_questions: BTreeMap<RequestId, Instant>,
 }
@@ -53,32 +43,6 @@ impl AgentTools {
             sockets: ToolSockets::new(run),
             ..Self::default()
         }
-    }
-
-    /// Intercepts an answer for a tool call; returns the command if it is for a CLI.
-    pub(in crate::engine) fn intercept_command(
-        &mut self,
-        order: AdapterCommand,
-    ) -> Option<AdapterCommand> {
-        match order {
-            AdapterCommand::DecideApproval(request, answer)
-                if self.pending_calls.contains_key(&request) =>
-            {
-                self.outcomes
-                    .push_back((request, ToolRequestOutcome::Decided(answer)));
-                None
-            }
-            AdapterCommand::AnswerQuestions(request, answers) if self.is_pending(&request) => {
-                self.outcomes
-                    .push_back((request, ToolRequestOutcome::Answered(answers)));
-                None
-            }
-            other => Some(other),
-        }
-    }
-
-    fn is_pending(&self, request: &RequestId) -> bool {
-        self.pending_calls.contains_key(request)
     }
 
     /// Notes the question that a call waits for.
@@ -147,17 +111,8 @@ impl AgentTools {
         waiting.chain(late).min_by_key(|(due, _)| *due)
     }
 
-    /// Waits for the next input: a decision or answer to handle, a deadline, or a socket request. Cancel safe.
+    /// Waits for the next input: a deadline or a socket request. Cancel safe.
     pub(in crate::engine) async fn next_input(&mut self) -> EngineInput {
-        match self.outcomes.pop_front() {
-            Some((request, ToolRequestOutcome::Decided(answer))) => {
-                return EngineInput::ToolDecided(request, answer);
-            }
-            Some((request, ToolRequestOutcome::Answered(answers))) => {
-                return EngineInput::ToolAnswered(request, answers);
-            }
-            None => {}
-        }
         let due = self.next_due();
         tokio::select! {
             biased;

@@ -63,8 +63,8 @@ fn parse_plan_submission(
     if let Some(plan) = &plan {
         submission::check_plan(plan).map_err(|refused| refused.to_string())?;
     }
-    let at_work = engine.active_turn.as_ref();
-    let comments = match at_work.map(|at_work| &at_work.order.purpose) {
+    let turn = engine.conversations.active_turn();
+    let comments = match turn.map(|turn| &turn.order.purpose) {
         Some(TurnPurpose::Respond) => {
             let ledger = &engine.state().findings;
             let written = submission::build_answers_document(&answers, ledger);
@@ -89,10 +89,10 @@ fn save_and_acknowledge(engine: &Engine, submitted: &SubmittedDocuments, what: &
         let why = too_large_message(what, large.len());
         return ToolAnswer::failed(format!("nothing was taken: {why}"));
     }
-    let Some(at_work) = &engine.active_turn else {
+    let Some(turn) = engine.conversations.active_turn() else {
         return ToolAnswer::failed("no turn of the session is under way");
     };
-    match staging_folder::save_submission(&at_work.staging, submitted) {
+    match staging_folder::save_submission(&turn.staging, submitted) {
         Ok(()) => ToolAnswer::done(format!(
             "{what} is taken. It counts when your turn ends, before any file; hand in again to replace it."
         )),

@@ -11,6 +11,8 @@ use super::tool_socket::IncomingToolCall;
 use super::{AdmittedToolCall, DeferredToolAnswer, ToolReply};
 use crate::domain::ids::SessionId;
 use crate::domain::task::{ChildSession, TaskResult, TaskWaitMode};
+use crate::engine::run_context::RunContext;
+use crate::engine::subagents::authorization::check_agent_allowed;
 use crate::engine::{Engine, EngineError, TaskCaller, TaskRequest, agent_activity};
 use crate::mcp::parse_arguments;
 use crate::mcp::socket_protocol::ToolAnswer;
@@ -24,7 +26,7 @@ type TaskStartResult = Result<(SessionId, String, oneshot::Receiver<TaskResult>)
 
 /// Removes those of several tasks whose agents are denied: each is refused separately later, and the others
 /// continue. If none would be left, all stay, and the call is denied.
-pub(super) fn remove_denied_tasks(engine: &Engine, session: &SessionId, about: &mut Value) {
+pub(super) fn remove_denied_tasks(run: &RunContext, session: &SessionId, about: &mut Value) {
     let Some(Value::Array(all)) = about.get_mut("tasks") else {
         return;
     };
@@ -32,11 +34,7 @@ pub(super) fn remove_denied_tasks(engine: &Engine, session: &SessionId, about: &
     let may = |task: &&Value| {
         let agent = task.get("agent").or_else(|| task.get("subagent_type"));
         let agent = agent.and_then(Value::as_str);
-        agent.is_some_and(|agent| {
-            engine
-                .check_agent_allowed(&caller, task::TOOL.name, agent)
-                .is_ok()
-        })
+        agent.is_some_and(|agent| check_agent_allowed(run, &caller, task::TOOL.name, agent).is_ok())
     };
     let left: Vec<Value> = all.iter().filter(may).cloned().collect();
     if !left.is_empty() {
@@ -45,9 +43,9 @@ pub(super) fn remove_denied_tasks(engine: &Engine, session: &SessionId, about: &
 }
 
 /// Returns why a call gives too many tasks; `None` if it does not. The user is not asked about such a call.
-pub(super) fn task_count_error(engine: &Engine, calling: &IncomingToolCall) -> Option<String> {
+pub(super) fn task_count_error(run: &RunContext, calling: &IncomingToolCall) -> Option<String> {
     let tasks = calling.arguments.get("tasks")?.as_array()?;
-    let most = engine.run.setup.config.limits.tasks_per_call;
+    let most = run.setup.config.limits.tasks_per_call;
     let is_given = calling.tool == task::TOOL.name && tasks.len() > usize::try_from(most).ok()?;
     is_given.then(|| {
         format!(
@@ -91,7 +89,7 @@ pub(super) fn start_tasks(
         )),
         TaskWaitMode::Foreground => ToolReply::Later(Box::pin(wait_for_tasks(
             begun,
-            Instant::now() + engine.tool_patience(),
+            Instant::now() + engine.run.setup.config.limits.tool_patience,
         ))),
     })
 }

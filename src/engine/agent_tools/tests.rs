@@ -19,7 +19,7 @@ use crate::domain::task::{TaskOrder, TaskWaitMode as TaskWaits};
 use crate::domain::turn::{TurnProfile, TurnPurpose, TurnRetryReason};
 use crate::engine::EngineInput;
 use crate::engine::agent_conversation::ConversationEvent;
-use crate::engine::approval_decision::ApprovalTestRun;
+use crate::engine::approvals::ApprovalTestRun;
 use crate::engine::run_setup::NamedAdapter;
 
 /// Creates a run in the middle of a step whose planner is played by this CLI.
@@ -54,7 +54,8 @@ fn call(
         reply_sender: give,
         progress: None,
     };
-    world.engine.on_tool_call(calling).unwrap();
+    let request = EngineInput::ToolRequest(ToolRequest::CallTool(calling));
+    world.engine.handle_input(request).unwrap();
     given
 }
 
@@ -159,7 +160,7 @@ async fn only_the_sessions_own_agent_has_the_tools_of_its_turn() {
 #[tokio::test(start_paused = true)]
 async fn a_call_after_the_turns_end_is_blocked() {
     let mut world = world("claude");
-    world.engine.turn_has_ended = true;
+    world.engine.conversations.close_turn();
     let mut given = call(&mut world, "todoread", json!({}), None);
     assert!(take_reply_text(&mut given).contains("no turn of the session is under way"));
 }
@@ -275,8 +276,8 @@ async fn exits_plan(
     let mut world = played_by("claude", ApprovalTestRun::planning(reviewer));
     let staged = world
         .engine
-        .active_turn
-        .as_ref()
+        .conversations
+        .active_turn()
         .map(|at_work| at_work.staging.plan.clone());
     std::fs::write(staged.unwrap(), PLAN_TEXT).unwrap();
     let mut given = calls(&mut world, "plan_exit", json!({})).await;
@@ -289,7 +290,7 @@ async fn exits_plan(
         final_text: "Done.".to_owned(),
     };
     let ended = EngineInput::ConversationEvent(
-        Role::Planner,
+        SessionId::new("ses_a"),
         ConversationEvent::Adapter(AdapterEvent::TurnEnded(end)),
     );
     world.engine.handle_input(ended).unwrap();

@@ -8,11 +8,14 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{AdmittedToolCall, ToolReply};
+use super::{AdmittedToolCall, AgentTools, ToolReply};
 use crate::domain::deferred_answer::DeferredDecision;
 use crate::domain::event::Event;
 use crate::domain::ids::RequestId;
 use crate::domain::phase::Gate;
+use crate::domain::question::AgentQuestion;
+use crate::engine::owner_request::OwnerRequest;
+use crate::engine::run_context::RunContext;
 use crate::engine::run_setup::AskPolicy;
 use crate::engine::{Engine, EngineError, agent_activity, staging_folder};
 use crate::mcp::parse_arguments;
@@ -70,7 +73,7 @@ pub(super) fn ask_user_question(
         deadline: given
             .deadline_seconds
             .and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds))),
-        response_timeout: Instant::now() + engine.tool_patience(),
+        response_timeout: Instant::now() + engine.run.setup.config.limits.tool_patience,
     };
     enqueue_question(engine, call, given.question, given.options, waits)
 }
@@ -82,12 +85,10 @@ pub(super) fn exit_plan(
     if let Err(why) = parse_arguments::<plan_exit::PlanExitToolArguments>(&call.arguments) {
         return Ok(ToolReply::Now(ToolAnswer::failed(why)));
     }
-    let is_there = match &engine.active_turn {
-        Some(at_work) => staging_folder::read_staging(&at_work.staging)
-            .plan
-            .is_some(),
-        None => false,
-    };
+    let is_there = engine
+        .conversations
+        .active_turn()
+        .is_some_and(|turn| staging_folder::read_staging(&turn.staging).plan.is_some());
     if !is_there && engine.state().plan.is_none() {
         let why = "there is no plan yet: hand it in by plan_submit, or write it to the file that the prompt names";
         return Ok(ToolReply::Now(ToolAnswer::failed(why)));
@@ -147,7 +148,7 @@ fn switch_wait(engine: &Engine, about: DeferredDecision) -> QuestionWait {
     QuestionWait {
         about,
         deadline: None,
-        response_timeout: Instant::now() + engine.tool_patience(),
+        response_timeout: Instant::now() + engine.run.setup.config.limits.tool_patience,
     }
 }
 
@@ -160,8 +161,11 @@ fn enqueue_question(
     waits: QuestionWait,
 ) -> Result<ToolReply, EngineError> {
     engine.tools.wait_for_question(&call.request, waits);
-    let asked = crate::domain::question::AgentQuestion::from_labels(question, options);
-    engine.on_agent_questions(call.request.clone(), &[asked])?;
+    let question = AgentQuestion::from_labels(question, options);
+    let (session, request) = (call.session.clone(), call.request.clone());
+    engine
+        .run
+        .request(OwnerRequest::AskToolQuestion(session, request, question));
     Ok(ToolReply::UserAsked)
 }
 
@@ -189,85 +193,94 @@ fn plan_refusal_message(word: &str) -> String {
     )
 }
 
-impl Engine {
+impl AgentTools {
     /// Acts on the user's answer; `None` means that there is none.
-    pub(in crate::engine) fn on_tool_answered(
+    ///
+    /// # Errors
+    /// Writing the record of the run failed.
+    pub(in crate::engine) fn on_answered(
         &mut self,
+        run: &mut RunContext,
         request: &RequestId,
         answers: Option<BTreeMap<String, String>>,
     ) -> Result<(), EngineError> {
-        let word = answers.map(|answers| answers.into_values().collect::<Vec<_>>().join("\n"));
-        let Some(waits) = self.tools.question_wait(request).cloned() else {
+        let text = answers.map(|answers| answers.into_values().collect::<Vec<_>>().join("\n"));
+        let Some(wait) = self.question_wait(request).cloned() else {
             return Ok(());
         };
-        let is_yes = word
+        let is_yes = text
             .as_deref()
-            .is_some_and(|word| word.trim().eq_ignore_ascii_case(YES_OPTION));
-        let answer = match (waits.about, word) {
-            (DeferredDecision::Answer { .. }, Some(word)) => {
-                ToolAnswer::done(format!("The user answered: {word}"))
+            .is_some_and(|text| text.trim().eq_ignore_ascii_case(YES_OPTION));
+        let answer = match (wait.about, text) {
+            (DeferredDecision::Answer { .. }, Some(text)) => {
+                ToolAnswer::done(format!("The user answered: {text}"))
             }
             (DeferredDecision::Answer { default }, None) => unanswered_question_answer(default),
             (DeferredDecision::PlanExit, _) if is_yes => {
-                self.apply_event(Event::PlanExitAnswered { told: None })?;
+                run.record(Event::PlanExitAnswered { told: None })?;
                 plan_exit_answer()
             }
-            (DeferredDecision::PlanExit | DeferredDecision::Stay { .. }, word) => {
-                let word = word.unwrap_or_default();
-                self.apply_event(Event::PlanExitAnswered {
-                    told: Some(plan_refusal_message(&word)),
+            (DeferredDecision::PlanExit | DeferredDecision::Stay { .. }, text) => {
+                let text = text.unwrap_or_default();
+                run.record(Event::PlanExitAnswered {
+                    told: Some(plan_refusal_message(&text)),
                 })?;
-                mode_unchanged_answer("planner", &word)
+                mode_unchanged_answer("planner", &text)
             }
             (DeferredDecision::PlanEnter { reason }, _) if is_yes => {
-                let plan = self.run.journal.layout().plan();
+                let plan = run.journal.layout().plan();
                 let text = format!(
                     "The user agrees: you are the planner again, the plan lies at {}. End your turn now; change nothing more.",
                     plan.display()
                 );
-                self.answer_tool_call(request, ToolAnswer::done(text));
-                return self.apply_event(Event::PlanEntered { reason });
+                self.answer_call(run, request, ToolAnswer::done(text));
+                return run.record(Event::PlanEntered { reason });
             }
-            (DeferredDecision::PlanEnter { .. }, word) => {
-                mode_unchanged_answer("executor", &word.unwrap_or_default())
+            (DeferredDecision::PlanEnter { .. }, text) => {
+                mode_unchanged_answer("executor", &text.unwrap_or_default())
             }
         };
-        self.answer_tool_call(request, answer);
+        self.answer_call(run, request, answer);
         Ok(())
     }
 
     /// Handles a deadline: the question expires, or the agent is told to end its turn.
-    pub(in crate::engine) fn on_tool_due(
+    ///
+    /// # Errors
+    /// Writing the record of the run failed.
+    pub(in crate::engine) fn on_deadline(
         &mut self,
+        run: &mut RunContext,
         request: &RequestId,
     ) -> Result<(), EngineError> {
-        if self.tools.take_deferred_question(request) {
+        if self.take_deferred_question(request) {
             let request = request.clone();
-            return self.apply_event(Event::AnswerMissed { request });
+            return run.record(Event::AnswerMissed { request });
         }
-        let Some(waits) = self.tools.question_wait(request).cloned() else {
+        let Some(wait) = self.question_wait(request).cloned() else {
             return Ok(());
         };
-        match (waits.deadline, waits.about) {
+        match (wait.deadline, wait.about) {
             (Some(deadline), DeferredDecision::Answer { default })
-                if deadline <= waits.response_timeout =>
+                if deadline <= wait.response_timeout =>
             {
-                self.answer_tool_call(request, unanswered_question_answer(default));
-                self.on_request_withdrawn(request.clone())
+                self.answer_call(run, request, unanswered_question_answer(default));
+                run.request(OwnerRequest::WithdrawRequest(request.clone()));
+                Ok(())
             }
             (deadline, about) => {
                 if let Some(deadline) = deadline {
-                    self.tools.defer_question(request, deadline);
+                    self.defer_question(request, deadline);
                 }
                 // The agent's own words for the options are no longer needed: the run uses the displayed texts.
-                self.pending_requests.remove(request);
-                self.apply_event(Event::AnswerPending {
+                run.request(OwnerRequest::ForgetRequest(request.clone()));
+                run.record(Event::AnswerPending {
                     request: request.clone(),
                     about,
                 })?;
                 let text = "pending: the user has not answered yet. End your turn now; the answer comes with your next one.";
                 let data = serde_json::json!({ "status": "pending", "message": text });
-                self.answer_tool_call(request, ToolAnswer::done(text).with_data(data));
+                self.answer_call(run, request, ToolAnswer::done(text).with_data(data));
                 Ok(())
             }
         }

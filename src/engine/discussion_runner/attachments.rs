@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::discussion_request::DiscussionPlanner;
-use crate::engine::call_decision::resolve_call_paths;
+use crate::engine::call_paths::resolve_call_paths;
 use crate::engine::{TaskCaller, agent_activity};
 use crate::permission::{
     AgentToolCall, DecisionContext, PermissionAction, PhaseAccess, decide_call,

@@ -11,9 +11,14 @@ use super::secret_files;
 use crate::domain::discussion::{CheckOrder, CheckOutcome, CheckRun, DiscussionEvent};
 use crate::domain::ids::DiscussionId;
 use crate::domain::receipt::{Receipt, TestOutcome};
+use crate::engine::discussion_runner::DiscussionRegistry;
+use crate::engine::discussion_runner::apply_discussion_event;
+use crate::engine::discussion_runner::discussion;
 use crate::engine::read_target_resolver::with_read_paths;
+use crate::engine::run_context::RunContext;
+use crate::engine::subagents::SubagentTasks;
 use crate::engine::test_runner::{self, TestCommandLine, TestRun, TestRunError, TestSettings};
-use crate::engine::{Engine, EngineError, EngineInput, agent_activity, sandbox};
+use crate::engine::{EngineError, EngineInput, agent_activity, sandbox};
 use crate::permission::{
     AgentToolCall, DecisionContext, DecisionSource, Mode, PermissionAction, PhaseAccess,
     SandboxReach, decide_call,
@@ -28,10 +33,11 @@ const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
 /// How many lines of the output are reported, from its beginning and its end.
 const OUTPUT_LINES: (usize, usize) = (20, 60);
 
-impl Engine {
+impl DiscussionRegistry {
     /// Asks for the permission decision on a command. The result is fed at once, or when the command ends.
     pub(super) fn start_check(
         &mut self,
+        run: &mut RunContext,
         id: &DiscussionId,
         n: u32,
         round: u32,
@@ -41,8 +47,8 @@ impl Engine {
         let began = DiscussionEvent::CheckBegan {
             order: order.clone(),
         };
-        self.apply_discussion_event(id, began)?;
-        let run = CheckRun {
+        apply_discussion_event(run, id, began)?;
+        let check = CheckRun {
             n,
             round,
             asked_by,
@@ -52,169 +58,158 @@ impl Engine {
             },
             took_ms: 0,
         };
-        match self.authorize_check(&run.order.command)? {
-            Ok(()) => self.spawn_check(id, run),
+        match authorize_check(run, &check.order.command)? {
+            Ok(()) => self.spawn_check(run, id, check),
             Err(reason) => {
                 let end = CheckOutcome::Refused { reason };
                 let news = DiscussionEvent::Checked {
-                    run: CheckRun { end, ..run },
+                    run: CheckRun { end, ..check },
                 };
-                self.apply_discussion_event(id, news)?;
+                apply_discussion_event(run, id, news)?;
             }
         }
         Ok(())
     }
 
-    /// Returns `Ok` if a command may run as a check, else the reason why not.
-    fn authorize_check(&mut self, line: &str) -> Result<Result<(), String>, EngineError> {
-        let approvals = self.run.load_stored_approvals()?;
-        let holds = self.can_sandbox_checks();
-        let call = AgentToolCall::Command {
-            line: line.to_owned(),
-            cwd: self.run.setup.root.clone(),
-            reach: if holds {
-                SandboxReach::Contained
-            } else {
-                SandboxReach::Unconfined
-            },
-        };
-        // Where the sandbox prevents writes, commands that the user allowed may run, besides those that are
-        // proven to read.
-        let access = if holds {
-            PhaseAccess::Execute
-        } else {
-            PhaseAccess::BeforeExecute
-        };
-        let context = DecisionContext {
-            // No mode relaxes this decision: the user chose the mode for the turns of roles.
-            mode: match self.state().mode {
-                Mode::Plan => Mode::Plan,
-                Mode::Default | Mode::AutoEdit | Mode::Yolo => Mode::Default,
-            },
-            approvals,
-            lineage: self.run.setup.permissions.child_lineage(),
-            ..self
-                .run
-                .base_decision_context(CHECK_PROFILE, access, &self.run.setup.root)
-        };
-        let decision = decide_call(&call, &with_read_paths(&call, context));
-        let why = || format!("{} ({})", decision.reason.reason, decision.reason.rule);
-        Ok(match decision.action {
-            // A command that only reads could still read files that no agent may read, and what the other
-            // participants said.
-            PermissionAction::Allow if !holds && decision.source == DecisionSource::Program => Err(
-                "no sandbox here hides the files it must not read (hint: install bubblewrap, and leave safety.contain_tests on)"
-                    .to_owned(),
-            ),
-            PermissionAction::Allow => Ok(()),
-            PermissionAction::Deny => Err(agent_activity::clean_line(&why())),
-            PermissionAction::Ask => Err(agent_activity::clean_line(&format!(
-                "only what is proven to read, or allowed by a rule, runs as a check: {}",
-                why()
-            ))),
-        })
-    }
-
-    fn can_sandbox_checks(&self) -> bool {
-        matches!(self.run.setup.sandbox_support, SandboxSupport::Available(_))
-            && self.run.setup.config.safety.contain_tests
-    }
-
-    fn spawn_check(&mut self, id: &DiscussionId, run: CheckRun) {
-        let Some(table) = self.discussions.running.get(id) else {
+    fn spawn_check(&mut self, run: &mut RunContext, id: &DiscussionId, check: CheckRun) {
+        let Some(running) = self.running.get(id) else {
             return;
         };
-        let cancel = table.cancel.clone();
-        let timeout = self.discussion(id).map_or(Duration::ZERO, |discussion| {
+        let cancel = running.cancel.clone();
+        let timeout = discussion(run, id).map_or(Duration::ZERO, |discussion| {
             Duration::from_millis(discussion.order.terms.timeout_ms)
         });
-        let root = self.run.setup.root.clone();
+        let root = run.setup.root.clone();
         let settings = TestSettings {
-            timeout: timeout.min(self.run.setup.config.test.timeout),
+            timeout: timeout.min(run.setup.config.test.timeout),
             max_output_bytes: MAX_OUTPUT_BYTES,
             env: BTreeMap::new(),
-            run: self.state().run.as_str().to_owned(),
-            spawner: self.run.setup.spawner.clone(),
+            run: run.state().run.as_str().to_owned(),
+            spawner: run.setup.spawner.clone(),
             sandbox: None,
         };
-        let held = self.build_check_sandbox();
-        let (id, done) = (id.clone(), self.run.inputs.clone());
-        self.run.tasks.spawn(async move {
-            let contained = match held.await {
-                Ok(contained) => contained,
-                Err(reason) => {
-                    let end = CheckOutcome::Failed { reason };
-                    let _nobody = done
-                        .send(EngineInput::DiscussionCheckDone(
-                            id,
-                            CheckRun { end, ..run },
-                        ))
-                        .await;
-                    return;
+        let sandbox = build_check_sandbox(run);
+        let id = id.clone();
+        run.spawn_input_task(async move {
+            let done = match sandbox.await {
+                Err(reason) => CheckRun {
+                    end: CheckOutcome::Failed { reason },
+                    ..check
+                },
+                Ok(sandbox) => {
+                    let settings = TestSettings {
+                        sandbox,
+                        ..settings
+                    };
+                    let command = TestCommandLine::Shell(check.order.command.clone());
+                    let test = TestRun {
+                        command: &command,
+                        root: &root,
+                        repository: None,
+                        settings: &settings,
+                        clean: &clean_text,
+                    };
+                    let ran = test_runner::run_tests(test, &cancel).await;
+                    record_check_result(check, ran)
                 }
             };
-            let settings = TestSettings {
-                sandbox: contained,
-                ..settings
-            };
-            let command = TestCommandLine::Shell(run.order.command.clone());
-            let test = TestRun {
-                command: &command,
-                root: &root,
-                repository: None,
-                settings: &settings,
-                clean: &clean_text,
-            };
-            let ran = test_runner::run_tests(test, &cancel).await;
-            // Sending fails only when the program is about to end.
-            let _nobody = done
-                .send(EngineInput::DiscussionCheckDone(
-                    id,
-                    record_check_result(run, ran),
-                ))
-                .await;
+            EngineInput::DiscussionCheckDone(id, done)
         });
     }
 
-    /// Builds the sandbox of a check; `None` where no sandbox is available, an error where it cannot hide
-    /// everything that the check must not read.
-    fn build_check_sandbox(
-        &self,
-    ) -> impl Future<Output = Result<Option<SandboxSpec>, String>> + use<> {
-        let kernel = self
-            .can_sandbox_checks()
-            .then(|| self.run.setup.sandbox_support.clone());
-        let (root, layout) = (
-            self.run.setup.root.clone(),
-            self.run.journal.layout().clone(),
-        );
-        let rules = self.run.setup.permissions.rules(CHECK_PROFILE);
-        let reach = self.command_reach();
-        let work = move || {
-            let Some(kernel) = kernel else {
-                return Ok(None);
-            };
-            let workdir = layout.workdir();
-            let unread = secret_files::list_secret_files(&root, workdir, &rules)?;
-            let shown = layout.document_paths();
-            Ok(sandbox::check_sandbox_spec(
-                &kernel, &root, workdir, &shown, unread, &reach,
-            ))
-        };
-        async {
-            let worked = tokio::task::spawn_blocking(work).await;
-            worked.unwrap_or_else(|error| Err(error.to_string()))
-        }
-    }
-
+    /// Records the result of a check and continues the discussion.
+    ///
+    /// # Errors
+    /// Writing the record of the run failed.
     pub(in crate::engine) fn on_check_finished(
         &mut self,
+        run: &mut RunContext,
+        subagents: &mut SubagentTasks,
         id: &DiscussionId,
-        run: CheckRun,
+        check: CheckRun,
     ) -> Result<(), EngineError> {
-        self.apply_discussion_event(id, DiscussionEvent::Checked { run })?;
-        self.advance_discussion(id)
+        apply_discussion_event(run, id, DiscussionEvent::Checked { run: check })?;
+        self.advance(run, subagents, id)
     }
+}
+
+/// Builds the sandbox of a check; `None` where no sandbox is available, an error where it cannot hide everything that
+/// the check must not read.
+fn build_check_sandbox(
+    run: &RunContext,
+) -> impl Future<Output = Result<Option<SandboxSpec>, String>> + Send + use<> {
+    let support = can_sandbox_checks(run).then(|| run.setup.sandbox_support.clone());
+    let (root, layout) = (run.setup.root.clone(), run.journal.layout().clone());
+    let rules = run.setup.permissions.rules(CHECK_PROFILE);
+    let reach = run.setup.command_reach(&run.state().run);
+    let work = move || {
+        let Some(support) = support else {
+            return Ok(None);
+        };
+        let workdir = layout.workdir();
+        let unread = secret_files::list_secret_files(&root, workdir, &rules)?;
+        let shown = layout.document_paths();
+        Ok(sandbox::check_sandbox_spec(
+            &support, &root, workdir, &shown, unread, &reach,
+        ))
+    };
+    async {
+        let worked = tokio::task::spawn_blocking(work).await;
+        worked.unwrap_or_else(|error| Err(error.to_string()))
+    }
+}
+
+/// Returns `Ok` if a command may run as a check, else the reason why not.
+fn authorize_check(run: &mut RunContext, line: &str) -> Result<Result<(), String>, EngineError> {
+    let approvals = run.load_stored_approvals()?;
+    let holds = can_sandbox_checks(run);
+    let call = AgentToolCall::Command {
+        line: line.to_owned(),
+        cwd: run.setup.root.clone(),
+        reach: if holds {
+            SandboxReach::Contained
+        } else {
+            SandboxReach::Unconfined
+        },
+    };
+    // Where the sandbox prevents writes, commands that the user allowed may run, besides those that are
+    // proven to read.
+    let access = if holds {
+        PhaseAccess::Execute
+    } else {
+        PhaseAccess::BeforeExecute
+    };
+    let context = DecisionContext {
+        // No mode relaxes this decision: the user chose the mode for the turns of roles.
+        mode: match run.state().mode {
+            Mode::Plan => Mode::Plan,
+            Mode::Default | Mode::AutoEdit | Mode::Yolo => Mode::Default,
+        },
+        approvals,
+        lineage: run.setup.permissions.child_lineage(),
+        ..run.base_decision_context(CHECK_PROFILE, access, &run.setup.root)
+    };
+    let decision = decide_call(&call, &with_read_paths(&call, context));
+    let why = || format!("{} ({})", decision.reason.reason, decision.reason.rule);
+    Ok(match decision.action {
+        // A command that only reads could still read files that no agent may read, and what the other
+        // participants said.
+        PermissionAction::Allow if !holds && decision.source == DecisionSource::Program => Err(
+            "no sandbox here hides the files it must not read (hint: install bubblewrap, and leave safety.contain_tests on)"
+                .to_owned(),
+        ),
+        PermissionAction::Allow => Ok(()),
+        PermissionAction::Deny => Err(agent_activity::clean_line(&why())),
+        PermissionAction::Ask => Err(agent_activity::clean_line(&format!(
+            "only what is proven to read, or allowed by a rule, runs as a check: {}",
+            why()
+        ))),
+    })
+}
+
+fn can_sandbox_checks(run: &RunContext) -> bool {
+    matches!(run.setup.sandbox_support, SandboxSupport::Available(_))
+        && run.setup.config.safety.contain_tests
 }
 
 fn record_check_result(run: CheckRun, ran: Result<Receipt, TestRunError>) -> CheckRun {

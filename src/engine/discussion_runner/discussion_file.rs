@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 
 use crate::domain::discussion::GroupDiscussion;
 use crate::domain::ids::DiscussionId;
-use crate::engine::{Engine, EngineError};
+use crate::engine::EngineError;
+use crate::engine::discussion_runner::discussion;
+use crate::engine::run_context::RunContext;
 use crate::store::StoreError;
 use crate::store::discussion_files::SCHEMA;
 
@@ -19,22 +21,20 @@ struct DiscussionFile<'a> {
     discussion: &'a GroupDiscussion,
 }
 
-impl Engine {
-    /// Writes or replaces the file of a discussion.
-    pub(super) fn save_discussion(&self, id: &DiscussionId) -> Result<(), EngineError> {
-        let Some(discussion) = self.discussion(id) else {
-            return Ok(());
-        };
-        let stored = DiscussionFile {
-            schema: SCHEMA,
-            discussion,
-        };
-        let path = self.run.journal.layout().discussion_file(id);
-        let bytes = serde_json::to_vec_pretty(&stored).map_err(|error| {
-            StoreError::from_io("write", &path, std::io::Error::other(error.to_string()))
-        })?;
-        Ok(self.run.journal.guard().replace(&path, &bytes)?)
-    }
+/// Writes or replaces the file of a discussion.
+pub(super) fn save_discussion(run: &RunContext, id: &DiscussionId) -> Result<(), EngineError> {
+    let Some(discussion) = discussion(run, id) else {
+        return Ok(());
+    };
+    let stored = DiscussionFile {
+        schema: SCHEMA,
+        discussion,
+    };
+    let path = run.journal.layout().discussion_file(id);
+    let bytes = serde_json::to_vec_pretty(&stored).map_err(|error| {
+        StoreError::from_io("write", &path, std::io::Error::other(error.to_string()))
+    })?;
+    Ok(run.journal.guard().replace(&path, &bytes)?)
 }
 
 /// Returns the result of a discussion as JSON, for `--json` and for agents.

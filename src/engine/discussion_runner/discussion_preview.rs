@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 use super::discussion_request::{DiscussionPlan, DiscussionPlanner, budget_settings};
 use crate::config::AppConfig;
 use crate::domain::discussion::{ContextBudget, DiscussionSettings};
-use crate::engine::Engine;
+use crate::engine::discussion_runner::discussion_request::discussion_planner;
+use crate::engine::run_context::RunContext;
 use crate::mcp::tools::group_discuss::PLACEHOLDER_TOPIC;
 use crate::text::pluralize;
 
@@ -15,14 +16,12 @@ use crate::text::pluralize;
 #[derive(Debug, Clone, PartialEq)]
 pub struct DiscussionPreview(pub Value);
 
-impl Engine {
-    /// Previews a planned discussion.
-    pub(in crate::engine) fn preview_discussion(
-        &self,
-        planned: &DiscussionPlan,
-    ) -> DiscussionPreview {
-        build_discussion_preview(&self.discussion_planner(), planned)
-    }
+/// Previews a planned discussion.
+pub(in crate::engine) fn preview_discussion(
+    run: &RunContext,
+    planned: &DiscussionPlan,
+) -> DiscussionPreview {
+    build_discussion_preview(&discussion_planner(run), planned)
 }
 
 /// Builds the preview of a planned discussion.

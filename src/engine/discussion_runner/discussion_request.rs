@@ -18,7 +18,10 @@ use crate::domain::discussion::{
 };
 use crate::domain::ids::DiscussionId;
 use crate::domain::task::TaskWaitMode;
-use crate::engine::{Engine, TaskCaller, TaskStartError, agent_activity};
+use crate::engine::discussion_runner::finding_topic::with_finding_context;
+use crate::engine::run_context::RunContext;
+use crate::engine::subagents::authorization::check_agent_allowed;
+use crate::engine::{TaskCaller, TaskStartError, agent_activity};
 use crate::mcp::tools::group_discuss::{self, GroupDiscussToolArguments};
 use crate::store::WorkdirLayout;
 use crate::store::scoped_read::FileText;
@@ -123,35 +126,36 @@ pub struct DiscussionPlanner<'a> {
     pub layout: &'a WorkdirLayout,
 }
 
-impl Engine {
-    /// Plans a discussion; starts nothing.
-    ///
-    /// # Errors
-    /// The discussion could not start.
-    pub fn plan_discussion(
-        &self,
-        ask: &DiscussionRequest,
-    ) -> Result<DiscussionPlan, DiscussionStartError> {
-        let planned = match ask.finding {
-            Some(n) => self
-                .discussion_planner()
-                .plan(&self.with_finding_context(n, ask)?)?,
-            None => self.discussion_planner().plan(ask)?,
-        };
-        for participant in &planned.order.participants {
-            self.check_agent_allowed(&ask.caller, group_discuss::TOOL.name, &participant.agent)?;
-        }
-        Ok(planned)
+/// Plans a discussion; starts nothing.
+///
+/// # Errors
+/// The discussion could not start.
+pub(in crate::engine) fn plan_discussion(
+    run: &RunContext,
+    ask: &DiscussionRequest,
+) -> Result<DiscussionPlan, DiscussionStartError> {
+    let planned = match ask.finding {
+        Some(n) => discussion_planner(run).plan(&with_finding_context(run, n, ask)?)?,
+        None => discussion_planner(run).plan(ask)?,
+    };
+    for participant in &planned.order.participants {
+        check_agent_allowed(
+            run,
+            &ask.caller,
+            group_discuss::TOOL.name,
+            &participant.agent,
+        )?;
     }
+    Ok(planned)
+}
 
-    pub(super) fn discussion_planner(&self) -> DiscussionPlanner<'_> {
-        let setup = &self.run.setup;
-        DiscussionPlanner {
-            root: &setup.root,
-            config: &setup.config,
-            permissions: &setup.permissions,
-            layout: self.run.journal.layout(),
-        }
+pub(super) fn discussion_planner(run: &RunContext) -> DiscussionPlanner<'_> {
+    let setup = &run.setup;
+    DiscussionPlanner {
+        root: &setup.root,
+        config: &setup.config,
+        permissions: &setup.permissions,
+        layout: run.journal.layout(),
     }
 }
 

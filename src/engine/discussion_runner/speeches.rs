@@ -10,27 +10,34 @@ use crate::domain::discussion::{
 };
 use crate::domain::ids::{DiscussionId, SessionId};
 use crate::domain::task::{NO_SUMMARY_ERROR, SpeakerAssignment, TaskOutcome, TaskResult};
+use crate::engine::discussion_runner::DiscussionRegistry;
+use crate::engine::discussion_runner::apply_discussion_event;
+use crate::engine::discussion_runner::discussion;
+use crate::engine::run_context::RunContext;
 use crate::engine::subagents::SpeechTask;
-use crate::engine::{Engine, EngineError, agent_activity};
+use crate::engine::subagents::SubagentTasks;
+use crate::engine::{EngineError, agent_activity};
 use crate::prompts::discussion_variables::DiscussVars;
 use crate::text::clean_text;
 
-impl Engine {
+impl DiscussionRegistry {
     /// Starts these speeches, each in a session of its own.
     pub(super) fn start_speeches(
         &mut self,
+        run: &mut RunContext,
+        subagents: &mut SubagentTasks,
         id: &DiscussionId,
         speakers: Vec<SpeechRequest>,
     ) -> Result<(), EngineError> {
         for speak in speakers {
             // If the session was deleted in the meantime, a new one starts and gets the whole history again.
             let session = speak.session.clone();
-            let session = session.filter(|session| self.run.child_session(session).is_some());
+            let session = session.filter(|session| run.child_session(session).is_some());
             let speak = SpeechRequest { session, ..speak };
-            let Some(discussion) = self.discussion(id) else {
+            let Some(discussion) = discussion(run, id) else {
                 return Ok(());
             };
-            let table = self.discussions.running.get(id);
+            let table = self.running.get(id);
             let sources = table.map_or(&[][..], |table| &table.attachments);
             let files: Vec<AttachmentText> = sources
                 .iter()
@@ -39,13 +46,13 @@ impl Engine {
                     text: clean_text(&source.text),
                 })
                 .collect();
-            let root = self.run.setup.root.display().to_string();
+            let root = run.setup.root.display().to_string();
             let vars = DiscussVars::for_speech(discussion, &speak, &files, root);
-            let prompt = match self.run.setup.prompts.render_discuss(&vars) {
+            let prompt = match run.setup.prompts.render_discuss(&vars) {
                 Ok(prompt) => prompt,
                 Err(error) => {
                     let why = format!("its prompt cannot be written: {error}");
-                    self.apply_discussion_event(id, speech_without_session(speak, &why))?;
+                    apply_discussion_event(run, id, speech_without_session(speak, &why))?;
                     continue;
                 }
             };
@@ -63,7 +70,7 @@ impl Engine {
                 timeout: Duration::from_millis(order.terms.timeout_ms),
                 retries: order.terms.max_retries,
             };
-            let news = match self.start_speech(ask)? {
+            let news = match subagents.start_speech(run, ask)? {
                 Ok(session) => DiscussionEvent::SpeechBegan {
                     round: speak.round,
                     part: speak.part,
@@ -73,7 +80,7 @@ impl Engine {
                 },
                 Err(why) => speech_without_session(speak, &why),
             };
-            self.apply_discussion_event(id, news)?;
+            apply_discussion_event(run, id, news)?;
         }
         Ok(())
     }
@@ -81,15 +88,17 @@ impl Engine {
     /// Records what a participant said, or why it said nothing.
     pub(in crate::engine) fn on_speech_finished(
         &mut self,
+        run: &mut RunContext,
+        subagents: &mut SubagentTasks,
         speaks: &SpeakerAssignment,
         result: TaskResult,
     ) -> Result<(), EngineError> {
         let id = &speaks.discussion;
-        let Some(speaking) = self.find_active_speech(id, |each| each.participant == speaks.name)
+        let Some(speaking) = find_active_speech(run, id, |each| each.participant == speaks.name)
         else {
             return Ok(());
         };
-        let table = self.discussions.running.get_mut(id);
+        let table = self.running.get_mut(id);
         let stopped = table.and_then(|table| table.stop_codes.remove(&speaking.session));
         let (seat, session) = (speaking.slot(), speaking.session);
         let took_ms = result.duration_ms;
@@ -99,34 +108,34 @@ impl Engine {
                 DiscussionSpeech::from_failure(seat, Some(session), code, why, took_ms)
             }
         };
-        self.apply_discussion_event(id, speech_finished_event(speech))?;
-        self.advance_discussion(id)
+        apply_discussion_event(run, id, speech_finished_event(speech))?;
+        self.advance(run, subagents, id)
     }
+}
 
-    /// Records that no speech will come from a participant whose session has ended.
-    pub(super) fn record_lost_speech(
-        &mut self,
-        id: &DiscussionId,
-        session: &SessionId,
-        code: SpeechErrorCode,
-    ) -> Result<(), EngineError> {
-        let Some(speaking) = self.find_active_speech(id, |each| each.session == *session) else {
-            return Ok(());
-        };
-        let (seat, session) = (speaking.slot(), Some(speaking.session));
-        let why = "its session no longer works".to_owned();
-        let speech = DiscussionSpeech::from_failure(seat, session, code, why, 0);
-        self.apply_discussion_event(id, speech_finished_event(speech))
-    }
+/// Records that no speech will come from a participant whose session has ended.
+pub(super) fn record_lost_speech(
+    run: &mut RunContext,
+    id: &DiscussionId,
+    session: &SessionId,
+    code: SpeechErrorCode,
+) -> Result<(), EngineError> {
+    let Some(speaking) = find_active_speech(run, id, |each| each.session == *session) else {
+        return Ok(());
+    };
+    let (seat, session) = (speaking.slot(), Some(speaking.session));
+    let why = "its session no longer works".to_owned();
+    let speech = DiscussionSpeech::from_failure(seat, session, code, why, 0);
+    apply_discussion_event(run, id, speech_finished_event(speech))
+}
 
-    fn find_active_speech(
-        &self,
-        id: &DiscussionId,
-        is_it: impl Fn(&ActiveSpeech) -> bool,
-    ) -> Option<ActiveSpeech> {
-        let all = &self.discussion(id)?.speaking;
-        all.iter().find(|each| is_it(each)).cloned()
-    }
+fn find_active_speech(
+    run: &RunContext,
+    id: &DiscussionId,
+    is_it: impl Fn(&ActiveSpeech) -> bool,
+) -> Option<ActiveSpeech> {
+    let all = &discussion(run, id)?.speaking;
+    all.iter().find(|each| is_it(each)).cloned()
 }
 
 /// Records that a participant without a session said nothing; no other participant replaces it.

@@ -1,75 +1,66 @@
 //! Reports background task results to the session that started them, at the start of its next turn.
 
-use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
 use crate::domain::task::{ChildSession, TaskReportStatus, TaskResult};
 use crate::domain::turn::Role;
-use crate::engine::{Engine, EngineError};
+use crate::engine::run_context::RunContext;
 use crate::store::session_files;
 
-impl Engine {
-    /// Returns the tasks whose results the session of a role has not seen yet.
-    pub(in crate::engine) fn sessions_with_unreported_result(&self, role: Role) -> Vec<SessionId> {
-        let children = self.children_with_unreported_result(role);
-        children.map(|child| child.session_id().clone()).collect()
-    }
+/// Returns the tasks whose results the session of a role has not seen yet.
+pub(in crate::engine) fn sessions_with_unreported_result(
+    run: &RunContext,
+    role: Role,
+) -> Vec<SessionId> {
+    let children = children_with_unreported_result(run, role);
+    children.map(|child| child.session_id().clone()).collect()
+}
 
-    fn children_with_unreported_result(&self, role: Role) -> impl Iterator<Item = &ChildSession> {
-        let parent = self.state().session(role).map(|session| &session.id);
-        let children = self.state().children.iter();
-        children.filter(move |child| {
-            child.report == TaskReportStatus::Due
-                && parent.is_some_and(|parent| child.order.parent.as_ref() == Some(parent))
-        })
-    }
+fn children_with_unreported_result(
+    run: &RunContext,
+    role: Role,
+) -> impl Iterator<Item = &ChildSession> {
+    let parent = run.state().session(role).map(|session| &session.id);
+    let children = run.state().children.iter();
+    children.filter(move |child| {
+        child.report == TaskReportStatus::Due
+            && parent.is_some_and(|parent| child.order.parent.as_ref() == Some(parent))
+    })
+}
 
-    /// Returns the text that reports finished tasks to the session of a role, marked as such; empty if there
-    /// is nothing to report.
-    pub(in crate::engine) fn background_results_text(&self, role: Role) -> String {
-        let told: String = self
-            .children_with_unreported_result(role)
-            .map(|child| format!("{}\n\n", self.describe_task_result(child)))
-            .collect();
-        if told.is_empty() {
-            told
-        } else {
-            format!(
-                "[agent-collab tasks ended]\nTasks that you gave in the background are over:\n\n{told}[end of tasks]\n\n"
-            )
-        }
+/// Returns the text that reports finished tasks to the session of a role, marked as such; empty if there
+/// is nothing to report.
+pub(in crate::engine) fn background_results_text(run: &RunContext, role: Role) -> String {
+    let told: String = children_with_unreported_result(run, role)
+        .map(|child| format!("{}\n\n", describe_task_result(run, child)))
+        .collect();
+    if told.is_empty() {
+        told
+    } else {
+        format!(
+            "[agent-collab tasks ended]\nTasks that you gave in the background are over:\n\n{told}[end of tasks]\n\n"
+        )
     }
+}
 
-    /// Loads the stored result of a child's last task.
-    pub(super) fn load_task_result(&self, child: &ChildSession) -> Option<TaskResult> {
-        let stored = session_files::load_session(self.run.journal.layout(), child.session_id())
-            .ok()
-            .flatten();
-        let result = stored
-            .as_ref()
-            .and_then(|stored| stored.pointer("/task/result"));
-        result.and_then(|result| serde_json::from_value::<TaskResult>(result.clone()).ok())
-    }
+/// Loads the stored result of a child's last task.
+pub(super) fn load_task_result(run: &RunContext, child: &ChildSession) -> Option<TaskResult> {
+    let stored = session_files::load_session(run.journal.layout(), child.session_id())
+        .ok()
+        .flatten();
+    let result = stored
+        .as_ref()
+        .and_then(|stored| stored.pointer("/task/result"));
+    result.and_then(|result| serde_json::from_value::<TaskResult>(result.clone()).ok())
+}
 
-    fn describe_task_result(&self, child: &ChildSession) -> String {
-        match self.load_task_result(child) {
-            Some(result) => format!("{}: {result}", child.order.title()),
-            None => format!(
-                "{}: task_id: {}\n{}, and its result cannot be read any more",
-                child.order.title(),
-                child.session_id(),
-                child.status.name()
-            ),
-        }
-    }
-
-    /// Records that the prompt of a turn reported these results.
-    pub(in crate::engine) fn mark_results_reported(
-        &mut self,
-        told: Vec<SessionId>,
-    ) -> Result<(), EngineError> {
-        for session in told {
-            self.apply_event(Event::TaskReported { session })?;
-        }
-        Ok(())
+fn describe_task_result(run: &RunContext, child: &ChildSession) -> String {
+    match load_task_result(run, child) {
+        Some(result) => format!("{}: {result}", child.order.title()),
+        None => format!(
+            "{}: task_id: {}\n{}, and its result cannot be read any more",
+            child.order.title(),
+            child.session_id(),
+            child.status.name()
+        ),
     }
 }

@@ -5,7 +5,8 @@
 use crate::domain::event::Event;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::task::ChildSession;
-use crate::engine::{Engine, EngineError};
+use crate::engine::EngineError;
+use crate::engine::run_context::RunContext;
 
 /// Explains why a child session was not deleted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -18,50 +19,50 @@ pub enum ChildDeletionError {
     StillRunning(SessionId),
 }
 
-impl Engine {
-    /// Deletes a child session with all its files.
-    ///
-    /// # Errors
-    /// The record of the run cannot be written. A session that is not deleted is reported by the inner error.
-    pub fn delete_child(
-        &mut self,
-        session: &SessionId,
-    ) -> Result<Result<(), ChildDeletionError>, EngineError> {
-        match self.run.child_session(session) {
-            None => return Ok(Err(ChildDeletionError::NotFound(session.clone()))),
-            Some(child) if child.is_running() => {
-                return Ok(Err(ChildDeletionError::StillRunning(session.clone())));
-            }
-            Some(_) => {}
+/// Deletes a child session with all its files.
+///
+/// # Errors
+/// The record of the run cannot be written. A session that is not deleted is reported by the inner error.
+pub(in crate::engine) fn delete_child(
+    run: &mut RunContext,
+    session: &SessionId,
+) -> Result<Result<(), ChildDeletionError>, EngineError> {
+    match run.child_session(session) {
+        None => return Ok(Err(ChildDeletionError::NotFound(session.clone()))),
+        Some(child) if child.is_running() => {
+            return Ok(Err(ChildDeletionError::StillRunning(session.clone())));
         }
-        // The event is recorded first: files without a child are harmless, a child without files is not.
-        self.apply_event(Event::ChildDeleted {
-            session: session.clone(),
-        })?;
-        let layout = self.run.journal.layout();
-        self.run
-            .journal
-            .guard()
-            .remove(&layout.session_folder(session))?;
-        Ok(Ok(()))
+        Some(_) => {}
     }
+    // The event is recorded first: files without a child are harmless, a child without files is not.
+    run.record(Event::ChildDeleted {
+        session: session.clone(),
+    })?;
+    let layout = run.journal.layout();
+    run.journal
+        .guard()
+        .remove(&layout.session_folder(session))?;
+    Ok(Ok(()))
+}
 
-    /// Deletes the child sessions whose last task ended before an instant.
-    ///
-    /// # Errors
-    /// The record of the run cannot be written.
-    pub fn prune_children(&mut self, before: UnixMillis) -> Result<Vec<SessionId>, EngineError> {
-        let children = self.state().children.iter();
-        let old: Vec<SessionId> = children
-            .filter(|child| !child.is_running() && ended_at(child) < before)
-            .map(|child| child.session_id().clone())
-            .collect();
-        for session in &old {
-            // These sessions exist, and none of them is running.
-            let _deleted = self.delete_child(session)?;
-        }
-        Ok(old)
+/// Deletes the child sessions whose last task ended before an instant.
+///
+/// # Errors
+/// The record of the run cannot be written.
+pub(in crate::engine) fn prune_children(
+    run: &mut RunContext,
+    before: UnixMillis,
+) -> Result<Vec<SessionId>, EngineError> {
+    let children = run.state().children.iter();
+    let old: Vec<SessionId> = children
+        .filter(|child| !child.is_running() && ended_at(child) < before)
+        .map(|child| child.session_id().clone())
+        .collect();
+    for session in &old {
+        // These sessions exist, and none of them is running.
+        let _deleted = delete_child(run, session)?;
     }
+    Ok(old)
 }
 
 fn ended_at(child: &ChildSession) -> UnixMillis {

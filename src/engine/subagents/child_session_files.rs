@@ -6,11 +6,14 @@
 use serde::Serialize;
 use serde_json::json;
 
+use super::SubagentTasks;
+use super::background_results::load_task_result;
 use crate::domain::event::AgentActivity;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::session::MessageRole;
 use crate::domain::task::{TaskOrder, TaskResult, TaskWaitMode};
-use crate::engine::{Engine, EngineError};
+use crate::engine::EngineError;
+use crate::engine::run_context::RunContext;
 use crate::store::SessionFiles;
 use crate::text::clean_text;
 
@@ -27,127 +30,125 @@ struct ChildHistoryMessage {
     text: String,
 }
 
-impl Engine {
-    fn child_session_files(&self, session: &SessionId) -> SessionFiles {
-        self.run.journal.session_files(session)
-    }
-
-    /// Replaces the child's `session.json`.
-    pub(super) fn save_child(
-        &self,
-        session: &SessionId,
-        result: Option<&TaskResult>,
-    ) -> Result<(), EngineError> {
-        let Some(child) = self.run.child_session(session) else {
-            return Ok(());
-        };
-        let order = &child.order;
-        let whole = json!({
-            "id": session,
-            "run_id": self.state().run,
-            "parent_id": order.parent,
-            "kind": match order.speaks {
-                Some(_) => "participant",
-                None => "task",
-            },
-            "title": order.title(),
-            "profile": order.agent,
-            "adapter": order.adapter,
-            "model": order.model,
-            "external_id": child.external_id,
-            "status": child.status_label(),
-            "created": child.given_at,
-            "updated": self.run.journal.now(),
-            "discussion": order.speaks.as_ref().map(|speaks| &speaks.discussion),
-            "task": {
-                "description": order.description,
-                "background": order.waits == TaskWaitMode::Background,
-                "n_tasks": child.n_tasks,
-                "result": result,
-                "tree": order.tree,
-                "patch": child.patch,
-            },
-        });
-        Ok(self.child_session_files(session).save(&whole)?)
-    }
-
-    /// Replaces the child's `session.json` after the state of its patch changed.
-    pub(super) fn resave_child(&self, session: &SessionId) -> Result<(), EngineError> {
-        let Some(child) = self
-            .run
-            .child_session(session)
-            .filter(|child| !child.is_running())
-        else {
-            return Ok(());
-        };
-        let result = self.load_task_result(child).map(|result| TaskResult {
-            patch: child.patch.clone(),
-            ..result
-        });
-        self.save_child(session, result.as_ref())
-    }
-
-    pub(super) fn append_system_prompt(
-        &self,
-        order: &TaskOrder,
-        text: &str,
-    ) -> Result<(), EngineError> {
-        self.append_child_message(order, MessageRole::System, text)
-    }
-
-    pub(super) fn append_task_prompt(
-        &self,
-        order: &TaskOrder,
-        text: &str,
-    ) -> Result<(), EngineError> {
-        self.append_child_message(order, MessageRole::User, text)
-    }
-
-    pub(super) fn append_final_message(
-        &self,
-        order: &TaskOrder,
-        text: &str,
-    ) -> Result<(), EngineError> {
-        self.append_child_message(order, MessageRole::Assistant, text)
-    }
-
+impl SubagentTasks {
     /// Stores what a child's agent says and does.
-    pub(super) fn append_child_activity(
+    pub(in crate::engine) fn append_activity(
         &mut self,
+        run: &RunContext,
         session: &SessionId,
         news: &AgentActivity,
     ) -> Result<(), EngineError> {
-        let Some(at_task) = self.subagent_tasks.active_tasks.get_mut(session) else {
+        let Some(at_task) = self.active_tasks.get_mut(session) else {
             return Ok(());
         };
         match at_task.transcript.record_activity(news) {
             Some((role, text)) => {
                 let order = at_task.order.clone();
-                self.append_child_message(&order, role, &text)
+                append_child_message(run, &order, role, &text)
             }
             None => Ok(()),
         }
     }
+}
 
-    fn append_child_message(
-        &self,
-        order: &TaskOrder,
-        role: MessageRole,
-        text: &str,
-    ) -> Result<(), EngineError> {
-        let message = ChildHistoryMessage {
-            id: format!("msg_{}", uuid::Uuid::now_v7().simple()),
-            turn: order.turn.to_string(),
-            role,
-            agent: order.agent.clone(),
-            synthetic: is_synthetic(order, role),
-            ts: self.run.journal.now(),
-            text: clean_text(text),
-        };
-        Ok(self
-            .child_session_files(&order.session)
-            .append_message(&message)?)
-    }
+fn child_session_files(run: &RunContext, session: &SessionId) -> SessionFiles {
+    run.journal.session_files(session)
+}
+
+/// Replaces the child's `session.json`.
+pub(in crate::engine) fn save_child(
+    run: &RunContext,
+    session: &SessionId,
+    result: Option<&TaskResult>,
+) -> Result<(), EngineError> {
+    let Some(child) = run.child_session(session) else {
+        return Ok(());
+    };
+    let order = &child.order;
+    let whole = json!({
+        "id": session,
+        "run_id": run.state().run,
+        "parent_id": order.parent,
+        "kind": match order.speaks {
+            Some(_) => "participant",
+            None => "task",
+        },
+        "title": order.title(),
+        "profile": order.agent,
+        "adapter": order.adapter,
+        "model": order.model,
+        "external_id": child.external_id,
+        "status": child.status_label(),
+        "created": child.given_at,
+        "updated": run.journal.now(),
+        "discussion": order.speaks.as_ref().map(|speaks| &speaks.discussion),
+        "task": {
+            "description": order.description,
+            "background": order.waits == TaskWaitMode::Background,
+            "n_tasks": child.n_tasks,
+            "result": result,
+            "tree": order.tree,
+            "patch": child.patch,
+        },
+    });
+    Ok(child_session_files(run, session).save(&whole)?)
+}
+
+/// Replaces the child's `session.json` after the state of its patch changed.
+pub(super) fn resave_child(run: &RunContext, session: &SessionId) -> Result<(), EngineError> {
+    let Some(child) = run
+        .child_session(session)
+        .filter(|child| !child.is_running())
+    else {
+        return Ok(());
+    };
+    let result = load_task_result(run, child).map(|result| TaskResult {
+        patch: child.patch.clone(),
+        ..result
+    });
+    save_child(run, session, result.as_ref())
+}
+
+pub(super) fn append_system_prompt(
+    run: &RunContext,
+    order: &TaskOrder,
+    text: &str,
+) -> Result<(), EngineError> {
+    append_child_message(run, order, MessageRole::System, text)
+}
+
+pub(super) fn append_task_prompt(
+    run: &RunContext,
+    order: &TaskOrder,
+    text: &str,
+) -> Result<(), EngineError> {
+    append_child_message(run, order, MessageRole::User, text)
+}
+
+pub(super) fn append_final_message(
+    run: &RunContext,
+    order: &TaskOrder,
+    text: &str,
+) -> Result<(), EngineError> {
+    append_child_message(run, order, MessageRole::Assistant, text)
+}
+
+fn append_child_message(
+    run: &RunContext,
+    order: &TaskOrder,
+    role: MessageRole,
+    text: &str,
+) -> Result<(), EngineError> {
+    let message = ChildHistoryMessage {
+        id: format!("msg_{}", uuid::Uuid::now_v7().simple()),
+        turn: order.turn.to_string(),
+        role,
+        agent: order.agent.clone(),
+        synthetic: is_synthetic(order, role),
+        ts: run.journal.now(),
+        text: clean_text(text),
+    };
+    Ok(child_session_files(run, &order.session).append_message(&message)?)
 }
 
 /// Returns true for messages that this program wrote: all but the agent's own and the task that the user

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::ChildEvent;
 use super::child_worktree::ChildWorktree;
+use super::{ChildEvent, SubagentTasks};
 use crate::adapter::FileChange;
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
@@ -22,9 +22,9 @@ use crate::domain::phase::Phase;
 use crate::domain::run::ResultValidity;
 use crate::domain::task::TaskOutcome;
 use crate::domain::task_patch::{PatchState, TaskPatch};
-use crate::domain::turn::TurnPurpose;
 use crate::engine::git::{TreeId, TreeMerge};
-use crate::engine::{Engine, EngineError, agent_activity, error_with_hint};
+use crate::engine::run_context::RunContext;
+use crate::engine::{EngineError, agent_activity, error_with_hint};
 use crate::store::patch_files;
 
 pub(super) use patch_writer::finish_interrupted_write;
@@ -111,12 +111,6 @@ pub enum WriteRetry {
     No,
 }
 
-impl PatchApplyStage {
-    fn has_conflicts(&self) -> bool {
-        matches!(self, Self::AwaitingApproval(extent) if !extent.conflicts.is_empty())
-    }
-}
-
 impl PatchScope {
     fn from_merge(joined: &TreeMerge) -> Self {
         Self {
@@ -130,11 +124,16 @@ impl PatchScope {
     }
 }
 
-impl Engine {
+impl SubagentTasks {
     /// Queues an event about a child's patch, to be handled after the current event.
-    pub(super) fn queue_patch_event(&mut self, session: &SessionId, handed: PatchEvent) {
-        let (said, session) = (self.subagent_tasks.events.0.clone(), session.clone());
-        self.run.tasks.spawn(async move {
+    pub(super) fn queue_patch_event(
+        &mut self,
+        run: &mut RunContext,
+        session: &SessionId,
+        handed: PatchEvent,
+    ) {
+        let (said, session) = (self.events.0.clone(), session.clone());
+        run.tasks.spawn(async move {
             // Sending fails only when the program is about to end.
             let _nobody = said.send((session, ChildEvent::Patch(handed))).await;
         });
@@ -142,52 +141,55 @@ impl Engine {
 
     fn spawn_patch_work(
         &mut self,
+        run: &mut RunContext,
         session: &SessionId,
         work: impl Future<Output = PatchEvent> + Send + 'static,
     ) {
-        let (said, session) = (self.subagent_tasks.events.0.clone(), session.clone());
-        self.run.tasks.spawn(async move {
+        let (said, session) = (self.events.0.clone(), session.clone());
+        run.tasks.spawn(async move {
             let handed = work.await;
             let _nobody = said.send((session, ChildEvent::Patch(handed))).await;
         });
     }
 
     /// Starts saving the changes of a child whose agent has finished.
-    pub(super) fn save_child_changes(&mut self, session: &SessionId, plot: Arc<ChildWorktree>) {
-        self.spawn_patch_work(session, async move {
+    pub(super) fn save_child_changes(
+        &mut self,
+        run: &mut RunContext,
+        session: &SessionId,
+        plot: Arc<ChildWorktree>,
+    ) {
+        self.spawn_patch_work(run, session, async move {
             PatchEvent::Saved(plot.save_patch().await)
         });
     }
 
     pub(super) fn on_patch_event(
         &mut self,
+        run: &mut RunContext,
         session: &SessionId,
         handed: PatchEvent,
     ) -> Result<(), EngineError> {
         match handed {
-            PatchEvent::Saved(saved) => self.on_patch_saved(session, saved),
+            PatchEvent::Saved(saved) => self.on_patch_saved(run, session, saved),
             PatchEvent::WorktreeRemoved(cleared) => {
-                self.on_child_worktree_removed(session, cleared)
+                self.on_child_worktree_removed(run, session, cleared)
             }
-            PatchEvent::Continue => self.start_patch_merge(session),
-            PatchEvent::Merged(Ok(prepared)) => self.on_patch_merged(session, *prepared),
-            PatchEvent::Merged(Err(why)) => self.leave_patch_as_file(session, &why),
-            PatchEvent::Decided(answered) => self.on_patch_decided(session, answered),
-            PatchEvent::Written(put) => self.on_patch_written(session, put),
-            PatchEvent::Abandoned => self.on_patch_abandoned(session),
+            PatchEvent::Continue => self.start_patch_merge(run, session),
+            PatchEvent::Merged(Ok(prepared)) => self.on_patch_merged(run, session, *prepared),
+            PatchEvent::Merged(Err(why)) => self.leave_patch_as_file(run, session, &why),
+            PatchEvent::Decided(answered) => self.on_patch_decided(run, session, answered),
+            PatchEvent::Written(put) => self.on_patch_written(run, session, put),
+            PatchEvent::Abandoned => self.on_patch_abandoned(run, session),
         }
     }
 
     fn child_worktree(&self, session: &SessionId) -> Option<Arc<ChildWorktree>> {
-        self.subagent_tasks
-            .active_tasks
-            .get(session)?
-            .worktree
-            .clone()
+        self.active_tasks.get(session)?.worktree.clone()
     }
 
     fn patch_application_mut(&mut self, session: &SessionId) -> Option<&mut PatchApplication> {
-        match &mut self.subagent_tasks.active_tasks.get_mut(session)?.stage {
+        match &mut self.active_tasks.get_mut(session)?.stage {
             ActiveTaskStage::ApplyingPatch(handing) => Some(handing),
             ActiveTaskStage::Working | ActiveTaskStage::Saving(..) => None,
         }
@@ -195,10 +197,11 @@ impl Engine {
 
     fn on_patch_saved(
         &mut self,
+        run: &mut RunContext,
         session: &SessionId,
         saved: Result<Option<TaskPatch>, String>,
     ) -> Result<(), EngineError> {
-        let Some(at_task) = self.subagent_tasks.active_tasks.get_mut(session) else {
+        let Some(at_task) = self.active_tasks.get_mut(session) else {
             return Ok(());
         };
         let (ActiveTaskStage::Saving(end, took), Some(plot)) =
@@ -213,7 +216,7 @@ impl Engine {
                     "its changes could not be saved and stay in {}: {why}",
                     plot.path.display()
                 );
-                return self.finish_task(session, TaskOutcome::Failed { error }, took, None);
+                return self.finish_task(run, session, TaskOutcome::Failed { error }, took, None);
             }
             Ok(Some(patch)) => {
                 at_task.stage = ActiveTaskStage::ApplyingPatch(Box::new(PatchApplication {
@@ -224,11 +227,11 @@ impl Engine {
                     n_retries: 0,
                 }));
                 let session = session.clone();
-                self.apply_event(Event::TaskPatched { session, patch })?;
+                run.record(Event::TaskPatched { session, patch })?;
             }
             Ok(None) => {}
         }
-        self.spawn_patch_work(session, async move {
+        self.spawn_patch_work(run, session, async move {
             PatchEvent::WorktreeRemoved(plot.remove().await)
         });
         Ok(())
@@ -236,54 +239,48 @@ impl Engine {
 
     fn on_child_worktree_removed(
         &mut self,
+        run: &mut RunContext,
         session: &SessionId,
         cleared: Result<(), String>,
     ) -> Result<(), EngineError> {
         if let Err(why) = cleared {
-            self.warn_once("remove the worktree of a task", why)?;
+            run.warn_once("remove the worktree of a task", why)?;
         }
-        let Some(at_task) = self.subagent_tasks.active_tasks.get(session) else {
+        let Some(at_task) = self.active_tasks.get(session) else {
             return Ok(());
         };
         match &at_task.stage {
             ActiveTaskStage::Working => Ok(()),
             ActiveTaskStage::Saving(end, took) => {
                 let (end, took) = (end.clone(), *took);
-                self.finish_task(session, end, took, None)
+                self.finish_task(run, session, end, took, None)
             }
             ActiveTaskStage::ApplyingPatch(handing) => match (&handing.end, &at_task.stop_reason) {
-                (TaskOutcome::Completed { .. }, None) => self.start_patch_merge(session),
-                _ => self.leave_patch_as_file(session, "the task was not completed"),
+                (TaskOutcome::Completed { .. }, None) => self.start_patch_merge(run, session),
+                _ => self.leave_patch_as_file(run, session, "the task was not completed"),
             },
         }
     }
 
     /// Returns whether patches may be applied to the user's tree now.
-    fn patch_apply_timing(&self) -> PatchApplyTiming {
-        if self.subagent_tasks.is_one_shot {
+    fn patch_apply_timing(&self, run: &RunContext) -> PatchApplyTiming {
+        if self.is_one_shot {
             return PatchApplyTiming::Now;
         }
-        if self.state().phase != Phase::Execute {
+        if run.state().phase != Phase::Execute {
             return PatchApplyTiming::Never("the execution is finished");
         }
-        let counts = self.state().running.as_ref();
-        let counts = counts.is_some_and(|running| running.result == ResultValidity::Yes);
-        let purpose = self
-            .active_turn
-            .as_ref()
-            .map(|at_work| &at_work.order.purpose);
-        match purpose {
-            Some(TurnPurpose::Step { .. } | TurnPurpose::Fix { .. })
-                if counts && !self.turn_has_ended =>
-            {
-                PatchApplyTiming::Now
-            }
-            _ => PatchApplyTiming::Later,
+        let running = run.state().running.as_ref();
+        let counts = running.is_some_and(|running| running.result == ResultValidity::Yes);
+        if counts && self.is_step_turn {
+            PatchApplyTiming::Now
+        } else {
+            PatchApplyTiming::Later
         }
     }
 
     /// Continues the patches that were waiting for their time.
-    pub(in crate::engine) fn continue_waiting_patches(&mut self) {
+    pub(in crate::engine) fn continue_waiting_patches(&mut self, run: &mut RunContext) {
         let waits = |stage: &ActiveTaskStage| match stage {
             ActiveTaskStage::ApplyingPatch(handing) => matches!(
                 handing.stage,
@@ -291,18 +288,22 @@ impl Engine {
             ),
             ActiveTaskStage::Working | ActiveTaskStage::Saving(..) => false,
         };
-        let at_work = self.subagent_tasks.active_tasks.iter();
+        let at_work = self.active_tasks.iter();
         let waiting = at_work.filter(|(_, task)| waits(&task.stage));
         let waiting: Vec<SessionId> = waiting.map(|(session, _)| session.clone()).collect();
         for session in waiting {
-            self.queue_patch_event(&session, PatchEvent::Continue);
+            self.queue_patch_event(run, &session, PatchEvent::Continue);
         }
     }
 
     /// Merges a patch with the user's tree, if it may be applied now.
-    fn start_patch_merge(&mut self, session: &SessionId) -> Result<(), EngineError> {
-        match self.patch_apply_timing() {
-            PatchApplyTiming::Never(why) => return self.leave_patch_as_file(session, why),
+    fn start_patch_merge(
+        &mut self,
+        run: &mut RunContext,
+        session: &SessionId,
+    ) -> Result<(), EngineError> {
+        match self.patch_apply_timing(run) {
+            PatchApplyTiming::Never(why) => return self.leave_patch_as_file(run, session, why),
             PatchApplyTiming::Later => return Ok(()),
             PatchApplyTiming::Now => {}
         }
@@ -319,7 +320,7 @@ impl Engine {
             return Ok(());
         }
         let trees = [&handing.patch.base, &handing.patch.tree].map(|tree| TreeId(tree.clone()));
-        self.spawn_patch_work(session, async move {
+        self.spawn_patch_work(run, session, async move {
             let prepared = patch_writer::merge_patch(&plot, trees).await;
             PatchEvent::Merged(prepared.map(Box::new))
         });
@@ -328,11 +329,12 @@ impl Engine {
 
     fn on_patch_merged(
         &mut self,
+        run: &mut RunContext,
         session: &SessionId,
         prepared: PatchMerge,
     ) -> Result<(), EngineError> {
-        if !matches!(self.patch_apply_timing(), PatchApplyTiming::Now) {
-            return self.start_patch_merge(session);
+        if !matches!(self.patch_apply_timing(run), PatchApplyTiming::Now) {
+            return self.start_patch_merge(run, session);
         }
         let extent = PatchScope::from_merge(&prepared.merge);
         let Some(handing) = self.patch_application_mut(session) else {
@@ -341,16 +343,16 @@ impl Engine {
         match &handing.stage {
             _ if extent.paths.is_empty() => {
                 let why = "all changes were already in the working tree";
-                self.on_patch_written(session, Ok(why.to_owned()))
+                self.on_patch_written(run, session, Ok(why.to_owned()))
             }
             // The user's tree may have changed since the decision: only what it covered may be written.
             PatchApplyStage::Approved(allowed) if allowed.covers(&extent) => {
                 handing.stage = PatchApplyStage::Writing;
-                self.start_patch_write(session, prepared.merge, &prepared.target)
+                self.start_patch_write(run, session, prepared.merge, &prepared.target)
             }
             PatchApplyStage::Waiting | PatchApplyStage::Approved(_) => {
                 handing.stage = PatchApplyStage::AwaitingApproval(extent);
-                self.decide_patch(session, prepared)
+                self.decide_patch(run, session, prepared)
             }
             PatchApplyStage::AwaitingApproval(_) | PatchApplyStage::Writing => Ok(()),
         }
@@ -358,6 +360,7 @@ impl Engine {
 
     fn on_patch_written(
         &mut self,
+        run: &mut RunContext,
         session: &SessionId,
         put: Result<String, (WriteRetry, String)>,
     ) -> Result<(), EngineError> {
@@ -370,41 +373,27 @@ impl Engine {
                     handing.patch.why = why;
                 }
                 let patch = handing.patch.clone();
-                let patch = self.mark_patch_applied(patch)?;
+                let patch = mark_patch_applied(run, patch)?;
                 if let Some(handing) = self.patch_application_mut(session) {
                     handing.patch = patch;
                 }
-                self.finish_patch(session)
+                self.finish_patch(run, session)
             }
             Err((WriteRetry::Yes, _)) if handing.n_retries < MAX_WRITE_RETRIES => {
                 handing.n_retries += 1;
                 handing.stage = PatchApplyStage::Waiting;
                 handing.patch.state = PatchState::Waiting;
-                self.start_patch_merge(session)
+                self.start_patch_merge(run, session)
             }
-            Err((_, why)) => self.leave_patch_as_file(session, &why),
+            Err((_, why)) => self.leave_patch_as_file(run, session, &why),
         }
     }
 
-    /// Marks a patch as applied; its file is no longer needed.
-    pub(super) fn mark_patch_applied(
+    fn on_patch_abandoned(
         &mut self,
-        patch: TaskPatch,
-    ) -> Result<TaskPatch, EngineError> {
-        if let Some(file) = &patch.file
-            && let Err(error) =
-                patch_files::remove_patch(self.run.journal.layout(), Path::new(file))
-        {
-            self.warn_once("remove a patch that was applied", error_with_hint(&error))?;
-        }
-        Ok(TaskPatch {
-            state: PatchState::Applied,
-            file: None,
-            ..patch
-        })
-    }
-
-    fn on_patch_abandoned(&mut self, session: &SessionId) -> Result<(), EngineError> {
+        run: &mut RunContext,
+        session: &SessionId,
+    ) -> Result<(), EngineError> {
         match self.patch_application_mut(session) {
             Some(PatchApplication {
                 stage:
@@ -413,6 +402,7 @@ impl Engine {
                     | PatchApplyStage::Approved(_),
                 ..
             }) => self.leave_patch_as_file(
+                run,
                 session,
                 "the task was stopped before its changes were applied",
             ),
@@ -421,7 +411,12 @@ impl Engine {
     }
 
     /// Leaves the changes in their patch file.
-    fn leave_patch_as_file(&mut self, session: &SessionId, why: &str) -> Result<(), EngineError> {
+    fn leave_patch_as_file(
+        &mut self,
+        run: &mut RunContext,
+        session: &SessionId,
+        why: &str,
+    ) -> Result<(), EngineError> {
         let Some(handing) = self.patch_application_mut(session) else {
             return Ok(());
         };
@@ -430,21 +425,42 @@ impl Engine {
         let why = [agent_activity::clean_line(why), before].into_iter();
         let why: Vec<String> = why.filter(|why| !why.is_empty()).collect();
         handing.patch.why = why.join("; ");
-        self.finish_patch(session)
+        self.finish_patch(run, session)
     }
 
-    fn finish_patch(&mut self, session: &SessionId) -> Result<(), EngineError> {
+    fn finish_patch(
+        &mut self,
+        run: &mut RunContext,
+        session: &SessionId,
+    ) -> Result<(), EngineError> {
         let Some(handing) = self.patch_application_mut(session) else {
             return Ok(());
         };
         let (end, took) = (handing.end.clone(), handing.took);
         let patch = handing.patch.clone();
-        self.apply_event(Event::TaskPatched {
+        run.record(Event::TaskPatched {
             session: session.clone(),
             patch: patch.clone(),
         })?;
-        self.finish_task(session, end, took, Some(patch))
+        self.finish_task(run, session, end, took, Some(patch))
     }
+}
+
+/// Marks a patch as applied; its file is no longer needed.
+pub(super) fn mark_patch_applied(
+    run: &mut RunContext,
+    patch: TaskPatch,
+) -> Result<TaskPatch, EngineError> {
+    if let Some(file) = &patch.file
+        && let Err(error) = patch_files::remove_patch(run.journal.layout(), Path::new(file))
+    {
+        run.warn_once("remove a patch that was applied", error_with_hint(&error))?;
+    }
+    Ok(TaskPatch {
+        state: PatchState::Applied,
+        file: None,
+        ..patch
+    })
 }
 
 #[cfg(test)]

@@ -5,15 +5,16 @@
 
 use std::time::Duration;
 
-use super::new_session_id;
 use super::task_runner::TaskLimits;
 use super::task_semaphore::RetryBackoff;
-use super::task_start::TaskPreparation;
+use super::task_start::{TaskPreparation, next_child_number};
+use super::{SubagentTasks, new_session_id};
 use crate::domain::discussion::DiscussionParticipant;
 use crate::domain::ids::{SessionId, TurnId};
 use crate::domain::task::{ChildSession, SpeakerAssignment, TaskOrder, TaskWaitMode};
+use crate::engine::run_context::RunContext;
 use crate::engine::run_setup::NamedAdapter;
-use crate::engine::{Engine, EngineError, agent_activity};
+use crate::engine::{EngineError, agent_activity};
 
 /// A speech to run.
 #[derive(Debug, Clone)]
@@ -34,72 +35,73 @@ pub(in crate::engine) struct SpeechTask<'a> {
     pub(in crate::engine) retries: u32,
 }
 
-impl Engine {
+impl SubagentTasks {
     /// Starts a speech and returns its session; its result arrives with the end of the child. The inner error
     /// says why there is no session.
     pub(in crate::engine) fn start_speech(
         &mut self,
+        run: &mut RunContext,
         ask: SpeechTask<'_>,
     ) -> Result<Result<SessionId, String>, EngineError> {
-        let prepared = match self.prepare_speech(&ask) {
+        let prepared = match prepare_speech(run, &ask) {
             Ok(prepared) => prepared,
             Err(why) => return Ok(Err(why)),
         };
         let session = prepared.order.session.clone();
-        let begun = self.start_child(prepared, &ask.prompt, Vec::new())?;
+        let begun = self.start_child(run, prepared, &ask.prompt, Vec::new())?;
         Ok(begun.map(|()| session))
     }
+}
 
-    fn prepare_speech(&self, ask: &SpeechTask<'_>) -> Result<TaskPreparation, String> {
-        let participant = ask.participant;
-        // If the session was deleted in between, a new one starts, with an empty history.
-        let known = ask
-            .session
-            .as_ref()
-            .and_then(|session| self.run.child_session(session));
-        if known.is_some_and(ChildSession::is_running) {
-            return Err("its session is still running".to_owned());
-        }
-        let Some(settings) = self.run.setup.config.adapters.get(&participant.adapter) else {
-            return Err(format!("no adapter `{}`", participant.adapter));
-        };
-        let mut settings = settings.clone();
-        settings.model = participant.model.clone().or(settings.model);
-        let adapter = NamedAdapter {
-            name: participant.adapter.clone(),
-            settings,
-        };
-        let session = known.map_or_else(new_session_id, |child| child.session_id().clone());
-        let n_tasks = known.map_or(0, |child| child.n_tasks);
-        let lives_here = known.filter(|child| child.order.adapter == adapter.name);
-        Ok(TaskPreparation {
-            order: TaskOrder {
-                turn: TurnId::new(format!("{session}.{}", n_tasks + 1)),
-                session,
-                parent: ask.parent.clone(),
-                n: known.map_or_else(
-                    || self.next_child_number(&participant.agent),
-                    |child| child.order.n,
-                ),
-                first_agent: None,
-                agent: participant.agent.clone(),
-                description: agent_activity::clean_line(ask.topic),
-                adapter: adapter.name.clone(),
-                model: adapter.settings.model.clone(),
-                // No turn waits for it; the caller may wait for the whole discussion.
-                waits: TaskWaitMode::Background,
-                speaks: Some(ask.speaker.clone()),
-                tree: None,
-            },
-            external_id: lives_here.and_then(|child| child.external_id.clone()),
-            adapter,
-            worktree: None,
-            is_existing: known.is_some(),
-            limits: TaskLimits {
-                timeout: ask.timeout,
-                config_key: "discuss.timeout",
-                backoff: RetryBackoff::with_retries(ask.retries),
-            },
-        })
+fn prepare_speech(run: &RunContext, ask: &SpeechTask<'_>) -> Result<TaskPreparation, String> {
+    let participant = ask.participant;
+    // If the session was deleted in between, a new one starts, with an empty history.
+    let known = ask
+        .session
+        .as_ref()
+        .and_then(|session| run.child_session(session));
+    if known.is_some_and(ChildSession::is_running) {
+        return Err("its session is still running".to_owned());
     }
+    let Some(settings) = run.setup.config.adapters.get(&participant.adapter) else {
+        return Err(format!("no adapter `{}`", participant.adapter));
+    };
+    let mut settings = settings.clone();
+    settings.model = participant.model.clone().or(settings.model);
+    let adapter = NamedAdapter {
+        name: participant.adapter.clone(),
+        settings,
+    };
+    let session = known.map_or_else(new_session_id, |child| child.session_id().clone());
+    let n_tasks = known.map_or(0, |child| child.n_tasks);
+    let lives_here = known.filter(|child| child.order.adapter == adapter.name);
+    Ok(TaskPreparation {
+        order: TaskOrder {
+            turn: TurnId::new(format!("{session}.{}", n_tasks + 1)),
+            session,
+            parent: ask.parent.clone(),
+            n: known.map_or_else(
+                || next_child_number(run, &participant.agent),
+                |child| child.order.n,
+            ),
+            first_agent: None,
+            agent: participant.agent.clone(),
+            description: agent_activity::clean_line(ask.topic),
+            adapter: adapter.name.clone(),
+            model: adapter.settings.model.clone(),
+            // No turn waits for it; the caller may wait for the whole discussion.
+            waits: TaskWaitMode::Background,
+            speaks: Some(ask.speaker.clone()),
+            tree: None,
+        },
+        external_id: lives_here.and_then(|child| child.external_id.clone()),
+        adapter,
+        worktree: None,
+        is_existing: known.is_some(),
+        limits: TaskLimits {
+            timeout: ask.timeout,
+            config_key: "discuss.timeout",
+            backoff: RetryBackoff::with_retries(ask.retries),
+        },
+    })
 }

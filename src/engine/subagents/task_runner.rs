@@ -20,12 +20,11 @@ use crate::adapter::{AdapterEvent, CliTurnOutcome, TurnFailure, TurnFailureKind}
 use crate::domain::discussion::STANCE_INFO;
 use crate::domain::ids::SessionId;
 use crate::domain::task::{NO_SUMMARY_ERROR, TaskOutcome};
-use crate::domain::turn::Role;
 use crate::engine::agent_conversation::{
     AgentConversation, ConversationCommand, ConversationEvent, ConversationParts, TurnStartRequest,
 };
 use crate::engine::run_journal::RunJournal;
-use crate::store::{StoreError, TamperGuard};
+use crate::store::TamperGuard;
 
 /// How many events of a child's conversation may be queued.
 const EVENT_CAPACITY: usize = 64;
@@ -100,7 +99,7 @@ impl Drop for ChildStagingFolder {
 struct TaskConversation {
     session: SessionId,
     commands: mpsc::Sender<ConversationCommand>,
-    conversation_events: mpsc::Receiver<(Role, ConversationEvent)>,
+    conversation_events: mpsc::Receiver<(SessionId, ConversationEvent)>,
     subagent_events: mpsc::Sender<(SessionId, ChildEvent)>,
     /// The conversation's id in the CLI, once the CLI has reported it.
     external_id: Option<String>,
@@ -115,17 +114,7 @@ impl TaskRunner {
             self.guard.clone(),
         );
         let (end, took) = self.run_to_outcome().await;
-        let checked =
-            tokio::task::spawn_blocking(move || RunJournal::find_tampered_files(&guard)).await;
-        let tampered = checked.unwrap_or_else(|panicked| {
-            let source = io::Error::other(panicked.to_string());
-            let path = std::path::Path::new(".agent-collab");
-            Err(StoreError::from_io(
-                "compare with what was written",
-                path,
-                source,
-            ))
-        });
+        let tampered = RunJournal::check_tampering(guard).await;
         let ended = ChildEvent::Finished {
             end,
             took,

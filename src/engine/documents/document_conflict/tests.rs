@@ -11,7 +11,7 @@ use crate::config::{self, ConfigFlags, UserDirs};
 use crate::domain::effect::Effect;
 use crate::domain::event::{Event, RunParameters, WorkflowSettings};
 use crate::domain::question::{QuestionAnswer, QuestionKind};
-use crate::domain::turn::{Role, TurnOutcome, TurnPurpose};
+use crate::domain::turn::{TurnOutcome, TurnPurpose};
 use crate::engine::agent_conversation::ConversationEvent;
 use crate::engine::documents::{PendingDocument, find_recovered_draft};
 use crate::engine::run_journal::RunJournal;
@@ -586,9 +586,10 @@ fn what_nothing_waits_for_is_told_once_and_the_run_goes_on() {
     let mut world = ConflictSimulation::new();
     for _ in 0..2 {
         let told = ConversationEvent::RawStreamFailed("no space".to_owned());
+        let session = world.engine.state().planner.id.clone();
         world
             .engine
-            .handle_input(EngineInput::ConversationEvent(Role::Planner, told))
+            .handle_input(EngineInput::ConversationEvent(session, told))
             .unwrap();
     }
     let told = world.engine.take_recorded();

@@ -3,176 +3,108 @@
 //!
 //! Does not write anything: `patch_writer` does.
 
-use std::path::Path;
-
-use super::{ActiveTaskStage, PatchApplyStage, PatchApplyTiming, PatchEvent, PatchMerge};
+use super::{PatchApplyStage, PatchEvent, PatchMerge};
 use crate::adapter::CallDecision as Answer;
-use crate::domain::event::Event;
-use crate::domain::ids::{RequestId, SessionId, TurnId};
-use crate::engine::approval_decision::{PendingApproval, RequestOwner};
-use crate::engine::approval_request::{ApprovalRequest, CallCircumstances};
-use crate::engine::call_decision::{build_approval, resolve_path};
+use crate::domain::ids::{RequestId, SessionId};
+use crate::engine::approvals::call_request::{ApprovalRequest, CallCircumstances, DecisionWait};
+use crate::engine::approvals::caller_context::{CallPaths, CallerContext};
 use crate::engine::git::TreeMerge;
+use crate::engine::owner_request::OwnerRequest;
+use crate::engine::run_context::RunContext;
 use crate::engine::run_setup::AskPolicy;
+use crate::engine::subagents::SubagentTasks;
 use crate::engine::subagents::child_worktree::display_path;
-use crate::engine::subagents::qualified_request_id;
-use crate::engine::{Engine, EngineError, agent_activity};
+use crate::engine::subagents::task_start::child_caller;
+use crate::engine::{EngineError, agent_activity};
 use crate::permission::{
-    AgentToolCall, Decision, DecisionContext, DecisionReason, DecisionSource, LoopStatus,
-    MaxApprovalScope, PermissionAction, PhaseAccess, ResolvedPath, SandboxReach, StoredApproval,
-    decide_call,
+    AgentToolCall, Decision, DecisionReason, DecisionSource, LoopStatus, MaxApprovalScope,
+    PermissionAction, PhaseAccess, SandboxReach, decide_call,
 };
 
-impl Engine {
+impl SubagentTasks {
     /// Decides about the changes as an edit of their files; the user is always asked about a conflict.
     pub(super) fn decide_patch(
         &mut self,
+        run: &mut RunContext,
         session: &SessionId,
         prepared: PatchMerge,
     ) -> Result<(), EngineError> {
-        let PatchMerge {
-            merge: joined,
-            changes,
-            ..
-        } = prepared;
-        let Some(turn) = self
-            .subagent_tasks
-            .active_tasks
-            .get(session)
-            .map(|t| t.order.turn.clone())
-        else {
+        let PatchMerge { merge, changes, .. } = prepared;
+        let Some(task) = self.active_tasks.get(session) else {
             return Ok(());
         };
-        let root = &self.run.setup.root;
+        let caller = CallerContext {
+            access: PhaseAccess::Execute,
+            root: run.setup.root.clone(),
+            rules: None,
+            paths: CallPaths::TreeEntries,
+            only_user_decides: !merge.conflicts.is_empty(),
+            ..child_caller(run, &task.order)
+        };
+        let root = &run.setup.root;
         let call = AgentToolCall::Edit {
-            paths: joined.paths.keys().map(|path| root.join(path)).collect(),
+            paths: merge.paths.keys().map(|path| root.join(path)).collect(),
             reach: SandboxReach::Contained,
         };
-        let approved = self.run.load_stored_approvals()?;
-        let Some(context) = self.patch_decision_context(session, &call, approved) else {
-            return Ok(());
+        let stored = run.load_stored_approvals()?;
+        let circumstances = CallCircumstances {
+            lineage: run.setup.permissions.child_lineage(),
+            repetition: LoopStatus::NoLoop,
         };
+        let context = caller.decision_context(run, &call, &circumstances, stored);
         let mut decision = decide_call(&call, &context);
-        if !joined.conflicts.is_empty() && decision.action != PermissionAction::Deny {
-            if self.run.setup.ask_policy != AskPolicy::Wait {
-                let why = format!("{}, and no one can answer", describe_conflicts(&joined));
-                return self.leave_patch_as_file(session, &why);
+        if !merge.conflicts.is_empty() && decision.action != PermissionAction::Deny {
+            if run.setup.ask_policy != AskPolicy::Wait {
+                let why = format!("{}, and no one can answer", describe_conflicts(&merge));
+                return self.leave_patch_as_file(run, session, &why);
             }
             decision = Decision {
                 action: PermissionAction::Ask,
                 max_scope: MaxApprovalScope::Never,
                 source: DecisionSource::Program,
-                reason: conflict_reason(&joined),
+                reason: conflict_reason(&merge),
                 ..decision
             };
         }
-        let patch = self
+        let amount = self
             .patch_application_mut(session)
-            .map(|handing| handing.patch.diffstat());
+            .map(|application| application.patch.diffstat());
         let asking = ApprovalRequest {
-            request: qualified_request_id(session, &RequestId::new("patch")),
+            request: RequestId::new("patch"),
             item: None,
             call,
             changes,
-            reason: patch.map(|amount| format!("this applies the changes of the task: {amount}")),
-            sub_agent: Some(self.session_display_path(session)),
+            reason: amount.map(|amount| format!("this applies the changes of the task: {amount}")),
+            sub_agent: None,
             fingerprint: None,
+            wait: DecisionWait::UntilUserDecides,
         };
-        self.request_patch_approval(session, turn, asking, context, decision)
-    }
-
-    /// Reports the decision, or asks the user.
-    fn request_patch_approval(
-        &mut self,
-        session: &SessionId,
-        turn: TurnId,
-        asking: ApprovalRequest,
-        context: DecisionContext,
-        decision: Decision,
-    ) -> Result<(), EngineError> {
-        let request = asking.request.clone();
-        let said = self.decide_without_user(&decision, LoopStatus::NoLoop);
-        let approval = build_approval(&asking, turn, context.profile, &decision);
-        self.apply_event(Event::ApprovalRequested(approval))?;
-        if let Some(said) = said {
-            return self.record_and_send_decision(request, said, Vec::new());
-        }
-        let circumstances = CallCircumstances {
-            lineage: context.lineage,
-            repetition: LoopStatus::NoLoop,
-        };
-        let seat = RequestOwner::Patch(session.clone());
-        let ApprovalRequest { call, changes, .. } = asking;
-        let waiting = PendingApproval::new(seat, call, circumstances, &changes, decision);
-        self.pending_requests.add_approval(request, waiting);
+        run.request(OwnerRequest::DecidePatch(
+            Box::new(caller),
+            Box::new(asking),
+            Box::new(decision),
+        ));
         Ok(())
     }
 
-    /// Returns the context of the decision: an edit of the user's tree by the child.
-    fn patch_decision_context(
-        &self,
-        session: &SessionId,
-        call: &AgentToolCall,
-        approvals: Vec<StoredApproval>,
-    ) -> Option<DecisionContext> {
-        let order = &self.subagent_tasks.active_tasks.get(session)?.order;
-        let root = &self.run.setup.root;
-        let access = match self.patch_apply_timing() {
-            PatchApplyTiming::Never(_) => PhaseAccess::BeforeExecute,
-            PatchApplyTiming::Now | PatchApplyTiming::Later => PhaseAccess::Execute,
-        };
-        let paths = match call {
-            AgentToolCall::Edit { paths, .. } => paths
-                .iter()
-                .map(|path| resolve_tree_entry(root, path))
-                .collect(),
-            AgentToolCall::Command { .. }
-            | AgentToolCall::Read { .. }
-            | AgentToolCall::Tool { .. } => Vec::new(),
-        };
-        Some(DecisionContext {
-            paths,
-            approvals,
-            lineage: self.run.setup.permissions.child_lineage(),
-            ..self.run.base_decision_context(&order.agent, access, root)
-        })
-    }
-
-    /// Like [`Engine::patch_decision_context`], for changes that the user is asked about; `NoLoop` for
-    /// changes that no rule and no approval can allow, because both sides changed the same.
-    pub(in crate::engine) fn pending_patch_decision_context(
-        &self,
-        session: &SessionId,
-        call: &AgentToolCall,
-        approvals: Vec<StoredApproval>,
-    ) -> Option<DecisionContext> {
-        match &self.subagent_tasks.active_tasks.get(session)?.stage {
-            ActiveTaskStage::ApplyingPatch(handing) if handing.stage.has_conflicts() => None,
-            _ => self.patch_decision_context(session, call, approvals),
-        }
-    }
-
-    /// Forwards the answer about a child's changes; `false` if the request is about something else.
-    pub(in crate::engine::subagents) fn forward_patch_decision(
+    /// Handles the answer about a child's changes after the current event.
+    pub(in crate::engine) fn queue_patch_decision(
         &mut self,
+        run: &mut RunContext,
         session: &SessionId,
-        own: &RequestId,
-        answer: &Answer,
-    ) -> bool {
-        if own.as_str() != "patch" || self.patch_application_mut(session).is_none() {
-            return false;
-        }
-        let answered = match answer {
+        decision: Answer,
+    ) {
+        let decided = match decision {
             Answer::Allow => Ok(()),
-            Answer::Deny { reason } => Err(reason.clone()),
+            Answer::Deny { reason } => Err(reason),
             Answer::DenyAndStop => Err("declined by the user".to_owned()),
         };
-        self.queue_patch_event(session, PatchEvent::Decided(answered));
-        true
+        self.queue_patch_event(run, session, PatchEvent::Decided(decided));
     }
 
     pub(super) fn on_patch_decided(
         &mut self,
+        run: &mut RunContext,
         session: &SessionId,
         answered: Result<(), String>,
     ) -> Result<(), EngineError> {
@@ -183,24 +115,12 @@ impl Engine {
             return Ok(());
         };
         match answered {
-            Err(why) => self.leave_patch_as_file(session, &why),
+            Err(why) => self.leave_patch_as_file(run, session, &why),
             Ok(()) => {
                 handing.stage = PatchApplyStage::Approved(extent.clone());
-                self.start_patch_merge(session)
+                self.start_patch_merge(run, session)
             }
         }
-    }
-}
-
-/// Resolves an entry of the tree: links above it are followed, a link that is the entry itself is not.
-fn resolve_tree_entry(root: &Path, path: &Path) -> ResolvedPath {
-    let real = match (path.parent(), path.file_name()) {
-        (Some(parent), Some(name)) => resolve_path(root, parent).real.join(name),
-        _ => resolve_path(root, path).real,
-    };
-    ResolvedPath {
-        lexical: path.to_owned(),
-        real,
     }
 }
 

@@ -9,16 +9,19 @@ use crate::adapter::{FileChange, FileChangeKind};
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
 use crate::domain::task_patch::{PatchState, TaskPatch};
+use crate::engine::EngineError;
 use crate::engine::git::{GitError, TreeId, TreeMerge, TreeWriteError};
+use crate::engine::run_context::RunContext;
+use crate::engine::subagents::SubagentTasks;
 use crate::engine::subagents::child_worktree::ChildWorktree;
-use crate::engine::{Engine, EngineError};
 use crate::store::{document_files, patch_files, utc_time};
 use crate::text::pluralize;
 use crate::text::unified_diff::{FileDiff, UnifiedDiff};
 
-impl Engine {
+impl SubagentTasks {
     pub(super) fn start_patch_write(
         &mut self,
+        run: &mut RunContext,
         session: &SessionId,
         joined: TreeMerge,
         target: &TreeId,
@@ -33,11 +36,11 @@ impl Engine {
         handing.patch.between = Some((joined.ours.0.clone(), target.0.clone()));
         let patch = handing.patch.clone();
         // Recorded first, so that a write interrupted by a crash is finished later.
-        self.apply_event(Event::TaskPatched {
+        run.record(Event::TaskPatched {
             session: session.clone(),
             patch,
         })?;
-        self.spawn_patch_work(session, async move {
+        self.spawn_patch_work(run, session, async move {
             PatchEvent::Written(write_merge(&plot, &joined).await)
         });
         Ok(())

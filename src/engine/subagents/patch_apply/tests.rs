@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use proptest::prelude::*;
-use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -13,11 +12,13 @@ use super::*;
 use crate::domain::event::ApprovalDecision;
 use crate::domain::ids::{RequestId, TurnId};
 use crate::domain::task::{TaskOrder, TaskWaitMode};
-use crate::engine::approval_decision::ApprovalTestRun;
+use crate::engine::Engine;
+use crate::engine::EngineInput;
+use crate::engine::approvals::ApprovalTestRun;
 use crate::engine::git::{GitRepository, GitSettings, RepositoryDiscovery};
 use crate::engine::subagents::ActiveTask;
 use crate::engine::subagents::task_transcript::TaskTranscript;
-use crate::permission::loop_detector::LoopDetector;
+use crate::engine::subagents::write_access::plan_child_worktree;
 
 const PATHS: [&str; 4] = ["a", "b", "c", "d/e"];
 
@@ -77,7 +78,7 @@ impl PatchSimulation {
         engine.run.repository = Some(repository);
         let session = SessionId::new("ses_w");
         let turn = TurnId::new("ses_w.1");
-        let plot = Arc::new(engine.plan_child_worktree(&session, &turn, None).unwrap());
+        let plot = Arc::new(plan_child_worktree(&engine.run, &session, &turn, None).unwrap());
         plot.create().await.unwrap();
         let order = TaskOrder {
             session: session.clone(),
@@ -98,11 +99,8 @@ impl PatchSimulation {
             .unwrap();
         let at_task = ActiveTask {
             order,
-            to_conversation: mpsc::channel(8).0,
             cancel: CancellationToken::new(),
             time_limit: Duration::from_secs(60),
-            loop_detector: LoopDetector::default(),
-            removed_tools: &[],
             stop_reason: None,
             waiters: Vec::new(),
             worktree: Some(plot.clone()),
@@ -110,7 +108,7 @@ impl PatchSimulation {
             transcript: TaskTranscript::default(),
         };
         engine
-            .subagent_tasks
+            .subagents
             .active_tasks
             .insert(session.clone(), at_task);
         Self {
@@ -132,7 +130,7 @@ impl PatchSimulation {
         };
         self.world
             .engine
-            .handle_child_event(self.session.clone(), ended)
+            .handle_input(EngineInput::ChildEvent(self.session.clone(), ended))
             .unwrap();
     }
 
@@ -149,8 +147,7 @@ impl PatchSimulation {
     /// Waits until the patch is done or the user is asked, and returns which.
     async fn until_asked(&mut self) -> bool {
         let session = self.session.clone();
-        let is_over =
-            move |engine: &Engine| !engine.subagent_tasks.active_tasks.contains_key(&session);
+        let is_over = move |engine: &Engine| !engine.subagents.active_tasks.contains_key(&session);
         self.until(|engine| is_over(engine) || !engine.state().approvals.is_empty())
             .await;
         !is_over(&self.world.engine)
@@ -299,7 +296,12 @@ async fn a_conflict_is_asked_about_with_whose_it_is_and_what_it_would_change() {
         assert!(shown.diff.contains(line), "{}", shown.diff);
     }
     // No approval that covers an edit of the files allows it.
-    played.world.engine.allow_covered_calls().unwrap();
+    let engine = &mut played.world.engine;
+    engine
+        .approvals
+        .allow_covered_calls(&mut engine.run)
+        .unwrap();
+    engine.settle().unwrap();
     assert_eq!(played.world.engine.state().approvals.len(), 1);
     // What was not shown is not written: another conflict asks again.
     std::fs::write(played.root().join("b"), "user b\n").unwrap();
@@ -334,7 +336,7 @@ async fn a_conflict_is_asked_about_with_whose_it_is_and_what_it_would_change() {
 async fn between_the_turns_of_steps_changes_wait() {
     let mut played = PatchSimulation::new(&base()).await;
     std::fs::write(played.plot.path.join("c"), "child c\n").unwrap();
-    played.world.engine.turn_has_ended = true;
+    played.world.engine.subagents.set_step_turn(false);
     played.ends(TaskOutcome::from_last_message("done"));
     let trees = played.plot.registry.clone();
     played
@@ -347,8 +349,9 @@ async fn between_the_turns_of_steps_changes_wait() {
         .await;
     assert_eq!(played.patch().unwrap().state, PatchState::Waiting);
     assert_eq!(found(&played.root()), base());
-    played.world.engine.turn_has_ended = false;
-    played.world.engine.continue_waiting_patches();
+    played.world.engine.subagents.set_step_turn(true);
+    let engine = &mut played.world.engine;
+    engine.subagents.continue_waiting_patches(&mut engine.run);
     assert!(!played.until_asked().await);
     assert_eq!(found(&played.root())["c"], "child c\n");
     played.nothing_is_left();
@@ -369,7 +372,7 @@ async fn who_is_stopped_while_it_is_asked_about_keeps_its_changes() {
     );
     let session = played.session.clone();
     played
-        .until(|engine| !engine.subagent_tasks.active_tasks.contains_key(&session))
+        .until(|engine| !engine.subagents.active_tasks.contains_key(&session))
         .await;
     assert_eq!(played.patch().unwrap().state, PatchState::Kept);
     assert!(played.world.engine.state().approvals.is_empty());
@@ -428,7 +431,7 @@ async fn a_tree_of_an_earlier_run_and_a_damaged_record_are_told_and_the_run_goes
     let mut played = PatchSimulation::new(&base()).await;
     let engine = &mut played.world.engine;
     let (session, turn) = (SessionId::new("ses_x"), TurnId::new("ses_x.1"));
-    let earlier = engine.plan_child_worktree(&session, &turn, None).unwrap();
+    let earlier = plan_child_worktree(&engine.run, &session, &turn, None).unwrap();
     earlier.create().await.unwrap();
     std::fs::write(earlier.path.join("a"), "earlier a\n").unwrap();
     let damaged = earlier.registry.folder().join("ses_y.json");

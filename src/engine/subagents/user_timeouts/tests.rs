@@ -7,16 +7,22 @@ use tokio::time::{advance, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
+use crate::adapter::AdapterCommand;
 use crate::adapter::{AdapterEvent, CallDecision};
+use crate::domain::event::Event;
 use crate::domain::ids::TurnId;
+use crate::domain::question::AgentQuestion;
+use crate::domain::question::QuestionAnswer;
 use crate::domain::task::{TaskOrder, TaskWaitMode as Waited};
+use crate::engine::EngineInput;
 use crate::engine::agent_conversation::{ConversationCommand, ConversationEvent};
-use crate::engine::approval_decision::ApprovalTestRun;
+use crate::engine::approvals::ApprovalTestRun;
+use crate::engine::approvals::caller_context::CallingTurn;
 use crate::engine::subagents::ActiveTask;
 use crate::engine::subagents::patch_apply::ActiveTaskStage;
+use crate::engine::subagents::task_start::child_caller;
 use crate::engine::subagents::task_transcript::TaskTranscript;
 use crate::permission::AgentToolCall;
-use crate::permission::loop_detector::LoopDetector;
 
 /// A child of this agent that the test simulates.
 struct UserTimeoutSimulation {
@@ -46,25 +52,21 @@ impl UserTimeoutSimulation {
         };
         let started = Event::TaskStarted(order.clone());
         world.engine.apply_event(started).unwrap();
-        let (asks, orders) = mpsc::channel(8);
+        let (commands, orders) = mpsc::channel(8);
+        let caller = child_caller(&world.engine.run, &order);
+        let turn = CallingTurn::new(caller);
+        world.engine.conversations.add_child(commands, turn);
         let at_task = ActiveTask {
             order,
-            to_conversation: asks,
             cancel: CancellationToken::new(),
             time_limit: world.engine.run.setup.config.limits.task_timeout,
-            loop_detector: LoopDetector::default(),
-            removed_tools: &[],
             stop_reason: None,
             waiters: Vec::new(),
             worktree: None,
             stage: ActiveTaskStage::Working,
             transcript: TaskTranscript::default(),
         };
-        world
-            .engine
-            .subagent_tasks
-            .active_tasks
-            .insert(session, at_task);
+        world.engine.subagents.active_tasks.insert(session, at_task);
         Self { world, orders }
     }
 
@@ -72,7 +74,7 @@ impl UserTimeoutSimulation {
         let said = ChildEvent::Conversation(ConversationEvent::Adapter(event));
         self.world
             .engine
-            .handle_child_event(SessionId::new(CHILD), said)
+            .handle_input(EngineInput::ChildEvent(SessionId::new(CHILD), said))
             .unwrap();
     }
 
@@ -214,7 +216,7 @@ async fn an_agent_that_may_not_ask_is_told_to_decide() {
 #[tokio::test(start_paused = true)]
 async fn a_wait_takes_a_part_of_the_child_s_own_time() {
     let mut played = UserTimeoutSimulation::new("general");
-    let at_work = &mut played.world.engine.subagent_tasks.active_tasks;
+    let at_work = &mut played.world.engine.subagents.active_tasks;
     at_work
         .values_mut()
         .for_each(|child| child.time_limit = Duration::from_secs(30));

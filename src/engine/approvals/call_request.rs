@@ -1,45 +1,56 @@
 //! Defines a call about which its CLI asks, with the facts of its turn that a decision needs.
 //!
-//! It reads nothing from the disk; the decision is made in `call_decision`.
+//! It reads nothing from the disk.
 
 use serde_json::json;
 
 use crate::adapter::{AdapterEvent, FileChange};
 use crate::domain::ids::RequestId;
+use crate::domain::tool_availability::own_tool_name;
 use crate::permission::loop_detector::LoopDetector;
 use crate::permission::tool_names::{self, permission_for_tool};
 use crate::permission::{AgentToolCall, LoopStatus, RuleSet, SessionLineage, loop_detector};
 
-use super::run_setup::RunSetup;
+use crate::engine::run_setup::RunSetup;
 
 /// A call about which its CLI asks.
 #[derive(Debug)]
-pub(super) struct ApprovalRequest {
-    pub(super) request: RequestId,
+pub(in crate::engine) struct ApprovalRequest {
+    pub(in crate::engine) request: RequestId,
     /// The tool call that the request belongs to, where known.
-    pub(super) item: Option<String>,
-    pub(super) call: AgentToolCall,
-    pub(super) changes: Vec<FileChange>,
-    pub(super) reason: Option<String>,
+    pub(in crate::engine) item: Option<String>,
+    pub(in crate::engine) call: AgentToolCall,
+    pub(in crate::engine) changes: Vec<FileChange>,
+    pub(in crate::engine) reason: Option<String>,
     /// The sub-agent that made the call, if one did.
-    pub(super) sub_agent: Option<String>,
+    pub(in crate::engine) sub_agent: Option<String>,
     /// The fingerprint of tool and input, where the CLI sends them.
-    pub(super) fingerprint: Option<String>,
+    pub(in crate::engine) fingerprint: Option<String>,
+    pub(in crate::engine) wait: DecisionWait,
+}
+
+/// How long whoever asks waits for the decision on a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::engine) enum DecisionWait {
+    /// Until the user has answered.
+    UntilUserDecides,
+    /// Only for an immediate decision; if the user must decide, the CLI asks again.
+    ImmediateOnly,
 }
 
 /// Facts about a call besides its turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct CallCircumstances {
+pub(in crate::engine) struct CallCircumstances {
     /// Whether a child made the call.
-    pub(super) lineage: SessionLineage,
+    pub(in crate::engine) lineage: SessionLineage,
     /// Whether the call closes a loop.
-    pub(super) repetition: LoopStatus,
+    pub(in crate::engine) repetition: LoopStatus,
 }
 
 impl ApprovalRequest {
     /// Reads the call from an adapter event; `None` for any other event.
-    pub(super) fn from_adapter_event(event: AdapterEvent) -> Option<Self> {
-        let (request, item, call, reason, origin, changes, mark) = match event {
+    pub(in crate::engine) fn from_adapter_event(event: AdapterEvent) -> Option<Self> {
+        match event {
             AdapterEvent::ApprovalRequested {
                 request,
                 item,
@@ -48,7 +59,16 @@ impl ApprovalRequest {
                 origin,
                 changes,
                 mark,
-            } => (request, item, call, reason, origin, changes, mark),
+            } => Some(Self {
+                request,
+                item,
+                call,
+                changes,
+                reason,
+                sub_agent: origin,
+                fingerprint: mark,
+                wait: DecisionWait::UntilUserDecides,
+            }),
             AdapterEvent::HookApprovalRequested {
                 request,
                 item,
@@ -56,22 +76,34 @@ impl ApprovalRequest {
                 origin,
                 changes,
                 mark,
-            } => (request, item, call, None, origin, changes, mark),
-            _not_about_a_call => return None,
-        };
-        Some(Self {
-            request,
-            item,
-            call,
-            changes,
-            reason,
-            sub_agent: origin,
-            fingerprint: mark,
-        })
+            } => Some(Self {
+                request,
+                item,
+                call,
+                changes,
+                reason: None,
+                sub_agent: origin,
+                fingerprint: mark,
+                wait: DecisionWait::ImmediateOnly,
+            }),
+            _not_about_a_call => None,
+        }
+    }
+
+    /// Returns whether a CLI asks about one of the program's own tools, whose call is decided when it arrives.
+    pub(super) fn is_program_tool(&self) -> bool {
+        match &self.call {
+            AgentToolCall::Tool { name, .. } => {
+                self.sub_agent.is_none() && own_tool_name(name).is_some()
+            }
+            AgentToolCall::Command { .. }
+            | AgentToolCall::Edit { .. }
+            | AgentToolCall::Read { .. } => false,
+        }
     }
 
     /// Returns the circumstances of the call and adds the call to those of its turn.
-    pub(super) fn record_circumstances(
+    pub(in crate::engine) fn record_circumstances(
         &self,
         calls: &mut LoopDetector,
         lineage: SessionLineage,
@@ -84,7 +116,7 @@ impl ApprovalRequest {
     }
 
     /// Returns who made a call in a role's turn: the role, or a sub-agent of its CLI.
-    pub(super) fn lineage(&self, setup: &RunSetup) -> SessionLineage {
+    pub(in crate::engine) fn lineage(&self, setup: &RunSetup) -> SessionLineage {
         match self.sub_agent {
             None => SessionLineage::Role,
             Some(_) => setup.permissions.child_lineage(),
@@ -105,9 +137,9 @@ impl ApprovalRequest {
     }
 }
 
-/// Returns the permissions whose tools a turn's agent must not see. Before EXECUTE the agent writes documents, so
-/// it keeps the tools that edit.
-pub(super) fn hidden_permissions(rules: &RuleSet, writes: bool) -> Vec<String> {
+/// Returns the permissions whose tools a turn's agent must not see. An agent that writes documents in a turn without
+/// other edits (`writes` is false) keeps the tools that edit.
+pub(in crate::engine) fn hidden_permissions(rules: &RuleSet, writes: bool) -> Vec<String> {
     let hidden =
         tool_names::known_permissions().filter(|name| rules.find_hiding_rule(name).is_some());
     hidden
@@ -116,15 +148,9 @@ pub(super) fn hidden_permissions(rules: &RuleSet, writes: bool) -> Vec<String> {
         .collect()
 }
 
-/// Returns the same for a child. A child submits nothing through a file, so without edit permission it sees no edit
-/// tool.
-pub(super) fn hidden_child_permissions(rules: &RuleSet) -> Vec<String> {
-    hidden_permissions(rules, true)
-}
-
 /// Returns the tools that a turn's agent does not have: those that the CLI was started without, and the tool of
 /// this call if the rules hide it.
-pub(super) fn hidden_tool_names(
+pub(in crate::engine) fn hidden_tool_names(
     call: &AgentToolCall,
     rules: &RuleSet,
     removed: &[&str],

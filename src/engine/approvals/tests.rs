@@ -7,7 +7,7 @@ use tokio::sync::mpsc::Receiver;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::adapter::{AdapterCommand, AdapterEvent, FileChangeKind};
+use crate::adapter::{AdapterCommand, AdapterEvent, FileChange, FileChangeKind};
 use crate::config::{self, ConfigFlags, UserDirs};
 use crate::domain::event::{Event, RunParameters};
 use crate::domain::ids::{RunId, SessionId, Sha256, TurnId};
@@ -15,13 +15,15 @@ use crate::domain::phase::Gate;
 use crate::domain::plan::{self, file_hash};
 use crate::domain::question::{CommitTarget, ExecutionTerms, QuestionAnswer as Said};
 use crate::domain::session::{Message, MessageRole};
-use crate::domain::turn::{TurnOutcome, TurnProfile};
+use crate::domain::turn::{Role, TurnOutcome, TurnProfile};
 use crate::engine::agent_conversation::{ConversationCommand as ToLive, ConversationEvent};
+use crate::engine::approvals::caller_context::CallingTurn;
+use crate::engine::conversations::ActiveTurn;
 use crate::engine::run_journal::RunJournal;
 use crate::engine::run_setup::{AskPolicy, RunSetup};
-use crate::engine::{ActiveTurn, EngineInput, staging_folder};
-use crate::permission::SandboxReach;
-use crate::permission::loop_detector::{self, LoopDetector};
+use crate::engine::{Engine, EngineInput, staging_folder, turn_start};
+use crate::permission::loop_detector;
+use crate::permission::{AgentToolCall, SandboxReach};
 use crate::store::{TamperGuard, WorkdirLayout, WorkdirNames};
 
 /// A run in the middle of a step, whose agent is played by the test.
@@ -80,17 +82,21 @@ impl ApprovalTestRun {
         let layout = engine.run.journal.layout();
         let dir = layout.staging_folder(&engine.state().planner.id);
         let staging = staging_folder::prepare_staging(layout, dir).unwrap();
-        let (asks, orders) = tokio::sync::mpsc::channel(64);
-        engine.conversations.insert(Role::Planner, asks);
-        engine.active_turn = Some(ActiveTurn {
+        let (commands, orders) = tokio::sync::mpsc::channel(64);
+        let session = engine.state().planner.id.clone();
+        let caller = turn_start::role_caller(&engine.run, &order, session.clone(), &staging);
+        let active = ActiveTurn {
+            session,
             order,
             prompt_sha256: file_hash(b""),
             recovery_prompt: "all of it again".to_owned(),
             staging,
-            loop_detector: LoopDetector::default(),
-            removed_tools: &[],
             background_reports: Vec::new(),
-        });
+        };
+        engine.subagents.set_step_turn(active.is_step_turn());
+        engine
+            .conversations
+            .play_turn(active, CallingTurn::new(caller), commands);
         Self {
             _folder: folder,
             engine,
@@ -99,7 +105,10 @@ impl ApprovalTestRun {
     }
 
     fn handle_adapter_event(&mut self, event: AdapterEvent) {
-        let told = EngineInput::ConversationEvent(Role::Planner, ConversationEvent::Adapter(event));
+        let told = EngineInput::ConversationEvent(
+            SessionId::new("ses_a"),
+            ConversationEvent::Adapter(event),
+        );
         self.engine.handle_input(told).unwrap();
     }
 

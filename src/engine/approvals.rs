@@ -1,0 +1,556 @@
+//! Owns the requests of agents: decides calls or lets them wait for the user, and sends each answer on its way.
+//!
+//! ```text
+//!  role's or child's CLI ─┐                          ┌─▶ recorded, answered at once
+//!  tool socket ───────────┼─▶ ApprovalRequest ─▶ decide ─▶ waits ─▶ the user ─▶ recorded, answered
+//!  a task's patch ────────┘    (CallingTurn)         └─▶ "ask first" (hooks that do not wait)
+//! ```
+//!
+//! All answers leave by [`OwnerRequest::DeliverDecision`] and [`OwnerRequest::DeliverAnswers`], to the
+//! [`RequestAddress`] that came with the request. The calls, including any secrets, are kept in memory only. Whether
+//! a stored approval covers a call is decided by `decide_call`, as for every other call.
+
+mod approval_record;
+pub(super) mod automatic_decision;
+pub(super) mod call_request;
+pub(super) mod caller_context;
+mod pending_approval;
+mod pending_requests;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::adapter::{AdapterCommand, CallDecision as Answer};
+use crate::domain::effect::ExpiryReason;
+use crate::domain::event::{Approval, ApprovalDecision, DENIED_BY_USER, Event};
+use crate::domain::ids::{RequestId, SessionId};
+use crate::domain::question::{AgentQuestion, AnswerOption, QuestionAnswer};
+use crate::permission::approval_suggestions::suggest_approvals;
+use crate::permission::{
+    ApprovalMatcher, ApprovalScope, Decision, LoopStatus, MaxApprovalScope, PermissionAction,
+    StoredApproval, decide_call, wildcard,
+};
+use crate::store::utc_time;
+
+use super::blocked_calls::record_missing_tool_call;
+use super::owner_request::OwnerRequest;
+use super::run_context::RunContext;
+use super::{EngineError, agent_activity};
+use approval_record::build_approval;
+use automatic_decision::{DecisionRecord, decide_without_user, deny_with_reason};
+use call_request::{ApprovalRequest, CallCircumstances, DecisionWait};
+use caller_context::{AnswerChannel, CallerContext, CallingTurn, NO_TURN, RequestAddress};
+pub use pending_approval::ApprovalDetail;
+use pending_approval::PendingApproval;
+use pending_requests::PendingRequests;
+
+/// The requests of agents that have no answer yet.
+#[derive(Default)]
+pub(super) struct Approvals {
+    pending: PendingRequests,
+}
+
+/// The result of the user's decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ApprovalDecisionResult {
+    /// The decision was sent.
+    Applied,
+    /// The call no longer waits: it was answered, or its agent is gone. Nothing was changed.
+    NoLongerPending,
+    /// Nothing was answered: the approval cannot be stored in this form, for this reason.
+    NotStored(String),
+}
+
+impl Approvals {
+    /// Decides a call and answers it, or leaves it to the user. `turn` is the running turn of the session that makes
+    /// it; without one the call is denied.
+    ///
+    /// # Errors
+    /// Writing the record of the run failed.
+    pub(super) fn on_request(
+        &mut self,
+        run: &mut RunContext,
+        session: &SessionId,
+        turn: Option<&mut CallingTurn>,
+        asking: ApprovalRequest,
+        channel: AnswerChannel,
+    ) -> Result<(), EngineError> {
+        let address = RequestAddress {
+            session: session.clone(),
+            own_id: asking.request.clone(),
+            channel,
+        };
+        let is_role = turn.as_ref().is_none_or(|turn| turn.caller.role.is_some());
+        if is_role && channel == AnswerChannel::Cli && asking.is_program_tool() {
+            // The tool call is decided when it arrives.
+            deliver(run, address, Answer::Allow);
+            return Ok(());
+        }
+        let turn = match turn {
+            Some(turn) if turn.closed_reason(run).is_none() => turn,
+            closed => {
+                let reason = closed.and_then(|turn| turn.closed_reason(run));
+                deliver(run, address, deny_with_reason(reason.unwrap_or(NO_TURN)));
+                return Ok(());
+            }
+        };
+        let stored = run.load_stored_approvals()?;
+        let lineage = match turn.caller.role {
+            Some(_) => asking.lineage(&run.setup),
+            None => run.setup.permissions.child_lineage(),
+        };
+        let circumstances = asking.record_circumstances(&mut turn.loop_detector, lineage);
+        let caller = &turn.caller;
+        let context = caller.decision_context(run, &asking.call, &circumstances, stored);
+        let decision = decide_call(&asking.call, &context);
+        let policy = run.setup.ask_policy;
+        let automatic = decide_without_user(policy, &decision, circumstances.repetition);
+        if automatic.is_none() && asking.wait == DecisionWait::ImmediateOnly {
+            // The CLI asks again, and that request waits for the user.
+            run.request(OwnerRequest::SendToSession(
+                address.session,
+                AdapterCommand::AskUserFirst(address.own_id),
+            ));
+            return Ok(());
+        }
+        let hidden = caller.hidden_permissions(&context.rules);
+        let asking = caller.label_request(asking);
+        let approval = build_approval(&asking, caller.turn.clone(), context.profile, &decision);
+        let automatic = automatic.map(|automatic| automatic.with_call_description(&approval));
+        let asked = Event::ApprovalRequested(approval);
+        match &automatic {
+            // The decision is recorded at once and makes both events durable.
+            Some(_) => run.record_unsynced(asked)?,
+            None => run.record(asked)?,
+        }
+        let session = caller.session.clone();
+        record_missing_tool_call(run, session, &asking.call, &decision, &hidden)?;
+        match automatic {
+            Some(automatic) => {
+                self.record_decision(run, asking.request, address, automatic, Vec::new())
+            }
+            None => {
+                self.wait_for_user(run, caller, asking, address, circumstances, decision);
+                Ok(())
+            }
+        }
+    }
+
+    /// Has the program's own question decided: whether the changes of a task are applied. `decision` is what the rules
+    /// say about it.
+    ///
+    /// # Errors
+    /// Writing the record of the run failed.
+    pub(super) fn on_patch_request(
+        &mut self,
+        run: &mut RunContext,
+        caller: &CallerContext,
+        asking: ApprovalRequest,
+        decision: Decision,
+    ) -> Result<(), EngineError> {
+        let address = RequestAddress {
+            session: caller.session.clone(),
+            own_id: asking.request.clone(),
+            channel: AnswerChannel::Patch,
+        };
+        let automatic = decide_without_user(run.setup.ask_policy, &decision, LoopStatus::NoLoop);
+        let asking = caller.label_request(asking);
+        let (turn, profile) = (caller.turn.clone(), caller.profile.clone());
+        let approval = build_approval(&asking, turn, profile, &decision);
+        run.record(Event::ApprovalRequested(approval))?;
+        if let Some(automatic) = automatic {
+            return self.record_decision(run, asking.request, address, automatic, Vec::new());
+        }
+        let circumstances = CallCircumstances {
+            lineage: run.setup.permissions.child_lineage(),
+            repetition: LoopStatus::NoLoop,
+        };
+        self.wait_for_user(run, caller, asking, address, circumstances, decision);
+        Ok(())
+    }
+
+    fn wait_for_user(
+        &mut self,
+        run: &mut RunContext,
+        caller: &CallerContext,
+        asking: ApprovalRequest,
+        address: RequestAddress,
+        circumstances: CallCircumstances,
+        decision: Decision,
+    ) {
+        let ApprovalRequest {
+            request,
+            call,
+            changes,
+            ..
+        } = asking;
+        if caller.role.is_none() && address.channel == AnswerChannel::Cli {
+            let session = caller.session.clone();
+            run.request(OwnerRequest::StartUserTimeout(session, request.clone()));
+        }
+        let caller = caller.clone();
+        let pending = PendingApproval::new(caller, call, circumstances, &changes, decision);
+        self.pending.add_approval(request, address, pending);
+    }
+
+    /// Records a decision and sends it to whoever asked.
+    fn record_decision(
+        &mut self,
+        run: &mut RunContext,
+        request: RequestId,
+        address: RequestAddress,
+        record: DecisionRecord,
+        kept: Vec<StoredApproval>,
+    ) -> Result<(), EngineError> {
+        self.pending.remove(&request);
+        // The answer must be on record before the CLI acts on it.
+        run.record(Event::ApprovalDecided {
+            request,
+            allowed: record.decision == Answer::Allow,
+            by: record.by.to_owned(),
+            reason: agent_activity::clean_line(&record.reason),
+            kept,
+        })?;
+        deliver(run, address, record.decision);
+        Ok(())
+    }
+
+    /// Returns a pending call exactly as it was made; `None` if it is no longer pending.
+    pub(super) fn pending_detail(&self, request: &RequestId) -> Option<&ApprovalDetail> {
+        let (_, pending) = self.pending.approval(request)?;
+        Some(&pending.detail)
+    }
+
+    /// Applies the user's decision to a pending call. A call that no longer waits is left alone.
+    ///
+    /// # Errors
+    /// Writing the record of the run failed.
+    pub(super) fn decide(
+        &mut self,
+        run: &mut RunContext,
+        request: &RequestId,
+        decision: ApprovalDecision,
+    ) -> Result<ApprovalDecisionResult, EngineError> {
+        let Some((address, pending)) = self.pending.approval(request) else {
+            return Ok(ApprovalDecisionResult::NoLongerPending);
+        };
+        let address = address.clone();
+        let record = match decision {
+            ApprovalDecision::AllowOnce => {
+                if pending.circumstances.repetition == LoopStatus::Loop {
+                    // The user has seen the loop and lets it continue.
+                    run.request(OwnerRequest::ResetLoopDetector(address.session.clone()));
+                }
+                DecisionRecord {
+                    decision: Answer::Allow,
+                    by: "user",
+                    reason: "allowed by the user, this once".to_owned(),
+                }
+            }
+            ApprovalDecision::AllowAndRemember { what, scope } => {
+                return self.allow_and_remember(run, request, &what, scope);
+            }
+            ApprovalDecision::DenyWithReason(text) => DecisionRecord::denial("user", &text),
+            ApprovalDecision::DenyAndStop => {
+                self.deny_other_calls(run, request, &address)?;
+                DecisionRecord {
+                    decision: Answer::DenyAndStop,
+                    by: "user",
+                    reason: DENIED_BY_USER.to_owned(),
+                }
+            }
+        };
+        self.record_decision(run, request.clone(), address, record, Vec::new())?;
+        Ok(ApprovalDecisionResult::Applied)
+    }
+
+    /// Handles a child's request that got no answer within `limit`: the agent decides its question itself, and a call
+    /// is denied.
+    ///
+    /// # Errors
+    /// Writing the record of the run failed.
+    pub(super) fn on_user_timeout(
+        &mut self,
+        run: &mut RunContext,
+        request: RequestId,
+        limit: Duration,
+    ) -> Result<(), EngineError> {
+        let mut asked = run.state().asked.iter();
+        if asked.any(|question| question.kind.request_id() == Some(&request)) {
+            if let Some(address) = self.pending.remove(&request) {
+                run.request(OwnerRequest::DeliverAnswers(address, None));
+            }
+            return self.on_withdrawn(run, request);
+        }
+        let Some((address, _)) = self.pending.approval(&request) else {
+            return Ok(());
+        };
+        let address = address.clone();
+        let reason = format!("no answer within {} s", limit.as_secs());
+        let record = DecisionRecord::denial("policy", &reason);
+        self.record_decision(run, request, address, record, Vec::new())
+    }
+
+    /// Allows a call and stores what is approved with it, after checking that this covers the call.
+    fn allow_and_remember(
+        &mut self,
+        run: &mut RunContext,
+        request: &RequestId,
+        what: &[ApprovalMatcher],
+        scope: ApprovalScope,
+    ) -> Result<ApprovalDecisionResult, EngineError> {
+        let not_stored = |why: String| Ok(ApprovalDecisionResult::NotStored(why));
+        let Some((address, pending)) = self.pending.approval(request) else {
+            return Ok(ApprovalDecisionResult::NoLongerPending);
+        };
+        let address = address.clone();
+        let offers = suggest_approvals(&pending.call, &pending.decision);
+        if let Some(why) = scope_error(&offers, pending.decision.max_scope, what, scope) {
+            return not_stored(why.to_owned());
+        }
+        let id = run.state().run.clone();
+        let mut context = pending.decision_context(run, Vec::new());
+        let kept = pending.stored_approvals(what, scope, &context.profile);
+        context.approvals = match run.setup.approvals.list_for_run(&id) {
+            Ok(before) => before,
+            Err(error) => return not_stored(format!("{error}; {}", error.hint())),
+        };
+        context.approvals.extend(kept.iter().cloned());
+        if decide_call(&pending.call, &context).action != PermissionAction::Allow {
+            return not_stored("this would not cover the pending call".to_owned());
+        }
+        if let Err(error) = run.setup.approvals.add(&id, utc_time::now(), &kept) {
+            return not_stored(format!("{error}; {}", error.hint()));
+        }
+        let record = DecisionRecord {
+            decision: Answer::Allow,
+            by: "user",
+            reason: format!("allowed by the user for {}", scope.label()),
+        };
+        self.record_decision(run, request.clone(), address, record, kept)?;
+        self.allow_covered_calls(run)?;
+        Ok(ApprovalDecisionResult::Applied)
+    }
+
+    /// Allows the pending calls that the stored approvals now cover.
+    ///
+    /// # Errors
+    /// Writing the record of the run failed.
+    pub(super) fn allow_covered_calls(&mut self, run: &mut RunContext) -> Result<(), EngineError> {
+        let Ok(stored) = run.setup.approvals.list_for_run(&run.state().run) else {
+            return Ok(());
+        };
+        let is_covered = |pending: &PendingApproval| {
+            let context = pending.decision_context(run, stored.clone());
+            !pending.caller.only_user_decides
+                && decide_call(&pending.call, &context).action == PermissionAction::Allow
+        };
+        let covered: Vec<(RequestId, RequestAddress)> = self
+            .pending
+            .approvals()
+            .filter(|(_, _, pending)| is_covered(pending))
+            .map(|(request, address, _)| (request.clone(), address.clone()))
+            .collect();
+        for (request, address) in covered {
+            let record = DecisionRecord {
+                decision: Answer::Allow,
+                by: "cascade",
+                reason: "what you approved for another call covers it".to_owned(),
+            };
+            self.record_decision(run, request, address, record, Vec::new())?;
+        }
+        Ok(())
+    }
+
+    /// Denies the other pending calls of a session whose turn the user ends with a plain denial.
+    fn deny_other_calls(
+        &mut self,
+        run: &mut RunContext,
+        request: &RequestId,
+        address: &RequestAddress,
+    ) -> Result<(), EngineError> {
+        let others: Vec<(RequestId, RequestAddress)> = self
+            .pending
+            .approvals()
+            .filter(|(other, at, _)| *other != request && at.session == address.session)
+            .map(|(other, at, _)| (other.clone(), at.clone()))
+            .collect();
+        for (other, at) in others {
+            let reason = "the user denied another call and ended the turn";
+            let record = DecisionRecord::denial("cascade", reason);
+            self.record_decision(run, other, at, record, Vec::new())?;
+        }
+        Ok(())
+    }
+
+    /// Denies pending calls that nobody answers any more; their CLI may be gone already.
+    pub(super) fn expire(
+        &mut self,
+        run: &mut RunContext,
+        approvals: Vec<Approval>,
+        why: ExpiryReason,
+    ) -> Vec<Event> {
+        let reason = why.describe();
+        for approval in &approvals {
+            if let Some(address) = self.pending.remove(&approval.request) {
+                deliver(run, address, deny_with_reason(reason));
+            }
+        }
+        let expired = |approval| Event::ApprovalExpired {
+            approval,
+            reason: reason.to_owned(),
+        };
+        approvals.into_iter().map(expired).collect()
+    }
+
+    /// Shows an agent's questions cleaned, and remembers the agent's wording until they are answered.
+    ///
+    /// # Errors
+    /// Writing the record of the run failed.
+    pub(super) fn on_questions(
+        &mut self,
+        run: &mut RunContext,
+        turn: &CallingTurn,
+        own_id: RequestId,
+        questions: &[AgentQuestion],
+        channel: AnswerChannel,
+    ) -> Result<(), EngineError> {
+        let caller = &turn.caller;
+        let request = caller.qualified_request_id(&own_id);
+        let address = RequestAddress {
+            session: caller.session.clone(),
+            own_id,
+            channel,
+        };
+        if turn.closed_reason(run).is_some() || !caller.may_ask {
+            run.request(OwnerRequest::DeliverAnswers(address, None));
+            return Ok(());
+        }
+        if caller.role.is_none() {
+            let session = caller.session.clone();
+            run.request(OwnerRequest::StartUserTimeout(session, request.clone()));
+        }
+        let shown: Vec<AgentQuestion> = questions.iter().map(clean_question).collect();
+        let raw: BTreeMap<String, String> = shown
+            .iter()
+            .zip(questions)
+            .map(|(shown, asked)| (shown.text.clone(), asked.text.clone()))
+            .collect();
+        self.pending.add_questions(request.clone(), address, raw);
+        run.record(Event::AgentAsked {
+            turn: caller.turn.clone(),
+            request,
+            questions: shown,
+            child: caller.label.clone(),
+        })
+    }
+
+    /// Sends the user's answer, in the agent's wording, to whoever asked.
+    pub(super) fn answer_questions(
+        &mut self,
+        run: &mut RunContext,
+        request: &RequestId,
+        answer: &QuestionAnswer,
+    ) {
+        let Some((address, raw)) = self.pending.remove_questions(request) else {
+            tracing::warn!("an answer arrived that nothing was waiting for");
+            return;
+        };
+        let answers = match answer {
+            QuestionAnswer::Texts { answers } => Some(
+                answers
+                    .iter()
+                    .map(|(shown, text)| (raw.get(shown).unwrap_or(shown).clone(), text.clone()))
+                    .collect(),
+            ),
+            _ => None,
+        };
+        run.request(OwnerRequest::DeliverAnswers(address, answers));
+    }
+
+    /// Forgets a request without an answer.
+    pub(super) fn forget(&mut self, request: &RequestId) {
+        self.pending.remove(request);
+    }
+
+    /// Handles a request that whoever made it withdrew: it ends like any other without an answer.
+    ///
+    /// # Errors
+    /// Writing the record of the run failed.
+    pub(super) fn on_withdrawn(
+        &mut self,
+        run: &mut RunContext,
+        request: RequestId,
+    ) -> Result<(), EngineError> {
+        self.pending.remove(&request);
+        let mut waiting = run.state().approvals.iter();
+        let approval = waiting
+            .find(|approval| approval.request == request)
+            .cloned();
+        run.record(match approval {
+            Some(approval) => Event::ApprovalExpired {
+                approval,
+                reason: "its CLI no longer waits for an answer".to_owned(),
+            },
+            None => Event::AgentQuestionWithdrawn { request },
+        })
+    }
+}
+
+fn deliver(run: &mut RunContext, address: RequestAddress, decision: Answer) {
+    run.request(OwnerRequest::DeliverDecision(address, decision));
+}
+
+/// Returns why something cannot be approved for more than one call; `None` if it can: it was offered for this very
+/// call, or is narrower than a pattern that was offered.
+fn scope_error(
+    offers: &[ApprovalMatcher],
+    keeping: MaxApprovalScope,
+    what: &[ApprovalMatcher],
+    scope: ApprovalScope,
+) -> Option<&'static str> {
+    let is_offered = |what: &ApprovalMatcher| {
+        offers.iter().any(|offer| match (offer, what) {
+            (ApprovalMatcher::Pattern(wide), ApprovalMatcher::Pattern(narrow)) => {
+                wildcard::covers(wide, narrow)
+            }
+            (offer, what) => offer == what,
+        })
+    };
+    match keeping {
+        MaxApprovalScope::Never => Some("such a call can only be allowed once"),
+        MaxApprovalScope::Run if scope == ApprovalScope::Project => {
+            Some("a call on the safety list can be allowed for this run at most")
+        }
+        MaxApprovalScope::Run | MaxApprovalScope::Project if what.is_empty() => {
+            Some("nothing to save")
+        }
+        MaxApprovalScope::Run | MaxApprovalScope::Project if !what.iter().all(is_offered) => {
+            Some("you can only save what is offered, or less")
+        }
+        MaxApprovalScope::Run | MaxApprovalScope::Project => None,
+    }
+}
+
+/// Cleans a question for display.
+fn clean_question(asked: &AgentQuestion) -> AgentQuestion {
+    let line = |text: &Option<String>| {
+        let text = text.as_deref().map(agent_activity::clean_line);
+        text.filter(|text| !text.is_empty())
+    };
+    let options = asked.options.iter().map(|offered| AnswerOption {
+        label: agent_activity::clean_line(&offered.label),
+        description: line(&offered.description),
+    });
+    AgentQuestion {
+        text: agent_activity::clean_block(&asked.text),
+        header: line(&asked.header),
+        options: options.collect(),
+        picks: asked.picks,
+    }
+}
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+pub(super) use tests::ApprovalTestRun;

@@ -1,0 +1,127 @@
+//! Decides what needs no user: allowed and denied calls, and all others when no user is present.
+
+use crate::adapter::CallDecision;
+use crate::domain::event::Approval;
+use crate::engine::run_setup::AskPolicy;
+use crate::permission::hard_limits::Floor;
+use crate::permission::{
+    Decision, DecisionReason, DecisionSource, LoopStatus, MaxApprovalScope, PermissionAction,
+};
+
+/// Ends a turn that is in a loop when no user is present.
+const UNATTENDED_LOOP_REASON: &str = "its last calls repeat, and no one can answer: the turn ends";
+
+/// An answer, who gave it, and why.
+pub(in crate::engine) struct DecisionRecord {
+    pub(in crate::engine) decision: CallDecision,
+    pub(in crate::engine) by: &'static str,
+    pub(in crate::engine) reason: String,
+}
+
+impl DecisionRecord {
+    /// Denies for a reason that the agent is told.
+    pub(in crate::engine) fn denial(by: &'static str, reason: &str) -> Self {
+        Self {
+            decision: deny_with_reason(reason),
+            by,
+            reason: reason.to_owned(),
+        }
+    }
+
+    /// Adds the call to a denial, because more than one call may be pending.
+    pub(super) fn with_call_description(self, call: &Approval) -> Self {
+        let CallDecision::Deny { reason } = self.decision else {
+            return self;
+        };
+        let targets = call.targets.join(", ");
+        let reason = format!("{} {targets} was not allowed: {reason}", call.permission);
+        Self {
+            decision: deny_with_reason(&reason),
+            ..self
+        }
+    }
+}
+
+/// Returns the decision about a call that the user need not or cannot make; `None` if the call waits for the user.
+pub(in crate::engine) fn decide_without_user(
+    policy: AskPolicy,
+    decision: &Decision,
+    repetition: LoopStatus,
+) -> Option<DecisionRecord> {
+    let by = match decision.source {
+        DecisionSource::Written => "rules",
+        DecisionSource::Floor
+        | DecisionSource::Program
+        | DecisionSource::Approval
+        | DecisionSource::Mode => "permission",
+    };
+    Some(match decision.action {
+        PermissionAction::Allow => DecisionRecord {
+            decision: CallDecision::Allow,
+            by,
+            reason: decision.reason.reason.clone(),
+        },
+        PermissionAction::Deny => DecisionRecord::denial(by, &denial_text(decision)),
+        PermissionAction::Ask => {
+            let reason = unattended_denial_reason(policy, decision)?;
+            match repetition {
+                LoopStatus::NoLoop => DecisionRecord::denial("policy", &reason),
+                LoopStatus::Loop => DecisionRecord {
+                    decision: CallDecision::DenyAndStop,
+                    by: "policy",
+                    reason: UNATTENDED_LOOP_REASON.to_owned(),
+                },
+            }
+        }
+    })
+}
+
+/// Returns why a request is denied when no user is present; `None` if it waits.
+fn unattended_denial_reason(policy: AskPolicy, decision: &Decision) -> Option<String> {
+    let safety = Floor::SafetyList.label();
+    let reason = match policy {
+        AskPolicy::Wait => return None,
+        AskPolicy::UserRules | AskPolicy::Deny
+            if decision.reason.rule == Floor::Uncontained.label() =>
+        {
+            "no sandbox contains it, and no one can answer (--uncontained lets rules decide)"
+                .to_owned()
+        }
+        AskPolicy::UserRules | AskPolicy::Deny
+            if decision.max_scope != MaxApprovalScope::Project =>
+        {
+            if decision.source == DecisionSource::Floor && decision.reason.rule != safety {
+                format!("{}, and no one can answer", decision.reason.reason)
+            } else {
+                format!("the {safety} stops it, and no one can answer")
+            }
+        }
+        AskPolicy::Deny => "no one can answer (--on-ask deny)".to_owned(),
+        AskPolicy::UserRules => "no rule allows it, and no one can answer".to_owned(),
+    };
+    Some(reason)
+}
+
+pub(in crate::engine) fn deny_with_reason(reason: &str) -> CallDecision {
+    CallDecision::Deny {
+        reason: reason.to_owned(),
+    }
+}
+
+/// Returns the text with which the agent is told why a call was denied.
+fn denial_text(decision: &Decision) -> String {
+    let DecisionReason {
+        rule,
+        origin,
+        reason,
+    } = &decision.reason;
+    match decision.source {
+        DecisionSource::Floor => reason.clone(),
+        DecisionSource::Program
+        | DecisionSource::Written
+        | DecisionSource::Approval
+        | DecisionSource::Mode => {
+            format!("{reason}: {rule} ({origin})")
+        }
+    }
+}

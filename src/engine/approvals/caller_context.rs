@@ -1,0 +1,179 @@
+//! Defines who makes a call: its session and turn, and what the decision about its calls depends on.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::domain::ids::{RequestId, SessionId, TurnId};
+use crate::domain::run::ResultValidity;
+use crate::domain::turn::Role;
+use crate::engine::call_paths::{resolve_call_paths, resolve_tree_entry};
+use crate::engine::read_target_resolver::with_read_paths;
+use crate::engine::run_context::RunContext;
+use crate::permission::loop_detector::LoopDetector;
+use crate::permission::{
+    AgentToolCall, DecisionContext, PhaseAccess, ResolvedPath, RuleSet, StoredApproval,
+};
+
+use super::call_request::{
+    ApprovalRequest, CallCircumstances, hidden_permissions, hidden_tool_names,
+};
+
+/// Why a call is denied that is made outside of a turn.
+pub(in crate::engine) const NO_TURN: &str = "no turn of the run is under way";
+
+/// The turn of a role or a task in which calls are made, from its start to its end.
+#[derive(Debug)]
+pub(in crate::engine) struct CallingTurn {
+    pub(in crate::engine) caller: CallerContext,
+    /// Tracks the last calls of the turn's agent.
+    pub(in crate::engine) loop_detector: LoopDetector,
+    /// Why calls are no longer decided; `None` while they are.
+    closed_reason: Option<&'static str>,
+}
+
+/// What the decision about a turn's calls depends on, besides the call.
+#[derive(Debug, Clone)]
+pub(in crate::engine) struct CallerContext {
+    pub(in crate::engine) session: SessionId,
+    pub(in crate::engine) turn: TurnId,
+    /// The role that works in the session; `None` for a child.
+    pub(in crate::engine) role: Option<Role>,
+    pub(in crate::engine) profile: String,
+    /// The child's names from its parent on, as the user sees them; `None` for a role.
+    pub(in crate::engine) label: Option<String>,
+    pub(in crate::engine) access: PhaseAccess,
+    pub(in crate::engine) root: PathBuf,
+    /// The files in which the turn may return documents.
+    pub(in crate::engine) staging_files: Vec<PathBuf>,
+    /// Folders that stay closed whatever the rules say.
+    pub(in crate::engine) closed_folders: Vec<PathBuf>,
+    /// Tools that the CLI was started without.
+    pub(in crate::engine) removed_tools: &'static [&'static str],
+    /// The rules in place of those of the profile.
+    pub(in crate::engine) rules: Option<Arc<RuleSet>>,
+    /// Whether the agent may ask the user questions.
+    pub(in crate::engine) may_ask: bool,
+    pub(in crate::engine) paths: CallPaths,
+    /// Whether no rule and no stored approval can answer, only the user.
+    pub(in crate::engine) only_user_decides: bool,
+}
+
+/// How the paths of a call are found on the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::engine) enum CallPaths {
+    /// Links are followed.
+    Files,
+    /// The entries of a git tree: a link that is the entry itself is not followed.
+    TreeEntries,
+}
+
+/// Where the answer to a request goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::engine) struct RequestAddress {
+    pub(in crate::engine) session: SessionId,
+    /// The request's id where it was made.
+    pub(in crate::engine) own_id: RequestId,
+    pub(in crate::engine) channel: AnswerChannel,
+}
+
+/// The channel on which a request was made and is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::engine) enum AnswerChannel {
+    /// The protocol of the session's CLI.
+    Cli,
+    /// The socket of the program's own tools.
+    ToolSocket,
+    /// The program's own question about the changes of a task.
+    Patch,
+}
+
+impl CallingTurn {
+    /// Starts a turn whose calls are decided in this context.
+    pub(in crate::engine) fn new(caller: CallerContext) -> Self {
+        Self {
+            caller,
+            loop_detector: LoopDetector::default(),
+            closed_reason: None,
+        }
+    }
+
+    /// Returns why calls are not decided; `None` while they are. The turn of a role counts only while the run wants
+    /// its result.
+    pub(in crate::engine) fn closed_reason(&self, run: &RunContext) -> Option<&'static str> {
+        let running = run.state().running.as_ref();
+        let counts = running.is_some_and(|running| running.result == ResultValidity::Yes);
+        match self.caller.role {
+            Some(_) if !counts => Some(NO_TURN),
+            _ => self.closed_reason,
+        }
+    }
+
+    /// Decides no more calls of the turn, for this reason; the first reason counts.
+    pub(in crate::engine) fn close(&mut self, reason: &'static str) {
+        self.closed_reason.get_or_insert(reason);
+    }
+}
+
+impl CallerContext {
+    /// Returns the context of the decision about a call.
+    pub(in crate::engine) fn decision_context(
+        &self,
+        run: &RunContext,
+        call: &AgentToolCall,
+        circumstances: &CallCircumstances,
+        approvals: Vec<StoredApproval>,
+    ) -> DecisionContext {
+        let base = run.base_decision_context(&self.profile, self.access, &self.root);
+        let rules = self.rules.clone().unwrap_or_else(|| base.rules.clone());
+        let context = DecisionContext {
+            paths: self.resolve_paths(call),
+            staging_files: self.staging_files.clone(),
+            hidden_tools: hidden_tool_names(call, &rules, self.removed_tools),
+            closed_folders: self.closed_folders.clone(),
+            approvals,
+            lineage: circumstances.lineage.clone(),
+            loop_status: circumstances.repetition,
+            rules,
+            ..base
+        };
+        match self.paths {
+            CallPaths::Files => with_read_paths(call, context),
+            CallPaths::TreeEntries => context,
+        }
+    }
+
+    fn resolve_paths(&self, call: &AgentToolCall) -> Vec<ResolvedPath> {
+        match (self.paths, call) {
+            (CallPaths::Files, _) => resolve_call_paths(&self.root, call),
+            (CallPaths::TreeEntries, AgentToolCall::Edit { paths, .. }) => {
+                let resolve = |path: &PathBuf| resolve_tree_entry(&self.root, path as &Path);
+                paths.iter().map(resolve).collect()
+            }
+            (CallPaths::TreeEntries, _) => Vec::new(),
+        }
+    }
+
+    /// Returns the permissions whose tools the turn's agent does not see. Before EXECUTE a role writes its documents
+    /// with the tools that edit; a child submits nothing through a file.
+    pub(in crate::engine) fn hidden_permissions(&self, rules: &RuleSet) -> Vec<String> {
+        let writes = self.role.is_none() || self.access == PhaseAccess::Execute;
+        hidden_permissions(rules, writes)
+    }
+
+    /// Returns the id of a request among those of all sessions.
+    pub(in crate::engine) fn qualified_request_id(&self, own: &RequestId) -> RequestId {
+        match self.role {
+            Some(_) => own.clone(),
+            None => RequestId::new(format!("{}/{own}", self.session)),
+        }
+    }
+
+    /// Returns a request of this caller with the names under which the user sees it.
+    pub(super) fn label_request(&self, asking: ApprovalRequest) -> ApprovalRequest {
+        ApprovalRequest {
+            request: self.qualified_request_id(&asking.request),
+            sub_agent: self.label.clone().or(asking.sub_agent),
+            ..asking
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Stores a call that waits for the user, and shows it exactly as it was made.
+
+use crate::adapter::{FileChange, FileChangeKind};
+use crate::engine::run_context::RunContext;
+use crate::permission::{
+    AgentToolCall, ApprovalMatcher, ApprovalScope, Decision, DecisionContext, StoredApproval,
+};
+use crate::text::escape_invisible;
+
+use super::call_request::CallCircumstances;
+use super::caller_context::CallerContext;
+
+/// A call that waits for the user.
+#[derive(Debug)]
+pub(super) struct PendingApproval {
+    pub(super) caller: CallerContext,
+    pub(super) call: AgentToolCall,
+    pub(super) circumstances: CallCircumstances,
+    pub(super) decision: Decision,
+    pub(super) detail: ApprovalDetail,
+}
+
+/// A call exactly as it was made, with invisible characters made visible.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalDetail {
+    /// The command, the paths, or the tool with its input.
+    pub text: String,
+    /// The diff of an edit; empty for all other calls and if the CLI does not send it.
+    pub diff: String,
+}
+
+impl PendingApproval {
+    /// Stores a call as its agent made it.
+    pub(super) fn new(
+        caller: CallerContext,
+        call: AgentToolCall,
+        circumstances: CallCircumstances,
+        changes: &[FileChange],
+        decision: Decision,
+    ) -> Self {
+        let detail = ApprovalDetail {
+            text: escape_invisible(&call_text(&call)),
+            diff: escape_invisible(&changes_diff(changes)),
+        };
+        Self {
+            caller,
+            call,
+            circumstances,
+            decision,
+            detail,
+        }
+    }
+
+    pub(super) fn decision_context(
+        &self,
+        run: &RunContext,
+        approvals: Vec<StoredApproval>,
+    ) -> DecisionContext {
+        self.caller
+            .decision_context(run, &self.call, &self.circumstances, approvals)
+    }
+
+    /// Returns the approvals for every permission that asked; a command line is approved as a command line.
+    pub(super) fn stored_approvals(
+        &self,
+        what: &[ApprovalMatcher],
+        scope: ApprovalScope,
+        profile: &str,
+    ) -> Vec<StoredApproval> {
+        let bash = ["bash".to_owned()];
+        let permissions = match self.call {
+            AgentToolCall::Command { .. } => bash.as_slice(),
+            AgentToolCall::Edit { .. }
+            | AgentToolCall::Read { .. }
+            | AgentToolCall::Tool { .. } => self.decision.permissions.as_slice(),
+        };
+        let mut approved = Vec::new();
+        for permission in permissions {
+            approved.extend(what.iter().map(|what| StoredApproval {
+                profile: profile.to_owned(),
+                permission: permission.clone(),
+                what: what.clone(),
+                scope,
+            }));
+        }
+        approved
+    }
+}
+
+fn call_text(call: &AgentToolCall) -> String {
+    let list = |paths: &[std::path::PathBuf]| {
+        let shown = paths.iter().map(|path| path.to_string_lossy());
+        shown.collect::<Vec<_>>().join("\n")
+    };
+    match call {
+        AgentToolCall::Command { line, .. } => line.clone(),
+        AgentToolCall::Edit { paths, .. } | AgentToolCall::Read { paths, .. } => list(paths),
+        AgentToolCall::Tool { name, input } => format!("{name} {input}"),
+    }
+}
+
+/// Returns the content of a new file as a diff; some CLIs send only the text.
+fn new_file_diff(text: &str) -> String {
+    let is_diff = text.starts_with("@@ ")
+        || text.starts_with("diff --git ")
+        || text.lines().all(|line| line.starts_with('+'));
+    if is_diff {
+        return text.to_owned();
+    }
+    let lines = text.split_inclusive('\n').map(|line| format!("+{line}"));
+    let n = text.lines().count();
+    format!("@@ -0,0 +1,{n} @@\n{}", lines.collect::<String>())
+}
+
+fn changes_diff(changes: &[FileChange]) -> String {
+    let one = |change: &FileChange| {
+        let end = if change.diff.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
+        let diff = match change.kind {
+            FileChangeKind::Add => new_file_diff(&change.diff),
+            FileChangeKind::Update | FileChangeKind::Delete | FileChangeKind::Move(_) => {
+                change.diff.clone()
+            }
+        };
+        format!("{}\n{diff}{end}", change.path.display())
+    };
+    changes
+        .iter()
+        .filter(|change| !change.diff.is_empty())
+        .map(one)
+        .collect()
+}

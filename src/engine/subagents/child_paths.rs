@@ -1,0 +1,38 @@
+//! Names a child by its path: `planner ▸ explore#2`.
+
+use crate::domain::ids::SessionId;
+use crate::domain::task::MAX_CHILD_DEPTH;
+use crate::domain::turn::Role;
+use crate::engine::run_context::RunContext;
+
+/// Returns the names from the parent down to the child: `planner ▸ explore#2`.
+pub(in crate::engine) fn session_display_path(run: &RunContext, session: &SessionId) -> String {
+    let mut names = Vec::new();
+    let mut at = session.clone();
+    loop {
+        let Some(child) = run
+            .child_session(&at)
+            .filter(|_| names.len() <= MAX_CHILD_DEPTH)
+        else {
+            names.push(session_role_label(run, &at).to_owned());
+            break;
+        };
+        names.push(child.order.short_name());
+        match &child.order.parent {
+            Some(parent) => at = parent.clone(),
+            None => {
+                names.push("you".to_owned());
+                break;
+            }
+        }
+    }
+    names.reverse();
+    names.join(" ▸ ")
+}
+
+fn session_role_label(run: &RunContext, session: &SessionId) -> &'static str {
+    let state = run.state();
+    let is = |role: &Role| state.session(*role).is_some_and(|own| own.id == *session);
+    let role = [Role::Planner, Role::Reviewer].into_iter().find(is);
+    role.map_or("an earlier session", Role::name)
+}
