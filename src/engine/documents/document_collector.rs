@@ -49,14 +49,14 @@ impl CommitBase {
     fn plan_hash<'a>(&'a self, staging: &'a TurnStagingFolder) -> Option<&'a Sha256> {
         document_hash(match self {
             Self::TurnStart => &staging.plan_before,
-            Self::OnDisk(seen) => &seen.plan,
+            Self::OnDisk(on_disk) => &on_disk.plan,
         })
     }
 
     fn comments_hash<'a>(&'a self, staging: &'a TurnStagingFolder) -> Option<&'a Sha256> {
         document_hash(match self {
             Self::TurnStart => &staging.comments_before,
-            Self::OnDisk(seen) => &seen.comments,
+            Self::OnDisk(on_disk) => &on_disk.comments,
         })
     }
 }

@@ -159,7 +159,7 @@ impl RunDocuments {
         Ok(events)
     }
 
-    /// Makes sure that the merge of the open conflict is in a file, and returns its path, or the reason why there is none.
+    /// Makes sure that the merge of the open conflict is in a file, and returns its path or why there is none.
     pub(in crate::engine) fn prepare_merge_file(
         &self,
         run: &RunContext,
