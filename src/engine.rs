@@ -16,10 +16,7 @@ mod conversation_events;
 mod conversations;
 pub mod discussion_runner;
 pub mod doctor_report;
-mod document_collector;
-pub mod document_commit;
-mod document_conflict;
-mod document_writer;
+mod documents;
 mod effects;
 mod event_pump;
 mod execution_effects;
@@ -29,7 +26,6 @@ mod owner_request;
 mod prompt_builder;
 mod public_api;
 pub mod read_target_resolver;
-mod recovered_draft;
 mod role_session;
 pub mod run_changes;
 mod run_context;
@@ -49,6 +45,7 @@ mod turn_start;
 mod warnings;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -66,23 +63,23 @@ use crate::domain::text_delta::TextDelta;
 use crate::domain::turn::TurnOrder;
 use crate::process::SpawnError;
 use crate::store::{EventLogRecord, StoreError, TamperedFile, document_files as documents_on_disk};
+use crate::text::three_way_merge::ConflictVersions;
 
 use agent_conversation::ConversationEvent;
 use approvals::ApprovalRequests;
 use conversations::OpenConversations;
 use doctor_report::DoctorReport;
+use documents::RunDocuments;
 use execution_effects::ExecutionChecks;
 use git::{GitRepository, UnversionedCode};
 use prompt_builder::PromptBuilder;
 use run_context::RunContext;
 use run_journal::RunJournal;
 use run_setup::RunSetup;
-use staging_folder::TurnStagingFolder;
 use tree_reversal::CommitRepository;
 
 pub use approvals::{ApprovalDecisionResult, ApprovalDetail};
 pub use discussion_runner::{DiscussionRequest, DiscussionStartError};
-use document_writer::PostponedWrite;
 pub use subagents::{ChildDeletionError, TaskCaller, TaskRequest, TaskStartError, find_subagent};
 use subagents::{ChildEvent, SubagentTasks};
 pub use warnings::error_with_hint;
@@ -138,7 +135,7 @@ pub enum EngineInput {
     /// It is time to retry the write of a document.
     RetryDocumentCommit(TurnId),
     /// The lock for writing the documents, or the reason why they cannot be written yet.
-    DocumentLock(Result<document_commit::WorkflowDocumentLock, StoreError>),
+    DocumentLock(Result<documents::WorkflowDocumentLock, StoreError>),
     /// A turn ended and the program's own files were checked.
     TurnChecked {
         turn: TurnId,
@@ -168,26 +165,9 @@ pub struct Engine {
     subagents: SubagentTasks,
     tools: agent_tools::AgentTools,
     discussions: discussion_runner::DiscussionRegistry,
-    /// Whether this process resumed the run and has not recorded a step yet.
-    resumed: bool,
+    documents: RunDocuments,
     execution_checks: ExecutionChecks,
-    /// The document of a completed turn, until it is committed.
-    pending_document: Option<PendingDocument>,
-    /// A write to the documents that waits, and what is queued behind it.
-    postponed_write: Option<PostponedWrite>,
     inputs: mpsc::Receiver<EngineInput>,
-}
-
-/// The document of a completed turn, until it is committed.
-#[derive(Debug, Clone)]
-struct PendingDocument {
-    order: TurnOrder,
-    final_text: String,
-    staging: TurnStagingFolder,
-    /// The merge of the user's text and the turn's text, which replaces the turn's text.
-    merged_text: Option<String>,
-    /// How often writing it failed.
-    n_failed_writes: u8,
 }
 
 impl Engine {
@@ -205,10 +185,8 @@ impl Engine {
             subagents: SubagentTasks::new(&setup),
             tools: agent_tools::AgentTools::new(&journal.state().run),
             discussions: discussion_runner::DiscussionRegistry::default(),
-            resumed: false,
+            documents: RunDocuments::default(),
             execution_checks: ExecutionChecks::default(),
-            pending_document: None,
-            postponed_write: None,
             inputs,
             run: RunContext::new(setup, journal, repository, done, cancel),
         }
@@ -383,8 +361,14 @@ impl Engine {
                 self.discussions
                     .on_check_finished(run, subagents, &id, check)
             }
-            EngineInput::RetryDocumentCommit(turn) => self.retry_document_commit(&turn),
-            EngineInput::DocumentLock(lock) => self.on_document_lock(lock),
+            EngineInput::RetryDocumentCommit(turn) => {
+                let retry = documents::find_commit_to_retry(run.state(), &turn);
+                self.perform_queued(Vec::new(), retry)
+            }
+            EngineInput::DocumentLock(lock) => {
+                let (events, queued) = self.documents.on_lock(run, lock);
+                self.perform_queued(events, queued)
+            }
             EngineInput::TurnChecked {
                 turn,
                 end,
@@ -408,16 +392,40 @@ impl Engine {
     /// # Errors
     /// Writing the record of the run failed.
     pub fn resume(&mut self, gate: Gate) -> Result<(), EngineError> {
-        self.resumed = true;
+        self.documents.on_run_resumed();
         self.complete_run_log()?;
         self.cancel_orphaned_tasks()?;
-        for edit in self.detect_user_edits() {
-            self.apply_event(edit)?;
-        }
-        if let Some(found) = self.find_recovered_draft()? {
+        self.apply_events(documents::detect_user_edits(&self.run))?;
+        if let Some(found) = documents::find_recovered_draft(&self.run)? {
             self.apply_event(found)?;
         }
         self.apply_event(Event::RunResumed { gate })
+    }
+
+    /// Records the user's changes to the workflow files since the run last read them.
+    ///
+    /// Do not call it for every file event: an editor may save in two steps, and only the second is complete.
+    ///
+    /// # Errors
+    /// Reading a file or writing the record of the run failed.
+    pub fn record_user_edits(&mut self) -> Result<(), EngineError> {
+        self.apply_events(documents::try_detect_user_edits(&self.run)?)
+    }
+
+    /// Makes sure that the merge of the open conflict is in a file that can be edited, and returns its path.
+    ///
+    /// # Errors
+    /// The reason why there is no such file.
+    pub fn prepare_merge_file(&self) -> Result<PathBuf, String> {
+        self.documents.prepare_merge_file(&self.run)
+    }
+
+    /// Returns the versions that the open question is about; none if it is about something else.
+    ///
+    /// # Errors
+    /// A document cannot be read.
+    pub fn conflict_versions(&self) -> Result<Vec<ConflictVersions>, StoreError> {
+        self.documents.conflict_versions(&self.run)
     }
 
     /// Writes the last event's entry into log.md if the program ended between the two writes.

@@ -11,10 +11,11 @@ use super::agent_conversation::ConversationEvent;
 use super::approvals::call_request::ApprovalRequest;
 use super::approvals::caller_context::AnswerChannel;
 use super::blocked_calls::blocked_call_event;
+use super::documents::{self, PendingDocument};
 use super::role_session::{MessageWriter, append_message};
 use super::run_context::RunContext;
 use super::subagents::child_session_files::save_child;
-use super::{Engine, EngineError, EngineInput, PendingDocument, agent_activity, error_with_hint};
+use super::{Engine, EngineError, EngineInput, agent_activity, error_with_hint};
 
 impl Engine {
     pub(super) fn on_conversation_event(
@@ -290,20 +291,11 @@ impl Engine {
             )?;
         }
         self.settle()?;
-        self.pending_document = Some(PendingDocument {
-            order: ended.order,
-            final_text,
-            staging: ended.staging,
-            merged_text: None,
-            n_failed_writes: 0,
-        });
+        let document = PendingDocument::new(ended.order, final_text, ended.staging);
+        self.documents.set_pending(document);
         // A file that cannot be read now is read again by whoever writes it.
-        match self.try_detect_user_edits() {
-            Ok(edits) => {
-                for edit in edits {
-                    self.apply_event(edit)?;
-                }
-            }
+        match documents::try_detect_user_edits(&self.run) {
+            Ok(edits) => self.apply_events(edits)?,
             Err(error) => self.warn_once("read the workflow files", error_with_hint(&error))?,
         }
         self.apply_event(Event::TurnEnded {
@@ -312,7 +304,7 @@ impl Engine {
         })?;
         // A document that is not collected is dropped; one in conflict is kept.
         if self.state().busy.is_none() {
-            self.drop_pending_document();
+            self.documents.drop_pending();
         }
         Ok(())
     }

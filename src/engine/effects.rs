@@ -2,16 +2,14 @@
 
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
-use crate::domain::plan::PlanStatus;
 use crate::domain::session::{Message, MessageRole};
 use crate::domain::turn::{Role, TurnOrder, TurnOutcome, TurnProfile};
 use crate::store::debug_log::PROMPT_TARGET;
-use crate::store::{StoreError, failpoints};
+use crate::store::failpoints;
 
 use super::agent_conversation::{ConversationCommand, ConversationStart};
 use super::approvals::caller_context::CallingTurn;
-use super::document_commit::WorkflowDocumentLock;
-use super::document_writer::DocumentWrite;
+use super::documents::DocumentWrite;
 use super::execution_effects::{
     apply_planned_reversal, commit_step, enter_execution, restore_files, restore_step_tree,
     save_test_network, save_test_socket, snapshot_before_turn, store_tree_before_undo,
@@ -24,10 +22,7 @@ use super::role_session::{MessageWriter, append_message};
 use super::subagents::background_results::sessions_with_unreported_result;
 use super::subagents::new_session_id;
 use super::turn_start::{self, PreparedTurn, TurnPrompts};
-use super::{
-    Engine, EngineError, EngineOutcome, document_commit, error_with_hint, failure_event,
-    warning_event,
-};
+use super::{Engine, EngineError, EngineOutcome, error_with_hint, warning_event};
 
 impl Engine {
     #[expect(clippy::too_many_lines, reason = "one arm an effect: a list to read")]
@@ -45,19 +40,19 @@ impl Engine {
                 return Ok(vec![self.move_role_to_adapter(role, adapter)]);
             }
             Effect::CollectDocument(order) => {
-                return Ok(self.write_or_postpone(DocumentWrite::TurnDocument(order)));
+                return self.write_document(DocumentWrite::TurnDocument(order));
             }
             Effect::SettleConflict { order, answer } => {
-                return Ok(
-                    self.write_or_postpone(DocumentWrite::ConflictResolution { order, answer })
-                );
+                return self.write_document(DocumentWrite::ConflictResolution { order, answer });
             }
             Effect::CommitDraft(order) => {
-                return Ok(self.write_or_postpone(DocumentWrite::RecoveredDraft(order)));
+                return self.write_document(DocumentWrite::RecoveredDraft(order));
             }
-            Effect::DiscardDraft(order) => return Ok(self.discard_draft(&order)),
+            Effect::DiscardDraft(order) => {
+                return Ok(self.documents.discard_draft(&self.run, &order));
+            }
             Effect::AppendRemarks(text) => {
-                return Ok(self.write_or_postpone(DocumentWrite::Remarks(text)));
+                return self.write_document(DocumentWrite::Remarks(text));
             }
             Effect::SwitchToBuildProfile => {
                 return self.switch_planner_profile(TurnProfile::Build, SWITCH_TO_BUILD_PROMPT);
@@ -65,18 +60,11 @@ impl Engine {
             Effect::SwitchToPlanProfile => {
                 return self.switch_planner_profile(TurnProfile::Plan, SWITCH_TO_PLAN_PROMPT);
             }
-            Effect::SurveyRepository => {
-                let user_edits = self.detect_user_edits();
-                return Ok(survey_repository(&mut self.run, user_edits));
-            }
-            Effect::EnterExecution(terms) => {
-                let user_edits = self.detect_user_edits();
-                return Ok(enter_execution(&mut self.run, user_edits, terms));
-            }
+            Effect::SurveyRepository => return Ok(survey_repository(run)),
+            Effect::EnterExecution(terms) => return Ok(enter_execution(run, terms)),
             Effect::SnapshotTree { step, attempt } => snapshot_before_turn(run, step, attempt),
             Effect::RestoreTree { step } => {
-                // The step's entry in log.md is about the earlier try, so the next entry is not a duplicate of it.
-                self.resumed = false;
+                self.documents.on_step_restarted();
                 restore_step_tree(run, step);
             }
             Effect::AuditStep { step } => self.execution_checks.audit_step(run, step),
@@ -94,17 +82,17 @@ impl Engine {
                 message,
             } => commit_step(run, step, paths, message),
             Effect::RecordStep { step } => {
-                return Ok(self.write_or_postpone(DocumentWrite::StepRecord(step)));
+                return self.write_document(DocumentWrite::StepRecord(step));
             }
             Effect::StoreTree { seen } => store_tree_before_undo(run, seen),
             Effect::ApplyReversal { reversal, kept } => {
-                apply_planned_reversal(run, reversal, kept, self.resumed);
+                apply_planned_reversal(run, reversal, kept, self.documents.is_resumed());
             }
             Effect::RecordReversal {
                 reversal,
                 kept,
                 commit,
-            } => return Ok(self.write_or_postpone(DocumentWrite::Reversal(reversal, kept, commit))),
+            } => return self.write_document(DocumentWrite::Reversal(reversal, kept, commit)),
             Effect::AskUser(question) => return Ok(vec![Event::QuestionAsked { question }]),
             Effect::EnterPlan { reason } => return Ok(vec![Event::PlanEntered { reason }]),
             Effect::AnswerAgent { request, answer } => {
@@ -124,6 +112,10 @@ impl Engine {
             Effect::HaltRun(reason) => self.set_outcome(EngineOutcome::Halted(reason)),
         }
         Ok(Vec::new())
+    }
+
+    fn write_document(&mut self, write: DocumentWrite) -> Result<Vec<Event>, EngineError> {
+        Ok(self.documents.write(&mut self.run, write))
     }
 
     fn start_turn(&mut self, order: TurnOrder) -> Result<Vec<Event>, EngineError> {
@@ -168,8 +160,7 @@ impl Engine {
         let turn = order.turn.as_str();
         tracing::info!(target: PROMPT_TARGET, turn, %prompt, "a prompt goes out");
         // An earlier turn's document is dropped without removing its staging folder, which is this turn's now.
-        self.pending_document
-            .take_if(|pending| pending.staging.dir == active.staging.dir);
+        self.documents.forget_pending_in(&active.staging.dir);
         for text in user_messages(self.state(), &order) {
             append_message(&mut self.run, MessageWriter::User, &order, &text)?;
         }
@@ -201,41 +192,6 @@ impl Engine {
             role,
             session: new_session_id(),
             adapter,
-        }
-    }
-
-    pub(super) fn append_remarks(
-        &mut self,
-        text: &str,
-        pen: Result<WorkflowDocumentLock, StoreError>,
-    ) -> Vec<Event> {
-        let facts = document_commit::FrontMatterFacts {
-            at: self.run.journal.now(),
-            iteration: self.state().iteration.max(1),
-            iteration_folder: self.state().findings.review_count().max(1),
-            status: PlanStatus::Reviewing,
-        };
-        let after = if self.resumed {
-            document_commit::AppendMode::AfterCrash
-        } else {
-            document_commit::AppendMode::First
-        };
-        let findings = &self.state().findings;
-        let appended = pen
-            .map_err(document_commit::DocumentCommitError::Store)
-            .and_then(|pen| document_commit::append_remarks(&pen, text, after, findings, &facts));
-        match appended {
-            Ok(file_sha256) => vec![Event::RemarksAppended { file_sha256 }],
-            Err(document_commit::DocumentCommitError::Conflict) => vec![failure_event(
-                "append your remarks",
-                format!(
-                    "another program keeps writing to {}; end that program",
-                    self.run.journal.layout().names().comments
-                ),
-            )],
-            Err(document_commit::DocumentCommitError::Store(error)) => {
-                vec![failure_event("append your remarks", error)]
-            }
         }
     }
 

@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 
 use crate::adapter::{AdapterCommand, CallDecision};
+use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 use crate::domain::phase::TurnHold;
 
 use super::approvals::caller_context::{AnswerChannel, RequestAddress};
 use super::owner_request::OwnerRequest;
 use super::run_context::{FollowUp, RecordedStep};
-use super::{Engine, EngineError};
+use super::{Engine, EngineError, EngineOutcome};
 
 impl Engine {
     /// Applies an event: records it, steps the run, and performs the effects.
@@ -19,6 +20,48 @@ impl Engine {
     pub fn apply_event(&mut self, event: Event) -> Result<(), EngineError> {
         let step = self.run.record_step(event)?;
         self.finish_step(step)
+    }
+
+    /// Applies events in order.
+    ///
+    /// # Errors
+    /// Writing the record of the run failed.
+    pub(super) fn apply_events(
+        &mut self,
+        events: impl IntoIterator<Item = Event>,
+    ) -> Result<(), EngineError> {
+        events
+            .into_iter()
+            .try_for_each(|event| self.apply_event(event))
+    }
+
+    /// Performs effects that were queued, then applies the events of before and those that follow from the effects.
+    pub(super) fn perform_queued(
+        &mut self,
+        mut events: Vec<Event>,
+        effects: impl IntoIterator<Item = Effect>,
+    ) -> Result<(), EngineError> {
+        for effect in effects {
+            events.extend(self.perform_or_queue(effect)?);
+        }
+        self.apply_events(events)
+    }
+
+    /// Performs an effect, or queues it behind a write to the documents that waits.
+    pub(super) fn perform_or_queue(&mut self, effect: Effect) -> Result<Vec<Event>, EngineError> {
+        // After a halt only effects that end something are performed; events are still recorded.
+        let halted = matches!(self.run.outcome, Some(EngineOutcome::Halted(_)));
+        let ends_something = matches!(
+            effect,
+            Effect::InterruptTurn(_) | Effect::StopChildren(_) | Effect::ExpireApprovals { .. }
+        );
+        if halted && !ends_something {
+            return Ok(Vec::new());
+        }
+        match self.documents.queue_behind_write(&self.run, effect) {
+            Some(effect) => self.perform_effect(effect),
+            None => Ok(Vec::new()),
+        }
     }
 
     /// Performs what a recorded event causes, and the events that follow from that, in order.
@@ -38,7 +81,7 @@ impl Engine {
             if is_new_phase || step.is_resume {
                 // Recorded before any code compares the file: otherwise the status would look like an edit of the
                 // user.
-                for marked in self.write_plan_status() {
+                for marked in self.documents.write_plan_status(&mut self.run) {
                     self.run.record_step(marked)?;
                 }
             }

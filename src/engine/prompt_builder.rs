@@ -19,7 +19,6 @@ use crate::prompts::template_variables::{
     CommonVars, InstructionFile, RecoverVars, RefineGoalVars, RespondVars, ReviewVars,
     WritePlanVars,
 };
-use crate::store::document_files::read_document_text;
 use crate::text::front_matter;
 
 use self::open_findings::{finding_number, open_findings, repeatedly_unanswered_findings};
@@ -30,6 +29,7 @@ use self::turn_preamble::{
 use self::user_messages::describe_queued_messages;
 use self::user_notes::describe_user_notes;
 use super::agent_tools::supports_tools;
+use super::documents::{comments_on_disk, plan_on_disk};
 use super::execution_effects::test_command_without_plan;
 use super::run_context::RunContext;
 use super::staging_folder::{self, TurnStagingFolder};
@@ -246,14 +246,14 @@ impl<'a> PromptBuilder<'a> {
 
     /// Loads the plan without the front matter, which is for the program only.
     fn plan_for_agents(&self) -> Result<Option<String>, String> {
-        let plan = read_document_text(&self.run.journal.layout().plan());
+        let plan = plan_on_disk(self.run);
         let plan = plan.map_err(|error| error.to_string())?;
         Ok(plan.as_deref().map(without_front_matter))
     }
 
     /// Loads the review without the front matter.
     fn comments_for_agents(&self) -> Result<Option<String>, String> {
-        let comments = read_document_text(&self.run.journal.layout().comments());
+        let comments = comments_on_disk(self.run);
         let comments = comments.map_err(|error| error.to_string())?;
         Ok(comments.as_deref().map(without_front_matter))
     }

@@ -10,7 +10,6 @@ use crate::store::{EventLogRecord, utc_time};
 use crate::text::pluralize;
 
 use super::agent_activity;
-use super::execution_effects::join_paths;
 
 /// Returns the log entry of a recorded event; the same event always gives the same text.
 pub(super) fn event_log_entry(record: &EventLogRecord<Event>, iteration: u32) -> Option<String> {
@@ -134,4 +133,13 @@ fn describe_terms(terms: &ExecutionTerms) -> String {
     };
     let test = agent_activity::clean_line(&terms.describe_test());
     format!("execution started: {commits}; {test}")
+}
+
+/// Joins paths on one line of log.md, cleaned so that no name can forge an entry.
+pub(super) fn join_paths(paths: &[String]) -> String {
+    paths
+        .iter()
+        .map(|path| agent_activity::clean_line(path))
+        .collect::<Vec<_>>()
+        .join(", ")
 }

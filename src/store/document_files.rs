@@ -58,12 +58,6 @@ pub fn read_document(path: &Path) -> Result<Option<DocumentContent>, StoreError>
     )
 }
 
-/// Reads a document as text, like [`read_document`]; bytes that are not UTF-8 are replaced.
-pub fn read_document_text(path: &Path) -> Result<Option<String>, StoreError> {
-    let document = read_document(path)?;
-    Ok(document.map(|document| String::from_utf8_lossy(&document.bytes).into_owned()))
-}
-
 /// Replaces the locked document atomically if it still equals `expected_base` (`None`: absent).
 ///
 /// Of two writers with the same base one gets a conflict. An editor that takes no lock can still save between

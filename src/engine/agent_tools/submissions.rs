@@ -7,7 +7,7 @@
 use super::{AdmittedToolCall, ToolReply};
 use crate::domain::submission;
 use crate::domain::turn::TurnPurpose;
-use crate::engine::document_commit::too_large_message;
+use crate::engine::documents::too_large_message;
 use crate::engine::staging_folder::{self, MAX_DOCUMENT_BYTES, SubmittedDocuments};
 use crate::engine::{Engine, EngineError};
 use crate::mcp::parse_arguments;

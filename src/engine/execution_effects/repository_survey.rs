@@ -5,6 +5,7 @@ use crate::domain::event::Event;
 use crate::domain::ids::Sha256;
 use crate::domain::plan_execution::StoppedStep;
 use crate::domain::question::{CommitTarget, ExecutionTerms, LeftoverFiles};
+use crate::engine::documents::detect_user_edits;
 use crate::engine::failure_event;
 use crate::engine::git::{BranchChoice, GitError, GitHead, GitRepository, RunBranch, TreeId};
 use crate::engine::run_context::RunContext;
@@ -16,10 +17,8 @@ use super::test_commands::{TestCommands, find_test_commands};
 use super::tree_audit::{changes_since_tree, path_to_event_text};
 
 /// Collects what the user would approve with an execution. Edits of the user that are not recorded yet come first.
-pub(in crate::engine) fn survey_repository(
-    run: &mut RunContext,
-    user_edits: Vec<Event>,
-) -> Vec<Event> {
+pub(in crate::engine) fn survey_repository(run: &mut RunContext) -> Vec<Event> {
+    let user_edits = detect_user_edits(run);
     let Some(surveyor) = RepositorySurveyor::for_run(run) else {
         return vec![failure_event("inspect the repository", "there is no plan")];
     };
@@ -35,9 +34,9 @@ pub(in crate::engine) fn survey_repository(
 /// Creates or enters the branch, if what the user approved is unchanged.
 pub(in crate::engine) fn enter_execution(
     run: &mut RunContext,
-    user_edits: Vec<Event>,
     approved: ExecutionTerms,
 ) -> Vec<Event> {
+    let user_edits = detect_user_edits(run);
     if !user_edits.is_empty() {
         // An edited plan is not what was approved; the run asks again before any branch is made.
         let reason = "the plan or the comments changed since the execution was approved";

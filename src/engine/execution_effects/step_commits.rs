@@ -7,12 +7,12 @@ use crate::domain::event::Event;
 use crate::domain::question::CommitTarget;
 
 use super::git_error_with_hint;
-use super::log_entry::join_paths;
 use super::tree_audit::{changes_since_tree, path_from_event_text, path_to_event_text};
 use crate::engine::git::{
     CommitFailureKind, CommitId, GitError, GitHead, GitRepository, TreeId, UnversionedCode,
 };
 use crate::engine::run_context::RunContext;
+use crate::engine::run_log_entries::join_paths;
 use crate::engine::warnings::{AUDIT_AFTER_HOOKS, REFRESH_INDEX};
 use crate::engine::{agent_activity, warning_event};
 

@@ -1,20 +1,16 @@
-//! Runs the effects that undo and redo steps: stores the tree, restores files, updates the checkboxes in
-//! plan.md.
+//! Runs the effects that undo and redo steps: stores the tree, restores files, reverts commits.
 
 use std::future::ready;
 
 use crate::domain::event::Event;
 use crate::domain::question::CommitTarget;
-use crate::domain::reversal_plan::{ReversalPlan, UndoDirection};
-use crate::domain::run::changed_boxes;
-use crate::engine::document_commit::WorkflowDocumentLock;
+use crate::domain::reversal_plan::ReversalPlan;
 use crate::engine::git::{CommitId, TreeId};
 use crate::engine::run_context::RunContext;
 use crate::engine::tree_reversal::{
     CommitRepository, ReversalAttempt, ReversalResult, apply_reversal,
 };
-use crate::engine::{Engine, agent_activity, document_commit, failure_event, warning_event};
-use crate::store::StoreError;
+use crate::engine::{agent_activity, warning_event};
 
 use super::git_error_with_hint;
 use super::step_commits::find_existing_commit;
@@ -98,34 +94,4 @@ pub(in crate::engine) fn apply_planned_reversal(
             }],
         }
     });
-}
-
-impl Engine {
-    /// Unticks or ticks the boxes of the steps in plan.md.
-    pub(in crate::engine) fn record_reversal(
-        &mut self,
-        reversal: &ReversalPlan,
-        kept: String,
-        commit: Option<String>,
-        pen: Result<WorkflowDocumentLock, StoreError>,
-    ) -> Vec<Event> {
-        let mark = match reversal.way {
-            UndoDirection::Undo { .. } => document_commit::StepMark::Open,
-            UndoDirection::Redo => document_commit::StepMark::Ticked,
-        };
-        let mut events = self.detect_user_edits();
-        let steps = changed_boxes(reversal, self.state());
-        let now = self.run.journal.now();
-        match pen.and_then(|pen| document_commit::mark_steps(&pen, &steps, mark, now)) {
-            Ok(plan_file_sha256) => events.push(Event::UndoFinished {
-                way: reversal.way,
-                steps: reversal.steps.clone(),
-                kept,
-                commit,
-                plan_file_sha256,
-            }),
-            Err(error) => events.push(failure_event("write the plan", error)),
-        }
-        events
-    }
 }

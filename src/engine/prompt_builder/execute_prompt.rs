@@ -4,8 +4,8 @@ use crate::domain::plan::{self, approval_hash};
 use crate::domain::plan_execution::{CurrentStep, PlanExecution, StepOutcome, StepRecord};
 use crate::domain::receipt::Receipt;
 use crate::domain::turn::TurnPurpose;
+use crate::engine::documents::plan_on_disk;
 use crate::prompts::template_variables::{CommitLine, DoneStep, ExecuteTask, ExecuteVars};
-use crate::store::document_files::read_document_text;
 use crate::text::{clean_text, truncate};
 
 use super::{PromptBuilder, without_front_matter};
@@ -16,7 +16,7 @@ const TEST_OUTPUT_LINES: (usize, usize) = (20, 120);
 impl PromptBuilder<'_> {
     pub(super) fn execute_prompt(&self) -> Result<String, String> {
         let execution = self.execution()?;
-        let plan = read_document_text(&self.run.journal.layout().plan());
+        let plan = plan_on_disk(self.run);
         let plan = plan.map_err(|error| error.to_string())?.unwrap_or_default();
         if Some(&approval_hash(&plan)) != self.state().approved_sha256.as_ref() {
             return Err("the plan on disk is not the one that was approved".to_owned());

@@ -7,9 +7,8 @@ use similar::TextDiff;
 use crate::domain::plan_note::{PlanNote, PlanNotes};
 use crate::domain::review;
 use crate::domain::turn::TurnPurpose;
-use crate::engine::document_commit;
+use crate::engine::documents::{comments_on_disk, insert_responses};
 use crate::engine::run_context::RunContext;
-use crate::store::document_files::read_document_text;
 use crate::store::{StoreError, iteration_files};
 use crate::text::{fenced_block, front_matter, truncate};
 
@@ -36,7 +35,7 @@ pub(super) fn describe_user_notes(
 fn user_review_diff(run: &RunContext) -> Result<String, StoreError> {
     let findings = &run.state().findings;
     let (layout, n) = (run.journal.layout(), findings.review_count());
-    let Some(now) = read_document_text(&layout.comments())? else {
+    let Some(now) = comments_on_disk(run)? else {
         return Ok(String::new());
     };
     let written = iteration_files::load_first_version(layout, n, &layout.names().comments)?;
@@ -48,7 +47,7 @@ fn user_review_diff(run: &RunContext) -> Result<String, StoreError> {
     };
     let written = review::strip_responses(front_matter::parse_document(&written).body);
     let answers = review::render_responses(findings);
-    let before = document_commit::insert_responses(written.trim_end(), &answers);
+    let before = insert_responses(written.trim_end(), &answers);
     Ok(diff_texts(&before, front_matter::parse_document(&now).body))
 }
 

@@ -5,18 +5,15 @@
 
 use tokio::time::Instant;
 
-use crate::domain::event::Event;
 use crate::domain::findings::{FindingLedger, FindingResponse};
 use crate::domain::ids::{Sha256, UnixMillis};
-use crate::domain::plan::{self, Plan, PlanStatus, Step};
+use crate::domain::plan::{self, Plan, PlanStatus};
 use crate::domain::review::{self, ReviewDocument, Verdict};
+use crate::engine::staging_folder::{self, MAX_DOCUMENT_BYTES, TurnStagingFolder};
 use crate::store::{
     DocumentLock, StoreError, TamperGuard, document_files, iteration_files, utc_time,
 };
 use crate::text::{fenced_block, front_matter};
-
-use super::staging_folder::{self, MAX_DOCUMENT_BYTES, TurnStagingFolder};
-use super::{Engine, warning_event};
 
 /// How often appending the user's remarks is tried while the file changes each time.
 const MAX_APPEND_TRIES: u8 = 5;
@@ -121,6 +118,9 @@ pub struct WorkflowDocumentLock {
     comments: DocumentLock,
 }
 
+/// The lock, or the reason why the documents cannot be written yet.
+pub type LockAttempt = Result<WorkflowDocumentLock, StoreError>;
+
 impl WorkflowDocumentLock {
     /// Acquires the lock if it is free, else returns [`StoreError::LockBusy`]. Never waits.
     ///
@@ -211,7 +211,7 @@ pub struct CommittedPlan {
 /// # Errors
 /// The user edited the file in between, or it cannot be written.
 pub fn commit_plan(
-    pen: &WorkflowDocumentLock,
+    lock: &WorkflowDocumentLock,
     text: &str,
     plan: Plan,
     base: Option<&Sha256>,
@@ -227,11 +227,11 @@ pub fn commit_plan(
     front_matter::set_field(fields, "author", "planner");
     front_matter::set_field(fields, "updated", &utc_time::to_rfc3339(facts.at));
     let whole = front_matter::write_document(fields, document.body);
-    let file_sha256 = replace_locked_document(&pen.plan, base, whole.as_bytes())?;
+    let file_sha256 = replace_locked_document(&lock.plan, base, whole.as_bytes())?;
     iteration_files::save_version(
-        &pen.guard,
+        &lock.guard,
         facts.iteration_folder,
-        &pen.guard.layout().names().plan,
+        &lock.guard.layout().names().plan,
         whole.as_bytes(),
     )?;
     Ok(CommittedPlan { plan, file_sha256 })
@@ -242,7 +242,7 @@ pub fn commit_plan(
 /// # Errors
 /// The user edited the file in between, or it cannot be written.
 pub fn commit_review(
-    pen: &WorkflowDocumentLock,
+    lock: &WorkflowDocumentLock,
     text: &str,
     review: &ReviewDocument,
     base: Option<&Sha256>,
@@ -255,7 +255,7 @@ pub fn commit_review(
     let body = insert_responses(written, &review::render_responses(ledger));
     let mut fields = document.fields;
     set_review_fields(&mut fields, review.verdict, plan_sha256, facts);
-    write_comments(pen, base, &fields, &body, facts)
+    write_comments(lock, base, &fields, &body, facts)
 }
 
 fn set_review_fields(
@@ -272,7 +272,7 @@ fn set_review_fields(
 }
 
 /// Returns the text of a review followed by the answers to it.
-pub(super) fn insert_responses(written: &str, responses: &str) -> String {
+pub(in crate::engine) fn insert_responses(written: &str, responses: &str) -> String {
     if responses.is_empty() {
         format!("{written}\n")
     } else {
@@ -281,7 +281,7 @@ pub(super) fn insert_responses(written: &str, responses: &str) -> String {
 }
 
 fn write_comments(
-    pen: &WorkflowDocumentLock,
+    lock: &WorkflowDocumentLock,
     base: Option<&Sha256>,
     fields: &[(String, String)],
     body: &str,
@@ -293,11 +293,11 @@ fn write_comments(
         format!("\n{body}")
     };
     let whole = front_matter::write_document(fields, &body);
-    let sha256 = replace_locked_document(&pen.comments, base, whole.as_bytes())?;
+    let sha256 = replace_locked_document(&lock.comments, base, whole.as_bytes())?;
     iteration_files::save_version(
-        &pen.guard,
+        &lock.guard,
         facts.iteration_folder,
-        &pen.guard.layout().names().comments,
+        &lock.guard.layout().names().comments,
         whole.as_bytes(),
     )?;
     Ok(sha256)
@@ -308,7 +308,7 @@ fn write_comments(
 /// # Errors
 /// The user edited the file in between, or it cannot be written.
 pub fn commit_responses(
-    pen: &WorkflowDocumentLock,
+    lock: &WorkflowDocumentLock,
     responses: &[FindingResponse],
     base: Option<&Sha256>,
     ledger: &FindingLedger,
@@ -316,7 +316,7 @@ pub fn commit_responses(
 ) -> Result<Sha256, DocumentCommitError> {
     let mut answered = ledger.clone();
     answered.apply_responses(responses);
-    append_to_comments(pen, base, facts, |written| {
+    append_to_comments(lock, base, facts, |written| {
         insert_responses(written, &review::render_responses(&answered))
     })
 }
@@ -334,7 +334,7 @@ pub enum AppendMode {
 /// # Errors
 /// The file cannot be written. An edit in between is kept, not overwritten.
 pub fn append_remarks(
-    pen: &WorkflowDocumentLock,
+    lock: &WorkflowDocumentLock,
     text: &str,
     after: AppendMode,
     ledger: &FindingLedger,
@@ -342,22 +342,22 @@ pub fn append_remarks(
 ) -> Result<Sha256, DocumentCommitError> {
     // The next try includes what an editor saved in the meantime.
     for _ in 1..MAX_APPEND_TRIES {
-        match try_append_remarks(pen, text, after, ledger, facts) {
+        match try_append_remarks(lock, text, after, ledger, facts) {
             Err(DocumentCommitError::Conflict) => {}
             tried => return tried,
         }
     }
-    try_append_remarks(pen, text, after, ledger, facts)
+    try_append_remarks(lock, text, after, ledger, facts)
 }
 
 fn try_append_remarks(
-    pen: &WorkflowDocumentLock,
+    lock: &WorkflowDocumentLock,
     text: &str,
     after: AppendMode,
     ledger: &FindingLedger,
     facts: &FrontMatterFacts,
 ) -> Result<Sha256, DocumentCommitError> {
-    let found = document_files::read_document(pen.comments.document())?;
+    let found = document_files::read_document(lock.comments.document())?;
     let section = format!("## Remarks of the user\n\n{}", text.trim());
     if let (Some(found), AppendMode::AfterCrash) = (&found, after)
         && String::from_utf8_lossy(&found.bytes).contains(&section)
@@ -365,19 +365,19 @@ fn try_append_remarks(
         return Ok(found.sha256.clone());
     }
     let base = found.map(|document| document.sha256);
-    append_to_comments(pen, base.as_ref(), facts, |written| {
+    append_to_comments(lock, base.as_ref(), facts, |written| {
         let remarks = format!("{written}\n\n{section}");
         insert_responses(&remarks, &review::render_responses(ledger))
     })
 }
 
 fn append_to_comments(
-    pen: &WorkflowDocumentLock,
+    lock: &WorkflowDocumentLock,
     base: Option<&Sha256>,
     facts: &FrontMatterFacts,
     change: impl Fn(&str) -> String,
 ) -> Result<Sha256, DocumentCommitError> {
-    let now = document_files::read_document(pen.comments.document())?;
+    let now = document_files::read_document(lock.comments.document())?;
     let text = now.map(|document| String::from_utf8_lossy(&document.bytes).into_owned());
     let text = text.unwrap_or_default();
     let mut document = front_matter::parse_document(&text);
@@ -387,7 +387,7 @@ fn append_to_comments(
         "updated",
         &utc_time::to_rfc3339(facts.at),
     );
-    write_comments(pen, base, &document.fields, &body, facts)
+    write_comments(lock, base, &document.fields, &body, facts)
 }
 
 /// The new state of boxes in `plan.md`.
@@ -402,12 +402,12 @@ pub enum StepMark {
 /// # Errors
 /// The file cannot be read or written.
 pub fn mark_steps(
-    pen: &WorkflowDocumentLock,
+    lock: &WorkflowDocumentLock,
     steps: &[u32],
     mark: StepMark,
     at: UnixMillis,
 ) -> Result<Option<Sha256>, StoreError> {
-    let Some(now) = document_files::read_document(pen.plan.document())? else {
+    let Some(now) = document_files::read_document(lock.plan.document())? else {
         return Ok(None);
     };
     let text = String::from_utf8_lossy(&now.bytes).into_owned();
@@ -421,7 +421,7 @@ pub fn mark_steps(
     front_matter::set_field(&mut document.fields, "status", "approved");
     front_matter::set_field(&mut document.fields, "updated", &utc_time::to_rfc3339(at));
     let whole = front_matter::write_document(&document.fields, document.body);
-    match replace_locked_document(&pen.plan, Some(&now.sha256), whole.as_bytes()) {
+    match replace_locked_document(&lock.plan, Some(&now.sha256), whole.as_bytes()) {
         Ok(sha256) => Ok(Some(sha256)),
         Err(DocumentCommitError::Conflict) => Ok(None),
         Err(DocumentCommitError::Store(error)) => Err(error),
@@ -434,13 +434,13 @@ pub fn mark_steps(
 /// # Errors
 /// The file cannot be read or written.
 pub fn set_plan_status(
-    pen: &WorkflowDocumentLock,
+    lock: &WorkflowDocumentLock,
     known: &Sha256,
     status: PlanStatus,
     at: UnixMillis,
 ) -> Result<Option<Sha256>, StoreError> {
     let Some(now) =
-        document_files::read_document(pen.plan.document())?.filter(|now| now.sha256 == *known)
+        document_files::read_document(lock.plan.document())?.filter(|now| now.sha256 == *known)
     else {
         return Ok(None);
     };
@@ -452,41 +452,10 @@ pub fn set_plan_status(
     front_matter::set_field(&mut document.fields, "status", status.as_str());
     front_matter::set_field(&mut document.fields, "updated", &utc_time::to_rfc3339(at));
     let whole = front_matter::write_document(&document.fields, document.body);
-    match replace_locked_document(&pen.plan, Some(known), whole.as_bytes()) {
+    match replace_locked_document(&lock.plan, Some(known), whole.as_bytes()) {
         Ok(sha256) => Ok(Some(sha256)),
         Err(DocumentCommitError::Conflict) => Ok(None),
         Err(DocumentCommitError::Store(error)) => Err(error),
-    }
-}
-
-impl Engine {
-    /// Returns an event about boxes that were not ticked by the program.
-    pub(super) fn foreign_tick_event(&self, edit: &Event) -> Option<Event> {
-        let Event::PlanEdited {
-            plan: Some(plan), ..
-        } = edit
-        else {
-            return None;
-        };
-        let state = self.state();
-        let records = state.execution.iter().flat_map(|execution| &execution.done);
-        let done: Vec<u32> = records.map(|record| record.n).collect();
-        let foreign = |step: &&Step| step.done && !done.contains(&step.n);
-        let ticked: Vec<String> = plan
-            .steps
-            .iter()
-            .filter(foreign)
-            .map(|step| step.n.to_string())
-            .collect();
-        (!ticked.is_empty()).then(|| {
-            warning_event(
-                "count a box that was ticked by hand as a finished step",
-                format!(
-                    "step {}: only steps that agent-collab ran count",
-                    ticked.join(", ")
-                ),
-            )
-        })
     }
 }
 

@@ -3,21 +3,13 @@
 use crate::domain::plan_execution::{StepAssessment, StepOutcome, StepRecord};
 use crate::domain::receipt::Receipt;
 use crate::engine::agent_activity;
+use crate::engine::run_log_entries::join_paths;
 
 /// Returns the number of the last step that log.md records.
 pub(super) fn last_logged_step(log: &str) -> Option<u32> {
     let heading = log.lines().rfind(|line| line.starts_with("## Step "))?;
     let digits = heading["## Step ".len()..].split(':').next()?;
     digits.trim().parse().ok()
-}
-
-/// Joins paths on one line of log.md, cleaned so that no name can forge an entry.
-pub(in crate::engine) fn join_paths(paths: &[String]) -> String {
-    paths
-        .iter()
-        .map(|path| agent_activity::clean_line(path))
-        .collect::<Vec<_>>()
-        .join(", ")
 }
 
 /// Formats the log.md entry of a step.
@@ -70,7 +62,7 @@ pub(super) fn format_step_entry(record: &StepRecord, at: &str) -> String {
 }
 
 /// Formats the test command of a receipt with its duration.
-pub(super) fn test_command_line(receipt: &Receipt) -> Option<String> {
+fn test_command_line(receipt: &Receipt) -> Option<String> {
     let status = receipt
         .exit_code
         .map_or("no exit status".to_owned(), |code| {

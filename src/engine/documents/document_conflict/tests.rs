@@ -13,9 +13,10 @@ use crate::domain::event::{Event, RunParameters, WorkflowSettings};
 use crate::domain::question::{QuestionAnswer, QuestionKind};
 use crate::domain::turn::{TurnOutcome, TurnPurpose};
 use crate::engine::agent_conversation::ConversationEvent;
+use crate::engine::documents::{PendingDocument, find_recovered_draft};
 use crate::engine::run_journal::RunJournal;
 use crate::engine::run_setup::{AskPolicy, RunSetup};
-use crate::engine::{Engine, EngineInput, PendingDocument, staging_folder};
+use crate::engine::{Engine, EngineInput, staging_folder};
 use crate::store::{DocumentLock, EventLogRecord, TamperGuard, WorkdirLayout, WorkdirNames};
 
 /// A run whose agents are played by the test: it writes what they leave in their folders.
@@ -181,13 +182,8 @@ impl ConflictSimulation {
         let session = self.engine.state().session(order.purpose.role()).unwrap();
         let dir = self.layout().staging_folder(&session.id);
         let staging = staging_folder::prepare_staging(self.layout(), dir).unwrap();
-        self.engine.pending_document = Some(PendingDocument {
-            order,
-            final_text: String::new(),
-            staging,
-            merged_text: None,
-            n_failed_writes: 0,
-        });
+        let document = PendingDocument::new(order, String::new(), staging);
+        self.engine.documents.set_pending(document);
     }
 
     fn end(&mut self) {
@@ -205,7 +201,8 @@ impl ConflictSimulation {
         let word = self.next("agent");
         let staging = self
             .engine
-            .pending_document
+            .documents
+            .pending
             .as_ref()
             .unwrap()
             .staging
@@ -405,7 +402,7 @@ async fn a_document_that_the_disk_refuses_is_kept_and_written_later() {
     world.turn_ends();
     assert_eq!(world.engine.outcome(), None);
     assert!(
-        world.engine.pending_document.is_some(),
+        world.engine.documents.pending.is_some(),
         "the text is not lost"
     );
     let told = world.engine.take_recorded();
@@ -538,7 +535,7 @@ async fn a_document_that_waits_outlives_the_program() {
     for stands_behind in [false, true] {
         let mut world = planning();
         // Text that is only in the message is not on the disk yet.
-        let held = world.engine.pending_document.as_mut().unwrap();
+        let held = world.engine.documents.pending.as_mut().unwrap();
         held.final_text = "# Task\n\n1. [ ] as it was said\n".to_owned();
         let lock = if stands_behind {
             remarks_wait(&mut world)
@@ -547,7 +544,7 @@ async fn a_document_that_waits_outlives_the_program() {
         };
         world.turn_ends();
         // A restarted program knows no more than this.
-        let found = world.engine.find_recovered_draft().unwrap();
+        let found = find_recovered_draft(&world.engine.run).unwrap();
         assert!(
             matches!(&found, Some(Event::DraftFound { files, .. }) if files[0].name == "plan.md"),
             "{found:?}"
@@ -555,7 +552,7 @@ async fn a_document_that_waits_outlives_the_program() {
         drop(lock);
         take_next(&mut world).await;
         assert!(read(&world.layout().plan()).contains("as it was said"));
-        assert_eq!(world.engine.find_recovered_draft().unwrap(), None);
+        assert_eq!(find_recovered_draft(&world.engine.run).unwrap(), None);
     }
 }
 

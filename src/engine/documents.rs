@@ -1,0 +1,72 @@
+//! Owns what is on its way into a run's documents: the text that a turn returned, and a write that waits.
+//!
+//! `plan.md`, `comments.md` and the steps of `log.md` are written here only, and nothing that the user typed is lost.
+
+mod document_collector;
+mod document_commit;
+mod document_conflict;
+mod document_writer;
+mod pending_document;
+mod recovered_draft;
+mod step_log_entry;
+mod step_records;
+mod user_edits;
+
+use std::path::Path;
+
+pub(super) use document_collector::find_commit_to_retry;
+pub(super) use document_commit::{WorkflowDocumentLock, insert_responses, too_large_message};
+pub(super) use document_writer::DocumentWrite;
+pub(super) use pending_document::PendingDocument;
+pub(super) use recovered_draft::find_recovered_draft;
+pub(super) use user_edits::{
+    comments_on_disk, detect_user_edits, plan_on_disk, try_detect_user_edits,
+};
+
+use document_writer::PostponedWrite;
+
+/// The documents of a run that are not on disk yet.
+#[derive(Debug, Default)]
+pub(super) struct RunDocuments {
+    /// The document of a completed turn, until it is committed.
+    pending: Option<PendingDocument>,
+    /// A write that waits, and what is queued behind it.
+    postponed: Option<PostponedWrite>,
+    /// Whether this process resumed the run and has not recorded a step yet.
+    is_resumed: bool,
+}
+
+impl RunDocuments {
+    /// Notes that this process resumed the run: what it writes next may be on disk already.
+    pub(super) fn on_run_resumed(&mut self) {
+        self.is_resumed = true;
+    }
+
+    /// Notes that a step starts again: its entry in log.md is about the earlier try, so the next one is no duplicate.
+    pub(super) fn on_step_restarted(&mut self) {
+        self.is_resumed = false;
+    }
+
+    /// Returns whether this process resumed the run and has not recorded a step yet.
+    pub(super) fn is_resumed(&self) -> bool {
+        self.is_resumed
+    }
+
+    /// Keeps the document of a turn that has ended.
+    pub(super) fn set_pending(&mut self, document: PendingDocument) {
+        self.pending = Some(document);
+    }
+
+    /// Forgets a pending document without removing its staging folder, because another turn uses that folder now.
+    pub(super) fn forget_pending_in(&mut self, staging_folder: &Path) {
+        self.pending
+            .take_if(|pending| pending.staging.dir == staging_folder);
+    }
+
+    /// Drops the pending document and removes its staging folder.
+    pub(super) fn drop_pending(&mut self) {
+        if let Some(pending) = self.pending.take() {
+            pending.clear_staging();
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! Turns a completed turn's result into a commit of its document and the event that describes it.
+
+use std::time::Duration;
+
+use crate::domain::effect::Effect;
+use crate::domain::event::Event;
+use crate::domain::findings::{FindingResponse, ReviewRemark};
+use crate::domain::ids::{Sha256, TurnId};
+use crate::domain::phase::Phase;
+use crate::domain::plan::{self, Plan, PlanStatus, Step};
+use crate::domain::review::{self, ReviewDocument};
+use crate::domain::run::{ProgramOperation, RunState};
+use crate::domain::turn::{TurnOrder, TurnPurpose};
+use crate::engine::run_context::RunContext;
+use crate::engine::staging_folder::TurnStagingFolder;
+use crate::engine::{EngineInput, error_with_hint, failure_event, warning_event};
+use crate::store::document_files::DocumentContent;
+use crate::store::{StoreError, document_files as files};
+use crate::text::{clean_text, clean_to_one_line, front_matter};
+
+use super::document_commit::{
+    self, CommittedPlan, DocumentCommitError, FrontMatterFacts, LockAttempt, WorkflowDocumentLock,
+};
+use super::document_conflict::{
+    WorkflowDocument, conflict_event, move_merges_aside, save_overwritten_copy,
+};
+use super::{PendingDocument, RunDocuments, plan_on_disk, try_detect_user_edits};
+
+/// How often a failed write of a document is retried before the engine gives up.
+const MAX_COMMIT_RETRIES: u8 = 12;
+/// The delay between two tries.
+const COMMIT_RETRY_DELAY: Duration = Duration::from_secs(5);
+
+/// The base against which a document is committed.
+pub(super) enum CommitBase {
+    /// The documents as the turn began: an edit in between is a conflict.
+    TurnStart,
+    /// The documents when the user resolved a conflict: an edit since then is a conflict again.
+    OnDisk(DocumentsOnDisk),
+}
+
+/// The documents as they were on disk at one moment.
+pub(super) struct DocumentsOnDisk {
+    pub plan: Option<DocumentContent>,
+    pub comments: Option<DocumentContent>,
+}
+
+impl CommitBase {
+    fn plan_hash<'a>(&'a self, staging: &'a TurnStagingFolder) -> Option<&'a Sha256> {
+        document_hash(match self {
+            Self::TurnStart => &staging.plan_before,
+            Self::OnDisk(on_disk) => &on_disk.plan,
+        })
+    }
+
+    fn comments_hash<'a>(&'a self, staging: &'a TurnStagingFolder) -> Option<&'a Sha256> {
+        document_hash(match self {
+            Self::TurnStart => &staging.comments_before,
+            Self::OnDisk(on_disk) => &on_disk.comments,
+        })
+    }
+}
+
+pub(super) fn document_hash(document: &Option<DocumentContent>) -> Option<&Sha256> {
+    document.as_ref().map(|document| &document.sha256)
+}
+
+impl RunDocuments {
+    /// Extracts the document of a completed turn and commits it.
+    pub(super) fn commit_document(
+        &mut self,
+        run: &mut RunContext,
+        order: &TurnOrder,
+        base: &CommitBase,
+        lock: LockAttempt,
+    ) -> Vec<Event> {
+        let Some(pending) = self
+            .pending
+            .take_if(|pending| pending.order.turn == order.turn)
+        else {
+            return vec![failure_event(
+                "collect a document",
+                "the turn's text is missing",
+            )];
+        };
+        let mut events = Vec::new();
+        let committed = lock
+            .map_err(DocumentCommitError::Store)
+            .and_then(|lock| try_commit_document(run, &pending, base, &lock, &mut events));
+        match committed {
+            Ok(event) => {
+                pending.clear_staging();
+                events.push(event);
+                events.extend(move_merges_aside(run));
+            }
+            Err(DocumentCommitError::Conflict) => {
+                events.push(conflict_event(run, &pending, None));
+                self.pending = Some(pending);
+            }
+            Err(DocumentCommitError::Store(error)) => {
+                events.extend(self.on_commit_error(run, pending, &error));
+            }
+        }
+        events
+    }
+
+    /// Saves a document that could not be written, and schedules another try.
+    fn on_commit_error(
+        &mut self,
+        run: &mut RunContext,
+        mut pending: PendingDocument,
+        error: &StoreError,
+    ) -> Vec<Event> {
+        pending.save(run.journal.layout().names());
+        pending.n_failed_writes = pending.n_failed_writes.saturating_add(1);
+        let (n, turn) = (pending.n_failed_writes, pending.order.turn.clone());
+        self.pending = Some(pending);
+        if n > MAX_COMMIT_RETRIES {
+            return vec![failure_event("commit a document", error_with_hint(error))];
+        }
+        run.spawn_input_task(async move {
+            tokio::time::sleep(COMMIT_RETRY_DELAY).await;
+            EngineInput::RetryDocumentCommit(turn)
+        });
+        match n {
+            1 => vec![warning_event(
+                "commit a document",
+                format!("{}; it is tried again", error_with_hint(error)),
+            )],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Returns the effect that retries the commit of a turn's document; `None` if the run no longer needs it.
+pub(in crate::engine) fn find_commit_to_retry(state: &RunState, turn: &TurnId) -> Option<Effect> {
+    match (&state.busy, &state.awaiting) {
+        (Some(ProgramOperation::Collecting { order, .. }), None) if order.turn == *turn => {
+            Some(Effect::CollectDocument(order.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// Commits the document; `events` gets the user's edits from before, also if the commit fails.
+fn try_commit_document(
+    run: &RunContext,
+    pending: &PendingDocument,
+    base: &CommitBase,
+    lock: &WorkflowDocumentLock,
+    events: &mut Vec<Event>,
+) -> Result<Event, DocumentCommitError> {
+    events.extend(try_detect_user_edits(run)?);
+    match pending.order.purpose {
+        TurnPurpose::WritePlan => commit_written_plan(run, pending, base, lock),
+        TurnPurpose::Review => commit_review(run, pending, base, lock),
+        TurnPurpose::Respond => commit_response(run, pending, base, lock),
+        TurnPurpose::RefineGoal { .. }
+        | TurnPurpose::Step { .. }
+        | TurnPurpose::Fix { .. }
+        | TurnPurpose::Summary => Ok(missing_document_event(
+            &pending.order,
+            "this turn returns none".to_owned(),
+        )),
+    }
+}
+
+fn front_matter_facts(run: &RunContext, iteration_folder: u32) -> FrontMatterFacts {
+    FrontMatterFacts {
+        at: run.journal.now(),
+        iteration: run.state().iteration.max(1),
+        iteration_folder,
+        status: next_plan_status(run.state()),
+    }
+}
+
+/// Returns the status of the plan after the current turn.
+fn next_plan_status(state: &RunState) -> PlanStatus {
+    match (state.phase, &state.reviewer) {
+        (Phase::WritePlan, _) if state.plan_stays.is_some() => PlanStatus::Draft,
+        (Phase::WritePlan, None) => PlanStatus::Approved,
+        _ => PlanStatus::Reviewing,
+    }
+}
+
+/// Returns the number of the folder under `iterations/` for the plan that the next review is about.
+pub(super) fn next_iteration(run: &RunContext) -> u32 {
+    run.state().findings.review_count() + 1
+}
+
+fn commit_written_plan(
+    run: &RunContext,
+    pending: &PendingDocument,
+    base: &CommitBase,
+    lock: &WorkflowDocumentLock,
+) -> Result<Event, DocumentCommitError> {
+    let names = run.journal.layout().names();
+    let returned = pending.returned_documents(names);
+    let Some(text) = returned.plan else {
+        let none = format!("no {} was returned", names.plan);
+        return Ok(nothing_returned_event(
+            pending,
+            &none,
+            &returned.rejected_files,
+        ));
+    };
+    let plan = match plan::parse(&plan::untick_all_steps(&text)) {
+        Ok(plan) => clean_plan(plan),
+        Err(problem) => return Ok(missing_document_event(&pending.order, problem.to_string())),
+    };
+    let base = base.plan_hash(&pending.staging);
+    let CommittedPlan { plan, file_sha256 } = commit_plan(run, &text, plan, base, lock)?;
+    Ok(Event::PlanCommitted {
+        turn: pending.order.turn.clone(),
+        plan,
+        file_sha256,
+    })
+}
+
+fn commit_plan(
+    run: &RunContext,
+    text: &str,
+    plan: Plan,
+    base: Option<&Sha256>,
+    lock: &WorkflowDocumentLock,
+) -> Result<CommittedPlan, DocumentCommitError> {
+    save_overwritten_copy(run, WorkflowDocument::Plan, base)?;
+    let version = run.state().plan.as_ref().map_or(0, |plan| plan.version) + 1;
+    let facts = front_matter_facts(run, next_iteration(run));
+    document_commit::commit_plan(lock, text, plan, base, version, &facts)
+}
+
+fn commit_review(
+    run: &RunContext,
+    pending: &PendingDocument,
+    base: &CommitBase,
+    lock: &WorkflowDocumentLock,
+) -> Result<Event, DocumentCommitError> {
+    let names = run.journal.layout().names();
+    let returned = pending.returned_documents(names);
+    let Some(text) = returned.comments else {
+        let none = format!("no {} was returned", names.comments);
+        return Ok(nothing_returned_event(
+            pending,
+            &none,
+            &returned.rejected_files,
+        ));
+    };
+    if front_matter::parse_document(&text).body.trim().is_empty() {
+        let empty = format!("{} is empty", names.comments);
+        return Ok(missing_document_event(&pending.order, empty));
+    }
+    let state = run.state();
+    let mut ledger = state.findings.clone();
+    let review = clean_review(review::parse(&text, &ledger));
+    let lacks = state.missing_in_review(&review);
+    if !lacks.is_empty() {
+        return Ok(Event::DocumentIncomplete {
+            turn: pending.order.turn.clone(),
+            lacks,
+        });
+    }
+    ledger.apply_review(&review.remarks, review.settled.as_deref());
+    let reviewed = state.reviewing.clone().unwrap_or_else(|| Sha256::new(""));
+    let base = base.comments_hash(&pending.staging);
+    save_overwritten_copy(run, WorkflowDocument::Comments, base)?;
+    let facts = front_matter_facts(run, next_iteration(run));
+    let file_sha256 =
+        document_commit::commit_review(lock, &text, &review, base, &ledger, &reviewed, &facts)?;
+    let plan_now =
+        plan_on_disk(run)?.map_or_else(|| Sha256::new(""), |text| plan::approval_hash(&text));
+    Ok(Event::ReviewCommitted {
+        turn: pending.order.turn.clone(),
+        review,
+        file_sha256,
+        plan_now,
+    })
+}
+
+fn commit_response(
+    run: &RunContext,
+    pending: &PendingDocument,
+    base: &CommitBase,
+    lock: &WorkflowDocumentLock,
+) -> Result<Event, DocumentCommitError> {
+    let layout = run.journal.layout();
+    let returned = pending.returned_documents(layout.names());
+    let responses = review::parse_responses(returned.comments.as_deref().unwrap_or_default());
+    let responses: Vec<FindingResponse> = responses.into_iter().map(clean_response).collect();
+    let plan = match returned
+        .plan
+        .as_deref()
+        .map(|text| (text, plan::parse(&plan::untick_all_steps(text))))
+    {
+        Some((_, Err(problem))) => {
+            return Ok(missing_document_event(&pending.order, problem.to_string()));
+        }
+        Some((text, Ok(plan))) => {
+            Some((text, clean_plan(plan))).filter(|(_, plan)| is_new_plan(run.state(), plan))
+        }
+        None => None,
+    };
+    if responses.is_empty() && plan.is_none() {
+        let reason = "neither answers (N. accepted|rejected: …) nor a changed plan were returned";
+        return Ok(nothing_returned_event(
+            pending,
+            reason,
+            &returned.rejected_files,
+        ));
+    }
+    let comments_base = base.comments_hash(&pending.staging);
+    let now = files::read_document(&layout.comments())?.map(|now| now.sha256);
+    if now.as_ref() != comments_base {
+        return Err(DocumentCommitError::Conflict);
+    }
+    let plan_base = base.plan_hash(&pending.staging);
+    let plan = match plan {
+        Some((text, plan)) => Some(commit_plan(run, text, plan, plan_base, lock)?),
+        None => None,
+    };
+    save_overwritten_copy(run, WorkflowDocument::Comments, comments_base)?;
+    let ledger = &run.state().findings;
+    let facts = front_matter_facts(run, ledger.review_count().max(1));
+    let comments_sha256 =
+        document_commit::commit_responses(lock, &responses, comments_base, ledger, &facts)?;
+    let plan = plan.map(|committed| (committed.plan, committed.file_sha256));
+    let mut answered = ledger.clone();
+    answered.apply_responses(&responses);
+    let unanswered = answered
+        .unanswered()
+        .map(|finding| finding.remark.n)
+        .collect();
+    let asked_back = run.state().missing_in_answers(&answered);
+    Ok(Event::ResponseCommitted {
+        turn: pending.order.turn.clone(),
+        responses,
+        unanswered,
+        plan,
+        comments_sha256,
+        asked_back,
+    })
+}
+
+fn is_new_plan(state: &RunState, plan: &Plan) -> bool {
+    let now = state.plan.as_ref().map(|now| &now.plan.approval_sha256);
+    now != Some(&plan.approval_sha256)
+}
+
+/// Cleans the texts of a plan before it becomes an event; its hash stays that of the original bytes.
+pub(super) fn clean_plan(plan: Plan) -> Plan {
+    let step = |step: Step| Step {
+        text: clean_to_one_line(&step.text),
+        ..step
+    };
+    Plan {
+        title: clean_to_one_line(&plan.title),
+        steps: plan.steps.into_iter().map(step).collect(),
+        // A command that cleaning would change has characters that a person could not see, so it is dropped.
+        test_command: plan
+            .test_command
+            .filter(|command| clean_text(command) == *command),
+        approval_sha256: plan.approval_sha256,
+    }
+}
+
+fn clean_review(review: ReviewDocument) -> ReviewDocument {
+    let remark = |remark: ReviewRemark| ReviewRemark {
+        text: clean_to_one_line(&remark.text),
+        ..remark
+    };
+    ReviewDocument {
+        remarks: review.remarks.into_iter().map(remark).collect(),
+        ..review
+    }
+}
+
+fn clean_response(response: FindingResponse) -> FindingResponse {
+    FindingResponse {
+        reason: clean_to_one_line(&response.reason),
+        ..response
+    }
+}
+
+pub(super) fn missing_document_event(order: &TurnOrder, reason: String) -> Event {
+    Event::DocumentMissing {
+        turn: order.turn.clone(),
+        reason,
+    }
+}
+
+fn nothing_returned_event(
+    pending: &PendingDocument,
+    what: &str,
+    rejected_files: &[String],
+) -> Event {
+    let reason = match rejected_files {
+        [] => what.to_owned(),
+        files => format!("{what}; not accepted: {}", files.join(", ")),
+    };
+    missing_document_event(&pending.order, reason)
+}
