@@ -22,6 +22,7 @@ use crate::engine::conversations::ActiveTurn;
 use crate::engine::run_journal::RunJournal;
 use crate::engine::run_setup::{AskPolicy, RunSetup};
 use crate::engine::{Engine, EngineInput, staging_folder, turn_start};
+use crate::permission::MaxApprovalScope;
 use crate::permission::loop_detector;
 use crate::permission::{AgentToolCall, SandboxReach};
 use crate::store::{TamperGuard, WorkdirLayout, WorkdirNames};
@@ -119,15 +120,16 @@ impl ApprovalTestRun {
             | AgentToolCall::Read { .. }
             | AgentToolCall::Tool { .. } => Vec::new(),
         };
-        self.handle_adapter_event(AdapterEvent::ApprovalRequested {
+        self.handle_adapter_event(AdapterEvent::ApprovalRequested(Box::new(ApprovalRequest {
             request: RequestId::new(request),
             item: None,
             call,
             reason: None,
-            origin: None,
+            sub_agent: None,
             changes,
-            mark,
-        });
+            fingerprint: mark,
+            wait: DecisionWait::UntilUserDecides,
+        })));
     }
 
     /// Lets the agent ask to run a command; calls are different unless their fingerprints are equal.

@@ -8,6 +8,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::adapter::AdapterCommand;
+use crate::adapter::ApprovalRequest;
+use crate::adapter::DecisionWait;
 use crate::adapter::{AdapterEvent, CallDecision};
 use crate::domain::event::Event;
 use crate::domain::ids::TurnId;
@@ -89,7 +91,7 @@ impl UserTimeoutSimulation {
     }
 
     fn wants_to_read(&mut self, request: &str, path: &str) {
-        self.tells(AdapterEvent::ApprovalRequested {
+        self.tells(AdapterEvent::ApprovalRequested(Box::new(ApprovalRequest {
             request: RequestId::new(request),
             item: None,
             call: AgentToolCall::Read {
@@ -97,10 +99,11 @@ impl UserTimeoutSimulation {
                 search: None,
             },
             reason: None,
-            origin: None,
+            sub_agent: None,
             changes: Vec::new(),
-            mark: None,
-        });
+            fingerprint: None,
+            wait: DecisionWait::UntilUserDecides,
+        })));
     }
 
     /// Lets everything run that can run at once.
