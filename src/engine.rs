@@ -30,6 +30,7 @@ mod prompt_builder;
 mod public_api;
 pub mod read_target_resolver;
 mod recovered_draft;
+mod request_router;
 mod role_session;
 pub mod run_changes;
 mod run_context;
