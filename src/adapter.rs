@@ -13,8 +13,8 @@ use strum::IntoStaticStr;
 use crate::domain::ids::{RequestId, SessionId, TurnId};
 use crate::domain::question::AgentQuestion;
 use crate::domain::session::AccountUsageWindow;
-use crate::permission::AgentToolCall;
 
+mod approval_request;
 pub mod claude;
 pub mod cli_capabilities;
 pub mod codex;
@@ -22,6 +22,7 @@ pub mod pipe;
 mod sandbox_provider;
 mod turn_failure;
 
+pub use approval_request::{ApprovalRequest, DecisionWait};
 pub use sandbox_provider::{CliStateFolder, SandboxProvider, StateEntry, StateEntryKind};
 pub use turn_failure::{TurnFailure, TurnFailureKind};
 
@@ -186,9 +187,10 @@ pub enum CliProcessLifetime {
 pub enum AdapterCommand {
     /// Runs a turn, either right after a launch or on an idle process that can serve it.
     StartTurn(TurnSpec),
-    /// Answers [`AdapterEvent::ApprovalRequested`] and [`AdapterEvent::HookApprovalRequested`].
+    /// Answers [`AdapterEvent::ApprovalRequested`].
     DecideApproval(RequestId, CallDecision),
-    /// Answers [`AdapterEvent::HookApprovalRequested`]: the CLI must ask the user.
+    /// Answers an [`AdapterEvent::ApprovalRequested`] that waits for an immediate decision only: the CLI must ask the
+    /// user.
     AskUserFirst(RequestId),
     /// Answers [`AdapterEvent::QuestionAsked`]: maps question text to the chosen or typed answer; `None` dismisses.
     AnswerQuestions(RequestId, Option<BTreeMap<String, String>>),
@@ -308,43 +310,10 @@ pub enum AdapterEvent {
         item: String,
         changes: Vec<FileChange>,
     },
-    /// The CLI asks for approval of a call. Waits for [`AdapterCommand::DecideApproval`].
+    /// Asks for a decision about a call. Waits for [`AdapterCommand::DecideApproval`], or, if it is for an immediate
+    /// decision only, for [`AdapterCommand::AskUserFirst`]; then the CLI asks again.
     #[serde(rename = "asked")]
-    ApprovalRequested {
-        request: RequestId,
-        /// The tool call that the request belongs to, where known.
-        item: Option<String>,
-        call: AgentToolCall,
-        /// The reason that the agent or the CLI gives.
-        reason: Option<String>,
-        /// The sub-agent that makes the call, if it is not the agent itself.
-        origin: Option<String>,
-        /// The changes of an edit, as far as the CLI reported them; empty for all other calls.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        changes: Vec<FileChange>,
-        /// The fingerprint of the tool and its input, see [`crate::permission::loop_detector::call_fingerprint`]; `None`
-        /// if the CLI does not report the input.
-        #[serde(skip)]
-        mark: Option<String>,
-    },
-    /// The agent is about to make a call, and its CLI's hook waits for a quick answer: either
-    /// [`AdapterCommand::DecideApproval`], or [`AdapterCommand::AskUserFirst`] if the user must answer. In that case
-    /// the CLI asks.
-    #[serde(rename = "weighed")]
-    HookApprovalRequested {
-        request: RequestId,
-        /// The tool call that the request belongs to, where known.
-        item: Option<String>,
-        call: AgentToolCall,
-        /// The sub-agent that makes the call, if it is not the agent itself.
-        origin: Option<String>,
-        /// The file changes that the call would make, where the adapter knows them.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        changes: Vec<FileChange>,
-        /// As in [`AdapterEvent::ApprovalRequested`].
-        #[serde(skip)]
-        mark: Option<String>,
-    },
+    ApprovalRequested(Box<ApprovalRequest>),
     /// The agent asks the user questions. Waits for [`AdapterCommand::AnswerQuestions`].
     #[serde(rename = "questioned")]
     QuestionAsked {

@@ -26,6 +26,7 @@ mod owner_request;
 mod prompt_builder;
 mod public_api;
 pub mod read_target_resolver;
+mod request_router;
 mod role_session;
 pub mod run_changes;
 mod run_context;

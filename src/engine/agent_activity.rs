@@ -92,8 +92,7 @@ pub fn to_activity(event: &AdapterEvent) -> Option<AgentActivity> {
         | AdapterEvent::BlockWithdrawn { .. }
         | AdapterEvent::ToolOutput { .. }
         | AdapterEvent::InputUndelivered { .. }
-        | AdapterEvent::ApprovalRequested { .. }
-        | AdapterEvent::HookApprovalRequested { .. }
+        | AdapterEvent::ApprovalRequested(_)
         | AdapterEvent::QuestionAsked { .. }
         | AdapterEvent::RequestWithdrawn { .. }
         | AdapterEvent::ToolBlocked { .. }

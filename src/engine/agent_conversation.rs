@@ -394,8 +394,8 @@ impl AgentConversation {
     async fn forward_event(&mut self, mut event: AdapterEvent) {
         self.record_cli_servers(&event).await;
         match &mut event {
-            AdapterEvent::ApprovalRequested { call, .. }
-            | AdapterEvent::HookApprovalRequested { call, .. } => {
+            AdapterEvent::ApprovalRequested(asking) => {
+                let call = &mut asking.call;
                 if self.sandbox.is_some() {
                     sandbox::mark_sandboxed(call);
                 }

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::adapter::CallDecision;
+use crate::adapter::{ApprovalRequest, CallDecision, DecisionWait};
 use crate::config::config_model::AdapterKind;
 use crate::domain::discussion::DiscussionStopReason;
 use crate::domain::event::Event;
@@ -31,7 +31,6 @@ use crate::mcp::{TOOLS, ToolDefinition, VisibleAgents};
 use crate::permission::{AgentToolCall, loop_detector};
 
 use super::agent_conversation::TurnStartRequest;
-use super::approvals::call_request::{ApprovalRequest, DecisionWait};
 use super::conversations::{ActiveTurn, OpenConversations};
 use super::owner_request::OwnerRequest;
 use super::run_context::RunContext;

@@ -20,11 +20,12 @@ mod pending_requests;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::adapter::{AdapterCommand, CallDecision as Answer};
+use crate::adapter::{AdapterCommand, ApprovalRequest, CallDecision as Answer, DecisionWait};
 use crate::domain::effect::ExpiryReason;
 use crate::domain::event::{Approval, ApprovalDecision, DENIED_BY_USER, Event};
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::question::{AgentQuestion, AnswerOption, QuestionAnswer};
+use crate::permission::SessionLineage;
 use crate::permission::approval_suggestions::suggest_approvals;
 use crate::permission::{
     ApprovalMatcher, ApprovalScope, Decision, LoopStatus, PermissionAction, StoredApproval,
@@ -38,7 +39,7 @@ use super::run_context::RunContext;
 use super::{EngineError, agent_activity};
 use approval_record::build_approval;
 use automatic_decision::{DecisionRecord, decide_without_user, deny_with_reason};
-use call_request::{ApprovalRequest, CallCircumstances, DecisionWait};
+use call_request::{CallCircumstances, is_program_tool};
 use caller_context::{AnswerChannel, CallerContext, CallingTurn, NO_TURN, RequestAddress};
 pub use pending_approval::ApprovalDetail;
 use pending_approval::{PendingApproval, scope_error};
@@ -81,7 +82,7 @@ impl ApprovalRequests {
             channel,
         };
         let is_role = turn.as_ref().is_none_or(|turn| turn.caller.role.is_some());
-        if is_role && channel == AnswerChannel::Cli && asking.is_program_tool() {
+        if is_role && channel == AnswerChannel::Cli && is_program_tool(&asking) {
             // The tool call is decided when it arrives.
             deliver(run, address, Answer::Allow);
             return Ok(());
@@ -96,10 +97,10 @@ impl ApprovalRequests {
         };
         let stored = run.load_stored_approvals()?;
         let lineage = match turn.caller.role {
-            Some(_) => asking.lineage(&run.setup),
-            None => run.setup.permissions.child_lineage(),
+            Some(_) if asking.sub_agent.is_none() => SessionLineage::Role,
+            Some(_) | None => run.setup.permissions.child_lineage(),
         };
-        let circumstances = asking.record_circumstances(&mut turn.loop_detector, lineage);
+        let circumstances = CallCircumstances::record(&asking, &mut turn.loop_detector, lineage);
         let caller = &turn.caller;
         let context = caller.decision_context(run, &asking.call, &circumstances, stored);
         let decision = decide_call(&asking.call, &context);

@@ -8,7 +8,6 @@ use crate::domain::turn::Role;
 use crate::store::TamperedFile;
 
 use super::agent_conversation::ConversationEvent;
-use super::approvals::call_request::ApprovalRequest;
 use super::approvals::caller_context::AnswerChannel;
 use super::blocked_calls::blocked_call_event;
 use super::documents::{self, PendingDocument};
@@ -68,19 +67,12 @@ impl Engine {
         let role = self.conversations.role(session);
         let run = &mut self.run;
         match (event, role) {
-            (
-                asked @ (AdapterEvent::ApprovalRequested { .. }
-                | AdapterEvent::HookApprovalRequested { .. }),
-                _,
-            ) => match ApprovalRequest::from_adapter_event(asked) {
-                Some(asking) => {
-                    let turn = self.conversations.turn_mut(session);
-                    let channel = AnswerChannel::Cli;
-                    self.approvals
-                        .on_request(run, session, turn, asking, channel)
-                }
-                None => Ok(()),
-            },
+            (AdapterEvent::ApprovalRequested(asking), _) => {
+                let turn = self.conversations.turn_mut(session);
+                let channel = AnswerChannel::Cli;
+                self.approvals
+                    .on_request(run, session, turn, *asking, channel)
+            }
             (AdapterEvent::QuestionAsked { request, questions }, _) => {
                 match self.conversations.turn_mut(session) {
                     Some(turn) => {
@@ -150,16 +142,18 @@ impl Engine {
             AdapterEvent::Usage(usage) => {
                 let usage = agent_activity::to_session_usage(&usage);
                 let session = run.state().session(role);
-                match session.is_some_and(|session| session.usage == usage) {
-                    true => Ok(()),
-                    false => run.record(Event::UsageReported { role, usage }),
+                if session.is_some_and(|session| session.usage == usage) {
+                    Ok(())
+                } else {
+                    run.record(Event::UsageReported { role, usage })
                 }
             }
             AdapterEvent::PlanUse { windows } => {
                 let session = run.state().session(role);
-                match session.is_none_or(|session| session.plan == windows) {
-                    true => Ok(()),
-                    false => run.record(Event::PlanUseReported { role, windows }),
+                if session.is_none_or(|session| session.plan == windows) {
+                    Ok(())
+                } else {
+                    run.record(Event::PlanUseReported { role, windows })
                 }
             }
             AdapterEvent::TurnEnded(end) => {
@@ -181,8 +175,7 @@ impl Engine {
             | AdapterEvent::Notice { .. }
             | AdapterEvent::Unknown { .. }
             | AdapterEvent::Malformed { .. }
-            | AdapterEvent::ApprovalRequested { .. }
-            | AdapterEvent::HookApprovalRequested { .. }
+            | AdapterEvent::ApprovalRequested(_)
             | AdapterEvent::QuestionAsked { .. }
             | AdapterEvent::RequestWithdrawn { .. }
             | AdapterEvent::ToolBlocked { .. } => Ok(()),

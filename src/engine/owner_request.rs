@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use tokio::sync::mpsc;
 
-use crate::adapter::{AdapterCommand, CallDecision};
+use crate::adapter::{AdapterCommand, ApprovalRequest, CallDecision};
 use crate::domain::discussion::DiscussionStopReason;
 use crate::domain::event::Event;
 use crate::domain::ids::{DiscussionId, RequestId, SessionId};
@@ -18,7 +18,6 @@ use crate::permission::Decision;
 
 use super::agent_conversation::ConversationCommand;
 use super::agent_tools::call_progress;
-use super::approvals::call_request::ApprovalRequest;
 use super::approvals::caller_context::{CallerContext, CallingTurn, RequestAddress};
 
 /// A request to another owner.

@@ -12,6 +12,8 @@ use super::stream_json::{
     ControlRequestFrame, HookCallbackRequest,
 };
 use super::tool_inputs;
+use crate::adapter::ApprovalRequest;
+use crate::adapter::DecisionWait;
 use crate::adapter::{AdapterEvent, CallDecision};
 use crate::domain::ids::RequestId;
 use crate::domain::question::{AgentQuestion, AnswerOption, AnswerSelectMode};
@@ -148,14 +150,16 @@ impl PendingControlRequests {
             let problem = format!("hook_callback: the input of {tool_name} lacks what it needs");
             return ControlRequestOutcome::Malformed(problem);
         };
-        let event = AdapterEvent::HookApprovalRequested {
+        let event = AdapterEvent::ApprovalRequested(Box::new(ApprovalRequest {
             request: RequestId::new(request.request_id.clone()),
             item: hooked.tool_use_id.clone(),
             call,
-            origin: agent_id,
+            sub_agent: agent_id,
             changes: tool_inputs::proposed_changes(&tool_name, &tool_input),
-            mark: Some(loop_detector::call_fingerprint(&tool_name, &tool_input)),
-        };
+            fingerprint: Some(loop_detector::call_fingerprint(&tool_name, &tool_input)),
+            reason: None,
+            wait: DecisionWait::ImmediateOnly,
+        }));
         let ask = PendingControlRequest {
             item: hooked.tool_use_id,
             kind: ControlRequestKind::PreToolUseHook,
@@ -198,18 +202,19 @@ fn approval_event(
     call: &CanUseToolRequest,
     cwd: &Path,
 ) -> Option<AdapterEvent> {
-    Some(AdapterEvent::ApprovalRequested {
+    Some(AdapterEvent::ApprovalRequested(Box::new(ApprovalRequest {
         request,
         item: call.tool_use_id.clone(),
         call: tool_inputs::parse_call(&call.tool_name, &call.input, cwd)?,
         reason: approval_reason(call),
-        origin: call.agent_id.clone(),
+        sub_agent: call.agent_id.clone(),
         changes: tool_inputs::proposed_changes(&call.tool_name, &call.input),
-        mark: Some(loop_detector::call_fingerprint(
+        fingerprint: Some(loop_detector::call_fingerprint(
             &call.tool_name,
             &call.input,
         )),
-    })
+        wait: DecisionWait::UntilUserDecides,
+    })))
 }
 
 /// Returns why the agent or its CLI asks; the hook's instruction to ask does not count as a reason.

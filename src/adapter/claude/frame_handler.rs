@@ -165,12 +165,8 @@ impl ClaudeAdapter {
         let id = request.request_id.clone();
         match self.control_requests.on_control_request(request, &self.cwd) {
             ControlRequestOutcome::Pending(event) => {
-                if let AdapterEvent::ApprovalRequested {
-                    item: Some(item), ..
-                }
-                | AdapterEvent::HookApprovalRequested {
-                    item: Some(item), ..
-                } = &event
+                if let AdapterEvent::ApprovalRequested(asking) = &event
+                    && let Some(item) = &asking.item
                 {
                     self.known_denied_calls.insert(item.clone());
                 }

@@ -12,6 +12,8 @@ use sha2::{Digest, Sha256};
 
 use super::app_server_protocol::{CodexHookInput, HookCompletedNotification, HooksListResponse};
 use super::{CodexAdapter, InterruptState, TurnFailureKind};
+use crate::adapter::ApprovalRequest;
+use crate::adapter::DecisionWait;
 use crate::adapter::{AdapterEvent, AdapterOutput, CallDecision, FileChange, FileChangeKind};
 use crate::domain::ids::RequestId;
 use crate::permission::{AgentToolCall, SandboxReach, loop_detector};
@@ -162,15 +164,18 @@ impl CodexAdapter {
                             .insert(request.clone(), number);
                         let mark =
                             loop_detector::call_fingerprint(&input.tool_name, &input.tool_input);
-                        return out.push(AdapterOutput::Event(AdapterEvent::ApprovalRequested {
-                            request,
-                            item: input.tool_use_id,
-                            call,
-                            reason: None,
-                            origin: origin.then_some(input.session_id),
-                            changes,
-                            mark: Some(mark),
-                        }));
+                        return out.push(AdapterOutput::Event(AdapterEvent::ApprovalRequested(
+                            Box::new(ApprovalRequest {
+                                request,
+                                item: input.tool_use_id,
+                                call,
+                                reason: None,
+                                sub_agent: origin.then_some(input.session_id),
+                                changes,
+                                fingerprint: Some(mark),
+                                wait: DecisionWait::UntilUserDecides,
+                            }),
+                        )));
                     }
                     other => other,
                 }

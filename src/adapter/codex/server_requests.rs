@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 use super::app_server_protocol::{RequestResolvedNotification, parse_params};
 use super::bash_wrapper::strip_bash_wrapper;
 use super::open_items::{CodexSpeaker, OpenItems};
+use crate::adapter::ApprovalRequest;
+use crate::adapter::DecisionWait;
 use crate::adapter::{AdapterEvent, CallDecision, FileChangeKind};
 use crate::domain::ids::RequestId;
 use crate::domain::question::{AgentQuestion, AnswerOption, AnswerSelectMode};
@@ -216,7 +218,7 @@ fn parse_command_approval(
         .additional_permissions
         .map(|more| format!("it also requests these permissions: {more}"));
     let reasons: Vec<_> = params.reason.into_iter().chain(more).collect();
-    let event = AdapterEvent::ApprovalRequested {
+    let event = AdapterEvent::ApprovalRequested(Box::new(ApprovalRequest {
         request: request_id(id),
         item: Some(
             context
@@ -225,10 +227,11 @@ fn parse_command_approval(
         ),
         call,
         reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
-        origin: context.origin(&params.thread_id),
+        sub_agent: context.origin(&params.thread_id),
         changes: Vec::new(),
-        mark: None,
-    };
+        fingerprint: None,
+        wait: DecisionWait::UntilUserDecides,
+    }));
     let place = (params.thread_id, Some(params.turn_id));
     Ok(pending_outcome(
         id,
@@ -263,7 +266,7 @@ fn parse_patch_approval(
         )
     });
     let reasons: Vec<_> = params.reason.into_iter().chain(root).collect();
-    let event = AdapterEvent::ApprovalRequested {
+    let event = AdapterEvent::ApprovalRequested(Box::new(ApprovalRequest {
         request: request_id(id),
         item: Some(item),
         call: AgentToolCall::Edit {
@@ -271,10 +274,11 @@ fn parse_patch_approval(
             reach: SandboxReach::LeavesSandbox,
         },
         reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
-        origin: context.origin(&params.thread_id),
+        sub_agent: context.origin(&params.thread_id),
         changes,
-        mark: None,
-    };
+        fingerprint: None,
+        wait: DecisionWait::UntilUserDecides,
+    }));
     let place = (params.thread_id, Some(params.turn_id));
     Ok(pending_outcome(
         id,
@@ -290,7 +294,7 @@ fn parse_permissions_request(
     context: ServerRequestContext,
 ) -> Result<ServerRequestOutcome, String> {
     let params: PermissionsRequestParams = parse_params(params)?;
-    let event = AdapterEvent::ApprovalRequested {
+    let event = AdapterEvent::ApprovalRequested(Box::new(ApprovalRequest {
         request: request_id(id),
         item: Some(
             context
@@ -302,10 +306,11 @@ fn parse_permissions_request(
             input: params.permissions.to_string(),
         },
         reason: params.reason,
-        origin: context.origin(&params.thread_id),
+        sub_agent: context.origin(&params.thread_id),
         changes: Vec::new(),
-        mark: None,
-    };
+        fingerprint: None,
+        wait: DecisionWait::UntilUserDecides,
+    }));
     let place = (params.thread_id, Some(params.turn_id));
     Ok(pending_outcome(
         id,
@@ -336,7 +341,7 @@ fn parse_elicitation(
         Some(meta) => (meta.tool_name, meta.tool_params),
         None => (None, None),
     };
-    let event = AdapterEvent::ApprovalRequested {
+    let event = AdapterEvent::ApprovalRequested(Box::new(ApprovalRequest {
         request: request_id(id),
         item: None,
         call: AgentToolCall::Tool {
@@ -347,10 +352,11 @@ fn parse_elicitation(
             input: input.unwrap_or_else(|| json!({})).to_string(),
         },
         reason: (!params.message.is_empty()).then_some(params.message),
-        origin: context.origin(&params.thread_id),
+        sub_agent: context.origin(&params.thread_id),
         changes: Vec::new(),
-        mark: None,
-    };
+        fingerprint: None,
+        wait: DecisionWait::UntilUserDecides,
+    }));
     let place = (params.thread_id, params.turn_id);
     Ok(pending_outcome(
         id,

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::workspace::{PROJECT, SCRIPTS};
 use super::*;
+use crate::adapter::DecisionWait;
 use crate::adapter::{
     Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CallDecision, CliSpec, CliTurnOutcome,
     RepositoryTrust, SessionSpec, TurnAccess, TurnSpec, claude, codex,
@@ -263,24 +264,18 @@ fn adapted(
                 outputs.extend(adapter.on_stdout_line(&line));
             }
             Some(AdapterOutput::Send(line)) => puppet.send_line(line.trim_end()),
-            Some(AdapterOutput::Event(AdapterEvent::ApprovalRequested {
-                request, call, ..
-            })) => {
-                let (asked, decision) = decide(&call);
-                told.push(asked);
-                outputs
-                    .extend(adapter.on_command(AdapterCommand::DecideApproval(request, decision)));
-            }
-            Some(AdapterOutput::Event(AdapterEvent::HookApprovalRequested {
-                request,
-                call,
-                ..
-            })) => {
-                let order = match call {
-                    AgentToolCall::Read { .. } => {
+            Some(AdapterOutput::Event(AdapterEvent::ApprovalRequested(asking))) => {
+                let request = asking.request;
+                let order = match (asking.wait, &asking.call) {
+                    (DecisionWait::UntilUserDecides, call) => {
+                        let (asked, decision) = decide(call);
+                        told.push(asked);
+                        AdapterCommand::DecideApproval(request, decision)
+                    }
+                    (DecisionWait::ImmediateOnly, AgentToolCall::Read { .. }) => {
                         AdapterCommand::DecideApproval(request, CallDecision::Allow)
                     }
-                    _ => AdapterCommand::AskUserFirst(request),
+                    (DecisionWait::ImmediateOnly, _) => AdapterCommand::AskUserFirst(request),
                 };
                 outputs.extend(adapter.on_command(order));
             }

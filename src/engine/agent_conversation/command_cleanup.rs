@@ -14,9 +14,7 @@ impl AgentConversation {
     pub(super) async fn record_cli_servers(&mut self, event: &AdapterEvent) {
         let is_call = matches!(
             event,
-            AdapterEvent::ApprovalRequested { .. }
-                | AdapterEvent::HookApprovalRequested { .. }
-                | AdapterEvent::ToolStarted { .. }
+            AdapterEvent::ApprovalRequested(_) | AdapterEvent::ToolStarted { .. }
         );
         if !is_call || self.cli.is_some() || self.children.is_simulated() {
             return;

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::stall_diagnosis::{RunningToolCall, SilenceObservation, diagnose_silence};
 use crate::adapter::AdapterEvent;
+use crate::adapter::DecisionWait;
 use crate::domain::ids::{RequestId, UnixMillis};
 use crate::process::{ProcessActivity, ProcessIdentity, read_tree_activity};
 use crate::store::utc_time;
@@ -63,8 +64,12 @@ impl SilenceWatchdog {
                 self.calls.insert(item.clone(), call);
             }
             AdapterEvent::ToolEnded { item, .. } => drop(self.calls.remove(item)),
-            AdapterEvent::ApprovalRequested { request, .. }
-            | AdapterEvent::QuestionAsked { request, .. } => {
+            AdapterEvent::ApprovalRequested(asking)
+                if asking.wait == DecisionWait::UntilUserDecides =>
+            {
+                self.pending_requests.insert(asking.request.clone());
+            }
+            AdapterEvent::QuestionAsked { request, .. } => {
                 self.pending_requests.insert(request.clone());
             }
             AdapterEvent::RequestWithdrawn { request } => {

@@ -2,13 +2,12 @@
 
 use std::path::PathBuf;
 
+use crate::adapter::ApprovalRequest;
 use crate::domain::event::Approval;
 use crate::domain::ids::TurnId;
 use crate::engine::agent_activity;
 use crate::permission::approval_suggestions::suggest_approvals;
 use crate::permission::{AgentToolCall, Decision, DecisionReason, PermissionAction};
-
-use super::call_request::ApprovalRequest;
 
 /// Builds the approval request that is recorded and shown, with what can be approved for more than one call.
 pub(super) fn build_approval(

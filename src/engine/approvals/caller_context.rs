@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::adapter::ApprovalRequest;
 use crate::domain::ids::{RequestId, SessionId, TurnId};
 use crate::domain::run::ResultValidity;
 use crate::domain::turn::Role;
@@ -14,9 +15,7 @@ use crate::permission::{
     AgentToolCall, DecisionContext, PhaseAccess, ResolvedPath, RuleSet, StoredApproval,
 };
 
-use super::call_request::{
-    ApprovalRequest, CallCircumstances, hidden_permissions, hidden_tool_names,
-};
+use super::call_request::{CallCircumstances, hidden_permissions, hidden_tool_names};
 
 /// Why a call is denied that is made outside of a turn.
 pub(in crate::engine) const NO_TURN: &str = "no turn of the run is under way";

@@ -328,16 +328,11 @@ async fn drive(
                 AdapterOutput::AnswerHook(..) => {}
                 AdapterOutput::CloseInput => child.input().close(),
                 AdapterOutput::Relaunch => panic!("the conversation is lost"),
-                AdapterOutput::Event(
-                    AdapterEvent::ApprovalRequested { request, .. }
-                    | AdapterEvent::HookApprovalRequested { request, .. },
-                ) => {
-                    more.extend(
-                        claude.on_command(AdapterCommand::DecideApproval(
-                            request,
-                            CallDecision::Allow,
-                        )),
-                    );
+                AdapterOutput::Event(AdapterEvent::ApprovalRequested(asking)) => {
+                    more.extend(claude.on_command(AdapterCommand::DecideApproval(
+                        asking.request,
+                        CallDecision::Allow,
+                    )));
                 }
                 AdapterOutput::Event(AdapterEvent::SessionOpened { external_id }) => {
                     conversation = Some(external_id);

@@ -4,9 +4,9 @@
 //! Does not write anything: `patch_writer` does.
 
 use super::{PatchApplyStage, PatchEvent, PatchMerge};
-use crate::adapter::CallDecision as Answer;
+use crate::adapter::{ApprovalRequest, CallDecision as Answer, DecisionWait};
 use crate::domain::ids::{RequestId, SessionId};
-use crate::engine::approvals::call_request::{ApprovalRequest, CallCircumstances, DecisionWait};
+use crate::engine::approvals::call_request::CallCircumstances;
 use crate::engine::approvals::caller_context::{CallPaths, CallerContext};
 use crate::engine::git::TreeMerge;
 use crate::engine::owner_request::OwnerRequest;
