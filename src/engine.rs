@@ -46,6 +46,9 @@ pub mod tool_output;
 pub mod tree_reversal;
 mod warnings;
 
+#[cfg(test)]
+mod example_adapter_tests;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

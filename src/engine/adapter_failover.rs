@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::config::config_model::AdapterKind;
 use crate::domain::event::Event;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::question::QuestionKind;
@@ -42,8 +41,8 @@ impl Engine {
     pub(super) fn failover_adapter(&self, role: Role) -> Option<String> {
         let current = &self.state().session(role)?.adapter;
         let mut adapters = self.setup.adapters.values();
-        let other = adapters
-            .find(|adapter| adapter.name != *current && adapter.settings.kind != AdapterKind::Pipe);
+        let other =
+            adapters.find(|adapter| adapter.name != *current && adapter.traits().is_sandboxed());
         other.map(|adapter| adapter.name.clone())
     }
 

@@ -19,8 +19,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::adapter::CallDecision as Answered;
-use crate::config::config_model::AdapterKind;
+use crate::adapter::{CallDecision as Answered, ToolCallerId, ToolSupport};
 use crate::domain::discussion::DiscussionStopReason;
 use crate::domain::event::Event;
 use crate::domain::ids::{RequestId, SessionId};
@@ -178,9 +177,10 @@ impl Engine {
 
     /// Returns whether the agent of a role can have tools: its CLI must speak MCP and be a real process.
     pub(super) fn supports_tools(&self, role: Role) -> bool {
-        let kind = self.role_adapter(role).map(|adapter| adapter.settings.kind);
-        let speaks = matches!(kind, Ok(AdapterKind::Codex | AdapterKind::Claude));
-        speaks && !self.setup.spawner.is_simulated()
+        let tools = self
+            .role_adapter(role)
+            .map(|adapter| adapter.traits().tools);
+        matches!(tools, Ok(ToolSupport::Mcp(_))) && !self.setup.spawner.is_simulated()
     }
 
     /// Sets the process from which a session's calls are expected.
@@ -341,7 +341,7 @@ impl Engine {
         let adapter = self.role_adapter(role)?;
         let is_own = match &calling.thread {
             Some(thread) => session.external_id.as_ref() == Some(thread),
-            None => adapter.settings.kind != AdapterKind::Codex,
+            None => adapter.traits().tools != ToolSupport::Mcp(ToolCallerId::Required),
         };
         if !is_own {
             return Err(

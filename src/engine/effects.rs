@@ -221,7 +221,7 @@ impl Engine {
             recovery_prompt: format!("{recovery}\n\n{}", turn.prompt),
             staging,
             loop_detector: LoopDetector::default(),
-            removed_tools: adapter.new_adapter().removed_tools(),
+            removed_tools: adapter.traits().removed_tools,
             background_reports: self.sessions_with_unreported_result(role),
         };
         Ok((
@@ -261,7 +261,7 @@ impl Engine {
             tools_folder: None,
             writable: adapter.settings.writable.clone(),
             denied_files: find_denied_files(&self.setup.root, rules),
-            sandbox_escapes: codex_sandbox_escapes::find_sandbox_escapes(&adapter.settings),
+            sandbox_escapes: codex_sandbox_escapes::find_sandbox_escapes(adapter),
         }
     }
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::config::config_model::AdapterKind;
+use crate::adapter::CallReports;
 use crate::domain::ids::UnixMillis;
 use crate::domain::step_calls::StepCalls;
 use crate::domain::turn::Role;
@@ -29,7 +29,7 @@ impl Engine {
         let state = self.state();
         let current = state.execution.as_ref()?.current.as_ref()?;
         let adapter = self.role_adapter(Role::Planner).ok()?;
-        (adapter.settings.kind != AdapterKind::Pipe).then_some(())?;
+        (adapter.traits().call_reports == CallReports::All).then_some(())?;
         Some(ChangeAttribution {
             root: self.setup.root.clone(),
             calls: current.calls.clone()?,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{ActiveTask, qualified_request_id};
-use crate::adapter::{AdapterCommand, AdapterEvent, CallDecision as Answer};
+use crate::adapter::{AdapterCommand, AdapterEvent, CallDecision as Answer, adapter_entry};
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::task::MAX_CHILD_DEPTH;
 use crate::domain::turn::Role;
@@ -19,6 +19,7 @@ use crate::engine::call_decision::{
 };
 use crate::engine::read_target_resolver::with_read_paths;
 use crate::engine::{Engine, EngineError};
+use crate::permission::profile_registry::FileReadMethod;
 use crate::permission::{AgentToolCall, DecisionContext, PhaseAccess, StoredApproval, decide_call};
 
 impl Engine {
@@ -102,8 +103,13 @@ impl Engine {
             None => (&self.setup.root, PhaseAccess::BeforeExecute),
         };
         let adapter = self.setup.config.adapters.get(&order.adapter);
-        let kind = adapter.map(|adapter| adapter.kind);
-        let rules = self.setup.permissions.rules_for_adapter(&order.agent, kind);
+        let reads = adapter.map_or(FileReadMethod::ReadTools, |adapter| {
+            adapter_entry(adapter.kind).traits.file_reads
+        });
+        let rules = self
+            .setup
+            .permissions
+            .rules_for_reading(&order.agent, reads);
         let context = DecisionContext {
             paths: resolve_call_paths(root, call),
             hidden_tools: hidden_tool_names(call, &rules, removed),

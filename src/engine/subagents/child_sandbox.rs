@@ -50,7 +50,7 @@ impl Engine {
             staging: layout.staging_folder(&order.session),
             access,
             writable: adapter.settings.writable.clone(),
-            sandbox_escapes: codex_sandbox_escapes::find_sandbox_escapes(&adapter.settings),
+            sandbox_escapes: codex_sandbox_escapes::find_sandbox_escapes(adapter),
             tools_folder: None,
         }
     }

@@ -264,10 +264,7 @@ impl Engine {
         };
         let mut settings = settings.clone();
         settings.model = profile.model.clone().or(settings.model);
-        Ok(NamedAdapter {
-            name: name.clone(),
-            settings,
-        })
+        Ok(NamedAdapter::new(name.clone(), settings))
     }
 
     pub(super) fn next_child_number(&self, agent: &str) -> u32 {
@@ -314,7 +311,6 @@ impl Engine {
         let turn = order.turn.as_str();
         tracing::info!(target: PROMPT_TARGET, turn, %prompt, "a prompt goes out");
         let protocol = adapter.new_adapter();
-        let removed = protocol.removed_tools();
         let closed = plot
             .as_ref()
             .map(|plot| plot.protected_folders())
@@ -331,7 +327,7 @@ impl Engine {
                 cancel: cancel.clone(),
                 time_limit: patience.timeout,
                 loop_detector: LoopDetector::default(),
-                removed_tools: removed,
+                removed_tools: adapter.traits().removed_tools,
                 stop_reason: None,
                 waiters,
                 worktree: plot.clone(),
