@@ -8,26 +8,37 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use strum::IntoStaticStr;
+use strum::{IntoEnumIterator, IntoStaticStr};
 
+use crate::domain::adapter_kind::AdapterKind;
 use crate::domain::ids::{RequestId, SessionId, TurnId};
 use crate::domain::question::AgentQuestion;
 use crate::domain::session::AccountUsageWindow;
 
+mod adapter_traits;
 mod approval_request;
 pub mod claude;
 pub mod cli_capabilities;
 pub mod codex;
 pub mod pipe;
+mod registry;
 mod sandbox_provider;
 mod turn_failure;
 
+pub use adapter_traits::{
+    AdapterTraits, AgentSandbox, BundledBubblewrap, CallReports, EscapeRuleFiles,
+    SandboxDescription, SandboxEscapeRule, ToolCallerId, ToolSupport,
+};
 pub use approval_request::{ApprovalRequest, DecisionWait};
+pub use registry::{AdapterEntry, adapter_entry};
 pub use sandbox_provider::{CliStateFolder, SandboxProvider, StateEntry, StateEntryKind};
 pub use turn_failure::{TurnFailure, TurnFailureKind};
 
 /// The protocol of one CLI for one session. Total: no input makes it panic or block.
 pub trait Adapter: Send + Sync {
+    /// Returns what the CLI can do; the same for all sessions.
+    fn traits(&self) -> &'static AdapterTraits;
+
     /// Describes how to start the CLI so that it can serve `turn`, resuming `session.external_id` if there is one.
     fn prepare_launch(&mut self, session: &SessionSpec, turn: &TurnSpec) -> LaunchSpec;
 
@@ -43,16 +54,6 @@ pub trait Adapter: Send + Sync {
     /// Handles one line of the child's standard error.
     fn on_stderr_line(&mut self, _line: &str) -> Vec<AdapterOutput> {
         Vec::new()
-    }
-
-    /// Returns whether the CLI must run this program's hook command before each tool call of its agent.
-    fn wants_hook(&self) -> bool {
-        false
-    }
-
-    /// Returns the names of the CLI's own tools that its agents must not have here.
-    fn removed_tools(&self) -> &'static [&'static str] {
-        &[]
     }
 
     /// Handles the child's exit. A turn that is still open must be closed with [`AdapterEvent::TurnEnded`].
@@ -71,7 +72,8 @@ struct RawStreamFrame {
 pub fn parse_tool_output(call: &str, line: &str) -> Option<String> {
     let kept: RawStreamFrame = serde_json::from_str(line).ok()?;
     let frame = (kept.from == "cli").then(|| kept.frame.to_string())?;
-    codex::parse_tool_output(call, &frame).or_else(|| claude::parse_tool_output(call, &frame))
+    AdapterKind::iter()
+        .find_map(|kind| (adapter_entry(kind).traits.parse_tool_output)(call, &frame))
 }
 
 /// What stays the same for the whole life of a session.

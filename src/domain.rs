@@ -13,6 +13,7 @@ pub mod plan;
 pub mod receipt;
 pub mod review;
 
+pub mod adapter_kind;
 pub mod deferred_answer;
 pub mod discussion;
 pub mod instructions_choice;

@@ -45,6 +45,9 @@ pub mod tree_reversal;
 mod turn_start;
 mod warnings;
 
+#[cfg(test)]
+mod example_adapter_tests;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -11,6 +11,7 @@ pub mod conversation_store;
 mod mcp_client;
 pub mod runtime;
 pub mod script;
+mod script_actor;
 
 #[cfg(test)]
 mod fidelity;

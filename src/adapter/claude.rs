@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::adapter::{
-    Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CallDecision, CliExit, CliTurnOutcome,
-    LaunchSpec, SessionSpec, TurnAccess, TurnSpec,
+    Adapter, AdapterCommand, AdapterEvent, AdapterOutput, AdapterTraits, CallDecision, CliExit,
+    CliTurnOutcome, LaunchSpec, SessionSpec, TurnAccess, TurnSpec,
 };
 use crate::domain::ids::{RequestId, TurnId};
 
@@ -22,7 +22,8 @@ mod open_turn;
 mod steer_queue;
 mod stream_json;
 mod tool_inputs;
-pub mod version_check;
+mod traits;
+mod version_check;
 
 #[cfg(test)]
 mod tests;
@@ -39,7 +40,7 @@ use stream_json::ClaudeFrame;
 const HANDSHAKE_REQUEST_ID: &str = "initialize";
 
 /// Returns the output of the tool call `call` if this line of claude ends it.
-pub fn parse_tool_output(call: &str, line: &str) -> Option<String> {
+fn parse_tool_output(call: &str, line: &str) -> Option<String> {
     let ClaudeFrame::User(user) = stream_json::parse_line(line).frame else {
         return None;
     };
@@ -107,6 +108,10 @@ impl ClaudeAdapter {
 }
 
 impl Adapter for ClaudeAdapter {
+    fn traits(&self) -> &'static AdapterTraits {
+        &traits::TRAITS
+    }
+
     fn prepare_launch(&mut self, session: &SessionSpec, turn: &TurnSpec) -> LaunchSpec {
         let resumed = session
             .external_id
@@ -140,10 +145,6 @@ impl Adapter for ClaudeAdapter {
         let offers =
             self.access == Some(turn.access) && self.hidden_permissions == turn.hidden_permissions;
         takes_turns && self.turn.is_none() && offers
-    }
-
-    fn removed_tools(&self) -> &'static [&'static str] {
-        launch_arguments::REMOVED_TOOLS
     }
 
     fn on_command(&mut self, order: AdapterCommand) -> Vec<AdapterOutput> {

@@ -29,6 +29,93 @@ pub struct CliCapabilities {
     pub usage: FeatureSupport,
 }
 
+impl CliCapabilities {
+    /// Describes a CLI that supports everything.
+    pub fn with_all_features(version: CliVersion) -> Self {
+        Self {
+            version,
+            resume: FeatureSupport::Supported,
+            approvals: FeatureSupport::Supported,
+            interrupt: FeatureSupport::Supported,
+            live_text: FeatureSupport::Supported,
+            usage: FeatureSupport::Supported,
+        }
+    }
+}
+
+/// How to find out whether a CLI is there and can be used.
+#[derive(Debug)]
+pub enum CliProbe {
+    /// It prints its version.
+    Version(VersionProbe),
+    /// The program exists; nothing else can be known.
+    Exists,
+}
+
+/// How to ask a CLI for its version.
+#[derive(Debug)]
+pub struct VersionProbe {
+    /// The arguments that make the CLI print its version; it contacts no service.
+    pub args: &'static [&'static str],
+    /// Finds the version in what the CLI prints.
+    pub parse_version: fn(output: &str) -> Option<CliVersion>,
+    /// The oldest version that this program has been run with.
+    pub oldest: CliVersion,
+    /// The exact command that installs a version known to work.
+    pub install: &'static str,
+    /// What to know about that command; follows the hint of an error.
+    pub install_note: Option<&'static str>,
+    /// Says what a version can do.
+    pub capabilities: fn(CliVersion) -> CliCapabilities,
+    pub login: LoginProbe,
+}
+
+/// How to ask a CLI whether a user is logged in.
+#[derive(Debug)]
+pub struct LoginProbe {
+    /// The arguments that make the CLI report it; it contacts no service.
+    pub args: &'static [&'static str],
+    /// Returns whether the output says that no user is logged in. Any other output does not count as logged out.
+    pub is_logged_out: fn(output: &str) -> bool,
+    /// The command that logs a user in.
+    pub command: &'static str,
+}
+
+impl VersionProbe {
+    /// Parses what `program` printed; `cli` is the adapter's name in hints.
+    ///
+    /// # Errors
+    /// [`CliProbeError::NoVersion`] if it contains no version, [`CliProbeError::TooOld`] if it is older than the
+    /// oldest version that works.
+    pub fn parse_capabilities(
+        &self,
+        cli: &'static str,
+        program: &str,
+        output: &str,
+    ) -> Result<CliCapabilities, CliProbeError> {
+        let version = (self.parse_version)(output)
+            .ok_or_else(|| CliProbeError::no_version(program, cli, output, self.install))?;
+        if version < self.oldest {
+            return Err(CliProbeError::TooOld {
+                program: program.to_owned(),
+                found: version,
+                needed: self.oldest,
+                install: self.install,
+            });
+        }
+        Ok((self.capabilities)(version))
+    }
+
+    /// Returns what the user can do about an error.
+    pub fn error_hint(&self, error: &CliProbeError) -> String {
+        let hint = error.hint();
+        match self.install_note {
+            Some(note) => format!("{hint}; {note}"),
+            None => hint,
+        }
+    }
+}
+
 /// Whether a CLI can do something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

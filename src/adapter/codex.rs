@@ -7,14 +7,14 @@
 use std::collections::BTreeMap;
 
 use crate::adapter::{
-    Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CliExit, CliTurnOutcome, LaunchSpec,
-    SessionSpec, TurnFailure, TurnFailureKind, TurnSpec,
+    Adapter, AdapterCommand, AdapterEvent, AdapterOutput, AdapterTraits, CliExit, CliTurnOutcome,
+    LaunchSpec, SessionSpec, TurnFailure, TurnFailureKind, TurnSpec,
 };
 
 mod app_server_protocol;
 mod bash_wrapper;
 mod connection;
-pub mod execpolicy_rules;
+mod execpolicy_rules;
 mod failure_classifier;
 mod launch_parameters;
 mod open_items;
@@ -25,13 +25,13 @@ mod server_request_handler;
 mod server_requests;
 mod settings_check;
 mod thread_items;
+mod traits;
 mod unsupported_call;
-pub mod version_check;
+mod version_check;
 
 #[cfg(test)]
 mod tests;
 
-pub use pre_tool_use_hook::format_hook_denial;
 use server_requests::PendingServerRequests;
 
 use connection::{CodexConnection, CodexConnectionState};
@@ -40,7 +40,7 @@ use open_items::{CodexSpeaker, OpenItems};
 use pre_tool_use_hook::PendingHooks;
 
 /// Returns the output of the tool call `call` if this line of codex ends it.
-pub fn parse_tool_output(call: &str, line: &str) -> Option<String> {
+fn parse_tool_output(call: &str, line: &str) -> Option<String> {
     let app_server_protocol::CodexFrame::Notification { method, params } =
         app_server_protocol::parse_frame(line).ok()?
     else {
@@ -260,6 +260,10 @@ impl CodexOpenTurn {
 }
 
 impl Adapter for CodexAdapter {
+    fn traits(&self) -> &'static AdapterTraits {
+        &traits::TRAITS
+    }
+
     fn prepare_launch(&mut self, session: &SessionSpec, turn: &TurnSpec) -> LaunchSpec {
         // A turn that is still open continues in the new process; the engine sends its command again.
         *self = Self {
@@ -285,10 +289,6 @@ impl Adapter for CodexAdapter {
             | CodexConnectionState::Broken
             | CodexConnectionState::Closing => false,
         }
-    }
-
-    fn wants_hook(&self) -> bool {
-        true
     }
 
     fn on_command(&mut self, order: AdapterCommand) -> Vec<AdapterOutput> {

@@ -3,10 +3,30 @@
 //! It runs one process per turn, and everything that the process writes is the answer. There are no sessions, calls or
 //! tools.
 
+use crate::adapter::cli_capabilities::CliProbe;
 use crate::adapter::{
-    Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CliExit, CliProcessLifetime,
-    CliTurnOutcome, LaunchSpec, SandboxProvider, SessionSpec, TurnFailure, TurnFailureKind,
-    TurnSpec,
+    Adapter, AdapterCommand, AdapterEvent, AdapterOutput, AdapterTraits, AgentSandbox, CallReports,
+    CliExit, CliProcessLifetime, CliTurnOutcome, LaunchSpec, SandboxDescription, SandboxProvider,
+    SessionSpec, ToolSupport, TurnFailure, TurnFailureKind, TurnSpec,
+};
+use crate::permission::profile_registry::FileReadMethod;
+
+static TRAITS: AdapterTraits = AdapterTraits {
+    cli_name: "pipe",
+    model_vendor: None,
+    tools: ToolSupport::NoTools,
+    removed_tools: &[],
+    file_reads: FileReadMethod::ReadTools,
+    call_reports: CallReports::NoCalls,
+    sandbox: AgentSandbox::NoSandbox(SandboxDescription {
+        by_kernel: "none: the needs of this program are unknown",
+        by_protocol: "nothing; only its answer is read, its calls are not visible",
+    }),
+    bundled_bubblewrap: None,
+    hook_denial: None,
+    probe: CliProbe::Exists,
+    reported_variables: &[],
+    parse_tool_output: |_, _| None,
 };
 
 /// How many bytes of a failed command's output are shown at most.
@@ -43,6 +63,10 @@ impl PipeAdapter {
 }
 
 impl Adapter for PipeAdapter {
+    fn traits(&self) -> &'static AdapterTraits {
+        &TRAITS
+    }
+
     fn prepare_launch(&mut self, session: &SessionSpec, _turn: &TurnSpec) -> LaunchSpec {
         let cli = &session.cli;
         self.turn = None;

@@ -1,7 +1,7 @@
-//! `agent-collab hook`: codex runs it before each call of its agent, and it asks the instance that runs the turn.
+//! `agent-collab hook`: a CLI runs it before each call of its agent, and it asks the instance that runs the turn.
 //!
-//! Not for people, and hidden from the help. Prints codex's format for a denial, or nothing. Every error is a denial,
-//! because codex takes silence, a crash and invalid output for consent.
+//! Not for people, and hidden from the help. Prints the CLI's format for a denial, or nothing. Every error is a denial,
+//! because a CLI may take silence, a crash and invalid output for consent, as codex does.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -11,15 +11,22 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::Value;
 
-use crate::adapter::codex::format_hook_denial;
+use crate::adapter::adapter_entry;
+use crate::domain::adapter_kind::AdapterKind;
 use crate::engine::agent_conversation::MAX_HOOK_CALL_BYTES;
 
-/// Time to wait for an answer: the user may be asked. Less than codex waits for this command.
+/// Time to wait for an answer: the user may be asked. Less than a CLI waits for this command.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(6 * 24 * 60 * 60);
+
+/// The exit code that denies a call by itself.
+const DENIED: u8 = 2;
 
 /// Arguments of `agent-collab hook`.
 #[derive(Debug, Clone, Args)]
 pub struct HookArguments {
+    /// The CLI that runs this command
+    #[arg(long, value_name = "KIND")]
+    pub cli: AdapterKind,
     /// Where the instance listens
     #[arg(long, value_name = "FILE")]
     pub socket: PathBuf,
@@ -32,12 +39,18 @@ pub struct HookArguments {
 pub fn run(args: &HookArguments) -> u8 {
     let said = match ask_instance(args) {
         Ok(said) => said,
-        Err(error) => format_hook_denial(&format!("agent-collab could not be asked: {error}")),
+        Err(error) => {
+            let reason = format!("agent-collab could not be asked: {error}");
+            match adapter_entry(args.cli).traits.hook_denial {
+                Some(format_denial) => format_denial(&reason),
+                None => return DENIED,
+            }
+        }
     };
-    // If the output is closed, codex would not see a denial; exit code 2 denies by itself.
+    // If the output is closed, the CLI would not see a denial.
     let told = io::stdout().write_all(said.as_bytes());
     if told.and_then(|()| io::stdout().flush()).is_err() {
-        return 2;
+        return DENIED;
     }
     0
 }

@@ -5,11 +5,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use strum::VariantNames;
+
 use super::config_layers::LayeredValue;
-use super::config_model::{AdapterConfig, AdapterKind};
+use super::config_model::AdapterConfig;
 use super::config_resolver::SettingsReader;
 use super::config_value::ConfigValue;
 use super::diagnostic::{ConfigLocation, ConfigProblem};
+use crate::domain::adapter_kind::AdapterKind;
 
 impl SettingsReader<'_> {
     pub(super) fn adapters(&mut self) -> BTreeMap<String, AdapterConfig> {
@@ -30,8 +33,8 @@ impl SettingsReader<'_> {
             .as_deref()
             .and_then(|kind| kind.parse().ok())
         else {
-            let hint = "add `kind = \"codex\"`, \"claude\" or \"pipe\"";
-            self.report_adapter_problem(name, format!("[adapters.{name}] has no `kind`"), hint);
+            let what = format!("[adapters.{name}] has no `kind`");
+            self.report_adapter_problem(name, what, &kind_hint());
             return None;
         };
         let (program, args) = self.program_and_args(name, kind)?;
@@ -92,7 +95,7 @@ impl SettingsReader<'_> {
                     ConfigValue::Text(program) => Some(program.clone()),
                     _ => None,
                 });
-                let own_program = (kind != AdapterKind::Pipe).then(|| kind.as_str().to_owned());
+                let own_program = kind.default_program().map(str::to_owned);
                 let Some(program) = program.or(own_program) else {
                     let hint = "add `command = [\"mytool\", \"--stdin\"]`";
                     self.report_adapter_problem(
@@ -145,6 +148,15 @@ impl SettingsReader<'_> {
             hint: hint.to_owned(),
         });
     }
+}
+
+/// Formats a hint that names every kind.
+fn kind_hint() -> String {
+    let [first, others @ .., last] = AdapterKind::VARIANTS else {
+        return String::new();
+    };
+    let others: String = others.iter().map(|kind| format!(", \"{kind}\"")).collect();
+    format!("add `kind = \"{first}\"`{others} or \"{last}\"")
 }
 
 fn text_list(held: &LayeredValue) -> Vec<String> {

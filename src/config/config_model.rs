@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use strum::{EnumString, IntoStaticStr, VariantNames};
+use strum::EnumString;
 
 use super::config_layers::ConfigLayer;
 use super::diagnostic::ConfigLocation;
+use crate::domain::adapter_kind::AdapterKind;
 pub use crate::permission::PermissionAction;
 use crate::permission::command_safety::BuiltinRuleLevel;
 
@@ -243,25 +244,6 @@ pub struct AdapterConfig {
     pub model: Option<String>,
     /// Folders that it may write inside a sandbox of the operating system, in addition to the CLI's own.
     pub writable: Vec<PathBuf>,
-}
-
-/// The protocols that an adapter can speak.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
-#[strum(serialize_all = "lowercase")]
-pub enum AdapterKind {
-    /// `codex app-server`.
-    Codex,
-    /// `claude` with stream-json.
-    Claude,
-    /// A program that reads a prompt and writes an answer.
-    Pipe,
-}
-
-impl AdapterKind {
-    /// Names the kind as the configuration does.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
 }
 
 /// The settings of discussions.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::builtin_rule_overrides;
 use super::config_layers;
-use super::config_model::{AdapterKind, AgentConfig, AppConfig, ConfigRule};
+use super::config_model::{AgentConfig, AppConfig, ConfigRule};
 use super::diagnostic::ConfigNotice;
 use crate::permission::command_safety::{self, CommandSafetySettings};
-use crate::permission::profile_registry::ProfileVisibility;
+use crate::permission::profile_registry::{FileReadMethod, ProfileVisibility};
 use crate::permission::rule_lint;
 use crate::permission::{
     self, AgentMode, DecisionContext, PermissionAction, PhaseAccess, ProfileDefinition,
@@ -162,10 +162,10 @@ impl EffectivePermissions {
         }
     }
 
-    /// Combines the same rules for a CLI of this kind: codex reads files only by running commands.
-    pub fn rules_for_adapter(&self, profile: &str, kind: Option<AdapterKind>) -> RuleSet {
-        match (self.profiles.find_by_name(profile), kind) {
-            (Ok(found), Some(AdapterKind::Codex)) => {
+    /// Combines the same rules for a CLI whose agent reads files in this way.
+    pub fn rules_for_reading(&self, profile: &str, reads: FileReadMethod) -> RuleSet {
+        match (self.profiles.find_by_name(profile), reads) {
+            (Ok(found), FileReadMethod::CommandsOnly) => {
                 self.layered_rules(&found.clone().with_read_only_commands())
             }
             _ => self.rules(profile),

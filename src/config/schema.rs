@@ -7,7 +7,7 @@ use strum::VariantNames;
 
 use super::builtin_rule_overrides;
 use super::config_key::{ConfigKey, KeyDefault, UntrustedPolicy, ValueKind};
-use super::config_model::AdapterKind;
+use crate::domain::adapter_kind::AdapterKind;
 use crate::domain::discussion::{DiscussionMode, SizeProfile, SpeakingOrder};
 use crate::permission::command_safety::BuiltinRuleLevel;
 use crate::permission::profile_registry::AgentMode;

@@ -18,8 +18,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::adapter::{ApprovalRequest, CallDecision, DecisionWait};
-use crate::config::config_model::AdapterKind;
+use crate::adapter::{ApprovalRequest, CallDecision, DecisionWait, ToolCallerId, ToolSupport};
 use crate::domain::discussion::DiscussionStopReason;
 use crate::domain::event::Event;
 use crate::domain::ids::{RequestId, SessionId};
@@ -372,9 +371,8 @@ impl AgentTools {
 
 /// Returns whether the agent of a role can have tools: its CLI must speak MCP and be a real process.
 pub(super) fn supports_tools(run: &RunContext, role: Role) -> bool {
-    let kind = run.role_adapter(role).map(|adapter| adapter.settings.kind);
-    let speaks = matches!(kind, Ok(AdapterKind::Codex | AdapterKind::Claude));
-    speaks && !run.setup.spawner.is_simulated()
+    let tools = run.role_adapter(role).map(|adapter| adapter.traits().tools);
+    matches!(tools, Ok(ToolSupport::Mcp(_))) && !run.setup.spawner.is_simulated()
 }
 
 /// Returns the tools that a session has in its turn.
@@ -449,7 +447,7 @@ fn admit_call(
     let adapter = run.role_adapter(role)?;
     let is_own = match &incoming.thread {
         Some(thread) => session.external_id.as_ref() == Some(thread),
-        None => adapter.settings.kind != AdapterKind::Codex,
+        None => adapter.traits().tools != ToolSupport::Mcp(ToolCallerId::Required),
     };
     if !is_own {
         return Err(

@@ -8,9 +8,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::adapter::cli_capabilities::{CliCapabilities, CliProbeError};
-use crate::adapter::{claude, codex};
-use crate::config::config_model::AdapterKind;
+use crate::adapter::cli_capabilities::{CliCapabilities, CliProbe, CliProbeError};
 use crate::process::{
     ChildSpawner, CommandEndCause, CommandLimits, ProcessMark, SpawnError, SpawnSpec, StdinSource,
 };
@@ -40,62 +38,48 @@ pub async fn probe_cli(
     adapter: &NamedAdapter,
     cwd: &Path,
 ) -> CliProbeResult {
-    let settings = &adapter.settings;
-    let mut spec = SpawnSpec::new(
-        &settings.program,
-        cwd,
-        ProcessMark::new("probe", &adapter.name),
-    );
-    spec.env = settings.env.clone();
-    spec.args = settings.args.clone();
-    match settings.kind {
-        AdapterKind::Codex => {
-            spec.args.extend(
-                codex::version_check::VERSION_ARGS
-                    .iter()
-                    .map(|&arg| arg.to_owned()),
-            );
-            let said = run_probe_command(children, &spec).await;
-            let not_found = codex::version_check::not_found_error;
-            evaluate_probe(
-                &settings.program,
-                "codex",
-                said,
-                codex::version_check::parse_capabilities,
-                not_found,
-                CliProbeError::hint,
-            )
+    let program = &adapter.settings.program;
+    let cli = adapter.traits().cli_name;
+    let probe = match &adapter.traits().probe {
+        CliProbe::Version(probe) => probe,
+        CliProbe::Exists if program_exists(program, cwd) => return CliProbeResult::UnknownVersion,
+        CliProbe::Exists => {
+            return CliProbeResult::Failed {
+                problem: format!("{program} not found"),
+                hint: format!(
+                    "install it, or set adapters.{}.program in config.toml",
+                    adapter.name
+                ),
+            };
         }
-        AdapterKind::Claude => {
-            spec.args.extend(
-                claude::version_check::VERSION_ARGS
-                    .iter()
-                    .map(|&arg| arg.to_owned()),
-            );
-            let said = run_probe_command(children, &spec).await;
-            let not_found = claude::version_check::not_found_error;
-            evaluate_probe(
-                &settings.program,
-                "claude",
-                said,
-                claude::version_check::parse_capabilities,
-                not_found,
-                claude::version_check::install_hint,
-            )
-        }
-        AdapterKind::Pipe => {
-            if program_exists(&settings.program, cwd) {
-                CliProbeResult::UnknownVersion
-            } else {
-                CliProbeResult::Failed {
-                    problem: format!("{} not found", settings.program),
-                    hint: format!(
-                        "install it, or set adapters.{}.program in config.toml",
-                        adapter.name
-                    ),
-                }
+    };
+    let error = match run_probe_command(children, adapter, probe.args, cwd).await {
+        Ok(None) => CliProbeError::TimedOut {
+            program: program.clone(),
+            adapter: cli,
+            seconds: PROBE_TIMEOUT.as_secs(),
+        },
+        Ok(Some(said)) => match probe.parse_capabilities(cli, program, &said) {
+            Ok(capabilities) => return CliProbeResult::Ready(capabilities),
+            Err(error) => error,
+        },
+        Err(SpawnError::NotOnPath { .. } | SpawnError::NoSuchFile { .. }) => {
+            CliProbeError::NotFound {
+                program: program.clone(),
+                adapter: cli,
+                install: probe.install,
             }
         }
+        Err(error) => {
+            return CliProbeResult::Failed {
+                problem: error.to_string(),
+                hint: error.hint(),
+            };
+        }
+    };
+    CliProbeResult::Failed {
+        problem: error.to_string(),
+        hint: probe.error_hint(&error),
     }
 }
 
@@ -106,43 +90,36 @@ pub async fn missing_login_command(
     adapter: &NamedAdapter,
     cwd: &Path,
 ) -> Option<&'static str> {
-    let settings = &adapter.settings;
-    let (args, is_logged_out, login): (&[&str], fn(&str) -> bool, _) = match settings.kind {
-        AdapterKind::Codex => (
-            codex::version_check::LOGIN_STATUS_ARGS,
-            codex::version_check::is_logged_out,
-            codex::version_check::LOGIN_COMMAND,
-        ),
-        AdapterKind::Claude => (
-            claude::version_check::LOGIN_STATUS_ARGS,
-            claude::version_check::is_logged_out,
-            claude::version_check::LOGIN_COMMAND,
-        ),
-        AdapterKind::Pipe => return None,
+    let CliProbe::Version(probe) = &adapter.traits().probe else {
+        return None;
     };
-    let mut spec = SpawnSpec::new(
-        &settings.program,
-        cwd,
-        ProcessMark::new("probe", &adapter.name),
-    );
-    spec.env = settings.env.clone();
-    spec.args = settings.args.clone();
-    spec.args.extend(args.iter().map(|&arg| arg.to_owned()));
-    let said = run_probe_command(children, &spec).await.ok()??;
-    is_logged_out(&said).then_some(login)
+    let login = &probe.login;
+    let said = run_probe_command(children, adapter, login.args, cwd).await;
+    (login.is_logged_out)(&said.ok()??).then_some(login.command)
 }
 
 /// The output of a CLI; `None` if the command did not finish.
 type CliProbeOutput = Result<Option<String>, SpawnError>;
 
-async fn run_probe_command(children: &ChildSpawner, spec: &SpawnSpec) -> CliProbeOutput {
+async fn run_probe_command(
+    children: &ChildSpawner,
+    adapter: &NamedAdapter,
+    args: &[&str],
+    cwd: &Path,
+) -> CliProbeOutput {
+    let settings = &adapter.settings;
+    let mark = ProcessMark::new("probe", &adapter.name);
+    let mut spec = SpawnSpec::new(&settings.program, cwd, mark);
+    spec.env = settings.env.clone();
+    spec.args = settings.args.clone();
+    spec.args.extend(args.iter().map(|&arg| arg.to_owned()));
     let limits = CommandLimits {
         timeout: PROBE_TIMEOUT,
         output_cap: 64 * 1024,
         stdin: StdinSource::Null,
     };
     let finished = children
-        .run_to_end(spec, &limits, &CancellationToken::new())
+        .run_to_end(&spec, &limits, &CancellationToken::new())
         .await?;
     if finished.end_cause != CommandEndCause::ByItself {
         return Ok(None);
@@ -153,38 +130,6 @@ async fn run_probe_command(children: &ChildSpawner, spec: &SpawnSpec) -> CliProb
     } else {
         said
     }))
-}
-
-fn evaluate_probe(
-    program: &str,
-    adapter: &'static str,
-    said: CliProbeOutput,
-    read: fn(&str, &str) -> Result<CliCapabilities, CliProbeError>,
-    not_found: fn(&str) -> CliProbeError,
-    hint: fn(&CliProbeError) -> String,
-) -> CliProbeResult {
-    let refused = |refusal: &CliProbeError| CliProbeResult::Failed {
-        problem: refusal.to_string(),
-        hint: hint(refusal),
-    };
-    match said {
-        Ok(None) => refused(&CliProbeError::TimedOut {
-            program: program.to_owned(),
-            adapter,
-            seconds: PROBE_TIMEOUT.as_secs(),
-        }),
-        Ok(Some(said)) => match read(program, &said) {
-            Ok(capabilities) => CliProbeResult::Ready(capabilities),
-            Err(refusal) => refused(&refusal),
-        },
-        Err(SpawnError::NotOnPath { .. } | SpawnError::NoSuchFile { .. }) => {
-            refused(&not_found(program))
-        }
-        Err(error) => CliProbeResult::Failed {
-            problem: error.to_string(),
-            hint: error.hint(),
-        },
-    }
 }
 
 /// Returns whether a program exists, searched as the system would.

@@ -1,22 +1,24 @@
-//! Finds rules in codex's own rules files that let commands run outside codex's sandbox without asking.
+//! Finds rules in a CLI's own rules files that let commands run outside its sandbox without asking.
 //!
-//! It reads the disk and the environment but never changes a rule: the rules are the user's, and only codex obeys
+//! It reads the disk and the environment but never changes a rule: the rules are the user's, and only the CLI obeys
 //! them.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::adapter::codex::execpolicy_rules::{SandboxEscapeRule, parse_sandbox_escape_rules};
-use crate::config::config_model::{AdapterConfig, AdapterKind};
+use crate::adapter::{AgentSandbox, EscapeRuleFiles, SandboxEscapeRule};
+use crate::config::config_model::AdapterConfig;
 use crate::permission::{AgentToolCall, SandboxReach};
+
+use super::run_setup::NamedAdapter;
 
 /// The largest rules file that is read, in bytes.
 const MAX_RULES_FILE_BYTES: u64 = 1024 * 1024;
 /// The number of rules that one notice names.
 const MAX_RULES_IN_NOTICE: usize = 3;
 
-/// A rule, or an unreadable rules file, that lets commands leave codex's sandbox.
+/// A rule, or an unreadable rules file, that lets commands leave a CLI's own sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodexSandboxEscape {
     file: PathBuf,
@@ -55,18 +57,26 @@ impl CodexSandboxEscape {
     }
 }
 
-/// Lists the sandbox escapes in the user's own rules files; returns none for an adapter that is not codex.
-pub fn find_sandbox_escapes(adapter: &AdapterConfig) -> Vec<CodexSandboxEscape> {
-    let (AdapterKind::Codex, Some(home)) = (adapter.kind, codex_home(adapter)) else {
+/// Lists the sandbox escapes in the user's own rules files; returns none for a CLI that has no such files.
+pub fn find_sandbox_escapes(adapter: &NamedAdapter) -> Vec<CodexSandboxEscape> {
+    let AgentSandbox::Cli {
+        escape_rules: Some(rules),
+        ..
+    } = &adapter.traits().sandbox
+    else {
         return Vec::new();
     };
-    let folder = home.join("rules");
-    let files = match list_rules_files(&folder) {
+    let Some(home) = cli_folder(&adapter.settings, rules) else {
+        return Vec::new();
+    };
+    let folder = home.join(rules.rules_folder);
+    let files = match list_rules_files(&folder, rules.extension) {
         Ok(files) => files,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
         Err(error) => return vec![unreadable_file_escape(folder, &error)],
     };
-    files.into_iter().flat_map(load_rules_file).collect()
+    let load = |file| load_rules_file(file, rules);
+    files.into_iter().flat_map(load).collect()
 }
 
 /// Marks a call whose command may leave the sandbox.
@@ -79,8 +89,8 @@ pub fn mark_possible_escape(call: &mut AgentToolCall, ways_out: &[CodexSandboxEs
     }
 }
 
-/// Returns a notice for the user about the escapes; `None` if there are none.
-pub fn sandbox_escape_notice(ways_out: &[CodexSandboxEscape]) -> Option<String> {
+/// Returns a notice for the user about the escapes from a CLI's sandbox; `None` if there are none.
+pub fn sandbox_escape_notice(cli: &str, ways_out: &[CodexSandboxEscape]) -> Option<String> {
     let named: Vec<String> = ways_out
         .iter()
         .take(MAX_RULES_IN_NOTICE)
@@ -92,29 +102,29 @@ pub fn sandbox_escape_notice(ways_out: &[CodexSandboxEscape]) -> Option<String> 
     };
     (!named.is_empty()).then(|| {
         format!(
-            "codex's own rules let commands leave its sandbox without asking: {}{more}; agent-collab asks you about each such \
+            "{cli}'s own rules let commands leave its sandbox without asking: {}{more}; agent-collab asks you about each such \
              command (`agent-collab doctor` lists the rules)",
             named.join(", ")
         )
     })
 }
 
-fn codex_home(adapter: &AdapterConfig) -> Option<PathBuf> {
+fn cli_folder(adapter: &AdapterConfig, rules: &EscapeRuleFiles) -> Option<PathBuf> {
     let variable = |name: &str| match adapter.env.get(name) {
         Some(value) => Some(value.into()),
         None => std::env::var_os(name),
     };
-    match variable("CODEX_HOME").filter(|folder| !folder.is_empty()) {
+    match variable(rules.folder_variable).filter(|folder| !folder.is_empty()) {
         Some(folder) => Some(folder.into()),
-        None => variable("HOME").map(|home| PathBuf::from(home).join(".codex")),
+        None => variable("HOME").map(|home| PathBuf::from(home).join(rules.default_path_in_home)),
     }
 }
 
-fn list_rules_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+fn list_rules_files(folder: &Path, extension: &str) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|end| end == "rules") {
+        if path.extension().is_some_and(|end| end == extension) {
             files.push(path);
         }
     }
@@ -122,10 +132,10 @@ fn list_rules_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn load_rules_file(file: PathBuf) -> Vec<CodexSandboxEscape> {
+fn load_rules_file(file: PathBuf, rules: &EscapeRuleFiles) -> Vec<CodexSandboxEscape> {
     match read_rules_file(&file) {
         Ok(text) => {
-            let rules = parse_sandbox_escape_rules(&text).into_iter();
+            let rules = (rules.parse)(&text).into_iter();
             let way = |rule| CodexSandboxEscape {
                 file: file.clone(),
                 kind: CodexSandboxEscapeKind::Rule(rule),
@@ -165,16 +175,18 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::domain::adapter_kind::AdapterKind;
 
-    fn codex(home: &Path) -> AdapterConfig {
-        AdapterConfig {
+    fn codex(home: &Path) -> NamedAdapter {
+        let settings = AdapterConfig {
             kind: AdapterKind::Codex,
             program: "codex".to_owned(),
             args: Vec::new(),
             env: BTreeMap::from([("CODEX_HOME".to_owned(), home.display().to_string())]),
             model: None,
             writable: Vec::new(),
-        }
+        };
+        NamedAdapter::new("codex".to_owned(), settings)
     }
 
     fn contained(line: &str) -> AgentToolCall {
@@ -197,7 +209,7 @@ mod tests {
         fs::write(rules.join("notes.txt"), "prefix_rule(pattern=[\"ls\"])").unwrap();
         let found = find_sandbox_escapes(&adapter);
         let file = rules.join("default.rules");
-        let told = sandbox_escape_notice(&found).unwrap();
+        let told = sandbox_escape_notice("codex", &found).unwrap();
         assert!(
             told.contains(&format!("{}:2 `git push`", file.display())),
             "{told}"

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
+use strum::IntoEnumIterator;
 
 use super::cli_probe::{CliProbeResult, probe_cli};
 use super::codex_sandbox_escapes::{self, CodexSandboxEscape};
@@ -17,29 +18,17 @@ use super::git::GitRepository;
 use super::run_context::RunContext;
 use super::run_setup::NamedAdapter;
 use super::sandbox;
+use crate::adapter::adapter_entry;
 use crate::config::AppConfig;
-use crate::config::config_model::AdapterConfig;
+use crate::domain::adapter_kind::AdapterKind;
 use crate::process::{ChildSpawner, SandboxSupport};
 use crate::text::{clean_text, pluralize};
 
 pub use log_report::OTHER_FILE_HINT;
 pub use writable_folders::{FolderCheck, WriteTrial};
 
-/// Variables that change how the CLIs behave; their values are never shown.
-const REPORTED_VARIABLES: [&str; 12] = [
-    "OPENAI_API_KEY",
-    "CODEX_API_KEY",
-    "CODEX_HOME",
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_AUTH_TOKEN",
-    "ANTHROPIC_BASE_URL",
-    "CLAUDE_CONFIG_DIR",
-    "CLAUDE_CODE_USE_BEDROCK",
-    "CLAUDE_CODE_USE_VERTEX",
-    "HTTPS_PROXY",
-    "XDG_CONFIG_HOME",
-    "XDG_STATE_HOME",
-];
+/// Variables that change how this program and every CLI behave; their values are never shown.
+const REPORTED_VARIABLES: [&str; 3] = ["HTTPS_PROXY", "XDG_CONFIG_HOME", "XDG_STATE_HOME"];
 
 /// The inputs of a doctor report.
 #[derive(Debug, Clone)]
@@ -112,8 +101,9 @@ pub async fn build_report(input: &DoctorInput) -> DoctorReport {
         && adapters
             .iter()
             .all(|adapter| adapter["needed"] == json!(false) || is_ok(adapter));
-    let environment: Map<String, Value> = REPORTED_VARIABLES
-        .iter()
+    let environment: Map<String, Value> = AdapterKind::iter()
+        .flat_map(|kind| adapter_entry(kind).traits.reported_variables)
+        .chain(&REPORTED_VARIABLES)
         .map(|name| {
             let word = match std::env::var_os(name) {
                 Some(_) => "[SET]",
@@ -205,16 +195,13 @@ async fn adapters_report(input: &DoctorInput) -> Vec<Value> {
     let mut found = Vec::new();
     for (name, settings) in &config.adapters {
         let needed = *name == config.roles.planner || Some(name) == config.roles.reviewer.as_ref();
-        let adapter = NamedAdapter {
-            name: name.clone(),
-            settings: settings.clone(),
-        };
+        let adapter = NamedAdapter::new(name.clone(), settings.clone());
         let (by_kernel, by_protocol) =
-            sandbox::describe_adapter_sandbox(&input.sandbox_support, config, settings.kind);
+            sandbox::describe_adapter_sandbox(&input.sandbox_support, config, adapter.traits());
         let mut entry = json!({
             "name": name, "kind": settings.kind.as_str(), "program": settings.program, "needed": needed,
             "held": { "kernel": by_kernel, "protocol_only": by_protocol },
-            "let_out": sandbox_escape_lines(settings),
+            "let_out": sandbox_escape_lines(&adapter),
         });
         let probed = match probe_cli(&input.spawner, &adapter, &input.root).await {
             CliProbeResult::Ready(capabilities) => {
@@ -236,9 +223,9 @@ async fn adapters_report(input: &DoctorInput) -> Vec<Value> {
 }
 
 /// Lists the rules that let commands leave the CLI's own sandbox.
-fn sandbox_escape_lines(settings: &AdapterConfig) -> Vec<String> {
-    let escapes = codex_sandbox_escapes::find_sandbox_escapes(settings);
-    escapes.iter().map(CodexSandboxEscape::describe).collect()
+fn sandbox_escape_lines(adapter: &NamedAdapter) -> Vec<String> {
+    let ways_out = codex_sandbox_escapes::find_sandbox_escapes(adapter);
+    ways_out.iter().map(CodexSandboxEscape::describe).collect()
 }
 
 impl DoctorReport {

@@ -9,7 +9,7 @@ mod turn_preamble;
 mod user_messages;
 mod user_notes;
 
-use crate::config::config_model::{AdapterKind, ReviewerSession};
+use crate::config::config_model::ReviewerSession;
 use crate::domain::phase::Phase;
 use crate::domain::run::RunState;
 use crate::domain::session::Session;
@@ -260,13 +260,9 @@ impl<'a> PromptBuilder<'a> {
 
     /// Returns the template's words for who reviews the plan.
     fn describe_reviewer(&self) -> String {
-        let kind = |role: Role| {
-            let adapter = self.run.setup.adapters.get(&role);
-            adapter.map(|adapter| adapter.settings.kind)
-        };
-        let is_known = |kind| matches!(kind, Some(AdapterKind::Codex | AdapterKind::Claude));
-        let (planner, reviewer) = (kind(Role::Planner), kind(Role::Reviewer));
-        let is_other = is_known(planner) && is_known(reviewer) && planner != reviewer;
+        let vendor = |role: Role| self.run.setup.adapters.get(&role)?.traits().model_vendor;
+        let (planner, reviewer) = (vendor(Role::Planner), vendor(Role::Reviewer));
+        let is_other = planner.is_some() && reviewer.is_some() && planner != reviewer;
         let word = match (&self.state().reviewer, is_other) {
             (None, _) => "nobody",
             (Some(_), true) => "other_vendor",

@@ -11,7 +11,6 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::config_model::AdapterKind;
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
@@ -121,8 +120,8 @@ impl RunContext {
     pub(super) fn failover_adapter(&self, role: Role) -> Option<String> {
         let current = &self.state().session(role)?.adapter;
         let mut adapters = self.setup.adapters.values();
-        let other = adapters
-            .find(|adapter| adapter.name != *current && adapter.settings.kind != AdapterKind::Pipe);
+        let other =
+            adapters.find(|adapter| adapter.name != *current && adapter.traits().is_sandboxed());
         other.map(|adapter| adapter.name.clone())
     }
 

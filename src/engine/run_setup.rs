@@ -6,12 +6,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::adapter::{
-    Adapter, CliSpec, RepositoryTrust, claude::ClaudeAdapter, codex::CodexAdapter,
-    pipe::PipeAdapter,
+    Adapter, AdapterEntry, AdapterTraits, CliSpec, RepositoryTrust, adapter_entry,
 };
-use crate::config::config_model::{
-    AdapterConfig, AdapterKind, ConfiguredTestNetwork as ConfiguredNetwork,
-};
+use crate::config::config_model::{AdapterConfig, ConfiguredTestNetwork as ConfiguredNetwork};
 use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions};
 use crate::config::{AppConfig, TrustState};
 use crate::domain::ids::RunId;
@@ -212,16 +209,28 @@ pub struct NamedAdapter {
     pub name: String,
     /// The program, arguments and environment that start it.
     pub settings: AdapterConfig,
+    /// Its protocol.
+    pub entry: AdapterEntry,
 }
 
 impl NamedAdapter {
+    /// Finds the protocol of an adapter.
+    pub fn new(name: String, settings: AdapterConfig) -> Self {
+        Self {
+            name,
+            entry: adapter_entry(settings.kind),
+            settings,
+        }
+    }
+
+    /// Returns what its CLI can do.
+    pub fn traits(&self) -> &'static AdapterTraits {
+        self.entry.traits
+    }
+
     /// Creates the adapter of a new conversation.
     pub fn new_adapter(&self) -> Box<dyn Adapter> {
-        match self.settings.kind {
-            AdapterKind::Codex => Box::new(CodexAdapter::new()),
-            AdapterKind::Claude => Box::new(ClaudeAdapter::new()),
-            AdapterKind::Pipe => Box::new(PipeAdapter::new()),
-        }
+        (self.entry.create)()
     }
 
     /// Returns how the adapter's program is started.

@@ -6,9 +6,12 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::adapter::{LaunchSpec, SandboxProvider, TurnAccess};
+use crate::adapter::{
+    AdapterTraits, AgentSandbox, BundledBubblewrap, LaunchSpec, SandboxProvider, TurnAccess,
+    adapter_entry,
+};
 use crate::config::AppConfig;
-use crate::config::config_model::{AdapterKind, ConfiguredTestNetwork};
+use crate::config::config_model::ConfiguredTestNetwork;
 use crate::permission::{AgentToolCall, SandboxReach};
 use crate::process::{
     BubblewrapProgram, ChildSpawner, SandboxMount, SandboxNetwork, SandboxProcesses, SandboxSpec,
@@ -163,19 +166,18 @@ const UNCONTAINED_COMMANDS_ASK: &str = "each command that is not proven read-onl
 pub fn describe_adapter_sandbox(
     kernel: &SandboxSupport,
     config: &AppConfig,
-    kind: AdapterKind,
+    traits: &AdapterTraits,
 ) -> (String, String) {
     let writes = "writes its staging folder and its own state; during Execute the repository, without .git and .agent-collab";
-    let (by_kernel, by_protocol) = match (kind, kernel) {
-        (AdapterKind::Codex, _) => (
-            "codex's own sandbox: read-only until Execute, then this repository, without .git, .agent-collab or network".to_owned(),
-            "patches, MCP tools, commands outside the sandbox",
-        ),
-        (AdapterKind::Claude, _) if !config.safety.contain_agents => (
+    let (by_kernel, by_protocol) = match (&traits.sandbox, kernel) {
+        (AgentSandbox::Cli { description, .. } | AgentSandbox::NoSandbox(description), _) => {
+            (description.by_kernel.to_owned(), description.by_protocol)
+        }
+        (AgentSandbox::AgentCollab, _) if !config.safety.contain_agents => (
             format!("none: safety.contain_agents is off; {UNCONTAINED_COMMANDS_ASK}"),
             "every call",
         ),
-        (AdapterKind::Claude, SandboxSupport::Available(bwrap)) => (
+        (AgentSandbox::AgentCollab, SandboxSupport::Available(bwrap)) => (
             format!(
                 "{}: {writes}; {}; {}",
                 bwrap.display(),
@@ -184,13 +186,11 @@ pub fn describe_adapter_sandbox(
             ),
             "reads and network",
         ),
-        (AdapterKind::Claude, SandboxSupport::Unavailable(why)) => (
-            format!("none: {why} (hint: install bubblewrap, `apt install bubblewrap`, and allow user namespaces); {UNCONTAINED_COMMANDS_ASK}"),
+        (AgentSandbox::AgentCollab, SandboxSupport::Unavailable(why)) => (
+            format!(
+                "none: {why} (hint: install bubblewrap, `apt install bubblewrap`, and allow user namespaces); {UNCONTAINED_COMMANDS_ASK}"
+            ),
             "every call",
-        ),
-        (AdapterKind::Pipe, _) => (
-            "none: the needs of this program are unknown".to_owned(),
-            "nothing; only its answer is read, its calls are not visible",
         ),
     };
     (by_kernel, by_protocol.to_owned())
@@ -204,7 +204,7 @@ pub fn has_uncontained_role(kernel: &SandboxSupport, config: &AppConfig) -> bool
         .into_iter()
         .flatten()
         .filter_map(|name| config.adapters.get(name));
-    !is_held && kinds.any(|adapter| adapter.kind == AdapterKind::Claude)
+    !is_held && kinds.any(|adapter| adapter_entry(adapter.kind).traits.needs_our_sandbox())
 }
 
 /// Describes which sockets a process with the machine's network can reach.
@@ -229,7 +229,7 @@ pub fn describe_role_sandboxes(
         .map(|(name, settings)| {
             (
                 name.clone(),
-                describe_adapter_sandbox(kernel, config, settings.kind),
+                describe_adapter_sandbox(kernel, config, adapter_entry(settings.kind).traits),
             )
         })
         .collect()
@@ -285,19 +285,18 @@ fn canonical_path(path: &Path) -> Option<PathBuf> {
         .filter(|path| path.components().count() > 1)
 }
 
-/// Finds the sandbox for agents and tests on this machine: the system's bubblewrap, else the one that codex ships.
+/// Finds the sandbox for agents and tests on this machine: the system's bubblewrap, else the one that a CLI ships.
 pub async fn find_sandbox_support(
     children: &ChildSpawner,
     config: &AppConfig,
     root: &Path,
 ) -> SandboxSupport {
-    let codex = config
-        .adapters
-        .values()
-        .filter(|adapter| adapter.kind == AdapterKind::Codex)
-        .map(|adapter| adapter.program.as_str());
     let mut candidates = find_on_path("bwrap");
-    candidates.extend(codex.flat_map(find_beside_codex));
+    for adapter in config.adapters.values() {
+        if let Some(bundled) = &adapter_entry(adapter.kind).traits.bundled_bubblewrap {
+            candidates.extend(find_bundled(bundled, &adapter.program));
+        }
+    }
     // A file of the repository must not be the program that sandboxes the repository's agents.
     candidates.retain(|path| canonical_path(path).is_some_and(|path| !path.starts_with(root)));
     detect_sandbox_support(children, &candidates, root).await
@@ -312,8 +311,8 @@ fn find_on_path(program: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Finds bubblewrap in codex's packages: beside its native program, or beside npm's wrapper of it.
-fn find_beside_codex(program: &str) -> Vec<PathBuf> {
+/// Finds bubblewrap in a CLI's packages: beside its native program, or beside npm's wrapper of it.
+fn find_bundled(bundled: &BundledBubblewrap, program: &str) -> Vec<PathBuf> {
     let named = if program.contains('/') {
         vec![PathBuf::from(program)]
     } else {
@@ -326,12 +325,13 @@ fn find_beside_codex(program: &str) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
         entries.map(|entry| entry.path())
     };
-    let brought = |folder: PathBuf| folder.join("codex-resources/bwrap");
+    let brought = |folder: PathBuf| folder.join(bundled.relative_path);
     let mut found = Vec::new();
     for folder in program.ancestors().skip(1).take(4) {
         found.push(brought(folder.to_owned()));
-        for packages in ["@openai", "node_modules/@openai"] {
-            let vendored = below(folder.join(packages)).map(|package| package.join("vendor"));
+        for packages in [folder.to_owned(), folder.join("node_modules")] {
+            let vendored =
+                below(packages.join(bundled.npm_scope)).map(|package| package.join("vendor"));
             found.extend(vendored.flat_map(below).map(brought));
         }
     }

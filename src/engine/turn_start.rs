@@ -103,7 +103,7 @@ pub(super) fn prepare_turn(
         recovery: prompts.recovery,
     };
     let caller = CallerContext {
-        removed_tools: adapter.new_adapter().removed_tools(),
+        removed_tools: adapter.traits().removed_tools,
         ..role_caller(run, order, session.id.clone(), &staging)
     };
     let active = ActiveTurn {
@@ -174,7 +174,7 @@ pub(super) fn session_sandbox(
         tools_folder: None,
         writable: adapter.settings.writable.clone(),
         denied_files: find_denied_files(root, rules),
-        sandbox_escapes: codex_sandbox_escapes::find_sandbox_escapes(&adapter.settings),
+        sandbox_escapes: codex_sandbox_escapes::find_sandbox_escapes(adapter),
     }
 }
 

@@ -38,6 +38,15 @@ pub enum ProfileVisibility {
     Hidden,
 }
 
+/// How the agent of a CLI reads files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileReadMethod {
+    /// With tools for that.
+    ReadTools,
+    /// Only by running commands.
+    CommandsOnly,
+}
+
 /// The configuration of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfileDefinition {
@@ -253,7 +262,7 @@ impl ProfileDefinition {
         })
     }
 
-    /// Adapts the profile for a CLI that reads files only by commands, as codex does: a profile that reads and has no
+    /// Adapts the profile for [`FileReadMethod::CommandsOnly`]: a profile that reads and has no
     /// shell may run commands that are proven to only read. Rules that the user wrote still count.
     #[must_use]
     pub fn with_read_only_commands(mut self) -> Self {

@@ -22,11 +22,15 @@ use self::flags::{ClaudeConversationStart, ScriptedClaudeFlags};
 use self::frames::{
     ClaudeFrameBuilder, ScriptedClaudeToolCall, ScriptedClaudeTurnResult, new_uuid,
 };
+use self::script_actions::{ScriptedClaudeFailure, turn_failure};
 use crate::scripted::conversation_store::{
     ScriptConversation, ScriptConversationStore, ScriptPlaceholders,
 };
-use crate::scripted::runtime::{InboxEvent, ScriptCommandId, ScriptRuntime};
+use crate::scripted::runtime::{InboxEvent, ScriptRuntime};
 use crate::scripted::script::{AgentScript, ScriptAction};
+use crate::scripted::script_actor::{
+    ScriptedProtocol, ScriptedTurnEvent, ScriptedTurnFailure, ScriptedTurnStop, perform_actions,
+};
 use crate::scripted::{ScriptedAgentOptions, ScriptedProgram};
 
 /// The exit code after SIGTERM.
@@ -113,27 +117,6 @@ enum ClaudeInputOutcome {
     Exit(i32),
 }
 
-/// The result of waiting within a turn.
-enum ClaudeWaitOutcome {
-    Timeout,
-    CommandOutput(ScriptCommandId, String),
-    CommandEnded(ScriptCommandId, Option<i32>),
-    Answer { request: String, answer: Value },
-    InputClosed,
-    Other,
-}
-
-/// Why a turn ends before its script does.
-enum ScriptedClaudeStop {
-    Interrupted,
-    Failed {
-        text: String,
-        error: &'static str,
-        status: Value,
-    },
-    Exit(i32),
-}
-
 impl ScriptedClaude {
     /// Builds the agent; nothing is played yet.
     pub fn new(casting: ScriptedAgentOptions, stage: ScriptRuntime) -> Self {
@@ -173,6 +156,10 @@ impl ScriptedClaude {
         }
     }
 
+    fn send(&mut self, build: impl FnOnce(&ClaudeFrameBuilder) -> Value) {
+        self.runtime.send(&build(&self.frame_builder));
+    }
+
     /// Plays until the input ends; returns the exit code.
     pub fn play(mut self) -> i32 {
         let code = match self.open_conversation() {
@@ -206,8 +193,7 @@ impl ScriptedClaude {
                 Ok(())
             }
             (ClaudeConversationStart::Resume(_), None) => {
-                self.runtime
-                    .send(&self.frame_builder.unknown_conversation(&id));
+                self.send(|frames| frames.unknown_conversation(&id));
                 self.runtime
                     .write_stderr(&format!("No conversation found with session ID: {id}"));
                 Err(1)
@@ -229,9 +215,8 @@ impl ScriptedClaude {
                 };
             } else {
                 match self.wait_for_event(None) {
-                    Err(ScriptedClaudeStop::Exit(code)) => Err(code),
-                    Ok(_)
-                    | Err(ScriptedClaudeStop::Interrupted | ScriptedClaudeStop::Failed { .. }) => {
+                    Err(ScriptedTurnStop::Exit(code)) => Err(code),
+                    Ok(_) | Err(ScriptedTurnStop::Interrupted | ScriptedTurnStop::Failed(_)) => {
                         Ok(())
                     }
                 }
@@ -242,30 +227,24 @@ impl ScriptedClaude {
         }
     }
 
-    /// Waits until something happens or `deadline` passes.
-    fn wait_for_event(
-        &mut self,
-        deadline: Option<Instant>,
-    ) -> Result<ClaudeWaitOutcome, ScriptedClaudeStop> {
-        let Some(heard) = self.runtime.wait_for_event(deadline) else {
-            return Ok(ClaudeWaitOutcome::Timeout);
-        };
+    /// Handles an event of the inbox.
+    fn on_event(&mut self, heard: InboxEvent) -> Result<ScriptedTurnEvent, ScriptedTurnStop> {
         match heard {
             InboxEvent::Line(line) => match self.on_line(&line) {
-                ClaudeInputOutcome::Nothing => Ok(ClaudeWaitOutcome::Other),
-                ClaudeInputOutcome::Interrupt => Err(ScriptedClaudeStop::Interrupted),
+                ClaudeInputOutcome::Nothing => Ok(ScriptedTurnEvent::Other),
+                ClaudeInputOutcome::Interrupt => Err(ScriptedTurnStop::Interrupted),
                 ClaudeInputOutcome::Answer { request, answer } => {
-                    Ok(ClaudeWaitOutcome::Answer { request, answer })
+                    Ok(ScriptedTurnEvent::Answer { request, answer })
                 }
-                ClaudeInputOutcome::Exit(code) => Err(ScriptedClaudeStop::Exit(code)),
+                ClaudeInputOutcome::Exit(code) => Err(ScriptedTurnStop::Exit(code)),
             },
-            InboxEvent::CommandOutput(run, text) => Ok(ClaudeWaitOutcome::CommandOutput(run, text)),
-            InboxEvent::CommandEnded(run, code) => Ok(ClaudeWaitOutcome::CommandEnded(run, code)),
+            InboxEvent::CommandOutput(run, text) => Ok(ScriptedTurnEvent::CommandOutput(run, text)),
+            InboxEvent::CommandEnded(run, code) => Ok(ScriptedTurnEvent::CommandEnded(run, code)),
             InboxEvent::InputClosed => {
                 self.input = StdinState::Closed;
-                Ok(ClaudeWaitOutcome::InputClosed)
+                Ok(ScriptedTurnEvent::InputClosed)
             }
-            InboxEvent::Terminate => Err(ScriptedClaudeStop::Exit(EXIT_CODE_SIGTERM)),
+            InboxEvent::Terminate => Err(ScriptedTurnStop::Exit(EXIT_CODE_SIGTERM)),
         }
     }
 
@@ -300,8 +279,7 @@ impl ScriptedClaude {
         }
         let uuid = frame["uuid"].as_str().map(str::to_owned);
         if let Some(uuid) = &uuid {
-            self.runtime
-                .send(&self.frame_builder.command_lifecycle(uuid, "queued"));
+            self.send(|frames| frames.command_lifecycle(uuid, "queued"));
         }
         self.prompt_queue.push_back(QueuedUserLine {
             content: frame["message"]["content"].clone(),
@@ -371,26 +349,20 @@ impl ScriptedClaude {
 
     fn play_prompt(&mut self, prompt: QueuedUserLine) -> Result<(), i32> {
         if let Some(uuid) = &prompt.uuid {
-            self.runtime
-                .send(&self.frame_builder.command_lifecycle(uuid, "started"));
+            self.send(|frames| frames.command_lifecycle(uuid, "started"));
         }
         let text = prompt_text(&prompt.content);
         self.begin_turn(ScriptPlaceholders::from_prompt(&text), None);
         if self.flags.replay_user_messages {
             let uuid = prompt.uuid.clone().unwrap_or_else(new_uuid);
-            self.runtime.send(
-                &self
-                    .frame_builder
-                    .user_message_replay(&prompt.content, &uuid),
-            );
+            self.send(|frames| frames.user_message_replay(&prompt.content, &uuid));
         }
         let ended = self
             .select_turn(&text)
-            .and_then(|actions| self.perform_actions(&actions));
+            .and_then(|actions| perform_actions(self, &actions));
         self.end_turn(ended)?;
         if let Some(uuid) = &prompt.uuid {
-            self.runtime
-                .send(&self.frame_builder.command_lifecycle(uuid, "completed"));
+            self.send(|frames| frames.command_lifecycle(uuid, "completed"));
         }
         Ok(())
     }
@@ -399,7 +371,7 @@ impl ScriptedClaude {
         let origin =
             json!({"kind": "task-notification", "producer": "session-task", "runId": new_uuid()});
         self.begin_turn(ScriptPlaceholders::default(), Some(origin));
-        let ended = self.perform_actions(actions);
+        let ended = perform_actions(self, actions);
         self.end_turn(ended)
     }
 
@@ -415,41 +387,37 @@ impl ScriptedClaude {
             usage: None,
             origin,
         });
-        self.runtime.send(&self.frame_builder.system_init());
+        self.send(|frames| frames.system_init());
     }
 
     /// Selects the script's turn for the prompt and records that it is used.
-    fn select_turn(&mut self, prompt: &str) -> Result<Vec<ScriptAction>, ScriptedClaudeStop> {
+    fn select_turn(&mut self, prompt: &str) -> Result<Vec<ScriptAction>, ScriptedTurnStop> {
         let conversation = (
             self.frame_builder.session_id.as_str(),
             &mut self.conversation,
         );
         (self.conversations)
             .select_turn(conversation.0, conversation.1, &self.script, prompt)
-            .map_err(|text| ScriptedClaudeStop::Failed {
-                text,
-                error: "unknown",
-                status: Value::Null,
-            })
+            .map_err(|text| ScriptedTurnStop::Failed(ScriptedTurnFailure::NoTurn(text)))
     }
 
     /// Ends the turn with its result; an error is the exit code of the process.
-    fn end_turn(&mut self, ended: Result<(), ScriptedClaudeStop>) -> Result<(), i32> {
+    fn end_turn(&mut self, ended: Result<(), ScriptedTurnStop>) -> Result<(), i32> {
         match ended {
             Ok(()) => {
                 self.close_message("end_turn");
                 self.send_result("success", "completed", ScriptedTurnOutcome::Completed);
             }
-            Err(ScriptedClaudeStop::Interrupted) => self.end_interrupted_turn(),
-            Err(ScriptedClaudeStop::Exit(code)) => return Err(code),
-            Err(ScriptedClaudeStop::Failed {
-                text,
-                error,
-                status,
-            }) => {
+            Err(ScriptedTurnStop::Interrupted) => self.end_interrupted_turn(),
+            Err(ScriptedTurnStop::Exit(code)) => return Err(code),
+            Err(ScriptedTurnStop::Failed(failure)) => {
+                let ScriptedClaudeFailure {
+                    text,
+                    error,
+                    status,
+                } = turn_failure(failure);
                 self.close_message("end_turn");
-                self.runtime
-                    .send(&self.frame_builder.api_error_message(&text, error));
+                self.send(|frames| frames.api_error_message(&text, error));
                 self.send_result(
                     "success",
                     "api_error",
@@ -533,7 +501,7 @@ impl ScriptedClaude {
             origin: playing.origin,
         };
         self.n_results += 1;
-        self.runtime.send(&self.frame_builder.result(&end));
+        self.send(|frames| frames.result(&end));
     }
 }
 

@@ -11,7 +11,6 @@ mod sandbox_profiles;
 mod script_actions;
 #[cfg(test)]
 mod tests;
-mod tool_calls;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,12 +20,16 @@ use serde_json::{Value, json};
 
 use self::frames::ScriptedTurnIds;
 use self::sandbox_profiles::ScriptedSandboxProfiles;
+use self::script_actions::failure_error;
 use crate::scripted::conversation_store::{
     ScriptConversation, ScriptConversationStore, ScriptPlaceholders,
 };
 use crate::scripted::mcp_client::ToolServerCommand;
 use crate::scripted::runtime::{InboxEvent, ScriptCommandId, ScriptRuntime, StdoutState};
 use crate::scripted::script::{AgentScript, ScriptAction};
+use crate::scripted::script_actor::{
+    ScriptedTurnEvent, ScriptedTurnFailure, ScriptedTurnStop, perform_actions,
+};
 use crate::scripted::{ScriptedAgentOptions, ScriptedProgram};
 
 /// The exit code of codex if its output is no longer read.
@@ -46,8 +49,6 @@ pub struct ScriptedCodex {
     threads: BTreeMap<String, ScriptedThread>,
     active_turn: Option<ActiveCodexTurn>,
     terminals: BTreeMap<ScriptCommandId, ScriptedTerminal>,
-    /// The current tool call, and what was answered so far.
-    pending_tool_call: Option<(ScriptCommandId, String)>,
     n_requests: u64,
 }
 
@@ -108,23 +109,8 @@ enum CodexInputOutcome {
     },
     /// The turn must end.
     Interrupt,
-    /// A request is answered; `None` if the client answered with an error.
-    Answer { request: u64, result: Option<Value> },
-}
-
-/// The result of waiting within a turn.
-enum CodexWaitOutcome {
-    Timeout,
-    CommandEnded(ScriptCommandId),
-    Answer { request: u64, result: Option<Value> },
-    Other,
-}
-
-/// Why a turn ends before its script does.
-enum ScriptedCodexStop {
-    Interrupted,
-    Failed(Value),
-    Exit(i32),
+    /// A request is answered; null if the client answered with an error.
+    Answer { request: String, answer: Value },
 }
 
 /// Finds the hash of `-c hooks.state={"KEY"={trusted_hash="HASH"}}` among the arguments.
@@ -157,7 +143,6 @@ impl ScriptedCodex {
             threads: BTreeMap::new(),
             active_turn: None,
             terminals: BTreeMap::new(),
-            pending_tool_call: None,
             n_requests: 0,
         }
     }
@@ -184,36 +169,27 @@ impl ScriptedCodex {
         code
     }
 
-    /// Waits within a turn until something happens or `deadline` passes.
-    fn wait_for_event(
-        &mut self,
-        deadline: Option<Instant>,
-    ) -> Result<CodexWaitOutcome, ScriptedCodexStop> {
-        if self.runtime.stdout_state() == StdoutState::Closed {
-            return Err(ScriptedCodexStop::Exit(EXIT_CODE_READER_GONE));
-        }
-        let Some(heard) = self.runtime.wait_for_event(deadline) else {
-            return Ok(CodexWaitOutcome::Timeout);
-        };
+    /// Handles an event of the inbox within a turn.
+    fn on_event(&mut self, heard: InboxEvent) -> Result<ScriptedTurnEvent, ScriptedTurnStop> {
         match heard {
             InboxEvent::Line(line) => match self.on_line(&line) {
-                CodexInputOutcome::Interrupt => Err(ScriptedCodexStop::Interrupted),
-                CodexInputOutcome::Answer { request, result } => {
-                    Ok(CodexWaitOutcome::Answer { request, result })
+                CodexInputOutcome::Interrupt => Err(ScriptedTurnStop::Interrupted),
+                CodexInputOutcome::Answer { request, answer } => {
+                    Ok(ScriptedTurnEvent::Answer { request, answer })
                 }
                 CodexInputOutcome::Nothing | CodexInputOutcome::StartTurn { .. } => {
-                    Ok(CodexWaitOutcome::Other)
+                    Ok(ScriptedTurnEvent::Other)
                 }
             },
             InboxEvent::CommandOutput(run, text) => {
                 self.on_command_output(run, &text);
-                Ok(CodexWaitOutcome::Other)
+                Ok(ScriptedTurnEvent::CommandOutput(run, text))
             }
             InboxEvent::CommandEnded(run, code) => {
                 self.on_command_ended(run, code);
-                Ok(CodexWaitOutcome::CommandEnded(run))
+                Ok(ScriptedTurnEvent::CommandEnded(run, code))
             }
-            InboxEvent::InputClosed | InboxEvent::Terminate => Err(ScriptedCodexStop::Exit(0)),
+            InboxEvent::InputClosed | InboxEvent::Terminate => Err(ScriptedTurnStop::Exit(0)),
         }
     }
 
@@ -236,8 +212,8 @@ impl ScriptedCodex {
                 return CodexInputOutcome::Nothing;
             };
             return CodexInputOutcome::Answer {
-                request,
-                result: frame.get("result").cloned(),
+                request: request.to_string(),
+                answer: frame["result"].clone(),
             };
         };
         let Some(id) = frame.get("id") else {
@@ -247,11 +223,6 @@ impl ScriptedCodex {
     }
 
     fn on_command_output(&mut self, run: ScriptCommandId, text: &str) -> CodexInputOutcome {
-        if let Some((called, line)) = &mut self.pending_tool_call
-            && *called == run
-        {
-            text.clone_into(line);
-        }
         if let Some(terminal) = self.terminals.get_mut(&run) {
             terminal.output.push_str(text);
             let id = terminal.item["id"].as_str().unwrap_or_default();
@@ -323,7 +294,7 @@ impl ScriptedCodex {
         self.runtime.send(&frames::item_completed(&place, &message));
         let ended = self
             .select_turn(&place, prompt)
-            .and_then(|actions| self.perform_actions(&actions));
+            .and_then(|actions| perform_actions(self, &actions));
         self.end_turn(&place, ended)
     }
 
@@ -332,10 +303,8 @@ impl ScriptedCodex {
         &mut self,
         place: &ScriptedTurnIds,
         prompt: &str,
-    ) -> Result<Vec<ScriptAction>, ScriptedCodexStop> {
-        let other = |message: String| {
-            ScriptedCodexStop::Failed(frames::error_object(&message, json!("other"), None))
-        };
+    ) -> Result<Vec<ScriptAction>, ScriptedTurnStop> {
+        let other = |text| ScriptedTurnStop::Failed(ScriptedTurnFailure::NoTurn(text));
         let Some(thread) = self.threads.get_mut(&place.thread) else {
             return Err(other(format!("thread not found: {}", place.thread)));
         };
@@ -348,7 +317,7 @@ impl ScriptedCodex {
     fn end_turn(
         &mut self,
         place: &ScriptedTurnIds,
-        ended: Result<(), ScriptedCodexStop>,
+        ended: Result<(), ScriptedTurnStop>,
     ) -> Result<(), i32> {
         let (status, error) = match ended {
             Ok(()) => {
@@ -361,9 +330,9 @@ impl ScriptedCodex {
                 }
                 ("completed", Value::Null)
             }
-            Err(ScriptedCodexStop::Interrupted) => ("interrupted", Value::Null),
-            Err(ScriptedCodexStop::Exit(code)) => return Err(code),
-            Err(ScriptedCodexStop::Failed(error)) => ("failed", error),
+            Err(ScriptedTurnStop::Interrupted) => ("interrupted", Value::Null),
+            Err(ScriptedTurnStop::Exit(code)) => return Err(code),
+            Err(ScriptedTurnStop::Failed(failure)) => ("failed", failure_error(failure)),
         };
         let Some(playing) = self.active_turn.take() else {
             return Ok(());

@@ -5,9 +5,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use agent_collab::adapter::{claude, codex};
+use agent_collab::adapter::adapter_entry;
+use agent_collab::adapter::cli_capabilities::CliProbe;
+use agent_collab::domain::adapter_kind::AdapterKind;
 use assert_cmd::Command;
 use regex::Regex;
+use strum::IntoEnumIterator;
 
 use crate::{files_below, none, read, root};
 
@@ -180,11 +183,11 @@ fn the_readme_links_to_every_page_of_the_documents_and_fits_on_150_lines() {
 #[test]
 fn the_readme_names_the_versions_that_the_program_asks_for() {
     let readme = read("README.md");
-    for command in [
-        codex::version_check::INSTALL_COMMAND,
-        claude::version_check::INSTALL_COMMAND,
-    ] {
-        assert!(readme.contains(command), "README.md lacks `{command}`");
+    for kind in AdapterKind::iter() {
+        if let CliProbe::Version(probe) = &adapter_entry(kind).traits.probe {
+            let command = probe.install;
+            assert!(readme.contains(command), "README.md lacks `{command}`");
+        }
     }
     let manifest: toml::Table = toml::from_str(&read("Cargo.toml")).unwrap();
     let rust = manifest["package"]["rust-version"].as_str().unwrap();

@@ -12,6 +12,7 @@ mod architecture;
 mod documents;
 mod flows;
 
+mod adapters;
 mod arrows;
 mod layers;
 mod names;

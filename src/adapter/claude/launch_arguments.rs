@@ -49,7 +49,7 @@ const WORKSPACE_TOOLS: &[&str] = &[
 /// Tools that would act out of sight (agents, timers, watchers, worktrees), open the CLI's own screens
 /// (plans, findings) or run text as commands (skills). The lists above leave them out already; this list denies
 /// them even if they appear in another way, because a deny beats every allow rule.
-pub const REMOVED_TOOLS: &[&str] = &[
+pub(super) const REMOVED_TOOLS: &[&str] = &[
     "Agent",
     "Task",
     "TaskStop",

@@ -1,78 +1,39 @@
-//! Says how to probe an installed `claude` before any turn, and parses its answer.
+//! Says how to probe an installed `claude`, and parses what it prints.
 //!
-//! The caller runs [`VERSION_ARGS`] and passes the output in. A missing login is not an error, because custom providers
-//! have none.
+//! A missing login is not an error, because custom providers have none.
 
-use crate::adapter::cli_capabilities::{
-    CliCapabilities, CliProbeError, CliVersion, FeatureSupport,
+use crate::adapter::cli_capabilities::{CliCapabilities, CliVersion, LoginProbe, VersionProbe};
+
+/// How claude is probed; it answers within 0.1 s.
+pub(super) const VERSION_PROBE: VersionProbe = VersionProbe {
+    args: &["--version"],
+    parse_version,
+    oldest: CliVersion::new(2, 1, 330),
+    // The version is named because with Node 20 a bare install brings an older one.
+    install: "npm install -g @anthropic-ai/claude-code@2.1.330",
+    install_note: Some(
+        "include the version: with Node 20, `npm install @anthropic-ai/claude-code` alone installs 2.1.197, \
+         because newer versions require Node 22 (2.1.330 runs anyway: it is a native program)",
+    ),
+    capabilities: CliCapabilities::with_all_features,
+    login: LoginProbe {
+        args: &["auth", "status"],
+        is_logged_out,
+        command: "claude auth login",
+    },
 };
 
-/// The arguments of the probe; it answers within 0.1 s and contacts no service.
-pub const VERSION_ARGS: &[&str] = &["--version"];
-
-/// The arguments that make claude report whether a user is logged in; it contacts no service.
-pub const LOGIN_STATUS_ARGS: &[&str] = &["auth", "status"];
-
-/// The command that logs a user in.
-pub const LOGIN_COMMAND: &str = "claude auth login";
-
-/// Returns whether claude says that no user is logged in. Any other output does not count as logged out.
-pub fn is_logged_out(said: &str) -> bool {
+fn is_logged_out(said: &str) -> bool {
     let said: Option<serde_json::Value> = serde_json::from_str(said.trim()).ok();
     said.is_some_and(|said| said["loggedIn"] == false)
 }
 
-/// The oldest version that this program has been run with.
-pub const OLDEST_VERSION: CliVersion = CliVersion::new(2, 1, 330);
-
-/// Installs a version that works. The version is named because with Node 20 a bare install brings an older one.
-pub const INSTALL_COMMAND: &str = "npm install -g @anthropic-ai/claude-code@2.1.330";
-
-/// Explains why [`INSTALL_COMMAND`] names the version; it follows the hint of an error.
-pub const INSTALL_NOTE: &str = "include the version: with Node 20, `npm install @anthropic-ai/claude-code` alone installs 2.1.197, \
-     because newer versions require Node 22 (2.1.330 runs anyway: it is a native program)";
-
-/// Parses the output of `claude --version`, such as `2.1.330 (Claude Code)`.
-///
-/// # Errors
-/// [`CliProbeError::NoVersion`] if it contains no version, [`CliProbeError::TooOld`] if it is older than
-/// [`OLDEST_VERSION`].
-pub fn parse_capabilities(program: &str, output: &str) -> Result<CliCapabilities, CliProbeError> {
-    let version = output
+/// Finds the version in output such as `2.1.330 (Claude Code)`.
+fn parse_version(output: &str) -> Option<CliVersion> {
+    output
         .lines()
         .filter(|line| line.contains("Claude Code"))
         .find_map(|line| CliVersion::parse(line.split_whitespace().next()?))
-        .ok_or_else(|| CliProbeError::no_version(program, "claude", output, INSTALL_COMMAND))?;
-    if version < OLDEST_VERSION {
-        return Err(CliProbeError::TooOld {
-            program: program.to_owned(),
-            found: version,
-            needed: OLDEST_VERSION,
-            install: INSTALL_COMMAND,
-        });
-    }
-    Ok(CliCapabilities {
-        version,
-        resume: FeatureSupport::Supported,
-        approvals: FeatureSupport::Supported,
-        interrupt: FeatureSupport::Supported,
-        live_text: FeatureSupport::Supported,
-        usage: FeatureSupport::Supported,
-    })
-}
-
-/// Builds the error for a program that was not found.
-pub fn not_found_error(program: &str) -> CliProbeError {
-    CliProbeError::NotFound {
-        program: program.to_owned(),
-        adapter: "claude",
-        install: INSTALL_COMMAND,
-    }
-}
-
-/// Returns what the user can do about an error, including the trap of older Node versions.
-pub fn install_hint(refusal: &CliProbeError) -> String {
-    format!("{}; {INSTALL_NOTE}", refusal.hint())
 }
 
 #[cfg(test)]
@@ -95,9 +56,9 @@ mod tests {
     }
 
     fn check(output: &str) -> String {
-        match parse_capabilities("claude", output) {
+        match VERSION_PROBE.parse_capabilities("claude", "claude", output) {
             Ok(found) => format!("{} can resume: {:?}", found.version, found.resume),
-            Err(refusal) => format!("{refusal}\nhint: {}", install_hint(&refusal)),
+            Err(refusal) => format!("{refusal}\nhint: {}", VERSION_PROBE.error_hint(&refusal)),
         }
     }
 

@@ -6,28 +6,7 @@
 use std::iter::Peekable;
 use std::str::CharIndices;
 
-/// A rule that makes codex run commands outside of its sandbox without asking.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SandboxEscapeRule {
-    /// The line where the rule starts, from 1.
-    pub line: usize,
-    /// The words that a command must start with, as far as the file spells them out.
-    pub pattern_words: Vec<String>,
-    /// The possible first words; empty if they are not known.
-    first_words: Vec<String>,
-}
-
-impl SandboxEscapeRule {
-    /// Returns whether a rule may let a part of this command out; never false for a rule that does.
-    pub fn may_apply_to(&self, command: &str) -> bool {
-        // Quotes and backslashes in a word change nothing for a shell.
-        let plain: String = command
-            .chars()
-            .filter(|character| !"'\"\\".contains(*character))
-            .collect();
-        self.first_words.is_empty() || self.first_words.iter().any(|first| plain.contains(first))
-    }
-}
+use crate::adapter::SandboxEscapeRule;
 
 /// A part of a rules file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +17,7 @@ enum StarlarkToken {
 }
 
 /// Lists the rules of a file that let commands out of the sandbox, in file order.
-pub fn parse_sandbox_escape_rules(text: &str) -> Vec<SandboxEscapeRule> {
+pub(super) fn parse_sandbox_escape_rules(text: &str) -> Vec<SandboxEscapeRule> {
     let tokens = tokenize(text);
     let mut found = Vec::new();
     for (at, (line, token)) in tokens.iter().enumerate() {

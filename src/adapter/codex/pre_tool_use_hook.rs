@@ -110,7 +110,7 @@ fn decision_output(decision: &CallDecision) -> String {
 }
 
 /// Formats the output with which a hook denies a call.
-pub fn format_hook_denial(reason: &str) -> String {
+pub(super) fn format_hook_denial(reason: &str) -> String {
     let told = json!({
         "hookEventName": "PreToolUse",
         "permissionDecision": "deny",

@@ -1,70 +1,31 @@
-//! Parses the output of `codex --version`: the version, its features, or why it cannot be used.
+//! Says how to probe an installed `codex`, and parses what it prints.
 
-use crate::adapter::cli_capabilities::{
-    CliCapabilities, CliProbeError, CliVersion, FeatureSupport,
+use crate::adapter::cli_capabilities::{CliCapabilities, CliVersion, LoginProbe, VersionProbe};
+
+/// How codex is probed.
+pub(super) const VERSION_PROBE: VersionProbe = VersionProbe {
+    args: &["--version"],
+    parse_version,
+    oldest: CliVersion::new(0, 169, 0),
+    install: "npm install -g @openai/codex@0.169.0",
+    install_note: None,
+    capabilities: CliCapabilities::with_all_features,
+    login: LoginProbe {
+        args: &["login", "status"],
+        is_logged_out,
+        command: "codex login",
+    },
 };
 
-/// The arguments that make codex print its version.
-pub const VERSION_ARGS: [&str; 1] = ["--version"];
-
-/// The arguments that make codex report whether a user is logged in; it contacts no service.
-pub const LOGIN_STATUS_ARGS: &[&str] = &["login", "status"];
-
-/// The command that logs a user in.
-pub const LOGIN_COMMAND: &str = "codex login";
-
-/// Returns whether codex says that no user is logged in. Any other output does not count as logged out.
-pub fn is_logged_out(said: &str) -> bool {
+fn is_logged_out(said: &str) -> bool {
     said.lines().any(|line| line.trim() == "Not logged in")
 }
 
-/// The oldest version that this program has been run with.
-pub const OLDEST_VERSION: CliVersion = CliVersion::new(0, 169, 0);
-
-/// The exact command that installs that version.
-pub const INSTALL_COMMAND: &str = "npm install -g @openai/codex@0.169.0";
-
-const ADAPTER_NAME: &str = "codex";
-
-/// Parses the standard output of `codex --version`; errors name `program`.
-///
-/// # Errors
-/// Fails on output that names no version, and on versions older than [`OLDEST_VERSION`].
-pub fn parse_capabilities(program: &str, stdout: &str) -> Result<CliCapabilities, CliProbeError> {
-    let version = stdout
+fn parse_version(stdout: &str) -> Option<CliVersion> {
+    stdout
         .lines()
         .filter_map(|line| line.trim().strip_prefix("codex-cli "))
         .find_map(|text| CliVersion::parse(text.trim()))
-        .ok_or_else(|| CliProbeError::no_version(program, ADAPTER_NAME, stdout, INSTALL_COMMAND))?;
-    if version < OLDEST_VERSION {
-        return Err(CliProbeError::TooOld {
-            program: program.to_owned(),
-            found: version,
-            needed: OLDEST_VERSION,
-            install: INSTALL_COMMAND,
-        });
-    }
-    Ok(capabilities_for_version(version))
-}
-
-/// Builds the error for a program that was not found.
-pub fn not_found_error(program: &str) -> CliProbeError {
-    CliProbeError::NotFound {
-        program: program.to_owned(),
-        adapter: ADAPTER_NAME,
-        install: INSTALL_COMMAND,
-    }
-}
-
-fn capabilities_for_version(version: CliVersion) -> CliCapabilities {
-    CliCapabilities {
-        version,
-        resume: FeatureSupport::Supported,
-        approvals: FeatureSupport::Supported,
-        interrupt: FeatureSupport::Supported,
-        live_text: FeatureSupport::Supported,
-        usage: FeatureSupport::Supported,
-    }
 }
 
 #[cfg(test)]
@@ -84,9 +45,9 @@ mod tests {
     }
 
     fn check(stdout: &str, wanted: &str) {
-        let found = match parse_capabilities("codex", stdout) {
+        let found = match VERSION_PROBE.parse_capabilities("codex", "codex", stdout) {
             Ok(capabilities) => capabilities.version.to_string(),
-            Err(refusal) => format!("{refusal}; {}", refusal.hint()),
+            Err(refusal) => format!("{refusal}; {}", VERSION_PROBE.error_hint(&refusal)),
         };
         assert_eq!(found, wanted);
     }

@@ -144,7 +144,7 @@ pub async fn check_requirements_for(
     let players: Vec<NamedAdapter> = players
         .iter()
         .filter_map(settings_of)
-        .map(|(name, settings)| NamedAdapter { name, settings })
+        .map(|(name, settings)| NamedAdapter::new(name, settings))
         .collect();
     probe_adapters(&found.children, players.iter(), &found.root).await?;
     Ok(RunRequirements {

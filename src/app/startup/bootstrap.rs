@@ -11,7 +11,7 @@ use super::{
 };
 use crate::app::log_setup::open_debug_log;
 use crate::config::config_display;
-use crate::config::config_model::{AdapterKind, AppConfig};
+use crate::config::config_model::AppConfig;
 use crate::config::effective_permissions::EffectivePermissions;
 use crate::config::{InstructionsReach, LoadedConfig};
 use crate::domain::event::{RunParameters, WorkflowSettings};
@@ -48,7 +48,7 @@ pub(super) fn build_ready_run(
         .collect();
     let unwritable = unwritable_reason(&occupied.project.root);
     notices.extend(unwritable.map(|why| format!("steps cannot change files: {why}")));
-    notices.extend(uncontained_notice(&checked, wishes));
+    notices.extend(uncontained_notices(&checked, wishes));
     notices.extend(sandbox_escape_notices(&checked, wishes));
     let ProjectContext { root, loaded, .. } = &occupied.project;
     let sinks = log_sinks(&loaded.config, root, wishes.front_end);
@@ -122,10 +122,13 @@ pub fn unwritable_reason(root: &Path) -> Option<String> {
 }
 
 /// Names the agents that the kernel does not contain on this system.
-fn uncontained_notice(checked: &RunRequirements, wishes: &StartOptions) -> Option<String> {
+fn uncontained_notices(checked: &RunRequirements, wishes: &StartOptions) -> BTreeSet<String> {
     let SandboxSupport::Unavailable(why) = &checked.kernel else {
-        return None;
+        return BTreeSet::new();
     };
+    if wishes.children.is_simulated() {
+        return BTreeSet::new();
+    }
     let then = match wishes.uncontained {
         UncontainedCommandPolicy::AskEach => {
             "each of its commands that is not proven read-only asks you, whatever rules, approvals and the mode say"
@@ -134,27 +137,27 @@ fn uncontained_notice(checked: &RunRequirements, wishes: &StartOptions) -> Optio
             "its commands run without a sandbox, and --uncontained lets rules, approvals and the mode allow them"
         }
     };
-    let mut kinds = checked
-        .adapters
-        .values()
-        .map(|adapter| adapter.settings.kind);
-    let concerned =
-        kinds.any(|kind| kind == AdapterKind::Claude) && !wishes.children.is_simulated();
-    concerned.then(|| {
-        format!("claude runs without a sandbox: {why}; {then} (see `agent-collab doctor`)")
-    })
+    let adapters = checked.adapters.values().map(NamedAdapter::traits);
+    adapters
+        .filter(|traits| traits.needs_our_sandbox())
+        .map(|traits| {
+            let cli = traits.cli_name;
+            format!("{cli} runs without a sandbox: {why}; {then} (see `agent-collab doctor`)")
+        })
+        .collect()
 }
 
-/// Lists for each codex what the user's own rules exclude from its sandbox.
+/// Lists for each CLI with a sandbox of its own what the user's rules exclude from it.
 fn sandbox_escape_notices(checked: &RunRequirements, wishes: &StartOptions) -> BTreeSet<String> {
     if wishes.children.is_simulated() {
         return BTreeSet::new();
     }
     let adapters = checked.adapters.values();
-    let ways_out =
-        adapters.map(|adapter| codex_sandbox_escapes::find_sandbox_escapes(&adapter.settings));
-    ways_out
-        .filter_map(|ways_out| codex_sandbox_escapes::sandbox_escape_notice(&ways_out))
+    adapters
+        .filter_map(|adapter| {
+            let ways_out = codex_sandbox_escapes::find_sandbox_escapes(adapter);
+            codex_sandbox_escapes::sandbox_escape_notice(adapter.traits().cli_name, &ways_out)
+        })
         .collect()
 }
 

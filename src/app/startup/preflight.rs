@@ -27,10 +27,7 @@ pub fn role_adapters(config: &AppConfig) -> Result<BTreeMap<Role, NamedAdapter>,
             let hint = format!("known adapters: {}", known.join(", "));
             StartError::new(format!("no adapter `{name}`"), hint)
         })?;
-        Ok::<_, StartError>(NamedAdapter {
-            name: name.to_owned(),
-            settings,
-        })
+        Ok::<_, StartError>(NamedAdapter::new(name.to_owned(), settings))
     };
     let mut adapters = BTreeMap::from([(Role::Planner, named(&config.roles.planner)?)]);
     if let Some(reviewer) = &config.roles.reviewer {

@@ -53,14 +53,15 @@ impl AgentConversation {
 
     /// Opens the socket for the CLI's hook and passes the hook's command to its session.
     fn start_hook_socket(&mut self) -> std::io::Result<()> {
-        let (true, Some(ask)) = (self.adapter.wants_hook(), &mut self.turn) else {
+        let traits = self.adapter.traits();
+        let Some(ask) = &mut self.turn else {
             return Ok(());
         };
-        if self.children.is_simulated() {
+        if traits.hook_denial.is_none() || self.children.is_simulated() {
             return Ok(());
         }
         let hook = HookSocket::listen(self.marker.run())?;
-        ask.session.hook_command = Some(hook.hook_command()?);
+        ask.session.hook_command = Some(hook.hook_command(traits.cli_name)?);
         self.hook = Some(hook);
         Ok(())
     }

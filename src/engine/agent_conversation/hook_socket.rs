@@ -60,11 +60,11 @@ impl HookSocket {
         })
     }
 
-    /// Returns the shell command with which the hook asks here.
+    /// Returns the shell command with which the hook of this CLI asks here.
     ///
     /// # Errors
     /// The path of this program is unknown.
-    pub fn hook_command(&self) -> io::Result<String> {
+    pub fn hook_command(&self, cli: &str) -> io::Result<String> {
         let pid = std::process::id();
         // The path goes through the process, so that a new version installed in the meantime does not answer.
         let program = if cfg!(target_os = "linux") {
@@ -74,7 +74,7 @@ impl HookSocket {
         };
         let socket = socket_path(self.folder.path());
         Ok(format!(
-            "{} hook --socket {} --pid {pid}",
+            "{} hook --cli {cli} --socket {} --pid {pid}",
             shell_quote(&program),
             shell_quote(&socket)
         ))

@@ -33,7 +33,7 @@ fn played_by(cli: &str, mut world: ApprovalTestRun) -> ApprovalTestRun {
     let name = "a".to_owned();
     setup
         .adapters
-        .insert(Role::Planner, NamedAdapter { name, settings });
+        .insert(Role::Planner, NamedAdapter::new(name, settings));
     world
 }
 

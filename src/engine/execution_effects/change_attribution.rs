@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::config::config_model::AdapterKind;
+use crate::adapter::CallReports;
 use crate::domain::ids::UnixMillis;
 use crate::domain::step_calls::StepCalls;
 use crate::domain::turn::Role;
@@ -28,7 +28,7 @@ impl ChangeAttribution {
     pub(super) fn for_current_step(run: &RunContext) -> Option<Self> {
         let current = run.state().execution.as_ref()?.current.as_ref()?;
         let adapter = run.role_adapter(Role::Planner).ok()?;
-        (adapter.settings.kind != AdapterKind::Pipe).then_some(())?;
+        (adapter.traits().call_reports == CallReports::All).then_some(())?;
         Some(Self {
             root: run.setup.root.clone(),
             calls: current.calls.clone()?,

@@ -244,9 +244,14 @@ fn the_bubblewrap_of_codex_is_found_beside_its_wrapper_and_its_program() {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, "").unwrap();
     }
+    let traits = CodexAdapter::new().traits();
+    let bundled = traits.bundled_bubblewrap.as_ref().unwrap();
     for program in [wrapper, native] {
-        let found = find_beside_codex(&program.to_string_lossy());
+        let found = find_bundled(bundled, &program.to_string_lossy());
         assert_eq!(found, std::slice::from_ref(&bwrap));
     }
-    assert_eq!(find_beside_codex("/no/such/codex"), Vec::<PathBuf>::new());
+    assert_eq!(
+        find_bundled(bundled, "/no/such/codex"),
+        Vec::<PathBuf>::new()
+    );
 }

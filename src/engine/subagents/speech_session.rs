@@ -68,10 +68,7 @@ fn prepare_speech(run: &RunContext, ask: &SpeechTask<'_>) -> Result<TaskPreparat
     };
     let mut settings = settings.clone();
     settings.model = participant.model.clone().or(settings.model);
-    let adapter = NamedAdapter {
-        name: participant.adapter.clone(),
-        settings,
-    };
+    let adapter = NamedAdapter::new(participant.adapter.clone(), settings);
     let session = known.map_or_else(new_session_id, |child| child.session_id().clone());
     let n_tasks = known.map_or(0, |child| child.n_tasks);
     let lives_here = known.filter(|child| child.order.adapter == adapter.name);

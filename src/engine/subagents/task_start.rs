@@ -17,7 +17,7 @@ use super::task_semaphore::RetryBackoff;
 use super::task_transcript::TaskTranscript;
 use super::write_access::plan_child_worktree;
 use super::{ActiveTask, SubagentTasks, child_prompt, new_session_id};
-use crate::adapter::{SessionSpec, TurnAccess, TurnSpec};
+use crate::adapter::{SessionSpec, TurnAccess, TurnSpec, adapter_entry};
 use crate::domain::event::Event;
 use crate::domain::ids::{SessionId, TurnId};
 use crate::domain::task::{ChildSession, TaskOrder, TaskResult, TaskWaitMode};
@@ -33,7 +33,7 @@ use crate::engine::sandbox::TurnSandbox;
 use crate::engine::turn_start::session_sandbox;
 use crate::engine::{EngineError, agent_activity, runtime_dir};
 use crate::mcp::tools::task;
-use crate::permission::profile_registry::ProfileVisibility;
+use crate::permission::profile_registry::{FileReadMethod, ProfileVisibility};
 use crate::permission::{AgentMode, PhaseAccess, ProfileDefinition, ProfileRegistry};
 use crate::process::ProcessMark;
 use crate::store::debug_log::PROMPT_TARGET;
@@ -272,7 +272,7 @@ impl SubagentTasks {
         let command_channel = mpsc::channel(COMMAND_CHANNEL_CAPACITY);
         let caller = CallerContext {
             closed_folders,
-            removed_tools: protocol.removed_tools(),
+            removed_tools: adapter.traits().removed_tools,
             ..child_caller(run, &order)
         };
         run.request(OwnerRequest::AddConversation(
@@ -327,7 +327,10 @@ pub(super) fn child_caller(run: &RunContext, order: &TaskOrder) -> CallerContext
     };
     let adapter = run.setup.config.adapters.get(&order.adapter);
     let permissions = &run.setup.permissions;
-    let rules = permissions.rules_for_adapter(&order.agent, adapter.map(|adapter| adapter.kind));
+    let reads = adapter.map_or(FileReadMethod::ReadTools, |adapter| {
+        adapter_entry(adapter.kind).traits.file_reads
+    });
+    let rules = permissions.rules_for_reading(&order.agent, reads);
     CallerContext {
         session: order.session.clone(),
         turn: order.turn.clone(),
@@ -390,10 +393,7 @@ fn resolve_task_adapter(
     };
     let mut settings = settings.clone();
     settings.model = profile.model.clone().or(settings.model);
-    Ok(NamedAdapter {
-        name: name.clone(),
-        settings,
-    })
+    Ok(NamedAdapter::new(name.clone(), settings))
 }
 
 pub(super) fn next_child_number(run: &RunContext, agent: &str) -> u32 {

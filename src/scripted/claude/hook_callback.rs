@@ -4,8 +4,9 @@
 
 use serde_json::{Value, json};
 
+use super::ScriptedClaude;
 use super::frames::{ScriptedClaudeToolCall, new_uuid};
-use super::{ScriptedClaude, ScriptedClaudeStop};
+use crate::scripted::script_actor::ScriptedTurnStop;
 
 /// The hook's decision about a call.
 pub(super) enum ScriptedHookDecision {
@@ -36,7 +37,7 @@ impl ScriptedClaude {
     pub(super) fn call_pre_tool_use_hook(
         &mut self,
         tool: &ScriptedClaudeToolCall,
-    ) -> Result<ScriptedHookDecision, ScriptedClaudeStop> {
+    ) -> Result<ScriptedHookDecision, ScriptedTurnStop> {
         let Some(hook) = self.hook_callback_id.clone() else {
             return Ok(ScriptedHookDecision::Defer);
         };

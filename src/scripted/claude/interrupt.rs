@@ -4,9 +4,8 @@ use serde_json::{Value, json};
 
 use super::frames::{ScriptedClaudeToolCall, ScriptedClaudeToolResult};
 use super::tool_calls::tool_result_meta;
-use super::{
-    ScriptedClaude, ScriptedClaudeStop, ScriptedMessage, ScriptedTurnOutcome, ScriptedTurnPhase,
-};
+use super::{ScriptedClaude, ScriptedMessage, ScriptedTurnOutcome, ScriptedTurnPhase};
+use crate::scripted::script_actor::ScriptedTurnStop;
 
 /// The tool result of a call that an interrupt ended.
 const TOOL_REJECTED_MESSAGE: &str = "The user doesn't want to proceed with this tool use. The tool use was rejected \
@@ -15,18 +14,14 @@ const TOOL_REJECTED_MESSAGE: &str = "The user doesn't want to proceed with this 
 
 impl ScriptedClaude {
     /// Ends the turn after a denial that stops it; the result is sent here, so the caller sends nothing more.
-    pub(super) fn end_after_denial(&mut self) -> ScriptedClaudeStop {
-        self.runtime.send(
-            &self
-                .frame_builder
-                .user_note("[Request interrupted by user for tool use]"),
-        );
+    pub(super) fn end_after_denial(&mut self) -> ScriptedTurnStop {
+        self.send(|frames| frames.user_note("[Request interrupted by user for tool use]"));
         self.send_result(
             "error_during_execution",
             "aborted_tools",
             ScriptedTurnOutcome::Aborted,
         );
-        ScriptedClaudeStop::Interrupted
+        ScriptedTurnStop::Interrupted
     }
 
     /// Sends the frames that end an interrupted turn. Does nothing if the result was already sent.
@@ -63,13 +58,8 @@ impl ScriptedClaude {
             detail: json!("User rejected tool use"),
             meta: tool_result_meta(&[("non_execution_kind", json!("user-rejected"))]),
         };
-        self.runtime
-            .send(&self.frame_builder.tool_result(tool, &result));
-        self.runtime.send(
-            &self
-                .frame_builder
-                .user_note("[Request interrupted by user for tool use]"),
-        );
+        self.send(|frames| frames.tool_result(tool, &result));
+        self.send(|frames| frames.user_note("[Request interrupted by user for tool use]"));
         self.send_result(
             "error_during_execution",
             "aborted_tools",
@@ -78,23 +68,14 @@ impl ScriptedClaude {
     }
 
     fn end_interrupted_stream(&mut self, message: Option<&ScriptedMessage>) {
-        self.runtime.send(
-            &self
-                .frame_builder
-                .user_note("[Request interrupted by user]"),
-        );
+        self.send(|frames| frames.user_note("[Request interrupted by user]"));
         if let Some(message) = message {
             self.send_stream_event(
                 message,
                 json!({"type": "content_block_stop", "index": message.n_blocks}),
             );
-            self.runtime
-                .send(&self.frame_builder.message_delta(&message.id, &Value::Null));
-            self.runtime.send(
-                &self
-                    .frame_builder
-                    .message_stop(&message.id, Some(message.n_blocks + 1)),
-            );
+            self.send(|frames| frames.message_delta(&message.id, &Value::Null));
+            self.send(|frames| frames.message_stop(&message.id, Some(message.n_blocks + 1)));
         }
         self.send_result(
             "error_during_execution",

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::frames::{self, ScriptedTurnIds};
-use super::{ClientHandshake, CodexInputOutcome, ScriptedCodex, ScriptedThread, tool_calls};
+use super::{ClientHandshake, CodexInputOutcome, ScriptedCodex, ScriptedThread};
 use crate::scripted::conversation_store::ScriptConversation;
 use crate::scripted::mcp_client::ToolServerCommand;
 
@@ -87,7 +87,7 @@ impl ScriptedCodex {
             policy: text("approvalPolicy", "on-request"),
             sandbox: sandbox_policy_from_mode(params["sandbox"].as_str().unwrap_or("read-only")),
             profile: None,
-            mcp_server: ToolServerCommand::from_server_table(tool_calls::mcp_servers(params)),
+            mcp_server: ToolServerCommand::from_server_table(&params["config"]["mcp_servers"]),
         };
         if let Some(server) = thread.mcp_server.clone() {
             server.start_client(&self.script.tool_client);

@@ -4,108 +4,76 @@
 
 use serde_json::{Value, json};
 
-use super::{CodexWaitOutcome, ScriptedCodex, ScriptedCodexStop, frames};
+use super::{ScriptedCodex, frames};
 use crate::scripted::script::ScriptQuestion;
-
-/// The answer to a request for approval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ScriptedApprovalDecision {
-    Accept,
-    Decline,
-    /// The client answered something else; the call fails and the turn continues.
-    Malformed,
-}
-
-impl ScriptedApprovalDecision {
-    /// Returns the final status of an item that was not accepted.
-    pub(super) fn item_status(self) -> &'static str {
-        match self {
-            Self::Decline => "declined",
-            Self::Accept | Self::Malformed => "failed",
-        }
-    }
-}
-
-/// Why a request got no decision.
-pub(super) enum ScriptedApprovalCancellation {
-    /// The client cancelled the turn with its answer.
-    ByClient,
-    ByTurnStop(ScriptedCodexStop),
-}
+use crate::scripted::script_actor::{ScriptedTurnStop, wait_for_answer};
 
 impl ScriptedCodex {
-    /// Asks for an approval and waits for the answer.
+    /// Announces a call and asks for its approval; `None` if it is not accepted, and its item has ended.
     pub(super) fn request_approval(
         &mut self,
+        item: Value,
         method: &str,
         params: Value,
-    ) -> Result<ScriptedApprovalDecision, ScriptedApprovalCancellation> {
-        let result = self
-            .send_request(method, params)
-            .map_err(ScriptedApprovalCancellation::ByTurnStop)?;
-        match result.and_then(|result| result["decision"].as_str().map(str::to_owned)) {
-            Some(word) if word == "accept" || word == "acceptForSession" => {
-                Ok(ScriptedApprovalDecision::Accept)
+    ) -> Result<Option<Value>, ScriptedTurnStop> {
+        self.send_waiting_status("waitingOnApproval");
+        self.start_item(&item);
+        let result = self.send_request(method, params)?;
+        let status = match result["decision"].as_str() {
+            Some("accept" | "acceptForSession") => {
+                self.send_waiting_status("");
+                return Ok(Some(item));
             }
-            Some(word) if word == "decline" => Ok(ScriptedApprovalDecision::Decline),
-            Some(word) if word == "cancel" => Err(ScriptedApprovalCancellation::ByClient),
-            _ => Ok(ScriptedApprovalDecision::Malformed),
-        }
+            Some("cancel") => {
+                // A patch that the client cancels gets no more frames.
+                if item["type"] == "commandExecution" {
+                    self.end_item(item, "declined");
+                    self.send_waiting_status("");
+                }
+                return Err(ScriptedTurnStop::Interrupted);
+            }
+            Some("decline") => "declined",
+            // The call fails and the turn continues.
+            _ => "failed",
+        };
+        self.send_waiting_status("");
+        self.end_item(item, status);
+        Ok(None)
     }
 
-    /// Asks the user, and continues with or without an answer.
-    pub(super) fn ask_question(
+    /// Asks the user; `None` if the question is dismissed.
+    pub(super) fn request_user_input(
         &mut self,
         question: &ScriptQuestion,
-    ) -> Result<(), ScriptedCodexStop> {
+    ) -> Result<Option<String>, ScriptedTurnStop> {
         let id = self.next_item_id("call");
-        let options: Vec<String> = question
-            .options
-            .iter()
-            .map(|o| self.expand_placeholders(o))
-            .collect();
-        let text = self.expand_placeholders(&question.question);
-        let params =
-            frames::user_input_params(&self.turn_ids(), &id, &question.header, &text, &options);
+        let params = frames::user_input_params(
+            &self.turn_ids(),
+            &id,
+            &question.header,
+            &question.question,
+            &question.options,
+        );
         self.send_waiting_status("waitingOnUserInput");
         let result = self.send_request("item/tool/requestUserInput", params)?;
         self.send_waiting_status("");
-        let answer = result
-            .as_ref()
-            .map(|result| &result["answers"][&id]["answers"][0]);
-        let Some(answer) = answer.and_then(Value::as_str).map(str::to_owned) else {
-            return self.perform_actions(&question.if_dismissed);
-        };
-        if let Some(playing) = &mut self.active_turn {
-            playing.placeholders.set("answer", answer);
-        }
-        self.perform_actions(&question.if_answered)
+        Ok(result["answers"][&id]["answers"][0]
+            .as_str()
+            .map(str::to_owned))
     }
 
-    /// Sends a request to the client and waits for its result; `None` if the client answers with an error.
-    fn send_request(
-        &mut self,
-        method: &str,
-        params: Value,
-    ) -> Result<Option<Value>, ScriptedCodexStop> {
+    /// Sends a request to the client and waits for its result; null if the client answers with an error.
+    fn send_request(&mut self, method: &str, params: Value) -> Result<Value, ScriptedTurnStop> {
         let asked = self.n_requests;
         self.n_requests += 1;
         self.runtime.send(&frames::request(asked, method, params));
-        let answer = loop {
-            match self.wait_for_event(None) {
-                Ok(CodexWaitOutcome::Answer { request, result }) if request == asked => {
-                    break Ok(result);
-                }
-                Ok(_) => {}
-                Err(stop) => break Err(stop),
-            }
-        };
-        if !matches!(answer, Err(ScriptedCodexStop::Exit(_))) {
+        let answer = wait_for_answer(self, &asked.to_string());
+        if !matches!(answer, Err(ScriptedTurnStop::Exit(_))) {
             let params = json!({"threadId": self.turn_ids().thread, "requestId": asked});
             self.runtime
                 .send(&frames::notification("serverRequest/resolved", params));
         }
-        answer
+        answer.map(Option::unwrap_or_default)
     }
 
     /// Reports what the turn waits for; reports nothing if it no longer waits.

@@ -1,4 +1,4 @@
-//! Performs the actions of a script as codex would.
+//! The frames with which codex says what it does.
 //!
 //! It knows the order of the frames around an action; their format is in `frames.rs`.
 
@@ -7,65 +7,258 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::outgoing_requests::{ScriptedApprovalCancellation, ScriptedApprovalDecision};
-use super::{
-    CodexWaitOutcome, ScriptedCodex, ScriptedCodexStop, ScriptedTerminal, UsageReportState, frames,
-};
+use super::{EXIT_CODE_READER_GONE, ScriptedCodex, ScriptedTerminal, UsageReportState, frames};
+use crate::scripted::conversation_store::ScriptPlaceholders;
+use crate::scripted::mcp_client::{ScriptedToolCall, ScriptedToolOutcome, ToolServerCommand};
 use crate::scripted::runtime::{
-    ScriptCommandId, ScriptedFileChange, ScriptedFileChangeError, is_read_only_command,
+    ScriptRuntime, ScriptedFileChange, StdoutState, is_read_only_command,
 };
 use crate::scripted::script::{
-    ScriptAction, ScriptAskPolicy, ScriptCommand, ScriptFailure, ScriptFailureKind,
-    ScriptFailureOutcome, ScriptFileEdit, ScriptFileWrite, ScriptSpeech, ScriptStall,
+    ScriptAction, ScriptAskPolicy, ScriptCommand, ScriptFailure, ScriptFailureKind, ScriptQuestion,
+    ScriptUsage,
 };
-use crate::scripted::seconds_from_now;
+use crate::scripted::script_actor::{
+    ScriptedFileText, ScriptedProtocol, ScriptedTurnEvent, ScriptedTurnFailure, ScriptedTurnStop,
+    SpeechKind,
+};
 
-impl ScriptedCodex {
-    /// Performs a list of actions.
-    pub(super) fn perform_actions(
-        &mut self,
-        actions: &[ScriptAction],
-    ) -> Result<(), ScriptedCodexStop> {
-        actions
-            .iter()
-            .try_for_each(|action| self.perform_action(action))
+/// An item whose text is being streamed.
+pub struct ScriptedSpeechItem {
+    item: Value,
+    kind: SpeechKind,
+}
+
+impl ScriptedProtocol for ScriptedCodex {
+    type Speech = ScriptedSpeechItem;
+    /// The item of the call.
+    type Call = Value;
+
+    fn runtime(&mut self) -> &mut ScriptRuntime {
+        &mut self.runtime
     }
 
-    fn perform_action(&mut self, action: &ScriptAction) -> Result<(), ScriptedCodexStop> {
-        match action {
-            ScriptAction::Text(speech) => self.send_text(speech),
-            ScriptAction::Thinking(speech) => self.send_thinking(speech),
-            ScriptAction::Cut(speech) => self.send_cut_text(speech),
-            ScriptAction::Command(command) => self.perform_command(command),
-            ScriptAction::Write(write) => self.perform_write(write),
-            ScriptAction::Edit(edit) => self.perform_edit(edit),
-            ScriptAction::Error(failing) => self.perform_failure(failing),
-            ScriptAction::Stall(stall) => self.perform_stall(stall),
-            ScriptAction::Exit(exit) => Err(self.perform_exit(exit.code, exit.stderr.as_deref())),
-            ScriptAction::Frame(frame) => self.send_raw_frame(&frame.json),
-            ScriptAction::Malformed(malformed) => self.send_malformed_line(&malformed.line),
-            ScriptAction::Tool(tool) => self.call_tool(tool),
-            ScriptAction::Usage(tokens) => self.perform_usage((tokens.input, tokens.output)),
-            ScriptAction::Question(question) => self.ask_question(question),
-            // Such a script is rejected when it is loaded.
-            ScriptAction::Unsolicited(_) => Ok(()),
+    fn placeholders(&mut self) -> Option<&mut ScriptPlaceholders> {
+        let playing = self.active_turn.as_mut();
+        playing.map(|playing| &mut playing.placeholders)
+    }
+
+    fn cwd(&self) -> PathBuf {
+        let thread = self.threads.get(&self.turn_ids().thread);
+        thread.map_or_else(|| self.cwd.clone(), |thread| thread.cwd.clone())
+    }
+
+    fn wait_for_event(
+        &mut self,
+        deadline: Option<Instant>,
+    ) -> Result<ScriptedTurnEvent, ScriptedTurnStop> {
+        if self.runtime.stdout_state() == StdoutState::Closed {
+            return Err(ScriptedTurnStop::Exit(EXIT_CODE_READER_GONE));
+        }
+        match self.runtime.wait_for_event(deadline) {
+            Some(heard) => self.on_event(heard),
+            None => Ok(ScriptedTurnEvent::Timeout),
         }
     }
 
-    /// Waits for `ms` of the script's milliseconds.
-    fn pause(&mut self, ms: u64) -> Result<(), ScriptedCodexStop> {
-        let deadline = Instant::now().checked_add(self.runtime.pause_duration(ms));
-        while !matches!(self.wait_for_event(deadline)?, CodexWaitOutcome::Timeout) {}
+    fn open_speech(&mut self, kind: SpeechKind) -> ScriptedSpeechItem {
+        let item = match kind {
+            SpeechKind::Message => frames::agent_message_item(&self.next_item_id("msg")),
+            SpeechKind::Thinking => frames::reasoning_item(&self.next_item_id("rs")),
+        };
+        self.start_item(&item);
+        if kind == SpeechKind::Thinking {
+            let place = self.turn_ids();
+            let params = json!({
+                "threadId": place.thread, "turnId": place.turn, "itemId": item["id"], "summaryIndex": 0,
+            });
+            self.runtime.send(&frames::notification(
+                "item/reasoning/summaryPartAdded",
+                params,
+            ));
+        }
+        ScriptedSpeechItem { item, kind }
+    }
+
+    fn send_delta(&mut self, speech: &ScriptedSpeechItem, _spoken: &str, delta: &str) {
+        let method = match speech.kind {
+            SpeechKind::Message => "item/agentMessage/delta",
+            SpeechKind::Thinking => "item/reasoning/summaryTextDelta",
+        };
+        let id = speech.item["id"].as_str().unwrap_or_default();
+        let frame = frames::item_delta(&self.turn_ids(), method, id, delta);
+        self.runtime.send(&frame);
+    }
+
+    fn close_speech(&mut self, speech: ScriptedSpeechItem, text: String) {
+        let ScriptedSpeechItem { mut item, kind } = speech;
+        match kind {
+            SpeechKind::Message => item["text"] = json!(text),
+            SpeechKind::Thinking => item["summary"] = json!([text]),
+        }
+        item["completedAtMs"] = json!(frames::now_ms());
+        self.runtime
+            .send(&frames::item_completed(&self.turn_ids(), &item));
+        if let (SpeechKind::Message, Some(playing)) = (kind, &mut self.active_turn) {
+            playing.last_message = Some(item);
+        }
+    }
+
+    /// The item of a withdrawn text never completes.
+    fn withdraw_speech(&mut self, _speech: ScriptedSpeechItem) {
+        let details = "stream disconnected before completion: scripted";
+        self.send_retry_notice("Reconnecting... 1/5", Value::Null, details);
+    }
+
+    fn announce_command(
+        &mut self,
+        line: String,
+        command: &ScriptCommand,
+    ) -> Result<Option<Value>, ScriptedTurnStop> {
+        let id = self.next_item_id("call");
+        let mut item = frames::command_item(&id, &line, &self.cwd().to_string_lossy());
+        let unasked = self.sandbox_type() != "readOnly" || is_read_only_command(&line);
+        if unasked && command.ask == ScriptAskPolicy::AsReal {
+            item["source"] = json!("unifiedExecStartup");
+            item["processId"] = json!((10_000 + self.n_requests).to_string());
+            self.start_item(&item);
+            return Ok(Some(item));
+        }
+        let params =
+            frames::command_approval_params(&self.turn_ids(), &item, command.reason.as_deref());
+        self.request_approval(item, "item/commandExecution/requestApproval", params)
+    }
+
+    /// A command that a stop leaves behind continues to run in its terminal.
+    fn run_command(&mut self, mut item: Value) -> Result<(), ScriptedTurnStop> {
+        item["source"] = json!("unifiedExecStartup");
+        let line = item["commandActions"][0]["command"].as_str();
+        let line = line.unwrap_or_default().to_owned();
+        let cwd = self.cwd();
+        let run = match self.runtime.start_command(&line, &cwd) {
+            Ok(run) => run,
+            Err(error) => {
+                item["aggregatedOutput"] = json!(error.to_string());
+                item["exitCode"] = json!(-1);
+                self.end_item(item, "failed");
+                return Ok(());
+            }
+        };
+        item["processId"] = json!(run.to_string());
+        let terminal = ScriptedTerminal {
+            turn_ids: self.turn_ids(),
+            item,
+            output: String::new(),
+            started: Instant::now(),
+        };
+        self.terminals.insert(run, terminal);
+        while self.terminals.contains_key(&run) {
+            self.wait_for_event(None)?;
+        }
         Ok(())
     }
 
-    pub(super) fn expand_placeholders(&self, text: &str) -> String {
-        self.active_turn.as_ref().map_or_else(
-            || text.to_owned(),
-            |playing| playing.placeholders.expand(text),
-        )
+    /// A patch that does not match the file produces no frames, as in codex.
+    fn change_file(
+        &mut self,
+        path: PathBuf,
+        text: ScriptedFileText,
+        ask: ScriptAskPolicy,
+    ) -> Result<bool, ScriptedTurnStop> {
+        let change = match text.prepare_change(path) {
+            Ok(change) => change,
+            Err(error) => {
+                self.runtime
+                    .write_stderr(&format!("ERROR apply_patch verification failed: {error}"));
+                return Ok(false);
+            }
+        };
+        let id = self.next_item_id("call");
+        let item = frames::file_change_item(&id, &change);
+        let item = if ask == ScriptAskPolicy::AsReal && self.may_write(&change.path) {
+            self.start_item(&item);
+            item
+        } else {
+            let params = frames::patch_approval_params(&self.turn_ids(), &item);
+            match self.request_approval(item, "item/fileChange/requestApproval", params)? {
+                Some(item) => item,
+                None => return Ok(false),
+            }
+        };
+        if let Err(error) = change.apply() {
+            self.runtime.write_stderr(&format!("ERROR {error}"));
+            self.end_item(item, "failed");
+            return Ok(false);
+        }
+        self.end_item(item, "completed");
+        self.send_diff(&change);
+        Ok(true)
     }
 
+    /// Codex asks no approval for these calls, because the host registers its server as approved.
+    fn announce_tool(
+        &mut self,
+        tool: &str,
+        input: Value,
+    ) -> Result<Option<(Value, ScriptedToolCall)>, ScriptedTurnStop> {
+        let id = self.next_item_id("call");
+        let item = frames::tool_call_item(&id, tool, &input);
+        self.start_item(&item);
+        let call = ScriptedToolCall {
+            tool: tool.to_owned(),
+            input,
+            thread: Some(self.turn_ids().thread),
+        };
+        Ok(Some((item, call)))
+    }
+
+    fn tool_server(&self) -> Option<ToolServerCommand> {
+        let thread = self.threads.get(&self.turn_ids().thread)?;
+        let server = thread.mcp_server.clone()?;
+        Some(server.through_client(&self.script.tool_client))
+    }
+
+    fn end_tool(&mut self, mut item: Value, outcome: &ScriptedToolOutcome) {
+        if outcome.result.is_null() {
+            item["error"] = json!({ "message": outcome.text });
+        } else {
+            item["result"] = outcome.result.clone();
+        }
+        let status = if outcome.is_error {
+            "failed"
+        } else {
+            "completed"
+        };
+        self.end_item(item, status);
+    }
+
+    fn ask_user(&mut self, question: &ScriptQuestion) -> Result<Option<String>, ScriptedTurnStop> {
+        self.request_user_input(question)
+    }
+
+    fn send_retry(&mut self, failing: &ScriptFailure, attempt: u32) {
+        let status = match failing.kind {
+            ScriptFailureKind::Unauthorized => json!(401),
+            ScriptFailureKind::RateLimit | ScriptFailureKind::UsageLimit => json!(429),
+            ScriptFailureKind::Server => json!(500),
+            ScriptFailureKind::Connection => Value::Null,
+        };
+        let message = format!("Reconnecting... {attempt}/{}", failing.retries);
+        self.send_retry_notice(&message, status, failure_message(failing.kind).0);
+    }
+
+    fn send_limit_reset(&mut self, resets_at: i64) {
+        self.runtime.send(&frames::rate_limits_exhausted(resets_at));
+    }
+
+    fn add_usage(&mut self, tokens: ScriptUsage) {
+        self.send_usage((tokens.input, tokens.output));
+    }
+
+    /// Such a script is rejected when it is loaded.
+    fn queue_unsolicited_turn(&mut self, _actions: &[ScriptAction]) {}
+}
+
+impl ScriptedCodex {
     pub(super) fn turn_ids(&self) -> frames::ScriptedTurnIds {
         match &self.active_turn {
             Some(playing) => playing.turn_ids.clone(),
@@ -84,74 +277,9 @@ impl ScriptedCodex {
         format!("{kind}_{}_0", playing.n_items - 1)
     }
 
-    fn cwd(&self) -> PathBuf {
-        let thread = self.threads.get(&self.turn_ids().thread);
-        thread.map_or_else(|| self.cwd.clone(), |thread| thread.cwd.clone())
-    }
-
-    /// Streams a speech as deltas of one item and returns the whole text.
-    fn stream_deltas(
-        &mut self,
-        speech: &ScriptSpeech,
-        method: &str,
-        item: &str,
-    ) -> Result<String, ScriptedCodexStop> {
-        let text = self
-            .expand_placeholders(&speech.text)
-            .repeat(speech.repeat as usize);
-        for delta in speech.split_into_deltas(&text) {
-            self.pause(speech.pause_ms)?;
-            self.runtime
-                .send(&frames::item_delta(&self.turn_ids(), method, item, delta));
-        }
-        Ok(text)
-    }
-
-    fn send_text(&mut self, speech: &ScriptSpeech) -> Result<(), ScriptedCodexStop> {
-        let id = self.next_item_id("msg");
-        let mut item = frames::agent_message_item(&id);
+    pub(super) fn start_item(&mut self, item: &Value) {
         self.runtime
-            .send(&frames::item_started(&self.turn_ids(), &item));
-        item["text"] = json!(self.stream_deltas(speech, "item/agentMessage/delta", &id)?);
-        item["completedAtMs"] = json!(frames::now_ms());
-        self.runtime
-            .send(&frames::item_completed(&self.turn_ids(), &item));
-        if let Some(playing) = &mut self.active_turn {
-            playing.last_message = Some(item);
-        }
-        Ok(())
-    }
-
-    fn send_thinking(&mut self, speech: &ScriptSpeech) -> Result<(), ScriptedCodexStop> {
-        let id = self.next_item_id("rs");
-        let place = self.turn_ids();
-        let mut item = frames::reasoning_item(&id);
-        self.runtime.send(&frames::item_started(&place, &item));
-        let params = json!({
-            "threadId": place.thread, "turnId": place.turn, "itemId": id, "summaryIndex": 0,
-        });
-        self.runtime.send(&frames::notification(
-            "item/reasoning/summaryPartAdded",
-            params,
-        ));
-        let text = self.stream_deltas(speech, "item/reasoning/summaryTextDelta", &id)?;
-        item["summary"] = json!([text]);
-        item["completedAtMs"] = json!(frames::now_ms());
-        self.runtime.send(&frames::item_completed(&place, &item));
-        Ok(())
-    }
-
-    /// Sends half a message whose item never completes, then the notice of a retry.
-    fn send_cut_text(&mut self, speech: &ScriptSpeech) -> Result<(), ScriptedCodexStop> {
-        let id = self.next_item_id("msg");
-        self.runtime.send(&frames::item_started(
-            &self.turn_ids(),
-            &frames::agent_message_item(&id),
-        ));
-        self.stream_deltas(speech, "item/agentMessage/delta", &id)?;
-        let details = "stream disconnected before completion: scripted";
-        self.send_retry_notice("Reconnecting... 1/5", Value::Null, details);
-        Ok(())
+            .send(&frames::item_started(&self.turn_ids(), item));
     }
 
     fn send_retry_notice(&mut self, message: &str, status: Value, details: &str) {
@@ -162,148 +290,6 @@ impl ScriptedCodex {
             "threadId": place.thread, "turnId": place.turn,
         });
         self.runtime.send(&frames::notification("error", params));
-    }
-
-    fn perform_command(&mut self, command: &ScriptCommand) -> Result<(), ScriptedCodexStop> {
-        let line = self.expand_placeholders(&command.run);
-        let id = self.next_item_id("call");
-        let cwd = self.cwd();
-        let mut item = frames::command_item(&id, &line, &cwd.to_string_lossy());
-        let unasked = self.sandbox_type() != "readOnly" || is_read_only_command(&line);
-        if command.ask == ScriptAskPolicy::Always || !unasked {
-            self.send_waiting_status("waitingOnApproval");
-            self.runtime
-                .send(&frames::item_started(&self.turn_ids(), &item));
-            let params =
-                frames::command_approval_params(&self.turn_ids(), &item, command.reason.as_deref());
-            let verdict =
-                match self.request_approval("item/commandExecution/requestApproval", params) {
-                    Err(ScriptedApprovalCancellation::ByClient) => {
-                        self.end_item(item, "declined");
-                        self.send_waiting_status("");
-                        return Err(ScriptedCodexStop::Interrupted);
-                    }
-                    Err(ScriptedApprovalCancellation::ByTurnStop(stop)) => return Err(stop),
-                    Ok(verdict) => verdict,
-                };
-            self.send_waiting_status("");
-            if verdict != ScriptedApprovalDecision::Accept {
-                self.end_item(item, verdict.item_status());
-                return self.perform_actions(&command.if_denied);
-            }
-            self.run_command(&line, item, cwd)?;
-        } else {
-            item["source"] = json!("unifiedExecStartup");
-            item["processId"] = json!((10_000 + self.n_requests).to_string());
-            self.runtime
-                .send(&frames::item_started(&self.turn_ids(), &item));
-            self.run_command(&line, item, cwd)?;
-        }
-        self.perform_actions(&command.if_allowed)
-    }
-
-    /// Runs a command to its end; its item is already started.
-    fn run_command(
-        &mut self,
-        line: &str,
-        mut item: Value,
-        cwd: PathBuf,
-    ) -> Result<(), ScriptedCodexStop> {
-        item["source"] = json!("unifiedExecStartup");
-        let run = match self.runtime.start_command(line, &cwd) {
-            Ok(run) => run,
-            Err(error) => {
-                item["aggregatedOutput"] = json!(error.to_string());
-                item["exitCode"] = json!(-1);
-                self.end_item(item, "failed");
-                return Ok(());
-            }
-        };
-        item["processId"] = json!(run.to_string());
-        let terminal = ScriptedTerminal {
-            turn_ids: self.turn_ids(),
-            item,
-            output: String::new(),
-            started: Instant::now(),
-        };
-        self.terminals.insert(run, terminal);
-        self.wait_for_command(run)
-    }
-
-    fn wait_for_command(&mut self, run: ScriptCommandId) -> Result<(), ScriptedCodexStop> {
-        loop {
-            if let CodexWaitOutcome::CommandEnded(ended) = self.wait_for_event(None)?
-                && ended == run
-            {
-                return Ok(());
-            }
-        }
-    }
-
-    fn perform_write(&mut self, write: &ScriptFileWrite) -> Result<(), ScriptedCodexStop> {
-        let path = self.cwd().join(self.expand_placeholders(&write.path));
-        let change =
-            ScriptedFileChange::from_content(path, self.expand_placeholders(&write.content));
-        self.apply_patch(change, write.ask, [&write.if_allowed, &write.if_denied])
-    }
-
-    fn perform_edit(&mut self, edit: &ScriptFileEdit) -> Result<(), ScriptedCodexStop> {
-        let path = self.cwd().join(self.expand_placeholders(&edit.path));
-        let change = ScriptedFileChange::from_replacement(
-            path,
-            &self.expand_placeholders(&edit.find),
-            &self.expand_placeholders(&edit.replace),
-        );
-        self.apply_patch(change, edit.ask, [&edit.if_allowed, &edit.if_denied])
-    }
-
-    /// Applies a patch, after asking if codex would ask. A patch that does not match the file produces no frames, as in
-    /// codex, and counts as denied.
-    fn apply_patch(
-        &mut self,
-        change: Result<ScriptedFileChange, ScriptedFileChangeError>,
-        ask: ScriptAskPolicy,
-        [allowed, denied]: [&[ScriptAction]; 2],
-    ) -> Result<(), ScriptedCodexStop> {
-        let change = match change {
-            Ok(change) => change,
-            Err(error) => {
-                self.runtime
-                    .write_stderr(&format!("ERROR apply_patch verification failed: {error}"));
-                return self.perform_actions(denied);
-            }
-        };
-        let id = self.next_item_id("call");
-        let item = frames::file_change_item(&id, &change);
-        if ask == ScriptAskPolicy::AsReal && self.may_write(&change.path) {
-            self.runtime
-                .send(&frames::item_started(&self.turn_ids(), &item));
-        } else {
-            self.send_waiting_status("waitingOnApproval");
-            self.runtime
-                .send(&frames::item_started(&self.turn_ids(), &item));
-            let params = frames::patch_approval_params(&self.turn_ids(), &item);
-            let verdict = match self.request_approval("item/fileChange/requestApproval", params) {
-                Err(ScriptedApprovalCancellation::ByClient) => {
-                    return Err(ScriptedCodexStop::Interrupted);
-                }
-                Err(ScriptedApprovalCancellation::ByTurnStop(stop)) => return Err(stop),
-                Ok(verdict) => verdict,
-            };
-            self.send_waiting_status("");
-            if verdict != ScriptedApprovalDecision::Accept {
-                self.end_item(item, verdict.item_status());
-                return self.perform_actions(denied);
-            }
-        }
-        if let Err(error) = change.apply() {
-            self.runtime.write_stderr(&format!("ERROR {error}"));
-            self.end_item(item, "failed");
-            return self.perform_actions(denied);
-        }
-        self.end_item(item, "completed");
-        self.send_diff(&change);
-        self.perform_actions(allowed)
     }
 
     fn send_diff(&mut self, change: &ScriptedFileChange) {
@@ -351,65 +337,6 @@ impl ScriptedCodex {
         }
     }
 
-    fn perform_failure(&mut self, failing: &ScriptFailure) -> Result<(), ScriptedCodexStop> {
-        let status = match failing.kind {
-            ScriptFailureKind::Unauthorized => json!(401),
-            ScriptFailureKind::RateLimit | ScriptFailureKind::UsageLimit => json!(429),
-            ScriptFailureKind::Server => json!(500),
-            ScriptFailureKind::Connection => Value::Null,
-        };
-        for attempt in 1..=failing.retries {
-            self.pause(failing.pause_ms)?;
-            let message = format!("Reconnecting... {attempt}/{}", failing.retries);
-            self.send_retry_notice(&message, status.clone(), &failure_message(failing.kind).0);
-        }
-        if let Some(seconds) = failing.resets_in {
-            self.runtime
-                .send(&frames::rate_limits_exhausted(seconds_from_now(seconds)));
-        }
-        match failing.outcome {
-            ScriptFailureOutcome::Recovers => Ok(()),
-            ScriptFailureOutcome::Fails => {
-                let (message, info) = failure_message(failing.kind);
-                Err(ScriptedCodexStop::Failed(frames::error_object(
-                    &message, info, None,
-                )))
-            }
-        }
-    }
-
-    fn perform_stall(&mut self, stall: &ScriptStall) -> Result<(), ScriptedCodexStop> {
-        match stall.ms {
-            Some(ms) => self.pause(ms),
-            None => loop {
-                self.wait_for_event(None)?;
-            },
-        }
-    }
-
-    fn perform_exit(&mut self, code: i32, stderr: Option<&str>) -> ScriptedCodexStop {
-        if let Some(text) = stderr {
-            self.runtime.write_stderr(text);
-        }
-        ScriptedCodexStop::Exit(code)
-    }
-
-    fn send_raw_frame(&mut self, frame: &Value) -> Result<(), ScriptedCodexStop> {
-        let text = self.expand_placeholders(&frame.to_string());
-        self.runtime.send_line(&text);
-        Ok(())
-    }
-
-    fn send_malformed_line(&mut self, line: &str) -> Result<(), ScriptedCodexStop> {
-        self.runtime.send_line(line);
-        Ok(())
-    }
-
-    fn perform_usage(&mut self, last: (u64, u64)) -> Result<(), ScriptedCodexStop> {
-        self.send_usage(last);
-        Ok(())
-    }
-
     /// Adds the tokens of one call and reports the totals.
     pub(super) fn send_usage(&mut self, last: (u64, u64)) {
         let place = self.turn_ids();
@@ -431,9 +358,20 @@ impl ScriptedCodex {
     }
 }
 
+/// Builds the error of a failed turn.
+pub(super) fn failure_error(failure: ScriptedTurnFailure) -> Value {
+    match failure {
+        ScriptedTurnFailure::NoTurn(text) => frames::error_object(&text, json!("other"), None),
+        ScriptedTurnFailure::Service(kind) => {
+            let (message, info) = failure_message(kind);
+            frames::error_object(message, info, None)
+        }
+    }
+}
+
 /// Returns codex's message for a failure, and its kind.
-fn failure_message(kind: ScriptFailureKind) -> (String, Value) {
-    let (message, info) = match kind {
+fn failure_message(kind: ScriptFailureKind) -> (&'static str, Value) {
+    match kind {
         ScriptFailureKind::Unauthorized => (
             "unexpected status 401 Unauthorized: scripted error 401",
             json!({"httpConnectionFailed": {"httpStatusCode": 401}}),
@@ -454,8 +392,7 @@ fn failure_message(kind: ScriptFailureKind) -> (String, Value) {
             "Connection failed: error sending request",
             json!({"httpConnectionFailed": {"httpStatusCode": null}}),
         ),
-    };
-    (message.to_owned(), info)
+    }
 }
 
 /// Removes `.` and `..` from a path without accessing the disk.
