@@ -24,6 +24,7 @@ pub mod git;
 pub mod log_sinks;
 mod owner_request;
 mod prompt_builder;
+mod public_api;
 pub mod read_target_resolver;
 mod role_session;
 pub mod run_changes;
@@ -45,31 +46,26 @@ mod turn_start;
 mod warnings;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use thiserror::Error;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::CliTurnOutcome;
-use crate::domain::discussion::{CheckRun, DiscussionStopReason, GroupDiscussion};
-use crate::domain::event::{ApprovalDecision, Event};
-use crate::domain::ids::{DiscussionId, RequestId, SessionId, TurnId, UnixMillis};
+use crate::domain::discussion::CheckRun;
+use crate::domain::event::Event;
+use crate::domain::ids::{DiscussionId, RequestId, SessionId, TurnId};
 use crate::domain::phase::Gate;
-use crate::domain::question::QuestionAnswer;
 use crate::domain::run::RunState;
-use crate::domain::task::{ChildSession, TaskResult, TaskWaitMode};
 use crate::domain::text_delta::TextDelta;
-use crate::permission::ProfileDefinition;
 use crate::process::SpawnError;
 use crate::store::{EventLogRecord, StoreError, TamperedFile, document_files as documents_on_disk};
-use crate::text::three_way_merge::ConflictVersions;
 
 use agent_conversation::ConversationEvent;
-use approvals::Approvals;
-use conversations::Conversations;
+use approvals::ApprovalRequests;
+use conversations::OpenConversations;
 use documents::RunDocuments;
 use git::{GitRepository, UnversionedCode};
 use run_context::RunContext;
@@ -77,7 +73,6 @@ use run_journal::RunJournal;
 use run_setup::RunSetup;
 
 pub use approvals::{ApprovalDecisionResult, ApprovalDetail};
-use discussion_runner::{DiscussionHandle, DiscussionPlan};
 pub use discussion_runner::{DiscussionRequest, DiscussionStartError};
 pub use subagents::{ChildDeletionError, TaskCaller, TaskRequest, TaskStartError, find_subagent};
 use subagents::{ChildEvent, SubagentTasks};
@@ -158,8 +153,8 @@ type ChannelPair<T> = (mpsc::Sender<T>, mpsc::Receiver<T>);
 /// Owns a run: its journal, conversations, child sessions, discussions and tools.
 pub struct Engine {
     run: RunContext,
-    conversations: Conversations,
-    approvals: Approvals,
+    conversations: OpenConversations,
+    approvals: ApprovalRequests,
     /// Child sessions and their tasks.
     subagents: SubagentTasks,
     tools: agent_tools::AgentTools,
@@ -182,8 +177,8 @@ impl Engine {
     ) -> Self {
         let (done, inputs) = mpsc::channel(INPUT_CHANNEL_CAPACITY);
         Self {
-            conversations: Conversations::default(),
-            approvals: Approvals::default(),
+            conversations: OpenConversations::default(),
+            approvals: ApprovalRequests::default(),
             subagents: SubagentTasks::new(&setup),
             tools: agent_tools::AgentTools::new(&journal.state().run),
             discussions: discussion_runner::DiscussionRegistry::default(),
@@ -359,186 +354,6 @@ impl Engine {
         }
     }
 
-    /// Returns a pending call exactly as it was made; `None` if it is no longer pending.
-    pub fn pending_approval_detail(&self, request: &RequestId) -> Option<&ApprovalDetail> {
-        self.approvals.pending_detail(request)
-    }
-
-    /// Applies the user's decision to a pending call. A call that no longer waits is left alone.
-    ///
-    /// # Errors
-    /// Writing the record of the run failed.
-    pub fn decide_approval(
-        &mut self,
-        request: &RequestId,
-        decision: ApprovalDecision,
-    ) -> Result<ApprovalDecisionResult, EngineError> {
-        let decided = self.approvals.decide(&mut self.run, request, decision)?;
-        self.settle()?;
-        Ok(decided)
-    }
-
-    /// Lets agents decide their questions themselves when no user is present; does nothing if there are no
-    /// questions.
-    ///
-    /// # Errors
-    /// The record of the run cannot be written.
-    pub fn dismiss_questions(&mut self) -> Result<(), EngineError> {
-        while let Some(id) = self.state().asked.first().map(|question| question.id) {
-            let answer = QuestionAnswer::Dismiss;
-            self.apply_event(Event::QuestionAnswered { id, answer })?;
-        }
-        Ok(())
-    }
-
-    /// Returns a child session of this run.
-    pub fn child_session(&self, session: &SessionId) -> Option<&ChildSession> {
-        self.run.child_session(session)
-    }
-
-    /// Returns the agents that can run tasks.
-    pub fn subagents(&self) -> impl Iterator<Item = &ProfileDefinition> {
-        subagents::offered_agents(&self.run)
-    }
-
-    /// Starts a task for an agent in a session of its own. Returns at once with the child's id and where its
-    /// result will be.
-    ///
-    /// # Errors
-    /// The record of the run cannot be written. A task that is not started is reported by the inner error.
-    pub fn start_task(
-        &mut self,
-        request: TaskRequest,
-    ) -> Result<Result<(SessionId, oneshot::Receiver<TaskResult>), TaskStartError>, EngineError>
-    {
-        let started = self.subagents.start_task(&mut self.run, request)?;
-        self.settle()?;
-        Ok(started)
-    }
-
-    /// Stops the task of a child; returns `false` if none is active.
-    pub fn stop_child_task(&mut self, session: &SessionId, why: &str) -> bool {
-        self.subagents.stop_child_task(&mut self.run, session, why)
-    }
-
-    /// Deletes a child session with all its files.
-    ///
-    /// # Errors
-    /// The record of the run cannot be written. A session that is not deleted is reported by the inner error.
-    pub fn delete_child(
-        &mut self,
-        session: &SessionId,
-    ) -> Result<Result<(), ChildDeletionError>, EngineError> {
-        let deleted = subagents::delete_child(&mut self.run, session)?;
-        self.settle()?;
-        Ok(deleted)
-    }
-
-    /// Deletes the child sessions whose last task ended before an instant.
-    ///
-    /// # Errors
-    /// The record of the run cannot be written.
-    pub fn prune_children(&mut self, before: UnixMillis) -> Result<Vec<SessionId>, EngineError> {
-        let deleted = subagents::prune_children(&mut self.run, before)?;
-        self.settle()?;
-        Ok(deleted)
-    }
-
-    /// Saves the changes of children whose program ended, and removes their trees. A patch that was being written to
-    /// the user's tree is written completely.
-    ///
-    /// # Errors
-    /// The record of the run cannot be written.
-    pub fn collect_leftover_worktrees(&mut self) -> Result<(), EngineError> {
-        self.subagents.collect_leftover_worktrees(&mut self.run)?;
-        self.settle()
-    }
-
-    /// Marks tasks and discussions as ended that were active when an earlier process ended.
-    ///
-    /// # Errors
-    /// Writing the record of the run failed.
-    pub fn cancel_orphaned_tasks(&mut self) -> Result<(), EngineError> {
-        self.subagents.cancel_orphaned_tasks(&mut self.run)?;
-        self.discussions.mark_interrupted(&mut self.run)?;
-        self.settle()
-    }
-
-    /// Returns whether a task waits for its slot or runs.
-    pub fn has_active_tasks(&self) -> bool {
-        self.subagents.has_active_tasks()
-    }
-
-    /// Returns how long a finished run waits for tasks that are still active.
-    pub fn drain_timeout(&self) -> Duration {
-        self.run.setup.config.limits.drain
-    }
-
-    /// Returns a discussion of this run.
-    pub fn discussion(&self, id: &DiscussionId) -> Option<&GroupDiscussion> {
-        discussion_runner::discussion(&self.run, id)
-    }
-
-    /// Plans a discussion; starts nothing.
-    ///
-    /// # Errors
-    /// The discussion could not start.
-    pub fn plan_discussion(
-        &self,
-        request: &DiscussionRequest,
-    ) -> Result<DiscussionPlan, DiscussionStartError> {
-        discussion_runner::plan_discussion(&self.run, request)
-    }
-
-    /// Starts a discussion. Returns at once with its id and the channel that delivers it once it is over.
-    ///
-    /// # Errors
-    /// Writing the record of the run failed. A discussion that cannot start is not such an error: the inner one
-    /// says why.
-    pub fn start_discussion(
-        &mut self,
-        request: &DiscussionRequest,
-    ) -> Result<Result<DiscussionHandle, DiscussionStartError>, EngineError> {
-        let subagents = &mut self.subagents;
-        let started = self.discussions.start(&mut self.run, subagents, request)?;
-        self.settle()?;
-        Ok(started)
-    }
-
-    /// Resumes a discussion that was stopped, was interrupted or failed, after its last finished round.
-    ///
-    /// # Errors
-    /// Same as [`Engine::start_discussion`].
-    pub fn resume_discussion(
-        &mut self,
-        id: &DiscussionId,
-        wait_mode: TaskWaitMode,
-    ) -> Result<Result<DiscussionHandle, DiscussionStartError>, EngineError> {
-        let subagents = &mut self.subagents;
-        let resumed = self
-            .discussions
-            .resume(&mut self.run, subagents, id, wait_mode)?;
-        self.settle()?;
-        Ok(resumed)
-    }
-
-    /// Stops a discussion; returns `false` if it is not running.
-    ///
-    /// # Errors
-    /// Writing the record of the run failed.
-    pub fn stop_discussion(
-        &mut self,
-        id: &DiscussionId,
-        reason: DiscussionStopReason,
-    ) -> Result<bool, EngineError> {
-        let subagents = &mut self.subagents;
-        let stopped = self
-            .discussions
-            .stop(&mut self.run, subagents, id, reason)?;
-        self.settle()?;
-        Ok(stopped)
-    }
-
     /// Sets the one-shot mode: the engine only does what a command line asked for and continues no run.
     pub fn set_one_shot(&mut self) {
         self.subagents.set_one_shot();
@@ -562,32 +377,6 @@ impl Engine {
             self.apply_event(found)?;
         }
         self.apply_event(Event::RunResumed { gate })
-    }
-
-    /// Records the user's changes to the workflow files since the run last read them.
-    ///
-    /// Do not call it for every file event: an editor may save in two steps, and only the second is complete.
-    ///
-    /// # Errors
-    /// Reading a file or writing the record of the run failed.
-    pub fn record_user_edits(&mut self) -> Result<(), EngineError> {
-        self.apply_events(documents::try_detect_user_edits(&self.run)?)
-    }
-
-    /// Makes sure that the merge of the open conflict is in a file that can be edited, and returns its path.
-    ///
-    /// # Errors
-    /// The reason why there is no such file.
-    pub fn prepare_merge_file(&self) -> Result<PathBuf, String> {
-        self.documents.prepare_merge_file(&self.run)
-    }
-
-    /// Returns the versions that the open question is about; none if it is about something else.
-    ///
-    /// # Errors
-    /// A document cannot be read.
-    pub fn conflict_versions(&self) -> Result<Vec<ConflictVersions>, StoreError> {
-        self.documents.conflict_versions(&self.run)
     }
 
     /// Writes the last event's entry into log.md if the program ended between the two writes.

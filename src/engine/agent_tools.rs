@@ -32,7 +32,7 @@ use crate::permission::{AgentToolCall, loop_detector};
 
 use super::agent_conversation::TurnStartRequest;
 use super::approvals::call_request::{ApprovalRequest, DecisionWait};
-use super::conversations::{ActiveTurn, Conversations};
+use super::conversations::{ActiveTurn, OpenConversations};
 use super::owner_request::OwnerRequest;
 use super::run_context::RunContext;
 use super::subagents::authorization::check_agent_allowed;
@@ -182,7 +182,7 @@ impl AgentTools {
     pub(super) fn on_request(
         &mut self,
         run: &mut RunContext,
-        conversations: &Conversations,
+        conversations: &OpenConversations,
         request: ToolRequest,
     ) -> Result<(), EngineError> {
         match request {
@@ -220,7 +220,7 @@ impl AgentTools {
     fn on_call(
         &mut self,
         run: &mut RunContext,
-        conversations: &Conversations,
+        conversations: &OpenConversations,
         incoming: IncomingToolCall,
     ) -> Result<(), EngineError> {
         let performer = TOOL_PERFORMERS
@@ -442,7 +442,7 @@ fn hidden_tool_reason(
 /// Returns the role of a call after checking that the session's own agent makes it, in its turn, and has the tool.
 fn admit_call(
     run: &RunContext,
-    conversations: &Conversations,
+    conversations: &OpenConversations,
     incoming: &IncomingToolCall,
 ) -> Result<Role, String> {
     let role = session_role(run, &incoming.session).ok_or("its session has ended")?;

@@ -27,8 +27,8 @@ use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::question::{AgentQuestion, AnswerOption, QuestionAnswer};
 use crate::permission::approval_suggestions::suggest_approvals;
 use crate::permission::{
-    ApprovalMatcher, ApprovalScope, Decision, LoopStatus, MaxApprovalScope, PermissionAction,
-    StoredApproval, decide_call, wildcard,
+    ApprovalMatcher, ApprovalScope, Decision, LoopStatus, PermissionAction, StoredApproval,
+    decide_call,
 };
 use crate::store::utc_time;
 
@@ -41,12 +41,12 @@ use automatic_decision::{DecisionRecord, decide_without_user, deny_with_reason};
 use call_request::{ApprovalRequest, CallCircumstances, DecisionWait};
 use caller_context::{AnswerChannel, CallerContext, CallingTurn, NO_TURN, RequestAddress};
 pub use pending_approval::ApprovalDetail;
-use pending_approval::PendingApproval;
+use pending_approval::{PendingApproval, scope_error};
 use pending_requests::PendingRequests;
 
 /// The requests of agents that have no answer yet.
 #[derive(Default)]
-pub(super) struct Approvals {
+pub(super) struct ApprovalRequests {
     pending: PendingRequests,
 }
 
@@ -61,7 +61,7 @@ pub enum ApprovalDecisionResult {
     NotStored(String),
 }
 
-impl Approvals {
+impl ApprovalRequests {
     /// Decides a call and answers it, or leaves it to the user. `turn` is the running turn of the session that makes
     /// it; without one the call is denied.
     ///
@@ -499,37 +499,6 @@ impl Approvals {
 
 fn deliver(run: &mut RunContext, address: RequestAddress, decision: Answer) {
     run.request(OwnerRequest::DeliverDecision(address, decision));
-}
-
-/// Returns why something cannot be approved for more than one call; `None` if it can: it was offered for this very
-/// call, or is narrower than a pattern that was offered.
-fn scope_error(
-    offers: &[ApprovalMatcher],
-    keeping: MaxApprovalScope,
-    what: &[ApprovalMatcher],
-    scope: ApprovalScope,
-) -> Option<&'static str> {
-    let is_offered = |what: &ApprovalMatcher| {
-        offers.iter().any(|offer| match (offer, what) {
-            (ApprovalMatcher::Pattern(wide), ApprovalMatcher::Pattern(narrow)) => {
-                wildcard::covers(wide, narrow)
-            }
-            (offer, what) => offer == what,
-        })
-    };
-    match keeping {
-        MaxApprovalScope::Never => Some("such a call can only be allowed once"),
-        MaxApprovalScope::Run if scope == ApprovalScope::Project => {
-            Some("a call on the safety list can be allowed for this run at most")
-        }
-        MaxApprovalScope::Run | MaxApprovalScope::Project if what.is_empty() => {
-            Some("nothing to save")
-        }
-        MaxApprovalScope::Run | MaxApprovalScope::Project if !what.iter().all(is_offered) => {
-            Some("you can only save what is offered, or less")
-        }
-        MaxApprovalScope::Run | MaxApprovalScope::Project => None,
-    }
 }
 
 /// Cleans a question for display.

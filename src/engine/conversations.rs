@@ -1,7 +1,7 @@
 //! Owns the open conversations of a run, by session: those of the two roles and those of children.
 //!
 //! ```text
-//!  StartTurn, decisions, answers ─▶ Conversations ─▶ AgentConversation ◀─▶ Adapter ◀─▶ the CLI's process
+//!  StartTurn, decisions, answers ─▶ OpenConversations ─▶ AgentConversation ◀─▶ Adapter ◀─▶ the CLI's process
 //!                                        ▲                   │
 //!                  Engine::on_conversation_event ◀── (session, ConversationEvent)
 //! ```
@@ -33,7 +33,7 @@ use super::{ChannelPair, EngineError, INPUT_CHANNEL_CAPACITY, failure_event};
 pub(super) const COMMAND_CHANNEL_CAPACITY: usize = 64;
 
 /// The open conversations, and the turn of a role that runs in one of them.
-pub(super) struct Conversations {
+pub(super) struct OpenConversations {
     open: BTreeMap<SessionId, OpenConversation>,
     events: ChannelPair<(SessionId, ConversationEvent)>,
     active_turn: Option<ActiveTurn>,
@@ -62,7 +62,7 @@ pub(super) struct ActiveTurn {
     pub(super) background_reports: Vec<SessionId>,
 }
 
-impl Default for Conversations {
+impl Default for OpenConversations {
     fn default() -> Self {
         Self {
             open: BTreeMap::new(),
@@ -72,7 +72,7 @@ impl Default for Conversations {
     }
 }
 
-impl Conversations {
+impl OpenConversations {
     /// Waits for the next event of a role's conversation; the end of a conversation that was closed is handled here.
     /// Cancel safe.
     pub(super) async fn next_event(&mut self) -> Option<(SessionId, ConversationEvent)> {
@@ -368,7 +368,7 @@ impl ActiveTurn {
 }
 
 #[cfg(test)]
-impl Conversations {
+impl OpenConversations {
     /// Puts a role's turn into a conversation that the test plays.
     pub(super) fn play_turn(
         &mut self,

@@ -3,7 +3,8 @@
 use crate::adapter::{FileChange, FileChangeKind};
 use crate::engine::run_context::RunContext;
 use crate::permission::{
-    AgentToolCall, ApprovalMatcher, ApprovalScope, Decision, DecisionContext, StoredApproval,
+    AgentToolCall, ApprovalMatcher, ApprovalScope, Decision, DecisionContext, MaxApprovalScope,
+    StoredApproval, wildcard,
 };
 use crate::text::escape_invisible;
 
@@ -132,4 +133,35 @@ fn changes_diff(changes: &[FileChange]) -> String {
         .filter(|change| !change.diff.is_empty())
         .map(one)
         .collect()
+}
+
+/// Returns why something cannot be approved for more than one call; `None` if it can: it was offered for this very
+/// call, or is narrower than a pattern that was offered.
+pub(super) fn scope_error(
+    offers: &[ApprovalMatcher],
+    keeping: MaxApprovalScope,
+    what: &[ApprovalMatcher],
+    scope: ApprovalScope,
+) -> Option<&'static str> {
+    let is_offered = |what: &ApprovalMatcher| {
+        offers.iter().any(|offer| match (offer, what) {
+            (ApprovalMatcher::Pattern(wide), ApprovalMatcher::Pattern(narrow)) => {
+                wildcard::covers(wide, narrow)
+            }
+            (offer, what) => offer == what,
+        })
+    };
+    match keeping {
+        MaxApprovalScope::Never => Some("such a call can only be allowed once"),
+        MaxApprovalScope::Run if scope == ApprovalScope::Project => {
+            Some("a call on the safety list can be allowed for this run at most")
+        }
+        MaxApprovalScope::Run | MaxApprovalScope::Project if what.is_empty() => {
+            Some("nothing to save")
+        }
+        MaxApprovalScope::Run | MaxApprovalScope::Project if !what.iter().all(is_offered) => {
+            Some("you can only save what is offered, or less")
+        }
+        MaxApprovalScope::Run | MaxApprovalScope::Project => None,
+    }
 }

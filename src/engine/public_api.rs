@@ -1,0 +1,230 @@
+//! What front ends ask of the engine besides events: decisions, documents, tasks and discussions.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use crate::domain::discussion::{DiscussionStopReason, GroupDiscussion};
+use crate::domain::event::{ApprovalDecision, Event};
+use crate::domain::ids::{DiscussionId, RequestId, SessionId, UnixMillis};
+use crate::domain::question::QuestionAnswer;
+use crate::domain::task::{ChildSession, TaskResult, TaskWaitMode};
+use crate::permission::ProfileDefinition;
+use crate::store::StoreError;
+use crate::text::three_way_merge::ConflictVersions;
+
+use super::discussion_runner::{
+    self, DiscussionHandle, DiscussionPlan, DiscussionRequest, DiscussionStartError,
+};
+use super::documents;
+use super::subagents::{self, ChildDeletionError, TaskRequest, TaskStartError};
+use super::{ApprovalDecisionResult, ApprovalDetail, Engine, EngineError};
+
+impl Engine {
+    /// Returns a pending call exactly as it was made; `None` if it is no longer pending.
+    pub fn pending_approval_detail(&self, request: &RequestId) -> Option<&ApprovalDetail> {
+        self.approvals.pending_detail(request)
+    }
+
+    /// Applies the user's decision to a pending call. A call that no longer waits is left alone.
+    ///
+    /// # Errors
+    /// Writing the record of the run failed.
+    pub fn decide_approval(
+        &mut self,
+        request: &RequestId,
+        decision: ApprovalDecision,
+    ) -> Result<ApprovalDecisionResult, EngineError> {
+        let decided = self.approvals.decide(&mut self.run, request, decision)?;
+        self.settle()?;
+        Ok(decided)
+    }
+
+    /// Lets agents decide their questions themselves when no user is present; does nothing if there are no
+    /// questions.
+    ///
+    /// # Errors
+    /// The record of the run cannot be written.
+    pub fn dismiss_questions(&mut self) -> Result<(), EngineError> {
+        while let Some(id) = self.state().asked.first().map(|question| question.id) {
+            let answer = QuestionAnswer::Dismiss;
+            self.apply_event(Event::QuestionAnswered { id, answer })?;
+        }
+        Ok(())
+    }
+
+    /// Records the user's changes to the workflow files since the run last read them.
+    ///
+    /// Do not call it for every file event: an editor may save in two steps, and only the second is complete.
+    ///
+    /// # Errors
+    /// Reading a file or writing the record of the run failed.
+    pub fn record_user_edits(&mut self) -> Result<(), EngineError> {
+        self.apply_events(documents::try_detect_user_edits(&self.run)?)
+    }
+
+    /// Makes sure that the merge of the open conflict is in a file that can be edited, and returns its path.
+    ///
+    /// # Errors
+    /// The reason why there is no such file.
+    pub fn prepare_merge_file(&self) -> Result<PathBuf, String> {
+        self.documents.prepare_merge_file(&self.run)
+    }
+
+    /// Returns the versions that the open question is about; none if it is about something else.
+    ///
+    /// # Errors
+    /// A document cannot be read.
+    pub fn conflict_versions(&self) -> Result<Vec<ConflictVersions>, StoreError> {
+        self.documents.conflict_versions(&self.run)
+    }
+
+    /// Returns a child session of this run.
+    pub fn child_session(&self, session: &SessionId) -> Option<&ChildSession> {
+        self.run.child_session(session)
+    }
+
+    /// Returns the agents that can run tasks.
+    pub fn subagents(&self) -> impl Iterator<Item = &ProfileDefinition> {
+        subagents::offered_agents(&self.run)
+    }
+
+    /// Starts a task for an agent in a session of its own. Returns at once with the child's id and where its
+    /// result will be.
+    ///
+    /// # Errors
+    /// The record of the run cannot be written. A task that is not started is reported by the inner error.
+    pub fn start_task(
+        &mut self,
+        request: TaskRequest,
+    ) -> Result<Result<(SessionId, oneshot::Receiver<TaskResult>), TaskStartError>, EngineError>
+    {
+        let started = self.subagents.start_task(&mut self.run, request)?;
+        self.settle()?;
+        Ok(started)
+    }
+
+    /// Stops the task of a child; returns `false` if none is active.
+    pub fn stop_child_task(&mut self, session: &SessionId, why: &str) -> bool {
+        self.subagents.stop_child_task(&mut self.run, session, why)
+    }
+
+    /// Deletes a child session with all its files.
+    ///
+    /// # Errors
+    /// The record of the run cannot be written. A session that is not deleted is reported by the inner error.
+    pub fn delete_child(
+        &mut self,
+        session: &SessionId,
+    ) -> Result<Result<(), ChildDeletionError>, EngineError> {
+        let deleted = subagents::delete_child(&mut self.run, session)?;
+        self.settle()?;
+        Ok(deleted)
+    }
+
+    /// Deletes the child sessions whose last task ended before an instant.
+    ///
+    /// # Errors
+    /// The record of the run cannot be written.
+    pub fn prune_children(&mut self, before: UnixMillis) -> Result<Vec<SessionId>, EngineError> {
+        let deleted = subagents::prune_children(&mut self.run, before)?;
+        self.settle()?;
+        Ok(deleted)
+    }
+
+    /// Saves the changes of children whose program ended, and removes their trees. A patch that was being written to
+    /// the user's tree is written completely.
+    ///
+    /// # Errors
+    /// The record of the run cannot be written.
+    pub fn collect_leftover_worktrees(&mut self) -> Result<(), EngineError> {
+        self.subagents.collect_leftover_worktrees(&mut self.run)?;
+        self.settle()
+    }
+
+    /// Marks tasks and discussions as ended that were active when an earlier process ended.
+    ///
+    /// # Errors
+    /// Writing the record of the run failed.
+    pub fn cancel_orphaned_tasks(&mut self) -> Result<(), EngineError> {
+        self.subagents.cancel_orphaned_tasks(&mut self.run)?;
+        self.discussions.mark_interrupted(&mut self.run)?;
+        self.settle()
+    }
+
+    /// Returns whether a task waits for its slot or runs.
+    pub fn has_active_tasks(&self) -> bool {
+        self.subagents.has_active_tasks()
+    }
+
+    /// Returns how long a finished run waits for tasks that are still active.
+    pub fn drain_timeout(&self) -> Duration {
+        self.run.setup.config.limits.drain
+    }
+
+    /// Returns a discussion of this run.
+    pub fn discussion(&self, id: &DiscussionId) -> Option<&GroupDiscussion> {
+        discussion_runner::discussion(&self.run, id)
+    }
+
+    /// Plans a discussion; starts nothing.
+    ///
+    /// # Errors
+    /// The discussion could not start.
+    pub fn plan_discussion(
+        &self,
+        request: &DiscussionRequest,
+    ) -> Result<DiscussionPlan, DiscussionStartError> {
+        discussion_runner::plan_discussion(&self.run, request)
+    }
+
+    /// Starts a discussion. Returns at once with its id and the channel that delivers it once it is over.
+    ///
+    /// # Errors
+    /// Writing the record of the run failed. A discussion that cannot start is not such an error: the inner one
+    /// says why.
+    pub fn start_discussion(
+        &mut self,
+        request: &DiscussionRequest,
+    ) -> Result<Result<DiscussionHandle, DiscussionStartError>, EngineError> {
+        let subagents = &mut self.subagents;
+        let started = self.discussions.start(&mut self.run, subagents, request)?;
+        self.settle()?;
+        Ok(started)
+    }
+
+    /// Resumes a discussion that was stopped, was interrupted or failed, after its last finished round.
+    ///
+    /// # Errors
+    /// Same as [`Engine::start_discussion`].
+    pub fn resume_discussion(
+        &mut self,
+        id: &DiscussionId,
+        wait_mode: TaskWaitMode,
+    ) -> Result<Result<DiscussionHandle, DiscussionStartError>, EngineError> {
+        let subagents = &mut self.subagents;
+        let resumed = self
+            .discussions
+            .resume(&mut self.run, subagents, id, wait_mode)?;
+        self.settle()?;
+        Ok(resumed)
+    }
+
+    /// Stops a discussion; returns `false` if it is not running.
+    ///
+    /// # Errors
+    /// Writing the record of the run failed.
+    pub fn stop_discussion(
+        &mut self,
+        id: &DiscussionId,
+        reason: DiscussionStopReason,
+    ) -> Result<bool, EngineError> {
+        let subagents = &mut self.subagents;
+        let stopped = self
+            .discussions
+            .stop(&mut self.run, subagents, id, reason)?;
+        self.settle()?;
+        Ok(stopped)
+    }
+}
