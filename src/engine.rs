@@ -49,7 +49,6 @@ mod warnings;
 mod example_adapter_tests;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -67,7 +66,6 @@ use crate::domain::text_delta::TextDelta;
 use crate::domain::turn::TurnOrder;
 use crate::process::SpawnError;
 use crate::store::{EventLogRecord, StoreError, TamperedFile, document_files as documents_on_disk};
-use crate::text::three_way_merge::ConflictVersions;
 
 use agent_conversation::ConversationEvent;
 use approvals::ApprovalRequests;
@@ -404,32 +402,6 @@ impl Engine {
             self.apply_event(found)?;
         }
         self.apply_event(Event::RunResumed { gate })
-    }
-
-    /// Records the user's changes to the workflow files since the run last read them.
-    ///
-    /// Do not call it for every file event: an editor may save in two steps, and only the second is complete.
-    ///
-    /// # Errors
-    /// Reading a file or writing the record of the run failed.
-    pub fn record_user_edits(&mut self) -> Result<(), EngineError> {
-        self.apply_events(documents::try_detect_user_edits(&self.run)?)
-    }
-
-    /// Makes sure that the merge of the open conflict is in a file that can be edited, and returns its path.
-    ///
-    /// # Errors
-    /// The reason why there is no such file.
-    pub fn prepare_merge_file(&self) -> Result<PathBuf, String> {
-        self.documents.prepare_merge_file(&self.run)
-    }
-
-    /// Returns the versions that the open question is about; none if it is about something else.
-    ///
-    /// # Errors
-    /// A document cannot be read.
-    pub fn conflict_versions(&self) -> Result<Vec<ConflictVersions>, StoreError> {
-        self.documents.conflict_versions(&self.run)
     }
 
     /// Writes the last event's entry into log.md if the program ended between the two writes.

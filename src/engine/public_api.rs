@@ -1,5 +1,6 @@
-//! What front ends ask of the engine besides events: decisions, tasks and discussions.
+//! What front ends ask of the engine besides events: decisions, documents, tasks and discussions.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
@@ -10,10 +11,13 @@ use crate::domain::ids::{DiscussionId, RequestId, SessionId, UnixMillis};
 use crate::domain::question::QuestionAnswer;
 use crate::domain::task::{ChildSession, TaskResult, TaskWaitMode};
 use crate::permission::ProfileDefinition;
+use crate::store::StoreError;
+use crate::text::three_way_merge::ConflictVersions;
 
 use super::discussion_runner::{
     self, DiscussionHandle, DiscussionPlan, DiscussionRequest, DiscussionStartError,
 };
+use super::documents;
 use super::subagents::{self, ChildDeletionError, TaskRequest, TaskStartError};
 use super::{ApprovalDecisionResult, ApprovalDetail, Engine, EngineError};
 
@@ -48,6 +52,32 @@ impl Engine {
             self.apply_event(Event::QuestionAnswered { id, answer })?;
         }
         Ok(())
+    }
+
+    /// Records the user's changes to the workflow files since the run last read them.
+    ///
+    /// Do not call it for every file event: an editor may save in two steps, and only the second is complete.
+    ///
+    /// # Errors
+    /// Reading a file or writing the record of the run failed.
+    pub fn record_user_edits(&mut self) -> Result<(), EngineError> {
+        self.apply_events(documents::try_detect_user_edits(&self.run)?)
+    }
+
+    /// Makes sure that the merge of the open conflict is in a file that can be edited, and returns its path.
+    ///
+    /// # Errors
+    /// The reason why there is no such file.
+    pub fn prepare_merge_file(&self) -> Result<PathBuf, String> {
+        self.documents.prepare_merge_file(&self.run)
+    }
+
+    /// Returns the versions that the open question is about; none if it is about something else.
+    ///
+    /// # Errors
+    /// A document cannot be read.
+    pub fn conflict_versions(&self) -> Result<Vec<ConflictVersions>, StoreError> {
+        self.documents.conflict_versions(&self.run)
     }
 
     /// Returns a child session of this run.
