@@ -10,6 +10,7 @@ use super::{Engine, EngineError};
 
 impl Engine {
     /// Passes a request to the owner whom it concerns.
+    #[expect(clippy::too_many_lines, reason = "one arm a request: a list to read")]
     pub(super) fn perform_request(&mut self, request: OwnerRequest) -> Result<(), EngineError> {
         let run = &mut self.run;
         match request {

@@ -24,7 +24,7 @@ use crate::engine::run_setup::{AskPolicy, RunSetup};
 use crate::engine::{Engine, EngineInput, staging_folder, turn_start};
 use crate::permission::MaxApprovalScope;
 use crate::permission::loop_detector;
-use crate::permission::{AgentToolCall, MaxApprovalScope, SandboxReach};
+use crate::permission::{AgentToolCall, SandboxReach};
 use crate::store::{TamperGuard, WorkdirLayout, WorkdirNames};
 
 /// A run in the middle of a step, whose agent is played by the test.
