@@ -22,15 +22,15 @@ use crate::domain::ids::{DiscussionId, SessionId};
 use crate::domain::question::{QuestionAnswer, QuestionKind};
 use crate::domain::run::Run;
 use crate::domain::session::Message;
-use crate::engine::run_follower::RunFollower;
 use crate::engine::run_journal::RunJournal;
-use crate::engine::run_loader::load_run;
+use crate::engine::stored_run::{StoredRun, load_run};
 use crate::store::approval_store::ApprovalStore;
+use crate::store::event_log::EventLogReader;
 use crate::store::input_history_file::InputHistoryFile;
 use crate::store::session_files::{SessionMessageReader, list_sessions};
 use crate::store::{
-    EventLogRecord, TamperGuard, WorkdirLayout, WorkdirNames, discussion_files, event_log,
-    run_archives, state_snapshot,
+    EventLogRecord, TamperGuard, WorkdirLayout, WorkdirNames, discussion_files, run_archives,
+    state_snapshot,
 };
 use crate::tui::{Screen, ScreenSettings};
 
@@ -64,10 +64,11 @@ fn logs() -> Vec<PathBuf> {
 }
 
 fn read_records(log: &Path) -> Vec<EventLogRecord<Event>> {
-    let records = event_log::read_events(log, 1).unwrap();
+    let mut records = Vec::new();
+    EventLogReader::from_start(log)
+        .read_all(|record| records.push(record))
+        .unwrap_or_else(|error| panic!("{}: {error}", log.display()));
     records
-        .collect::<Result<_, _>>()
-        .unwrap_or_else(|error| panic!("{}: {error}", log.display()))
 }
 
 fn fold_records(records: &[EventLogRecord<Event>]) -> Run {
@@ -170,7 +171,7 @@ fn each_reader_of_a_run_comes_to_the_same_state() {
         let folded = fold_records(&read_records(&layout.events()));
         let loaded = load_run(&layout).unwrap().unwrap();
         assert_eq!(loaded.state(), folded.state());
-        let mut follower = RunFollower::from_log_end(layout.clone());
+        let mut follower = StoredRun::from_log_end(layout.clone());
         let followed = follower.read_new().state.unwrap();
         assert_eq!(&followed, folded.state());
         // Reopening writes, so it works on a copy.
