@@ -25,3 +25,6 @@ pub mod terminal;
 pub mod tui_loop;
 pub mod ui_config;
 pub mod write_watchdog;
+
+#[cfg(test)]
+mod version_0_1_tests;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use agent_collab::domain::event::Event;
 use agent_collab::domain::run::Run;
-use agent_collab::store::event_log;
+use agent_collab::store::event_log::EventLogReader;
 use serde_json::Value;
 
 use crate::limit::Limit;
@@ -43,10 +43,9 @@ pub fn run() -> anyhow::Result<()> {
 
 fn fold(log: &Path) -> anyhow::Result<Option<Run>> {
     let mut run: Option<Run> = None;
-    for record in event_log::read_events::<Event>(log, 1)? {
-        let record = record?;
-        run = black_box(Run::replay_event(run, record.at, &record.event));
-    }
+    EventLogReader::<Event>::from_start(log).read_all(|record| {
+        run = black_box(Run::replay_event(run.take(), record.at, &record.event));
+    })?;
     Ok(run)
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use agent_collab::domain::event::{Event, EventRecord};
 use agent_collab::engine::run_journal::RunJournal;
-use agent_collab::store::event_log::BackwardReader;
+use agent_collab::store::event_log::EventLogReader;
 use agent_collab::store::{TamperGuard, WorkdirLayout, WorkdirNames};
 use agent_collab::tui::{Screen, ScreenSettings, ScrollbackChunk};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -89,7 +89,7 @@ pub fn run() -> anyhow::Result<()> {
 /// Scrolls back to the start, like a user who presses Home.
 fn all_pages(layout: &WorkdirLayout) -> anyhow::Result<Screen> {
     let mut screen = Screen::new(ScreenSettings::default());
-    let mut log = BackwardReader::<Event>::new(&layout.events());
+    let mut log = EventLogReader::<Event>::from_end(&layout.events());
     screen.on_scrollback(page(&mut log, PAGE)?);
     let home = KeyEvent::new(KeyCode::Home, KeyModifiers::NONE);
     let escape = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
@@ -103,10 +103,10 @@ fn all_pages(layout: &WorkdirLayout) -> anyhow::Result<Screen> {
 }
 
 fn last_page(layout: &WorkdirLayout) -> anyhow::Result<ScrollbackChunk> {
-    page(&mut BackwardReader::new(&layout.events()), PAGE)
+    page(&mut EventLogReader::from_end(&layout.events()), PAGE)
 }
 
-fn page(log: &mut BackwardReader<Event>, n_bytes: u64) -> anyhow::Result<ScrollbackChunk> {
+fn page(log: &mut EventLogReader<Event>, n_bytes: u64) -> anyhow::Result<ScrollbackChunk> {
     let records = log.read_before(n_bytes)?;
     let before = records.first().map_or(0, |record| record.seq - 1);
     let recorded: Vec<EventRecord> = records

@@ -21,7 +21,7 @@ use crate::domain::run::RunState;
 use crate::domain::run_timeline::{TurnSpan, elapsed_millis};
 use crate::domain::turn::Role;
 use crate::engine::run_changes::{RunChanges, load_changes};
-use crate::engine::run_follower::RunFollower;
+use crate::engine::stored_run::StoredRun;
 use crate::store::{WorkdirLayout, document_files, iteration_files};
 use crate::text::unified_diff::UnifiedDiff;
 use crate::text::{clean_text, clean_to_one_line, front_matter};
@@ -224,10 +224,10 @@ impl SectionBuilder {
     /// Reads the whole log; also returns the state of the run and what could not be read.
     fn read_log(layout: &WorkdirLayout) -> (Self, Option<RunState>, Option<String>) {
         let mut teller = Self::default();
-        let mut onlooker = RunFollower::new(layout.clone());
+        let mut stored = StoredRun::from_log_start(layout.clone());
         loop {
             // A state keeps only the last turns, so collect each turn before the state drops it.
-            let seen = onlooker.read_new_with(&mut |before, event| {
+            let seen = stored.read_new_with(&mut |before, event| {
                 if !matches!(event, Event::Agent { .. } | Event::TaskActivity { .. }) {
                     merge_turn_spans(&mut teller.turns, before);
                 }

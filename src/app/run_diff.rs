@@ -6,7 +6,7 @@ use crate::domain::diff_scope::DiffScope;
 use crate::domain::run::RunState;
 use crate::engine::git::GitRepository;
 use crate::engine::run_changes::{RunChanges, RunChangesError, load_changes};
-use crate::engine::run_loader::load_partial_run;
+use crate::engine::stored_run::load_partial_run;
 use crate::store::WorkdirLayout;
 
 use super::startup::{RunTreeReader, StartError};

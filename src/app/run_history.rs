@@ -15,7 +15,7 @@ use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::plan_execution::StepOutcome;
 use crate::domain::run::RunState;
-use crate::engine::run_loader::load_partial_run;
+use crate::engine::stored_run::load_partial_run;
 use crate::store::run_archives::{self, RunArchive};
 use crate::store::{StoreError, WorkdirLayout};
 use crate::text::{clean_to_one_line, pluralize};

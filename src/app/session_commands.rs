@@ -11,7 +11,7 @@ use crate::config::config_model::LimitsConfig;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
-use crate::engine::run_loader::load_partial_run;
+use crate::engine::stored_run::load_partial_run;
 use crate::engine::{ChildDeletionError, Engine, error_with_hint};
 use crate::store::session_files::PruneReport;
 use crate::store::{InstanceLock, StoreError, WorkdirLayout, session_files, utc_time};

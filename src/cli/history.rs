@@ -11,7 +11,7 @@ use crate::app::run_history::{self, RunHistoryEntry};
 use crate::app::startup::StartError;
 use crate::app::terminal;
 use crate::app::tui_loop::{self, TuiStart};
-use crate::engine::run_loader::load_partial_run;
+use crate::engine::stored_run::load_partial_run;
 use crate::store::{WorkdirLayout, document_files};
 use crate::text::escape_invisible;
 use crate::text::{clean_json_line, clean_text};

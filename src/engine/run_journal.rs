@@ -9,11 +9,14 @@ use crate::domain::ids::{SessionId, TurnId, UnixMillis};
 use crate::domain::run::{Run, RunState};
 use crate::domain::session::Message;
 use crate::domain::turn::Role;
+use crate::store::event_log::EventLogReader;
 use crate::store::{
     EventLog, EventLogRecord, EventOrigin, RunLog, SessionFiles, StoreError, TamperGuard,
     TamperedFile, TornTail, WorkdirLayout, state_snapshot, utc_time,
 };
 use crate::text::pluralize;
+
+use super::stored_run;
 
 /// The record of one run, open for writing.
 #[derive(Debug)]
@@ -66,46 +69,23 @@ impl RunJournal {
     /// # Errors
     /// The files cannot be read, or have a newer schema.
     pub fn reopen(guard: TamperGuard) -> Result<Option<Self>, StoreError> {
-        // A snapshot of a newer schema must be found before anything is repaired.
-        let known = match state_snapshot::load_snapshot::<Run>(guard.layout()) {
-            Ok(found) => Ok(found),
-            Err(error @ StoreError::Damaged { .. }) => Err(error),
-            Err(error) => return Err(error),
-        };
+        // What cannot be read, or has a newer schema, must be found before anything is repaired.
+        let (run, damage) = stored_run::load_run_and_damage(guard.layout())?;
         let Some(opened) = EventLog::<Event>::open(&guard)? else {
             return Ok(None);
         };
-        let log = opened.log;
-        let mut mended: Vec<String> = opened.torn.iter().map(describe_torn_tail).collect();
-        let known = match known {
-            Ok(found) => found.filter(|found| found.last_seq <= log.last_seq()),
-            Err(error) => {
-                mended.push(save_damaged_snapshot(guard.layout(), &error)?);
-                None
-            }
-        };
-        let (mut run, from) = match known {
-            Some(found) => (Some(found.state), found.last_seq + 1),
-            None => (None, 1),
-        };
-        // Usually the snapshot covers everything: a long log is then not read at all.
-        let rest = if from > log.last_seq() {
-            None
-        } else {
-            Some(log.read_from(from)?)
-        };
-        for record in rest.into_iter().flatten() {
-            let record = record?;
-            run = Run::replay_event(run, record.at, &record.event);
+        let mut repair_notices: Vec<String> = opened.torn.iter().map(describe_torn_tail).collect();
+        if let Some(damage) = damage {
+            repair_notices.push(save_damaged_snapshot(guard.layout(), &damage)?);
         }
         let Some(run) = run else {
             return Ok(None);
         };
         let mut journal = Self {
             guard,
-            log,
+            log: opened.log,
             run,
-            repair_notices: mended,
+            repair_notices,
         };
         state_snapshot::commit_snapshot(&mut journal.log, &journal.run)?;
         Ok(Some(journal))
@@ -116,20 +96,13 @@ impl RunJournal {
         std::mem::take(&mut self.repair_notices)
     }
 
-    /// Reads all recorded events into memory. Blocks; a screen reads from the log's end instead.
-    ///
-    /// # Errors
-    /// The log cannot be read.
-    pub fn load_records(&self) -> Result<Vec<EventLogRecord<Event>>, StoreError> {
-        self.log.read_from(1)?.collect()
-    }
-
     /// Reads the event that was recorded last. Blocks.
     ///
     /// # Errors
     /// The log cannot be read.
     pub fn load_last_record(&self) -> Result<Option<EventLogRecord<Event>>, StoreError> {
-        self.log.read_from(self.log.last_seq())?.last().transpose()
+        let mut log = EventLogReader::from_end(&self.layout().events());
+        Ok(log.read_before(1)?.pop())
     }
 
     /// Returns the current state of the run.

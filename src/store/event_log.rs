@@ -5,15 +5,13 @@
 //! tagging). The first line has `seq` 0 and kind `log.opened` and carries the schema number; events count
 //! from 1.
 
-mod backward_reader;
-mod forward_reader;
-mod log_follower;
+mod log_lines;
+mod log_reader;
 
 use std::io::{Read, Seek, SeekFrom};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -21,10 +19,8 @@ use crate::domain::ids::{RunId, SessionId, TurnId, UnixMillis};
 
 use super::{StoreError, TamperGuard, WorkdirLayout, atomic_file, nofollow_fs, utc_time};
 
-pub use backward_reader::{BackwardReader, LogEnd};
-use forward_reader::scan_log;
-pub use forward_reader::{EventLogReader, read_events};
-pub use log_follower::{FollowUpdate, LogFollower};
+use log_lines::scan_log;
+pub use log_reader::{EventLogReader, LogUpdate};
 
 /// The schema number of the log that this version writes.
 pub const SCHEMA: u64 = 1;
@@ -247,13 +243,6 @@ impl<E: Serialize> EventLog<E> {
         })?;
         self.last_seq = seq;
         Ok(seq)
-    }
-}
-
-impl<E: DeserializeOwned> EventLog<E> {
-    /// Reads the events from number `from` on, up to the current last one.
-    pub fn read_from(&self, from: u64) -> Result<EventLogReader<E>, StoreError> {
-        read_events(&self.path, from)
     }
 }
 

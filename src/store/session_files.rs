@@ -6,7 +6,6 @@ use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use std::path::PathBuf;
 
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::domain::ids::{SessionId, UnixMillis};
@@ -191,29 +190,6 @@ impl SessionFiles {
         self.guard.replace(&path, &text)
     }
 
-    /// Loads `session.json`; `None` if there is none.
-    pub fn load<T: DeserializeOwned>(&self) -> Result<Option<T>, StoreError> {
-        let path = self.session_path();
-        let Some(mut fields) = nofollow_fs::read_json::<Map<String, Value>>(&path, MAX_BYTES)?
-        else {
-            return Ok(None);
-        };
-        match fields
-            .shift_remove("schema")
-            .and_then(|value| value.as_u64())
-        {
-            Some(found) if found > SCHEMA => Err(StoreError::NewerSchema {
-                path,
-                found,
-                known: SCHEMA,
-            }),
-            Some(_) => serde_json::from_value(Value::Object(fields))
-                .map(Some)
-                .map_err(|e| StoreError::from_json(&path, &e)),
-            None => Err(StoreError::missing_number(&path, "schema")),
-        }
-    }
-
     /// Appends one message, durably.
     pub fn append_message<M: Serialize>(&self, message: &M) -> Result<(), StoreError> {
         let path = self.messages_path();
@@ -233,28 +209,6 @@ impl SessionFiles {
         line.push(b'\n');
         self.guard.append(&path, &line)?;
         self.guard.sync(&path)
-    }
-
-    /// Reads the messages in order, each with its line number; malformed ones are errors in their place.
-    pub fn read_messages<M: DeserializeOwned>(
-        &self,
-    ) -> Result<Vec<Result<M, StoreError>>, StoreError> {
-        let path = self.messages_path();
-        let Some(file) = nofollow_fs::open_read(&path)? else {
-            return Ok(Vec::new());
-        };
-        let mut messages = Vec::new();
-        for (index, line) in BufReader::new(file).split(b'\n').enumerate() {
-            let line = line.map_err(|e| StoreError::from_io("read", &path, e))?;
-            messages.push(
-                serde_json::from_slice(&line).map_err(|e| StoreError::Damaged {
-                    path: path.clone(),
-                    line: index as u64 + 1,
-                    reason: e.to_string(),
-                }),
-            );
-        }
-        Ok(messages)
     }
 
     /// Opens the raw stream, which takes at most about twice `limit` bytes; every line goes through `clean`
@@ -279,20 +233,19 @@ mod tests {
     #[test]
     fn a_session_and_its_messages_come_back() {
         let place = TestRepo::new();
-        let files = SessionFiles::new(&place.open_guard(), &SessionId::new("ses_a"));
-        assert_eq!(files.load::<Value>().unwrap(), None);
-        let session = serde_json::json!({"id": "ses_a", "kind": "role"});
-        files.save(&session).unwrap();
-        assert_eq!(files.load::<Value>().unwrap(), Some(session));
+        let id = SessionId::new("ses_a");
+        let files = SessionFiles::new(&place.open_guard(), &id);
+        assert_eq!(load_session(&place.layout, &id).unwrap(), None);
+        files.save(&serde_json::json!({"id": "ses_a"})).unwrap();
+        let stored = load_session(&place.layout, &id).unwrap();
+        assert_eq!(
+            stored,
+            Some(serde_json::json!({"schema": 1, "id": "ses_a"}))
+        );
         files.append_message(&1).unwrap();
         files.append_message(&"two").unwrap();
-        let told: Vec<Value> = files
-            .read_messages()
-            .unwrap()
-            .into_iter()
-            .map(Result::unwrap)
-            .collect();
-        assert_eq!(told, [Value::from(1), Value::from("two")]);
+        let told = SessionMessageReader::new(&place.layout, &id).read_new();
+        assert_eq!(told.unwrap(), [Value::from(1), Value::from("two")]);
     }
 
     #[test]
@@ -316,18 +269,14 @@ mod tests {
     #[test]
     fn half_a_message_of_a_crash_spoils_only_itself() {
         let place = TestRepo::new();
-        let dir = place.layout.session_folder(&SessionId::new("ses_a"));
+        let id = SessionId::new("ses_a");
+        let dir = place.layout.session_folder(&id);
         fs::create_dir_all(&dir).unwrap();
         fs::write(dir.join("messages.jsonl"), "1\n{\"te").unwrap();
-        let files = SessionFiles::new(&place.open_guard(), &SessionId::new("ses_a"));
+        let files = SessionFiles::new(&place.open_guard(), &id);
         files.append_message(&3).unwrap();
-        let told: Vec<bool> = files
-            .read_messages::<u8>()
-            .unwrap()
-            .iter()
-            .map(Result::is_ok)
-            .collect();
-        assert_eq!(told, [true, false, true]);
+        let told = SessionMessageReader::new(&place.layout, &id).read_new();
+        assert_eq!(told.unwrap(), [Value::from(1), Value::from(3)]);
     }
 
     #[test]

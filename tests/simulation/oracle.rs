@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use agent_collab::domain::event::Event;
 use agent_collab::domain::run::Run;
-use agent_collab::store::event_log;
+use agent_collab::store::event_log::EventLogReader;
 use serde_json::Value;
 
 use crate::repository::git;
@@ -107,10 +107,10 @@ pub fn violations(world: &World, typed: &[String]) -> Vec<String> {
 /// Folds the run's events up to the one with this number; they are numbered in order.
 fn folded(world: &World, last_seq: u64) -> Result<Run, String> {
     let path = world.run().join("events.jsonl");
-    let records: Result<Vec<_>, _> = event_log::read_events::<Event>(&path, 1)
-        .map_err(|error| format!("the log cannot be read: {error}"))?
-        .collect();
-    let records = records.map_err(|error| format!("the log cannot be read: {error}"))?;
+    let mut records = Vec::new();
+    EventLogReader::<Event>::from_start(&path)
+        .read_all(|record| records.push(record))
+        .map_err(|error| format!("the log cannot be read: {error}"))?;
     for pair in records.windows(2) {
         if pair[1].seq != pair[0].seq + 1 {
             return Err(format!("event {} follows {}", pair[1].seq, pair[0].seq));

@@ -24,6 +24,7 @@ use agent_collab::engine::run_setup::{BranchPolicy, TestCommandPreference};
 use agent_collab::engine::{Engine, EngineError, EngineOutcome};
 use agent_collab::permission::UncontainedCommandPolicy;
 use agent_collab::process::ChildSpawner;
+use agent_collab::store::event_log::EventLogReader;
 use agent_collab::store::utc_time;
 
 use crate::fault::{self, Fault, tell};
@@ -191,11 +192,10 @@ struct User {
 
 impl User {
     fn new(scenario: &'static Scenario, engine: &mut Engine) -> Self {
-        let past = engine
-            .journal()
-            .load_records()
+        let mut seen = Vec::new();
+        EventLogReader::from_start(&engine.journal().layout().events())
+            .read_all(|record| seen.push(record.event))
             .expect("a log that can be read");
-        let seen = past.into_iter().map(|record| record.event).collect();
         engine.take_recorded();
         Self {
             scenario,

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::app::run_history::{self as past, RunHistoryEntry};
 use crate::domain::run::RunState;
-use crate::engine::run_loader::load_run;
+use crate::engine::stored_run::load_run;
 use crate::store::{StoreError, WorkdirLayout, archive_move, clean_up_workdir};
 
 /// A run that is back from the history.

@@ -11,7 +11,7 @@ use crate::app::startup::{
     self, ProjectContext, RunTreeReader, StartError, StartOptions, UnfinishedRunPolicy,
 };
 use crate::domain::run::RunState;
-use crate::engine::run_follower::{RunFollowUpdate, RunFollower};
+use crate::engine::stored_run::{StoredRun, StoredRunUpdate};
 use crate::store::{InstanceLock, LockHolder, StoreError, WorkdirLayout};
 use crate::tui::{RunListEntry, Screen, ScreenSettings};
 
@@ -48,8 +48,8 @@ enum ReadOnlyKind {
 /// The result of a refresh in the background.
 pub struct ViewRefresh {
     id: u64,
-    onlooker: RunFollower,
-    seen: RunFollowUpdate,
+    stored: StoredRun,
+    seen: StoredRunUpdate,
     /// The last page of the log, if the view starts there.
     page: Option<Result<Box<ScrollbackPage>, StoreError>>,
     documents: Option<Result<DocumentSnapshot, StoreError>>,
@@ -87,7 +87,7 @@ pub struct ReadOnlyView {
     state: Option<RunState>,
     layout: WorkdirLayout,
     /// `None` during a refresh.
-    onlooker: Option<RunFollower>,
+    stored: Option<StoredRun>,
     due: Option<Instant>,
     /// The last problem shown.
     problem: Option<String>,
@@ -150,7 +150,7 @@ impl ReadOnlyViews {
 
     /// Returns when to refresh, if something changed.
     pub fn next_refresh_at(&self) -> Option<Instant> {
-        let base = self.base.as_ref().filter(|base| base.onlooker.is_some());
+        let base = self.base.as_ref().filter(|base| base.stored.is_some());
         base.and_then(|base| base.due)
     }
 
@@ -186,7 +186,7 @@ impl ReadOnlyViews {
             screen: Screen::new(settings.clone()),
             settings,
             state: None,
-            onlooker: Some(RunFollower::from_log_end(layout.clone())),
+            stored: Some(StoredRun::from_log_end(layout.clone())),
             layout,
             due: None,
             problem: None,
@@ -208,7 +208,7 @@ impl ReadOnlyView {
 
     fn apply_refresh(
         &mut self,
-        seen: RunFollowUpdate,
+        seen: StoredRunUpdate,
         documents: Option<Result<DocumentSnapshot, StoreError>>,
     ) {
         if seen.is_restarted {
@@ -415,20 +415,20 @@ impl TuiApp {
         let Some(viewing) = self.views.view_by_id(id) else {
             return;
         };
-        let Some(mut onlooker) = viewing.onlooker.take() else {
+        let Some(mut stored) = viewing.stored.take() else {
             viewing.due = Some(Instant::now());
             return;
         };
         viewing.due = None;
         self.tasks.spawn_blocking(move || {
-            let seen = onlooker.read_new();
+            let seen = stored.read_new();
             let last = seen.n_skipped_events;
-            let page = last.map(|last| load_last_page(onlooker.layout(), last));
+            let page = last.map(|last| load_last_page(stored.layout(), last));
             // Documents show the present, so load them only after all events are read.
-            let documents = (!seen.has_more).then(|| load_documents(onlooker.layout()));
+            let documents = (!seen.has_more).then(|| load_documents(stored.layout()));
             BackgroundResult::ViewRefreshed(Box::new(ViewRefresh {
                 id,
-                onlooker,
+                stored,
                 seen,
                 page,
                 documents,
@@ -442,7 +442,7 @@ impl TuiApp {
     ) -> Result<Option<TuiEnd>, TuiEnd> {
         let ViewRefresh {
             id,
-            onlooker,
+            stored,
             seen,
             page,
             documents,
@@ -451,7 +451,7 @@ impl TuiApp {
             return Ok(None);
         };
         let more = seen.has_more;
-        viewing.onlooker = Some(onlooker);
+        viewing.stored = Some(stored);
         viewing.apply_refresh(seen, documents);
         if more {
             self.refresh_view(id);

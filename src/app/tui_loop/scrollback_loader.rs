@@ -8,7 +8,7 @@ use std::path::Path;
 use tokio::sync::oneshot;
 
 use crate::domain::event::{Event, EventRecord};
-use crate::store::event_log::BackwardReader;
+use crate::store::event_log::EventLogReader;
 use crate::store::{StoreError, WorkdirLayout};
 use crate::tui::{ScrollbackChunk, ScrollbackDemand};
 
@@ -52,7 +52,7 @@ struct AfterFirstPage {
 /// A log that is read backwards.
 #[derive(Debug)]
 struct ScrollbackLog {
-    pages: BackwardReader<Event>,
+    pages: EventLogReader<Event>,
     /// The number of the earliest event read.
     first: Option<u64>,
 }
@@ -108,7 +108,7 @@ impl ScrollbackLoader {
 impl ScrollbackLog {
     fn new(path: &Path) -> Self {
         Self {
-            pages: BackwardReader::new(path),
+            pages: EventLogReader::from_end(path),
             first: None,
         }
     }

@@ -18,7 +18,7 @@ use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions}
 use crate::domain::phase::Phase;
 use crate::engine::call_paths::resolve_call_paths;
 use crate::engine::read_target_resolver::with_read_paths;
-use crate::engine::run_loader::load_partial_run;
+use crate::engine::stored_run::load_partial_run;
 use crate::permission::permission_mode::MODES;
 use crate::permission::rule_explanation::{RuleRelevance, TargetExplanation};
 use crate::permission::rule_lint::unknown_tool_message;

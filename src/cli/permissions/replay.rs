@@ -20,7 +20,7 @@ use crate::domain::ids::RequestId;
 use crate::domain::run::RunState;
 use crate::engine::call_paths::resolve_call_paths;
 use crate::engine::read_target_resolver::with_read_paths;
-use crate::engine::run_follower::RunFollower;
+use crate::engine::stored_run::StoredRun;
 use crate::permission::hard_limits::Floor;
 use crate::permission::{
     AgentToolCall, Decision, DecisionContext, LoopStatus, PermissionAction, PhaseAccess,
@@ -173,11 +173,11 @@ fn replay_run(
     of_run: WorkdirLayout,
     judge: &PermissionReplayContext,
 ) -> Result<Vec<ReplayedCall>, StartError> {
-    let mut onlooker = RunFollower::new(of_run);
+    let mut stored = StoredRun::from_log_start(of_run);
     let mut waiting: Vec<(RequestId, Approval, Decision)> = Vec::new();
     let mut replayed = Vec::new();
     loop {
-        let seen = onlooker.read_new_with(&mut |state, event| match event {
+        let seen = stored.read_new_with(&mut |state, event| match event {
             Event::ApprovalRequested(approval) => {
                 let now = judge.decide(approval, state);
                 waiting.push((approval.request.clone(), approval.clone(), now));

@@ -28,6 +28,13 @@ fn create(guard: &TamperGuard) -> EventLog<LogTestEvent> {
     EventLog::create(guard, &RunId::new("run_1"), UnixMillis(0)).unwrap()
 }
 
+fn read_all(path: &Path) -> Result<Vec<EventLogRecord<LogTestEvent>>, StoreError> {
+    let mut records = Vec::new();
+    EventLogReader::from_start(path)
+        .read_all(|record| records.push(record))
+        .map(|()| records)
+}
+
 /// Opens a log with this text and describes the result.
 fn check(text: &str, expected: &str) {
     let place = TestRepo::new();
@@ -35,7 +42,7 @@ fn check(text: &str, expected: &str) {
     let told = match EventLog::<LogTestEvent>::open(&place.open_guard()) {
         Ok(None) => "none".to_owned(),
         Ok(Some(opened)) => {
-            let events: Result<Vec<_>, _> = opened.log.read_from(1).unwrap().collect();
+            let events: Result<Vec<_>, _> = read_all(&place.layout.events());
             let torn = opened.torn.map_or(0, |torn| torn.bytes);
             let last = opened.log.last_seq();
             match events {
@@ -84,13 +91,12 @@ fn the_envelope_is_as_documented() {
     {"seq":1,"ts":"1970-01-01T00:00:01.500Z","run":"run_1","session":"ses_b","turn":null,"kind":"said","data":{"text":"hi","by_step":{"7":1}}}
     {"seq":2,"ts":"1970-01-01T00:00:02.000Z","run":"run_1","session":null,"turn":null,"kind":"paused","data":null}
     "#);
-    let read: Vec<_> = log.read_from(2).unwrap().map(Result::unwrap).collect();
-    assert_eq!(read.len(), 1);
-    assert_eq!((read[0].seq, &read[0].event), (2, &LogTestEvent::Paused));
-    let lines: Vec<String> = log
-        .read_from(0)
-        .unwrap()
-        .map(|record| record.unwrap().to_line().unwrap())
+    let read = read_all(&place.layout.events()).unwrap();
+    assert_eq!(read.len(), 2);
+    assert_eq!((read[1].seq, &read[1].event), (2, &LogTestEvent::Paused));
+    let lines: Vec<String> = read
+        .iter()
+        .map(|record| record.to_line().unwrap())
         .collect();
     assert_eq!(lines, text.lines().skip(1).collect::<Vec<_>>());
 }
@@ -190,20 +196,20 @@ proptest! {
             }
         };
         let seq = log.append(UnixMillis(6), &EventOrigin::default(), &LogTestEvent::Paused).unwrap();
-        let seqs: Vec<u64> = log.read_from(0).unwrap().map(|record| record.unwrap().seq).collect();
+        let seqs: Vec<u64> = read_all(&place.layout.events()).unwrap().iter().map(|record| record.seq).collect();
         prop_assert_eq!(seqs, (1..=seq).collect::<Vec<_>>());
         prop_assert_eq!(guard.check_and_restore().unwrap(), []);
     }
 }
 
 /// Reads from a followed log and describes the result.
-fn look(tail: &mut LogFollower<LogTestEvent>) -> String {
+fn look(tail: &mut EventLogReader<LogTestEvent>) -> String {
     match tail.read_new(10) {
-        Ok(FollowUpdate::More(records)) => format!(
+        Ok(LogUpdate::More(records)) => format!(
             "{:?}",
             records.iter().map(|record| record.seq).collect::<Vec<_>>()
         ),
-        Ok(FollowUpdate::Restarted) => "anew".to_owned(),
+        Ok(LogUpdate::Restarted) => "anew".to_owned(),
         Err(e) => e.to_string().rsplit('/').next().unwrap().to_owned(),
     }
 }
@@ -212,7 +218,7 @@ fn look(tail: &mut LogFollower<LogTestEvent>) -> String {
 fn a_followed_log_gives_each_whole_line_once() {
     let place = TestRepo::new();
     let path = place.layout.events();
-    let mut tail = LogFollower::<LogTestEvent>::new(&path);
+    let mut tail = EventLogReader::<LogTestEvent>::from_start(&path);
     assert_eq!(look(&mut tail), "[]");
     let mut text = format!("{FIRST}\n{}\n", line(1));
     fs::write(&path, &text).unwrap();
@@ -238,7 +244,7 @@ fn a_followed_log_gives_each_whole_line_once() {
 fn another_log_at_the_same_place_is_read_from_its_beginning() {
     let place = TestRepo::new();
     let path = place.layout.events();
-    let mut tail = LogFollower::<LogTestEvent>::new(&path);
+    let mut tail = EventLogReader::<LogTestEvent>::from_start(&path);
     fs::write(&path, format!("{FIRST}\n{}\n{}\n", line(1), line(2))).unwrap();
     assert_eq!(look(&mut tail), "[1, 2]");
     let other = place.layout.workdir().join("other");
@@ -259,13 +265,12 @@ fn a_log_that_was_read_from_its_end_is_followed_from_there() {
     let (half, rest) = third.split_at(20);
     let text = format!("{FIRST}\n{}\n{second}\n{half}", line(1));
     fs::write(&path, &text).unwrap();
-    let mut log = BackwardReader::<LogTestEvent>::new(&path);
-    assert_eq!(log.end(), None);
-    assert_eq!(log.read_before(1).unwrap().len(), 1);
-    let end = log.end().unwrap();
-    log.read_before(1 << 20).unwrap();
-    assert_eq!(log.end(), Some(end), "the end is where it was read first");
-    let mut tail = LogFollower::<LogTestEvent>::resume_at(&path, end, 2).unwrap();
+    let mut tail = EventLogReader::<LogTestEvent>::from_end(&path);
+    assert_eq!(tail.read_before(1).unwrap().len(), 1);
+    tail.read_before(1 << 20).unwrap();
+    assert!(tail.is_at_start());
+    assert_eq!(tail.last_seq(), 2, "the end is where it was read first");
+    tail.check_first_line().unwrap();
     assert_eq!(look(&mut tail), "[]");
     fs::write(&path, format!("{text}{rest}\nnonsense\n")).unwrap();
     assert_eq!(look(&mut tail), "[3]");
@@ -277,5 +282,75 @@ fn a_log_that_was_read_from_its_end_is_followed_from_there() {
     assert_eq!(look(&mut tail), "anew");
     let newer = FIRST.replace("\"schema\":1", "\"schema\":99");
     fs::write(&path, format!("{newer}\n{}\n{second}\n", line(1))).unwrap();
-    assert!(LogFollower::<LogTestEvent>::resume_at(&path, end, 2).is_err());
+    assert!(tail.check_first_line().is_err());
+}
+
+fn write_log(place: &TestRepo, lengths: &[usize]) {
+    let mut log = create(&place.open_guard());
+    for length in lengths {
+        log.append(
+            UnixMillis(1),
+            &EventOrigin::default(),
+            &said(&"x".repeat(*length)),
+        )
+        .unwrap();
+    }
+}
+
+/// Returns the numbers of the events, piece by piece.
+fn pieces(place: &TestRepo, n_bytes: u64) -> Vec<Vec<u64>> {
+    let mut log = EventLogReader::<LogTestEvent>::from_end(&place.layout.events());
+    let mut pieces = Vec::new();
+    while !log.is_at_start() {
+        let records = log.read_before(n_bytes).unwrap();
+        pieces.push(records.iter().map(|record| record.seq).collect());
+    }
+    pieces
+}
+
+#[test]
+fn the_last_events_come_first_and_each_piece_in_order() {
+    let place = TestRepo::new();
+    write_log(&place, &[10; 4]);
+    assert_eq!(pieces(&place, 350), [vec![3, 4], vec![1, 2], vec![]]);
+    assert_eq!(pieces(&place, 1 << 20), [[1, 2, 3, 4]]);
+}
+
+#[test]
+fn half_a_last_line_is_left_out_and_a_log_that_is_not_there_is_empty() {
+    let place = TestRepo::new();
+    assert_eq!(pieces(&place, 10), [[0; 0]]);
+    write_log(&place, &[10; 2]);
+    let path = place.layout.events();
+    let mut text = fs::read(&path).unwrap();
+    text.extend(b"{\"seq\":3,\"ts");
+    fs::write(&path, text).unwrap();
+    assert_eq!(pieces(&place, 1 << 20), [[1, 2]]);
+}
+
+#[test]
+fn a_damaged_line_is_said() {
+    let place = TestRepo::new();
+    fs::write(place.layout.events(), "{}\n").unwrap();
+    let mut log = EventLogReader::<LogTestEvent>::from_end(&place.layout.events());
+    assert!(matches!(
+        log.read_before(10),
+        Err(StoreError::Damaged { .. })
+    ));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn all_pieces_together_are_the_log(lengths in proptest::collection::vec(0usize..400, 0..20), n_bytes in 1u64..2000) {
+        let place = TestRepo::new();
+        write_log(&place, &lengths);
+        let mut seqs: Vec<u64> = Vec::new();
+        for piece in pieces(&place, n_bytes) {
+            seqs.splice(0..0, piece);
+        }
+        let all: Vec<u64> = (1..=lengths.len() as u64).collect();
+        prop_assert_eq!(seqs, all);
+    }
 }

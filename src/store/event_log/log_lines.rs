@@ -1,10 +1,9 @@
-//! Reads the lines of an event log from its beginning: a scan of all lines, or a stream of events.
+//! Reads and checks the lines of an event log, one after another, and scans all of them.
 //!
 //! Does not change the file, and keeps at most one line of it in memory.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
-use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -25,65 +24,6 @@ struct SequenceNumber {
     seq: u64,
     #[serde(default, rename = "data")]
     _data: IgnoredAny,
-}
-
-/// Streams the events of a log from number `from` on; an incomplete last line ends the stream without an
-/// error.
-///
-/// Needs no lock and keeps one line in memory. A log that does not exist has no events.
-pub fn read_events<E: DeserializeOwned>(
-    path: &Path,
-    from: u64,
-) -> Result<EventLogReader<E>, StoreError> {
-    Ok(EventLogReader {
-        lines: LogLineReader::open(path)?,
-        from,
-        last_seq: None,
-        _event: PhantomData,
-    })
-}
-
-/// Iterates over the events of a log; ends after the first error.
-#[derive(Debug)]
-pub struct EventLogReader<E> {
-    lines: LogLineReader,
-    from: u64,
-    last_seq: Option<u64>,
-    _event: PhantomData<fn() -> E>,
-}
-
-impl<E: DeserializeOwned> Iterator for EventLogReader<E> {
-    type Item = Result<EventLogRecord<E>, StoreError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let line = match self.lines.next_line() {
-                Ok(Some(LogLine::Whole(line))) => line,
-                Ok(Some(LogLine::Torn(_)) | None) => return None,
-                Err(e) => return Some(Err(e)),
-            };
-            match self.parse_line(&line) {
-                Ok(None) => {}
-                Ok(Some(record)) => return Some(Ok(record)),
-                Err(e) => {
-                    self.lines.reader = None;
-                    return Some(Err(e));
-                }
-            }
-        }
-    }
-}
-
-impl<E: DeserializeOwned> EventLogReader<E> {
-    fn parse_line(&mut self, line: &[u8]) -> Result<Option<EventLogRecord<E>>, StoreError> {
-        let seq = self.lines.check_line(line, self.last_seq)?;
-        self.last_seq = Some(seq);
-        if seq == 0 || seq < self.from {
-            Ok(None)
-        } else {
-            self.lines.parse_line_event(line)
-        }
-    }
 }
 
 /// Parses the event of a line; `None` for the first line of a log.
@@ -121,7 +61,7 @@ pub(super) struct LogLineReader {
 }
 
 impl LogLineReader {
-    fn open(path: &Path) -> Result<Self, StoreError> {
+    pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
         let Some(file) = nofollow_fs::open_read(path)? else {
             return Ok(Self {
                 path: path.to_path_buf(),
