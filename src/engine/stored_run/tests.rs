@@ -145,6 +145,25 @@ fn somebody_who_looks_sees_as_much_as_can_be_read() {
 }
 
 #[test]
+fn a_log_with_an_unknown_event_is_not_repaired() {
+    let world = StoredRunFixture::new();
+    world.begin().record(goal("sing")).unwrap();
+    let text = fs::read_to_string(world.layout.events()).unwrap();
+    let last = text.lines().last().unwrap();
+    let unknown = last
+        .replace("\"seq\":2", "\"seq\":3")
+        .replace("goal.given", "goal.sung");
+    let text = format!("{text}{unknown}\n{{\"torn");
+    fs::write(world.layout.events(), &text).unwrap();
+    let error = RunJournal::reopen(world.guard()).unwrap_err().to_string();
+    assert!(
+        error.contains("events.jsonl:4: unknown variant `goal.sung`"),
+        "{error}"
+    );
+    assert_eq!(fs::read_to_string(world.layout.events()).unwrap(), text);
+}
+
+#[test]
 fn a_log_that_cannot_be_read_is_no_run_that_is_over() {
     let world = StoredRunFixture::new();
     world.begin().record(goal("sing")).unwrap();
@@ -206,6 +225,8 @@ fn a_log_to_whose_end_no_snapshot_leads_is_told_from_its_beginning() {
         let (untold, told, state) = look(&mut stored);
         assert_eq!((untold, told), (None, vec![1, 2]));
         assert_eq!(state.unwrap().run, run);
+        let reopened = RunJournal::reopen(place.guard()).unwrap().unwrap();
+        assert_eq!(reopened.state().run, run);
     }
 }
 
@@ -234,7 +255,8 @@ fn another_run_at_the_same_place_is_taken_up_at_its_end_too() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// The loaded run is the one that would be resumed, however many events came without a snapshot.
+    /// The loaded run is the fold of the whole log and the one that would be resumed, however many events came without
+    /// a snapshot.
     #[test]
     fn it_is_the_run_that_would_be_opened(
         words in proptest::collection::vec((any::<bool>(), 0usize..60_000), 0..12),
@@ -254,6 +276,9 @@ drop(journal.record_unsynced(said(n_bytes)).unwrap())
         log.extend(torn.as_bytes());
         fs::write(world.layout.events(), log).unwrap();
         let found = load_run(&world.layout).unwrap();
+        let mut whole = StoredRun::from_log_start(world.layout.clone());
+        whole.read_whole_log().unwrap();
+        prop_assert_eq!(&found, &whole.run);
         let opened = RunJournal::reopen(world.guard()).unwrap().unwrap();
         prop_assert_eq!(found.as_ref().map(Run::state), Some(opened.state()));
     }
