@@ -14,7 +14,7 @@ use jiff::tz::TimeZone;
 
 use crate::app::run_reporter;
 use crate::domain::diff_scope::DiffScope;
-use crate::domain::event::{AgentActivity, Event};
+use crate::domain::event::{AgentActivity, Event, ToolStatus};
 use crate::domain::ids::{TurnId, UnixMillis};
 use crate::domain::review;
 use crate::domain::run::RunState;
@@ -323,14 +323,15 @@ impl SectionBuilder {
         }
     }
 
-    fn end_tool_call(&mut self, item: &str, word: &str, code: Option<i32>, ended: &str) {
+    fn end_tool_call(&mut self, item: &str, end: &ToolStatus, code: Option<i32>, ended: &str) {
+        let word = clean_text(&end.to_string());
         let place = self.open_calls.remove(item);
         let item =
             place.and_then(|(section, at)| self.sections.get_mut(section)?.items.get_mut(at));
         if let Some(ExportItem::ToolCall { status, output, .. }) = item {
             *status = match code.filter(|code| *code != 0) {
-                Some(code) => format!("{}, exit {code}", clean_text(word)),
-                None => clean_text(word),
+                Some(code) => format!("{word}, exit {code}"),
+                None => word,
             };
             *output = clean_text(ended.trim_end());
         }

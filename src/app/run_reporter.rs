@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use crate::domain::discussion::DiscussionEvent;
-use crate::domain::event::{AgentActivity, Event};
+use crate::domain::event::{AgentActivity, ApprovalDecider, Event};
 use crate::domain::ids::RequestId;
 use crate::domain::missing_part;
 use crate::domain::phase::{Gate, Phase};
@@ -89,9 +89,9 @@ impl<'a> RunReporter<'a> {
                 ..
             } => {
                 let what = self.pending_approvals.remove(request).unwrap_or_default();
-                match (*allowed, by.as_str()) {
+                match (*allowed, by) {
                     // If the phase itself allows the call, the tool call is printed without a decision.
-                    (true, "permission") => Ok(()),
+                    (true, ApprovalDecider::Permission) => Ok(()),
                     (true, by) => writeln!(out, "  allowed by {by}: {what}"),
                     (false, _) => writeln!(out, "  denied: {what} ({reason})"),
                 }

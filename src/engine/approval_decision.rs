@@ -4,7 +4,7 @@
 //! `decide_call`, as for every other call.
 
 use crate::adapter::{CallDecision as Answer, FileChange, FileChangeKind};
-use crate::domain::event::{ApprovalDecision, DENIED_BY_USER};
+use crate::domain::event::{ApprovalDecider, ApprovalDecision, DENIED_BY_USER};
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::turn::Role;
 use crate::permission::approval_suggestions::suggest_approvals;
@@ -181,7 +181,7 @@ impl Engine {
         };
         let by_user = |answer, reason: &str| DecisionRecord {
             decision: answer,
-            by: "user",
+            by: ApprovalDecider::User,
             reason: reason.to_owned(),
         };
         match answer {
@@ -256,7 +256,7 @@ impl Engine {
         }
         let said = DecisionRecord {
             decision: Answer::Allow,
-            by: "user",
+            by: ApprovalDecider::User,
             reason: format!("allowed by the user for {}", scope.label()),
         };
         self.record_and_send_decision(request.clone(), said, kept)?;
@@ -283,7 +283,7 @@ impl Engine {
         for request in covered {
             let said = DecisionRecord {
                 decision: Answer::Allow,
-                by: "cascade",
+                by: ApprovalDecider::Cascade,
                 reason: "what you approved for another call covers it".to_owned(),
             };
             self.record_and_send_decision(request, said, Vec::new())?;
@@ -322,7 +322,7 @@ impl Engine {
             let reason = "the user denied another call and ended the turn";
             let said = DecisionRecord {
                 decision: deny_with_reason(reason),
-                by: "cascade",
+                by: ApprovalDecider::Cascade,
                 reason: reason.to_owned(),
             };
             self.record_and_send_decision(other, said, Vec::new())?;

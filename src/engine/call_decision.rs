@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::adapter::{AdapterCommand, CallDecision as Answer};
 use crate::domain::effect::ExpiryReason;
-use crate::domain::event::{Approval, Event};
+use crate::domain::event::{Approval, ApprovalDecider, Event};
 use crate::domain::ids::{RequestId, TurnId};
 use crate::domain::run::ResultValidity;
 use crate::domain::turn::{Role, TurnPurpose};
@@ -32,7 +32,7 @@ const UNATTENDED_LOOP_REASON: &str = "its last calls repeat, and no one can answ
 /// An answer, who gave it, and why.
 pub(super) struct DecisionRecord {
     pub(super) decision: Answer,
-    pub(super) by: &'static str,
+    pub(super) by: ApprovalDecider,
     pub(super) reason: String,
 }
 
@@ -168,11 +168,11 @@ impl Engine {
         repetition: LoopStatus,
     ) -> Option<DecisionRecord> {
         let by = match decision.source {
-            DecisionSource::Written => "rules",
+            DecisionSource::Written => ApprovalDecider::Rules,
             DecisionSource::Floor
             | DecisionSource::Program
             | DecisionSource::Approval
-            | DecisionSource::Mode => "permission",
+            | DecisionSource::Mode => ApprovalDecider::Permission,
         };
         Some(match decision.action {
             PermissionAction::Allow => DecisionRecord {
@@ -196,7 +196,7 @@ impl Engine {
                 };
                 DecisionRecord {
                     decision: answer,
-                    by: "policy",
+                    by: ApprovalDecider::Policy,
                     reason,
                 }
             }
@@ -237,7 +237,7 @@ impl Engine {
     ) -> Result<(), EngineError> {
         self.pending_requests.remove(&request);
         let allowed = said.decision == Answer::Allow;
-        let (by, reason) = (said.by.to_owned(), agent_activity::clean_line(&said.reason));
+        let (by, reason) = (said.by, agent_activity::clean_line(&said.reason));
         // The answer must be on record before the CLI acts on it.
         self.apply_event(Event::ApprovalDecided {
             request: request.clone(),

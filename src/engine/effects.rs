@@ -9,7 +9,7 @@ use crate::domain::ids::RequestId;
 use crate::domain::plan::{PlanStatus, file_hash};
 use crate::domain::question::QuestionAnswer;
 use crate::domain::session::{Message, MessageRole};
-use crate::domain::turn::{Role, TurnOrder, TurnOutcome, TurnProfile};
+use crate::domain::turn::{Role, TurnFailureKind, TurnOrder, TurnOutcome, TurnProfile};
 use crate::permission::loop_detector::LoopDetector;
 use crate::process::{ProcessMark, SandboxSupport};
 use crate::store::debug_log::PROMPT_TARGET;
@@ -157,7 +157,7 @@ impl Engine {
             }
             Err(message) => {
                 let result = TurnOutcome::Failed {
-                    kind: "refused".to_owned(),
+                    kind: TurnFailureKind::Refused,
                     message,
                     transient: false,
                     limit: None,

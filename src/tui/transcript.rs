@@ -50,7 +50,7 @@ use turn_tracker::TurnTracker;
 use ratatui::text::Line;
 
 use super::labels::LocalClock;
-use crate::domain::event::{AgentActivity, Event};
+use crate::domain::event::{AgentActivity, Event, PathChange, ToolStatus};
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::text_delta::TextDelta;
 use crate::domain::turn::Role;
@@ -222,9 +222,9 @@ impl ChatTranscript {
                 output,
             } => self.finish_tool(item, status, *exit_code, output),
             AgentActivity::FilesChanged { item, paths, diffs } => {
-                let changed = |(path, change): (&String, &String)| {
+                let changed = |(path, change): (&String, &PathChange)| {
                     let diff = diffs.get(path).map_or("", String::as_str);
-                    ToolFileChange::new(path, change, diff)
+                    ToolFileChange::new(path, change.clone(), diff)
                 };
                 self.set_changed_files(item, paths.iter().map(changed).collect());
             }
@@ -339,7 +339,13 @@ impl ChatTranscript {
         block.seq = self.earlier.last_event();
     }
 
-    fn finish_tool(&mut self, wanted: &str, status: &str, exit_code: Option<i32>, output: &str) {
+    fn finish_tool(
+        &mut self,
+        wanted: &str,
+        status: &ToolStatus,
+        exit_code: Option<i32>,
+        output: &str,
+    ) {
         let ended = ToolCallOutcome::from_status(status, exit_code, output);
         let mut blocks = self.blocks.iter_mut().rev();
         match blocks.find(|block| block.running_tool() == Some(wanted)) {

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::{ChildEvent, SubagentTasks, qualified_request_id};
 use crate::adapter::AdapterCommand;
-use crate::domain::event::Event;
+use crate::domain::event::{ApprovalDecider, Event};
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::question::AgentQuestion;
 use crate::domain::question::QuestionAnswer;
@@ -137,7 +137,7 @@ impl Engine {
         );
         let answered = Answered {
             decision: deny_with_reason(&reason),
-            by: "policy",
+            by: ApprovalDecider::Policy,
             reason,
         };
         self.record_and_send_decision(request, answered, Vec::new())

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::ChatTranscript;
 use super::tool_call_card::ToolCallCard;
 use super::transcript_block::{BlockAuthor, BlockContent, FactTone, TranscriptBlock};
-use crate::domain::event::{Approval, DENIED_BY_USER, Event};
+use crate::domain::event::{Approval, ApprovalDecider, DENIED_BY_USER, Event};
 use crate::domain::ids::RequestId;
 use crate::tui::text_wrap::to_one_line;
 
@@ -20,7 +20,7 @@ pub(super) struct PendingApprovals(BTreeMap<RequestId, Approval>);
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DecisionSummary<'a> {
     pub(super) is_allowed: bool,
-    pub(super) by: &'a str,
+    pub(super) by: &'a ApprovalDecider,
     pub(super) reason: &'a str,
 }
 
@@ -86,9 +86,9 @@ impl ChatTranscript {
             reason => format!(": {reason}"),
         };
         let block = match (answer.is_allowed, answer.by) {
-            (true, "user") => user_block(&format!("Allowed {what}")),
+            (true, ApprovalDecider::User) => user_block(&format!("Allowed {what}")),
             (true, _) => return,
-            (false, "user") => user_block(&format!("Denied {what}{why}")),
+            (false, ApprovalDecider::User) => user_block(&format!("Denied {what}{why}")),
             (false, _) if is_on_card => return,
             (false, _) => {
                 let text = format!("Denied: {what}{why}");

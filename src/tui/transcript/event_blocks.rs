@@ -279,9 +279,9 @@ pub fn from_activity(role: Role, news: &AgentActivity) -> Vec<TranscriptBlock> {
                 text: clean_for_display(text),
             }),
         },
-        AgentActivity::ToolStarted { item, tool, title } => {
-            agent(BlockContent::Tool(ToolCallCard::new(item, tool, title)))
-        }
+        AgentActivity::ToolStarted { item, tool, title } => agent(BlockContent::Tool(
+            ToolCallCard::new(item, tool.clone(), title),
+        )),
         AgentActivity::ToolEnded { .. } => Vec::new(),
         AgentActivity::FilesChanged { paths, .. } => {
             let list: Vec<String> = paths

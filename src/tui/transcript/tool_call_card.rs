@@ -14,6 +14,7 @@ use ratatui::text::{Line, Span};
 use super::block_layout::signed_lines;
 use super::front_matter_diff::without_front_matter;
 use super::transcript_block::FoldState;
+use crate::domain::event::{PathChange, ToolKind};
 use crate::domain::ids::RequestId;
 use crate::text::{pluralize, truncate};
 use crate::tui::text_wrap::{
@@ -25,15 +26,13 @@ use crate::tui::tool_labels;
 
 /// The tool that claude asks the user with.
 const CLAUDE_ASK_TOOL: &str = "AskUserQuestion";
-/// Tool name for the changes that a task handed over.
-pub const PATCH_TOOL: &str = "patch";
-
 /// A tool call; all texts are cleaned for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCallCard {
     /// The CLI's id of the call.
     pub item: String,
-    tool: String,
+    /// `None` for the changes that a task handed over.
+    tool: Option<ToolKind>,
     /// What it acts on, in one line.
     subject: String,
     /// The files that it changes.
@@ -62,20 +61,19 @@ pub struct TruncatedToolCall {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolFileChange {
     pub path: String,
-    /// What happens to it: `add`, `update`, `delete`, `move to …`.
-    pub change: String,
+    pub change: PathChange,
     /// Its removed and added lines, as in a diff; empty if the CLI did not report them.
     pub diff: String,
 }
 
 impl ToolFileChange {
     /// Creates a file change and cleans its texts for display.
-    pub fn new(path: &str, change: &str, diff: &str) -> Self {
+    pub fn new(path: &str, change: PathChange, diff: &str) -> Self {
         let is_document = path.contains(".agent-collab/") && path.ends_with(".md");
         let diff = clean_for_display(diff);
         Self {
             path: to_one_line(path),
-            change: to_one_line(change),
+            change,
             diff: if is_document {
                 without_front_matter(&diff)
             } else {
@@ -102,16 +100,28 @@ impl ToolFileChange {
     }
 
     fn n_bytes(&self) -> usize {
-        self.path.len() + self.change.len() + self.diff.len()
+        self.path.len() + self.diff.len()
     }
 }
 
 impl ToolCallCard {
     /// Creates the card of a running call.
-    pub fn new(item: &str, tool: &str, about: &str) -> Self {
+    pub fn new(item: &str, tool: ToolKind, about: &str) -> Self {
         Self {
             item: item.to_owned(),
-            tool: to_one_line(tool),
+            tool: Some(match tool {
+                ToolKind::Other(name) => ToolKind::Other(to_one_line(&name)),
+                known => known,
+            }),
+            ..Self::of_patch(about)
+        }
+    }
+
+    /// Creates the card of the changes that a task handed over.
+    pub fn of_patch(about: &str) -> Self {
+        Self {
+            item: String::new(),
+            tool: None,
             subject: to_one_line(about),
             files: Vec::new(),
             end: None,
@@ -165,7 +175,6 @@ impl ToolCallCard {
     pub fn n_bytes(&self) -> usize {
         self.item.len()
             + self.denial_reason.as_ref().map_or(0, String::len)
-            + self.tool.len()
             + self.subject.len()
             + self
                 .files
@@ -241,19 +250,20 @@ impl ToolCallCard {
     }
 
     fn is_edit(&self) -> bool {
-        self.tool == "edit"
+        self.tool == Some(ToolKind::Edit)
     }
 
     fn is_command(&self) -> bool {
-        matches!(self.tool.as_str(), "command" | "bash" | "Bash" | "shell")
+        self.tool == Some(ToolKind::Command)
     }
 
     /// Returns the action's label if the tool is one of this program's, or asks the user.
     fn own_tool_label(&self) -> Option<&'static str> {
-        if self.tool == CLAUDE_ASK_TOOL {
-            Some(tool_labels::ASK_USER_LABEL)
-        } else {
-            tool_labels::tool_label(&self.subject)
+        match &self.tool {
+            Some(ToolKind::Other(name)) if name == CLAUDE_ASK_TOOL => {
+                Some(tool_labels::ASK_USER_LABEL)
+            }
+            _ => tool_labels::tool_label(&self.subject),
         }
     }
 
@@ -268,22 +278,22 @@ impl ToolCallCard {
         if let Some(words) = self.own_tool_label() {
             return (words.to_owned(), String::new());
         }
-        let about = match self.tool.as_str() {
-            "read" => short_path(&self.subject),
+        let about = match &self.tool {
+            Some(ToolKind::Read) => short_path(&self.subject),
             _ => self.subject.clone(),
         };
-        match self.tool.as_str() {
-            PATCH_TOOL => (String::new(), about),
-            tool if about.is_empty() || about == tool => (tool.to_owned(), String::new()),
-            tool => (format!("{tool} "), about),
+        match self.tool.as_ref().map(ToString::to_string) {
+            None => (String::new(), about),
+            Some(tool) if about.is_empty() || about == tool => (tool, String::new()),
+            Some(tool) => (format!("{tool} "), about),
         }
     }
 
     fn edit_verb_and_paths(&self) -> (String, String) {
-        let of = |word: &str| self.files.iter().all(|file| file.change == word);
-        let verb = match self.files.first() {
-            Some(_) if of("delete") => "delete ",
-            Some(file) if file.change.starts_with("move to ") => "move ",
+        let is_deletion = |file: &ToolFileChange| file.change == PathChange::Delete;
+        let verb = match self.files.first().map(|file| &file.change) {
+            Some(_) if self.files.iter().all(is_deletion) => "delete ",
+            Some(PathChange::Move(_)) => "move ",
             Some(_) | None => "edit ",
         };
         let paths: Vec<String> = match self.files.as_slice() {
@@ -384,10 +394,10 @@ impl ToolCallCard {
 
     /// Returns the parts behind the subject: line counts and the status.
     fn status_parts(&self, columns: usize) -> Vec<(String, Style)> {
-        let counts = match self.tool.as_str() {
+        let counts = match self.tool {
             // A patch's description already has its full counts, and its lines may be incomplete.
-            PATCH_TOOL => [].iter(),
-            _ => self.files.iter(),
+            None => [].iter(),
+            Some(_) => self.files.iter(),
         };
         let rest = if counts.clone().any(ToolFileChange::is_truncated) {
             truncate::ELLIPSIS
@@ -475,6 +485,7 @@ pub fn short_path(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::event::ToolStatus;
 
     fn check(card: &ToolCallCard, columns: usize, folding: FoldState, wanted: &str) {
         let lines: Vec<String> = card
@@ -489,18 +500,22 @@ mod tests {
 
     #[test]
     fn a_draft_is_called_by_its_name_and_a_long_path_keeps_its_file() {
-        let mut card = ToolCallCard::new("1", "edit", DRAFT);
+        let mut card = ToolCallCard::new("1", ToolKind::Edit, DRAFT);
         check(
             &card,
             60,
             FoldState::Folded,
             "  ◌ edit plan.md (draft)  running",
         );
-        card.end = Some(ToolCallOutcome::from_status("completed", None, ""));
+        card.end = Some(ToolCallOutcome::from_status(
+            &ToolStatus::Completed,
+            None,
+            "",
+        ));
         check(&card, 60, FoldState::Folded, "  ✓ edit plan.md (draft)");
         let card = ToolCallCard::new(
             "1",
-            "edit",
+            ToolKind::Edit,
             "src/a/very/long/path/to/算法/the_file_itself.rs",
         );
         check(
@@ -513,11 +528,11 @@ mod tests {
 
     #[test]
     fn an_edit_opens_to_what_changed() {
-        let mut card = ToolCallCard::new("1", "edit", "a.sh");
+        let mut card = ToolCallCard::new("1", ToolKind::Edit, "a.sh");
         let diff = "@@ -1,2 +1,2 @@\n same\n-old 中\n+new 🎉\n@@ -9 +9,2 @@\n+end";
-        card.set_file_changes(vec![ToolFileChange::new("a.sh", "update", diff)]);
+        card.set_file_changes(vec![ToolFileChange::new("a.sh", PathChange::Update, diff)]);
         card.end = Some(ToolCallOutcome::from_status(
-            "completed",
+            &ToolStatus::Completed,
             None,
             "Success. Updated a.sh",
         ));
@@ -532,9 +547,9 @@ mod tests {
 
     #[test]
     fn a_command_that_failed_says_its_exit_code_and_its_last_line() {
-        let mut card = ToolCallCard::new("1", "command", "sh tests/run.sh");
+        let mut card = ToolCallCard::new("1", ToolKind::Command, "sh tests/run.sh");
         card.end = Some(ToolCallOutcome::from_status(
-            "failed",
+            &ToolStatus::Failed,
             Some(1),
             "ok 1\nnot ok 2\n",
         ));
@@ -554,8 +569,12 @@ mod tests {
 
     #[test]
     fn a_call_that_its_turn_left_did_not_go_well() {
-        let mut card = ToolCallCard::new("1", "command", "ls");
-        card.end = Some(ToolCallOutcome::from_status("abandoned", None, ""));
+        let mut card = ToolCallCard::new("1", ToolKind::Command, "ls");
+        card.end = Some(ToolCallOutcome::from_status(
+            &ToolStatus::Abandoned,
+            None,
+            "",
+        ));
         check(
             &card,
             40,
@@ -566,12 +585,13 @@ mod tests {
 
     #[test]
     fn a_question_of_an_agent_is_named_once() {
-        let card = ToolCallCard::new("1", "AskUserQuestion", "AskUserQuestion");
+        let other = |name: &str| ToolKind::Other(name.to_owned());
+        let card = ToolCallCard::new("1", other("AskUserQuestion"), "AskUserQuestion");
         check(&card, 40, FoldState::Folded, "  ◌ asks you  and waits");
         let asks = "agent_collab.ask_user {\"text\":\"Which";
-        let card = ToolCallCard::new("1", "mcp", asks);
+        let card = ToolCallCard::new("1", ToolKind::Mcp, asks);
         check(&card, 40, FoldState::Folded, "  ◌ asks you  and waits");
-        let card = ToolCallCard::new("1", "WebFetch", "WebFetch");
+        let card = ToolCallCard::new("1", other("WebFetch"), "WebFetch");
         check(&card, 40, FoldState::Folded, "  ◌ WebFetch  running");
     }
 }

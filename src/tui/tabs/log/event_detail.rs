@@ -209,6 +209,7 @@ fn field_line(field: &EventField, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::event::ToolStatus;
     use crate::domain::ids::TurnId;
     use crate::domain::turn::Role;
 
@@ -226,7 +227,7 @@ mod tests {
         check(
             &news(AgentActivity::ToolEnded {
                 item: "t".to_owned(),
-                status: "failed".to_owned(),
+                status: ToolStatus::Failed,
                 exit_code: Some(1),
                 output: "a\nb".to_owned(),
             }),

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::event::{AgentActivity, Event};
+use crate::domain::event::{AgentActivity, ApprovalDecider, Event, ToolKind};
 use crate::domain::ids::{RequestId, TurnId};
 use crate::domain::run::RunState;
 use crate::domain::turn::TurnOutcome;
@@ -87,12 +87,12 @@ pub fn summarize_event(
             ..
         } => {
             let what = asked.remove(request).unwrap_or_default();
-            match (*allowed, by.as_str()) {
+            match (*allowed, by) {
                 // If the phase allows the call by itself, the tool call is the only row.
-                (true, "permission") => return None,
-                (true, "user") => plain(format!("allows {what}")),
+                (true, ApprovalDecider::Permission) => return None,
+                (true, ApprovalDecider::User) => plain(format!("allows {what}")),
                 (true, by) => plain(format!("allowed by {by}: {what}")),
-                (false, "user") => plain(format!("denies {what}")),
+                (false, ApprovalDecider::User) => plain(format!("denies {what}")),
                 (false, _) => plain(format!("denied: {what} ({reason})")),
             }
         }
@@ -158,7 +158,7 @@ fn describe_activity(event: &Event, news: &AgentActivity) -> Option<String> {
         AgentActivity::ToolStarted { tool, title, .. } => {
             Some(match tool_labels::tool_label(title) {
                 Some(words) => words.to_owned(),
-                None if matches!(tool.as_str(), "edit" | "read") => {
+                None if matches!(tool, ToolKind::Edit | ToolKind::Read) => {
                     let paths: Vec<String> = title.split(", ").map(short_path).collect();
                     format!("{tool} {}", paths.join(", "))
                 }
@@ -204,7 +204,10 @@ fn event_category(event: &Event) -> EventCategory {
         | Event::NoteRemoved { .. }
         | Event::RemarksAppended { .. }
         | Event::UndoAsked { .. } => EventCategory::User,
-        Event::ApprovalDecided { by, .. } if by == "user" => EventCategory::User,
+        Event::ApprovalDecided {
+            by: ApprovalDecider::User,
+            ..
+        } => EventCategory::User,
         Event::TurnEnded {
             result: TurnOutcome::Failed { .. },
             ..
