@@ -15,6 +15,9 @@ use super::block_layout::signed_lines;
 use super::front_matter_diff::without_front_matter;
 use super::transcript_block::FoldState;
 use crate::domain::event::{PathChange, ToolKind};
+use crate::domain::event_wording::{
+    ASK_USER_LABEL, call_label, describe_tool_call, join_paths, short_path,
+};
 use crate::domain::ids::RequestId;
 use crate::text::{pluralize, truncate};
 use crate::tui::text_wrap::{
@@ -22,10 +25,7 @@ use crate::tui::text_wrap::{
     wrap_quotation,
 };
 use crate::tui::theme;
-use crate::tui::tool_labels;
 
-/// The tool that claude asks the user with.
-const CLAUDE_ASK_TOOL: &str = "AskUserQuestion";
 /// A tool call; all texts are cleaned for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCallCard {
@@ -257,54 +257,29 @@ impl ToolCallCard {
         self.tool == Some(ToolKind::Command)
     }
 
-    /// Returns the action's label if the tool is one of this program's, or asks the user.
-    fn own_tool_label(&self) -> Option<&'static str> {
-        match &self.tool {
-            Some(ToolKind::Other(name)) if name == CLAUDE_ASK_TOOL => {
-                Some(tool_labels::ASK_USER_LABEL)
-            }
-            _ => tool_labels::tool_label(&self.subject),
-        }
-    }
-
     /// Returns the action and what it acts on.
     fn verb_and_subject(&self) -> (String, String) {
-        if self.is_command() {
-            return ("$ ".to_owned(), self.subject.clone());
-        }
-        if self.is_edit() {
-            return self.edit_verb_and_paths();
-        }
-        if let Some(words) = self.own_tool_label() {
-            return (words.to_owned(), String::new());
-        }
-        let about = match &self.tool {
-            Some(ToolKind::Read) => short_path(&self.subject),
-            _ => self.subject.clone(),
+        let is_deletion = |file: &ToolFileChange| file.change == PathChange::Delete;
+        let verb = match (&self.tool, self.files.first()) {
+            (None, _) => return (String::new(), self.subject.clone()),
+            (Some(ToolKind::Edit), Some(first)) => match first.change {
+                _ if self.files.iter().all(is_deletion) => "delete ",
+                PathChange::Move(_) => "move ",
+                _ => "edit ",
+            },
+            (Some(tool), _) => return describe_tool_call(tool, &self.subject),
         };
-        match self.tool.as_ref().map(ToString::to_string) {
-            None => (String::new(), about),
-            Some(tool) if about.is_empty() || about == tool => (tool, String::new()),
-            Some(tool) => (format!("{tool} "), about),
-        }
+        let paths = self.files.iter().map(|file| file.path.as_str());
+        (verb.to_owned(), join_paths(paths))
     }
 
-    fn edit_verb_and_paths(&self) -> (String, String) {
-        let is_deletion = |file: &ToolFileChange| file.change == PathChange::Delete;
-        let verb = match self.files.first().map(|file| &file.change) {
-            Some(_) if self.files.iter().all(is_deletion) => "delete ",
-            Some(PathChange::Move(_)) => "move ",
-            Some(_) | None => "edit ",
-        };
-        let paths: Vec<String> = match self.files.as_slice() {
-            [] => self.subject.split(", ").map(short_path).collect(),
-            files => files.iter().map(|file| short_path(&file.path)).collect(),
-        };
-        let about = match paths.as_slice() {
-            [first, _, _, _, ..] => format!("{first} and {} more", paths.len() - 1),
-            paths => paths.join(", "),
-        };
-        (verb.to_owned(), about)
+    /// Returns whether the agent asks the user with this call.
+    fn asks_user(&self) -> bool {
+        let label = self
+            .tool
+            .as_ref()
+            .map(|tool| call_label(tool, &self.subject));
+        label.flatten() == Some(ASK_USER_LABEL)
     }
 
     /// Renders its lines, at most `columns` wide.
@@ -412,9 +387,7 @@ impl ToolCallCard {
         });
         let (word, style) = match &self.end {
             _ if refused.is_some() => (refused.as_deref().unwrap_or_default(), theme::BAD),
-            None if self.own_tool_label() == Some(tool_labels::ASK_USER_LABEL) => {
-                ("and waits", theme::QUIET)
-            }
+            None if self.asks_user() => ("and waits", theme::QUIET),
             None if self.pending_request.is_some() => ("waiting for you", theme::NEEDS_YOU),
             None => ("running", theme::QUIET),
             Some(end) => (end.status.as_str(), self.sign().1),
@@ -468,18 +441,6 @@ impl ToolCallCard {
 /// Returns the location in a hunk header.
 fn hunk_location(line: &str) -> Option<&str> {
     line.strip_prefix("@@ ")
-}
-
-/// Shortens a path for display: a document in a turn's folder is called a draft.
-pub fn short_path(path: &str) -> String {
-    let draft = path
-        .split_once("/turns/")
-        .and_then(|(_, rest)| rest.split_once('/'))
-        .filter(|(session, name)| session.starts_with("ses_") && !name.is_empty());
-    match draft {
-        Some((_, name)) => format!("{name} (draft)"),
-        None => path.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -231,8 +231,8 @@ mod tests {
                 exit_code: Some(1),
                 output: "a\nb".to_owned(),
             }),
-            "the call ended: failed, exit 1",
-            "the call ended: failed, exit 1\noutput:\n  a\n  b\n\nin the log: agent\nturn: trn_10\nrole: \
+            "The call ended: failed, exit 1",
+            "The call ended: failed, exit 1\noutput:\n  a\n  b\n\nin the log: agent\nturn: trn_10\nrole: \
             planner\nnews: tool_ended\nitem: t",
         );
         check(
@@ -253,8 +253,8 @@ mod tests {
         );
         check(
             &Event::TurnSendConfirmed,
-            "sends the turn",
-            "sends the turn\n\nin the log: turn.released",
+            "Sent the turn",
+            "Sent the turn\n\nin the log: turn.released",
         );
     }
 }
