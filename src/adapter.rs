@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use strum::{IntoEnumIterator, IntoStaticStr};
+use strum::IntoEnumIterator;
 
 use crate::domain::adapter_kind::AdapterKind;
+use crate::domain::event::{ToolKind, ToolStatus};
 use crate::domain::ids::{RequestId, SessionId, TurnId};
 use crate::domain::question::AgentQuestion;
 use crate::domain::session::AccountUsageWindow;
@@ -291,8 +292,7 @@ pub enum AdapterEvent {
     /// A tool started to run.
     ToolStarted {
         item: String,
-        /// What kind of tool: `command`, `edit`, `read`, `search`, `mcp`, or the CLI's own name.
-        tool: String,
+        tool: ToolKind,
         /// One line for people: the command, the path, the query.
         title: String,
     },
@@ -370,20 +370,6 @@ pub enum AdapterEvent {
     },
     /// The turn is over; no further event of it follows.
     TurnEnded(CliTurnOutcome),
-}
-
-/// How a tool call ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum ToolStatus {
-    Completed,
-    /// It failed, or its process was ended.
-    Failed,
-    /// It was not allowed to run.
-    Declined,
-    /// Unknown: the turn ended before the tool call did.
-    Abandoned,
 }
 
 /// One file of a change.

@@ -30,6 +30,7 @@ pub mod tool_availability;
 pub mod diff_scope;
 pub mod effect;
 pub mod event;
+pub mod event_wording;
 pub mod export_format;
 pub mod missing_part;
 pub mod plan_note;

@@ -57,7 +57,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::adapter::CliTurnOutcome;
 use crate::domain::discussion::CheckRun;
-use crate::domain::event::Event;
+use crate::domain::event::{Event, RegisteredMode};
 use crate::domain::ids::{DiscussionId, RequestId, SessionId, TurnId};
 use crate::domain::phase::Gate;
 use crate::domain::run::RunState;
@@ -251,12 +251,10 @@ impl Engine {
     pub fn record_configured_agents(&mut self) -> Result<(), EngineError> {
         let profiles = &self.run.setup.permissions.profiles;
         let mode = |name: &String| {
-            Some((
-                name.clone(),
-                profiles.find_by_name(name).ok()?.mode.name().to_owned(),
-            ))
+            let mode = profiles.find_by_name(name).ok()?.mode;
+            Some((name.clone(), RegisteredMode::Known(mode)))
         };
-        let agents: BTreeMap<String, String> = self
+        let agents: BTreeMap<String, RegisteredMode> = self
             .run
             .setup
             .config

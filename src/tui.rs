@@ -65,7 +65,6 @@ mod text_versions;
 mod text_wrap;
 mod theme;
 mod todo_lists;
-mod tool_labels;
 mod transcript;
 mod view_commands;
 mod welcome_page;

@@ -4,7 +4,9 @@
 use std::path::Path;
 
 use agent_collab::domain::effect::Effect;
-use agent_collab::domain::event::{AgentActivity, Event, RunParameters, WorkflowSettings};
+use agent_collab::domain::event::{
+    AgentActivity, Event, RunParameters, ToolKind, ToolStatus, WorkflowSettings,
+};
 use agent_collab::domain::ids::{RunId, SessionId, Sha256, TurnId};
 use agent_collab::domain::phase::{Gate, Mode};
 use agent_collab::domain::run::RUN_SCHEMA;
@@ -199,12 +201,12 @@ impl Texts {
             },
             2 => AgentActivity::ToolStarted {
                 item,
-                tool: "bash".to_owned(),
+                tool: ToolKind::Command,
                 title: "cargo test --workspace".to_owned(),
             },
             _ => AgentActivity::ToolEnded {
                 item,
-                status: "completed".to_owned(),
+                status: ToolStatus::Completed,
                 exit_code: Some(0),
                 output: self.text(n_bytes * 2),
             },

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::ids::UnixMillis;
+pub use crate::domain::turn::TurnFailureKind;
 
 /// Why a turn failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,26 +36,4 @@ impl TurnFailure {
         }
         self
     }
-}
-
-/// The kinds of failure, by what a user can do about them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TurnFailureKind {
-    /// The user must log in or set a key.
-    Login,
-    /// Too many requests: wait.
-    RateLimit,
-    /// The plan's limit is used up: wait or pay.
-    UsageLimit,
-    /// The service is overloaded or failing: try again.
-    Service,
-    /// The network or the stream broke: try again.
-    Connection,
-    /// The conversation is too long: start a new session.
-    ContextFull,
-    /// The CLI refused to start or to accept the request: fix the configuration.
-    Refused,
-    /// The CLI exited or sent invalid data in the middle of a turn.
-    Protocol,
 }

@@ -14,7 +14,8 @@ use jiff::tz::TimeZone;
 
 use crate::app::run_reporter;
 use crate::domain::diff_scope::DiffScope;
-use crate::domain::event::{AgentActivity, Event};
+use crate::domain::event::{AgentActivity, Event, ToolStatus};
+use crate::domain::event_wording::{CallDescriptions, EventSpeaker, EventTone, describe_tool_call};
 use crate::domain::ids::{TurnId, UnixMillis};
 use crate::domain::review;
 use crate::domain::run::RunState;
@@ -216,6 +217,7 @@ struct SectionBuilder {
     sections: Vec<ExportSection>,
     /// The section and the index of each tool call that has not ended.
     open_calls: BTreeMap<String, (usize, usize)>,
+    calls: CallDescriptions,
     /// All turns, in order.
     turns: Vec<TurnSpan>,
 }
@@ -254,36 +256,30 @@ impl SectionBuilder {
                 items: Vec::new(),
             }),
             Event::TurnEnded { .. } => {
-                self.add_item(
-                    run_reporter::describe_event(event)
-                        .map(|text| ExportItem::ProgramNote(clean_text(&text))),
-                );
+                self.add_wording(event);
                 self.sections.push(ExportSection::default());
             }
-            Event::GoalGiven { text } | Event::GoalMessageAdded { text } => {
-                self.add_user_text(text)
-            }
-            Event::GoalConfirmed { title, .. } => {
-                self.add_user_text(&format!("The goal is: {title}"))
-            }
-            Event::QuestionAnswered { answer, .. } => self.add_user_text(&answer.describe()),
-            Event::NoteMade { line, text, .. } => {
-                self.add_user_text(&format!("On line {line} of the plan: {text}"))
-            }
-            Event::FindingSettled { n } => self.add_user_text(&format!("Finding {n} is resolved.")),
-            Event::PlanEdited { .. } => self.add_user_text("I edited the plan."),
-            Event::CommentsEdited { .. } => self.add_user_text("I edited the review."),
-            Event::InterruptRequested => self.add_user_text("I interrupted the turn."),
-            Event::RunStopped => self.add_user_text("I stopped the run."),
-            Event::RunCancelled => self.add_user_text("I cancelled the run."),
             Event::Agent { role, news, .. } => self.add_agent_activity(*role, event, news),
             // The heading of the turn, the tables or the user's own messages show these.
             Event::SessionVersion { .. } | Event::PhaseChanged { .. } => {}
-            _ => self.add_item(
-                run_reporter::describe_event(event)
-                    .map(|text| ExportItem::ProgramNote(clean_text(&text))),
-            ),
+            _ => self.add_wording(event),
         }
+    }
+
+    /// Adds the words for an event: the user's own, or a note of the program.
+    fn add_wording(&mut self, event: &Event) {
+        let wording = self.calls.word_event(event);
+        self.add_item(wording.and_then(|wording| {
+            match (wording.speaker, wording.tone) {
+                (EventSpeaker::User, EventTone::Message) => {
+                    Some(ExportItem::UserText(clean_text(&wording.text)))
+                }
+                // The call itself is shown.
+                (_, EventTone::Quiet) if matches!(event, Event::ApprovalDecided { .. }) => None,
+                _ => run_reporter::format_wording(&wording)
+                    .map(|text| ExportItem::ProgramNote(clean_text(text.trim()))),
+            }
+        }));
     }
 
     fn add_agent_activity(&mut self, role: Role, event: &Event, news: &AgentActivity) {
@@ -296,8 +292,9 @@ impl SectionBuilder {
                 self.add_item(Some(ExportItem::AgentThought(role, clean_text(text))))
             }
             AgentActivity::ToolStarted { item, tool, title } => {
+                let (verb, subject) = describe_tool_call(tool, title);
                 self.add_item(Some(ExportItem::ToolCall {
-                    title: clean_to_one_line(&format!("{tool} {title}")),
+                    title: clean_to_one_line(&(verb + &subject)),
                     status: String::new(),
                     output: String::new(),
                 }));
@@ -316,28 +313,22 @@ impl SectionBuilder {
                 output,
             } => self.end_tool_call(item, status, *exit_code, output),
             AgentActivity::FilesChanged { .. } => {}
-            _ => self.add_item(
-                run_reporter::describe_event(event)
-                    .map(|text| ExportItem::ProgramNote(clean_text(text.trim()))),
-            ),
+            _ => self.add_wording(event),
         }
     }
 
-    fn end_tool_call(&mut self, item: &str, word: &str, code: Option<i32>, ended: &str) {
+    fn end_tool_call(&mut self, item: &str, end: &ToolStatus, code: Option<i32>, ended: &str) {
+        let word = clean_text(&end.to_string());
         let place = self.open_calls.remove(item);
         let item =
             place.and_then(|(section, at)| self.sections.get_mut(section)?.items.get_mut(at));
         if let Some(ExportItem::ToolCall { status, output, .. }) = item {
             *status = match code.filter(|code| *code != 0) {
-                Some(code) => format!("{}, exit {code}", clean_text(word)),
-                None => clean_text(word),
+                Some(code) => format!("{word}, exit {code}"),
+                None => word,
             };
             *output = clean_text(ended.trim_end());
         }
-    }
-
-    fn add_user_text(&mut self, text: &str) {
-        self.add_item(Some(ExportItem::UserText(clean_text(text))));
     }
 
     fn add_item(&mut self, item: Option<ExportItem>) {

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
-use crate::domain::event::{AgentActivity, Event};
+use crate::domain::event::Event;
+use crate::domain::event_wording::{CallDescriptions, EventTone, word_activity};
 use crate::domain::ids::SessionId;
 use crate::domain::task::{TaskResult, TaskWaitMode};
 use crate::engine::{Engine, EngineError, TaskCaller, TaskRequest};
@@ -128,9 +129,10 @@ async fn drive_task(
     signals: &mut HeadlessSignals,
     tell: &mut dyn FnMut(&str),
 ) -> Result<TaskResult, EngineError> {
+    let mut calls = CallDescriptions::default();
     loop {
         for record in engine.take_recorded() {
-            if let Some(line) = progress_line(&record.event) {
+            if let Some(line) = progress_line(&record.event, &mut calls) {
                 tell(&line);
             }
         }
@@ -149,31 +151,20 @@ async fn drive_task(
     }
 }
 
-fn progress_line(event: &Event) -> Option<String> {
-    let news = match event {
-        Event::TaskActivity { news, .. } => news,
-        Event::ApprovalDecided {
-            allowed: false,
-            reason,
-            ..
-        } => return Some(format!("  denied: {reason}")),
-        _ => return None,
+fn progress_line(event: &Event, calls: &mut CallDescriptions) -> Option<String> {
+    let wording = match event {
+        Event::TaskActivity { news, .. } => word_activity(None, news)?,
+        _ => calls.word_event(event)?,
     };
-    match news {
-        AgentActivity::ToolStarted { tool, title, .. } => Some(format!("  {tool}: {title}")),
-        AgentActivity::CallDenied { tool, reason } => {
-            Some(format!("  {tool} was denied: {reason}"))
+    let is_shown = match event {
+        // The result has the last message.
+        Event::TaskActivity { .. } => {
+            !matches!(wording.tone, EventTone::Message | EventTone::Minor)
         }
-        AgentActivity::Retrying { reason } => Some(format!("  the CLI retries: {reason}")),
-        AgentActivity::Notice { text } => Some(format!("  {text}")),
-        AgentActivity::Text { .. }
-        | AgentActivity::Thinking { .. }
-        | AgentActivity::ToolEnded { .. }
-        | AgentActivity::FilesChanged { .. }
-        | AgentActivity::Silent { .. }
-        | AgentActivity::Unknown { .. }
-        | AgentActivity::Malformed { .. } => None,
-    }
+        Event::ApprovalDecided { allowed, .. } => !allowed,
+        _ => false,
+    };
+    is_shown.then(|| format!("  {}", wording.text))
 }
 
 /// Loads the result of a child's last task; `None` until it is over.

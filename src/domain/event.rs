@@ -6,11 +6,13 @@
 mod example;
 pub mod fields;
 pub mod tampering;
+mod tool_call;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::tool_call::{ApprovalDecider, PathChange, ToolKind, ToolStatus};
 use super::deferred_answer::DeferredDecision;
 use super::discussion::DiscussionEvent;
 use super::findings::FindingResponse;
@@ -32,7 +34,7 @@ use super::task_patch::TaskPatch;
 use super::todo_list::TodoList;
 use super::turn::{Role, TurnOutcome};
 use crate::permission::{
-    ApprovalMatcher, ApprovalScope, DecisionReason, MaxApprovalScope, StoredApproval,
+    AgentMode, ApprovalMatcher, ApprovalScope, DecisionReason, MaxApprovalScope, StoredApproval,
 };
 
 /// One thing that happened.
@@ -46,7 +48,7 @@ pub enum Event {
     #[serde(rename = "agents.registered")]
     AgentsRegistered {
         /// Where each may be used, by its name.
-        agents: BTreeMap<String, String>,
+        agents: BTreeMap<String, RegisteredMode>,
     },
     /// The user gave a goal.
     #[serde(rename = "goal.given")]
@@ -329,8 +331,7 @@ pub enum Event {
         request: RequestId,
         /// Whether the call may go ahead.
         allowed: bool,
-        /// Who decided: `permission`, `rules`, `policy`, `user`, `cascade`.
-        by: String,
+        by: ApprovalDecider,
         reason: String,
         /// What the user approved with it for more than this once.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -565,6 +566,15 @@ pub enum Event {
     },
 }
 
+/// Where a registered agent may be used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum RegisteredMode {
+    Known(AgentMode),
+    /// A mode of another version.
+    Other(String),
+}
+
 /// The parameters of a new run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunParameters {
@@ -710,13 +720,13 @@ pub enum AgentActivity {
     Thinking { text: String },
     ToolStarted {
         item: String,
-        tool: String,
+        tool: ToolKind,
         /// The title in one line.
         title: String,
     },
     ToolEnded {
         item: String,
-        status: String,
+        status: ToolStatus,
         /// The exit code of a command.
         exit_code: Option<i32>,
         /// The end of its output.
@@ -726,7 +736,7 @@ pub enum AgentActivity {
     FilesChanged {
         item: String,
         /// For each path, what happens to it.
-        paths: BTreeMap<String, String>,
+        paths: BTreeMap<String, PathChange>,
         /// For each path, the added and removed lines with their signs, cut to a maximum; a path is missing where the
         /// CLI reported no lines.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

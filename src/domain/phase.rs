@@ -66,6 +66,16 @@ pub enum Gate {
     Auto,
 }
 
+impl Gate {
+    /// Returns the gate's name as shown to the user.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Manual => "Manual",
+            Self::Auto => "Auto",
+        }
+    }
+}
+
 /// Whether a released turn may start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -14,7 +14,7 @@ use super::phase::Gate;
 use super::plan_execution::StepStage;
 use super::receipt::MissingSocket;
 use super::test_command::TestCommand;
-use super::turn::{TurnOrder, TurnPurpose};
+use super::turn::{TurnFailureKind, TurnOrder, TurnPurpose};
 use crate::permission::PermissionAction;
 use crate::text::{clean_text, clean_to_one_line, pluralize};
 
@@ -89,8 +89,7 @@ pub enum QuestionKind {
     AdapterFailed {
         /// What the turn was for.
         purpose: TurnPurpose,
-        /// The kind of failure.
-        kind: String,
+        kind: TurnFailureKind,
         /// What the CLI said.
         message: String,
         /// The other adapter to which the role could move.

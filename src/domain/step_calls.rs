@@ -7,13 +7,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::event::AgentActivity;
+use super::event::{AgentActivity, PathChange, ToolKind};
 use super::ids::UnixMillis;
 use crate::permission::prove_read_only;
 use crate::text::truncate::ELLIPSIS;
-
-/// The prefix of a moved file's new name in [`AgentActivity::FilesChanged`].
-pub const MOVE_PREFIX: &str = "move to ";
 
 /// How long before its report a command may have started, in milliseconds.
 const START_REPORT_DELAY_MS: i64 = 2_000;
@@ -49,11 +46,14 @@ impl StepCalls {
     pub(super) fn on_activity(&mut self, at: UnixMillis, news: &AgentActivity) {
         match news {
             AgentActivity::FilesChanged { paths, .. } => {
-                let moved = paths
-                    .values()
-                    .filter_map(|what| what.strip_prefix(MOVE_PREFIX));
-                self.files.extend(paths.keys().cloned());
-                self.files.extend(moved.map(str::to_owned));
+                let moved = paths.values().filter_map(|change| match change {
+                    PathChange::Move(to) => Some(to.clone()),
+                    PathChange::Add
+                    | PathChange::Update
+                    | PathChange::Delete
+                    | PathChange::Other(_) => None,
+                });
+                self.files.extend(paths.keys().cloned().chain(moved));
             }
             AgentActivity::ToolStarted { item, tool, title } if may_write(tool, title) => {
                 self.begin_command(at, item);
@@ -122,13 +122,13 @@ impl StepCalls {
 }
 
 /// Returns whether a call may write files that it does not name.
-fn may_write(tool: &str, title: &str) -> bool {
+fn may_write(tool: &ToolKind, title: &str) -> bool {
     match tool {
-        "edit" | "read" | "search" | "mcp" => false,
+        ToolKind::Edit | ToolKind::Read | ToolKind::Search | ToolKind::Mcp => false,
         // The part that was cut off, such as further lines of a script, may write.
-        "command" if title.ends_with(ELLIPSIS) => true,
-        "command" => prove_read_only(title, Path::new("/"), Path::new("/")).is_err(),
-        _ => true,
+        ToolKind::Command if title.ends_with(ELLIPSIS) => true,
+        ToolKind::Command => prove_read_only(title, Path::new("/"), Path::new("/")).is_err(),
+        ToolKind::Other(_) => true,
     }
 }
 
@@ -137,11 +137,12 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::domain::event::ToolStatus;
 
-    fn started(item: &str, tool: &str, title: &str) -> AgentActivity {
+    fn started(item: &str, tool: ToolKind, title: &str) -> AgentActivity {
         AgentActivity::ToolStarted {
             item: item.to_owned(),
-            tool: tool.to_owned(),
+            tool,
             title: title.to_owned(),
         }
     }
@@ -149,7 +150,7 @@ mod tests {
     fn ended(item: &str) -> AgentActivity {
         AgentActivity::ToolEnded {
             item: item.to_owned(),
-            status: "completed".to_owned(),
+            status: ToolStatus::Completed,
             exit_code: Some(0),
             output: String::new(),
         }
@@ -164,10 +165,19 @@ mod tests {
     #[test]
     fn a_command_accounts_for_its_time_and_a_little_around_it() {
         let mut calls = StepCalls::default();
-        calls.on_activity(UnixMillis(10_000), &started("a", "command", "make all"));
+        calls.on_activity(
+            UnixMillis(10_000),
+            &started("a", ToolKind::Command, "make all"),
+        );
         calls.on_activity(UnixMillis(12_000), &ended("a"));
-        calls.on_activity(UnixMillis(30_000), &started("b", "command", "make all"));
-        calls.on_activity(UnixMillis(30_500), &started("c", "command", "make all"));
+        calls.on_activity(
+            UnixMillis(30_000),
+            &started("b", ToolKind::Command, "make all"),
+        );
+        calls.on_activity(
+            UnixMillis(30_500),
+            &started("c", ToolKind::Command, "make all"),
+        );
         calls.on_activity(UnixMillis(31_000), &ended("b"));
         calls.on_activity(UnixMillis(32_000), &ended("c"));
         assert_eq!(
@@ -180,16 +190,19 @@ mod tests {
     fn what_only_reads_accounts_for_nothing_and_what_never_ended_ends_with_the_turn() {
         let mut calls = StepCalls::default();
         for (tool, title) in [
-            ("command", "cat src/lib.rs | head -n 3"),
-            ("read", "x"),
-            ("search", "x"),
-            ("edit", "x"),
-            ("mcp", "todowrite"),
+            (ToolKind::Command, "cat src/lib.rs | head -n 3"),
+            (ToolKind::Read, "x"),
+            (ToolKind::Search, "x"),
+            (ToolKind::Edit, "x"),
+            (ToolKind::Mcp, "todowrite"),
         ] {
             calls.on_activity(UnixMillis(5_000), &started(title, tool, title));
         }
         assert!(!calls.has_commands());
-        calls.on_activity(UnixMillis(20_000), &started("a", "command", "sh x.sh"));
+        calls.on_activity(
+            UnixMillis(20_000),
+            &started("a", ToolKind::Command, "sh x.sh"),
+        );
         calls.end_all_commands(UnixMillis(21_000));
         calls.on_activity(UnixMillis(40_000), &ended("a"));
         assert_eq!(seconds(&calls), [18, 19, 20, 21, 22]);
@@ -199,7 +212,7 @@ mod tests {
     fn a_command_of_which_only_the_beginning_is_known_may_write() {
         for title in ["cat a.txt…", "cat a.txt …"] {
             let mut calls = StepCalls::default();
-            calls.on_activity(UnixMillis(5_000), &started("a", "command", title));
+            calls.on_activity(UnixMillis(5_000), &started("a", ToolKind::Command, title));
             assert!(calls.has_commands(), "{title}");
         }
     }
@@ -208,8 +221,8 @@ mod tests {
     fn an_edit_names_its_files_and_where_they_move() {
         let mut calls = StepCalls::default();
         let paths = BTreeMap::from([
-            ("/r/a".to_owned(), "update".to_owned()),
-            ("/r/b".to_owned(), "move to /r/c".to_owned()),
+            ("/r/a".to_owned(), PathChange::Update),
+            ("/r/b".to_owned(), PathChange::Move("/r/c".to_owned())),
         ]);
         calls.on_activity(
             UnixMillis(1),

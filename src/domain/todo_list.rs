@@ -3,9 +3,13 @@
 //! A list is replaced as a whole or not at all. It is never reordered, and no status changes by itself; texts arrive
 //! cleaned.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 use thiserror::Error;
+
+use crate::text::clean_to_one_line;
 
 /// The maximum number of todos in a list.
 pub const MAX_TODOS: usize = 100;
@@ -63,6 +67,23 @@ impl TodoPriority {
     }
 }
 
+impl fmt::Display for TodoItem {
+    /// Writes the todo on one line, after a mark of its status.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mark = match self.status {
+            TodoStatus::Pending => "☐",
+            TodoStatus::InProgress => "▸",
+            TodoStatus::Completed => "☑",
+        };
+        let weight = match self.priority {
+            TodoPriority::High => " (high)",
+            TodoPriority::Low => " (low)",
+            TodoPriority::Medium => "",
+        };
+        write!(out, "{mark} {}{weight}", clean_to_one_line(&self.content))
+    }
+}
+
 /// A todo as requested; its status and priority are not parsed yet.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TodoInput {
@@ -111,6 +132,12 @@ impl TodoList {
     /// Returns the todos in the order in which they were written.
     pub fn items(&self) -> &[TodoItem] {
         &self.0
+    }
+
+    /// Describes the progress: `Todos: 1 of 3 completed`.
+    pub fn describe_progress(&self) -> String {
+        let done = self.count_by_status(TodoStatus::Completed);
+        format!("Todos: {done} of {} completed", self.0.len())
     }
 
     /// Returns whether the list is empty.

@@ -1,7 +1,7 @@
 //! Describes a turn: who does what, for which purpose, and how it ended.
 
 use serde::{Deserialize, Serialize};
-use strum::IntoStaticStr;
+use strum::{Display, IntoStaticStr};
 
 use super::ids::{TurnId, UnixMillis};
 use super::phase::Phase;
@@ -202,8 +202,7 @@ pub enum TurnOutcome {
     /// The program interrupted it.
     Interrupted,
     Failed {
-        /// The kind of failure, named by the adapter.
-        kind: String,
+        kind: TurnFailureKind,
         /// What the CLI said, cleaned.
         message: String,
         /// Whether a retry may help.
@@ -215,6 +214,39 @@ pub enum TurnOutcome {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         other: Option<String>,
     },
+}
+
+/// The kinds of failure, by what a user can do about them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Display)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum TurnFailureKind {
+    /// The user must log in or set a key.
+    Login,
+    /// Too many requests: wait.
+    #[serde(rename = "rate limit")]
+    #[strum(serialize = "rate limit")]
+    RateLimit,
+    /// The plan's limit is used up: wait or pay.
+    #[serde(rename = "usage limit")]
+    #[strum(serialize = "usage limit")]
+    UsageLimit,
+    /// The service is overloaded or failing: try again.
+    Service,
+    /// The network or the stream broke: try again.
+    Connection,
+    /// The conversation is too long: start a new session.
+    #[serde(rename = "context full")]
+    #[strum(serialize = "context full")]
+    ContextFull,
+    /// The CLI refused to start or to accept the request: fix the configuration.
+    Refused,
+    /// The CLI exited or sent invalid data in the middle of a turn.
+    Protocol,
+    /// A kind of another version.
+    #[serde(untagged)]
+    #[strum(default)]
+    Other(String),
 }
 
 /// A usage limit of a CLI's service.

@@ -5,9 +5,8 @@
 use crate::adapter::{
     AdapterEvent, CliTurnOutcome, FileChange, FileChangeKind, TurnFailure, TurnFailureKind,
 };
-use crate::domain::event::AgentActivity;
+use crate::domain::event::{AgentActivity, PathChange, ToolKind};
 use crate::domain::session::SessionUsage;
-use crate::domain::step_calls::MOVE_PREFIX;
 use crate::domain::turn::{TurnOutcome, UsageLimit};
 use crate::text::question_heuristic::find_question;
 use crate::text::{clean_prefix, clean_suffix, clean_text, truncate};
@@ -45,7 +44,10 @@ pub fn to_activity(event: &AdapterEvent) -> Option<AgentActivity> {
         },
         AdapterEvent::ToolStarted { item, tool, title } => AgentActivity::ToolStarted {
             item: clean_line(item),
-            tool: clean_line(tool),
+            tool: match tool {
+                ToolKind::Other(name) => ToolKind::from(clean_line(name)),
+                known => known.clone(),
+            },
             title: clean_line_up_to(title, MAX_TITLE_CHARS),
         },
         AdapterEvent::ToolEnded {
@@ -55,7 +57,7 @@ pub fn to_activity(event: &AdapterEvent) -> Option<AgentActivity> {
             output,
         } => AgentActivity::ToolEnded {
             item: clean_line(item),
-            status: <&str>::from(status).to_owned(),
+            status: status.clone(),
             exit_code: *exit_code,
             output: clean_tool_output(output),
         },
@@ -144,7 +146,7 @@ fn files_changed_activity(item: &str, changes: &[FileChange]) -> AgentActivity {
         item: clean_line(item),
         paths: changes
             .iter()
-            .map(|c| (path(c), describe_change_kind(&c.kind)))
+            .map(|c| (path(c), path_change(&c.kind)))
             .collect(),
         diffs: told
             .map(|change| (path(change), file_change_diff(change)))
@@ -169,12 +171,12 @@ fn file_change_diff(change: &FileChange) -> String {
     truncate::to_bytes(&signed.join("\n"), MAX_DIFF_BYTES)
 }
 
-fn describe_change_kind(kind: &FileChangeKind) -> String {
+fn path_change(kind: &FileChangeKind) -> PathChange {
     match kind {
-        FileChangeKind::Add => "add".to_owned(),
-        FileChangeKind::Update => "update".to_owned(),
-        FileChangeKind::Delete => "delete".to_owned(),
-        FileChangeKind::Move(to) => format!("{MOVE_PREFIX}{}", clean_line(&to.to_string_lossy())),
+        FileChangeKind::Add => PathChange::Add,
+        FileChangeKind::Update => PathChange::Update,
+        FileChangeKind::Delete => PathChange::Delete,
+        FileChangeKind::Move(to) => PathChange::Move(clean_line(&to.to_string_lossy())),
     }
 }
 
@@ -270,7 +272,7 @@ fn summary_line(text: &str) -> String {
 fn to_failed_outcome(failure: &TurnFailure, other: Option<String>) -> TurnOutcome {
     let is_limit = failure.kind == TurnFailureKind::UsageLimit;
     TurnOutcome::Failed {
-        kind: failure_kind_name(failure.kind).to_owned(),
+        kind: failure.kind.clone(),
         message: clean_block(&failure.message),
         transient: matches!(
             failure.kind,
@@ -280,20 +282,6 @@ fn to_failed_outcome(failure: &TurnFailure, other: Option<String>) -> TurnOutcom
             resets_at: failure.resets_at,
         }),
         other,
-    }
-}
-
-/// Returns the name of a failure's kind.
-pub fn failure_kind_name(kind: TurnFailureKind) -> &'static str {
-    match kind {
-        TurnFailureKind::Login => "login",
-        TurnFailureKind::RateLimit => "rate limit",
-        TurnFailureKind::UsageLimit => "usage limit",
-        TurnFailureKind::Service => "service",
-        TurnFailureKind::Connection => "connection",
-        TurnFailureKind::ContextFull => "context full",
-        TurnFailureKind::Refused => "refused",
-        TurnFailureKind::Protocol => "protocol",
     }
 }
 

@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use crate::adapter::{AdapterCommand, ApprovalRequest, CallDecision as Answer, DecisionWait};
 use crate::domain::effect::ExpiryReason;
-use crate::domain::event::{Approval, ApprovalDecision, DENIED_BY_USER, Event};
+use crate::domain::event::{Approval, ApprovalDecider, ApprovalDecision, DENIED_BY_USER, Event};
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::question::{AgentQuestion, AnswerOption, QuestionAnswer};
 use crate::permission::SessionLineage;
@@ -208,7 +208,7 @@ impl ApprovalRequests {
         run.record(Event::ApprovalDecided {
             request,
             allowed: record.decision == Answer::Allow,
-            by: record.by.to_owned(),
+            by: record.by,
             reason: agent_activity::clean_line(&record.reason),
             kept,
         })?;
@@ -244,19 +244,21 @@ impl ApprovalRequests {
                 }
                 DecisionRecord {
                     decision: Answer::Allow,
-                    by: "user",
+                    by: ApprovalDecider::User,
                     reason: "allowed by the user, this once".to_owned(),
                 }
             }
             ApprovalDecision::AllowAndRemember { what, scope } => {
                 return self.allow_and_remember(run, request, &what, scope);
             }
-            ApprovalDecision::DenyWithReason(text) => DecisionRecord::denial("user", &text),
+            ApprovalDecision::DenyWithReason(text) => {
+                DecisionRecord::denial(ApprovalDecider::User, &text)
+            }
             ApprovalDecision::DenyAndStop => {
                 self.deny_other_calls(run, request, &address)?;
                 DecisionRecord {
                     decision: Answer::DenyAndStop,
-                    by: "user",
+                    by: ApprovalDecider::User,
                     reason: DENIED_BY_USER.to_owned(),
                 }
             }
@@ -288,7 +290,7 @@ impl ApprovalRequests {
         };
         let address = address.clone();
         let reason = format!("no answer within {} s", limit.as_secs());
-        let record = DecisionRecord::denial("policy", &reason);
+        let record = DecisionRecord::denial(ApprovalDecider::Policy, &reason);
         self.record_decision(run, request, address, record, Vec::new())
     }
 
@@ -325,7 +327,7 @@ impl ApprovalRequests {
         }
         let record = DecisionRecord {
             decision: Answer::Allow,
-            by: "user",
+            by: ApprovalDecider::User,
             reason: format!("allowed by the user for {}", scope.label()),
         };
         self.record_decision(run, request.clone(), address, record, kept)?;
@@ -355,7 +357,7 @@ impl ApprovalRequests {
         for (request, address) in covered {
             let record = DecisionRecord {
                 decision: Answer::Allow,
-                by: "cascade",
+                by: ApprovalDecider::Cascade,
                 reason: "what you approved for another call covers it".to_owned(),
             };
             self.record_decision(run, request, address, record, Vec::new())?;
@@ -378,7 +380,7 @@ impl ApprovalRequests {
             .collect();
         for (other, at) in others {
             let reason = "the user denied another call and ended the turn";
-            let record = DecisionRecord::denial("cascade", reason);
+            let record = DecisionRecord::denial(ApprovalDecider::Cascade, reason);
             self.record_decision(run, other, at, record, Vec::new())?;
         }
         Ok(())

@@ -3,7 +3,7 @@
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 use crate::domain::session::{Message, MessageRole};
-use crate::domain::turn::{Role, TurnOrder, TurnOutcome, TurnProfile};
+use crate::domain::turn::{Role, TurnFailureKind, TurnOrder, TurnOutcome, TurnProfile};
 use crate::store::debug_log::PROMPT_TARGET;
 use crate::store::failpoints;
 
@@ -144,7 +144,7 @@ impl Engine {
             Ok(prepared) => prepared,
             Err(message) => {
                 let result = TurnOutcome::Failed {
-                    kind: "refused".to_owned(),
+                    kind: TurnFailureKind::Refused,
                     message,
                     transient: false,
                     limit: None,

@@ -3,17 +3,18 @@
 //! They are plain text for people; nothing is read back from them.
 
 use crate::domain::event::Event;
+use crate::domain::event_wording::{describe_verdict, word_event};
 use crate::domain::plan_execution::TestBaseline;
-use crate::domain::question::{CommitTarget, ExecutionTerms, QuestionAnswer};
+use crate::domain::question::QuestionAnswer;
 use crate::domain::reversal_plan::steps_label;
 use crate::store::{EventLogRecord, utc_time};
-use crate::text::pluralize;
 
 use super::agent_activity;
 
 /// Returns the log entry of a recorded event; the same event always gives the same text.
 pub(super) fn event_log_entry(record: &EventLogRecord<Event>, iteration: u32) -> Option<String> {
     let now = utc_time::to_rfc3339(record.at);
+    let clause = || word_event(&record.event).map_or(String::new(), |wording| wording.as_clause());
     let said = match &record.event {
         Event::GoalConfirmed { title, text } => {
             let goal = agent_activity::clean_block(text).replace('\n', "\n> ");
@@ -23,67 +24,34 @@ pub(super) fn event_log_entry(record: &EventLogRecord<Event>, iteration: u32) ->
                 record.run
             ));
         }
-        Event::PlanCommitted { plan, .. } => {
-            format!("plan written, {}", pluralize(plan.steps.len(), "step"))
-        }
         Event::ReviewCommitted { review, .. } => {
-            format!(
-                "review {iteration}: {}, {}",
-                review.verdict.label(),
-                pluralize(review.remarks.len(), "finding")
-            )
-        }
-        Event::ResponseCommitted {
-            responses, plan, ..
-        } => {
-            let plan = if plan.is_some() {
-                "plan changed"
-            } else {
-                "plan unchanged"
-            };
-            format!("{} answered, {plan}", pluralize(responses.len(), "finding"))
+            format!("review {iteration}: {}", describe_verdict(review))
         }
         Event::QuestionAnswered {
             answer: QuestionAnswer::Execute,
             ..
         } => "execution approved by the user".to_owned(),
-        Event::ExecutionEntered { terms, .. } => describe_terms(terms),
-        Event::BaselineRan(baseline) => describe_baseline(baseline),
-        Event::BaselineSkipped { reason } => {
+        Event::ExecutionEntered { terms, .. } => {
+            let test = agent_activity::clean_line(&terms.describe_test());
+            format!("execution started: {}; {test}", clause())
+        }
+        Event::BaselineRan(baseline) => format!("{}{}", clause(), describe_changes(baseline)),
+        Event::EditsPutBack { step, kept, .. } => {
             format!(
-                "no test run before step 1: {}",
-                agent_activity::clean_line(reason)
+                "step {step}: {}; the replaced files are kept in {kept}",
+                clause()
             )
-        }
-        Event::SessionLost { role, .. } => {
-            format!("the {} continues in a new conversation", role.name())
-        }
-        Event::SessionMoved { role, adapter, .. } => {
-            format!(
-                "the {} continues with {}",
-                role.name(),
-                agent_activity::clean_line(adapter)
-            )
-        }
-        Event::RunResumed { .. } => "resumed".to_owned(),
-        Event::EditsPutBack { step, paths, kept } => {
-            let paths: Vec<String> = paths
-                .iter()
-                .map(|path| agent_activity::clean_line(path))
-                .collect();
-            format!(
-                "step {step}: restored to before the step: {}; the replaced files are kept in {kept}",
-                paths.join(", ")
-            )
-        }
-        Event::TreeRestored { step } => {
-            format!("the working tree was restored to before step {step}")
         }
         Event::UndoFinished { .. } => describe_undo(&record.event)?,
-        Event::UndoFailed { reason } => {
-            format!("nothing was undone: {}", agent_activity::clean_line(reason))
-        }
-        Event::ProgramExited { reason } => format!("left: {}", agent_activity::clean_line(reason)),
+        Event::PlanCommitted { .. }
+        | Event::ResponseCommitted { .. }
+        | Event::BaselineSkipped { .. }
+        | Event::SessionLost { .. }
+        | Event::SessionMoved { .. }
+        | Event::RunResumed { .. }
+        | Event::TreeRestored { .. }
+        | Event::UndoFailed { .. }
+        | Event::ProgramExited { .. } => clause(),
         _ => return None,
     };
     Some(format!("- {now} {said}\n"))
@@ -109,7 +77,8 @@ fn describe_undo(event: &Event) -> Option<String> {
     ))
 }
 
-fn describe_baseline(baseline: &TestBaseline) -> String {
+/// Describes what the tests before the first step changed.
+fn describe_changes(baseline: &TestBaseline) -> String {
     let told = |what: &str, paths: &[String]| {
         if paths.is_empty() {
             String::new()
@@ -118,21 +87,10 @@ fn describe_baseline(baseline: &TestBaseline) -> String {
         }
     };
     format!(
-        "{}{}{}",
-        agent_activity::clean_line(&baseline.describe()),
+        "{}{}",
         told("made by the tests, not committed", &baseline.made_by_tests),
         told("changed while they ran", &baseline.changed)
     )
-}
-
-fn describe_terms(terms: &ExecutionTerms) -> String {
-    let commits = match &terms.commits {
-        CommitTarget::Off { reason } => format!("commits are off ({reason})"),
-        CommitTarget::Current { branch } => format!("commits go to {branch}"),
-        CommitTarget::New { branch } => format!("commits go to the new branch {branch}"),
-    };
-    let test = agent_activity::clean_line(&terms.describe_test());
-    format!("execution started: {commits}; {test}")
 }
 
 /// Joins paths on one line of log.md, cleaned so that no name can forge an entry.

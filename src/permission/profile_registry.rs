@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
 use super::rule::{CallFacts, PermissionAction, Rule, RuleCondition, RuleLayer, RuleOrigin};
@@ -13,7 +14,19 @@ use PermissionAction::{Allow, Ask, Deny};
 use RuleCondition::{Always, InSandbox, ReadOnly, SandboxNotLifted};
 
 /// Where a profile may be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+    VariantNames,
+)]
+#[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum AgentMode {
     /// By the user and by phases.

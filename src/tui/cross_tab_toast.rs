@@ -12,10 +12,10 @@ use ratatui::text::{Line, Span};
 use super::Screen;
 use super::keymap::ComposerFocus;
 use super::tabs::TabKind;
-use super::text_wrap::{draw_line, line_width, text_width, truncate_to_columns};
+use super::text_wrap::{draw_line, line_width, text_width, to_one_line, truncate_to_columns};
 use super::theme;
-use super::transcript::event_facts;
 use crate::domain::event::Event;
+use crate::domain::event_wording::word_event;
 use crate::domain::ids::UnixMillis;
 
 const TOAST_MS: i64 = 4_000;
@@ -43,14 +43,10 @@ impl Screen {
             _ => None,
         };
         let text = told.unwrap_or_else(|| {
-            let facts = event_facts(event);
-            let firsts = facts.iter().filter_map(|fact| fact.lines().next());
-            let text: Vec<&str> = firsts.collect();
-            if text.is_empty() {
-                String::new()
-            } else {
-                format!("{}{}", event_sign(event), text.join(" · "))
-            }
+            word_event(event).map_or(String::new(), |wording| {
+                let first = wording.text.lines().next().unwrap_or_default();
+                format!("{}{}", event_sign(event), to_one_line(first))
+            })
         });
         if !text.is_empty() {
             self.cross_tab_toast = Some(CrossTabToast { text, at, shown_by });

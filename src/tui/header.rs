@@ -298,7 +298,7 @@ fn activity_parts(
     let plain = |text: &str| (text.to_owned(), theme::PLAIN);
     let who = |named| describe_activity(screen, state, now, named);
     let phase_line::PhaseProgress { long, short, .. } = progress;
-    let gate = labels::gate_label(state.gate);
+    let gate = state.gate.label();
     let forms = [
         vec![plain(&long), plain(gate), who(AgentLabelForm::WithAdapter)],
         vec![plain(&short), who(AgentLabelForm::Alone), plain(gate)],

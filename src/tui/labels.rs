@@ -3,13 +3,14 @@
 use ratatui::style::Style;
 
 use crate::domain::ids::UnixMillis;
-use crate::domain::phase::Gate;
 use crate::domain::plan_execution::StepAssessment;
 use crate::domain::question::QuestionKind;
 use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::review::Verdict;
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
+
+pub use crate::domain::event_wording::short_commit;
 
 use super::SilentTurn;
 use super::text_wrap::to_one_line;
@@ -20,14 +21,6 @@ pub fn role_title(role: Role) -> &'static str {
     match role {
         Role::Planner => "Planner",
         Role::Reviewer => "Reviewer",
-    }
-}
-
-/// Returns the gate's name.
-pub fn gate_label(gate: Gate) -> &'static str {
-    match gate {
-        Gate::Manual => "Manual",
-        Gate::Auto => "Auto",
     }
 }
 
@@ -47,15 +40,6 @@ pub fn assessment_style(came: StepAssessment) -> Style {
         StepAssessment::Unchanged => theme::QUIET,
         StepAssessment::Failing => theme::BAD,
     }
-}
-
-/// Returns the short form of a commit id.
-pub fn short_commit(commit: &str) -> String {
-    commit
-        .chars()
-        .filter(char::is_ascii_alphanumeric)
-        .take(8)
-        .collect()
 }
 
 /// Formats the time between two instants as `m:ss` or `h:mm:ss`.

@@ -5,10 +5,9 @@
 use super::Screen;
 use super::action::Action;
 use super::pager::{PagerFormat, TextPager};
-use super::text_wrap::to_one_line;
 use crate::domain::run::RunState;
 use crate::domain::session::Session;
-use crate::domain::todo_list::{TodoItem, TodoList, TodoPriority, TodoStatus};
+use crate::domain::todo_list::TodoList;
 
 impl Screen {
     /// Shows all todo lists.
@@ -22,13 +21,8 @@ impl Screen {
 
 /// Formats a list: its progress, then one line per todo.
 pub fn format_todo_list(todos: &TodoList) -> String {
-    let (n, done) = (
-        todos.items().len(),
-        todos.count_by_status(TodoStatus::Completed),
-    );
-    let mut lines = vec![format!("Todos: {done} of {n} completed")];
-    lines.extend(todos.items().iter().map(todo_line));
-    lines.join("\n")
+    let items = todos.items().iter().map(|todo| format!("\n{todo}"));
+    todos.describe_progress() + &items.collect::<String>()
 }
 
 /// Creates a pager with all lists of a run.
@@ -48,20 +42,6 @@ fn todo_pager(state: &RunState) -> TextPager {
         lists.join("\n\n")
     };
     TextPager::new("Todos", &text, PagerFormat::Plain)
-}
-
-fn todo_line(todo: &TodoItem) -> String {
-    let mark = match todo.status {
-        TodoStatus::Pending => "☐",
-        TodoStatus::InProgress => "▸",
-        TodoStatus::Completed => "☑",
-    };
-    let weight = match todo.priority {
-        TodoPriority::High => " (high)",
-        TodoPriority::Low => " (low)",
-        TodoPriority::Medium => "",
-    };
-    format!("{mark} {}{weight}", to_one_line(&todo.content))
 }
 
 #[cfg(test)]

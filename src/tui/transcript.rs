@@ -10,7 +10,6 @@ mod block_order;
 mod block_selection;
 mod discussion_card;
 mod event_blocks;
-mod event_facts;
 mod front_matter_diff;
 mod run_context;
 mod run_summary_card;
@@ -31,12 +30,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 pub use block_selection::SelectionMove;
 pub use discussion_card::describe_outcome_details;
-pub use event_facts::event_facts;
 pub use run_summary_card::{RunSummaryCard, RunSummaryKey};
 use step_tracker::StepTracker;
 use streaming_text::StreamingText;
+pub use tool_call_card::TruncatedToolCall;
 use tool_call_card::{ToolCallOutcome, ToolFileChange};
-pub use tool_call_card::{TruncatedToolCall, short_path};
 use transcript_block::{BlockAuthor, BlockContent, FoldState, TranscriptBlock};
 pub use transcript_columns::TranscriptColumns;
 use transcript_scroll::TranscriptScrollPosition;
@@ -50,7 +48,7 @@ use turn_tracker::TurnTracker;
 use ratatui::text::Line;
 
 use super::labels::LocalClock;
-use crate::domain::event::{AgentActivity, Event};
+use crate::domain::event::{AgentActivity, Event, PathChange, ToolStatus};
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::text_delta::TextDelta;
 use crate::domain::turn::Role;
@@ -222,9 +220,9 @@ impl ChatTranscript {
                 output,
             } => self.finish_tool(item, status, *exit_code, output),
             AgentActivity::FilesChanged { item, paths, diffs } => {
-                let changed = |(path, change): (&String, &String)| {
+                let changed = |(path, change): (&String, &PathChange)| {
                     let diff = diffs.get(path).map_or("", String::as_str);
-                    ToolFileChange::new(path, change, diff)
+                    ToolFileChange::new(path, change.clone(), diff)
                 };
                 self.set_changed_files(item, paths.iter().map(changed).collect());
             }
@@ -339,7 +337,13 @@ impl ChatTranscript {
         block.seq = self.earlier.last_event();
     }
 
-    fn finish_tool(&mut self, wanted: &str, status: &str, exit_code: Option<i32>, output: &str) {
+    fn finish_tool(
+        &mut self,
+        wanted: &str,
+        status: &ToolStatus,
+        exit_code: Option<i32>,
+        output: &str,
+    ) {
         let ended = ToolCallOutcome::from_status(status, exit_code, output);
         let mut blocks = self.blocks.iter_mut().rev();
         match blocks.find(|block| block.running_tool() == Some(wanted)) {

@@ -17,8 +17,8 @@ fn the_demo_plays_a_whole_run_and_leaves_its_commits() {
     ran.ends(0)
         .says("No model is called")
         .says(&folder.join("wordstat").display().to_string())
-        .says("review: changes required")
-        .says("review: approved")
+        .says("Review: changes required")
+        .says("Review: approved")
         .says("tests failed")
         .says("tests passed");
     let log = git(&folder.join("wordstat"), &["log", "--format=%s"]);
@@ -103,7 +103,7 @@ fn scenes_can_be_put_together_in_one_demo() {
 
 #[test]
 fn a_demo_that_was_killed_goes_on_when_it_is_opened_again() {
-    for word in ["review: changes required", "tests failed"] {
+    for word in ["Review: changes required", "tests failed"] {
         let world = World::without_git();
         let folder = world.folder.join("demo").display().to_string();
         let arguments = ["demo", "--headless", "--fast", "--dir", &folder];

@@ -184,9 +184,9 @@ fn a_review_that_lacks_something_is_asked_back_with_the_reason() {
     world
         .run(&[])
         .ends(0)
-        .says("asked again: the review names no finding")
+        .says("Asked back: the review names no finding")
         .says("unanswered: 2")
-        .says("asked again: the review says nothing of finding 1");
+        .says("Asked back: the review says nothing of finding 1");
     let state = world.state();
     assert_eq!(
         (&state["iteration"], &state["findings"]["reviews"]),
@@ -232,7 +232,7 @@ fn run_with_edit(world: &World, more: &[&str]) -> crate::world::Ran {
     let (planner, reviewer) = edited_meanwhile(world);
     world.cast(&planner, &reviewer);
     let mut running = world.start_run(more);
-    running.until("command: cat");
+    running.until("$ cat");
     world.put(".agent-collab/plan.md", MINE);
     world.release("wait");
     running.wait()
@@ -316,7 +316,7 @@ fn both_texts_are_merged_where_they_do_not_clash() {
     world.cast(&planner, &reviewer);
     let goal = ["run", "--goal", "A test", "--auto", "--yes-execute"];
     let mut running = world.start(&[&goal[..], &["--answer", "conflict=merge"]].concat());
-    running.until("command: cat");
+    running.until("$ cat");
     let mine = world
         .read(".agent-collab/plan.md")
         .replace("# Task: A\n", "# Task: A\n\nMind the gap.\n");
@@ -371,7 +371,7 @@ fn run_with_edit_in_review(world: &World, more: &[&str]) -> crate::world::Ran {
     let mut arguments = vec!["run", "--goal", "A test", "--auto", "--yes-execute"];
     arguments.extend(more);
     let mut running = world.start(&arguments);
-    running.until("command: cat");
+    running.until("$ cat");
     let text = world
         .read(".agent-collab/plan.md")
         .replace("Write", "Write by me");
@@ -430,7 +430,7 @@ fn a_plan_edited_while_a_step_runs_is_stale_before_the_next_step() {
         .step(2, vec![write("evil.txt", "new\n"), say("Wrote.")]);
     world.cast(&planner, &Agent::approving());
     let mut running = world.start_run(&[]);
-    running.until("command: cat");
+    running.until("$ cat");
     let text = world
         .read(".agent-collab/plan.md")
         .replace("Look", "Look twice");

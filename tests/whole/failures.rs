@@ -104,7 +104,7 @@ fn a_second_instance_is_refused_and_status_tells_of_the_first() {
     );
     world.cast(&planner, &Agent::approving());
     let mut first = world.start(&["run", "--goal", "A test", "--auto"]);
-    first.until("command: cat");
+    first.until("$ cat");
     world.run(&[]).ends(4).complains("another");
     world.run(&["--new"]).ends(4);
     world
@@ -350,7 +350,7 @@ fn frames_that_nobody_knows_and_lines_that_are_none_stop_nothing() {
         .on("[agent-collab WRITE_PLAN]", first)
         .step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
     world.cast(&planner, &Agent::new().on("[agent-collab REVIEW", second));
-    world.run(&[]).ends(0).says("unreadable line from the CLI");
+    world.run(&[]).ends(0).says("Malformed line: ");
 }
 
 #[test]

@@ -52,9 +52,7 @@ fn a_circle_of_calls_ends_the_turn_where_nobody_is_there() {
         let planner = Agent::planning(&["Write"]).step(1, actions);
         world.cast_claude_first(&planner, &Agent::approving());
         let ran = world.run(&["--on-ask", "allow-rules", "--mode", mode]);
-        ran.ends(3)
-            .says("calls repeat")
-            .says("the turn was interrupted");
+        ran.ends(3).says("calls repeat").says("Turn interrupted");
         let last = answers(&world, "touch").pop().expect("calls");
         assert_eq!((last.0, last.1.as_str()), (false, "doom loop"), "{last:?}");
         let n_allowed = answers(&world, "touch")
@@ -178,7 +176,7 @@ fn a_tool_that_claude_says_is_not_there_is_recorded_as_blocked() {
     world
         .run(&[])
         .ends(0)
-        .says("the tool Agent was blocked: claude does not have it here");
+        .says("Tool Agent blocked: claude does not have it here");
     assert_eq!(world.events_of("tool.blocked").len(), 1);
 }
 

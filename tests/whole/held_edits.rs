@@ -42,7 +42,7 @@ fn what_is_put_back_is_as_before_the_step_and_can_be_had_again() {
     world
         .run(&["--answer", "held_edits=put-back"])
         .ends(0)
-        .says("restored to before the step");
+        .says("Restored to before the step");
     assert_eq!(world.read("docs/a.md"), "as it was\n");
     assert_eq!(world.read("docs/gone.md"), "was here\n");
     for new in ["docs/b.md", "keys/k"] {

@@ -53,7 +53,7 @@ fn a_run_goes_on_by_itself_when_the_limit_is_over() {
         .ends(0)
         .says("The planner waits for the codex usage limit until")
         .says("The reviewer waits for the claude usage limit until")
-        .says("the usage limit has reset");
+        .says("The usage limit has reset");
     assert_eq!(world.events_of("limit.passed").len(), 2);
     assert_eq!(world.subjects()[0], "[Step 1] Wrote");
 }
@@ -65,7 +65,7 @@ fn a_run_may_switch_to_the_other_cli_and_stays_there() {
     world
         .run(&["--answer", "usage_limit=switch"])
         .ends(0)
-        .says("the planner continues on claude with a recovery prompt");
+        .says("The planner continues on claude with a recovery prompt");
     let (planner, reviewer) = adapters(&world);
     assert_eq!(
         (
@@ -126,7 +126,7 @@ fn a_wait_outlives_the_program_and_a_switched_run_is_taken_up_where_it_was() {
         "usage_limit=switch",
     ]);
     second.until("continues on claude");
-    second.until("command: cat");
+    second.until("$ cat");
     second.signal("KILL");
     second.wait();
     world

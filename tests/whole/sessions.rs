@@ -49,7 +49,7 @@ fn a_lost_conversation_goes_on_from_plan_and_comments() {
     );
     world.cast(&reviewer, &planner);
     let mut running = world.start_run(&[]);
-    running.until("command: cat");
+    running.until("$ cat");
     let mut forgotten = 0;
     for entry in std::fs::read_dir(&world.folder).expect("folder").flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -144,7 +144,7 @@ fn calls_before_execute_are_declined_and_change_nothing() {
         ],
     );
     world.cast(&planner, &reviewer);
-    world.run(&[]).ends(0).says("denied");
+    world.run(&[]).ends(0).says("Denied: ");
     assert_eq!(world.committed(), ["new.txt"]);
     for n in ["", "2", "3", "4", "5"] {
         assert!(!world.root.join(format!("sneaky{n}.txt")).exists(), "{n}");
@@ -186,7 +186,7 @@ fn rules_of_the_user_allow_what_they_name_and_nothing_else() {
     world4
         .run(&unheld)
         .ends(3)
-        .says("denied: bash touch by-rule.txt");
+        .says("Denied: touch by-rule.txt");
     // Only the user may let a call out of codex's own sandbox, and each call is asked about.
     let mut world3 = World::new();
     world3.config = TOUCH_ONE.to_owned();

@@ -393,7 +393,7 @@ fn a_task_is_done_where_git_knows_no_name_and_tells_what_was_refused() {
     world.cast(&explorer, &Agent::new());
     let ran = task(&world, &["look"]);
     assert_eq!(result(ran.ends(0))["summary"], "Found it.");
-    ran.complains("  denied: ");
+    ran.complains("  Denied: ");
     assert!(!ran.err.contains("too late"), "{}", ran.err);
     nothing_is_left(&world);
 }

@@ -74,7 +74,7 @@ fn a_refused_list_of_todos_leaves_the_one_that_there_is() {
         ],
     );
     world.cast(&planner, &Agent::approving());
-    world.run(&[]).ends(0).says("todos: 0 of 2 completed");
+    world.run(&[]).ends(0).says("Todos: 0 of 2 completed");
     assert_eq!(world.events_of("todo.updated").len(), 1);
     let told = std::fs::read_to_string(world.root.join("a.txt")).expect("the step's file");
     assert!(told.contains("(in_progress, medium)"), "{told}");

@@ -94,7 +94,7 @@ fn without_bubblewrap_each_command_of_claude_asks_in_yolo_too() {
     world
         .run(&YOLO)
         .ends(3)
-        .says("denied: bash touch new.txt (no sandbox contains")
+        .says("Denied: touch new.txt: no sandbox contains")
         .complains("claude runs without a sandbox: bubblewrap not found");
     assert!(!world.root.join("new.txt").exists());
 }

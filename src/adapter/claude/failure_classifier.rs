@@ -220,10 +220,10 @@ mod tests {
 
     #[test]
     fn each_failure_is_told_by_what_the_user_can_do_about_it() {
-        for &(status, code, text, wanted) in TABLE {
+        for (status, code, text, wanted) in TABLE {
             assert_eq!(
-                check(status, code, text),
-                wanted,
+                check(*status, code, text),
+                *wanted,
                 "{status:?} {code} {text}"
             );
         }

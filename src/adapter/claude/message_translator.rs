@@ -11,7 +11,8 @@ use super::messages_api::{
     UserFrame, parse_content_block,
 };
 use super::tool_inputs;
-use crate::adapter::{AdapterEvent, ToolStatus};
+use crate::adapter::AdapterEvent;
+use crate::domain::event::{ToolKind, ToolStatus};
 
 /// What is known about the messages of a process.
 #[derive(Debug, Default)]
@@ -317,7 +318,7 @@ impl MessageTranslator {
         }
         let started = AdapterEvent::ToolStarted {
             item: id.clone(),
-            tool: tool_inputs::tool_kind(&name).to_owned(),
+            tool: tool_inputs::tool_kind(&name),
             title: tool_inputs::call_title(&name, input),
         };
         let changes = tool_inputs::proposed_changes(&name, input);
@@ -393,7 +394,7 @@ impl MessageTranslator {
         };
         let result = user.tool_use_result.as_ref();
         let mut told = Vec::new();
-        if status == ToolStatus::Completed && tool_inputs::tool_kind(&tool.name) == "edit" {
+        if status == ToolStatus::Completed && tool_inputs::tool_kind(&tool.name) == ToolKind::Edit {
             let changes = result.map(tool_inputs::applied_changes).unwrap_or_default();
             if !changes.is_empty() {
                 told.push(TranslatorOutput::Event(AdapterEvent::FilesChanged {

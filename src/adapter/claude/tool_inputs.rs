@@ -8,6 +8,7 @@ use serde_json::Value;
 use similar::TextDiff;
 
 use crate::adapter::{AdapterEvent, FileChange, FileChangeKind};
+use crate::domain::event::ToolKind;
 use crate::permission::call_reads::{SearchProgram, SearchScope};
 use crate::permission::{AgentToolCall, SandboxReach};
 
@@ -17,15 +18,15 @@ const MAX_DIFF_BYTES: usize = 256 * 1024;
 /// The longest title, in characters.
 const MAX_TITLE_CHARS: usize = 2_000;
 
-/// Returns the kind of a tool, as used by [`crate::adapter::AdapterEvent::ToolStarted`].
-pub fn tool_kind(tool: &str) -> &str {
+/// Returns the kind of a tool.
+pub fn tool_kind(tool: &str) -> ToolKind {
     match tool {
-        "Bash" => "command",
-        "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => "edit",
-        "Read" => "read",
-        "Glob" | "Grep" | "LS" | "WebSearch" => "search",
-        mcp if mcp.starts_with("mcp__") => "mcp",
-        other => other,
+        "Bash" => ToolKind::Command,
+        "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => ToolKind::Edit,
+        "Read" => ToolKind::Read,
+        "Glob" | "Grep" | "LS" | "WebSearch" => ToolKind::Search,
+        mcp if mcp.starts_with("mcp__") => ToolKind::Mcp,
+        other => ToolKind::from(other.to_owned()),
     }
 }
 

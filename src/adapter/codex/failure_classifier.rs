@@ -125,7 +125,7 @@ fn kind_by_message(message: &str) -> TurnFailureKind {
     MESSAGE_PATTERNS
         .iter()
         .find(|(sign, _)| lower.contains(sign))
-        .map_or(TurnFailureKind::Refused, |(_, kind)| *kind)
+        .map_or(TurnFailureKind::Refused, |(_, kind)| kind.clone())
 }
 
 #[cfg(test)]

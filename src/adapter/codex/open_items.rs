@@ -9,7 +9,8 @@ use super::thread_items::{
     OtherToolItem, ReasoningItem, SubAgentActivityItem, ThreadItem, ThreadItemStatus,
     WebSearchItem,
 };
-use crate::adapter::{AdapterEvent, FileChange, FileChangeKind, ToolStatus};
+use crate::adapter::{AdapterEvent, FileChange, FileChangeKind};
+use crate::domain::event::{ToolKind, ToolStatus};
 
 /// The longest title of a tool, in characters.
 const MAX_TITLE_CHARS: usize = 2_000;
@@ -158,7 +159,7 @@ impl OpenItems {
         &mut self,
         speaker: CodexSpeaker,
         id: &str,
-        (tool, title): (String, String),
+        (tool, title): (ToolKind, String),
     ) -> Vec<AdapterEvent> {
         let item = speaker.qualify_item_id(id);
         if self.tools.contains(&item) {
@@ -180,7 +181,7 @@ impl OpenItems {
         &mut self,
         speaker: CodexSpeaker,
         id: &str,
-        words: (String, String),
+        words: (ToolKind, String),
         status: ThreadItemStatus,
         exit_code: Option<i32>,
         output: String,
@@ -302,25 +303,25 @@ impl OpenItems {
     }
 }
 
-fn command_label(command: &CommandExecutionItem) -> (String, String) {
-    ("command".to_owned(), strip_bash_wrapper(&command.command))
+fn command_label(command: &CommandExecutionItem) -> (ToolKind, String) {
+    (ToolKind::Command, strip_bash_wrapper(&command.command))
 }
 
-fn patch_label(patch: &FileChangeItem) -> (String, String) {
+fn patch_label(patch: &FileChangeItem) -> (ToolKind, String) {
     let paths = patch.changes.iter().map(|change| change.path.as_str());
-    ("edit".to_owned(), paths.collect::<Vec<_>>().join(", "))
+    (ToolKind::Edit, paths.collect::<Vec<_>>().join(", "))
 }
 
-fn mcp_call_label(mcp: &McpCallItem) -> (String, String) {
+fn mcp_call_label(mcp: &McpCallItem) -> (ToolKind, String) {
     let title = format!("{}.{} {}", mcp.server, mcp.tool, mcp.arguments);
-    ("mcp".to_owned(), title)
+    (ToolKind::Mcp, title)
 }
 
-fn web_search_label(search: &WebSearchItem) -> (String, String) {
-    ("search".to_owned(), search.query.clone())
+fn web_search_label(search: &WebSearchItem) -> (ToolKind, String) {
+    (ToolKind::Search, search.query.clone())
 }
 
-fn other_tool_label(tool: &OtherToolItem) -> (String, String) {
+fn other_tool_label(tool: &OtherToolItem) -> (ToolKind, String) {
     (tool.name.clone(), tool.title.clone())
 }
 

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::app_server_protocol::parse_params;
+use crate::domain::event::ToolKind;
 
 /// One item, at its start or its end.
 #[derive(Debug)]
@@ -113,7 +114,7 @@ pub(super) struct WebSearchItem {
 #[derive(Debug)]
 pub(super) struct OtherToolItem {
     pub id: String,
-    pub name: String,
+    pub name: ToolKind,
     pub title: String,
     pub status: ThreadItemStatus,
     pub output: String,
@@ -192,8 +193,8 @@ fn parse_other_tool(kind: &str, item: Value) -> Result<ThreadItem, String> {
     Ok(ThreadItem::OtherTool(OtherToolItem {
         id: raw.id,
         name: match kind {
-            "imageView" => "read".to_owned(),
-            _ => raw.tool.or(raw.name).unwrap_or_else(|| kind.to_owned()),
+            "imageView" => ToolKind::Read,
+            _ => ToolKind::from(raw.tool.or(raw.name).unwrap_or_else(|| kind.to_owned())),
         },
         title: title.unwrap_or_default(),
         status: raw.status,

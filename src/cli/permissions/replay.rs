@@ -15,7 +15,7 @@ use crate::cli::ConfigFlagArguments;
 use crate::cli::cli_context::CliContext;
 use crate::config::diagnostic::escape_control_chars;
 use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions};
-use crate::domain::event::{Approval, Event};
+use crate::domain::event::{Approval, ApprovalDecider, Event};
 use crate::domain::ids::RequestId;
 use crate::domain::run::RunState;
 use crate::engine::call_paths::resolve_call_paths;
@@ -189,24 +189,22 @@ fn replay_run(
                 reason,
                 ..
             } => {
-                let answered = (*allowed, by.as_str(), reason.as_str());
                 record_answer(
                     &mut waiting,
                     request,
-                    answered.0,
-                    answered.1,
-                    answered.2,
+                    *allowed,
+                    Some(by),
+                    reason,
                     &mut replayed,
                 );
             }
             Event::ApprovalExpired { approval, reason } => {
-                let answered = (false, "expiry", reason.as_str());
                 record_answer(
                     &mut waiting,
                     &approval.request,
-                    answered.0,
-                    answered.1,
-                    answered.2,
+                    false,
+                    None,
+                    reason,
                     &mut replayed,
                 );
             }
@@ -221,11 +219,12 @@ fn replay_run(
     }
 }
 
+/// Records the answer to a waiting call; without a decider, the call expired.
 fn record_answer(
     waiting: &mut Vec<(RequestId, Approval, Decision)>,
     request: &RequestId,
     allowed: bool,
-    by: &str,
+    by: Option<&ApprovalDecider>,
     reason: &str,
     replayed: &mut Vec<ReplayedCall>,
 ) {
@@ -234,10 +233,15 @@ fn record_answer(
     };
     let (_, approval, now) = waiting.swap_remove(at);
     let before = match (by, allowed) {
-        ("permission" | "rules", true) => PermissionAction::Allow,
-        ("permission" | "rules", false) => PermissionAction::Deny,
+        (Some(ApprovalDecider::Permission | ApprovalDecider::Rules), true) => {
+            PermissionAction::Allow
+        }
+        (Some(ApprovalDecider::Permission | ApprovalDecider::Rules), false) => {
+            PermissionAction::Deny
+        }
         _ => PermissionAction::Ask,
     };
+    let by = by.map_or("expiry".to_owned(), ToString::to_string);
     let word = if allowed { "allowed" } else { "declined" };
     replayed.push(ReplayedCall {
         approval,

@@ -53,6 +53,26 @@ pub struct DiscussionOutcome {
     pub children: Vec<SessionId>,
 }
 
+impl DiscussionOutcome {
+    /// Describes how the decision was made.
+    pub fn basis_label(&self) -> &'static str {
+        match self.basis {
+            DecisionBasis::Consensus => "consensus",
+            DecisionBasis::Vote => "decided by vote",
+            DecisionBasis::Moderator => "decided by the moderator",
+            DecisionBasis::None if !self.tie.is_empty() => "a tie, not decided",
+            DecisionBasis::None => "not decided",
+        }
+    }
+
+    /// Describes the decision and how it was made: `decided by vote: SQLite`.
+    pub fn describe_decision(&self) -> String {
+        let decision = self.decision.as_ref();
+        let decision = decision.map(|decision| format!(": {}", self.proposal_wording(decision)));
+        format!("{}{}", self.basis_label(), decision.unwrap_or_default())
+    }
+}
+
 /// The basis of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]

@@ -67,6 +67,16 @@ pub struct StanceConfidence(u16);
 pub struct ProposalName(String);
 
 impl ProposalAttitude {
+    /// Returns the label for the user.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Agree => "agrees",
+            Self::AgreeWithChanges => "agrees with changes",
+            Self::Disagree => "disagrees",
+            Self::Abstain => "abstains",
+        }
+    }
+
     /// Returns the name used in results.
     pub fn as_str(self) -> &'static str {
         self.into()

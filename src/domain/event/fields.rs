@@ -84,7 +84,7 @@ fn push_field(all: &mut Vec<EventField>, name: &str, value: &Value, depth: usize
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::event::AgentActivity;
+    use crate::domain::event::{AgentActivity, ToolStatus};
     use crate::domain::ids::TurnId;
     use crate::domain::turn::Role;
 
@@ -95,7 +95,7 @@ mod tests {
             role: Role::Planner,
             news: AgentActivity::ToolEnded {
                 item: "t".to_owned(),
-                status: "completed".to_owned(),
+                status: ToolStatus::Completed,
                 exit_code: None,
                 output: "a\nb".to_owned(),
             },

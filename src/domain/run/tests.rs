@@ -19,7 +19,9 @@ use crate::domain::reversal_plan::UndoDirection;
 use crate::domain::review::ReviewDocument;
 use crate::domain::session::{Message, MessageRole};
 use crate::domain::test_command::{TestCommand, TestCommandOrigin, TestCommandSource};
-use crate::domain::turn::{Role, TurnOutcome, TurnProfile, TurnPurpose, UsageLimit};
+use crate::domain::turn::{
+    Role, TurnFailureKind, TurnOutcome, TurnProfile, TurnPurpose, UsageLimit,
+};
 use crate::permission::{MaxApprovalScope, PermissionAction};
 
 mod baseline_run;
@@ -443,7 +445,7 @@ fn result(dice: u8) -> TurnOutcome {
     match dice % 12 {
         0 => TurnOutcome::Interrupted,
         1 => TurnOutcome::Failed {
-            kind: "service".to_owned(),
+            kind: TurnFailureKind::Service,
             message: "500".to_owned(),
             transient: true,
             limit: None,
@@ -463,7 +465,7 @@ fn result(dice: u8) -> TurnOutcome {
 
 fn limited(resets_at: Option<UnixMillis>) -> TurnOutcome {
     TurnOutcome::Failed {
-        kind: "usage limit".to_owned(),
+        kind: TurnFailureKind::UsageLimit,
         message: "used up".to_owned(),
         transient: false,
         limit: Some(UsageLimit { resets_at }),
@@ -1329,7 +1331,7 @@ fn an_edit_that_the_user_allowed_is_not_asked_about_again_unless_it_is_denied() 
         let answered = Event::ApprovalDecided {
             request: RequestId::new("req_1"),
             allowed: true,
-            by: by.to_owned(),
+            by: by.parse().unwrap(),
             reason: String::new(),
             kept: Vec::new(),
         };
@@ -1558,7 +1560,7 @@ fn what_a_turn_was_told_that_failed_is_told_again_where_its_conversation_is_lost
         });
     };
     let failed = TurnOutcome::Failed {
-        kind: "service".to_owned(),
+        kind: TurnFailureKind::Service,
         message: "500".to_owned(),
         transient: false,
         limit: None,

@@ -7,7 +7,7 @@ use crate::domain::effect::Effect;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::{Question, QuestionAnswer, QuestionKind, WaitSource};
-use crate::domain::turn::{Role, TurnPurpose, TurnRetryReason, UsageLimit};
+use crate::domain::turn::{Role, TurnFailureKind, TurnPurpose, TurnRetryReason, UsageLimit};
 
 /// The waits for a limit whose end is not known, from the first in a row on, in minutes; the last one repeats.
 const BACKOFF_MINUTES: [i64; 4] = [5, 10, 20, 30];
@@ -194,7 +194,7 @@ pub(super) fn on_session_move_failed(
         state,
         QuestionKind::AdapterFailed {
             purpose,
-            kind: "refused".to_owned(),
+            kind: TurnFailureKind::Refused,
             message: reason.to_owned(),
             other: None,
         },

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::event::tampering::{self, RestoredFile};
-use crate::domain::event::{Approval, DENIED_BY_USER};
+use crate::domain::event::{Approval, ApprovalDecider, DENIED_BY_USER};
 use crate::domain::ids::{RequestId, UnixMillis};
 use crate::domain::phase::{Gate, Mode, Phase, TransitionCause};
 use crate::domain::plan_execution::PlanExecution;
@@ -154,21 +154,21 @@ pub(super) fn on_approval_decided(
     state: &mut RunState,
     request: &RequestId,
     allowed: bool,
-    by: &str,
+    by: &ApprovalDecider,
     reason: &str,
 ) -> Vec<Effect> {
     let mut asked = state.approvals.iter();
     let asked = asked.find(|approval| approval.request == *request).cloned();
     // A denial without a reason also ends the turn, so the agent learns of it with its next turn.
     if let Some(refused) = &asked
-        && (!allowed && by == "user" && reason == DENIED_BY_USER)
+        && (!allowed && *by == ApprovalDecider::User && reason == DENIED_BY_USER)
         && !child_sessions::is_child_turn(state, &refused.turn)
     {
         let (role, what) = (turn_lifecycle::running_role(state), refused.describe());
         state.refused.push(UnansweredRequest { role, what });
     }
     // What rules and the mode allow is decided again when the step is audited.
-    let by_user = allowed && matches!(by, "user" | "cascade");
+    let by_user = allowed && matches!(by, ApprovalDecider::User | ApprovalDecider::Cascade);
     // A child's edits are not the step's; its accepted patch becomes part of the step.
     let is_of_step = |approval: &Approval| {
         !child_sessions::is_child_turn(state, &approval.turn)

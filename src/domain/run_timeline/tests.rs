@@ -2,7 +2,7 @@
 
 use super::recorder::MAX_TURNS;
 use super::*;
-use crate::domain::event::{Approval, Event, RunParameters, StepAudit};
+use crate::domain::event::{Approval, ApprovalDecider, Event, RunParameters, StepAudit};
 use crate::domain::findings::{FindingSeverity, ReviewRemark};
 use crate::domain::ids::RequestId;
 use crate::domain::phase::Gate;
@@ -11,7 +11,7 @@ use crate::domain::question::{CommitTarget, ExecutionTerms, QuestionAnswer};
 use crate::domain::receipt::Receipt;
 use crate::domain::review::ReviewDocument;
 use crate::domain::run::Run;
-use crate::domain::turn::{TurnOutcome, UsageLimit};
+use crate::domain::turn::{TurnFailureKind, TurnOutcome, UsageLimit};
 use crate::permission::MaxApprovalScope;
 
 fn ended(n: u32) -> Event {
@@ -309,7 +309,7 @@ fn a_role_does_not_work_while_its_call_waits_for_the_user() {
     let answered = Event::ApprovalDecided {
         request,
         allowed: true,
-        by: "user".to_owned(),
+        by: ApprovalDecider::User,
         reason: String::new(),
         kept: Vec::new(),
     };
@@ -338,7 +338,7 @@ fn nobody_is_waited_for_until_a_limit_of_usage_is_over() {
         Event::TurnEnded {
             turn: TurnId::new("trn_3"),
             result: TurnOutcome::Failed {
-                kind: "usage limit".to_owned(),
+                kind: TurnFailureKind::UsageLimit,
                 message: "used up".to_owned(),
                 transient: false,
                 limit: Some(UsageLimit {

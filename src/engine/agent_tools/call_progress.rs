@@ -63,6 +63,7 @@ fn describe_activity(news: &AgentActivity) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::event::ToolKind;
 
     fn describe_or_nothing(news: AgentActivity) -> String {
         describe_activity(&news).unwrap_or_else(|| "nothing".to_owned())
@@ -72,10 +73,10 @@ mod tests {
     fn what_a_child_does_is_told_in_plain_words() {
         let calls = AgentActivity::ToolStarted {
             item: "1".to_owned(),
-            tool: "Bash".to_owned(),
+            tool: ToolKind::Command,
             title: "cargo test".to_owned(),
         };
-        assert_eq!(describe_or_nothing(calls), "calls Bash cargo test");
+        assert_eq!(describe_or_nothing(calls), "calls command cargo test");
         let thinks = AgentActivity::Thinking {
             text: "a secret plan".to_owned(),
         };

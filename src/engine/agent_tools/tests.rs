@@ -10,7 +10,7 @@ use tokio::time::{advance, timeout};
 
 use super::*;
 use crate::adapter::{AdapterEvent, CliTurnOutcome};
-use crate::domain::event::AgentActivity;
+use crate::domain::event::{AgentActivity, ToolKind};
 use crate::domain::ids::TurnId;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::plan::file_hash;
@@ -466,7 +466,7 @@ async fn a_call_is_told_what_its_own_child_does_and_of_no_other() {
     assert_eq!(*of_one.borrow_and_update(), "explore#1: begins");
     let calls = AgentActivity::ToolStarted {
         item: "i".to_owned(),
-        tool: "Bash".to_owned(),
+        tool: ToolKind::Command,
         title: "cargo test\n--all".to_owned(),
     };
     let calls = Event::TaskActivity {
@@ -477,6 +477,6 @@ async fn a_call_is_told_what_its_own_child_does_and_of_no_other() {
     assert!(!of_one.has_changed().unwrap());
     assert_eq!(
         *of_two.borrow_and_update(),
-        "explore#2: calls Bash cargo test --all"
+        "explore#2: calls command cargo test --all"
     );
 }

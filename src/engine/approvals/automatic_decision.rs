@@ -1,7 +1,7 @@
 //! Decides what needs no user: allowed and denied calls, and all others when no user is present.
 
 use crate::adapter::CallDecision;
-use crate::domain::event::Approval;
+use crate::domain::event::{Approval, ApprovalDecider};
 use crate::engine::run_setup::AskPolicy;
 use crate::permission::hard_limits::Floor;
 use crate::permission::{
@@ -14,13 +14,13 @@ const UNATTENDED_LOOP_REASON: &str = "its last calls repeat, and no one can answ
 /// An answer, who gave it, and why.
 pub(in crate::engine) struct DecisionRecord {
     pub(in crate::engine) decision: CallDecision,
-    pub(in crate::engine) by: &'static str,
+    pub(in crate::engine) by: ApprovalDecider,
     pub(in crate::engine) reason: String,
 }
 
 impl DecisionRecord {
     /// Denies for a reason that the agent is told.
-    pub(in crate::engine) fn denial(by: &'static str, reason: &str) -> Self {
+    pub(in crate::engine) fn denial(by: ApprovalDecider, reason: &str) -> Self {
         Self {
             decision: deny_with_reason(reason),
             by,
@@ -49,11 +49,11 @@ pub(in crate::engine) fn decide_without_user(
     repetition: LoopStatus,
 ) -> Option<DecisionRecord> {
     let by = match decision.source {
-        DecisionSource::Written => "rules",
+        DecisionSource::Written => ApprovalDecider::Rules,
         DecisionSource::Floor
         | DecisionSource::Program
         | DecisionSource::Approval
-        | DecisionSource::Mode => "permission",
+        | DecisionSource::Mode => ApprovalDecider::Permission,
     };
     Some(match decision.action {
         PermissionAction::Allow => DecisionRecord {
@@ -65,10 +65,10 @@ pub(in crate::engine) fn decide_without_user(
         PermissionAction::Ask => {
             let reason = unattended_denial_reason(policy, decision)?;
             match repetition {
-                LoopStatus::NoLoop => DecisionRecord::denial("policy", &reason),
+                LoopStatus::NoLoop => DecisionRecord::denial(ApprovalDecider::Policy, &reason),
                 LoopStatus::Loop => DecisionRecord {
                     decision: CallDecision::DenyAndStop,
-                    by: "policy",
+                    by: ApprovalDecider::Policy,
                     reason: UNATTENDED_LOOP_REASON.to_owned(),
                 },
             }

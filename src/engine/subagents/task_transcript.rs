@@ -66,18 +66,19 @@ impl TaskTranscript {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::event::{ToolKind, ToolStatus};
 
     #[test]
     fn texts_and_calls_are_messages_once_they_are_over() {
         let mut history = TaskTranscript::default();
         let started = AgentActivity::ToolStarted {
             item: "1".to_owned(),
-            tool: "command".to_owned(),
+            tool: ToolKind::Command,
             title: "ls".to_owned(),
         };
         let ended = |item: &str| AgentActivity::ToolEnded {
             item: item.to_owned(),
-            status: "failed".to_owned(),
+            status: ToolStatus::Failed,
             exit_code: Some(2),
             output: "no such file\n".to_owned(),
         };

@@ -5,18 +5,15 @@ use super::{
 };
 use crate::domain::question::QuestionAnswer;
 use crate::domain::run::RunState;
-use crate::domain::turn::TurnPurpose;
+use crate::domain::turn::{TurnFailureKind, TurnPurpose};
 use crate::tui::dialog::ChoiceDialog;
 use crate::tui::labels;
 use crate::tui::theme;
 
-/// The failure kind that a login fixes.
-const LOGIN_FAILURE: &str = "login";
-
 pub(super) fn build_dialog(
     id: u32,
     purpose: &TurnPurpose,
-    kind: &str,
+    kind: &TurnFailureKind,
     message: &str,
     other: Option<&str>,
     state: &RunState,
@@ -28,7 +25,7 @@ pub(super) fn build_dialog(
         ChoiceDialog::new(question_dialog_id(id), &title).with_text(message, theme::BAD);
     sheet.full_text = Some((title, message.to_owned()));
     // Some messages already tell the user to log in.
-    if kind == LOGIN_FAILURE && !message.contains("login") {
+    if *kind == TurnFailureKind::Login && !message.contains("login") {
         let way_out = format!(
             "Log in to {adapter} in another terminal, then press R. `agent-collab doctor` shows the command."
         );

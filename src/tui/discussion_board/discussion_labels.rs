@@ -17,12 +17,13 @@ pub type SignedLabel = (&'static str, &'static str, Style);
 
 /// Returns the label of an attitude to a proposal.
 pub fn attitude_label(attitude: ProposalAttitude) -> SignedLabel {
-    match attitude {
-        ProposalAttitude::Agree => ("✓", "agrees", theme::GOOD),
-        ProposalAttitude::AgreeWithChanges => ("±", "agrees with changes", theme::CODE),
-        ProposalAttitude::Disagree => ("✗", "disagrees", theme::BAD),
-        ProposalAttitude::Abstain => ("–", "abstains", theme::QUIET),
-    }
+    let (sign, style) = match attitude {
+        ProposalAttitude::Agree => ("✓", theme::GOOD),
+        ProposalAttitude::AgreeWithChanges => ("±", theme::CODE),
+        ProposalAttitude::Disagree => ("✗", theme::BAD),
+        ProposalAttitude::Abstain => ("–", theme::QUIET),
+    };
+    (sign, attitude.label(), style)
 }
 
 /// The label of a message without a stance.
@@ -30,15 +31,14 @@ pub const NO_STANCE: SignedLabel = ("?", "no stance, no vote", theme::WARNING);
 
 /// Returns the label of how an outcome was decided.
 pub fn basis_label(outcome: &DiscussionOutcome) -> SignedLabel {
-    match outcome.basis {
-        DecisionBasis::Consensus => ("✓", "consensus", theme::GOOD),
-        DecisionBasis::Vote => ("✓", "decided by vote", theme::GOOD),
-        DecisionBasis::Moderator => ("✓", "decided by the moderator", theme::GOOD),
-        DecisionBasis::None if !outcome.tie.is_empty() => {
-            ("=", "a tie, not decided", theme::WARNING)
+    let (sign, style) = match outcome.basis {
+        DecisionBasis::Consensus | DecisionBasis::Vote | DecisionBasis::Moderator => {
+            ("✓", theme::GOOD)
         }
-        DecisionBasis::None => ("✗", "not decided", theme::BAD),
-    }
+        DecisionBasis::None if !outcome.tie.is_empty() => ("=", theme::WARNING),
+        DecisionBasis::None => ("✗", theme::BAD),
+    };
+    (sign, outcome.basis_label(), style)
 }
 
 /// Returns the label of how a check ended.
@@ -99,13 +99,8 @@ pub fn confidence_spans(confidence: Option<StanceConfidence>, style: Style) -> V
 
 /// Describes the decision and its basis on one line, and returns the style to show it in.
 pub fn describe_decision(outcome: &DiscussionOutcome) -> (String, Style) {
-    let (sign, word, style) = basis_label(outcome);
-    let decision = outcome.decision.as_ref();
-    let decision = decision.map(|decision| format!(": {}", outcome.proposal_wording(decision)));
-    (
-        format!("{sign} {word}{}", decision.unwrap_or_default()),
-        style,
-    )
+    let (sign, _, style) = basis_label(outcome);
+    (format!("{sign} {}", outcome.describe_decision()), style)
 }
 
 /// Describes why the discussion stopped, after how many rounds, and what went wrong.

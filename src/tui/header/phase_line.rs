@@ -12,7 +12,6 @@ use super::{align_left_and_right, join_parts};
 use crate::domain::phase::{Mode, Phase};
 use crate::domain::plan_execution::StepCount;
 use crate::domain::run::RunState;
-use crate::tui::labels;
 use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme;
 
@@ -82,7 +81,7 @@ pub fn phase_line(state: &RunState, columns: usize) -> Line<'static> {
         short,
         names_phase,
     } = phase_progress(state);
-    let gate = labels::gate_label(state.gate);
+    let gate = state.gate.label();
     let mode = state.mode.label();
     let unusual = match state.mode {
         Mode::Default => "",

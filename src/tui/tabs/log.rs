@@ -5,7 +5,7 @@ mod event_detail;
 mod event_summary;
 mod older_events;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use ratatui::Frame;
@@ -15,7 +15,8 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph};
 
 use crate::domain::event::{AgentActivity, Event};
-use crate::domain::ids::{RequestId, UnixMillis};
+use crate::domain::event_wording::{CallDescriptions, short_path};
+use crate::domain::ids::UnixMillis;
 use crate::domain::run::RunState;
 use crate::text::truncate;
 use crate::tui::clickable_keys;
@@ -32,7 +33,6 @@ use crate::tui::text_wrap::{
 };
 use crate::tui::theme;
 use crate::tui::transcript::LogSearchProgress;
-use crate::tui::transcript::short_path;
 use event_detail::EventDetail;
 use event_summary::{EventCategory, EventSummary, summarize_event};
 use older_events::OlderEvents;
@@ -65,7 +65,7 @@ pub struct EventLogList {
     filter: EventLogFilter,
     selected: Option<i64>,
     /// Descriptions of approval requests that have no answer yet.
-    pending_requests: BTreeMap<RequestId, String>,
+    calls: CallDescriptions,
 }
 
 #[derive(Debug)]
@@ -138,7 +138,7 @@ impl EventLogList {
             self.older = OlderEvents::default();
         }
         self.range.count_event();
-        let Some(told) = summarize_event(event, &mut self.pending_requests) else {
+        let Some(told) = summarize_event(event, &mut self.calls) else {
             return;
         };
         self.n_seen += 1;

@@ -18,7 +18,7 @@ use crate::domain::turn::Role;
 use crate::tui::SilentTurn;
 use crate::tui::labels::{
     self, LocalClock, describe_silence as in_words, format_dollars, format_elapsed, format_tokens,
-    format_until, gate_label,
+    format_until,
 };
 use crate::tui::scroll_view::ScrollView;
 use crate::tui::text_wrap::{text_width, to_one_line, wrap_spans, wrap_trusted_text};
@@ -153,7 +153,7 @@ fn now_rows(state: &RunState, about: StatusContext<'_>, now: UnixMillis) -> Vec<
         &format!(
             "{} · {} · {}: {}",
             state.phase.label(),
-            gate_label(state.gate),
+            state.gate.label(),
             state.mode.label(),
             state.mode.describe()
         ),

@@ -13,13 +13,13 @@ use super::world::{
     story,
 };
 use crate::domain::effect::Effect;
-use crate::domain::event::{AgentActivity, Event, EventRecord};
+use crate::domain::event::{AgentActivity, Event, EventRecord, ToolKind, ToolStatus};
 use crate::domain::ids::TurnId;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::plan;
 use crate::domain::run::{Run, RunState};
 use crate::domain::text_delta::TextDelta;
-use crate::domain::turn::{Role, TurnOutcome, TurnPurpose};
+use crate::domain::turn::{Role, TurnFailureKind, TurnOutcome, TurnPurpose};
 use crate::tui::keymap::ComposerFocus;
 use crate::tui::{
     Action, DocumentRevision, RunDocumentFiles, Screen, ScrollbackChunk, ScrollbackDemand,
@@ -51,12 +51,12 @@ fn event(n: u8, text: &str) -> Event {
         1 => AgentActivity::Thinking { text },
         2 => AgentActivity::ToolStarted {
             item,
-            tool: text.clone(),
+            tool: ToolKind::from(text.clone()),
             title: text,
         },
         3 => AgentActivity::ToolEnded {
             item,
-            status: text.clone(),
+            status: ToolStatus::Other(text.clone()),
             exit_code: Some(i32::from(n) - 9),
             output: text,
         },
@@ -67,7 +67,7 @@ fn event(n: u8, text: &str) -> Event {
             return Event::TurnEnded {
                 turn: TurnId::new("trn_1"),
                 result: TurnOutcome::Failed {
-                    kind: text.clone(),
+                    kind: TurnFailureKind::Other(text.clone()),
                     message: text,
                     transient: false,
                     limit: None,

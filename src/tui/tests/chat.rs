@@ -5,7 +5,9 @@ use ratatui::crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEven
 
 use super::pictures::{check, not_writing};
 use super::world::{NOW, approving, created, drawn, press, press_at, running, settings, state};
-use crate::domain::event::{AgentActivity, Event, EventRecord};
+use crate::domain::event::{
+    AgentActivity, ApprovalDecider, Event, EventRecord, ToolKind, ToolStatus,
+};
 use crate::domain::ids::{TurnId, UnixMillis};
 use crate::domain::phase::Phase;
 use crate::domain::plan::file_hash;
@@ -180,7 +182,7 @@ fn a_call_that_is_asked_about_says_that_it_waits_for_the_user() {
     let mut screen = Screen::new(settings());
     let news = AgentActivity::ToolStarted {
         item: "t1".to_owned(),
-        tool: "bash".to_owned(),
+        tool: ToolKind::Command,
         title: "npm test".to_owned(),
     };
     let started = Event::Agent {
@@ -191,7 +193,7 @@ fn a_call_that_is_asked_about_says_that_it_waits_for_the_user() {
     let answered = Event::ApprovalDecided {
         request: approval.request.clone(),
         allowed: true,
-        by: "user".to_owned(),
+        by: ApprovalDecider::User,
         reason: String::new(),
         kept: Vec::new(),
     };
@@ -218,7 +220,7 @@ fn asked(target: &str, child: Option<&str>) -> (Event, Event) {
         role: Role::Planner,
         news: AgentActivity::ToolStarted {
             item: "t1".to_owned(),
-            tool: "bash".to_owned(),
+            tool: ToolKind::Command,
             title: target.to_owned(),
         },
     };
@@ -229,7 +231,7 @@ fn answered(allowed: bool, by: &str, reason: &str) -> Event {
     Event::ApprovalDecided {
         request: approving(&["x"]).approvals.remove(0).request,
         allowed,
-        by: by.to_owned(),
+        by: by.parse().unwrap(),
         reason: reason.to_owned(),
         kept: Vec::new(),
     }
@@ -282,7 +284,7 @@ fn a_refused_call_is_one_card_that_opens_to_the_reason() {
         role: Role::Planner,
         news: AgentActivity::ToolEnded {
             item: item.to_owned(),
-            status: "declined".to_owned(),
+            status: ToolStatus::Declined,
             exit_code: None,
             output: String::new(),
         },
@@ -746,7 +748,7 @@ fn files_of_the_repository_are_named_from_its_root() {
         role: Role::Planner,
         news: AgentActivity::ToolStarted {
             item: item.to_owned(),
-            tool: "edit".to_owned(),
+            tool: ToolKind::Edit,
             title: "/src/calculator/calc.py".to_owned(),
         },
     };

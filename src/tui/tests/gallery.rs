@@ -14,7 +14,7 @@ use crate::domain::ids::{SessionId, TurnId, UnixMillis};
 use crate::domain::phase::Phase;
 use crate::domain::plan;
 use crate::domain::run::{PlanFileState, RunState};
-use crate::domain::turn::{Role, TurnOutcome, TurnPurpose};
+use crate::domain::turn::{Role, TurnFailureKind, TurnOutcome, TurnPurpose};
 use crate::tui::keymap::ComposerFocus;
 use crate::tui::tabs::TabKind;
 use crate::tui::{AdapterSandboxView, RunDocumentFiles, Screen};
@@ -148,7 +148,7 @@ fn gone_wrong() -> (Screen, RunState) {
         Event::TurnEnded {
             turn: turn.clone(),
             result: TurnOutcome::Failed {
-                kind: text("crash"),
+                kind: TurnFailureKind::Other(text("crash")),
                 message: text(
                     "codex ended during the turn (signal 9): thread 'main' panicked at src/main.rs:7:5",
                 ),

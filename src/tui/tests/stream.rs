@@ -2,12 +2,12 @@
 
 use super::pictures::not_writing;
 use super::world::{NOW, approving, asking, created, drawn, press, settings, state};
-use crate::domain::event::{AgentActivity, Event, StepAudit};
+use crate::domain::event::{AgentActivity, Event, PathChange, StepAudit, ToolKind};
 use crate::domain::ids::TurnId;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::{Question, QuestionAnswer, QuestionKind};
 use crate::domain::receipt::{Receipt, TestOutcome};
-use crate::domain::turn::{Role, TurnOutcome, TurnPurpose, TurnRetryReason};
+use crate::domain::turn::{Role, TurnFailureKind, TurnOutcome, TurnPurpose, TurnRetryReason};
 use crate::tui::{Action, ExternalViewer, Screen};
 
 fn told(screen: &mut Screen, events: &[Event]) -> String {
@@ -49,7 +49,7 @@ fn agent(news: AgentActivity) -> Event {
 fn ended(item: &str, status: &str, output: &str) -> Event {
     agent(AgentActivity::ToolEnded {
         item: item.to_owned(),
-        status: status.to_owned(),
+        status: status.parse().unwrap(),
         exit_code: None,
         output: output.to_owned(),
     })
@@ -58,7 +58,7 @@ fn ended(item: &str, status: &str, output: &str) -> Event {
 fn started(item: &str, command: &str) -> Event {
     agent(AgentActivity::ToolStarted {
         item: item.to_owned(),
-        tool: "bash".to_owned(),
+        tool: ToolKind::Command,
         title: command.to_owned(),
     })
 }
@@ -357,7 +357,7 @@ fn what_brought_no_document_is_answered_and_tried_again() {
 fn a_failed_login_names_a_way_out() {
     let kind = QuestionKind::AdapterFailed {
         purpose: TurnPurpose::WritePlan,
-        kind: "login".to_owned(),
+        kind: TurnFailureKind::Login,
         message: "unexpected status 401 Unauthorized".to_owned(),
         other: None,
     };
@@ -496,12 +496,12 @@ fn of_a_document_s_edit_the_front_matter_is_no_part() {
     let edit = [
         agent(AgentActivity::ToolStarted {
             item: "e".to_owned(),
-            tool: "edit".to_owned(),
+            tool: ToolKind::Edit,
             title: path.clone(),
         }),
         agent(AgentActivity::FilesChanged {
             item: "e".to_owned(),
-            paths: [(path.clone(), "update".to_owned())].into(),
+            paths: [(path.clone(), PathChange::Update)].into(),
             diffs: [(path, diff.to_owned())].into(),
         }),
         ended("e", "completed", ""),

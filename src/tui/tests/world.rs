@@ -7,7 +7,10 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::domain::event::{AgentActivity, Approval, Event, RunParameters, WorkflowSettings};
+use crate::domain::event::{
+    AgentActivity, Approval, Event, PathChange, RunParameters, ToolKind, ToolStatus,
+    WorkflowSettings,
+};
 use crate::domain::findings::{FindingDisposition, FindingResponse, FindingSeverity, ReviewRemark};
 use crate::domain::ids::{RequestId, RunId, SessionId, TurnId, UnixMillis};
 use crate::domain::phase::{Gate, Mode, Phase};
@@ -28,7 +31,7 @@ use crate::domain::run::{
 };
 use crate::domain::session::AccountUsageWindow;
 use crate::domain::test_command::{TestCommand, TestCommandOrigin, TestCommandSource};
-use crate::domain::turn::{Role, TurnOrder, TurnPurpose};
+use crate::domain::turn::{Role, TurnFailureKind, TurnOrder, TurnPurpose};
 use crate::permission::{
     ApprovalMatcher, DecisionReason, MaxApprovalScope, PermissionAction as Hold,
 };
@@ -336,7 +339,7 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
             Phase::WritePlan,
             QuestionKind::AdapterFailed {
                 purpose: purpose.clone(),
-                kind: text("login"),
+                kind: TurnFailureKind::Login,
                 message: text("codex is not logged in\nhint: run `codex login`"),
                 other: Some(text("claude")),
             },
@@ -526,12 +529,12 @@ pub fn story() -> Vec<Event> {
     };
     let tool = |item: &str, title: &str| AgentActivity::ToolStarted {
         item: item.to_owned(),
-        tool: "bash".to_owned(),
+        tool: ToolKind::Command,
         title: title.to_owned(),
     };
-    let ended = |item: &str, status: &str, code, output: &str| AgentActivity::ToolEnded {
+    let ended = |item: &str, status, code, output: &str| AgentActivity::ToolEnded {
         item: item.to_owned(),
-        status: status.to_owned(),
+        status,
         exit_code: Some(code),
         output: output.to_owned(),
     };
@@ -565,13 +568,13 @@ pub fn story() -> Vec<Event> {
                 "rg -n 'def ' calc.py tests | sort | uniq -c | sort -rn | head -n 20",
             ),
         ),
-        agent(Role::Planner, ended("t1", "completed", 0, "12 def")),
+        agent(Role::Planner, ended("t1", ToolStatus::Completed, 0, "12 def")),
         agent(Role::Planner, tool("t2", "python3 -m pytest -q")),
         agent(
             Role::Planner,
             ended(
                 "t2",
-                "failed",
+                ToolStatus::Failed,
                 1,
                 "collected 0 items\nE   ModuleNotFoundError: No module named 'calc'",
             ),
@@ -581,7 +584,7 @@ pub fn story() -> Vec<Event> {
             Role::Planner,
             AgentActivity::ToolStarted {
                 item: "t4".to_owned(),
-                tool: "edit".to_owned(),
+                tool: ToolKind::Edit,
                 title: "~/src/calculator/.agent-collab/turns/ses_a/plan.md".to_owned(),
             },
         ),
@@ -591,7 +594,7 @@ pub fn story() -> Vec<Event> {
                 item: "t4".to_owned(),
                 paths: BTreeMap::from([(
                     "~/src/calculator/.agent-collab/turns/ses_a/plan.md".to_owned(),
-                    "update".to_owned(),
+                    PathChange::Update,
                 )]),
                 diffs: BTreeMap::from([(
                     "~/src/calculator/.agent-collab/turns/ses_a/plan.md".to_owned(),
@@ -599,7 +602,7 @@ pub fn story() -> Vec<Event> {
                 )]),
             },
         ),
-        agent(Role::Planner, ended("t4", "completed", 0, "")),
+        agent(Role::Planner, ended("t4", ToolStatus::Completed, 0, "")),
         phase(Phase::WritePlan, Phase::Review),
         agent(
             Role::Reviewer,

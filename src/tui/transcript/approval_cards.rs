@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use super::ChatTranscript;
 use super::tool_call_card::ToolCallCard;
-use super::transcript_block::{BlockAuthor, BlockContent, FactTone, TranscriptBlock};
-use crate::domain::event::{Approval, DENIED_BY_USER, Event};
+use super::transcript_block::TranscriptBlock;
+use super::{ChatTranscript, event_blocks};
+use crate::domain::event::{Approval, ApprovalDecider, DENIED_BY_USER, Event};
+use crate::domain::event_wording::{EventSpeaker, word_decision};
 use crate::domain::ids::RequestId;
 use crate::tui::text_wrap::to_one_line;
 
@@ -20,7 +21,7 @@ pub(super) struct PendingApprovals(BTreeMap<RequestId, Approval>);
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DecisionSummary<'a> {
     pub(super) is_allowed: bool,
-    pub(super) by: &'a str,
+    pub(super) by: &'a ApprovalDecider,
     pub(super) reason: &'a str,
 }
 
@@ -77,28 +78,21 @@ impl ChatTranscript {
         let asked = self.pending_approvals.0.remove(request);
         let what = asked
             .as_ref()
-            .map_or("the call".to_owned(), describe_approval);
+            .map_or("the call".to_owned(), Approval::describe_call);
         let reason = Some(answer.reason).filter(|reason| *reason != DENIED_BY_USER);
-        let reason = reason.unwrap_or_default();
-        let is_on_card = !answer.is_allowed && self.deny_on_card(request, reason);
-        let why = match reason {
-            "" => String::new(),
-            reason => format!(": {reason}"),
-        };
-        let block = match (answer.is_allowed, answer.by) {
-            (true, "user") => user_block(&format!("Allowed {what}")),
-            (true, _) => return,
-            (false, "user") => user_block(&format!("Denied {what}{why}")),
-            (false, _) if is_on_card => return,
-            (false, _) => {
-                let text = format!("Denied: {what}{why}");
-                TranscriptBlock::new(
-                    BlockAuthor::System,
-                    BlockContent::fact(FactTone::Bad, &text),
-                )
-            }
-        };
-        self.push_blocks(vec![block]);
+        let is_on_card =
+            !answer.is_allowed && self.deny_on_card(request, reason.unwrap_or_default());
+        let wording = word_decision(&what, answer.is_allowed, answer.by, answer.reason);
+        // Only the user's own decisions are shown besides those that no card shows.
+        let wording = wording.filter(|wording| {
+            wording.speaker == EventSpeaker::User || !answer.is_allowed && !is_on_card
+        });
+        self.push_blocks(
+            wording
+                .iter()
+                .flat_map(event_blocks::from_wording)
+                .collect(),
+        );
     }
 
     /// Shows on a call's card that it was denied; returns whether the call has a card.
@@ -110,27 +104,6 @@ impl ChatTranscript {
         self.n_bytes += n_more;
         true
     }
-}
-
-/// Describes a call: what it would do and, if it is not the speaking agent's own, whose it is.
-pub(super) fn describe_approval(approval: &Approval) -> String {
-    let what = to_one_line(&approval.targets.join(", "));
-    let call = match approval.permission.as_str() {
-        "bash" => what,
-        permission => format!("{permission} {what}"),
-    };
-    match approval
-        .child
-        .as_deref()
-        .map(|path| path.rsplit('▸').next().unwrap_or(path))
-    {
-        Some(child) => format!("{}: {call}", child.trim()),
-        None => call,
-    }
-}
-
-fn user_block(text: &str) -> TranscriptBlock {
-    TranscriptBlock::new(BlockAuthor::User, BlockContent::message(text))
 }
 
 impl TranscriptBlock {

@@ -3,13 +3,14 @@
 
 use ratatui::text::{Line, Span};
 
-use super::ChatTranscript;
 use super::transcript_block::{BlockAuthor, BlockContent, TranscriptBlock};
+use super::{ChatTranscript, event_blocks};
 use crate::domain::discussion::{DiscussionEvent, DiscussionOutcome, SpeechPart};
 use crate::domain::event::Event;
+use crate::domain::event_wording::describe_discussion_event;
 use crate::domain::ids::DiscussionId;
 use crate::text::pluralize;
-use crate::tui::discussion_board::{attitude_label, describe_decision, describe_stop};
+use crate::tui::discussion_board::{describe_decision, describe_stop};
 use crate::tui::text_wrap::{text_width, to_one_line, truncate_to_columns, wrap_spans_to_rows};
 use crate::tui::theme;
 
@@ -234,11 +235,8 @@ impl ChatTranscript {
             }
             // The block of its start was dropped.
             (None, _) => {
-                let told = describe_discussion_event(news).into_iter();
-                let told = told.map(|text| {
-                    TranscriptBlock::new(BlockAuthor::System, BlockContent::notice(&text))
-                });
-                self.push_blocks(told.collect());
+                let told = describe_discussion_event(news);
+                self.push_blocks(told.map_or(Vec::new(), |text| event_blocks::notice(&text)));
             }
         }
     }
@@ -263,43 +261,4 @@ pub fn describe_outcome_details(outcome: &DiscussionOutcome) -> String {
     }
     parts.push(describe_stop(outcome));
     parts.join(" · ")
-}
-
-/// Describes a discussion event on one line for the log; `None` if there is nothing to show.
-pub fn describe_discussion_event(news: &DiscussionEvent) -> Option<String> {
-    Some(match news {
-        DiscussionEvent::Begun { order } => format!(
-            "Discussion started ({}): {}",
-            order.terms.mode.as_str(),
-            to_one_line(&order.topic)
-        ),
-        DiscussionEvent::SpeechBegan { .. } | DiscussionEvent::CheckBegan { .. } => return None,
-        DiscussionEvent::Spoke { speech } => {
-            let name = to_one_line(&speech.participant);
-            let what = match (&speech.error, &speech.stance) {
-                (Some(error), _) => error.describe(),
-                (None, Some(stance)) => attitude_label(stance.stance).1.to_owned(),
-                (None, None) => "no stance, no vote".to_owned(),
-            };
-            match speech.part {
-                SpeechPart::Round => format!("{name} in round {}: {what}", speech.round),
-                SpeechPart::Closing => format!("{name}, final words: {what}"),
-            }
-        }
-        DiscussionEvent::Checked { run } => {
-            format!("check {}: {}", run.n, to_one_line(&run.order.command))
-        }
-        DiscussionEvent::StopAsked { reason } => {
-            format!("Stopping the discussion: {}", reason.describe())
-        }
-        DiscussionEvent::Ended { outcome } => {
-            format!(
-                "Discussion finished: {} · {}",
-                describe_decision(outcome).0,
-                describe_outcome_details(outcome)
-            )
-        }
-        DiscussionEvent::Continued => "The discussion continues".to_owned(),
-        DiscussionEvent::CutOff => "The program exited during the discussion".to_owned(),
-    })
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 
 use super::tool_call_card::ToolCallOutcome;
 use super::transcript_block::{BlockAuthor, BlockContent, FactTone, TranscriptBlock};
-use super::{ChatTranscript, approval_cards, event_blocks, transcript_columns};
+use super::{ChatTranscript, event_blocks, transcript_columns};
 use crate::domain::event::{Approval, Event};
+use crate::domain::event_wording::word_task_end;
 use crate::domain::ids::SessionId;
 use crate::domain::phase::Gate;
 use crate::domain::question::{QuestionAnswer, QuestionKind};
@@ -106,7 +107,7 @@ impl ChatTranscript {
             Event::TaskEnded(result) => {
                 let known = self.tasks.get(&result.task_id);
                 let name = known.map_or(result.display_name(), String::as_str);
-                event_blocks::from_task_outcome(result, name)
+                event_blocks::from_wording(&word_task_end(result, name))
             }
             _ => event_blocks::from_event(event),
         };
@@ -138,10 +139,7 @@ impl ChatTranscript {
                 self.n_bytes += n_more;
                 Vec::new()
             }
-            None => event_blocks::notice(&format!(
-                "{NOT_RUN_NOTE}: {}",
-                approval_cards::describe_approval(approval)
-            )),
+            None => event_blocks::notice(&format!("{NOT_RUN_NOTE}: {}", approval.describe_call())),
         }
     }
 

@@ -2,8 +2,9 @@
 //! not from the files.
 
 use super::ChatTranscript;
-use super::tool_call_card::{PATCH_TOOL, ToolCallCard, ToolCallOutcome, ToolFileChange};
+use super::tool_call_card::{ToolCallCard, ToolCallOutcome, ToolFileChange};
 use super::transcript_block::{BlockAuthor, BlockContent, TranscriptBlock};
+use crate::domain::event::{PathChange, ToolStatus};
 use crate::domain::ids::SessionId;
 use crate::domain::task_patch::TaskPatch;
 use crate::text::unified_diff::{DiffLineKind, UnifiedDiff};
@@ -15,9 +16,13 @@ impl ChatTranscript {
             return;
         }
         let whose = self.tasks.get(session).map_or("Task", String::as_str);
-        let mut card = ToolCallCard::new("", PATCH_TOOL, &format!("{whose}: {}", patch.describe()));
+        let mut card = ToolCallCard::of_patch(&format!("{whose}: {}", patch.describe()));
         card.set_file_changes(patch_file_changes(patch));
-        card.end = Some(ToolCallOutcome::from_status("completed", None, ""));
+        card.end = Some(ToolCallOutcome::from_status(
+            &ToolStatus::Completed,
+            None,
+            "",
+        ));
         self.push_blocks(vec![TranscriptBlock::new(
             BlockAuthor::System,
             BlockContent::Tool(card),
@@ -39,7 +44,7 @@ fn patch_file_changes(patch: &TaskPatch) -> Vec<ToolFileChange> {
             .iter()
             .position(|found| found.title() == file.path);
         let diff = at.map_or_else(String::new, lines);
-        ToolFileChange::new(&file.path, &file.about, &diff)
+        ToolFileChange::new(&file.path, PathChange::Update, &diff)
     });
     files.collect()
 }

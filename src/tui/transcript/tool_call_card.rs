@@ -14,6 +14,10 @@ use ratatui::text::{Line, Span};
 use super::block_layout::signed_lines;
 use super::front_matter_diff::without_front_matter;
 use super::transcript_block::FoldState;
+use crate::domain::event::{PathChange, ToolKind};
+use crate::domain::event_wording::{
+    ASK_USER_LABEL, call_label, describe_tool_call, join_paths, short_path,
+};
 use crate::domain::ids::RequestId;
 use crate::text::{pluralize, truncate};
 use crate::tui::text_wrap::{
@@ -21,19 +25,14 @@ use crate::tui::text_wrap::{
     wrap_quotation,
 };
 use crate::tui::theme;
-use crate::tui::tool_labels;
-
-/// The tool that claude asks the user with.
-const CLAUDE_ASK_TOOL: &str = "AskUserQuestion";
-/// Tool name for the changes that a task handed over.
-pub const PATCH_TOOL: &str = "patch";
 
 /// A tool call; all texts are cleaned for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCallCard {
     /// The CLI's id of the call.
     pub item: String,
-    tool: String,
+    /// `None` for the changes that a task handed over.
+    tool: Option<ToolKind>,
     /// What it acts on, in one line.
     subject: String,
     /// The files that it changes.
@@ -62,20 +61,19 @@ pub struct TruncatedToolCall {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolFileChange {
     pub path: String,
-    /// What happens to it: `add`, `update`, `delete`, `move to …`.
-    pub change: String,
+    pub change: PathChange,
     /// Its removed and added lines, as in a diff; empty if the CLI did not report them.
     pub diff: String,
 }
 
 impl ToolFileChange {
     /// Creates a file change and cleans its texts for display.
-    pub fn new(path: &str, change: &str, diff: &str) -> Self {
+    pub fn new(path: &str, change: PathChange, diff: &str) -> Self {
         let is_document = path.contains(".agent-collab/") && path.ends_with(".md");
         let diff = clean_for_display(diff);
         Self {
             path: to_one_line(path),
-            change: to_one_line(change),
+            change,
             diff: if is_document {
                 without_front_matter(&diff)
             } else {
@@ -102,16 +100,28 @@ impl ToolFileChange {
     }
 
     fn n_bytes(&self) -> usize {
-        self.path.len() + self.change.len() + self.diff.len()
+        self.path.len() + self.diff.len()
     }
 }
 
 impl ToolCallCard {
     /// Creates the card of a running call.
-    pub fn new(item: &str, tool: &str, about: &str) -> Self {
+    pub fn new(item: &str, tool: ToolKind, about: &str) -> Self {
         Self {
             item: item.to_owned(),
-            tool: to_one_line(tool),
+            tool: Some(match tool {
+                ToolKind::Other(name) => ToolKind::Other(to_one_line(&name)),
+                known => known,
+            }),
+            ..Self::of_patch(about)
+        }
+    }
+
+    /// Creates the card of the changes that a task handed over.
+    pub fn of_patch(about: &str) -> Self {
+        Self {
+            item: String::new(),
+            tool: None,
             subject: to_one_line(about),
             files: Vec::new(),
             end: None,
@@ -165,7 +175,6 @@ impl ToolCallCard {
     pub fn n_bytes(&self) -> usize {
         self.item.len()
             + self.denial_reason.as_ref().map_or(0, String::len)
-            + self.tool.len()
             + self.subject.len()
             + self
                 .files
@@ -241,60 +250,36 @@ impl ToolCallCard {
     }
 
     fn is_edit(&self) -> bool {
-        self.tool == "edit"
+        self.tool == Some(ToolKind::Edit)
     }
 
     fn is_command(&self) -> bool {
-        matches!(self.tool.as_str(), "command" | "bash" | "Bash" | "shell")
-    }
-
-    /// Returns the action's label if the tool is one of this program's, or asks the user.
-    fn own_tool_label(&self) -> Option<&'static str> {
-        if self.tool == CLAUDE_ASK_TOOL {
-            Some(tool_labels::ASK_USER_LABEL)
-        } else {
-            tool_labels::tool_label(&self.subject)
-        }
+        self.tool == Some(ToolKind::Command)
     }
 
     /// Returns the action and what it acts on.
     fn verb_and_subject(&self) -> (String, String) {
-        if self.is_command() {
-            return ("$ ".to_owned(), self.subject.clone());
-        }
-        if self.is_edit() {
-            return self.edit_verb_and_paths();
-        }
-        if let Some(words) = self.own_tool_label() {
-            return (words.to_owned(), String::new());
-        }
-        let about = match self.tool.as_str() {
-            "read" => short_path(&self.subject),
-            _ => self.subject.clone(),
+        let is_deletion = |file: &ToolFileChange| file.change == PathChange::Delete;
+        let verb = match (&self.tool, self.files.first()) {
+            (None, _) => return (String::new(), self.subject.clone()),
+            (Some(ToolKind::Edit), Some(first)) => match first.change {
+                _ if self.files.iter().all(is_deletion) => "delete ",
+                PathChange::Move(_) => "move ",
+                _ => "edit ",
+            },
+            (Some(tool), _) => return describe_tool_call(tool, &self.subject),
         };
-        match self.tool.as_str() {
-            PATCH_TOOL => (String::new(), about),
-            tool if about.is_empty() || about == tool => (tool.to_owned(), String::new()),
-            tool => (format!("{tool} "), about),
-        }
+        let paths = self.files.iter().map(|file| file.path.as_str());
+        (verb.to_owned(), join_paths(paths))
     }
 
-    fn edit_verb_and_paths(&self) -> (String, String) {
-        let of = |word: &str| self.files.iter().all(|file| file.change == word);
-        let verb = match self.files.first() {
-            Some(_) if of("delete") => "delete ",
-            Some(file) if file.change.starts_with("move to ") => "move ",
-            Some(_) | None => "edit ",
-        };
-        let paths: Vec<String> = match self.files.as_slice() {
-            [] => self.subject.split(", ").map(short_path).collect(),
-            files => files.iter().map(|file| short_path(&file.path)).collect(),
-        };
-        let about = match paths.as_slice() {
-            [first, _, _, _, ..] => format!("{first} and {} more", paths.len() - 1),
-            paths => paths.join(", "),
-        };
-        (verb.to_owned(), about)
+    /// Returns whether the agent asks the user with this call.
+    fn asks_user(&self) -> bool {
+        let label = self
+            .tool
+            .as_ref()
+            .map(|tool| call_label(tool, &self.subject));
+        label.flatten() == Some(ASK_USER_LABEL)
     }
 
     /// Renders its lines, at most `columns` wide.
@@ -384,10 +369,10 @@ impl ToolCallCard {
 
     /// Returns the parts behind the subject: line counts and the status.
     fn status_parts(&self, columns: usize) -> Vec<(String, Style)> {
-        let counts = match self.tool.as_str() {
+        let counts = match self.tool {
             // A patch's description already has its full counts, and its lines may be incomplete.
-            PATCH_TOOL => [].iter(),
-            _ => self.files.iter(),
+            None => [].iter(),
+            Some(_) => self.files.iter(),
         };
         let rest = if counts.clone().any(ToolFileChange::is_truncated) {
             truncate::ELLIPSIS
@@ -402,9 +387,7 @@ impl ToolCallCard {
         });
         let (word, style) = match &self.end {
             _ if refused.is_some() => (refused.as_deref().unwrap_or_default(), theme::BAD),
-            None if self.own_tool_label() == Some(tool_labels::ASK_USER_LABEL) => {
-                ("and waits", theme::QUIET)
-            }
+            None if self.asks_user() => ("and waits", theme::QUIET),
             None if self.pending_request.is_some() => ("waiting for you", theme::NEEDS_YOU),
             None => ("running", theme::QUIET),
             Some(end) => (end.status.as_str(), self.sign().1),
@@ -460,21 +443,10 @@ fn hunk_location(line: &str) -> Option<&str> {
     line.strip_prefix("@@ ")
 }
 
-/// Shortens a path for display: a document in a turn's folder is called a draft.
-pub fn short_path(path: &str) -> String {
-    let draft = path
-        .split_once("/turns/")
-        .and_then(|(_, rest)| rest.split_once('/'))
-        .filter(|(session, name)| session.starts_with("ses_") && !name.is_empty());
-    match draft {
-        Some((_, name)) => format!("{name} (draft)"),
-        None => path.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::event::ToolStatus;
 
     fn check(card: &ToolCallCard, columns: usize, folding: FoldState, wanted: &str) {
         let lines: Vec<String> = card
@@ -489,18 +461,22 @@ mod tests {
 
     #[test]
     fn a_draft_is_called_by_its_name_and_a_long_path_keeps_its_file() {
-        let mut card = ToolCallCard::new("1", "edit", DRAFT);
+        let mut card = ToolCallCard::new("1", ToolKind::Edit, DRAFT);
         check(
             &card,
             60,
             FoldState::Folded,
             "  ◌ edit plan.md (draft)  running",
         );
-        card.end = Some(ToolCallOutcome::from_status("completed", None, ""));
+        card.end = Some(ToolCallOutcome::from_status(
+            &ToolStatus::Completed,
+            None,
+            "",
+        ));
         check(&card, 60, FoldState::Folded, "  ✓ edit plan.md (draft)");
         let card = ToolCallCard::new(
             "1",
-            "edit",
+            ToolKind::Edit,
             "src/a/very/long/path/to/算法/the_file_itself.rs",
         );
         check(
@@ -513,11 +489,11 @@ mod tests {
 
     #[test]
     fn an_edit_opens_to_what_changed() {
-        let mut card = ToolCallCard::new("1", "edit", "a.sh");
+        let mut card = ToolCallCard::new("1", ToolKind::Edit, "a.sh");
         let diff = "@@ -1,2 +1,2 @@\n same\n-old 中\n+new 🎉\n@@ -9 +9,2 @@\n+end";
-        card.set_file_changes(vec![ToolFileChange::new("a.sh", "update", diff)]);
+        card.set_file_changes(vec![ToolFileChange::new("a.sh", PathChange::Update, diff)]);
         card.end = Some(ToolCallOutcome::from_status(
-            "completed",
+            &ToolStatus::Completed,
             None,
             "Success. Updated a.sh",
         ));
@@ -532,9 +508,9 @@ mod tests {
 
     #[test]
     fn a_command_that_failed_says_its_exit_code_and_its_last_line() {
-        let mut card = ToolCallCard::new("1", "command", "sh tests/run.sh");
+        let mut card = ToolCallCard::new("1", ToolKind::Command, "sh tests/run.sh");
         card.end = Some(ToolCallOutcome::from_status(
-            "failed",
+            &ToolStatus::Failed,
             Some(1),
             "ok 1\nnot ok 2\n",
         ));
@@ -554,8 +530,12 @@ mod tests {
 
     #[test]
     fn a_call_that_its_turn_left_did_not_go_well() {
-        let mut card = ToolCallCard::new("1", "command", "ls");
-        card.end = Some(ToolCallOutcome::from_status("abandoned", None, ""));
+        let mut card = ToolCallCard::new("1", ToolKind::Command, "ls");
+        card.end = Some(ToolCallOutcome::from_status(
+            &ToolStatus::Abandoned,
+            None,
+            "",
+        ));
         check(
             &card,
             40,
@@ -566,12 +546,13 @@ mod tests {
 
     #[test]
     fn a_question_of_an_agent_is_named_once() {
-        let card = ToolCallCard::new("1", "AskUserQuestion", "AskUserQuestion");
+        let other = |name: &str| ToolKind::Other(name.to_owned());
+        let card = ToolCallCard::new("1", other("AskUserQuestion"), "AskUserQuestion");
         check(&card, 40, FoldState::Folded, "  ◌ asks you  and waits");
         let asks = "agent_collab.ask_user {\"text\":\"Which";
-        let card = ToolCallCard::new("1", "mcp", asks);
+        let card = ToolCallCard::new("1", ToolKind::Mcp, asks);
         check(&card, 40, FoldState::Folded, "  ◌ asks you  and waits");
-        let card = ToolCallCard::new("1", "WebFetch", "WebFetch");
+        let card = ToolCallCard::new("1", other("WebFetch"), "WebFetch");
         check(&card, 40, FoldState::Folded, "  ◌ WebFetch  running");
     }
 }

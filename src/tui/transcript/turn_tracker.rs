@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 use super::transcript_block::{BlockAuthor, BlockContent, TranscriptBlock};
 use crate::domain::event::Event;
+use crate::domain::event_wording::describe_version;
 use crate::domain::ids::UnixMillis;
-use crate::domain::session::{SessionUsage, version_label};
+use crate::domain::session::SessionUsage;
 use crate::domain::turn::{Role, TurnOutcome};
 use crate::tui::labels::{format_elapsed, format_tokens};
-use crate::tui::text_wrap::to_one_line;
 
 /// State of the current turn.
 #[derive(Debug, Default)]
@@ -229,19 +229,12 @@ impl TurnTracker {
 
     /// Returns the notice of a role's CLI and its version.
     fn version_notice(&self, role: Role, adapter: &str, version: &str) -> TranscriptBlock {
-        let who = role.name();
         let adapter = match adapter {
+            // Older logs name the adapter only in an earlier event, which may not be loaded here.
             "" => self.adapters.get(&role).map_or("", String::as_str),
             adapter => adapter,
         };
-        let text = match adapter {
-            // Older logs name the adapter only in an earlier event, which is not loaded here.
-            "" => format!("The {who}'s CLI version is {}", to_one_line(version)),
-            name => format!(
-                "The {who} is {}",
-                to_one_line(&version_label(name, version))
-            ),
-        };
+        let text = describe_version(role, adapter, version);
         TranscriptBlock::new(BlockAuthor::System, BlockContent::notice(&text)).with_role(Some(role))
     }
 

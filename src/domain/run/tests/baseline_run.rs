@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::domain::event::AgentActivity;
+use crate::domain::event::{AgentActivity, PathChange};
 use crate::domain::question::TestNetworkChoice;
 use crate::domain::receipt::TestCounts;
 
@@ -187,7 +187,7 @@ fn a_file_that_they_made_and_a_step_writes_is_the_steps() {
         step: 1,
         tree: Some("t".to_owned()),
     });
-    let edited = BTreeMap::from([("/repository/cache.tmp".to_owned(), "add".to_owned())]);
+    let edited = BTreeMap::from([("/repository/cache.tmp".to_owned(), PathChange::Add)]);
     world.feed(Event::Agent {
         turn: TurnId::new("trn_3"),
         role: Role::Planner,

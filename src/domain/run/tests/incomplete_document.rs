@@ -258,7 +258,7 @@ fn a_call_that_the_user_refused_with_the_rest_of_the_turn_is_told_with_the_next_
     let refused = |n: u32, reason: &str| Event::ApprovalDecided {
         request: RequestId::new(format!("r{n}")),
         allowed: false,
-        by: "user".to_owned(),
+        by: crate::domain::event::ApprovalDecider::User,
         reason: reason.to_owned(),
         kept: Vec::new(),
     };

@@ -209,6 +209,7 @@ fn field_line(field: &EventField, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::event::ToolStatus;
     use crate::domain::ids::TurnId;
     use crate::domain::turn::Role;
 
@@ -226,12 +227,12 @@ mod tests {
         check(
             &news(AgentActivity::ToolEnded {
                 item: "t".to_owned(),
-                status: "failed".to_owned(),
+                status: ToolStatus::Failed,
                 exit_code: Some(1),
                 output: "a\nb".to_owned(),
             }),
-            "the call ended: failed, exit 1",
-            "the call ended: failed, exit 1\noutput:\n  a\n  b\n\nin the log: agent\nturn: trn_10\nrole: \
+            "The call ended: failed, exit 1",
+            "The call ended: failed, exit 1\noutput:\n  a\n  b\n\nin the log: agent\nturn: trn_10\nrole: \
             planner\nnews: tool_ended\nitem: t",
         );
         check(
@@ -252,8 +253,8 @@ mod tests {
         );
         check(
             &Event::TurnSendConfirmed,
-            "sends the turn",
-            "sends the turn\n\nin the log: turn.released",
+            "Sent the turn",
+            "Sent the turn\n\nin the log: turn.released",
         );
     }
 }

@@ -5,6 +5,7 @@
 use ratatui::style::Style;
 
 use super::status_tables::StatusTable;
+use crate::domain::event_wording::own_tool_label;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::run::RunState;
 use crate::domain::task::{ChildSession, TaskStatus};
@@ -12,7 +13,6 @@ use crate::domain::turn::Role;
 use crate::tui::labels::format_elapsed;
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
-use crate::tui::tool_labels;
 
 const COLUMN_TITLES: &[&str] = &["given by", "agent", "cli", "time", "calls", "what"];
 
@@ -84,7 +84,7 @@ fn child_cells(child: &ChildSession, now: UnixMillis) -> [(String, Style); 5] {
     let doing = child.doing.as_ref().filter(|_| child.began_at.is_some());
     let doing = doing.map(|doing| {
         let call = doing.split_once(' ').map_or("", |(_, about)| about);
-        format!(" › {}", tool_labels::tool_label(call).unwrap_or(doing))
+        format!(" › {}", own_tool_label(call).unwrap_or(doing))
     });
     let place = child.order.tree.as_ref().filter(|_| child.is_running());
     let place = place.map_or("", |_| " (in its own working tree)");

@@ -1,5 +1,6 @@
 //! The result of a tool call, with the end of its output. The session's raw stream has the full output.
 
+use crate::domain::event::ToolStatus;
 use crate::text::truncate;
 use crate::tui::text_wrap::{clean_for_display, to_one_line};
 
@@ -31,28 +32,27 @@ pub(super) enum ToolOutcomeKind {
 }
 
 impl ToolCallOutcome {
-    /// Creates the result from the CLI's status word, the exit code and the output.
-    pub fn from_status(word: &str, exit_code: Option<i32>, output: &str) -> Self {
-        let is_bad_word = matches!(word, "failed" | "error" | "declined" | "denied");
+    /// Creates the result from the CLI's status, the exit code and the output.
+    pub fn from_status(status: &ToolStatus, exit_code: Option<i32>, output: &str) -> Self {
         let code = exit_code.filter(|code| *code != 0);
-        let outcome = if code.is_some() || is_bad_word {
-            ToolOutcomeKind::Failed
-        } else if word == "abandoned" {
-            ToolOutcomeKind::Abandoned
-        } else {
-            ToolOutcomeKind::Succeeded
+        let outcome = match (status, code) {
+            (ToolStatus::Failed | ToolStatus::Declined, _) | (_, Some(_)) => {
+                ToolOutcomeKind::Failed
+            }
+            (ToolStatus::Abandoned, None) => ToolOutcomeKind::Abandoned,
+            (ToolStatus::Completed | ToolStatus::Other(_), None) => ToolOutcomeKind::Succeeded,
         };
-        let status = match (word, code) {
-            ("completed", None) => String::new(),
-            ("abandoned", None) => "ended with its turn".to_owned(),
-            ("completed" | "failed", Some(code)) => format!("exit {code}"),
-            (word, Some(code)) => format!("{word}, exit {code}"),
-            (word, None) => word.to_owned(),
+        let word = match status {
+            ToolStatus::Declined => DENIED_LABEL.to_owned(),
+            status => status.to_string(),
         };
-        // CLIs use different words for a denied call; the screen uses one.
-        let status = status
-            .replace("declined", DENIED_LABEL)
-            .replace("denied", DENIED_LABEL);
+        let status = match (status, code) {
+            (ToolStatus::Completed, None) => String::new(),
+            (ToolStatus::Abandoned, None) => "ended with its turn".to_owned(),
+            (ToolStatus::Completed | ToolStatus::Failed, Some(code)) => format!("exit {code}"),
+            (_, Some(code)) => format!("{word}, exit {code}"),
+            (_, None) => word,
+        };
         let last = output.lines().rev().find(|line| !line.trim().is_empty());
         Self {
             status: clean_for_display(&status),

@@ -1,0 +1,51 @@
+//! Words reviews, and the answers to them.
+
+use super::{EventTone, EventWording, by_role};
+use crate::domain::review::{ReviewDocument, Verdict};
+use crate::domain::turn::Role;
+use crate::text::{clean_to_one_line, pluralize};
+
+/// Describes the verdict and the number of findings: `approved, 1 finding`.
+pub fn describe_verdict(review: &ReviewDocument) -> String {
+    let doubt = if review.consistent {
+        ""
+    } else {
+        " (marker and text disagree)"
+    };
+    let findings = pluralize(review.remarks.len(), "finding");
+    format!("{}{doubt}, {findings}", review.verdict.label())
+}
+
+pub(super) fn word_review(review: &ReviewDocument) -> EventWording {
+    let tone = match review.verdict {
+        Verdict::Approved => EventTone::Good,
+        Verdict::ChangesRequired => EventTone::Plain,
+    };
+    let findings = review.remarks.iter().map(|remark| {
+        let text = clean_to_one_line(&remark.text);
+        format!("{}. [{}] {text}", remark.n, remark.severity.as_str())
+    });
+    let text = format!("Review: {}", describe_verdict(review));
+    by_role(Role::Reviewer, tone, text).with_detail(findings)
+}
+
+pub(super) fn describe_response(
+    n_responses: usize,
+    unanswered: &[u32],
+    is_changed: bool,
+) -> String {
+    let plan = if is_changed {
+        "plan changed"
+    } else {
+        "plan unchanged"
+    };
+    let left: Vec<String> = unanswered.iter().map(u32::to_string).collect();
+    let left = match left.as_slice() {
+        [] => String::new(),
+        left => format!(", unanswered: {}", left.join(", ")),
+    };
+    format!(
+        "{} answered, {plan}{left}",
+        pluralize(n_responses, "finding")
+    )
+}
