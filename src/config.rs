@@ -17,7 +17,6 @@ pub mod config_key;
 pub mod config_layers;
 pub mod config_model;
 mod config_resolver;
-pub mod config_value;
 pub mod defaults;
 pub mod diagnostic;
 mod discussion_config;
@@ -31,6 +30,7 @@ pub mod schema;
 pub mod toml_parser;
 pub mod trust_store;
 pub mod user_dirs;
+pub mod value_check;
 
 pub use config_layers::{ConfigLayer, LayeredSettings};
 pub use config_model::AppConfig;

@@ -5,8 +5,8 @@ use std::path::Path;
 use super::agent_list;
 use super::startup::StartError;
 use crate::config::config_model::{MotionLevel, NotificationMethod};
-use crate::config::config_value::ConfigValue;
 use crate::config::diagnostic::{ConfigLocation, ConfigProblem};
+use crate::config::value_check::ConfigValue;
 use crate::config::{self, ConfigFlags, ConfigProblems, LayeredSettings, LoadedConfig, UserDirs};
 use crate::tui::{
     ActiveKeymap, AgentEntry, ColorSupport, ColorTheme, MouseCapture, ScreenAppearance, WishedKeys,

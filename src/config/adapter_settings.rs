@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use super::config_layers::LayeredValue;
 use super::config_model::{AdapterConfig, AdapterKind};
 use super::config_resolver::SettingsReader;
-use super::config_value::ConfigValue;
 use super::diagnostic::{ConfigLocation, ConfigProblem};
+use super::value_check::ConfigValue;
 
 impl SettingsReader<'_> {
     pub(super) fn adapters(&mut self) -> BTreeMap<String, AdapterConfig> {

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use super::config_layers::{LayeredSettings, LayeredValue};
 use super::config_model::{AppConfig, ConfigRule, PermissionAction};
-use super::config_value::ConfigValue;
 use super::diagnostic::{ConfigProblem, ConfigProblems};
 use super::effective_permissions::{AllowAuthority, EffectivePermissions};
 use super::key_suggestions::closest_match;
 use super::toml_parser::ConfigSource;
+use super::value_check::ConfigValue;
 use crate::domain::discussion::ParticipantSpec;
 
 /// Collects an agent's rules, where later ones win: allowed tools, denied tools, single tools, rules.

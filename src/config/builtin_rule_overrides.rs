@@ -5,10 +5,10 @@
 use super::config_key::ConfigKey;
 use super::config_layers::{self, LayeredSettings};
 use super::config_model::{AppConfig, BuiltinRuleOverride};
-use super::config_value::ConfigValue;
 use super::diagnostic::ConfigProblem;
 use super::key_suggestions::closest_match;
 use super::schema::{KEYS, KeyLookup};
+use super::value_check::ConfigValue;
 use crate::permission::command_safety::{
     BuiltinRule, BuiltinRuleLevel, all_builtin_rules, find_builtin_rule,
 };

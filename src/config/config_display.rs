@@ -11,10 +11,10 @@ use super::builtin_rule_overrides;
 use super::config_key::{ConfigKey, KeyDefault};
 use super::config_layers::{ConfigLayer, LayeredValue, trust_reason};
 use super::config_model::{BuiltinRuleOverride, ConfigRule};
-use super::config_value::toml_text;
 use super::defaults;
 use super::diagnostic::ConfigLocation;
 use super::trust_store::TrustState;
+use super::value_check::toml_text;
 
 /// Writes every key with its value and origin as TOML that parses to the same configuration.
 pub fn to_toml(loaded: &LoadedConfig) -> String {

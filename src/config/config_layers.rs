@@ -10,10 +10,10 @@ use strum::IntoStaticStr;
 use super::builtin_rule_overrides;
 use super::config_key::{ConfigKey, UntrustedPolicy};
 use super::config_model::{ConfigRule, PermissionAction};
-use super::config_value::{ConfigValue, RuleSource};
 use super::diagnostic::{ConfigLocation, ConfigNotice};
 use super::toml_parser::ConfigSetting;
 use super::trust_store::TrustState;
+use super::value_check::{ConfigValue, RuleSource};
 
 /// The origin of a setting; a later layer beats an earlier one, field by field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]

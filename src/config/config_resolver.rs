@@ -15,10 +15,10 @@ use super::config_model::{
     PathsConfig, PermissionConfig, ReviewerSession, RolesConfig, SafetyConfig, ScreenConfig,
     TestCommandChoice, TestConfig, WorkflowConfig,
 };
-use super::config_value::ConfigValue;
 use super::diagnostic::{ConfigLocation, ConfigProblem};
 use super::discussion_config;
 use super::key_suggestions::closest_match;
+use super::value_check::ConfigValue;
 
 /// Builds the configuration, or reports everything that does not fit together.
 pub fn resolve_config(

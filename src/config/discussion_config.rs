@@ -10,9 +10,9 @@ use super::config_model::{
     AdapterBudgetConfig, DiscussionBudgetConfig, DiscussionConfig, DiscussionPreset,
 };
 use super::config_resolver::SettingsReader;
-use super::config_value::ConfigValue;
 use super::diagnostic::ConfigProblem;
 use super::key_suggestions::closest_match;
+use super::value_check::ConfigValue;
 
 /// The table with the budget values that differ for one adapter.
 const ADAPTER_BUDGET_TABLE: &str = "discuss.budget.adapter.";

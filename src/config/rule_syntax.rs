@@ -6,11 +6,11 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 use super::config_key::{ACTIONS, ValueKind, quote_alternatives};
-use super::config_value::{
+use super::key_suggestions::closest_match;
+use super::value_check::{
     ConfigValue, ValueError, ValueResult, collect_all, kind_mismatch, parse_texts, parse_value,
     value_error,
 };
-use super::key_suggestions::closest_match;
 use crate::permission::rule_lint::matches_example;
 use crate::permission::{PermissionAction, Rule, RuleLayer, RuleOrigin, tool_names};
 

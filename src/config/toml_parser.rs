@@ -10,10 +10,10 @@ use toml::de::{DeTable, DeValue};
 
 use super::builtin_rule_overrides;
 use super::config_key::{ConfigKey, KeyDefault};
-use super::config_value::{ConfigValue, ValueError, describe_toml_value, parse_value};
 use super::diagnostic::{ConfigLocation, ConfigProblem};
 use super::key_suggestions;
 use super::schema::{KeyLookup, find_key, is_chosen_name};
+use super::value_check::{ConfigValue, ValueError, describe_toml_value, parse_value};
 
 /// A configuration file's text and the name under which it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
