@@ -19,7 +19,6 @@ pub mod config_model;
 mod config_resolver;
 pub mod defaults;
 pub mod diagnostic;
-mod discussion_config;
 pub mod effective_permissions;
 pub mod human_units;
 mod key_suggestions;
@@ -30,12 +29,12 @@ pub mod schema;
 pub mod toml_parser;
 pub mod trust_store;
 pub mod user_dirs;
-pub mod value_check;
+mod value_check;
 
-pub use config_layers::{ConfigLayer, LayeredSettings};
+pub use config_layers::{ConfigLayer, ConfigSetting, LayeredSettings};
 pub use config_model::AppConfig;
 pub use diagnostic::{ConfigLocation, ConfigNotice, ConfigProblem, ConfigProblems};
-pub use key_suggestions::closest_match;
+pub use key_suggestions::suggest_name;
 pub use project_files::ProjectFiles;
 pub use project_instructions::InstructionsReach;
 pub use toml_parser::{ConfigOverride, ConfigSource};
@@ -185,9 +184,7 @@ fn merge_sources(
     }
     for given in &choices.overrides {
         match toml_parser::parse_override(given) {
-            Ok(setting) => layers
-                .settings
-                .apply_layer(ConfigLayer::Flag, vec![setting]),
+            Ok(setting) => layers.settings.apply_layer(vec![setting]),
             Err(found) => layers.problems.extend(found),
         }
     }
@@ -235,12 +232,13 @@ struct LayerStack {
 
 impl LayerStack {
     fn add_source(&mut self, layer: ConfigLayer, source: &ConfigSource) {
-        let settings = self.parse_source(source);
-        self.settings.apply_layer(layer, settings);
+        let settings = self.collect_settings(toml_parser::parse_source(layer, source));
+        self.settings.apply_layer(settings);
     }
 
     fn add_project(&mut self, trust: TrustState, source: &ConfigSource) {
-        let settings = self.parse_source(source);
+        let parsed = toml_parser::parse_source(ConfigLayer::Project, source);
+        let settings = self.collect_settings(parsed);
         let mut notices = self.settings.apply_project_layer(trust, settings);
         notices.sort_by(|a, b| a.place.cmp(&b.place));
         self.notices.extend(notices);
@@ -252,18 +250,11 @@ impl LayerStack {
         let sources = project_files::load_folder(root, folder, "toml", &mut self.problems);
         for source in &sources {
             let settings = self.collect_settings(toml_parser::parse_theme(source));
-            self.settings.apply_layer(ConfigLayer::Global, settings);
+            self.settings.apply_layer(settings);
         }
     }
 
-    fn parse_source(&mut self, source: &ConfigSource) -> Vec<toml_parser::ConfigSetting> {
-        self.collect_settings(toml_parser::parse_source(source))
-    }
-
-    fn collect_settings(
-        &mut self,
-        parsed: toml_parser::SourceParseResult,
-    ) -> Vec<toml_parser::ConfigSetting> {
+    fn collect_settings(&mut self, parsed: toml_parser::SourceParseResult) -> Vec<ConfigSetting> {
         self.problems.extend(parsed.problems);
         self.settings.broken.extend(parsed.broken);
         parsed.settings

@@ -10,7 +10,7 @@ use super::schema::KEYS;
 use super::toml_parser::ConfigSource;
 
 /// The name under which the shipped configuration is shown.
-const DEFAULTS_NAME: &str = "the shipped config.toml";
+pub(super) const DEFAULTS_NAME: &str = "the shipped config.toml";
 
 /// Returns the embedded default configuration.
 pub fn default_source() -> ConfigSource {
@@ -110,11 +110,7 @@ fn key_line(key: &ConfigKey, name: &str) -> String {
     };
     match default_value(key, name) {
         Some(value) => format!("# {}{limit}.\n{key_name} = {value}\n", key.help),
-        None => format!(
-            "# {}{limit}.\n# {key_name} = {}\n",
-            key.help,
-            example_value(key)
-        ),
+        None => format!("# {}{limit}.\n# {key_name} = {}\n", key.help, key.example()),
     }
 }
 
@@ -126,13 +122,5 @@ fn default_value(key: &ConfigKey, name: &str) -> Option<&'static str> {
             .iter()
             .find(|(known, _)| *known == name)
             .map(|(_, value)| *value),
-    }
-}
-
-fn example_value(key: &ConfigKey) -> &'static str {
-    match key.preset {
-        KeyDefault::Fixed(example)
-        | KeyDefault::Unset(example)
-        | KeyDefault::PerName(_, example) => example,
     }
 }

@@ -6,14 +6,16 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use strum::{EnumString, IntoStaticStr, VariantNames};
+use serde::Deserialize;
+use strum::{IntoStaticStr, VariantNames};
 
 use super::rule::{CallFacts, PermissionAction, Rule, RuleCondition, RuleLayer, RuleOrigin};
 use PermissionAction::{Allow, Ask, Deny};
 use RuleCondition::{Always, InSandbox, ReadOnly, SandboxNotLifted};
 
 /// Where a profile may be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, IntoStaticStr, VariantNames)]
+#[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum AgentMode {
     /// By the user and by phases.
