@@ -5,6 +5,7 @@
 //! A repository cannot loosen anything before the user trusts it.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::domain::instructions_choice::InstructionsChoice;
@@ -155,38 +156,20 @@ fn merge_sources(
     layers.add_source(ConfigLayer::Default, &defaults::default_source());
     layers.add_themes(&places.global_themes());
     let global = places.global_config();
-    match project_files::load_file(&global) {
-        Ok(Some(text)) => {
-            layers.add_source(ConfigLayer::Global, &ConfigSource { file: global, text })
-        }
-        Ok(None) => {}
-        Err(error) => layers
-            .problems
-            .push(project_files::unreadable_file_problem(&global, &error)),
-    }
+    let text = project_files::load_file(&global);
+    layers.add_file(ConfigLayer::Global, global, text);
     if let Some(source) = &project.config {
         layers.add_project(trust, source);
     }
     if let Some(file) = &choices.file {
-        let missing = || std::io::Error::new(std::io::ErrorKind::NotFound, "no such file");
-        match project_files::load_file(file).and_then(|text| text.ok_or_else(missing)) {
-            Ok(text) => layers.add_source(
-                ConfigLayer::File,
-                &ConfigSource {
-                    file: file.clone(),
-                    text,
-                },
-            ),
-            Err(error) => layers
-                .problems
-                .push(project_files::unreadable_file_problem(file, &error)),
-        }
+        let missing = || io::Error::new(io::ErrorKind::NotFound, "no such file");
+        let text = project_files::load_file(file);
+        let text = text.and_then(|text| text.ok_or_else(missing)).map(Some);
+        layers.add_file(ConfigLayer::File, file.clone(), text);
     }
     for given in &choices.overrides {
-        match toml_parser::parse_override(given) {
-            Ok(setting) => layers.settings.apply_layer(vec![setting]),
-            Err(found) => layers.problems.extend(found),
-        }
+        let settings = layers.collect_settings(toml_parser::parse_override(given));
+        layers.settings.apply_layer(settings);
     }
     layers
         .notices
@@ -234,6 +217,18 @@ impl LayerStack {
     fn add_source(&mut self, layer: ConfigLayer, source: &ConfigSource) {
         let settings = self.collect_settings(toml_parser::parse_source(layer, source));
         self.settings.apply_layer(settings);
+    }
+
+    /// Adds a file, of which there may be no text.
+    fn add_file(&mut self, layer: ConfigLayer, file: PathBuf, text: io::Result<Option<String>>) {
+        match text {
+            Ok(Some(text)) => self.add_source(layer, &ConfigSource { file, text }),
+            Ok(None) => {}
+            Err(error) => {
+                let problem = project_files::unreadable_file_problem(&file, &error);
+                self.problems.push(problem);
+            }
+        }
     }
 
     fn add_project(&mut self, trust: TrustState, source: &ConfigSource) {

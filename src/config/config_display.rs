@@ -58,11 +58,7 @@ pub fn to_json(loaded: &LoadedConfig) -> serde_json::Value {
     let rules = |rules: &[ConfigRule]| -> Vec<serde_json::Value> {
         let rule_json = |rule: &ConfigRule| {
             let mut entry = origin_json(rule.layer, &rule.place);
-            for (name, text) in [
-                ("permission", rule.permission.as_str()),
-                ("pattern", &rule.pattern),
-                ("action", rule.action.name()),
-            ] {
+            for (name, text) in rule_fields(rule) {
                 entry.insert(name.to_owned(), json!(text));
             }
             serde_json::Value::Object(entry)
@@ -127,39 +123,37 @@ fn chosen_keys_table(loaded: &LoadedConfig, table: &str, empty: &str) -> String 
 
 fn rule_tables(loaded: &LoadedConfig) -> String {
     let mut text = String::new();
-    let mut write = |rule: &ConfigRule, note: String| {
+    let mut write = |rule: &ConfigRule, note: &str| {
         text.push_str(&format!(
             "\n[[permission.rule]] # {}{note}\n",
             origin_label(rule.layer, &rule.place)
         ));
-        let fields = [
-            ("permission", rule.permission.as_str()),
-            ("pattern", &rule.pattern),
-            ("action", rule.action.name()),
-        ];
-        for (name, value) in fields {
+        for (name, value) in rule_fields(rule) {
             text.push_str(&format!("{name} = {}\n", toml::Value::from(value)));
         }
     };
-    loaded
-        .settings
-        .rules
-        .iter()
-        .for_each(|rule| write(rule, String::new()));
-    let note = format!(
-        "; combined with the rules above, the stricter answer wins, {}",
-        trust_reason(loaded.trust)
-    );
-    loaded
-        .settings
-        .restrictions
-        .iter()
-        .for_each(|rule| write(rule, note.clone()));
+    let settings = &loaded.settings;
+    for rule in &settings.rules {
+        write(rule, "");
+    }
+    let reason = trust_reason(loaded.trust);
+    let note = format!("; combined with the rules above, the stricter answer wins, {reason}");
+    for rule in &settings.restrictions {
+        write(rule, &note);
+    }
     if text.is_empty() {
         "\n# No [[permission.rule]] is set.\n".to_owned()
     } else {
         text
     }
+}
+
+fn rule_fields(rule: &ConfigRule) -> [(&'static str, &str); 3] {
+    [
+        ("permission", &rule.permission),
+        ("pattern", &rule.pattern),
+        ("action", rule.action.name()),
+    ]
 }
 
 fn origin_label(layer: ConfigLayer, place: &ConfigLocation) -> String {

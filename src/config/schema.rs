@@ -1,4 +1,5 @@
-//! The list of all configuration keys, in the order of `config.toml`.
+//! The list of all configuration keys, in the order of `config.toml`: the only place that says what each accepts and
+//! what an untrusted repository may do to it.
 //!
 //! Keys of planned features are listed too: they are accepted and checked, so that a configuration does not break
 //! later.

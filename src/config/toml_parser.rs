@@ -3,10 +3,10 @@
 //! A file is checked against the list of keys only; other layers and trust are applied later.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use toml::{Spanned, Value};
 
 use super::builtin_rule_overrides;
 use super::config_key::ConfigKey;
@@ -89,7 +89,7 @@ fn parse_under(
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     let mut walk = TableWalker {
         layer,
-        file: &source.file,
+        source: ConfigLocation::File(source.file.clone()),
         text: &source.text,
         parsed: SourceParseResult::default(),
     };
@@ -119,7 +119,8 @@ fn line_number(problem: &ConfigProblem) -> usize {
 
 struct TableWalker<'a> {
     layer: ConfigLayer,
-    file: &'a Path,
+    /// The file or the flag.
+    source: ConfigLocation,
     text: &'a str,
     parsed: SourceParseResult,
 }
@@ -238,7 +239,7 @@ impl TableWalker<'_> {
             ConfigLocation::Line { line, .. } => {
                 self.text.lines().nth(line - 1).unwrap_or_default()
             }
-            ConfigLocation::File(_) | ConfigLocation::Flag(_) => "",
+            ConfigLocation::File(_) | ConfigLocation::Flag(_) => self.text,
         };
         let text = line.trim().chars().take(200).collect();
         self.parsed.problems.push(ConfigProblem {
@@ -250,6 +251,9 @@ impl TableWalker<'_> {
     }
 
     fn location_of(&self, span: &Range<usize>) -> ConfigLocation {
+        let ConfigLocation::File(file) = &self.source else {
+            return self.source.clone();
+        };
         let mut start = span.start.min(self.text.len());
         while !self.text.is_char_boundary(start) {
             start -= 1;
@@ -257,7 +261,7 @@ impl TableWalker<'_> {
         let before = &self.text[..start];
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         ConfigLocation::Line {
-            file: self.file.to_owned(),
+            file: file.clone(),
             line: memchr::memchr_iter(b'\n', before.as_bytes()).count() + 1,
             column: before[line_start..].chars().count() + 1,
         }
@@ -265,60 +269,33 @@ impl TableWalker<'_> {
 }
 
 /// Parses a setting of the command line.
-pub fn parse_override(given: &ConfigOverride) -> Result<ConfigSetting, Vec<ConfigProblem>> {
-    let place = ConfigLocation::Flag(given.flag.clone());
-    let text = format!("{}={}", given.key, given.value);
-    let problem = |what: String, hint: String| ConfigProblem {
-        place: place.clone(),
-        what,
-        text: text.clone(),
-        hint,
+pub fn parse_override(given: &ConfigOverride) -> SourceParseResult {
+    let mut walk = TableWalker {
+        layer: ConfigLayer::Flag,
+        source: ConfigLocation::Flag(given.flag.clone()),
+        text: &format!("{}={}", given.key, given.value),
+        parsed: SourceParseResult::default(),
     };
     let path: Vec<String> = given.key.split('.').map(str::to_owned).collect();
-    let key = match find_key(&path) {
-        KeyLookup::Key(key) => key,
-        KeyLookup::Table => {
-            let what = format!("`{}` is a table, not a key", given.key);
-            return Err(vec![problem(
-                what,
-                "name one of its keys; `agent-collab config show` prints them".to_owned(),
-            )]);
-        }
-        KeyLookup::Unknown => {
-            return Err(vec![problem(
-                format!("unknown key `{}`", given.key),
-                key_suggestions::hint_for_unknown_key(&path),
-            )]);
-        }
-    };
-    let value = parse_override_value(key, &given.value).map_err(|flaws| {
-        let describe = |flaw: ValueError| {
-            problem(
-                format!("`{}` {}", given.key, flaw.what),
-                flaw.hint.unwrap_or_else(|| example_hint(key)),
-            )
-        };
-        flaws.into_iter().map(describe).collect::<Vec<_>>()
-    })?;
-    let n_rules = value.as_array().filter(|_| key.kind.is_rules());
-    let rule_places = vec![place.clone(); n_rules.map_or(0, Vec::len)];
-    Ok(ConfigSetting {
-        key,
-        path: given.key.clone(),
-        value,
-        layer: ConfigLayer::Flag,
-        place,
-        rule_places,
-    })
+    match find_key(&path) {
+        KeyLookup::Key(key) => walk.read_value(key, &path, &parse_flag_value(key, &given.value)),
+        KeyLookup::Table => walk.report_problem(
+            0..0,
+            format!("`{}` is a table, not a key", given.key),
+            "name one of its keys; `agent-collab config show` prints them".to_owned(),
+        ),
+        KeyLookup::Unknown => walk.report_unknown_key(0..0, &path),
+    }
+    walk.parsed
 }
 
-/// Parses the value as TOML first and as bare text second, because a shell removes the quotes.
-fn parse_override_value(key: &ConfigKey, value: &str) -> Result<Value, Vec<ValueError>> {
+/// Parses the value as TOML, or else as bare text, because a shell removes the quotes.
+fn parse_flag_value<'a>(key: &ConfigKey, value: &'a str) -> Spanned<DeValue<'a>> {
     let bare = Spanned::new(0..value.len(), DeValue::String(value.into()));
+    let fits = |raw| check_value(key.kind, raw).is_ok();
     match DeValue::parse(value) {
-        Ok(raw) => check_value(key.kind, &raw)
-            .or_else(|flaws| check_value(key.kind, &bare).map_err(|_| flaws)),
-        Err(_) => check_value(key.kind, &bare),
+        Ok(raw) if fits(&raw) || !fits(&bare) => raw,
+        Ok(_) | Err(_) => bare,
     }
 }
 

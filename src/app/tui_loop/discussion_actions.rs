@@ -29,12 +29,8 @@ impl TuiApp {
     pub(super) fn show_presets(&mut self, config: &AppConfig) {
         let presets = config.discuss.presets.iter();
         let presets = presets.map(|(name, preset)| {
-            let rounds = preset.rounds.map(|n| {
-                let terms = DiscussionSettings {
-                    mode: preset.mode.unwrap_or_default(),
-                    rounds: n,
-                    ..DiscussionSettings::default()
-                };
+            let rounds = preset.rounds.map(|_| {
+                let terms = preset.apply_to(DiscussionSettings::default());
                 format!("at most {}", rounds_label(terms.max_rounds()))
             });
             let parts = [
