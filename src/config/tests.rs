@@ -866,6 +866,26 @@ fn an_adapter_with_a_budget_of_its_own_must_be_there() {
 }
 
 #[test]
+fn presets_and_budgets_of_adapters_are_completed_from_the_general_settings() {
+    let text = "[discuss]\ntimeout = \"5m\"\n[discuss.budget]\nmin_output_tokens = 100\n\
+                [discuss.budget.adapter.claude]\ninput_tokens = 9000\n\
+                [discuss.preset.hard]\nmode = \"jury\"\ndeadline = \"1h\"\ncontext = \"x\"\n";
+    let loaded = ConfigFixture::new(&[(GLOBAL, text)]).load(&ConfigFlags::default());
+    let discuss = loaded.expect("sound").config.discuss;
+    let preset = &discuss.presets["hard"];
+    assert_eq!(preset.context.as_deref(), Some("x"));
+    let terms = preset.apply_to(discuss.default_settings());
+    assert_eq!(terms.mode.as_str(), "jury");
+    assert_eq!((terms.timeout_ms, terms.deadline_ms), (300_000, 3_600_000));
+    let budget = terms.budget_for_adapter("claude").settings;
+    assert_eq!((budget.input_tokens, budget.min_output_tokens), (9000, 100));
+    assert_eq!(
+        terms.budget_for_adapter("codex").settings.input_tokens,
+        6000
+    );
+}
+
+#[test]
 fn a_project_that_is_not_trusted_brings_no_agents() {
     let scratch = ConfigFixture::new(&[(
         PROJECT,

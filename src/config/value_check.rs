@@ -211,7 +211,7 @@ fn check_variable<'a>(
 }
 
 /// Checks every item of a list; returns all values, or all flaws.
-pub(super) fn check_items(
+fn check_items(
     items: &[Spanned<DeValue<'_>>],
     check: impl Fn(&Spanned<DeValue<'_>>) -> ValueResult<Value>,
 ) -> ValueResult<Value> {
