@@ -5,6 +5,7 @@
 //! A repository cannot loosen anything before the user trusts it.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::domain::instructions_choice::InstructionsChoice;
@@ -17,10 +18,8 @@ pub mod config_key;
 pub mod config_layers;
 pub mod config_model;
 mod config_resolver;
-pub mod config_value;
 pub mod defaults;
 pub mod diagnostic;
-mod discussion_config;
 pub mod effective_permissions;
 pub mod human_units;
 mod key_suggestions;
@@ -31,11 +30,12 @@ pub mod schema;
 pub mod toml_parser;
 pub mod trust_store;
 pub mod user_dirs;
+mod value_check;
 
-pub use config_layers::{ConfigLayer, LayeredSettings};
+pub use config_layers::{ConfigLayer, ConfigSetting, LayeredSettings};
 pub use config_model::AppConfig;
 pub use diagnostic::{ConfigLocation, ConfigNotice, ConfigProblem, ConfigProblems};
-pub use key_suggestions::closest_match;
+pub use key_suggestions::suggest_name;
 pub use project_files::ProjectFiles;
 pub use project_instructions::InstructionsReach;
 pub use toml_parser::{ConfigOverride, ConfigSource};
@@ -156,40 +156,20 @@ fn merge_sources(
     layers.add_source(ConfigLayer::Default, &defaults::default_source());
     layers.add_themes(&places.global_themes());
     let global = places.global_config();
-    match project_files::load_file(&global) {
-        Ok(Some(text)) => {
-            layers.add_source(ConfigLayer::Global, &ConfigSource { file: global, text })
-        }
-        Ok(None) => {}
-        Err(error) => layers
-            .problems
-            .push(project_files::unreadable_file_problem(&global, &error)),
-    }
+    let text = project_files::load_file(&global);
+    layers.add_file(ConfigLayer::Global, global, text);
     if let Some(source) = &project.config {
         layers.add_project(trust, source);
     }
     if let Some(file) = &choices.file {
-        let missing = || std::io::Error::new(std::io::ErrorKind::NotFound, "no such file");
-        match project_files::load_file(file).and_then(|text| text.ok_or_else(missing)) {
-            Ok(text) => layers.add_source(
-                ConfigLayer::File,
-                &ConfigSource {
-                    file: file.clone(),
-                    text,
-                },
-            ),
-            Err(error) => layers
-                .problems
-                .push(project_files::unreadable_file_problem(file, &error)),
-        }
+        let missing = || io::Error::new(io::ErrorKind::NotFound, "no such file");
+        let text = project_files::load_file(file);
+        let text = text.and_then(|text| text.ok_or_else(missing)).map(Some);
+        layers.add_file(ConfigLayer::File, file.clone(), text);
     }
     for given in &choices.overrides {
-        match toml_parser::parse_override(given) {
-            Ok(setting) => layers
-                .settings
-                .apply_layer(ConfigLayer::Flag, vec![setting]),
-            Err(found) => layers.problems.extend(found),
-        }
+        let settings = layers.collect_settings(toml_parser::parse_override(given));
+        layers.settings.apply_layer(settings);
     }
     layers
         .notices
@@ -235,12 +215,25 @@ struct LayerStack {
 
 impl LayerStack {
     fn add_source(&mut self, layer: ConfigLayer, source: &ConfigSource) {
-        let settings = self.parse_source(source);
-        self.settings.apply_layer(layer, settings);
+        let settings = self.collect_settings(toml_parser::parse_source(layer, source));
+        self.settings.apply_layer(settings);
+    }
+
+    /// Adds a file, of which there may be no text.
+    fn add_file(&mut self, layer: ConfigLayer, file: PathBuf, text: io::Result<Option<String>>) {
+        match text {
+            Ok(Some(text)) => self.add_source(layer, &ConfigSource { file, text }),
+            Ok(None) => {}
+            Err(error) => {
+                let problem = project_files::unreadable_file_problem(&file, &error);
+                self.problems.push(problem);
+            }
+        }
     }
 
     fn add_project(&mut self, trust: TrustState, source: &ConfigSource) {
-        let settings = self.parse_source(source);
+        let parsed = toml_parser::parse_source(ConfigLayer::Project, source);
+        let settings = self.collect_settings(parsed);
         let mut notices = self.settings.apply_project_layer(trust, settings);
         notices.sort_by(|a, b| a.place.cmp(&b.place));
         self.notices.extend(notices);
@@ -252,18 +245,11 @@ impl LayerStack {
         let sources = project_files::load_folder(root, folder, "toml", &mut self.problems);
         for source in &sources {
             let settings = self.collect_settings(toml_parser::parse_theme(source));
-            self.settings.apply_layer(ConfigLayer::Global, settings);
+            self.settings.apply_layer(settings);
         }
     }
 
-    fn parse_source(&mut self, source: &ConfigSource) -> Vec<toml_parser::ConfigSetting> {
-        self.collect_settings(toml_parser::parse_source(source))
-    }
-
-    fn collect_settings(
-        &mut self,
-        parsed: toml_parser::SourceParseResult,
-    ) -> Vec<toml_parser::ConfigSetting> {
+    fn collect_settings(&mut self, parsed: toml_parser::SourceParseResult) -> Vec<ConfigSetting> {
         self.problems.extend(parsed.problems);
         self.settings.broken.extend(parsed.broken);
         parsed.settings

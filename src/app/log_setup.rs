@@ -29,15 +29,12 @@ pub fn check_json_log_file(loaded: &LoadedConfig, root: &Path) -> Result<(), Con
     };
     check_user_log_file(path, root).map_err(|error| {
         let held = loaded.settings.values.get(JSON_FILE_KEY);
-        ConfigProblems(vec![ConfigProblem {
-            place: held.map_or_else(
-                || ConfigLocation::File("config.toml".into()),
-                |held| held.place.clone(),
-            ),
-            what: format!("cannot write `{JSON_FILE_KEY}`: {error}"),
-            text: String::new(),
-            hint: OTHER_FILE_HINT.to_owned(),
-        }])
+        let place = held.map_or_else(
+            || ConfigLocation::File("config.toml".into()),
+            |held| held.place.clone(),
+        );
+        let what = format!("cannot write `{JSON_FILE_KEY}`: {error}");
+        ConfigProblems(vec![ConfigProblem::new(place, what, OTHER_FILE_HINT)])
     })
 }
 

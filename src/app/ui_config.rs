@@ -1,11 +1,11 @@
 //! Builds the screen's settings from the configuration: keys, themes, mouse; checks all of them.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::agent_list;
 use super::startup::StartError;
 use crate::config::config_model::{MotionLevel, NotificationMethod};
-use crate::config::config_value::ConfigValue;
 use crate::config::diagnostic::{ConfigLocation, ConfigProblem};
 use crate::config::{self, ConfigFlags, ConfigProblems, LayeredSettings, LoadedConfig, UserDirs};
 use crate::tui::{
@@ -99,11 +99,11 @@ impl UiConfigCheck {
         });
         let look = ScreenAppearance::new(keymap, themes, depth);
         let wanted = settings.values.get("screen.theme").map(|held| &held.value);
-        if let Some(ConfigValue::Text(wanted)) = wanted
+        if let Some(wanted) = wanted.and_then(toml::Value::as_str)
             && wanted != "auto"
             && look.theme(wanted).is_none()
             // The theme exists but has an invalid colour, which is reported as such.
-            && !settings.themes().contains_key(wanted)
+            && !settings.table_names("themes").contains(wanted)
         {
             problems.push(unknown_theme_problem(settings, wanted, &look));
         }
@@ -122,20 +122,16 @@ fn setting_place(settings: &LayeredSettings, path: &str) -> ConfigLocation {
 }
 
 fn parse_keymap(settings: &LayeredSettings) -> Result<ActiveKeymap, Vec<ConfigProblem>> {
-    let wishes: Vec<WishedKeys> = settings
-        .key_bindings()
+    let keys: BTreeMap<String, Vec<String>> = settings.read_table("keys");
+    let wishes: Vec<WishedKeys> = keys
         .into_iter()
         .map(|(action, keys)| WishedKeys { action, keys })
         .collect();
     ActiveKeymap::with_overrides(&wishes).map_err(|flaws| {
         let problem = |flaw: crate::tui::KeyFlaw| {
             let path = format!("keys.{}", flaw.action);
-            ConfigProblem {
-                place: setting_place(settings, &path),
-                what: format!("`{path}`: {}", flaw.problem),
-                text: String::new(),
-                hint: flaw.hint,
-            }
+            let place = setting_place(settings, &path);
+            ConfigProblem::new(place, format!("`{path}`: {}", flaw.problem), flaw.hint)
         };
         flaws.into_iter().map(problem).collect()
     })
@@ -143,7 +139,8 @@ fn parse_keymap(settings: &LayeredSettings) -> Result<ActiveKeymap, Vec<ConfigPr
 
 fn parse_themes(settings: &LayeredSettings, problems: &mut Vec<ConfigProblem>) -> Vec<ColorTheme> {
     let mut themes = Vec::new();
-    for (name, fields) in &settings.themes() {
+    let written: BTreeMap<String, BTreeMap<String, String>> = settings.read_table("themes");
+    for (name, fields) in &written {
         let texts = fields
             .iter()
             .map(|(field, text)| (field.as_str(), text.as_str()));
@@ -156,12 +153,8 @@ fn parse_themes(settings: &LayeredSettings, problems: &mut Vec<ConfigProblem>) -
                     None => format!("themes.{name}"),
                 };
                 let at = format!("themes.{name}.{}", flaw.field.as_deref().unwrap_or(first));
-                ConfigProblem {
-                    place: setting_place(settings, &at),
-                    what: format!("`{path}` {}", flaw.problem),
-                    text: String::new(),
-                    hint: flaw.hint,
-                }
+                let place = setting_place(settings, &at);
+                ConfigProblem::new(place, format!("`{path}` {}", flaw.problem), flaw.hint)
             })),
         }
     }
@@ -174,14 +167,12 @@ fn unknown_theme_problem(
     look: &ScreenAppearance,
 ) -> ConfigProblem {
     let names: Vec<&str> = look.themes().iter().map(ColorTheme::name).collect();
-    let near = crate::config::closest_match(wanted, &names);
-    let near = near.map_or_else(String::new, |near| format!("did you mean \"{near}\"? "));
-    ConfigProblem {
-        place: setting_place(settings, "screen.theme"),
-        what: format!("unknown theme in `screen.theme`: {wanted:?}"),
-        text: String::new(),
-        hint: format!("{near}known: auto, {}", names.join(", ")),
-    }
+    let near = crate::config::suggest_name(wanted, &names);
+    ConfigProblem::new(
+        setting_place(settings, "screen.theme"),
+        format!("unknown theme in `screen.theme`: {wanted:?}"),
+        format!("{near}known: auto, {}", names.join(", ")),
+    )
 }
 
 #[cfg(test)]

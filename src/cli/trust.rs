@@ -185,14 +185,11 @@ fn changed_programs(before: &LoadedConfig, after: &LoadedConfig) -> Vec<String> 
 fn changed_settings(before: &LoadedConfig, after: &LoadedConfig) -> Vec<String> {
     let mut lines = Vec::new();
     for (path, held) in &after.settings.values {
-        let now = before.settings.values.get(path).map(|held| &held.value);
-        if now != Some(&held.value) {
-            let now = now.map_or_else(|| "not set".to_owned(), |value| value.masked().to_toml());
-            lines.push(format!(
-                "{path} = {} (now: {now}), {}",
-                held.value.to_toml(),
-                held.place
-            ));
+        let now = before.settings.values.get(path);
+        if now.map(|now| &now.value) != Some(&held.value) {
+            let now = now.map_or_else(|| "not set".to_owned(), |now| now.shown_value().to_string());
+            let written = held.written_value();
+            lines.push(format!("{path} = {written} (now: {now}), {}", held.place));
         }
     }
     lines

@@ -3,57 +3,45 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::config_layers::{LayeredSettings, LayeredValue};
+use super::config_layers::{ConfigSetting, LayeredSettings};
 use super::config_model::{AppConfig, ConfigRule, PermissionAction};
-use super::config_value::ConfigValue;
 use super::diagnostic::{ConfigProblem, ConfigProblems};
 use super::effective_permissions::{AllowAuthority, EffectivePermissions};
-use super::key_suggestions::closest_match;
+use super::key_suggestions::suggest_name;
 use super::toml_parser::ConfigSource;
 use crate::domain::discussion::ParticipantSpec;
 
 /// Collects an agent's rules, where later ones win: allowed tools, denied tools, single tools, rules.
 ///
 /// A list of allowed tools without `*` denies all others; denied tools come after it, so that they win.
-pub(super) fn agent_rules<'a>(held: impl Fn(&str) -> Option<&'a LayeredValue>) -> Vec<ConfigRule> {
+pub(super) fn agent_rules(settings: &LayeredSettings, agent: &str) -> Vec<ConfigRule> {
+    let held = |key: &str| settings.values.get(&format!("agents.{agent}.{key}"));
     let mut rules = Vec::new();
     if let Some(allowed) = held("allowed_tools") {
-        let tools = text_list(allowed);
-        if !tools.iter().any(|tool| tool == "*") {
+        if allowed.texts().all(|tool| tool != "*") {
             rules.push(tool_rule(allowed, "*", PermissionAction::Deny));
         }
-        rules.extend(
-            tools
-                .iter()
-                .map(|tool| tool_rule(allowed, tool, PermissionAction::Allow)),
-        );
+        let tools = allowed.texts();
+        rules.extend(tools.map(|tool| tool_rule(allowed, tool, PermissionAction::Allow)));
     }
     if let Some(denied) = held("denied_tools") {
-        let tools = text_list(denied).iter();
+        let tools = denied.texts();
         rules.extend(tools.map(|tool| tool_rule(denied, tool, PermissionAction::Deny)));
     }
-    if let Some(tools) = held("tools")
-        && let ConfigValue::Flags(flags) = &tools.value
-    {
+    if let Some(tools) = held("tools") {
         let of = |wanted: bool, action: PermissionAction| {
-            let named = flags.iter().filter(move |(_, flag)| **flag == wanted);
+            let named = tools.value.as_table().into_iter().flatten();
+            let named = named.filter(move |(_, flag)| flag.as_bool() == Some(wanted));
             named.map(move |(tool, _)| tool_rule(tools, tool, action))
         };
         rules.extend(of(true, PermissionAction::Allow));
         rules.extend(of(false, PermissionAction::Deny));
     }
-    rules.extend(held("rules").map(LayeredValue::rules).unwrap_or_default());
+    rules.extend(held("rules").map(ConfigSetting::rules).unwrap_or_default());
     rules
 }
 
-fn text_list(held: &LayeredValue) -> &[String] {
-    match &held.value {
-        ConfigValue::Texts(texts) => texts,
-        _ => &[],
-    }
-}
-
-fn tool_rule(held: &LayeredValue, tool: &str, action: PermissionAction) -> ConfigRule {
+fn tool_rule(held: &ConfigSetting, tool: &str, action: PermissionAction) -> ConfigRule {
     ConfigRule {
         permission: tool.to_owned(),
         pattern: "*".to_owned(),
@@ -73,20 +61,18 @@ pub(super) fn find_agent_prompts(
         let name = path
             .strip_prefix("agents.")
             .and_then(|rest| rest.strip_suffix(".prompt"));
-        let (Some(name), ConfigValue::Text(named)) = (name, &held.value) else {
+        let (Some(name), Some(named)) = (name, held.value.as_str()) else {
             continue;
         };
         let wanted = Path::new(named).file_name();
         match files.iter().rfind(|source| source.file.file_name() == wanted) {
             Some(source) => drop(found.insert(name.to_owned(), Clone::clone(*source))),
-            None => problems.push(ConfigProblem {
-                place: held.place.clone(),
-                what: format!("`{path}` names {named}, but this prompt does not exist"),
-                text: String::new(),
-                hint: "prompts are in the folder `prompts` next to your own config.toml; `agent-collab config path` \
-                       shows where that is"
-                    .to_owned(),
-            }),
+            None => problems.push(ConfigProblem::new(
+                held.place.clone(),
+                format!("`{path}` names {named}, but this prompt does not exist"),
+                "prompts are in the folder `prompts` next to your own config.toml; `agent-collab config path` shows \
+                 where that is",
+            )),
         }
     }
     if problems.is_empty() {
@@ -108,36 +94,27 @@ pub(super) fn check_preset_agents(
         .filter(|(path, _)| path.starts_with("discuss.preset.") && path.ends_with(".agents"));
     let mut problems = Vec::new();
     for (path, held) in presets {
-        for text in text_list(held) {
+        for text in held.texts() {
+            let problem = |what, hint| ConfigProblem::new(held.place.clone(), what, hint);
             let called = match ParticipantSpec::parse(text) {
                 Ok(called) => called,
                 Err(unreadable) => {
-                    problems.push(ConfigProblem {
-                        place: held.place.clone(),
-                        what: format!("`{path}`: {unreadable}"),
-                        text: String::new(),
-                        hint: "for example \"critic\" or \"ops=explore@claude\"".to_owned(),
-                    });
+                    let hint = "for example \"critic\" or \"ops=explore@claude\"";
+                    problems.push(problem(format!("`{path}`: {unreadable}"), hint.to_owned()));
                     continue;
                 }
             };
             let name = called.agent.as_str();
-            let Err(unknown) = profiles.find_by_name(name) else {
-                continue;
-            };
-            let known: Vec<&str> = unknown.known.iter().map(String::as_str).collect();
-            let near = closest_match(name, &known)
-                .map(|near| format!("did you mean {near:?}? "))
-                .unwrap_or_default();
-            problems.push(ConfigProblem {
-                place: held.place.clone(),
-                what: format!("`{path}` names the unknown agent {name:?}"),
-                text: String::new(),
-                hint: format!(
-                    "{near}known agents: {}; add [agents.{name}] for another",
+            if let Err(unknown) = profiles.find_by_name(name) {
+                let known: Vec<&str> = unknown.known.iter().map(String::as_str).collect();
+                let hint = format!(
+                    "{}known agents: {}; add [agents.{name}] for another",
+                    suggest_name(name, &known),
                     known.join(", ")
-                ),
-            });
+                );
+                let what = format!("`{path}` names the unknown agent {name:?}");
+                problems.push(problem(what, hint));
+            }
         }
     }
     problems

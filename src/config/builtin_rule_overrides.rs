@@ -2,10 +2,13 @@
 //!
 //! The guard's own list says what each rule catches.
 
+use std::collections::BTreeMap;
+
+use toml::Value;
+
 use super::config_key::ConfigKey;
 use super::config_layers::{self, LayeredSettings};
 use super::config_model::{AppConfig, BuiltinRuleOverride};
-use super::config_value::ConfigValue;
 use super::diagnostic::ConfigProblem;
 use super::key_suggestions::closest_match;
 use super::schema::{KEYS, KeyLookup};
@@ -64,54 +67,47 @@ pub fn hint_for_unknown_rule(path: &[String]) -> Option<String> {
 /// Parses a setting of the table into the rule and its change.
 fn parse_rule_override(
     path: &str,
-    value: &ConfigValue,
+    value: &Value,
 ) -> Option<(&'static BuiltinRule, BuiltinRuleLevel)> {
     let name = path.strip_prefix(BUILTIN_RULE_TABLE)?.strip_prefix('.')?;
-    match value {
-        ConfigValue::Text(text) => Some((find_builtin_rule(name)?, text.parse().ok()?)),
-        _ => None,
-    }
+    Some((find_builtin_rule(name)?, value.as_str()?.parse().ok()?))
 }
 
 /// Returns whether a setting of the table is at least as strict as the effective one.
-pub fn is_stricter(path: &str, held: Option<&ConfigValue>, value: &ConfigValue) -> bool {
+pub fn is_stricter(path: &str, held: Option<&Value>, value: &Value) -> bool {
     let before = held.and_then(|held| parse_rule_override(path, held));
     parse_rule_override(path, value).is_some_and(|(rule, change)| {
         rule.class_at_level(Some(change)) >= rule.class_at_level(before.map(|(_, change)| change))
     })
 }
 
-/// Returns all effective changes by rule name; a rule that cannot be turned off is a problem.
-pub fn rule_overrides(
+/// Returns all effective changes by rule name. Reports rules that cannot be turned off.
+pub(super) fn rule_overrides(
     settings: &LayeredSettings,
-) -> (Vec<(String, BuiltinRuleOverride)>, Vec<ConfigProblem>) {
-    let (mut changes, mut problems) = (Vec::new(), Vec::new());
+    problems: &mut Vec<ConfigProblem>,
+) -> BTreeMap<String, BuiltinRuleOverride> {
+    let mut changes = BTreeMap::new();
     for (path, held) in &settings.values {
         let Some((rule, change)) = parse_rule_override(path, &held.value) else {
             continue;
         };
         if change == BuiltinRuleLevel::Off && !rule.can_be_disabled() {
-            problems.push(ConfigProblem {
-                place: held.place.clone(),
-                what: format!(
+            problems.push(ConfigProblem::new(
+                held.place.clone(),
+                format!(
                     "`{path}` cannot be \"off\": this rule covers commands that cannot be analysed"
                 ),
-                text: String::new(),
-                hint: "write \"confirm\", or remove the key".to_owned(),
-            });
+                "write \"confirm\", or remove the key",
+            ));
         }
-        let layer = held.layer;
-        let place = held.place.clone();
-        changes.push((
-            rule.name.to_owned(),
-            BuiltinRuleOverride {
-                change,
-                layer,
-                place,
-            },
-        ));
+        let made = BuiltinRuleOverride {
+            change,
+            layer: held.layer,
+            place: held.place.clone(),
+        };
+        changes.insert(rule.name.to_owned(), made);
     }
-    (changes, problems)
+    changes
 }
 
 /// Returns the change of a rule if it counts. A loosening change counts only from a layer whose allow rules would

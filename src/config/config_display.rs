@@ -8,10 +8,9 @@ use serde_json::json;
 
 use super::LoadedConfig;
 use super::builtin_rule_overrides;
-use super::config_key::{ConfigKey, KeyDefault};
-use super::config_layers::{ConfigLayer, LayeredValue, trust_reason};
-use super::config_model::{BuiltinRuleOverride, ConfigRule};
-use super::config_value::toml_text;
+use super::config_key::ConfigKey;
+use super::config_layers::{ConfigLayer, ConfigSetting, trust_reason};
+use super::config_model::ConfigRule;
 use super::defaults;
 use super::diagnostic::ConfigLocation;
 use super::trust_store::TrustState;
@@ -24,18 +23,23 @@ pub fn to_toml(loaded: &LoadedConfig) -> String {
             text.push_str(&rule_tables(loaded));
             continue;
         }
-        if table == "keys" {
-            text.push_str(&key_bindings_table(loaded));
+        let empty = match table.as_str() {
+            "keys" => Some("is empty; `agent-collab keys` prints all keys"),
+            builtin_rule_overrides::BUILTIN_RULE_TABLE => Some("changes no rule"),
+            _ => None,
+        };
+        if let Some(empty) = empty {
+            text.push_str(&chosen_keys_table(loaded, &table, empty));
             continue;
         }
-        if table == builtin_rule_overrides::BUILTIN_RULE_TABLE {
-            text.push_str(&builtin_rule_table(loaded));
-            continue;
-        }
-        for name in table_names(loaded, &table) {
-            text.push_str(&format!("\n[{}]\n", table.replace('*', &name)));
+        let names = match table.strip_suffix(".*") {
+            Some(parent) => loaded.settings.table_names(parent),
+            None => BTreeSet::from([""]),
+        };
+        for name in names {
+            text.push_str(&format!("\n[{}]\n", table.replace('*', name)));
             for key in &keys {
-                text.push_str(&key_line(loaded, key, &name));
+                text.push_str(&key_line(loaded, key, name));
             }
         }
     }
@@ -44,9 +48,9 @@ pub fn to_toml(loaded: &LoadedConfig) -> String {
 
 /// Writes every key with its value and origin as JSON.
 pub fn to_json(loaded: &LoadedConfig) -> serde_json::Value {
-    let entry = |(path, held): (&String, &LayeredValue)| {
+    let entry = |(path, held): (&String, &ConfigSetting)| {
         let mut entry = origin_json(held.layer, &held.place);
-        entry.insert("value".to_owned(), held.value.masked().to_json());
+        entry.insert("value".to_owned(), json!(held.shown_value()));
         (path.clone(), serde_json::Value::Object(entry))
     };
     let values: serde_json::Map<String, serde_json::Value> =
@@ -54,11 +58,7 @@ pub fn to_json(loaded: &LoadedConfig) -> serde_json::Value {
     let rules = |rules: &[ConfigRule]| -> Vec<serde_json::Value> {
         let rule_json = |rule: &ConfigRule| {
             let mut entry = origin_json(rule.layer, &rule.place);
-            for (name, text) in [
-                ("permission", rule.permission.as_str()),
-                ("pattern", &rule.pattern),
-                ("action", rule.action.name()),
-            ] {
+            for (name, text) in rule_fields(rule) {
                 entry.insert(name.to_owned(), json!(text));
             }
             serde_json::Value::Object(entry)
@@ -84,122 +84,76 @@ pub fn trust_label(trust: TrustState) -> &'static str {
     }
 }
 
-fn table_names(loaded: &LoadedConfig, table: &str) -> BTreeSet<String> {
-    match table.strip_suffix('*') {
-        Some(prefix) => {
-            let rest = loaded
-                .settings
-                .values
-                .keys()
-                .filter_map(|path| path.strip_prefix(prefix));
-            rest.filter_map(|rest| rest.split('.').next())
-                .map(str::to_owned)
-                .collect()
-        }
-        None => BTreeSet::from([String::new()]),
-    }
-}
-
 fn key_line(loaded: &LoadedConfig, key: &ConfigKey, name: &str) -> String {
     let path = key.path.replace('*', name);
     let key_name = key.path.rsplit('.').next().unwrap_or(key.path);
     match loaded.settings.values.get(&path) {
         Some(held) => {
-            let value = held.value.masked().to_toml();
+            let origin = origin_label(held.layer, &held.place);
             format!(
-                "# {}.\n{key_name} = {value} # {}\n",
+                "# {}.\n{key_name} = {} # {origin}\n",
                 key.help,
-                origin_label(held.layer, &held.place)
+                held.shown_value()
             )
         }
-        None => {
-            let (KeyDefault::Fixed(example)
-            | KeyDefault::Unset(example)
-            | KeyDefault::PerName(_, example)) = key.preset;
-            format!(
-                "# {}.\n# {key_name} = {example} # not set; an example\n",
-                key.help
-            )
-        }
+        None => format!(
+            "# {}.\n# {key_name} = {} # not set; an example\n",
+            key.help,
+            key.example()
+        ),
     }
 }
 
-fn key_bindings_table(loaded: &LoadedConfig) -> String {
+/// Writes a table whose keys the user chooses, or a comment that says what it means that there are none.
+fn chosen_keys_table(loaded: &LoadedConfig, table: &str, empty: &str) -> String {
     let held = loaded.settings.values.iter();
     let lines: String = held
-        .filter_map(|(path, held)| Some((path.strip_prefix("keys.")?, held)))
-        .map(|(action, held)| {
-            let value = held.value.to_toml();
-            format!(
-                "{action} = {value} # {}\n",
-                origin_label(held.layer, &held.place)
-            )
+        .filter_map(|(path, held)| {
+            let name = path.strip_prefix(table)?.strip_prefix('.')?;
+            let origin = origin_label(held.layer, &held.place);
+            Some(format!("{name} = {} # {origin}\n", held.shown_value()))
         })
         .collect();
     if lines.is_empty() {
-        "\n# [keys] is empty; `agent-collab keys` prints all keys.\n".to_owned()
+        format!("\n# [{table}] {empty}.\n")
     } else {
-        format!("\n[keys]\n{lines}")
+        format!("\n[{table}]\n{lines}")
     }
-}
-
-fn builtin_rule_table(loaded: &LoadedConfig) -> String {
-    let changes = &loaded.config.safety.builtin;
-    if changes.is_empty() {
-        return format!(
-            "\n# [{}] changes no rule.\n",
-            builtin_rule_overrides::BUILTIN_RULE_TABLE
-        );
-    }
-    let line = |(name, made): (&String, &BuiltinRuleOverride)| {
-        let change: &str = made.change.into();
-        format!(
-            "{name} = \"{change}\" # {}\n",
-            origin_label(made.layer, &made.place)
-        )
-    };
-    let lines: String = changes.iter().map(line).collect();
-    format!(
-        "\n[{}]\n{lines}",
-        builtin_rule_overrides::BUILTIN_RULE_TABLE
-    )
 }
 
 fn rule_tables(loaded: &LoadedConfig) -> String {
     let mut text = String::new();
-    let mut write = |rule: &ConfigRule, note: String| {
+    let mut write = |rule: &ConfigRule, note: &str| {
         text.push_str(&format!(
             "\n[[permission.rule]] # {}{note}\n",
             origin_label(rule.layer, &rule.place)
         ));
-        let fields = [
-            ("permission", rule.permission.as_str()),
-            ("pattern", &rule.pattern),
-            ("action", rule.action.name()),
-        ];
-        for (name, value) in fields {
-            text.push_str(&format!("{name} = {}\n", toml_text(value)));
+        for (name, value) in rule_fields(rule) {
+            text.push_str(&format!("{name} = {}\n", toml::Value::from(value)));
         }
     };
-    loaded
-        .settings
-        .rules
-        .iter()
-        .for_each(|rule| write(rule, String::new()));
-    let note = format!(
-        "; combined with the rules above, the stricter answer wins, {}",
-        trust_reason(loaded.trust)
-    );
-    loaded
-        .settings
-        .restrictions
-        .iter()
-        .for_each(|rule| write(rule, note.clone()));
+    let settings = &loaded.settings;
+    for rule in &settings.rules {
+        write(rule, "");
+    }
+    let reason = trust_reason(loaded.trust);
+    let note = format!("; combined with the rules above, the stricter answer wins, {reason}");
+    for rule in &settings.restrictions {
+        write(rule, &note);
+    }
     if text.is_empty() {
         "\n# No [[permission.rule]] is set.\n".to_owned()
     } else {
         text
     }
+}
+
+fn rule_fields(rule: &ConfigRule) -> [(&'static str, &str); 3] {
+    [
+        ("permission", &rule.permission),
+        ("pattern", &rule.pattern),
+        ("action", rule.action.name()),
+    ]
 }
 
 fn origin_label(layer: ConfigLayer, place: &ConfigLocation) -> String {

@@ -6,7 +6,7 @@
 use std::fmt;
 
 /// One key of the configuration, described once for parsing, checking, defaults, `config show` and `config.toml`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConfigKey {
     /// The dotted path; `*` stands for a name that the user chooses.
     pub path: &'static str,
@@ -20,17 +20,28 @@ pub struct ConfigKey {
     pub help: &'static str,
 }
 
+impl ConfigKey {
+    /// Returns a right value, as TOML.
+    pub fn example(&self) -> &'static str {
+        match self.preset {
+            KeyDefault::Fixed(example)
+            | KeyDefault::Unset(example)
+            | KeyDefault::PerName(_, example) => example,
+        }
+    }
+}
+
 /// The values that a key accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueKind {
     /// `true` or `false`.
     Flag,
     /// A whole number within a range, both ends included.
-    Number(u64, u64),
+    Number(i64, i64),
     /// A duration within a range of seconds, both ends included.
-    Duration(u64, u64),
+    Duration(i64, i64),
     /// A size within a range of bytes, both ends included.
-    Size(u64, u64),
+    Size(i64, i64),
     /// Any text that is not blank.
     Text,
     /// One of these words.
@@ -65,8 +76,12 @@ pub enum ValueKind {
     Colour,
 }
 
-/// The possible values of a rule's `action`.
-pub const ACTIONS: [&str; 3] = ["allow", "ask", "deny"];
+impl ValueKind {
+    /// Returns whether a value of this kind is a list of rules.
+    pub fn is_rules(self) -> bool {
+        matches!(self, Self::Rules | Self::ShortRules)
+    }
+}
 
 impl fmt::Display for ValueKind {
     /// Writes the expected form so that it can follow the word "expected".
@@ -103,7 +118,7 @@ impl fmt::Display for ValueKind {
 }
 
 /// A key's value if no layer sets it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyDefault {
     /// This value, as TOML.
     Fixed(&'static str),

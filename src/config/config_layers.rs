@@ -5,15 +5,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::de::DeserializeOwned;
 use strum::IntoStaticStr;
+use toml::{Table, Value};
 
 use super::builtin_rule_overrides;
-use super::config_key::{ConfigKey, UntrustedPolicy};
+use super::config_key::{ConfigKey, UntrustedPolicy, ValueKind};
 use super::config_model::{ConfigRule, PermissionAction};
-use super::config_value::{ConfigValue, RuleSource};
 use super::diagnostic::{ConfigLocation, ConfigNotice};
-use super::toml_parser::ConfigSetting;
 use super::trust_store::TrustState;
+use super::value_check::{mask_secrets, to_written_value};
 
 /// The origin of a setting; a later layer beats an earlier one, field by field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
@@ -38,11 +39,14 @@ impl ConfigLayer {
     }
 }
 
-/// An effective value and its origin.
+/// One key with its value and origin.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LayeredValue {
+pub struct ConfigSetting {
     pub key: &'static ConfigKey,
-    pub value: ConfigValue,
+    /// The path of the key, with the chosen names filled in.
+    pub path: String,
+    /// The value in the form that [`super::config_model`] reads.
+    pub value: Value,
     /// The layer that set it last.
     pub layer: ConfigLayer,
     /// The file and line that set it.
@@ -51,13 +55,43 @@ pub struct LayeredValue {
     pub rule_places: Vec<ConfigLocation>,
 }
 
-impl LayeredValue {
+impl ConfigSetting {
+    /// Returns the value as it is written in a file, secrets included.
+    pub fn written_value(&self) -> Value {
+        to_written_value(self.key.kind, &self.value)
+    }
+
+    /// Returns the value as it is written in a file, without secrets.
+    pub fn shown_value(&self) -> Value {
+        let mut value = self.written_value();
+        if let (ValueKind::Environment, Value::Table(variables)) = (self.key.kind, &mut value) {
+            mask_secrets(variables);
+        }
+        value
+    }
+
     /// Returns the value as rules; a value of another kind has none.
     pub fn rules(&self) -> Vec<ConfigRule> {
-        match &self.value {
-            ConfigValue::Rules(rules) => to_rules(self.layer, rules, &self.rule_places),
-            _ => Vec::new(),
-        }
+        let rules: Vec<(String, String, PermissionAction)> =
+            self.value.clone().try_into().unwrap_or_default();
+        let to_rule = |((permission, pattern, action), place): (_, &ConfigLocation)| ConfigRule {
+            permission,
+            pattern,
+            action,
+            layer: self.layer,
+            place: place.clone(),
+        };
+        rules
+            .into_iter()
+            .zip(&self.rule_places)
+            .map(to_rule)
+            .collect()
+    }
+
+    /// Returns the value as a list of texts; a value of another kind has none.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        let items = self.value.as_array().into_iter().flatten();
+        items.filter_map(Value::as_str)
     }
 }
 
@@ -65,7 +99,7 @@ impl LayeredValue {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LayeredSettings {
     /// By path, with chosen names filled in. Contains no permission rules.
-    pub values: BTreeMap<String, LayeredValue>,
+    pub values: BTreeMap<String, ConfigSetting>,
     /// The user's and the trusted project's permission rules, earlier layers first.
     pub rules: Vec<ConfigRule>,
     /// Permission rules of an untrusted project; none of them allows anything.
@@ -76,44 +110,50 @@ pub struct LayeredSettings {
 
 impl LayeredSettings {
     /// Merges the settings of a layer over the effective ones. Applying the same layer twice has no further effect.
-    pub fn apply_layer(&mut self, layer: ConfigLayer, settings: Vec<ConfigSetting>) {
+    pub fn apply_layer(&mut self, settings: Vec<ConfigSetting>) {
         for setting in settings {
-            match &setting.value {
-                ConfigValue::Rules(rules) if setting.key.untrusted == UntrustedPolicy::Restrict => {
-                    let rules = to_rules(layer, rules, &setting.rule_places);
-                    self.rules.retain(|rule| rule.layer != layer);
-                    let end = self.rules.partition_point(|rule| rule.layer < layer);
-                    self.rules.splice(end..end, rules);
-                }
-                _ => self.set_value(layer, setting),
+            if setting.key.untrusted == UntrustedPolicy::Restrict {
+                self.rules.retain(|rule| rule.layer != setting.layer);
+                let end = self
+                    .rules
+                    .partition_point(|rule| rule.layer < setting.layer);
+                self.rules.splice(end..end, setting.rules());
+            } else {
+                self.values.insert(setting.path.clone(), setting);
             }
         }
     }
 
-    /// Returns the key bindings that the user sets, by action.
-    pub fn key_bindings(&self) -> BTreeMap<String, Vec<String>> {
-        let keys = |(path, held): (&String, &LayeredValue)| match &held.value {
-            ConfigValue::Texts(keys) => {
-                Some((path.strip_prefix("keys.")?.to_owned(), keys.clone()))
-            }
-            _ => None,
-        };
-        self.values.iter().filter_map(keys).collect()
-    }
-
-    /// Returns the user's own themes by name, with the fields of each.
-    pub fn themes(&self) -> BTreeMap<String, BTreeMap<String, String>> {
-        let mut themes: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    /// Returns the effective values as the nested tables of a file, for `serde` to read.
+    pub(super) fn to_table(&self) -> Table {
+        let mut root = Table::new();
         for (path, held) in &self.values {
-            let field = path
-                .strip_prefix("themes.")
-                .and_then(|rest| rest.split_once('.'));
-            if let (Some((name, field)), ConfigValue::Text(text)) = (field, &held.value) {
-                let theme = themes.entry(name.to_owned()).or_default();
-                theme.insert(field.to_owned(), text.clone());
+            let (parents, name) = path.rsplit_once('.').unwrap_or_default();
+            let table = parents.split('.').try_fold(&mut root, |table, parent| {
+                let inner = table.entry(parent);
+                inner.or_insert_with(|| Table::new().into()).as_table_mut()
+            });
+            if let Some(table) = table {
+                table.insert(name.to_owned(), held.value.clone());
             }
         }
-        themes
+        root
+    }
+
+    /// Reads one table of the file, such as `keys`; it is empty if nothing sets it.
+    pub fn read_table<T: DeserializeOwned + Default>(&self, name: &str) -> T {
+        let table = self.to_table().remove(name);
+        table
+            .and_then(|table| table.try_into().ok())
+            .unwrap_or_default()
+    }
+
+    /// Returns the names that the user chose below a table, such as all `x` of `adapters.x.kind`, also those with only
+    /// wrong values.
+    pub fn table_names(&self, table: &str) -> BTreeSet<&str> {
+        let paths = self.values.keys().chain(&self.broken);
+        let rest = paths.filter_map(|path| path.strip_prefix(table)?.strip_prefix('.'));
+        rest.filter_map(|rest| rest.split('.').next()).collect()
     }
 
     /// Merges a project's settings over the effective ones as far as its trust allows; returns what was left out.
@@ -127,7 +167,7 @@ impl LayeredSettings {
             .partition(|setting| setting.key.untrusted == UntrustedPolicy::UserOnly);
         let mut notices: Vec<ConfigNotice> = own.iter().map(user_only_notice).collect();
         match trust {
-            TrustState::Trusted => self.apply_layer(ConfigLayer::Project, settings),
+            TrustState::Trusted => self.apply_layer(settings),
             TrustState::Untrusted | TrustState::Changed => {
                 let settings = settings.into_iter();
                 notices.extend(
@@ -147,44 +187,36 @@ impl LayeredSettings {
         if held == Some(&setting.value) {
             return Vec::new();
         }
+        let mut notices = Vec::new();
         // Each arm accepts only what makes the configuration stricter; everything else is ignored with a notice.
-        match (setting.key.untrusted, held, &setting.value) {
-            (UntrustedPolicy::Restrict, _, ConfigValue::Rules(rules)) => {
-                let rules = to_rules(ConfigLayer::Project, rules, &setting.rule_places);
-                return self.set_restrictions(trust, rules);
+        let is_accepted = match setting.key.untrusted {
+            UntrustedPolicy::Ignored | UntrustedPolicy::UserOnly => false,
+            UntrustedPolicy::Restrict => return self.set_restrictions(trust, setting.rules()),
+            UntrustedPolicy::Append => match (held, &setting.value) {
+                (Some(Value::Array(old)), Value::Array(new)) => {
+                    if old.iter().any(|entry| !new.contains(entry)) {
+                        notices.push(partly_ignored_notice(trust, &setting));
+                    }
+                    setting.value = Value::Array(merge_lists(old, new));
+                    true
+                }
+                _ => false,
+            },
+            UntrustedPolicy::Lower => held
+                .and_then(Value::as_integer)
+                .zip(setting.value.as_integer())
+                .is_some_and(|(old, new)| new < old),
+            UntrustedPolicy::OnlyTrue => setting.value.as_bool() == Some(true),
+            UntrustedPolicy::OnlyFalse => setting.value.as_bool() == Some(false),
+            UntrustedPolicy::Tighten => {
+                builtin_rule_overrides::is_stricter(&setting.path, held, &setting.value)
             }
-            (UntrustedPolicy::Append, Some(ConfigValue::Texts(old)), ConfigValue::Texts(new)) => {
-                let notice =
-                    drops_entries(old, new).then(|| partly_ignored_notice(trust, &setting));
-                setting.value = ConfigValue::Texts(merge_lists(old, new));
-                self.set_value(ConfigLayer::Project, setting);
-                return notice.into_iter().collect();
-            }
-            (UntrustedPolicy::Lower, Some(ConfigValue::Number(old)), ConfigValue::Number(new))
-                if new < old => {}
-            (
-                UntrustedPolicy::Lower,
-                Some(ConfigValue::Duration(old)),
-                ConfigValue::Duration(new),
-            ) if new < old => {}
-            (UntrustedPolicy::OnlyTrue, _, ConfigValue::Flag(true))
-            | (UntrustedPolicy::OnlyFalse, _, ConfigValue::Flag(false)) => {}
-            (UntrustedPolicy::Tighten, held, new)
-                if builtin_rule_overrides::is_stricter(&setting.path, held, new) => {}
-            (
-                UntrustedPolicy::Ignored
-                | UntrustedPolicy::UserOnly
-                | UntrustedPolicy::Lower
-                | UntrustedPolicy::Append
-                | UntrustedPolicy::OnlyTrue
-                | UntrustedPolicy::OnlyFalse
-                | UntrustedPolicy::Tighten
-                | UntrustedPolicy::Restrict,
-                ..,
-            ) => return vec![ignored_notice(trust, &setting)],
+        };
+        if !is_accepted {
+            return vec![ignored_notice(trust, &setting)];
         }
-        self.set_value(ConfigLayer::Project, setting);
-        Vec::new()
+        self.values.insert(setting.path.clone(), setting);
+        notices
     }
 
     fn set_restrictions(&mut self, trust: TrustState, rules: Vec<ConfigRule>) -> Vec<ConfigNotice> {
@@ -207,59 +239,20 @@ impl LayeredSettings {
         };
         allowing.into_iter().map(notice).collect()
     }
+}
 
-    fn set_value(&mut self, layer: ConfigLayer, setting: ConfigSetting) {
-        let ConfigSetting {
-            key,
-            path,
-            value,
-            place,
-            rule_places,
-        } = setting;
-        self.values.insert(
-            path,
-            LayeredValue {
-                key,
-                value,
-                layer,
-                place,
-                rule_places,
-            },
-        );
+fn merge_lists(old: &[Value], new: &[Value]) -> Vec<Value> {
+    let mut merged: Vec<Value> = Vec::new();
+    for entry in old.iter().chain(new) {
+        if !merged.contains(entry) {
+            merged.push(entry.clone());
+        }
     }
-}
-
-fn to_rules(
-    layer: ConfigLayer,
-    rules: &[RuleSource],
-    places: &[ConfigLocation],
-) -> Vec<ConfigRule> {
-    let to_rule = |(rule, place): (&RuleSource, &ConfigLocation)| ConfigRule {
-        permission: rule.permission.clone(),
-        pattern: rule.pattern.clone(),
-        // An unknown action counts as deny, the strictest one.
-        action: rule.action.parse().unwrap_or(PermissionAction::Deny),
-        layer,
-        place: place.clone(),
-    };
-    rules.iter().zip(places).map(to_rule).collect()
-}
-
-fn drops_entries(old: &[String], new: &[String]) -> bool {
-    old.iter().any(|entry| !new.contains(entry))
-}
-
-fn merge_lists(old: &[String], new: &[String]) -> Vec<String> {
-    let mut seen = BTreeSet::new();
-    old.iter()
-        .chain(new)
-        .filter(|entry| seen.insert(entry.as_str()))
-        .cloned()
-        .collect()
+    merged
 }
 
 fn ignored_notice(trust: TrustState, setting: &ConfigSetting) -> ConfigNotice {
-    let given = format!("`{} = {}`", setting.path, setting.value.masked().to_toml());
+    let given = format!("`{} = {}`", setting.path, setting.shown_value());
     let limit = match setting.key.untrusted {
         UntrustedPolicy::Ignored | UntrustedPolicy::UserOnly => String::new(),
         limited => format!(" (it may only {})", limited.allowed_change()),
@@ -273,7 +266,7 @@ fn ignored_notice(trust: TrustState, setting: &ConfigSetting) -> ConfigNotice {
 
 /// Builds the notice about a key that no project may set, trusted or not.
 fn user_only_notice(setting: &ConfigSetting) -> ConfigNotice {
-    let given = format!("`{} = {}`", setting.path, setting.value.to_toml());
+    let given = format!("`{} = {}`", setting.path, setting.shown_value());
     ConfigNotice {
         place: setting.place.clone(),
         what: format!("{given} is ignored because a project cannot choose your keys and colours"),

@@ -1,21 +1,24 @@
 //! The effective configuration as plain fields, for the rest of the program to read.
 //!
-//! The origin of each value is in `config_layers`.
+//! Fields are named as the keys of the file. Values are in the form of `value_check`: durations in milliseconds, sizes in
+//! bytes. The origin of each value is in `config_layers`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use strum::EnumString;
+use serde::{Deserialize, Deserializer};
+use strum::VariantNames;
 
 use super::config_layers::ConfigLayer;
 use super::diagnostic::ConfigLocation;
 use crate::domain::adapter_kind::AdapterKind;
-pub use crate::permission::PermissionAction;
+use crate::domain::discussion::{BudgetSettings, DiscussionOverrides, DiscussionSettings};
 use crate::permission::command_safety::BuiltinRuleLevel;
+pub use crate::permission::{AgentMode, PermissionAction};
 
-/// The whole effective configuration.
-#[derive(Debug, Clone, PartialEq)]
+/// The whole effective configuration, except `[keys]` and `[themes]`, which the screen reads and checks.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct AppConfig {
     /// `[roles]`
     pub roles: RolesConfig,
@@ -30,8 +33,10 @@ pub struct AppConfig {
     /// `[limits]`
     pub limits: LimitsConfig,
     /// `[permission]`
+    #[serde(skip)]
     pub permission: PermissionConfig,
     /// `[agents.<name>]`
+    #[serde(default)]
     pub agents: BTreeMap<String, AgentConfig>,
     /// `[adapters.<name>]`; `codex` and `claude` are always present.
     pub adapters: BTreeMap<String, AdapterConfig>,
@@ -39,16 +44,12 @@ pub struct AppConfig {
     pub discuss: DiscussionConfig,
     /// `[screen]`
     pub screen: ScreenConfig,
-    /// `[keys]`: the keys of each action.
-    pub keys: BTreeMap<String, Vec<String>>,
-    /// `[themes.<name>]`: the text of each field.
-    pub themes: BTreeMap<String, BTreeMap<String, String>>,
     /// `[log]`
     pub log: LogConfig,
 }
 
 /// Which adapter plays which role. Every name is one of [`AppConfig::adapters`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct RolesConfig {
     /// The adapter that plans and executes.
     pub planner: String,
@@ -57,7 +58,7 @@ pub struct RolesConfig {
 }
 
 /// The settings of the review loop.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct WorkflowConfig {
     /// Reviews of a plan before the user decides, 1 to 100.
     pub max_iterations: u32,
@@ -72,7 +73,9 @@ pub struct WorkflowConfig {
 }
 
 /// Whether the reviewer remembers its earlier reviews of the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, VariantNames)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum ReviewerSession {
     /// One conversation for all reviews.
     Resume,
@@ -81,13 +84,14 @@ pub enum ReviewerSession {
 }
 
 /// Commands that are held back, whatever else allows them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct SafetyConfig {
     /// Commands that stop and ask.
     pub blocked_commands: Vec<String>,
     /// Commands that run only after confirmation.
     pub require_confirm_for: Vec<String>,
     /// The changed built-in rules, by name.
+    #[serde(skip)]
     pub builtin: BTreeMap<String, BuiltinRuleOverride>,
     /// Whether CLIs without their own sandbox run inside a sandbox of the operating system.
     pub contain_agents: bool,
@@ -107,7 +111,7 @@ pub struct BuiltinRuleOverride {
 }
 
 /// The folder and file names of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct PathsConfig {
     /// The work directory, relative to the repository root, without `..`.
     pub workdir: PathBuf,
@@ -120,12 +124,14 @@ pub struct PathsConfig {
     /// The file name of the program's own log.
     pub debug_log: String,
     /// The size in bytes at which the program's own log is rotated.
+    #[serde(rename = "debug_log_max_size")]
     pub debug_log_max_bytes: u64,
 }
 
 /// How a step is tested.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct TestConfig {
+    #[serde(rename = "default_command")]
     pub command: TestCommandChoice,
     /// Whether a `Test:` line of the plan counts if no command is found.
     pub fallback_to_agent: bool,
@@ -134,6 +140,7 @@ pub struct TestConfig {
     /// How many turns may fix the failing tests of a step, 0 to 20.
     pub max_fix_turns: u32,
     /// The time limit of one test run.
+    #[serde(deserialize_with = "duration_from_millis")]
     pub timeout: Duration,
     /// The network that tests have inside their sandbox.
     pub network: ConfiguredTestNetwork,
@@ -142,7 +149,9 @@ pub struct TestConfig {
 }
 
 /// The network that tests have inside their sandbox.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, VariantNames)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum ConfiguredTestNetwork {
     /// A loopback interface of their own, until the user decides otherwise for the repository.
     Ask,
@@ -152,7 +161,8 @@ pub enum ConfiguredTestNetwork {
 }
 
 /// The command that tests a step.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
 pub enum TestCommandChoice {
     /// The command that the repository's files suggest.
     Detect,
@@ -160,8 +170,18 @@ pub enum TestCommandChoice {
     Line(String),
 }
 
+impl From<String> for TestCommandChoice {
+    fn from(line: String) -> Self {
+        if line == "auto" {
+            Self::Detect
+        } else {
+            Self::Line(line)
+        }
+    }
+}
+
 /// Limits on time and number.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct LimitsConfig {
     /// The number of concurrent child sessions.
     pub max_children: u32,
@@ -170,16 +190,21 @@ pub struct LimitsConfig {
     /// The number of concurrent turns of one adapter.
     pub per_adapter: u32,
     /// The time limit of one task of a child session.
+    #[serde(deserialize_with = "duration_from_millis")]
     pub task_timeout: Duration,
     /// How often a task is retried after a transient failure, 0 to 10.
     pub task_retries: u32,
     /// The time limit of one turn.
+    #[serde(deserialize_with = "duration_from_millis")]
     pub turn_timeout: Duration,
     /// After how long without an event of a turn its processes are checked, 1 s to 10 min.
+    #[serde(deserialize_with = "duration_from_millis")]
     pub silence: Duration,
     /// How long a tool call waits before its agent is told to continue without the answer; shorter than CLIs wait.
+    #[serde(deserialize_with = "duration_from_millis")]
     pub tool_patience: Duration,
     /// How long to wait for running children at the end.
+    #[serde(deserialize_with = "duration_from_millis")]
     pub drain: Duration,
     /// How many days finished child sessions are kept.
     pub keep_sessions_days: u32,
@@ -210,18 +235,19 @@ pub struct ConfigRule {
 }
 
 /// An agent that the user configured.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 pub struct AgentConfig {
-    /// Where it may be used: `primary`, `subagent` or `all`. `None` means the mode of the built-in agent of its name,
-    /// or else `all`.
-    pub mode: Option<String>,
+    /// Where it may be used. `None` means the mode of the built-in agent of its name, or else [`AgentMode::All`].
+    pub mode: Option<AgentMode>,
     /// Whether it is left out of lists of agents.
+    #[serde(default)]
     pub hidden: bool,
     /// What the agent is for.
     pub description: Option<String>,
     /// Its prompt file, `prompts/<name>.md` next to the configuration file.
     pub prompt: Option<String>,
     /// Its rules in order, each with its layer; those from lists and tables of tools come first.
+    #[serde(skip)]
     pub rules: Vec<ConfigRule>,
     /// The adapter that runs it.
     pub adapter: Option<String>,
@@ -230,87 +256,51 @@ pub struct AgentConfig {
 }
 
 /// One adapter, ready to start.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct AdapterConfig {
     /// The protocol that it speaks.
     pub kind: AdapterKind,
     /// The program: a name on PATH or a path.
     pub program: String,
     /// Arguments put before the adapter's own.
+    #[serde(default)]
     pub args: Vec<String>,
     /// Environment added to the user's own.
+    #[serde(default)]
     pub env: BTreeMap<String, String>,
     /// The model to ask for; `None` leaves the program's default.
     pub model: Option<String>,
     /// Folders that it may write inside a sandbox of the operating system, in addition to the CLI's own.
+    #[serde(default)]
     pub writable: Vec<PathBuf>,
 }
 
 /// The settings of discussions.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct DiscussionConfig {
-    /// The values that apply if a preset leaves them out; every field but `agents` and `context` is set.
-    pub defaults: DiscussionPreset,
-    /// How much a participant may read and write.
-    pub budget: DiscussionBudgetConfig,
+    /// The values that apply if a preset leaves them out.
+    #[serde(flatten)]
+    pub defaults: DiscussionOverrides,
+    /// `[discuss.budget.adapter.<name>]`, completed from `[discuss.budget]`.
+    #[serde(default)]
+    pub adapter_budgets: BTreeMap<String, BudgetSettings>,
     /// `[discuss.preset.<name>]`
-    pub presets: BTreeMap<String, DiscussionPreset>,
+    #[serde(default, rename = "preset")]
+    pub presets: BTreeMap<String, DiscussionOverrides>,
 }
 
-/// A named set of discussion arguments; `None` means the default.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct DiscussionPreset {
-    pub agents: Option<Vec<String>>,
-    /// `debate`, `collaborative` or `jury`.
-    pub mode: Option<String>,
-    /// `simultaneous` or `sequential`.
-    pub order: Option<String>,
-    /// What every participant is told in addition to the topic; never set in the defaults.
-    pub context: Option<String>,
-    /// The maximum number of rounds, 1 to 10.
-    pub rounds: Option<u32>,
-    /// After how many rounds with unchanged stances the discussion ends, 2 to 10.
-    pub stalemate_rounds: Option<u32>,
-    /// How many participants speak at the same time.
-    pub concurrency: Option<u32>,
-    /// The time limit of one speech, from its start.
-    pub timeout: Option<Duration>,
-    /// The time limit of the whole discussion.
-    pub deadline: Option<Duration>,
-    /// How often a speech is retried after a transient failure.
-    pub max_retries: Option<u32>,
-    /// Whether the participants' sessions are kept.
-    pub keep_sessions: Option<bool>,
-}
-
-/// How much a participant of a discussion may read and write.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DiscussionBudgetConfig {
-    /// `small`, `balanced` or `large`.
-    pub profile: String,
-    /// The maximum tokens of a prompt.
-    pub input_tokens: u64,
-    /// Tokens reserved for an answer.
-    pub min_output_tokens: u64,
-    /// Tokens reserved for thinking.
-    pub reasoning_headroom_tokens: u64,
-    /// How many characters count as one token.
-    pub chars_per_token: u64,
-    /// `[discuss.budget.adapter.<name>]`: the differing values for participants that this adapter runs.
-    pub adapters: BTreeMap<String, AdapterBudgetConfig>,
-}
-
-/// The budget values that differ for participants that one adapter runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct AdapterBudgetConfig {
-    /// The maximum tokens of a prompt.
-    pub input_tokens: Option<u64>,
-    /// How many characters count as one token.
-    pub chars_per_token: Option<u64>,
+impl DiscussionConfig {
+    /// Returns the settings of a discussion without preset and arguments.
+    pub fn default_settings(&self) -> DiscussionSettings {
+        DiscussionSettings {
+            adapter_budgets: self.adapter_budgets.clone(),
+            ..self.defaults.apply_to(DiscussionSettings::default())
+        }
+    }
 }
 
 /// The appearance and the notifications of the full-screen program.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct ScreenConfig {
     /// The theme's name, or `auto`.
     pub theme: String,
@@ -323,7 +313,9 @@ pub struct ScreenConfig {
 }
 
 /// How much of the screen moves by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, VariantNames)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum MotionLevel {
     /// Timers update every second.
     #[default]
@@ -333,7 +325,8 @@ pub enum MotionLevel {
 }
 
 /// How to notify a user who is needed but looks at another window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumString)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, VariantNames)]
+#[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum NotificationMethod {
     /// With the terminal's bell.
@@ -350,7 +343,7 @@ pub enum NotificationMethod {
 }
 
 /// The program's own log.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct LogConfig {
     /// `error`, `warn`, `info`, `debug` or `trace`.
     pub level: String,
@@ -364,4 +357,8 @@ pub struct LogConfig {
     pub metadata: bool,
     /// Whether the log contains whole prompts.
     pub log_prompts: bool,
+}
+
+fn duration_from_millis<'de, D: Deserializer<'de>>(value: D) -> Result<Duration, D::Error> {
+    u64::deserialize(value).map(Duration::from_millis)
 }

@@ -2,6 +2,7 @@
 //!
 //! A test keeps the file equal to the list, so no default is defined here.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::builtin_rule_overrides;
@@ -10,7 +11,7 @@ use super::schema::KEYS;
 use super::toml_parser::ConfigSource;
 
 /// The name under which the shipped configuration is shown.
-const DEFAULTS_NAME: &str = "the shipped config.toml";
+pub(super) const DEFAULTS_NAME: &str = "the shipped config.toml";
 
 /// Returns the embedded default configuration.
 pub fn default_source() -> ConfigSource {
@@ -26,9 +27,9 @@ pub fn render_defaults() -> String {
     let mut current = String::new();
     for (table, keys) in key_tables() {
         for name in table_names(&table, &keys) {
-            let heading = table.replace('*', &name);
+            let heading = table.replace('*', name);
             if heading != current {
-                let has_value = keys.iter().any(|key| default_value(key, &name).is_some());
+                let has_value = keys.iter().any(|key| default_value(key, name).is_some());
                 text.push_str(&format!(
                     "\n{}[{heading}]\n",
                     if has_value { "" } else { "# " }
@@ -36,7 +37,7 @@ pub fn render_defaults() -> String {
                 current = heading;
             }
             for key in &keys {
-                text.push_str(&key_line(key, &name));
+                text.push_str(&key_line(key, name));
             }
         }
     }
@@ -76,16 +77,15 @@ pub(super) fn key_tables() -> Vec<(String, Vec<&'static ConfigKey>)> {
 }
 
 /// Returns the names for which a table is written: those with their own values, then an example.
-fn table_names(table: &str, keys: &[&ConfigKey]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for key in keys {
-        if let KeyDefault::PerName(named, _) = key.preset {
-            names.extend(named.iter().map(|(name, _)| (*name).to_owned()));
-        }
+fn table_names(table: &str, keys: &[&ConfigKey]) -> Vec<&'static str> {
+    if !table.contains('*') {
+        return vec![""];
     }
-    names.dedup();
-    names.sort();
-    names.dedup();
+    let presets = keys.iter().filter_map(|key| match key.preset {
+        KeyDefault::PerName(named, _) => Some(named),
+        KeyDefault::Fixed(_) | KeyDefault::Unset(_) => None,
+    });
+    let named: BTreeSet<&str> = presets.flatten().map(|(name, _)| *name).collect();
     let example = match table {
         "adapters.*" => "mytool",
         "themes.*" => "mine",
@@ -93,12 +93,7 @@ fn table_names(table: &str, keys: &[&ConfigKey]) -> Vec<String> {
         "discuss.preset.*" => "tech-review",
         _ => "docs",
     };
-    names.push(example.to_owned());
-    if table.contains('*') {
-        names
-    } else {
-        vec![String::new()]
-    }
+    named.into_iter().chain([example]).collect()
 }
 
 fn key_line(key: &ConfigKey, name: &str) -> String {
@@ -110,11 +105,7 @@ fn key_line(key: &ConfigKey, name: &str) -> String {
     };
     match default_value(key, name) {
         Some(value) => format!("# {}{limit}.\n{key_name} = {value}\n", key.help),
-        None => format!(
-            "# {}{limit}.\n# {key_name} = {}\n",
-            key.help,
-            example_value(key)
-        ),
+        None => format!("# {}{limit}.\n# {key_name} = {}\n", key.help, key.example()),
     }
 }
 
@@ -126,13 +117,5 @@ fn default_value(key: &ConfigKey, name: &str) -> Option<&'static str> {
             .iter()
             .find(|(known, _)| *known == name)
             .map(|(_, value)| *value),
-    }
-}
-
-fn example_value(key: &ConfigKey) -> &'static str {
-    match key.preset {
-        KeyDefault::Fixed(example)
-        | KeyDefault::Unset(example)
-        | KeyDefault::PerName(_, example) => example,
     }
 }

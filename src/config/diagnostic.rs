@@ -42,6 +42,18 @@ pub struct ConfigProblem {
     pub hint: String,
 }
 
+impl ConfigProblem {
+    /// Creates a problem that shows no line.
+    pub fn new(place: ConfigLocation, what: String, hint: impl Into<String>) -> Self {
+        Self {
+            place,
+            what,
+            text: String::new(),
+            hint: hint.into(),
+        }
+    }
+}
+
 impl fmt::Display for ConfigProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(

@@ -214,9 +214,8 @@ fn merge_profile(name: &str, agent: &AgentConfig, known: &ProfileRegistry) -> Pr
         .find_by_name(name)
         .cloned()
         .unwrap_or_else(|_| ProfileDefinition::without_rules(name, AgentMode::All));
-    let mode = agent.mode.as_deref().and_then(|mode| mode.parse().ok());
     ProfileDefinition {
-        mode: mode.unwrap_or(base.mode),
+        mode: agent.mode.unwrap_or(base.mode),
         description: agent.description.clone().unwrap_or(base.description),
         prompt: agent.prompt.clone().or(base.prompt),
         adapter: agent.adapter.clone().or(base.adapter),

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use similar::get_close_matches;
 
 use super::builtin_rule_overrides;
-use super::schema::KEYS;
+use super::schema::{KEYS, match_path_prefix};
 
 /// How similar two words must be (0 to 1) before one is suggested for the other.
 const MIN_SIMILARITY: f32 = 0.6;
 
 /// Suggests what the user may have meant by a path that is not a key.
-pub fn hint_for_unknown_key(path: &[String]) -> String {
+pub(super) fn hint_for_unknown_key(path: &[String]) -> String {
     if let Some(hint) = builtin_rule_overrides::hint_for_unknown_rule(path) {
         return hint;
     }
@@ -41,29 +41,28 @@ pub fn hint_for_unknown_key(path: &[String]) -> String {
 }
 
 /// Returns the candidate that is most similar to a word, if any is similar enough.
-pub fn closest_match<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
+pub(super) fn closest_match<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     get_close_matches(word, candidates, 1, MIN_SIMILARITY)
         .first()
         .copied()
 }
 
+/// Writes `did you mean "x"? ` with the most similar candidate; nothing if none is similar enough.
+pub fn suggest_name(word: &str, candidates: &[&str]) -> String {
+    closest_match(word, candidates)
+        .map(|near| format!("did you mean \"{near}\"? "))
+        .unwrap_or_default()
+}
+
 /// Returns what may follow a path: the next segments of all keys below it, without chosen names.
 fn known_siblings(parent: &[String]) -> Vec<&'static str> {
-    let mut names = BTreeSet::new();
-    for key in KEYS {
-        let pattern: Vec<&'static str> = key.path.split('.').collect();
-        let fits = pattern.len() > parent.len()
-            && pattern
-                .iter()
-                .zip(parent)
-                .all(|(want, have)| *want == "*" || want == have);
-        if let Some(name) = pattern
-            .get(parent.len())
-            .filter(|name| fits && **name != "*")
-        {
-            names.insert(*name);
-        }
-    }
+    let rests = KEYS
+        .iter()
+        .filter_map(|key| match_path_prefix(key, parent).flatten());
+    let names: BTreeSet<&str> = rests
+        .filter_map(|rest| rest.split('.').next())
+        .filter(|name| *name != "*")
+        .collect();
     names.into_iter().collect()
 }
 

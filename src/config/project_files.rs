@@ -188,18 +188,13 @@ pub fn load_file(path: &Path) -> io::Result<Option<String>> {
 
 /// Describes a file that cannot be read.
 pub fn unreadable_file_problem(file: &Path, error: &io::Error) -> ConfigProblem {
-    ConfigProblem {
-        place: ConfigLocation::File(file.to_owned()),
-        what: format!("cannot be read: {error}"),
-        text: String::new(),
-        hint: match error.kind() {
-            io::ErrorKind::NotFound => "name an existing file".to_owned(),
-            io::ErrorKind::PermissionDenied => {
-                "make it readable for you, or move it away".to_owned()
-            }
-            _ => "fix it, or move it away".to_owned(),
-        },
-    }
+    let hint = match error.kind() {
+        io::ErrorKind::NotFound => "name an existing file",
+        io::ErrorKind::PermissionDenied => "make it readable for you, or move it away",
+        _ => "fix it, or move it away",
+    };
+    let place = ConfigLocation::File(file.to_owned());
+    ConfigProblem::new(place, format!("cannot be read: {error}"), hint)
 }
 
 fn load_text(root: &Path, file: &Path, problems: &mut Vec<ConfigProblem>) -> Option<ConfigSource> {

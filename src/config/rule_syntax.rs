@@ -1,186 +1,131 @@
-//! Parses permission rules from a configuration file and checks the examples written with them.
+//! Checks permission rules of a configuration file, and the examples written with them.
 
-use std::ops::Range;
+use strum::VariantNames;
+use toml::de::{DeTable, DeValue};
+use toml::{Spanned, Value};
 
-use toml::Spanned;
-use toml::de::{DeArray, DeTable, DeValue};
-
-use super::config_key::{ACTIONS, ValueKind, quote_alternatives};
-use super::config_value::{
-    ConfigValue, ValueError, ValueResult, collect_all, kind_mismatch, parse_texts, parse_value,
-    value_error,
-};
+use super::config_key::{ValueKind, quote_alternatives};
 use super::key_suggestions::closest_match;
+use super::value_check::{ValueError, ValueResult, check_value, kind_mismatch, value_error};
 use crate::permission::rule_lint::matches_example;
 use crate::permission::{PermissionAction, Rule, RuleLayer, RuleOrigin, tool_names};
 
-/// One permission rule as it was parsed; its examples were checked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RuleSource {
-    /// The permission that it is about: `bash`, `edit`, `read`, …, or `*`.
-    pub permission: String,
-    /// The pattern of the target.
-    pub pattern: String,
-    /// One of [`ACTIONS`].
-    pub action: String,
-    /// Its position in the file, in bytes.
-    pub span: Range<usize>,
-}
+/// The keys of a rule that it must have, in the order of a checked rule.
+const RULE_FIELDS: [(&str, ValueKind); 3] = [
+    ("permission", ValueKind::Text),
+    ("pattern", ValueKind::Text),
+    ("action", ValueKind::Choice(PermissionAction::VARIANTS)),
+];
 
 const RULE_KEYS: [&str; 5] = ["permission", "pattern", "action", "match", "not_match"];
 
-pub(super) fn parse_rules(
-    kind: ValueKind,
-    raw: &Spanned<DeValue<'_>>,
-) -> ValueResult<Vec<RuleSource>> {
-    let array: &DeArray<'_> = raw
+/// Checks one `[[permission.rule]]`; returns permission, pattern and action.
+pub(super) fn check_rule(item: &Spanned<DeValue<'_>>) -> ValueResult<Value> {
+    let table = item
         .get_ref()
-        .as_array()
-        .ok_or_else(|| kind_mismatch(kind, raw))?;
-    collect_all(array.iter().map(|item| {
-        let table = item
-            .get_ref()
-            .as_table()
-            .ok_or_else(|| kind_mismatch(kind, item))?;
-        parse_rule(item, table)
-    }))
-}
-
-fn parse_rule(item: &Spanned<DeValue<'_>>, table: &DeTable<'_>) -> ValueResult<RuleSource> {
+        .as_table()
+        .ok_or_else(|| kind_mismatch(ValueKind::Rules, item))?;
     let mut flaws = Vec::new();
-    for name in table
-        .keys()
-        .filter(|name| !RULE_KEYS.contains(&name.get_ref().as_ref()))
-    {
-        let hint =
-            closest_match(name.get_ref(), &RULE_KEYS).map(|near| format!("did you mean `{near}`?"));
+    let names = table.keys();
+    for name in names.filter(|name| !RULE_KEYS.contains(&name.get_ref().as_ref())) {
         flaws.push(ValueError {
             span: name.span(),
             what: format!("has no key `{}`", name.get_ref()),
-            hint,
+            hint: closest_match(name.get_ref(), &RULE_KEYS)
+                .map(|near| format!("did you mean `{near}`?")),
         });
     }
-    let mut field = |name: &str, kind: ValueKind| match table.get(name) {
-        Some(value) => match parse_value(kind, value) {
-            Ok(ConfigValue::Text(text)) => text,
-            Ok(_) => String::new(),
-            Err(found) => {
-                flaws.extend(found.into_iter().map(|flaw| ValueError {
-                    what: format!("`{name}` {}", flaw.what),
-                    ..flaw
-                }));
-                String::new()
-            }
-        },
-        None => {
-            flaws.push(ValueError {
-                span: item.span(),
-                what: format!("has no `{name}`"),
-                hint: None,
-            });
-            String::new()
+    let mut fields = Vec::new();
+    for (name, kind) in RULE_FIELDS {
+        match table.get(name).map(|value| check_value(kind, value)) {
+            Some(Ok(field)) => fields.push(field),
+            Some(Err(found)) => flaws.extend(name_field(name, found)),
+            None => flaws.extend(value_error(item, format!("has no `{name}`"))),
         }
-    };
-    let permission = field("permission", ValueKind::Text);
-    let pattern = field("pattern", ValueKind::Text);
-    let action = field("action", ValueKind::Choice(&ACTIONS));
-    let rule = RuleSource {
-        permission,
-        pattern,
-        action,
-        span: item.span(),
-    };
-    if flaws.is_empty() {
-        flaws.extend(check_examples(&rule, table));
+    }
+    if flaws.is_empty()
+        && let [Value::String(permission), Value::String(pattern), _] = fields.as_slice()
+    {
+        flaws.extend(check_examples(permission, pattern, table));
     }
     if flaws.is_empty() {
-        Ok(rule)
+        Ok(Value::Array(fields))
     } else {
         Err(flaws)
     }
 }
 
+fn name_field(name: &str, flaws: Vec<ValueError>) -> impl Iterator<Item = ValueError> {
+    flaws.into_iter().map(move |flaw| ValueError {
+        what: format!("`{name}` {}", flaw.what),
+        ..flaw
+    })
+}
+
 /// Checks a rule against its examples: those in `match` must match, those in `not_match` must not.
-fn check_examples(rule: &RuleSource, table: &DeTable<'_>) -> Vec<ValueError> {
+fn check_examples(permission: &str, pattern: &str, table: &DeTable<'_>) -> Vec<ValueError> {
     let origin = RuleOrigin {
         layer: RuleLayer::Own,
         place: String::new(),
     };
-    let permission = tool_names::permission_for_tool(&rule.permission);
-    let as_rule = Rule::new(permission, &rule.pattern, PermissionAction::Ask, origin);
+    let permission = tool_names::permission_for_tool(permission);
+    let as_rule = Rule::new(permission, pattern, PermissionAction::Ask, origin);
     let mut flaws = Vec::new();
     for (name, wanted) in [("match", true), ("not_match", false)] {
         let Some(raw) = table.get(name) else {
             continue;
         };
         let texts = match raw.get_ref() {
-            DeValue::String(text) => Ok(vec![text.to_string()]),
-            _ => parse_texts(ValueKind::Texts, raw),
+            DeValue::String(text) => Ok(Value::Array(vec![Value::String(text.to_string())])),
+            _ => check_value(ValueKind::Texts, raw),
         };
-        match texts {
-            Ok(texts) => {
-                let wrong = texts
-                    .iter()
-                    .filter(|text| matches_example(&as_rule, text) != wanted);
-                flaws.extend(wrong.map(|text| ValueError {
-                    span: raw.span(),
-                    what: if wanted {
-format!(
-                            "has {text:?} under `match`, which its pattern {:?} does not match",
-                            rule.pattern
-                        )
-} else {
-format!(
-                            "has {text:?} under `not_match`, which its pattern {:?} matches",
-                            rule.pattern
-                        )
-},
-                    hint: Some(
-                        "change the pattern or the example; `*` matches `/` too, and \"ls *\" also matches `ls` alone"
-                            .to_owned(),
-                    ),
-                }));
+        let texts = match texts {
+            Ok(texts) => texts,
+            Err(found) => {
+                flaws.extend(name_field(name, found));
+                continue;
             }
-            Err(found) => flaws.extend(found.into_iter().map(|flaw| ValueError {
-                what: format!("`{name}` {}", flaw.what),
-                ..flaw
-            })),
-        }
+        };
+        let texts = texts.as_array().into_iter().flatten();
+        let wrong = texts
+            .filter_map(Value::as_str)
+            .filter(|text| matches_example(&as_rule, text) != wanted);
+        let verb = if wanted { "does not match" } else { "matches" };
+        flaws.extend(wrong.map(|text| ValueError {
+            span: raw.span(),
+            what: format!("has {text:?} under `{name}`, which its pattern {pattern:?} {verb}"),
+            hint: Some(
+                "change the pattern or the example; `*` matches `/` too, and \"ls *\" also matches `ls` alone"
+                    .to_owned(),
+            ),
+        }));
     }
     flaws
 }
 
-pub(super) fn parse_short_rules(
-    kind: ValueKind,
-    raw: &Spanned<DeValue<'_>>,
-) -> ValueResult<Vec<RuleSource>> {
-    let array = raw
-        .get_ref()
-        .as_array()
-        .ok_or_else(|| kind_mismatch(kind, raw))?;
-    collect_all(array.iter().map(|item| {
-        let words = parse_texts(kind, item)?;
-        let n_words = words.len();
-        let [permission, pattern, action] = <[String; 3]>::try_from(words).map_err(|_| {
-            value_error(
-                item,
-                format!("must have three parts in each rule, but one has {n_words}"),
-            )
-        })?;
-        if !ACTIONS.contains(&action.as_str()) {
-            return Err(value_error(
-                item,
-                format!(
-                    "must end each rule with {}, but has \"{action}\"",
-                    quote_alternatives(&ACTIONS)
-                ),
-            ));
+/// Checks one rule that is a list of permission, pattern and action.
+pub(super) fn check_short_rule(item: &Spanned<DeValue<'_>>) -> ValueResult<Value> {
+    if !item.get_ref().is_array() {
+        return Err(kind_mismatch(ValueKind::ShortRules, item));
+    }
+    let words = check_value(ValueKind::Texts, item)?;
+    match words.as_array().map_or(&[][..], Vec::as_slice) {
+        [_, _, Value::String(action)] if PermissionAction::VARIANTS.contains(&action.as_str()) => {
+            Ok(words)
         }
-        Ok(RuleSource {
-            permission,
-            pattern,
-            action,
-            span: item.span(),
-        })
-    }))
+        [_, _, action] => Err(value_error(
+            item,
+            format!(
+                "must end each rule with {}, but has {action}",
+                quote_alternatives(PermissionAction::VARIANTS)
+            ),
+        )),
+        other => Err(value_error(
+            item,
+            format!(
+                "must have three parts in each rule, but one has {}",
+                other.len()
+            ),
+        )),
+    }
 }

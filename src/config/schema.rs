@@ -1,4 +1,5 @@
-//! The list of all configuration keys, in the order of `config.toml`.
+//! The list of all configuration keys, in the order of `config.toml`: the only place that says what each accepts and
+//! what an untrusted repository may do to it.
 //!
 //! Keys of planned features are listed too: they are accepted and checked, so that a configuration does not break
 //! later.
@@ -7,6 +8,9 @@ use strum::VariantNames;
 
 use super::builtin_rule_overrides;
 use super::config_key::{ConfigKey, KeyDefault, UntrustedPolicy, ValueKind};
+use super::config_model::{
+    ConfiguredTestNetwork, MotionLevel, NotificationMethod, ReviewerSession,
+};
 use crate::domain::adapter_kind::AdapterKind;
 use crate::domain::discussion::{DiscussionMode, SizeProfile, SpeakingOrder};
 use crate::permission::command_safety::BuiltinRuleLevel;
@@ -19,7 +23,7 @@ use ValueKind::{
     Folder, KeyBindings, Number, PromptFile, Rules, ShortRules, Size, Text, Texts, UserFile,
 };
 
-const DAY: u64 = 86_400;
+const DAY: i64 = 86_400;
 
 const fn key(
     path: &'static str,
@@ -47,7 +51,7 @@ pub const KEYS: &[ConfigKey] = &[
     key("workflow.auto_approve", Flag, Fixed("false"), OnlyFalse, "Whether an approved plan is executed without asking you"),
     key("workflow.confirm_enter", Flag, Fixed("false"), OnlyTrue, "Whether to press Enter twice to send a turn"),
     key("workflow.stall_limit", Number(1, 100), Fixed("2"), Lower, "How many reviews in a row may resolve no finding before you decide"),
-    key("workflow.reviewer_session", Choice(&["resume", "fresh"]), Fixed("\"resume\""), Ignored, "Whether the reviewer remembers its earlier reviews of the run"),
+    key("workflow.reviewer_session", Choice(ReviewerSession::VARIANTS), Fixed("\"resume\""), Ignored, "Whether the reviewer remembers its earlier reviews of the run"),
 
     key("safety.blocked_commands", Texts, Fixed("[\"rm -rf\", \"sudo\", \"chmod 777\", \"> /dev/\"]"), Append, "Commands that always stop and ask you, whatever else allows them"),
     key("safety.require_confirm_for", Texts, Fixed("[\"git push\", \"npm publish\"]"), Append, "Commands that run only after you confirm them"),
@@ -67,7 +71,7 @@ pub const KEYS: &[ConfigKey] = &[
     key("test.baseline", Flag, Fixed("true"), OnlyTrue, "Whether the tests run once before the first step, to know which failures are older than the run"),
     key("test.max_fix_turns", Number(0, 20), Fixed("2"), Lower, "How many turns the agent has to fix failing tests of a step"),
     key("test.timeout", Duration(1, DAY), Fixed("\"10m\""), Lower, "How long one run of the tests may take"),
-    key("test.network", Choice(&["ask", "loopback", "host"]), Fixed("\"ask\""), Ignored, "The network of tests and commit hooks in their sandbox: only their own loopback interface, or the machine's network; \"ask\" is loopback until you choose for a repository"),
+    key("test.network", Choice(ConfiguredTestNetwork::VARIANTS), Fixed("\"ask\""), Ignored, "The network of tests and commit hooks in their sandbox: only their own loopback interface, or the machine's network; \"ask\" is loopback until you choose for a repository"),
     key("test.sockets", Texts, Fixed("[]"), UserOnly, "Sockets that tests and commit hooks can reach in their sandbox, such as \"/run/docker.sock\"; ~/ is your home"),
 
     key("limits.max_children", Number(1, 64), Fixed("2"), Lower, "How many tasks and discussion participants run at a time"),
@@ -131,9 +135,9 @@ pub const KEYS: &[ConfigKey] = &[
     key("discuss.preset.*.keep_sessions", Flag, Unset("false"), Ignored, "Whether the participants' sessions are kept"),
 
     key("screen.theme", Text, Fixed("\"auto\""), Ignored, "The theme: one of those that /theme lists, or \"auto\" to match the terminal"),
-    key("screen.notify", Choice(&["bell", "message", "osc9", "osc777", "off"]), Fixed("\"bell\""), Ignored, "How to notify you in another window when you are needed: `message` sends a desktop notification in the format of the terminal, `osc9` and `osc777` force that format"),
+    key("screen.notify", Choice(NotificationMethod::VARIANTS), Fixed("\"bell\""), Ignored, "How to notify you in another window when you are needed: `message` sends a desktop notification in the format of the terminal, `osc9` and `osc777` force that format"),
     key("screen.mouse", Flag, Fixed("true"), Ignored, "Whether the program handles clicks and the wheel, in place of the terminal (F3 switches it at any time)"),
-    key("screen.motion", Choice(&["full", "reduced"]), Fixed("\"full\""), Ignored, "Whether timers update every second, or every ten"),
+    key("screen.motion", Choice(MotionLevel::VARIANTS), Fixed("\"full\""), Ignored, "Whether timers update every second, or every ten"),
 
     key("keys.*", KeyBindings, Unset("\"ctrl+g\""), UserOnly, "The key of an action, a list of keys, or \"none\"; `agent-collab keys` prints all actions with their keys"),
 
@@ -185,7 +189,10 @@ pub fn find_key(path: &[String]) -> KeyLookup {
 }
 
 /// Returns what follows these segments in a key's path if the path starts with them; `None` if it does not.
-fn match_path_prefix(key: &'static ConfigKey, path: &[String]) -> Option<Option<&'static str>> {
+pub(super) fn match_path_prefix(
+    key: &'static ConfigKey,
+    path: &[String],
+) -> Option<Option<&'static str>> {
     let mut rest = Some(key.path);
     for have in path {
         let (want, then) = match rest?.split_once('.') {

@@ -77,7 +77,7 @@ fn describe(loaded: &LoadedConfig) -> String {
     {
         lines.push(format!(
             "{path} = {} # {}, {}",
-            held.value.to_toml(),
+            held.shown_value(),
             held.layer.as_str(),
             held.place
         ));
@@ -542,11 +542,14 @@ fn any_file() -> impl Strategy<Value = String> {
     })
 }
 
-fn parsed(text: &str) -> Vec<toml_parser::ConfigSetting> {
-    let parsed = toml_parser::parse_source(&ConfigSource {
-        file: PathBuf::from("x.toml"),
-        text: text.to_owned(),
-    });
+fn parsed(layer: ConfigLayer, text: &str) -> Vec<ConfigSetting> {
+    let parsed = toml_parser::parse_source(
+        layer,
+        &ConfigSource {
+            file: PathBuf::from("x.toml"),
+            text: text.to_owned(),
+        },
+    );
     assert_eq!(parsed.problems, [], "{text}");
     parsed.settings
 }
@@ -555,13 +558,12 @@ fn shipped_and(global: &str) -> LayeredSettings {
     static SHIPPED: std::sync::LazyLock<LayeredSettings> = std::sync::LazyLock::new(|| {
         let mut settings = LayeredSettings::default();
         settings.apply_layer(
-            ConfigLayer::Default,
-            toml_parser::parse_source(&defaults::default_source()).settings,
+            toml_parser::parse_source(ConfigLayer::Default, &defaults::default_source()).settings,
         );
         settings
     });
     let mut settings = SHIPPED.clone();
-    settings.apply_layer(ConfigLayer::Global, parsed(global));
+    settings.apply_layer(parsed(ConfigLayer::Global, global));
     settings
 }
 
@@ -575,7 +577,7 @@ proptest! {
         let global = if global.contains("evil") { global.lines().filter(|line| !line.contains("evil")).collect::<Vec<_>>().join("\n") + "\n" + complete } else { global };
         let mut settings = shipped_and(&global);
         let before = config_resolver::resolve_config(&settings, home).expect("sound");
-        settings.apply_project_layer(TrustState::Untrusted, parsed(&project));
+        settings.apply_project_layer(TrustState::Untrusted, parsed(ConfigLayer::Project, &project));
         let after = config_resolver::resolve_config(&settings, home).expect("sound");
         prop_assert!(after.workflow.auto_approve <= before.workflow.auto_approve);
         prop_assert!(after.workflow.confirm_enter >= before.workflow.confirm_enter);
@@ -600,9 +602,9 @@ proptest! {
     fn laying_a_layer_twice_is_as_good_as_once(global in any_file(), project in any_file()) {
         for trust in [TrustState::Trusted, TrustState::Untrusted] {
             let mut once = shipped_and(&global);
-            once.apply_project_layer(trust, parsed(&project));
+            once.apply_project_layer(trust, parsed(ConfigLayer::Project, &project));
             let mut twice = once.clone();
-            twice.apply_project_layer(trust, parsed(&project));
+            twice.apply_project_layer(trust, parsed(ConfigLayer::Project, &project));
             prop_assert_eq!(once, twice);
         }
     }
@@ -611,8 +613,8 @@ proptest! {
     fn of_two_layers_the_later_one_decides_each_key(global in any_file(), file in any_file()) {
         let mut settings = shipped_and(&global);
         let earlier = settings.clone();
-        settings.apply_layer(ConfigLayer::File, parsed(&file));
-        let given: std::collections::BTreeMap<String, toml_parser::ConfigSetting> = parsed(&file).into_iter().map(|setting| (setting.path.clone(), setting)).collect();
+        settings.apply_layer(parsed(ConfigLayer::File, &file));
+        let given: std::collections::BTreeMap<String, ConfigSetting> = parsed(ConfigLayer::File, &file).into_iter().map(|setting| (setting.path.clone(), setting)).collect();
         for (path, held) in &settings.values {
             match given.get(path) {
                 Some(setting) => prop_assert_eq!(&held.value, &setting.value),
@@ -624,7 +626,7 @@ proptest! {
     #[test]
     fn no_text_stops_the_parser(text in ".{0,200}") {
         let source = ConfigSource { file: PathBuf::from("x.toml"), text };
-        toml_parser::parse_source(&source);
+        toml_parser::parse_source(ConfigLayer::File, &source);
         let given = set("workflow.max_iterations", &source.text);
         let _ = toml_parser::parse_override(&given);
     }
@@ -864,6 +866,26 @@ fn an_adapter_with_a_budget_of_its_own_must_be_there() {
 }
 
 #[test]
+fn presets_and_budgets_of_adapters_are_completed_from_the_general_settings() {
+    let text = "[discuss]\ntimeout = \"5m\"\n[discuss.budget]\nmin_output_tokens = 100\n\
+                [discuss.budget.adapter.claude]\ninput_tokens = 9000\n\
+                [discuss.preset.hard]\nmode = \"jury\"\ndeadline = \"1h\"\ncontext = \"x\"\n";
+    let loaded = ConfigFixture::new(&[(GLOBAL, text)]).load(&ConfigFlags::default());
+    let discuss = loaded.expect("sound").config.discuss;
+    let preset = &discuss.presets["hard"];
+    assert_eq!(preset.context.as_deref(), Some("x"));
+    let terms = preset.apply_to(discuss.default_settings());
+    assert_eq!(terms.mode.as_str(), "jury");
+    assert_eq!((terms.timeout_ms, terms.deadline_ms), (300_000, 3_600_000));
+    let budget = terms.budget_for_adapter("claude").settings;
+    assert_eq!((budget.input_tokens, budget.min_output_tokens), (9000, 100));
+    assert_eq!(
+        terms.budget_for_adapter("codex").settings.input_tokens,
+        6000
+    );
+}
+
+#[test]
 fn a_project_that_is_not_trusted_brings_no_agents() {
     let scratch = ConfigFixture::new(&[(
         PROJECT,
@@ -931,7 +953,7 @@ fn what_a_repository_makes_milder_counts_only_where_its_allows_do() {
     let text = "[safety.builtin]\ngit.stash = \"off\"\nfiles.many = \"dangerous\"\n";
     let settings = {
         let mut settings = shipped_and("");
-        settings.apply_project_layer(TrustState::Trusted, parsed(text));
+        settings.apply_project_layer(TrustState::Trusted, parsed(ConfigLayer::Project, text));
         settings
     };
     let config = config_resolver::resolve_config(&settings, Path::new("/home/me")).expect("sound");

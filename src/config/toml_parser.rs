@@ -3,17 +3,18 @@
 //! A file is checked against the list of keys only; other layers and trust are applied later.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::builtin_rule_overrides;
-use super::config_key::{ConfigKey, KeyDefault};
-use super::config_value::{ConfigValue, ValueError, describe_toml_value, parse_value};
+use super::config_key::ConfigKey;
+use super::config_layers::{ConfigLayer, ConfigSetting};
 use super::diagnostic::{ConfigLocation, ConfigProblem};
 use super::key_suggestions;
 use super::schema::{KeyLookup, find_key, is_chosen_name};
+use super::value_check::{ValueError, check_value, describe_toml_value};
 
 /// A configuration file's text and the name under which it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,25 +22,6 @@ pub struct ConfigSource {
     /// The file, as it is shown.
     pub file: PathBuf,
     pub text: String,
-}
-
-/// One key with the value from one layer.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ConfigSetting {
-    pub key: &'static ConfigKey,
-    /// The path of the key, with the chosen names filled in.
-    pub path: String,
-    pub value: ConfigValue,
-    /// The location of the setting.
-    pub place: ConfigLocation,
-    /// For rules: the location of each of them, in their order.
-    pub rule_places: Vec<ConfigLocation>,
-}
-
-impl PartialEq for ConfigKey {
-    fn eq(&self, other: &Self) -> bool {
-        self.path == other.path
-    }
 }
 
 /// A setting given on the command line.
@@ -65,19 +47,18 @@ pub struct SourceParseResult {
 }
 
 /// Parses a file's text.
-pub fn parse_source(source: &ConfigSource) -> SourceParseResult {
-    parse_under(source, Vec::new())
+pub fn parse_source(layer: ConfigLayer, source: &ConfigSource) -> SourceParseResult {
+    parse_under(layer, source, Vec::new())
 }
 
-/// Parses a theme file. The file name is the theme's name, and its keys are those of `[themes.NAME]`.
+/// Parses a theme file of the user. The file name is the theme's name, and its keys are those of `[themes.NAME]`.
 pub fn parse_theme(source: &ConfigSource) -> SourceParseResult {
     let problem = |what: &str, hint: &str| SourceParseResult {
-        problems: vec![ConfigProblem {
-            place: ConfigLocation::File(source.file.clone()),
-            what: what.to_owned(),
-            text: String::new(),
-            hint: hint.to_owned(),
-        }],
+        problems: vec![ConfigProblem::new(
+            ConfigLocation::File(source.file.clone()),
+            what.to_owned(),
+            hint,
+        )],
         ..SourceParseResult::default()
     };
     let name = source.file.file_stem().and_then(|name| name.to_str());
@@ -87,7 +68,8 @@ pub fn parse_theme(source: &ConfigSource) -> SourceParseResult {
             "name the file NAME.toml, with letters, digits, `-` and `_`, but not `none`",
         );
     };
-    let parsed = parse_under(source, vec!["themes".to_owned(), name.to_owned()]);
+    let table = vec!["themes".to_owned(), name.to_owned()];
+    let parsed = parse_under(ConfigLayer::Global, source, table);
     if parsed.settings.is_empty() && parsed.problems.is_empty() {
         problem(
             "has no colours",
@@ -99,10 +81,15 @@ pub fn parse_theme(source: &ConfigSource) -> SourceParseResult {
 }
 
 /// Parses a text whose keys are below a path.
-fn parse_under(source: &ConfigSource, mut path: Vec<String>) -> SourceParseResult {
+fn parse_under(
+    layer: ConfigLayer,
+    source: &ConfigSource,
+    mut path: Vec<String>,
+) -> SourceParseResult {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     let mut walk = TableWalker {
-        file: &source.file,
+        layer,
+        source: ConfigLocation::File(source.file.clone()),
         text: &source.text,
         parsed: SourceParseResult::default(),
     };
@@ -131,7 +118,9 @@ fn line_number(problem: &ConfigProblem) -> usize {
 }
 
 struct TableWalker<'a> {
-    file: &'a Path,
+    layer: ConfigLayer,
+    /// The file or the flag.
+    source: ConfigLocation,
     text: &'a str,
     parsed: SourceParseResult,
 }
@@ -176,20 +165,17 @@ impl TableWalker<'_> {
     }
 
     fn read_value(&mut self, key: &'static ConfigKey, path: &[String], raw: &Spanned<DeValue<'_>>) {
-        match parse_value(key.kind, raw) {
+        match check_value(key.kind, raw) {
             Ok(value) => {
-                let rule_places = match &value {
-                    ConfigValue::Rules(rules) => rules
-                        .iter()
-                        .map(|rule| self.location_of(&rule.span))
-                        .collect(),
-                    _ => Vec::new(),
-                };
+                let items = raw.get_ref().as_array().filter(|_| key.kind.is_rules());
+                let items = items.into_iter().flatten();
+                let rule_places = items.map(|item| self.location_of(&item.span())).collect();
                 let place = self.location_of(&raw.span());
                 self.parsed.settings.push(ConfigSetting {
                     key,
                     path: path.join("."),
                     value,
+                    layer: self.layer,
                     place,
                     rule_places,
                 });
@@ -253,7 +239,7 @@ impl TableWalker<'_> {
             ConfigLocation::Line { line, .. } => {
                 self.text.lines().nth(line - 1).unwrap_or_default()
             }
-            ConfigLocation::File(_) | ConfigLocation::Flag(_) => "",
+            ConfigLocation::File(_) | ConfigLocation::Flag(_) => self.text,
         };
         let text = line.trim().chars().take(200).collect();
         self.parsed.problems.push(ConfigProblem {
@@ -265,6 +251,9 @@ impl TableWalker<'_> {
     }
 
     fn location_of(&self, span: &Range<usize>) -> ConfigLocation {
+        let ConfigLocation::File(file) = &self.source else {
+            return self.source.clone();
+        };
         let mut start = span.start.min(self.text.len());
         while !self.text.is_char_boundary(start) {
             start -= 1;
@@ -272,7 +261,7 @@ impl TableWalker<'_> {
         let before = &self.text[..start];
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         ConfigLocation::Line {
-            file: self.file.to_owned(),
+            file: file.clone(),
             line: memchr::memchr_iter(b'\n', before.as_bytes()).count() + 1,
             column: before[line_start..].chars().count() + 1,
         }
@@ -280,73 +269,40 @@ impl TableWalker<'_> {
 }
 
 /// Parses a setting of the command line.
-pub fn parse_override(given: &ConfigOverride) -> Result<ConfigSetting, Vec<ConfigProblem>> {
-    let place = ConfigLocation::Flag(given.flag.clone());
-    let text = format!("{}={}", given.key, given.value);
-    let problem = |what: String, hint: String| ConfigProblem {
-        place: place.clone(),
-        what,
-        text: text.clone(),
-        hint,
+pub fn parse_override(given: &ConfigOverride) -> SourceParseResult {
+    let mut walk = TableWalker {
+        layer: ConfigLayer::Flag,
+        source: ConfigLocation::Flag(given.flag.clone()),
+        text: &format!("{}={}", given.key, given.value),
+        parsed: SourceParseResult::default(),
     };
     let path: Vec<String> = given.key.split('.').map(str::to_owned).collect();
-    let key = match find_key(&path) {
-        KeyLookup::Key(key) => key,
-        KeyLookup::Table => {
-            let what = format!("`{}` is a table, not a key", given.key);
-            return Err(vec![problem(
-                what,
-                "name one of its keys; `agent-collab config show` prints them".to_owned(),
-            )]);
-        }
-        KeyLookup::Unknown => {
-            return Err(vec![problem(
-                format!("unknown key `{}`", given.key),
-                key_suggestions::hint_for_unknown_key(&path),
-            )]);
-        }
-    };
-    let value = parse_override_value(key, &given.value).map_err(|flaws| {
-        let describe = |flaw: ValueError| {
-            problem(
-                format!("`{}` {}", given.key, flaw.what),
-                flaw.hint.unwrap_or_else(|| example_hint(key)),
-            )
-        };
-        flaws.into_iter().map(describe).collect::<Vec<_>>()
-    })?;
-    let rule_places = match &value {
-        ConfigValue::Rules(rules) => vec![place.clone(); rules.len()],
-        _ => Vec::new(),
-    };
-    Ok(ConfigSetting {
-        key,
-        path: given.key.clone(),
-        value,
-        place: place.clone(),
-        rule_places,
-    })
+    match find_key(&path) {
+        KeyLookup::Key(key) => walk.read_value(key, &path, &parse_flag_value(key, &given.value)),
+        KeyLookup::Table => walk.report_problem(
+            0..0,
+            format!("`{}` is a table, not a key", given.key),
+            "name one of its keys; `agent-collab config show` prints them".to_owned(),
+        ),
+        KeyLookup::Unknown => walk.report_unknown_key(0..0, &path),
+    }
+    walk.parsed
 }
 
-/// Parses the value as TOML first and as bare text second, because a shell removes the quotes.
-fn parse_override_value(key: &ConfigKey, value: &str) -> Result<ConfigValue, Vec<ValueError>> {
+/// Parses the value as TOML, or else as bare text, because a shell removes the quotes.
+fn parse_flag_value<'a>(key: &ConfigKey, value: &'a str) -> Spanned<DeValue<'a>> {
     let bare = Spanned::new(0..value.len(), DeValue::String(value.into()));
+    let fits = |raw| check_value(key.kind, raw).is_ok();
     match DeValue::parse(value) {
-        Ok(raw) => parse_value(key.kind, &raw)
-            .or_else(|flaws| parse_value(key.kind, &bare).map_err(|_| flaws)),
-        Err(_) => parse_value(key.kind, &bare),
+        Ok(raw) if fits(&raw) || !fits(&bare) => raw,
+        Ok(_) | Err(_) => bare,
     }
 }
 
 /// Returns a hint with a correct value of a key.
 fn example_hint(key: &ConfigKey) -> String {
-    let value = match key.preset {
-        KeyDefault::Fixed(value) | KeyDefault::Unset(value) | KeyDefault::PerName(_, value) => {
-            value
-        }
-    };
     let name = builtin_rule_overrides::example_key_name(key);
-    format!("for example `{name} = {value}`")
+    format!("for example `{name} = {}`", key.example())
 }
 
 fn is_plain_name(name: &str) -> bool {

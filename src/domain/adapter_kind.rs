@@ -2,10 +2,23 @@
 //!
 //! What the CLI of a kind can do is said by its adapter, in `AdapterTraits`; nothing else asks which kind it is.
 
+use serde::Deserialize;
 use strum::{EnumIter, EnumString, IntoStaticStr, VariantNames};
 
 /// The protocols that an adapter can speak.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumIter, EnumString, IntoStaticStr, VariantNames)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Deserialize,
+    EnumIter,
+    EnumString,
+    IntoStaticStr,
+    VariantNames,
+)]
+#[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum AdapterKind {
     /// `codex app-server`.

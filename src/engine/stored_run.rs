@@ -262,9 +262,11 @@ impl StoredRun {
             n_bytes *= 4;
         }
         self.log = log;
-        self.run = later.iter().fold(Some(known.state), |run, record| {
-            Run::replay_event(run, record.at, &record.event)
-        });
+        let mut run = Some(known.state);
+        for record in &later {
+            run = Run::replay_event(run, record.at, &record.event);
+        }
+        self.run = run;
         Ok(true)
     }
 

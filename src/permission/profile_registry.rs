@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use strum::{EnumString, IntoStaticStr, VariantNames};
+use strum::{IntoStaticStr, VariantNames};
 
 use super::rule::{CallFacts, PermissionAction, Rule, RuleCondition, RuleLayer, RuleOrigin};
 use PermissionAction::{Allow, Ask, Deny};
@@ -15,16 +15,7 @@ use RuleCondition::{Always, InSandbox, ReadOnly, SandboxNotLifted};
 
 /// Where a profile may be used.
 #[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Serialize,
-    Deserialize,
-    EnumString,
-    IntoStaticStr,
-    VariantNames,
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames,
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]

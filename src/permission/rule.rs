@@ -5,14 +5,14 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use strum::{EnumString, IntoStaticStr};
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 use super::wildcard;
 
 /// The answer of a rule or a decision. Ordered from mild to strict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[derive(EnumString, IntoStaticStr)]
+#[derive(EnumString, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "lowercase")]
 pub enum PermissionAction {
     Allow,

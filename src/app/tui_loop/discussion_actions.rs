@@ -29,17 +29,12 @@ impl TuiApp {
     pub(super) fn show_presets(&mut self, config: &AppConfig) {
         let presets = config.discuss.presets.iter();
         let presets = presets.map(|(name, preset)| {
-            let mode = preset.mode.as_deref().and_then(|mode| mode.parse().ok());
-            let rounds = preset.rounds.map(|n| {
-                let terms = DiscussionSettings {
-                    mode: mode.unwrap_or_default(),
-                    rounds: n,
-                    ..DiscussionSettings::default()
-                };
+            let rounds = preset.rounds.map(|_| {
+                let terms = preset.apply_to(DiscussionSettings::default());
                 format!("at most {}", rounds_label(terms.max_rounds()))
             });
             let parts = [
-                preset.mode.clone(),
+                preset.mode.map(|mode| mode.as_str().to_owned()),
                 rounds,
                 preset.context.as_deref().map(clean_to_one_line),
             ];

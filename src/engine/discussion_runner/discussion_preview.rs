@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::discussion_request::{DiscussionPlan, DiscussionPlanner, budget_settings};
+use super::discussion_request::{DiscussionPlan, DiscussionPlanner};
 use crate::config::AppConfig;
 use crate::domain::discussion::{ContextBudget, DiscussionSettings};
 use crate::engine::discussion_runner::discussion_request::discussion_planner;
@@ -59,12 +59,11 @@ pub fn build_discussion_preview(
 
 /// Returns what follows from the budgets of a configuration, for each adapter.
 pub(in crate::engine) fn preview_budgets(config: &AppConfig) -> Value {
-    let written = &config.discuss.budget;
+    let terms = config.discuss.default_settings();
     let of = |name: &String| {
-        let own = Some(name).filter(|name| written.adapters.contains_key(*name));
         (
             name.clone(),
-            budget_to_json(&budget_settings(written, own).to_budget()),
+            budget_to_json(&terms.budget_for_adapter(name)),
         )
     };
     Value::Object(config.adapters.keys().map(of).collect())

@@ -4,17 +4,15 @@
 //! is checked before anything starts, the files too. Does not start anything.
 
 use std::path::Path;
-use std::time::Duration;
 
 use thiserror::Error;
 
 use super::attachments::AttachmentError;
 use crate::config::AppConfig;
-use crate::config::config_model::{DiscussionBudgetConfig, DiscussionPreset};
 use crate::config::effective_permissions::EffectivePermissions;
 use crate::domain::discussion::{
-    AttachmentFile, BudgetSettings, DiscussionOrder, DiscussionOverrides, DiscussionSettings,
-    MAX_TOPIC_CHARS, RosterError, SettingOutOfRange,
+    AttachmentFile, DiscussionOrder, DiscussionOverrides, DiscussionSettings, MAX_TOPIC_CHARS,
+    RosterError, SettingOutOfRange,
 };
 use crate::domain::ids::DiscussionId;
 use crate::domain::task::TaskWaitMode;
@@ -203,10 +201,10 @@ impl DiscussionPlanner<'_> {
         })
     }
 
-    fn find_preset(&self, name: Option<&str>) -> Result<DiscussionPreset, DiscussionStartError> {
+    fn find_preset(&self, name: Option<&str>) -> Result<DiscussionOverrides, DiscussionStartError> {
         let presets = &self.config.discuss.presets;
         let Some(name) = name else {
-            return Ok(DiscussionPreset::default());
+            return Ok(DiscussionOverrides::default());
         };
         presets
             .get(name)
@@ -221,9 +219,8 @@ impl DiscussionPlanner<'_> {
     fn resolve_settings(
         &self,
         said: &GroupDiscussToolArguments,
-        preset: &DiscussionPreset,
+        preset: &DiscussionOverrides,
     ) -> Result<DiscussionSettings, SettingOutOfRange> {
-        let discuss = &self.config.discuss;
         let explicit = DiscussionOverrides {
             mode: said.mode.map(Into::into),
             order: said.order.map(Into::into),
@@ -232,42 +229,15 @@ impl DiscussionPlanner<'_> {
             verbose: said.verbose,
             ..DiscussionOverrides::default()
         };
-        let written = DiscussionOverrides {
-            budget: Some(budget_settings(&discuss.budget, None)),
-            ..overrides_from_preset(&discuss.defaults)
-        };
-        let terms =
-            DiscussionOverrides::merge_layers([explicit, overrides_from_preset(preset), written])
-                .to_settings()?;
-        let own = |name: &String| (name.clone(), budget_settings(&discuss.budget, Some(name)));
+        let written = preset.apply_to(self.config.discuss.default_settings());
+        let terms = explicit.apply_to(written).validated()?;
         Ok(DiscussionSettings {
             // A higher concurrency than the number of slots would only make participants wait for a slot.
             concurrency: terms
                 .concurrency
                 .min(self.config.limits.max_children.max(1)),
-            adapter_budgets: discuss.budget.adapters.keys().map(own).collect(),
             ..terms
         })
-    }
-}
-
-/// Converts one layer of settings from its form in the configuration.
-fn overrides_from_preset(written: &DiscussionPreset) -> DiscussionOverrides {
-    let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    DiscussionOverrides {
-        mode: written.mode.as_deref().and_then(|mode| mode.parse().ok()),
-        order: written
-            .order
-            .as_deref()
-            .and_then(|order| order.parse().ok()),
-        rounds: written.rounds,
-        concurrency: written.concurrency,
-        timeout_ms: written.timeout.map(millis),
-        deadline_ms: written.deadline.map(millis),
-        max_retries: written.max_retries,
-        stalemate_rounds: written.stalemate_rounds,
-        keep_sessions: written.keep_sessions,
-        ..DiscussionOverrides::default()
     }
 }
 
@@ -281,21 +251,5 @@ fn validate_topic(said: &str) -> Result<String, DiscussionStartError> {
             "the topic is longer than 1,000 characters; move the rest into the context",
         )),
         _ => Ok(topic),
-    }
-}
-
-/// Returns the budget for a participant that this adapter runs.
-pub(super) fn budget_settings(
-    written: &DiscussionBudgetConfig,
-    adapter: Option<&String>,
-) -> BudgetSettings {
-    let own = adapter.and_then(|name| written.adapters.get(name));
-    let own = own.copied().unwrap_or_default();
-    BudgetSettings {
-        profile: written.profile.parse().unwrap_or_default(),
-        input_tokens: own.input_tokens.unwrap_or(written.input_tokens),
-        min_output_tokens: written.min_output_tokens,
-        reasoning_headroom_tokens: written.reasoning_headroom_tokens,
-        chars_per_token: own.chars_per_token.unwrap_or(written.chars_per_token),
     }
 }

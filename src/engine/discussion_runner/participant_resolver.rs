@@ -3,9 +3,9 @@
 //! The discussion itself turns the result into participants.
 
 use super::discussion_request::{DiscussionPlanner, DiscussionStartError};
-use crate::config::config_model::DiscussionPreset;
 use crate::domain::discussion::{
-    AvailableAgent, DiscussionMode, DiscussionParticipant, ParticipantPool, ParticipantSpec,
+    AvailableAgent, DiscussionMode, DiscussionOverrides, DiscussionParticipant, ParticipantPool,
+    ParticipantSpec,
 };
 use crate::engine::cli_probe;
 use crate::mcp::tools::group_discuss::{DiscussionParticipantArgument, GroupDiscussToolArguments};
@@ -19,7 +19,7 @@ impl DiscussionPlanner<'_> {
     pub(super) fn resolve_participants(
         &self,
         said: &GroupDiscussToolArguments,
-        preset: &DiscussionPreset,
+        preset: &DiscussionOverrides,
         mode: DiscussionMode,
     ) -> Result<Vec<DiscussionParticipant>, DiscussionStartError> {
         let called = participant_specs(said, preset)?;
@@ -61,7 +61,7 @@ impl DiscussionPlanner<'_> {
 /// Returns the requested participants; a name that is also an agent's selects that agent.
 fn participant_specs(
     said: &GroupDiscussToolArguments,
-    preset: &DiscussionPreset,
+    preset: &DiscussionOverrides,
 ) -> Result<Vec<ParticipantSpec>, DiscussionStartError> {
     let from_preset = preset.agents.iter().flatten();
     let nobody = said.agents.is_empty() && said.participants.is_empty();
@@ -105,7 +105,7 @@ mod tests {
         }
     }
 
-    fn names(said: &GroupDiscussToolArguments, preset: &DiscussionPreset) -> String {
+    fn names(said: &GroupDiscussToolArguments, preset: &DiscussionOverrides) -> String {
         let all = participant_specs(said, preset).unwrap();
         let word = |each: &ParticipantSpec| match &each.name {
             Some(name) => format!("{name}={}", each.agent),
@@ -121,15 +121,15 @@ mod tests {
             participants: vec![one("critic"), one("ops")],
             ..GroupDiscussToolArguments::default()
         };
-        let told = names(&said, &DiscussionPreset::default());
+        let told = names(&said, &DiscussionOverrides::default());
         assert_eq!(told, "advocate critic=general ops=general");
     }
 
     #[test]
     fn what_is_said_beats_the_preset() {
-        let preset = DiscussionPreset {
+        let preset = DiscussionOverrides {
             agents: Some(vec!["explore".to_owned()]),
-            ..DiscussionPreset::default()
+            ..DiscussionOverrides::default()
         };
         let said = GroupDiscussToolArguments {
             agents: vec!["critic".to_owned()],
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(
             names(
                 &GroupDiscussToolArguments::default(),
-                &DiscussionPreset::default()
+                &DiscussionOverrides::default()
             ),
             ""
         );
