@@ -200,7 +200,7 @@ fn rules_of_the_user_allow_what_they_name_and_nothing_else() {
     world2
         .run(&["-s", "safety.contain_agents=false", "--uncontained"])
         .ends(3)
-        .says("(no one can answer (--on-ask deny))");
+        .says("no one can answer (--on-ask deny)");
 }
 
 /// The facts that each stored session of a world must have, by its kind and who it is; checks them on the way.
