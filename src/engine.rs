@@ -1,7 +1,46 @@
 //! Performs the effects of a run: turns, documents, git, tests, permissions, and the record of it all.
 //!
-//! It owns the run and everything that the run's effects need. It does not know who watches or answers: a front end
-//! passes the user's events in and reads what was recorded.
+//! A front end passes the user's events in and reads what was recorded; who that is, the engine does not know.
+//!
+//! ```text
+//!  front end ── Engine::apply_event ──▶ RunContext::record ──▶ Run::step ──▶ effects ──▶ Engine::perform_effect ─┐
+//!      ▲                                   ▲                                                                     │
+//!      │ recorded events, deltas           │ record(event)                                 one call to one owner │
+//!      │                                   │                                                                     ▼
+//!      │    ┌───────────────┬──────────────┼─┬──────────────┬─────────────┬──────────────┬─────────────────────┐
+//!      └────│ conversations │ approvals      │ subagents    │ tools       │ discussions  │ documents, checks   │
+//!           └───────┬───────┴────────────────┴──────┬───────┴─────────────┴──────────────┴──────────┬──────────┘
+//!                   │ commands, events              │ request(OwnerRequest) ──▶ request_router       │ git, tests, files
+//!                   ▼                               └──▶ another owner, after this one returned      ▼
+//!            AgentConversation ◀─▶ the CLI                                              tasks ── EngineInput ──▶ back in
+//! ```
+//!
+//! What lives where, each with its state, in a file and the folder of the same name:
+//!
+//! - `run_context`: what all share: setup, journal, repository, background work. Only it records events.
+//! - `conversations`: the open conversations by session, and the role's turn that runs; `agent_conversation` is one.
+//! - `approvals`: requests without an answer; the decision about a call, from any CLI, tool or task; the user's answers.
+//! - `subagents`: tasks in sessions of their own, their slots, worktrees and patches.
+//! - `agent_tools`: the sockets and calls of the tools that agents have.
+//! - `discussion_runner`: the running group discussions.
+//! - `documents`: `plan.md`, `comments.md` and `log.md`: what waits to be written, and conflicts.
+//! - `execution_effects`: survey, branch, snapshots, tests, commits and undo; it keeps what they are compared with.
+//!
+//! Owners do not reach into each other. `Engine` itself connects them, in seven files: this one (inputs), `event_pump`
+//! (event → effects), `effects` (effect → owner), `conversation_events` (what a CLI said → events), `request_router`
+//! (request → owner, and each answer on its way back), `public_api` and `warnings`.
+//!
+//! What goes wrong, and what prevents it:
+//!
+//! - An effect before its event is durable: effects are performed by `event_pump` alone, after the journal has synced.
+//! - An owner called in the middle of another one's change: it is not called, it gets a request afterwards. So whoever
+//!   uses an owner from a door ends with `Engine::settle`.
+//! - An answer to nobody, or to the wrong CLI: each request carries its `RequestAddress`.
+//! - A call after its turn: the `CallingTurn` of the session is closed first, and every decision asks it.
+//! - Work that outlives the run: all of it is in `RunContext::tasks`, and conversations and tasks end before it returns.
+//! - A slow disk or git on the main loop: it runs in a task, and its result comes back as an [`EngineInput`].
+//!
+//! Recipes for an adapter, an event, an effect and a tool are in CONTRIBUTING.md.
 
 mod adapter_failover;
 pub mod agent_activity;

@@ -133,7 +133,7 @@ impl DiscussionRegistry {
     /// Resumes a discussion that was stopped, was interrupted or failed, after its last finished round.
     ///
     /// # Errors
-    /// Same as [`Engine::start_discussion`].
+    /// Writing the record of the run failed; the inner error says why the discussion cannot be resumed.
     pub(super) fn resume(
         &mut self,
         run: &mut RunContext,
