@@ -484,6 +484,9 @@ impl Engine {
         while self.subagents.has_active_tasks() {
             let (session, event) = self.subagents.next_event().await;
             // Its other requests need no denial: its process is being stopped.
+            if !matches!(event, ChildEvent::Finished { .. } | ChildEvent::Patch(_)) {
+                continue;
+            }
             if let Err(error) = self.handle_input(EngineInput::ChildEvent(session.clone(), event)) {
                 tracing::error!(%error, "the end of a task is not recorded");
                 self.subagents.forget_task(&session);

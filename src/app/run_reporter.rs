@@ -67,6 +67,8 @@ impl<'a> RunReporter<'a> {
             return Ok(());
         };
         let text = match &record.event {
+            // The caller says why it ends, after what was printed last.
+            Event::ProgramExited { .. } => None,
             Event::ApprovalDecided { .. } => Some(format!("  {}", wording.text)),
             Event::PhaseChanged {
                 to: Phase::Review, ..

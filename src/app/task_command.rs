@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
-use crate::domain::event::Event;
+use crate::domain::event::{AgentActivity, Event};
 use crate::domain::event_wording::{CallDescriptions, EventTone, word_activity};
 use crate::domain::ids::SessionId;
 use crate::domain::task::{TaskResult, TaskWaitMode};
@@ -153,6 +153,10 @@ async fn drive_task(
 
 fn progress_line(event: &Event, calls: &mut CallDescriptions) -> Option<String> {
     let wording = match event {
+        Event::TaskActivity {
+            news: AgentActivity::Unknown { .. } | AgentActivity::Malformed { .. },
+            ..
+        } => return None,
         Event::TaskActivity { news, .. } => word_activity(None, news)?,
         _ => calls.word_event(event)?,
     };

@@ -82,7 +82,9 @@ fn complete_adapter_budgets(discuss: &mut Table) {
 /// Replaces `~/` in paths by the user's home.
 fn expand_home(config: &mut AppConfig, home: &Path) {
     let expand = |path: &mut PathBuf| {
-        if let Ok(rest) = path.strip_prefix("~") {
+        if let Ok(rest) = path.strip_prefix("~")
+            && path.as_path() != Path::new("~")
+        {
             *path = home.join(rest);
         }
     };

@@ -190,7 +190,8 @@ impl ApprovalRequests {
             run.request(OwnerRequest::StartUserTimeout(session, request.clone()));
         }
         let caller = caller.clone();
-        let pending = PendingApproval::new(caller, call, circumstances, &changes, decision);
+        let phase = run.state().phase;
+        let pending = PendingApproval::new(caller, phase, call, circumstances, &changes, decision);
         self.pending.add_approval(request, address, pending);
     }
 
@@ -312,7 +313,9 @@ impl ApprovalRequests {
             return not_stored(why.to_owned());
         }
         let id = run.state().run.clone();
-        let mut context = pending.decision_context(run, Vec::new());
+        let Some(mut context) = pending.decision_context(run, Vec::new()) else {
+            return Ok(ApprovalDecisionResult::NoLongerPending);
+        };
         let kept = pending.stored_approvals(what, scope, &context.profile);
         context.approvals = match run.setup.approvals.list_for_run(&id) {
             Ok(before) => before,
@@ -345,8 +348,9 @@ impl ApprovalRequests {
         };
         let is_covered = |pending: &PendingApproval| {
             let context = pending.decision_context(run, stored.clone());
-            !pending.caller.only_user_decides
-                && decide_call(&pending.call, &context).action == PermissionAction::Allow
+            context.is_some_and(|context| {
+                decide_call(&pending.call, &context).action == PermissionAction::Allow
+            })
         };
         let covered: Vec<(RequestId, RequestAddress)> = self
             .pending
@@ -395,7 +399,14 @@ impl ApprovalRequests {
     ) -> Vec<Event> {
         let reason = why.describe();
         for approval in &approvals {
-            if let Some(address) = self.pending.remove(&approval.request) {
+            let address = self.pending.remove(&approval.request);
+            // The CLI of a role whose turn has ended waits for nothing any more.
+            let waits = |address: &RequestAddress| {
+                why != ExpiryReason::TurnEnded
+                    || address.channel != AnswerChannel::Cli
+                    || run.child_session(&address.session).is_some()
+            };
+            if let Some(address) = address.filter(waits) {
                 deliver(run, address, deny_with_reason(reason));
             }
         }

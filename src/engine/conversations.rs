@@ -13,6 +13,7 @@
 use std::collections::BTreeMap;
 
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
 
 use crate::adapter::AdapterCommand;
 use crate::domain::event::Event;
@@ -230,7 +231,8 @@ impl OpenConversations {
         let role = active.order.purpose.role();
         self.active_turn = Some(active);
         let events = self.send_to_role(run, role, command);
-        if let Some(open) = self.open.get_mut(&session) {
+        let open = self.open.get_mut(&session).filter(|_| events.is_empty());
+        if let Some(open) = open {
             open.turn = Some(turn);
         }
         events
@@ -333,9 +335,14 @@ impl OpenConversations {
     /// Closes the conversation of a session without waiting for it. Its last events still arrive.
     pub(super) fn close(&mut self, session: &SessionId) {
         let open = self.open.get_mut(session);
-        if let Some(commands) = open.and_then(|open| open.commands.take()) {
-            // A full queue is no reason to wait: dropping the sender ends the conversation as well.
-            let _full = commands.try_send(ConversationCommand::Shutdown);
+        let Some(commands) = open.and_then(|open| open.commands.take()) else {
+            return;
+        };
+        // A full queue is no reason to wait: dropping the sender ends the conversation as well.
+        let sent = commands.try_send(ConversationCommand::Shutdown);
+        if let Err(TrySendError::Closed(_)) = sent {
+            // Its task has ended in another way, so it sends no `Closed`.
+            self.open.remove(session);
         }
     }
 
@@ -379,5 +386,41 @@ impl OpenConversations {
         let role = Some(active.order.purpose.role());
         self.add(active.session.clone(), role, commands, Some(turn));
         self.active_turn = Some(active);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::timeout;
+
+    use super::*;
+
+    fn open_role() -> (OpenConversations, mpsc::Receiver<ConversationCommand>) {
+        let mut conversations = OpenConversations::default();
+        let (commands, inbox) = mpsc::channel(1);
+        let session = SessionId::new("ses_a");
+        conversations.add(session, Some(Role::Planner), commands, None);
+        (conversations, inbox)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_end_waits_for_a_conversation_and_not_for_one_whose_task_died() {
+        let wait = Duration::from_secs(60);
+        let (mut conversations, inbox) = open_role();
+        drop(inbox);
+        conversations.close_roles();
+        let ended = timeout(wait, conversations.next_closing_event()).await;
+        assert!(matches!(ended, Ok(None)));
+
+        let (mut conversations, _inbox) = open_role();
+        conversations.close_roles();
+        let waits = timeout(wait, conversations.next_closing_event()).await;
+        assert!(waits.is_err());
+        let closed = (SessionId::new("ses_a"), ConversationEvent::Closed);
+        conversations.events.0.send(closed).await.unwrap();
+        assert!(conversations.next_closing_event().await.is_some());
+        assert!(conversations.next_closing_event().await.is_none());
     }
 }

@@ -40,6 +40,7 @@ impl Engine {
     ) -> Result<(), EngineError> {
         for effect in effects {
             events.extend(self.perform_or_queue(effect)?);
+            self.settle()?;
         }
         self.apply_events(events)
     }

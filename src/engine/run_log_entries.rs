@@ -1,11 +1,12 @@
 //! Writes the entries of log.md that are not about steps: the goal, verdicts, approvals and their terms.
 //!
-//! They are plain text for people; nothing is read back from them.
+//! They are plain text for people. When a run is resumed, the entry of its last event is looked for and added if it is
+//! missing, so the words of an event that may be the last one do not change.
 
 use crate::domain::event::Event;
 use crate::domain::event_wording::{describe_verdict, word_event};
 use crate::domain::plan_execution::TestBaseline;
-use crate::domain::question::QuestionAnswer;
+use crate::domain::question::{CommitTarget, QuestionAnswer};
 use crate::domain::reversal_plan::steps_label;
 use crate::store::{EventLogRecord, utc_time};
 
@@ -14,7 +15,8 @@ use super::agent_activity;
 /// Returns the log entry of a recorded event; the same event always gives the same text.
 pub(super) fn event_log_entry(record: &EventLogRecord<Event>, iteration: u32) -> Option<String> {
     let now = utc_time::to_rfc3339(record.at);
-    let clause = || word_event(&record.event).map_or(String::new(), |wording| wording.as_clause());
+    let words = || word_event(&record.event).map_or(String::new(), |wording| wording.as_clause());
+    let clause = || agent_activity::clean_line(&words());
     let said = match &record.event {
         Event::GoalConfirmed { title, text } => {
             let goal = agent_activity::clean_block(text).replace('\n', "\n> ");
@@ -33,28 +35,37 @@ pub(super) fn event_log_entry(record: &EventLogRecord<Event>, iteration: u32) ->
         } => "execution approved by the user".to_owned(),
         Event::ExecutionEntered { terms, .. } => {
             let test = agent_activity::clean_line(&terms.describe_test());
-            format!("execution started: {}; {test}", clause())
+            let commits = describe_commits(&terms.commits);
+            format!("execution started: {commits}; {test}")
         }
         Event::BaselineRan(baseline) => format!("{}{}", clause(), describe_changes(baseline)),
         Event::EditsPutBack { step, kept, .. } => {
             format!(
                 "step {step}: {}; the replaced files are kept in {kept}",
-                clause()
+                words()
             )
         }
         Event::UndoFinished { .. } => describe_undo(&record.event)?,
+        Event::RunResumed { .. } => "resumed".to_owned(),
+        Event::ProgramExited { reason } => format!("left: {}", agent_activity::clean_line(reason)),
         Event::PlanCommitted { .. }
         | Event::ResponseCommitted { .. }
         | Event::BaselineSkipped { .. }
         | Event::SessionLost { .. }
         | Event::SessionMoved { .. }
-        | Event::RunResumed { .. }
         | Event::TreeRestored { .. }
-        | Event::UndoFailed { .. }
-        | Event::ProgramExited { .. } => clause(),
+        | Event::UndoFailed { .. } => clause(),
         _ => return None,
     };
     Some(format!("- {now} {said}\n"))
+}
+
+fn describe_commits(target: &CommitTarget) -> String {
+    match target {
+        CommitTarget::Off { reason } => format!("commits are off ({reason})"),
+        CommitTarget::Current { branch } => format!("commits go to {branch}"),
+        CommitTarget::New { branch } => format!("commits go to the new branch {branch}"),
+    }
 }
 
 fn describe_undo(event: &Event) -> Option<String> {

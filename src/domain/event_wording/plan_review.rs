@@ -25,8 +25,10 @@ pub(super) fn word_review(review: &ReviewDocument) -> EventWording {
         let text = clean_to_one_line(&remark.text);
         format!("{}. [{}] {text}", remark.n, remark.severity.as_str())
     });
+    let doubt = (!review.consistent)
+        .then(|| "Its verdict and findings disagree, so it counts as changes required".to_owned());
     let text = format!("Review: {}", describe_verdict(review));
-    by_role(Role::Reviewer, tone, text).with_detail(findings)
+    by_role(Role::Reviewer, tone, text).with_detail(findings.chain(doubt))
 }
 
 pub(super) fn describe_response(

@@ -31,7 +31,10 @@ pub fn describe_tool_call(tool: &ToolKind, title: &str) -> (String, String) {
     }
     match tool {
         ToolKind::Command => ("$ ".to_owned(), title.to_owned()),
-        ToolKind::Edit => ("edit ".to_owned(), join_paths(title.split(", "))),
+        ToolKind::Edit => {
+            let paths: Vec<String> = title.split(", ").map(short_path).collect();
+            ("edit ".to_owned(), paths.join(", "))
+        }
         ToolKind::Read => ("read ".to_owned(), short_path(title)),
         ToolKind::Search | ToolKind::Mcp | ToolKind::Other(_) => match tool.to_string() {
             tool if title.is_empty() || title == tool => (tool, String::new()),
@@ -115,7 +118,7 @@ mod tests {
         for (tool, title, wanted) in [
             (ToolKind::Command, "ls", "$ ls"),
             (ToolKind::Edit, "a, b", "edit a, b"),
-            (ToolKind::Edit, "a, b, c, d", "edit a and 3 more"),
+            (ToolKind::Edit, "a, b, c, d", "edit a, b, c, d"),
             (ToolKind::Read, draft, "read plan.md (draft)"),
             (ToolKind::Search, "x", "search x"),
             (ToolKind::Mcp, "mcp__agent_collab__task", "gives a task"),

@@ -96,11 +96,13 @@ impl CallingTurn {
         }
     }
 
-    /// Returns why calls are not decided; `None` while they are. The turn of a role counts only while the run wants
-    /// its result.
+    /// Returns why calls are not decided; `None` while they are. The turn of a role counts only while it is the one that
+    /// runs and the run wants its result.
     pub(in crate::engine) fn closed_reason(&self, run: &RunContext) -> Option<&'static str> {
         let running = run.state().running.as_ref();
-        let counts = running.is_some_and(|running| running.result == ResultValidity::Yes);
+        let counts = running.is_some_and(|running| {
+            running.result == ResultValidity::Yes && running.order.turn == self.caller.turn
+        });
         match self.caller.role {
             Some(_) if !counts => Some(NO_TURN),
             _ => self.closed_reason,

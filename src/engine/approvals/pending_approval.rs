@@ -1,6 +1,7 @@
 //! Stores a call that waits for the user, and shows it exactly as it was made.
 
 use crate::adapter::{FileChange, FileChangeKind};
+use crate::domain::phase::Phase;
 use crate::engine::run_context::RunContext;
 use crate::permission::{
     AgentToolCall, ApprovalMatcher, ApprovalScope, Decision, DecisionContext, MaxApprovalScope,
@@ -9,12 +10,14 @@ use crate::permission::{
 use crate::text::escape_invisible;
 
 use super::call_request::CallCircumstances;
-use super::caller_context::CallerContext;
+use super::caller_context::{CallPaths, CallerContext};
 
 /// A call that waits for the user.
 #[derive(Debug)]
 pub(super) struct PendingApproval {
     pub(super) caller: CallerContext,
+    /// The phase in which it was made.
+    phase: Phase,
     pub(super) call: AgentToolCall,
     pub(super) circumstances: CallCircumstances,
     pub(super) decision: Decision,
@@ -34,6 +37,7 @@ impl PendingApproval {
     /// Stores a call as its agent made it.
     pub(super) fn new(
         caller: CallerContext,
+        phase: Phase,
         call: AgentToolCall,
         circumstances: CallCircumstances,
         changes: &[FileChange],
@@ -45,6 +49,7 @@ impl PendingApproval {
         };
         Self {
             caller,
+            phase,
             call,
             circumstances,
             decision,
@@ -52,13 +57,22 @@ impl PendingApproval {
         }
     }
 
+    /// Returns the context of another decision about the call; `None` if no stored approval can answer it: only the
+    /// user can, or its turn or phase is over.
     pub(super) fn decision_context(
         &self,
         run: &RunContext,
         approvals: Vec<StoredApproval>,
-    ) -> DecisionContext {
-        self.caller
-            .decision_context(run, &self.call, &self.circumstances, approvals)
+    ) -> Option<DecisionContext> {
+        let (caller, state) = (&self.caller, run.state());
+        let running = state.running.as_ref();
+        let is_current = match (caller.role, caller.paths) {
+            (Some(_), _) => running.is_some_and(|running| running.order.turn == caller.turn),
+            (None, CallPaths::TreeEntries) => self.phase == state.phase,
+            (None, CallPaths::Files) => true,
+        };
+        (is_current && !caller.only_user_decides)
+            .then(|| caller.decision_context(run, &self.call, &self.circumstances, approvals))
     }
 
     /// Returns the approvals for every permission that asked; a command line is approved as a command line.

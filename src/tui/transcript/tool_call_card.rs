@@ -267,6 +267,9 @@ impl ToolCallCard {
                 PathChange::Move(_) => "move ",
                 _ => "edit ",
             },
+            (Some(ToolKind::Edit), None) => {
+                return ("edit ".to_owned(), join_paths(self.subject.split(", ")));
+            }
             (Some(tool), _) => return describe_tool_call(tool, &self.subject),
         };
         let paths = self.files.iter().map(|file| file.path.as_str());
