@@ -175,8 +175,8 @@ fn keys_of_the_users_own_work_and_wrong_ones_are_told_before_anything_begins() {
 fn what_was_sent_is_called_back_after_the_program_ended() {
     let world = World::new();
     let mut terminal = world.open(&[]);
-    let lock = world.repository().join(".agent-collab/lock");
-    terminal.wait("the lock", |_| lock.is_file());
+    // The branch is shown once the repository is known, and with it what was sent earlier.
+    terminal.wait_for("repository · ");
     terminal.type_keys("/side ");
     terminal.wait_for("/side");
     terminal.type_keys("\r");
@@ -204,19 +204,20 @@ fn a_folder_with_an_evil_name_says_nothing_to_the_terminal() {
         .unwrap();
     assert!(is_made.success());
     let mut terminal = world.open_in("a\x1b]0;evil\x07b", &[]);
-    terminal.wait("a title", |terminal| terminal.said().contains("\x1b]2;"));
-    terminal.wait_for(READY);
+    // The folder is refused: agents would misread its name.
+    assert_eq!(terminal.wait_for_end().code(), Some(1));
+    terminal.assert_given_back();
     assert!(
         !terminal.said().contains("\x1b]0;evil"),
         "{:?}",
         terminal.text()
     );
+    assert!(terminal.said().contains("\x1b]2;"), "a title");
     let titles = terminal.said();
     for title in titles.split("\x1b]2;").skip(1) {
         let title = title.split("\x1b\\").next().unwrap();
         assert!(!title.chars().any(char::is_control), "{title:?}");
     }
-    leave(terminal);
 }
 
 /// Writes a program that only reports its version and whether a user is logged in.
