@@ -33,8 +33,8 @@
 //! What goes wrong, and what prevents it:
 //!
 //! - An effect before its event is durable: effects are performed by `event_pump` alone, after the journal has synced.
-//! - An owner called in the middle of another one's change: it is not called, it gets a request afterwards. So whoever
-//!   uses an owner from a door ends with `Engine::settle`.
+//! - An owner called in the middle of another one's change: it gets a request instead, performed afterwards. A method of
+//!   `Engine` that uses an owner therefore ends with `Engine::settle`.
 //! - An answer to nobody, or to the wrong CLI: each request carries its `RequestAddress`.
 //! - A call after its turn: the `CallingTurn` of the session is closed first, and every decision asks it.
 //! - Work that outlives the run: all of it is in `RunContext::tasks`, and conversations and tasks end before it returns.
@@ -42,7 +42,6 @@
 //!
 //! Recipes for an adapter, an event, an effect and a tool are in CONTRIBUTING.md.
 
-mod adapter_failover;
 pub mod agent_activity;
 pub mod agent_conversation;
 mod agent_tools;
@@ -81,6 +80,7 @@ pub mod test_runner;
 pub mod tool_output;
 pub mod tree_reversal;
 mod turn_start;
+mod usage_limit_wait;
 mod warnings;
 
 #[cfg(test)]
@@ -325,13 +325,13 @@ impl Engine {
 
     /// Waits for the next input. Cancel safe.
     pub async fn next_input(&mut self) -> EngineInput {
-        let limit = adapter_failover::pending_usage_limit(self.state());
+        let limit = usage_limit_wait::pending_usage_limit(self.state());
         let discussion = self.discussions.wait_until_due();
         tokio::pin!(discussion);
         loop {
             tokio::select! {
                 biased;
-                id = adapter_failover::wait_until_limit_passed(limit), if limit.is_some() => return EngineInput::UsageLimitPassed(id),
+                id = usage_limit_wait::wait_until_limit_passed(limit), if limit.is_some() => return EngineInput::UsageLimitPassed(id),
                 Some(inward) = self.inputs.recv() => return inward,
                 Some((session, event)) = self.conversations.next_event() => return EngineInput::ConversationEvent(session, event),
                 (session, said) = self.subagents.next_event() => return EngineInput::ChildEvent(session, said),

@@ -1,6 +1,6 @@
 //! What a CLI can do and how it differs from others, as data that its adapter gives and the rest of the program reads.
 //!
-//! Whoever needs to know more about a CLI adds a field here. Nothing outside the adapters asks which CLI it is.
+//! A new difference between CLIs is a new field here. Nothing outside the adapters asks which CLI it is.
 
 use super::cli_capabilities::CliProbe;
 use crate::permission::profile_registry::FileReadMethod;

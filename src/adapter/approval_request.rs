@@ -31,7 +31,7 @@ pub struct ApprovalRequest {
     pub wait: DecisionWait,
 }
 
-/// How long whoever asks waits for the decision on a call.
+/// How long a CLI or tool waits for the decision on a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DecisionWait {

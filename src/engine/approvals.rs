@@ -195,7 +195,7 @@ impl ApprovalRequests {
         self.pending.add_approval(request, address, pending);
     }
 
-    /// Records a decision and sends it to whoever asked.
+    /// Records a decision and sends it back to where the request was made.
     fn record_decision(
         &mut self,
         run: &mut RunContext,
@@ -459,7 +459,7 @@ impl ApprovalRequests {
         })
     }
 
-    /// Sends the user's answer, in the agent's wording, to whoever asked.
+    /// Sends the user's answer, in the agent's wording, back to where the question was asked.
     pub(super) fn answer_questions(
         &mut self,
         run: &mut RunContext,
@@ -487,7 +487,7 @@ impl ApprovalRequests {
         self.pending.remove(request);
     }
 
-    /// Handles a request that whoever made it withdrew: it ends like any other without an answer.
+    /// Handles a withdrawn request: it ends like any other without an answer.
     ///
     /// # Errors
     /// Writing the record of the run failed.

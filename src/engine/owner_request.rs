@@ -40,7 +40,7 @@ pub(super) enum OwnerRequest {
     /// The user has seen the loop of a session's agent and lets it continue.
     ResetLoopDetector(SessionId),
 
-    // To whoever asked: a CLI, a tool call or a task's patch.
+    // Back to where a request was made: a CLI, a tool call or a task's patch.
     DeliverDecision(RequestAddress, CallDecision),
     /// The user's answers, by question; `None` if there are none.
     DeliverAnswers(RequestAddress, Option<BTreeMap<String, String>>),
@@ -52,7 +52,7 @@ pub(super) enum OwnerRequest {
     DecideToolCall(SessionId, Box<ApprovalRequest>),
     /// Asks the user a question of a tool call.
     AskToolQuestion(SessionId, RequestId, AgentQuestion),
-    /// Whoever made the request no longer waits for an answer.
+    /// Nothing waits for an answer to the request any longer.
     WithdrawRequest(RequestId),
     /// The request is answered in another way.
     ForgetRequest(RequestId),

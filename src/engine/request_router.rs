@@ -1,4 +1,4 @@
-//! Passes what one owner asks to the owner whom it concerns. All decisions and answers leave here, to whoever asked.
+//! Passes what one owner asks to the owner whom it concerns. All decisions and answers leave here.
 
 use std::collections::BTreeMap;
 
@@ -93,7 +93,7 @@ impl Engine {
         self.settle()
     }
 
-    /// Sends the decision about a call to whoever asked: a CLI, a tool call, or a task whose changes wait.
+    /// Sends the decision about a call back: to a CLI, a tool call, or a task whose changes wait.
     fn deliver_decision(&mut self, address: RequestAddress, decision: CallDecision) {
         let run = &mut self.run;
         match address.channel {
@@ -109,7 +109,7 @@ impl Engine {
         }
     }
 
-    /// Sends the user's answers to whoever asked.
+    /// Sends the user's answers back to where the questions were asked.
     fn deliver_answers(
         &mut self,
         address: RequestAddress,

@@ -14,6 +14,7 @@ use super::Screen;
 use super::read_only::RunListEntry;
 use super::text_wrap::{text_width, to_one_line, truncate_to_columns, wrap_spans};
 use super::theme;
+use crate::domain::phase::Phase;
 
 /// What was found in the repository before there is a run; set with [`Screen::on_welcome`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -345,7 +346,7 @@ fn recent_run_lines(runs: &[RunListEntry], columns: usize) -> Vec<Line<'static>>
             String::new()
         };
         let style = match run.ended.as_str() {
-            "DONE" => theme::GOOD,
+            ended if ended == Phase::Done.label() => theme::GOOD,
             _ => theme::QUIET,
         };
         lines.push(Line::from(vec![
