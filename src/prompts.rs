@@ -20,7 +20,7 @@ use discussion_variables::DiscussVars;
 pub use prompt_template::PromptTemplate;
 pub use template_validation::TemplateProblem;
 use template_variables::{
-    ExecuteVars, RecoverVars, RefineGoalVars, RespondVars, ReviewVars, WritePlanVars,
+    ExecuteVars, JudgeVars, RecoverVars, RefineGoalVars, RespondVars, ReviewVars, WritePlanVars,
 };
 
 /// A template from the user or from a trusted repository.
@@ -116,6 +116,11 @@ impl PromptLibrary {
     /// Renders the prompt of RESPOND.
     pub fn render_respond(&self, vars: &RespondVars) -> Result<String, PromptRenderError> {
         self.render(PromptTemplate::Respond, vars)
+    }
+
+    /// Renders the prompt that asks for a judgement of disputes.
+    pub fn render_judge(&self, vars: &JudgeVars) -> Result<String, PromptRenderError> {
+        self.render(PromptTemplate::Judge, vars)
     }
 
     /// Renders a prompt of EXECUTE.

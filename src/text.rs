@@ -18,6 +18,7 @@ pub mod slug;
 pub mod three_way_merge;
 pub mod truncate;
 pub mod unified_diff;
+pub mod word_similarity;
 
 mod text_counts;
 pub use cleaner::{

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub use self::tool_call::{ApprovalDecider, PathChange, ToolKind, ToolStatus};
 use super::deferred_answer::DeferredDecision;
 use super::discussion::DiscussionEvent;
-use super::findings::FindingResponse;
+use super::findings::{DisputeJudgement, FindingResponse};
 use super::ids::{DiscussionId, RequestId, RunId, SessionId, Sha256, TurnId, UnixMillis};
 use super::missing_part::MissingPart;
 use super::phase::{Gate, Mode, Phase, TurnHold};
@@ -232,6 +232,12 @@ pub enum Event {
         /// What the planner is asked for before the review continues.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         asked_back: Vec<MissingPart>,
+    },
+    /// A fresh session judged the disputes of a review; empty where it gave no judgement.
+    #[serde(rename = "disputes.judged")]
+    DisputesJudged {
+        turn: TurnId,
+        judgements: Vec<DisputeJudgement>,
     },
     /// A completed turn produced no document.
     #[serde(rename = "document.missing")]

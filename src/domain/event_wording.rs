@@ -12,7 +12,7 @@ pub use self::agent_activity::word_activity;
 pub use self::call_decision::{CallDescriptions, word_decision};
 pub use self::discussion_event::describe_discussion_event;
 pub use self::plan_review::describe_verdict;
-use self::plan_review::{describe_response, word_review};
+use self::plan_review::{describe_judgement, describe_response, word_review};
 pub use self::tool_call_label::{
     ASK_USER_LABEL, call_label, describe_tool_call, join_paths, own_tool_label, short_path,
 };
@@ -199,6 +199,14 @@ pub fn word_event(event: &Event) -> Option<EventWording> {
         } => {
             let text = describe_response(responses.len(), unanswered, plan.is_some());
             Some(by_role(Role::Planner, Good, text))
+        }
+        Event::DisputesJudged { judgements, .. } => {
+            let lines = judgements.iter().map(describe_judgement);
+            let text = match judgements.as_slice() {
+                [] => "The dispute was not judged".to_owned(),
+                some => format!("Judged {}", pluralize(some.len(), "dispute")),
+            };
+            Some(by_role(Role::Reviewer, Plain, text).with_detail(lines))
         }
         Event::DocumentMissing { reason, .. } if reason == TurnRetryReason::USER_KEPT_OWN_TEXT => {
             let text = "Your text stays. The turn is repeated from it";

@@ -1,16 +1,36 @@
-//! Keeps the ledger of a run's findings: every remark of every review, under its permanent number.
+//! Keeps the ledger of a run's findings: every remark of every review, under its permanent number, with its state.
 //!
-//! Does not read documents: `review` does.
+//! Does not read documents: `review` does. The rules by which a review or an answer changes the ledger are in
+//! `review_rules` (TRUTH.md T01 to T10).
+
+pub mod evidence;
+pub mod plan_blocks;
+pub mod review_facts;
+mod review_rules;
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 
+use self::evidence::EvidenceCheck;
+use self::plan_blocks::BlockLabel;
+pub use self::review_rules::{ReviewBar, ReviewOutcome, UnsupportedFindings, VerdictContradiction};
+
 /// The severity of a finding.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    EnumString,
 )]
 #[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
+#[strum(serialize_all = "snake_case", ascii_case_insensitive)]
 pub enum FindingSeverity {
     Minor,
     Major,
@@ -23,6 +43,11 @@ impl FindingSeverity {
     pub fn as_str(self) -> &'static str {
         self.into()
     }
+
+    /// Returns whether an open finding of this severity holds a plan up.
+    pub fn can_hold(self) -> bool {
+        self >= Self::Major
+    }
 }
 
 /// One remark as a review states it.
@@ -32,6 +57,37 @@ pub struct ReviewRemark {
     pub severity: FindingSeverity,
     /// Its first line.
     pub text: String,
+    #[serde(flatten)]
+    pub details: RemarkDetails,
+}
+
+impl ReviewRemark {
+    /// Creates a remark that is one sentence and nothing else.
+    pub fn new(n: u32, severity: FindingSeverity, text: impl Into<String>) -> Self {
+        Self {
+            n,
+            severity,
+            text: text.into(),
+            details: RemarkDetails::default(),
+        }
+    }
+}
+
+/// What a remark says beside its sentence; each is empty where the review leaves it out.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RemarkDetails {
+    /// What it is about: a step, a heading, or a file and line.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub place: String,
+    /// An input or a state, and the wrong outcome.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub scenario: String,
+    /// A quote, a file and line, or a command and what it printed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub evidence: String,
+    /// What would settle it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub resolution: String,
 }
 
 /// The planner's answer to a finding.
@@ -42,10 +98,22 @@ pub struct FindingResponse {
     pub stand: FindingDisposition,
     /// Why, or what was done.
     pub reason: String,
+    /// What the program found: for an acceptance whether the plan changed there, for a rejection its evidence. `None`
+    /// in logs of version 0.1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<EvidenceCheck>,
+}
+
+impl FindingResponse {
+    /// Returns whether it is a rejection whose evidence was checked and is true.
+    fn is_proven_rejection(&self) -> bool {
+        self.stand == FindingDisposition::Rejected
+            && self.check.as_ref().is_some_and(EvidenceCheck::is_verified)
+    }
 }
 
 /// Whether the planner accepts a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", ascii_case_insensitive)]
 pub enum FindingDisposition {
@@ -53,16 +121,123 @@ pub enum FindingDisposition {
     Rejected,
 }
 
-/// The status of a finding.
+/// The status of a finding. Only an open one can hold a plan up; `fixed` goes back to `open` at most once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum FindingStatus {
+    Open,
+    /// A later review said that the plan's change settles it. Version 0.1 also wrote this of one that was left out.
+    #[serde(alias = "settled_by_review")]
+    Fixed,
+    /// The reviewer took it back.
+    Withdrawn,
+    /// The planner's evidence against it stood.
+    Rebutted,
+    /// The user settled it; a review cannot open it again.
+    #[serde(alias = "settled_by_user")]
+    DecidedByUser,
+    /// It is true as far as anybody knows, and does not hold the plan up: it goes to the executor and the summary.
+    Residual,
+}
+
+/// Why a finding is residual.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FindingStatus {
-    /// The last review with remarks states or repeats it.
-    Open,
-    /// A later review left it out.
-    SettledByReview,
-    /// The user settled it; a review cannot open it again.
-    SettledByUser,
+pub enum ResidualReason {
+    /// It is minor.
+    Minor,
+    /// Its text did not change since the review before, which could have raised it.
+    UnchangedText,
+    /// After the second review only blocking findings hold a plan up.
+    NotBlocking,
+    /// The review raised more new findings than may hold the plan up.
+    TooMany,
+}
+
+impl ResidualReason {
+    /// Describes it as the end of a sentence about the finding.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Minor => "minor",
+            Self::UnchangedText => "raised late, on text that did not change",
+            Self::NotBlocking => "raised after review 2 and not blocking",
+            Self::TooMany => "more than 3 new findings in one review",
+        }
+    }
+}
+
+/// Which side of a dispute is right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", ascii_case_insensitive)]
+pub enum DisputeSide {
+    Reviewer,
+    Planner,
+}
+
+/// A finding on which reviewer and planner do not agree, until the user decides.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct FindingDispute {
+    /// What a session without history made of it; `None` until it was asked, or where it gave no judgement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judgement: Option<DisputeJudgement>,
+}
+
+/// The judgement of a fresh session about a dispute.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DisputeJudgement {
+    pub n: u32,
+    pub side: DisputeSide,
+    pub reason: String,
+}
+
+/// What the ledger knows of a finding beside the reviewer's and the planner's words.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct FindingRecord {
+    /// The block of the plan in which it lies, by the label of the last reviewed version; `None` for the whole plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<BlockLabel>,
+    /// What the program found of its evidence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<EvidenceCheck>,
+    /// The severity that the reviewer gave it, where it counts less because its evidence did not check out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lowered_from: Option<FindingSeverity>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub residual: Option<ResidualReason>,
+    /// Whether it waits because as many findings as may hold the plan up are open before it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_waiting: bool,
+    /// Whether it was opened again after it was fixed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub was_reopened: bool,
+    /// How many fixes in a row led to it: 1 for a finding on the text that fixed another one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub fix_depth: u32,
+    /// The dispute about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dispute: Option<FindingDispute>,
+    /// Whether the user decided that the reviewer is right, so that the planner must follow.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_upheld: bool,
+    /// What the review said of it last: what changed, what is missing, or why it was withdrawn.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub last_word: String,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
+impl FindingRecord {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// One finding over the iterations.
@@ -77,6 +252,84 @@ pub struct Finding {
     pub status: FindingStatus,
     /// Each answer of the planner with the review it answers.
     pub responses: Vec<(u32, FindingResponse)>,
+    #[serde(default, skip_serializing_if = "FindingRecord::is_default")]
+    pub record: FindingRecord,
+}
+
+impl Finding {
+    pub fn is_open(&self) -> bool {
+        self.status == FindingStatus::Open
+    }
+
+    /// Returns whether it is open, major or blocking: while one is, the plan is not approved.
+    pub fn holds(&self) -> bool {
+        self.is_open() && self.remark.severity.can_hold()
+    }
+
+    /// Returns whether its own evidence was checked and is true.
+    pub fn is_proven(&self) -> bool {
+        let evidence = self.record.evidence.as_ref();
+        evidence.is_some_and(EvidenceCheck::is_verified)
+    }
+
+    /// Returns whether it is residual, blocking and proven: the user sees it before the plan is approved.
+    pub fn is_residual_blocker(&self) -> bool {
+        self.status == FindingStatus::Residual
+            && self.remark.severity == FindingSeverity::Blocking
+            && self.is_proven()
+    }
+
+    /// Returns a symbol for its status, the same wherever findings are listed.
+    pub fn status_symbol(&self) -> &'static str {
+        match self.status {
+            FindingStatus::Open if self.record.dispute.is_some() => "⇄",
+            FindingStatus::Open => match self.current_disposition() {
+                None => "○",
+                Some(FindingDisposition::Accepted) => "◐",
+                Some(FindingDisposition::Rejected) => "⊘",
+            },
+            FindingStatus::Fixed => "✓",
+            FindingStatus::Withdrawn | FindingStatus::Rebutted => "⊖",
+            FindingStatus::DecidedByUser => "☑",
+            FindingStatus::Residual => "◇",
+        }
+    }
+
+    /// Describes why it stands where it stands, for the user.
+    pub fn describe_status(&self) -> String {
+        let text = match self.status {
+            FindingStatus::Open if self.record.dispute.is_some() => "disputed, you decide",
+            FindingStatus::Open if self.record.is_waiting => "waits until others are settled",
+            FindingStatus::Open => match self.current_disposition() {
+                None => "open",
+                Some(FindingDisposition::Accepted) => "accepted, reviewer checks next",
+                Some(FindingDisposition::Rejected) => "rejected, reviewer checks next",
+            },
+            FindingStatus::Fixed => "fixed",
+            FindingStatus::Withdrawn => "withdrawn by the reviewer",
+            FindingStatus::Rebutted => "rebutted, the planner's evidence is true",
+            FindingStatus::DecidedByUser => "resolved by you",
+            FindingStatus::Residual => {
+                let reason = self.record.residual.map(ResidualReason::describe);
+                return format!("residual: {}", reason.unwrap_or("minor"));
+            }
+        };
+        text.to_owned()
+    }
+
+    /// Returns the planner's answer since the review that last stated it.
+    pub fn current_disposition(&self) -> Option<FindingDisposition> {
+        let current = self
+            .responses
+            .last()
+            .filter(|(review, _)| *review >= self.last_in);
+        current.map(|(_, response)| response.stand)
+    }
+
+    /// Returns the planner's last answer.
+    pub fn last_response(&self) -> Option<&FindingResponse> {
+        self.responses.last().map(|(_, response)| response)
+    }
 }
 
 /// All findings of a run. Numbers are unique and never reused.
@@ -85,15 +338,6 @@ pub struct FindingLedger {
     all: Vec<Finding>,
     /// How many reviews were applied, over all cycles of the run.
     reviews: u32,
-}
-
-/// The effect of a review on the ledger.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LedgerChange {
-    /// How many findings were open before.
-    pub open_before: usize,
-    /// How many of these the review settled.
-    pub settled: usize,
 }
 
 impl FindingLedger {
@@ -107,16 +351,40 @@ impl FindingLedger {
         self.all.iter().find(|finding| finding.remark.n == n)
     }
 
-    /// Returns the open findings.
-    pub fn open(&self) -> impl Iterator<Item = &Finding> {
-        self.all
-            .iter()
-            .filter(|finding| finding.status == FindingStatus::Open)
+    fn get_mut(&mut self, n: u32) -> Option<&mut Finding> {
+        self.all.iter_mut().find(|finding| finding.remark.n == n)
     }
 
-    /// Returns the open findings that the planner has not answered since the review that last stated them.
+    /// Returns the open findings, also those that wait.
+    pub fn open(&self) -> impl Iterator<Item = &Finding> {
+        self.all.iter().filter(|finding| finding.is_open())
+    }
+
+    /// Returns the open findings that are being worked on: not those that wait for a place.
+    pub fn active(&self) -> impl Iterator<Item = &Finding> {
+        self.open().filter(|finding| !finding.record.is_waiting)
+    }
+
+    /// Returns the findings that hold the plan up.
+    pub fn holding(&self) -> impl Iterator<Item = &Finding> {
+        self.all.iter().filter(|finding| finding.holds())
+    }
+
+    /// Returns the residual findings.
+    pub fn residual(&self) -> impl Iterator<Item = &Finding> {
+        let is_residual = |finding: &&Finding| finding.status == FindingStatus::Residual;
+        self.all.iter().filter(is_residual)
+    }
+
+    /// Returns the open findings whose dispute the user has not decided.
+    pub fn disputed(&self) -> impl Iterator<Item = &Finding> {
+        self.open()
+            .filter(|finding| finding.record.dispute.is_some())
+    }
+
+    /// Returns the active findings that the planner has not answered since the review that last stated them.
     pub fn unanswered(&self) -> impl Iterator<Item = &Finding> {
-        self.open().filter(|finding| {
+        self.active().filter(|finding| {
             !finding
                 .responses
                 .iter()
@@ -141,97 +409,67 @@ impl FindingLedger {
     /// Returns whether the user has settled this number.
     pub fn is_settled_by_user(&self, n: u32) -> bool {
         self.get(n)
-            .is_some_and(|finding| finding.status == FindingStatus::SettledByUser)
-    }
-
-    /// Applies a review of an earlier version: stated findings are open, and all other open ones are settled.
-    pub fn apply_legacy_review(&mut self, remarks: &[ReviewRemark]) -> LedgerChange {
-        self.apply_review(remarks, None)
-    }
-
-    /// Applies a review: stated findings are open. Another open finding is settled when the review says so or when it
-    /// is minor.
-    pub fn apply_review(
-        &mut self,
-        remarks: &[ReviewRemark],
-        settled: Option<&[u32]>,
-    ) -> LedgerChange {
-        self.reviews += 1;
-        let settles = |remark: &ReviewRemark| {
-            let named = settled.is_none_or(|settled| settled.contains(&remark.n));
-            named || remark.severity == FindingSeverity::Minor
-        };
-        let mut change = LedgerChange {
-            open_before: self.open().count(),
-            settled: 0,
-        };
-        for finding in &mut self.all {
-            let stated = remarks.iter().any(|remark| remark.n == finding.remark.n);
-            if finding.status == FindingStatus::Open && !stated && settles(&finding.remark) {
-                finding.status = FindingStatus::SettledByReview;
-                change.settled += 1;
-            }
-        }
-        for remark in remarks {
-            self.upsert_remark(remark);
-        }
-        change
-    }
-
-    fn upsert_remark(&mut self, remark: &ReviewRemark) {
-        let review = self.reviews;
-        let Some(finding) = self
-            .all
-            .iter_mut()
-            .find(|finding| finding.remark.n == remark.n)
-        else {
-            self.all.push(Finding {
-                remark: remark.clone(),
-                raised_in: review,
-                last_in: review,
-                status: FindingStatus::Open,
-                responses: Vec::new(),
-            });
-            return;
-        };
-        // When one review states a finding twice, the higher severity counts.
-        let severity = if finding.last_in == review {
-            remark.severity.max(finding.remark.severity)
-        } else {
-            remark.severity
-        };
-        finding.remark = ReviewRemark {
-            severity,
-            ..remark.clone()
-        };
-        finding.last_in = review;
-        if finding.status == FindingStatus::SettledByReview {
-            finding.status = FindingStatus::Open;
-        }
+            .is_some_and(|finding| finding.status == FindingStatus::DecidedByUser)
     }
 
     /// Applies the planner's answers; answers to unknown numbers are ignored.
     pub fn apply_responses(&mut self, responses: &[FindingResponse]) {
         let review = self.reviews;
         for response in responses {
-            if let Some(finding) = self.all.iter_mut().find(|f| f.remark.n == response.n) {
+            if let Some(finding) = self.get_mut(response.n) {
                 finding.responses.push((review, response.clone()));
             }
         }
     }
 
-    /// Settles an open finding for the user; returns whether there was one.
+    /// Settles an open or residual finding for the user; returns whether there was one.
     pub fn settle_by_user(&mut self, n: u32) -> bool {
-        let open = self
-            .all
-            .iter_mut()
-            .find(|f| f.remark.n == n && f.status == FindingStatus::Open);
-        match open {
+        let can_settle = |status| matches!(status, FindingStatus::Open | FindingStatus::Residual);
+        match self.get_mut(n).filter(|finding| can_settle(finding.status)) {
             Some(finding) => {
-                finding.status = FindingStatus::SettledByUser;
+                finding.status = FindingStatus::DecidedByUser;
+                finding.record.dispute = None;
                 true
             }
             None => false,
+        }
+    }
+
+    /// Stores the judgements of a fresh session on disputed findings; others are ignored.
+    pub fn apply_judgements(&mut self, judgements: &[DisputeJudgement]) {
+        for judgement in judgements {
+            let finding = self.get_mut(judgement.n);
+            if let Some(dispute) = finding.and_then(|finding| finding.record.dispute.as_mut()) {
+                dispute.judgement = Some(judgement.clone());
+            }
+        }
+    }
+
+    /// Decides a dispute for the user: for the planner the finding is settled, for the reviewer it stays open and the
+    /// planner must follow. Returns whether the finding was disputed.
+    pub fn decide_dispute(&mut self, n: u32, side: DisputeSide) -> bool {
+        let Some(finding) = self.get_mut(n) else {
+            return false;
+        };
+        if finding.record.dispute.take().is_none() {
+            return false;
+        }
+        match side {
+            DisputeSide::Planner => finding.status = FindingStatus::DecidedByUser,
+            DisputeSide::Reviewer => finding.record.is_upheld = true,
+        }
+        true
+    }
+
+    /// Opens the residual blocking findings whose evidence is true, because the user wants them answered.
+    pub fn reopen_residual_blockers(&mut self) {
+        let review = self.reviews;
+        for finding in &mut self.all {
+            if finding.is_residual_blocker() {
+                finding.status = FindingStatus::Open;
+                finding.last_in = review;
+                finding.record.residual = None;
+            }
         }
     }
 }

@@ -1,10 +1,18 @@
 //! Finds what an agent's document lacks, so that its agent is asked once more before the document costs another agent a
 //! turn.
+//!
+//! A review and the answers to it are asked back at most once each, with everything that is missing (TRUTH.md T01 to
+//! T03, T07, T08, T11).
 
 use serde::{Deserialize, Serialize};
 
-use super::findings::{Finding, FindingLedger, FindingSeverity};
-use super::review::{ReviewDocument, Verdict};
+use super::findings::evidence::EvidenceCheck;
+use super::findings::review_facts::ReviewFacts;
+use super::findings::{
+    Finding, FindingDisposition, FindingLedger, FindingResponse, ReviewOutcome,
+    UnsupportedFindings, VerdictContradiction,
+};
+use super::review::ReviewDocument;
 
 /// One part that a document lacks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,36 +22,124 @@ pub enum MissingPart {
     Verdict,
     /// A review does not mention open blocking or major findings.
     Findings { numbers: Vec<u32> },
+    /// A review calls findings fixed and quotes nothing that changed.
+    ChangedText { numbers: Vec<u32> },
+    /// A review approves beside findings that hold the plan up.
+    Approval { numbers: Vec<u32> },
+    /// A review requires changes, and nothing in it holds the plan up.
+    Obstacle,
+    /// The evidence of new findings does not check out.
+    Evidence { items: Vec<RefutedEvidence> },
+    /// Findings stand against a rejection whose evidence is true, without new evidence.
+    NewEvidence { numbers: Vec<u32> },
+    /// The reviewer did not open files that the plan names.
+    OpenedFiles { files: Vec<String> },
     /// The planner has not answered all findings.
     Answers {
         /// The numbers of the unanswered findings.
         numbers: Vec<u32>,
     },
+    /// The planner accepts findings and changed nothing that settles them.
+    PlanChange { numbers: Vec<u32> },
+    /// The planner rejects findings without evidence that is true.
+    Reasons { items: Vec<RefutedEvidence> },
+}
+
+/// Evidence that did not check out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefutedEvidence {
+    /// The finding.
+    pub n: u32,
+    /// What was found instead; empty where there was nothing to check.
+    pub found: String,
+}
+
+impl RefutedEvidence {
+    fn new(n: u32, check: &EvidenceCheck) -> Self {
+        let found = match check {
+            EvidenceCheck::Refuted { found } => found.clone(),
+            EvidenceCheck::Verified { .. } | EvidenceCheck::Uncheckable => String::new(),
+        };
+        Self { n, found }
+    }
+}
+
+fn describe_evidence(items: &[RefutedEvidence]) -> String {
+    let item = |item: &RefutedEvidence| match item.found.as_str() {
+        "" => format!("{}: none was given that can be checked", item.n),
+        found => format!("{}: {found}", item.n),
+    };
+    let all: Vec<String> = items.iter().map(item).collect();
+    all.join("; ")
 }
 
 impl MissingPart {
-    /// Returns whether both are of the same kind, because each kind is requested only once.
-    fn is_same_kind(&self, other: &Self) -> bool {
-        std::mem::discriminant(self) == std::mem::discriminant(other)
+    /// Returns whether it is missing in a review, not in the answers to one.
+    fn is_of_review(&self) -> bool {
+        match self {
+            Self::Verdict
+            | Self::Findings { .. }
+            | Self::ChangedText { .. }
+            | Self::Approval { .. }
+            | Self::Obstacle
+            | Self::Evidence { .. }
+            | Self::NewEvidence { .. }
+            | Self::OpenedFiles { .. } => true,
+            Self::Answers { .. } | Self::PlanChange { .. } | Self::Reasons { .. } => false,
+        }
     }
 
     /// Describes the missing part for the agent.
     fn describe(&self) -> String {
         match self {
-            Self::Verdict => "the review names no finding, and its first line is neither exactly `[APPROVED]` nor \
-                              exactly `[CHANGES_REQUIRED]`, so that it does not count"
+            Self::Verdict => "The review names no finding, and its first line is neither exactly `[APPROVED]` nor \
+                              exactly `[CHANGES_REQUIRED]`, so it does not count."
                 .to_owned(),
-            Self::Findings { numbers } => {
-                let list = join_numbers(numbers);
-                format!(
-                    "the review says nothing of {}, still open and blocking or major: repeat each under its number \
-                     if it stays open, or name those that are settled in a line `Settled: {list}`",
-                    findings_label(numbers)
-                )
-            }
-            Self::Answers { numbers } => {
-                format!("{} still without an answer; what you have answered is kept", findings_with_verb(numbers))
-            }
+            Self::Findings { numbers } => format!(
+                "The review says nothing of {}. State for each whether it is fixed, stands or is withdrawn.",
+                findings_label(numbers)
+            ),
+            Self::ChangedText { numbers } => format!(
+                "The review calls {} fixed without quoting text of the plan that changed since it was raised. Quote \
+                 the changed text, or state that it stands.",
+                findings_label(numbers)
+            ),
+            Self::Approval { numbers } => format!(
+                "The review says `[APPROVED]` while {} still {} the plan up. Settle what is settled, or require \
+                 changes.",
+                findings_label(numbers),
+                if numbers.len() == 1 { "holds" } else { "hold" }
+            ),
+            Self::Obstacle => "The review requires changes, but no open blocking or major finding holds the plan up \
+                               under the rules of this review. Name what holds it, or approve."
+                .to_owned(),
+            Self::Evidence { items } => format!(
+                "The evidence of new findings does not check out ({}). Correct it, or add a scenario and the step or \
+                 heading of the plan where something is missing. Without that they count as minor.",
+                describe_evidence(items)
+            ),
+            Self::NewEvidence { numbers } => format!(
+                "The planner rejected {} with evidence that is true. Give new evidence, or withdraw.",
+                findings_label(numbers)
+            ),
+            Self::OpenedFiles { files } => format!(
+                "The plan names files that you did not open: {}. Read them before you judge the steps that use them.",
+                files.join(", ")
+            ),
+            Self::Answers { numbers } => format!(
+                "{} no answer. The answers that you gave are kept.",
+                findings_with_verb(numbers)
+            ),
+            Self::PlanChange { numbers } => format!(
+                "You accepted {}, but the plan did not change at that place or in a step that your answer names. \
+                 Change the plan, or name the step that settles it.",
+                findings_label(numbers)
+            ),
+            Self::Reasons { items } => format!(
+                "You rejected findings without evidence that checks out ({}). Quote the file and line, the plan, or a \
+                 command and what it printed.",
+                describe_evidence(items)
+            ),
         }
     }
 }
@@ -51,54 +147,117 @@ impl MissingPart {
 /// Describes all missing parts for the agent, in one text.
 pub fn describe_missing_parts(lacks: &[MissingPart]) -> String {
     let all: Vec<String> = lacks.iter().map(MissingPart::describe).collect();
-    all.join("; ")
+    all.join("\n")
 }
 
-/// Returns the parts that were not requested yet.
+/// Returns the missing parts to ask for: all of them, or none where this review or its answers were asked back before.
 pub(super) fn unrequested_parts(lacks: &[MissingPart], asked: &[MissingPart]) -> Vec<MissingPart> {
-    let is_new = |lack: &&MissingPart| !asked.iter().any(|asked| asked.is_same_kind(lack));
-    lacks.iter().filter(is_new).cloned().collect()
+    let was_asked = |lack: &MissingPart| {
+        let mut asked = asked.iter();
+        asked.any(|asked| asked.is_of_review() == lack.is_of_review())
+    };
+    let lacks = lacks.iter().filter(|lack| !was_asked(lack));
+    lacks.cloned().collect()
 }
 
-/// Returns what a review lacks; `ledger` is the state before the review.
+/// Returns what a review lacks. `ledger` is the state before the review, `iteration` its number within the goal.
 pub(super) fn missing_parts_of_review(
     review: &ReviewDocument,
+    facts: &ReviewFacts,
     ledger: &FindingLedger,
+    iteration: u32,
 ) -> Vec<MissingPart> {
+    let mut after = ledger.clone();
+    let outcome = after.apply_review(review, facts, iteration, UnsupportedFindings::CountAsStated);
     let mut lacks = Vec::new();
-    let is_plain = review.marker == Some(Verdict::ChangesRequired) && review.consistent;
-    let says_what = !review.remarks.is_empty() || is_plain;
-    if review.verdict == Verdict::ChangesRequired && !says_what {
+    let says_something = !review.remarks.is_empty() || !review.verdicts.is_empty();
+    if review.is_ambiguous || (review.marker.is_none() && !says_something) {
         lacks.push(MissingPart::Verdict);
     }
-    let numbers = unmentioned_findings(review, ledger);
-    if !numbers.is_empty() {
-        lacks.push(MissingPart::Findings { numbers });
+    if !outcome.unmentioned.is_empty() {
+        lacks.push(MissingPart::Findings {
+            numbers: outcome.unmentioned.clone(),
+        });
+    }
+    if !outcome.unproven_fixes.is_empty() {
+        lacks.push(MissingPart::ChangedText {
+            numbers: outcome.unproven_fixes.clone(),
+        });
+    }
+    lacks.extend(evidence_lack(review, facts, &outcome));
+    if !outcome.rebutted.is_empty() {
+        lacks.push(MissingPart::NewEvidence {
+            numbers: outcome.rebutted.clone(),
+        });
+    }
+    // What is asked for already may turn the verdict.
+    if lacks.is_empty() {
+        lacks.extend(contradiction_lack(&outcome, &after));
+    }
+    if let Some(files) = facts.unopened.as_ref().filter(|files| !files.is_empty()) {
+        lacks.push(MissingPart::OpenedFiles {
+            files: files.clone(),
+        });
     }
     lacks
 }
 
-/// Returns what the answers lack; `ledger` already contains the answers.
-pub(super) fn missing_parts_of_answers(ledger: &FindingLedger) -> Vec<MissingPart> {
-    let numbers: Vec<u32> = ledger.unanswered().map(finding_number).collect();
-    if numbers.is_empty() {
-        Vec::new()
-    } else {
-        vec![MissingPart::Answers { numbers }]
-    }
+fn evidence_lack(
+    review: &ReviewDocument,
+    facts: &ReviewFacts,
+    outcome: &ReviewOutcome,
+) -> Option<MissingPart> {
+    let items = outcome.unsupported.iter().filter_map(|at| {
+        let (remark, facts) = (review.remarks.get(*at)?, facts.remarks.get(*at)?);
+        Some(RefutedEvidence::new(remark.n, &facts.evidence))
+    });
+    let items: Vec<RefutedEvidence> = items.collect();
+    (!items.is_empty()).then_some(MissingPart::Evidence { items })
 }
 
-/// Returns the open major and blocking findings that a review neither states nor settles.
-fn unmentioned_findings(review: &ReviewDocument, ledger: &FindingLedger) -> Vec<u32> {
-    let settled = review.settled.as_deref().unwrap_or_default();
-    let is_stated = |n: u32| review.remarks.iter().any(|remark| remark.n == n);
-    let weighs = ledger
-        .open()
-        .filter(|finding| finding.remark.severity >= FindingSeverity::Major);
-    weighs
-        .map(finding_number)
-        .filter(|n| !is_stated(*n) && !settled.contains(n))
-        .collect()
+fn contradiction_lack(outcome: &ReviewOutcome, after: &FindingLedger) -> Option<MissingPart> {
+    Some(match outcome.contradiction? {
+        VerdictContradiction::ApprovedBesideHolding => MissingPart::Approval {
+            numbers: after.holding().map(finding_number).collect(),
+        },
+        VerdictContradiction::NothingHolds => MissingPart::Obstacle,
+    })
+}
+
+/// Returns what the answers lack; `ledger` already contains them.
+pub(super) fn missing_parts_of_answers(
+    ledger: &FindingLedger,
+    responses: &[FindingResponse],
+) -> Vec<MissingPart> {
+    let mut lacks = Vec::new();
+    let numbers: Vec<u32> = ledger.unanswered().map(finding_number).collect();
+    if !numbers.is_empty() {
+        lacks.push(MissingPart::Answers { numbers });
+    }
+    let weighs = |response: &&FindingResponse| {
+        let finding = ledger.get(response.n);
+        finding.is_some_and(Finding::holds)
+    };
+    let unproven = responses.iter().filter(weighs).filter_map(|response| {
+        let check = response.check.as_ref()?;
+        (!check.is_verified()).then_some((response, check))
+    });
+    let (accepted, rejected): (Vec<_>, Vec<_>) =
+        unproven.partition(|(response, _)| response.stand == FindingDisposition::Accepted);
+    if !accepted.is_empty() {
+        lacks.push(MissingPart::PlanChange {
+            numbers: accepted.iter().map(|(response, _)| response.n).collect(),
+        });
+    }
+    if !rejected.is_empty() {
+        let items = rejected.iter();
+        lacks.push(MissingPart::Reasons {
+            items: items
+                .map(|(response, check)| RefutedEvidence::new(response.n, check))
+                .collect(),
+        });
+    }
+    lacks
 }
 
 fn finding_number(finding: &Finding) -> u32 {
@@ -118,91 +277,7 @@ fn findings_label(numbers: &[u32]) -> String {
 }
 
 fn findings_with_verb(numbers: &[u32]) -> String {
-    let verb = if numbers.len() == 1 { "is" } else { "are" };
-    format!("{} {verb}", findings_label(numbers))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::domain::review;
-
-    fn ledger() -> FindingLedger {
-        let mut ledger = FindingLedger::default();
-        let first = "[CHANGES_REQUIRED]\n1. [blocking] a\n2. [major] b\n3. [minor] c\n";
-        ledger.apply_legacy_review(&review::parse(first, &ledger).remarks);
-        ledger
-    }
-
-    fn check(text: &str, ledger: &FindingLedger, expected: &[MissingPart]) {
-        assert_eq!(
-            missing_parts_of_review(&review::parse(text, ledger), ledger),
-            expected,
-            "{text:?}"
-        );
-    }
-
-    #[test]
-    fn a_review_that_says_neither_verdict_nor_finding_lacks_its_verdict() {
-        let none = FindingLedger::default();
-        for text in [
-            "Looks good to me.\n",
-            "[approved]\n",
-            "[APPROVED, if it sings]\n",
-            "Fine.\n[APPROVED]\n",
-            "[APPROVED]\n\n[CHANGES_REQUIRED]\n",
-            "---\nstatus: CHANGES_REQUIRED\n---\n[APPROVED]\n",
-        ] {
-            check(text, &none, &[MissingPart::Verdict]);
-        }
-        for text in [
-            "[APPROVED]\n",
-            " [APPROVED]\t\n",
-            "[CHANGES_REQUIRED]\n\nNo.\n",
-            "Looks good to me.\n\n1. [minor] Sing.\n",
-            "[APPROVED]\n\n1. [blocking] Sing.\n",
-        ] {
-            check(text, &none, &[]);
-        }
-    }
-
-    #[test]
-    fn an_open_finding_that_weighs_is_named_in_each_review() {
-        let lacking = |numbers: &[u32]| MissingPart::Findings {
-            numbers: numbers.to_vec(),
-        };
-        check("[APPROVED]\n", &ledger(), &[lacking(&[1, 2])]);
-        check(
-            "[CHANGES_REQUIRED]\n\n1. [blocking] a\n4. [minor] d\n",
-            &ledger(),
-            &[lacking(&[2])],
-        );
-        check("[APPROVED]\n\nSettled: 1, 2\n", &ledger(), &[]);
-        check(
-            "Good.\n",
-            &ledger(),
-            &[MissingPart::Verdict, lacking(&[1, 2])],
-        );
-        let mut settled = ledger();
-        settled.settle_by_user(1);
-        check("[APPROVED]\n\n- **Settled:** 2.\n", &settled, &[]);
-    }
-
-    #[test]
-    fn what_was_asked_for_once_is_not_asked_for_again() {
-        let asked = [MissingPart::Findings { numbers: vec![1] }];
-        let again = [
-            MissingPart::Verdict,
-            MissingPart::Findings {
-                numbers: vec![2, 3],
-            },
-        ];
-        assert_eq!(unrequested_parts(&again, &asked), [MissingPart::Verdict]);
-        assert_eq!(
-            describe_missing_parts(&[MissingPart::Answers {
-                numbers: vec![2, 3]
-            }]),
-            "findings 2, 3 are still without an answer; what you have answered is kept"
-        );
-    }
+    let verb = if numbers.len() == 1 { "has" } else { "have" };
+    let label = findings_label(numbers).replacen('f', "F", 1);
+    format!("{label} {verb}")
 }

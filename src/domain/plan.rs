@@ -150,7 +150,8 @@ pub fn step_block(text: &str, n: u32) -> Option<String> {
     })
 }
 
-fn ends_block(line: &str, after_blank: bool) -> bool {
+/// Returns whether a line outside of code fences ends the block of the step above it.
+pub(super) fn ends_block(line: &str, after_blank: bool) -> bool {
     let is_outside = after_blank && !line.trim().is_empty() && !line.starts_with([' ', '\t']);
     let is_other = line.starts_with('#') || parse_test_line(line).is_some();
     find_checkbox(line).is_some() || is_other || is_outside

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
 pub use self::agent_question::{AgentQuestion, AnswerOption, AnswerSelectMode};
+use super::findings::DisputeSide;
 use super::ids::{RequestId, Sha256, TurnId, UnixMillis};
 use super::phase::Gate;
 use super::plan_execution::StepStage;
@@ -42,6 +43,11 @@ pub enum QuestionKind {
         reason: ArbitrationReason,
         /// How many findings are open.
         open: usize,
+    },
+    /// Reviewer and planner do not agree on a finding.
+    Dispute {
+        /// Its number.
+        n: u32,
     },
     /// The user edits by hand; the loop waits until that is done.
     ManualEdit,
@@ -250,6 +256,14 @@ pub enum ArbitrationReason {
     Stall,
     /// The reviewer approves the plan despite an open blocking or major finding.
     ApprovedBeside,
+    /// The reviewer says nothing of open blocking or major findings, also after it was asked.
+    LeftOut,
+    /// The reviewer requires changes, and nothing holds the plan up, also after it was asked.
+    NothingHolds,
+    /// Fixes go back to an earlier text, or each one raises a new finding on its own text.
+    Circle,
+    /// The plan is approved, and a blocking finding that came too late to hold it up is true.
+    ResidualBlocker,
 }
 
 /// Where the end of a wait comes from.
@@ -369,6 +383,10 @@ pub enum QuestionAnswer {
     MoreIterations {
         /// How many, at least 1.
         n: u32,
+    },
+    /// One side of a dispute is right.
+    DecideDispute {
+        side: DisputeSide,
     },
     /// The user edits by hand.
     EditByHand,
@@ -558,6 +576,10 @@ impl QuestionKind {
                 QuestionAnswer::MoreIterations { n } => *n >= 1,
                 _ => false,
             },
+            Self::Dispute { .. } => matches!(
+                answer,
+                QuestionAnswer::DecideDispute { .. } | QuestionAnswer::EditByHand
+            ),
             Self::ManualEdit => matches!(answer, QuestionAnswer::Edited { .. }),
             Self::StalePlan { .. } => {
                 matches!(
@@ -729,29 +751,33 @@ impl QuestionKind {
                     order.purpose.describe()
                 )
             }
-            Self::Arbitration {
-                reason: ArbitrationReason::Cap,
-                open,
-            } => {
-                format!("Review limit reached, {} open", pluralize(*open, "finding"))
+            Self::Arbitration { reason, open } => {
+                let open = pluralize(*open, "finding");
+                match reason {
+                    ArbitrationReason::Cap => format!("Review limit reached, {open} open"),
+                    ArbitrationReason::Stall => {
+                        format!("The review makes no progress, {open} open")
+                    }
+                    ArbitrationReason::ApprovedBeside => {
+                        format!("The reviewer approved the plan with {open} open")
+                    }
+                    ArbitrationReason::LeftOut => {
+                        format!("The review leaves out findings that hold the plan up, {open} open")
+                    }
+                    ArbitrationReason::NothingHolds => {
+                        "The reviewer requires changes, but nothing holds the plan up".to_owned()
+                    }
+                    ArbitrationReason::Circle => {
+                        format!("The review goes in a circle, {open} open")
+                    }
+                    ArbitrationReason::ResidualBlocker => {
+                        "The plan is approved, but a blocking finding that came late is true"
+                            .to_owned()
+                    }
+                }
             }
-            Self::Arbitration {
-                reason: ArbitrationReason::Stall,
-                open,
-            } => {
-                format!(
-                    "The review makes no progress, {} open",
-                    pluralize(*open, "finding")
-                )
-            }
-            Self::Arbitration {
-                reason: ArbitrationReason::ApprovedBeside,
-                open,
-            } => {
-                format!(
-                    "The reviewer approved the plan with {} open",
-                    pluralize(*open, "finding")
-                )
+            Self::Dispute { n } => {
+                format!("Reviewer and planner do not agree on finding {n}")
             }
             Self::ManualEdit => "The plan is being edited by hand".to_owned(),
             Self::StalePlan { .. } => "The plan changed after its review".to_owned(),

@@ -5,8 +5,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use strum::{EnumString, IntoStaticStr};
+
+use super::findings::review_facts::ReviewFacts;
 use super::findings::{
-    Finding, FindingDisposition, FindingLedger, FindingResponse, FindingSeverity, ReviewRemark,
+    DisputeJudgement, Finding, FindingLedger, FindingResponse, FindingSeverity, RemarkDetails,
+    ReviewRemark,
 };
 use crate::text::front_matter;
 
@@ -48,21 +52,71 @@ impl Verdict {
     }
 }
 
+/// What a review says of an earlier finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FindingVerdict {
+    pub n: u32,
+    pub kind: VerdictKind,
+    /// For `fixed` the changed text, for `stands` what is missing, for `withdrawn` why.
+    pub detail: String,
+    /// New evidence for a finding that stands; empty without one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub evidence: String,
+}
+
+/// What became of an earlier finding. Of two verdicts on one finding the lower one counts.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", ascii_case_insensitive)]
+pub enum VerdictKind {
+    Stands,
+    Withdrawn,
+    Fixed,
+}
+
 /// The content of a review document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewDocument {
     /// Its verdict, given the ledger it was read with.
     pub verdict: Verdict,
-    /// False when its signals disagree: marker, front-matter status, open blocking findings.
+    /// False when its signals disagree: marker, front-matter status, open findings.
     pub consistent: bool,
     /// What its marker line says, where it has a proper one; `None` in logs of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marker: Option<Verdict>,
+    /// Whether another marker line or the status in its front matter says something else.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_ambiguous: bool,
     /// Its remarks, in the order of the text.
     pub remarks: Vec<ReviewRemark>,
+    /// What it says of earlier findings, in the order of the text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub verdicts: Vec<FindingVerdict>,
     /// The findings that it settles; `None` in logs of earlier versions, where every finding it left out was settled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<Vec<u32>>,
+    /// What the program found out about it; `None` in logs of version 0.1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facts: Option<ReviewFacts>,
+}
+
+impl ReviewDocument {
+    /// Returns whether it has the exact marker of an approval and nothing that contradicts it outside its findings.
+    pub fn says_approved(&self) -> bool {
+        self.marker == Some(Verdict::Approved) && !self.is_ambiguous
+    }
 }
 
 /// Parses a review document. Works on any text: whatever is not exactly an approval requires changes.
@@ -72,7 +126,7 @@ pub fn parse(text: &str, ledger: &FindingLedger) -> ReviewDocument {
     let says_approved = marker == Some(Verdict::Approved);
     let statuses = status_values(&document.fields);
     let status_agrees = statuses.iter().all(|status| status == "APPROVED");
-    let remarks = parse_remarks(document.body);
+    let (remarks, verdicts) = parse_items(document.body);
     let blocking = remarks.iter().any(|remark| {
         remark.severity == FindingSeverity::Blocking && !ledger.is_settled_by_user(remark.n)
     });
@@ -89,12 +143,17 @@ pub fn parse(text: &str, ledger: &FindingLedger) -> ReviewDocument {
     } else {
         Verdict::ChangesRequired
     };
+    let settles = |verdict: &&FindingVerdict| verdict.kind != VerdictKind::Stands;
+    let settled = verdicts.iter().filter(settles).map(|verdict| verdict.n);
     ReviewDocument {
         verdict,
         consistent,
         marker,
+        is_ambiguous: says_approved && !(is_only_opinion && status_agrees),
+        settled: Some(settled.collect()),
         remarks,
-        settled: Some(parse_settled_numbers(document.body)),
+        verdicts,
+        facts: None,
     }
 }
 
@@ -108,12 +167,7 @@ fn parse_marker(body: &str) -> Option<Verdict> {
     }
 }
 
-/// Returns the numbers in the lines `Settled: 1, 2` of a review.
-pub fn parse_settled_numbers(body: &str) -> Vec<u32> {
-    let lines = strip_responses(body).lines();
-    lines.filter_map(parse_settled_line).flatten().collect()
-}
-
+/// Returns the numbers in a line `Settled: 1, 2`; `None` in any other line.
 fn parse_settled_line(line: &str) -> Option<Vec<u32>> {
     let line = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '*' | '`'));
     let (word, numbers) = line.split_once(':')?;
@@ -178,7 +232,8 @@ fn status_values(fields: &[(String, String)]) -> Vec<String> {
 /// Returns whether a text can be a review at all: it has a marker line or at least one remark.
 pub fn is_review(text: &str) -> bool {
     let body = front_matter::parse_document(text).body;
-    parse_marker(body).is_some() || !parse_remarks(body).is_empty()
+    let (remarks, verdicts) = parse_items(body);
+    parse_marker(body).is_some() || !remarks.is_empty() || !verdicts.is_empty()
 }
 
 /// Returns the part that the reviewer wrote: everything before the responses.
@@ -219,6 +274,10 @@ pub fn split_parts(body: &str) -> ReviewParts {
             of_remark = true;
             continue;
         }
+        if parse_verdict(line).is_some() {
+            of_remark = false;
+            continue;
+        }
         of_remark &= !line.starts_with('#');
         let text = match parts.evidence.last_mut().filter(|_| of_remark) {
             Some((_, text)) => text,
@@ -234,34 +293,192 @@ pub fn split_parts(body: &str) -> ReviewParts {
     parts
 }
 
-/// Parses the remarks `N. [blocking|major|minor] …`. An unknown word in the brackets counts as blocking.
-fn parse_remarks(body: &str) -> Vec<ReviewRemark> {
-    strip_responses(body)
-        .lines()
-        .filter_map(parse_remark)
-        .collect()
+/// An item of a review to which the lines below it belong.
+enum ReviewItem {
+    Remark(ReviewRemark),
+    Verdict(FindingVerdict),
+}
+
+/// Parses the remarks `N. [blocking|major|minor] …` with the fields below them, and the verdicts
+/// `N. fixed|stands|withdrawn: …` on earlier findings.
+fn parse_items(body: &str) -> (Vec<ReviewRemark>, Vec<FindingVerdict>) {
+    let mut items: Vec<ReviewItem> = Vec::new();
+    let mut field: Option<ItemField> = None;
+    for line in strip_responses(body).lines() {
+        if let Some(remark) = parse_remark(line) {
+            items.push(ReviewItem::Remark(remark));
+            field = None;
+        } else if let Some(verdict) = parse_verdict(line) {
+            items.push(ReviewItem::Verdict(verdict));
+            field = None;
+        } else if let Some(numbers) = parse_settled_line(line) {
+            items.extend(numbers.into_iter().map(|n| {
+                ReviewItem::Verdict(FindingVerdict {
+                    n,
+                    kind: VerdictKind::Fixed,
+                    detail: String::new(),
+                    evidence: String::new(),
+                })
+            }));
+            field = None;
+        } else if let Some((name, text)) = parse_field(line) {
+            field = Some(name);
+            append_field(items.last_mut(), name, text);
+        } else if line.starts_with('#') || line.trim().is_empty() {
+            field = None;
+        } else if let Some(name) = field {
+            append_field(items.last_mut(), name, line.trim());
+        }
+    }
+    let (mut remarks, mut verdicts) = (Vec::new(), Vec::new());
+    for item in items {
+        match item {
+            ReviewItem::Remark(remark) => remarks.push(remark),
+            ReviewItem::Verdict(verdict) => verdicts.push(verdict),
+        }
+    }
+    (remarks, verdicts)
+}
+
+/// A field below a remark or a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ItemField {
+    Place,
+    Scenario,
+    Evidence,
+    Resolution,
+}
+
+/// Parses `Evidence: …` and the like, perhaps as a list item or with a bold name.
+fn parse_field(line: &str) -> Option<(ItemField, &str)> {
+    let line = line.trim_start().trim_start_matches(['-', '*', '_', ' ']);
+    let (name, text) = line.split_once(':')?;
+    let name = name
+        .trim()
+        .trim_end_matches(['*', '_'])
+        .to_ascii_lowercase();
+    let field = match name.as_str() {
+        "place" | "where" | "location" => ItemField::Place,
+        "scenario" => ItemField::Scenario,
+        "evidence" => ItemField::Evidence,
+        "settled by" | "instead" | "would settle it" => ItemField::Resolution,
+        _ => return None,
+    };
+    Some((field, text.trim_start_matches(['*', '_']).trim()))
+}
+
+fn append_field(item: Option<&mut ReviewItem>, field: ItemField, text: &str) {
+    let target = match (item, field) {
+        (Some(ReviewItem::Remark(remark)), field) => {
+            let details = &mut remark.details;
+            match field {
+                ItemField::Place => &mut details.place,
+                ItemField::Scenario => &mut details.scenario,
+                ItemField::Evidence => &mut details.evidence,
+                ItemField::Resolution => &mut details.resolution,
+            }
+        }
+        (Some(ReviewItem::Verdict(verdict)), ItemField::Evidence) => &mut verdict.evidence,
+        (Some(ReviewItem::Verdict(_)) | None, _) => return,
+    };
+    if !target.is_empty() {
+        target.push(' ');
+    }
+    target.push_str(text);
 }
 
 fn parse_remark(line: &str) -> Option<ReviewRemark> {
     let (n, rest) = parse_item_number(line)?;
-    let (word, text) = rest.strip_prefix('[')?.split_once(']')?;
-    let severity = match word.trim().to_ascii_lowercase().as_str() {
-        "minor" => FindingSeverity::Minor,
-        "major" => FindingSeverity::Major,
-        // A box such as `[ ]` is a quoted step, not a remark.
-        "" | "x" => return None,
-        _ => FindingSeverity::Blocking,
-    };
+    let (severity, text) = parse_severity(rest)?;
+    let text = text
+        .trim_start_matches([':', '-', '*', '\u{2013}', '\u{2014}', ' '])
+        .trim();
+    // `step 2: …` at the start is the place, as the tool writes it.
+    let place = text.split_once(": ").map(|(place, _)| place);
+    let place = place
+        .filter(|place| is_plain_place(place))
+        .unwrap_or_default();
     Some(ReviewRemark {
         n,
         severity,
-        text: text.trim().trim_start_matches([':', '-']).trim().to_owned(),
+        text: text.to_owned(),
+        details: RemarkDetails {
+            place: place.to_owned(),
+            ..RemarkDetails::default()
+        },
     })
 }
 
-/// Parses the planner's answers: only lines `N. accepted: …` and `N. rejected: …` count.
+/// Returns whether a text is `step N`, perhaps with more numbers.
+fn is_plain_place(text: &str) -> bool {
+    let rest = text.to_ascii_lowercase();
+    let rest = rest
+        .strip_prefix("steps")
+        .or_else(|| rest.strip_prefix("step"));
+    rest.is_some_and(|rest| {
+        let is_list = |c: char| c.is_ascii_digit() || matches!(c, ' ' | ',' | '#' | '-');
+        rest.contains(|c: char| c.is_ascii_digit()) && rest.replace("and", "").chars().all(is_list)
+    })
+}
+
+/// Parses `[major] …`, also with bold marks around it, and the bare words `major:` and `**major**`.
+fn parse_severity(text: &str) -> Option<(FindingSeverity, &str)> {
+    let text = text.trim_start_matches('*');
+    if let Some((word, rest)) = text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        let severity = match word.trim().trim_matches('*').to_ascii_lowercase().as_str() {
+            "minor" => FindingSeverity::Minor,
+            "major" => FindingSeverity::Major,
+            // A box such as `[ ]` is a quoted step, not a remark.
+            "" | "x" => return None,
+            _ => FindingSeverity::Blocking,
+        };
+        return Some((severity, rest));
+    }
+    let end = text.find(|c: char| !c.is_ascii_alphabetic())?;
+    let (word, rest) = text.split_at(end);
+    let severity = word.parse().ok()?;
+    let after = rest.trim_start();
+    after
+        .starts_with([':', '*', '\u{2014}'])
+        .then_some((severity, after))
+}
+
+fn parse_verdict(line: &str) -> Option<FindingVerdict> {
+    let (n, rest) = parse_item_number(line)?;
+    let rest = rest.trim_start_matches(['*', '[']);
+    let end = rest
+        .find(|c: char| !c.is_ascii_alphabetic())
+        .unwrap_or(rest.len());
+    let (word, detail) = rest.split_at(end);
+    let kind = word.parse().ok()?;
+    let detail = detail.trim_start_matches([']', '*', ' ']);
+    if !(detail.is_empty() || detail.starts_with([':', '-', '\u{2013}', '\u{2014}', '.'])) {
+        return None;
+    }
+    let detail = detail
+        .trim_start_matches([':', '-', '\u{2013}', '\u{2014}', '*', '.', ' '])
+        .trim();
+    Some(FindingVerdict {
+        n,
+        kind,
+        detail: detail.to_owned(),
+        evidence: String::new(),
+    })
+}
+
+/// Parses the planner's answers: only lines `N. accepted: …` and `N. rejected: …` count, with an `Evidence:` line below.
 pub fn parse_responses(text: &str) -> Vec<FindingResponse> {
-    text.lines().filter_map(parse_response).collect()
+    let mut responses: Vec<FindingResponse> = Vec::new();
+    for line in text.lines() {
+        if let Some(response) = parse_response(line) {
+            responses.push(response);
+        } else if let Some((ItemField::Evidence, evidence)) = parse_field(line)
+            && let Some(last) = responses.last_mut()
+        {
+            last.reason = format!("{} Evidence: {evidence}", last.reason);
+        }
+    }
+    responses
 }
 
 fn parse_response(line: &str) -> Option<FindingResponse> {
@@ -273,16 +490,40 @@ fn parse_response(line: &str) -> Option<FindingResponse> {
         n,
         stand,
         reason: reason.trim_start_matches('*').trim().to_owned(),
+        check: None,
     })
+}
+
+/// Parses the judgement of disputes: lines `N. reviewer: …` and `N. planner: …`; the first one on a finding counts.
+pub fn parse_judgements(text: &str) -> Vec<DisputeJudgement> {
+    let mut judgements: Vec<DisputeJudgement> = Vec::new();
+    for line in text.lines() {
+        let Some((n, rest)) = parse_item_number(line) else {
+            continue;
+        };
+        let Some((word, reason)) = rest.split_once(':') else {
+            continue;
+        };
+        let side = word.trim().trim_matches(['*', '[', ']', '`']).parse();
+        if let (Ok(side), false) = (side, judgements.iter().any(|known| known.n == n)) {
+            let reason = reason.trim_start_matches('*').trim().to_owned();
+            judgements.push(DisputeJudgement { n, side, reason });
+        }
+    }
+    judgements
 }
 
 /// Parses `N.` or `N)` at the start of a line, perhaps indented or a list item, and returns what follows.
 fn parse_item_number(line: &str) -> Option<(u32, &str)> {
+    let line = line.trim_start().trim_start_matches('#').trim_start();
     let line = line
-        .trim_start()
-        .trim_start_matches("- ")
-        .trim_start_matches("* ")
-        .trim_start_matches("**");
+        .strip_prefix("- ")
+        .or_else(|| line.strip_prefix("* "))
+        .unwrap_or(line);
+    let boxed = ["[ ] ", "[x] ", "[X] "]
+        .iter()
+        .find_map(|mark| line.strip_prefix(mark));
+    let line = boxed.unwrap_or(line).trim_start_matches("**");
     let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let n: u32 = line.get(..digits)?.parse().ok().filter(|n| *n > 0)?;
     let rest = line[digits..].strip_prefix(['.', ')'])?;
@@ -317,10 +558,7 @@ fn response_lines(ledger: &FindingLedger, review: u32) -> Vec<String> {
     let mut lines = Vec::new();
     for finding in ledger.all() {
         for (_, response) in finding.responses.iter().filter(|(to, _)| *to == review) {
-            let stand = match response.stand {
-                FindingDisposition::Accepted => "accepted",
-                FindingDisposition::Rejected => "rejected",
-            };
+            let stand: &str = response.stand.into();
             lines.push(format!("{}. {stand}: {}", response.n, response.reason));
         }
     }
@@ -442,7 +680,10 @@ mod tests {
     #[test]
     fn a_blocking_finding_that_the_user_settled_does_not_hold_an_approval_up() {
         let mut ledger = FindingLedger::default();
-        ledger.apply_legacy_review(&parse("[CHANGES_REQUIRED]\n1. [blocking] x", &ledger).remarks);
+        ledger.apply_legacy_review(
+            &parse("[CHANGES_REQUIRED]\n1. [blocking] x", &ledger).remarks,
+            None,
+        );
         assert!(ledger.settle_by_user(1));
         assert_eq!(
             parse("[APPROVED]\n1. [blocking] x", &ledger).verdict,

@@ -9,6 +9,7 @@ mod files_changed_by_tests;
 mod goal_and_plan;
 mod held_edit_questions;
 mod incomplete_documents;
+mod legacy_review_loop;
 mod plan_approval;
 mod plan_notes;
 mod plan_reentry;
@@ -502,6 +503,9 @@ impl Run {
             ),
             Event::ReviewCommitted { .. } => review_loop::on_review_committed(state, at, event),
             Event::ResponseCommitted { .. } => review_loop::on_response_committed(state, at, event),
+            Event::DisputesJudged { turn, judgements } => {
+                review_loop::on_disputes_judged(state, at, turn, judgements)
+            }
             Event::DocumentMissing { turn, reason } => {
                 goal_and_plan::on_no_document(state, at, turn, reason)
             }

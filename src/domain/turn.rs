@@ -72,6 +72,8 @@ pub enum TurnPurpose {
     Review,
     /// Answers the findings of the review.
     Respond,
+    /// Judges disputes between reviewer and planner, in a session that knows neither.
+    Judge,
     /// Makes the change of a step.
     Step {
         n: u32,
@@ -92,7 +94,7 @@ impl TurnPurpose {
         match self {
             Self::RefineGoal { .. } => Phase::RefineGoal,
             Self::WritePlan => Phase::WritePlan,
-            Self::Review => Phase::Review,
+            Self::Review | Self::Judge => Phase::Review,
             Self::Respond => Phase::Respond,
             Self::Step { .. } | Self::Fix { .. } | Self::Summary => Phase::Execute,
         }
@@ -101,7 +103,7 @@ impl TurnPurpose {
     /// Returns the role that does it.
     pub fn role(&self) -> Role {
         match self {
-            Self::Review => Role::Reviewer,
+            Self::Review | Self::Judge => Role::Reviewer,
             Self::RefineGoal { by, .. } => *by,
             Self::WritePlan
             | Self::Respond
@@ -117,7 +119,7 @@ impl TurnPurpose {
             Self::RefineGoal { .. } | Self::WritePlan | Self::Respond | Self::Summary => {
                 TurnProfile::Plan
             }
-            Self::Review => TurnProfile::Review,
+            Self::Review | Self::Judge => TurnProfile::Review,
             Self::Step { .. } | Self::Fix { .. } => TurnProfile::Build,
         }
     }
@@ -134,6 +136,7 @@ impl TurnPurpose {
             Self::WritePlan => "is writing the plan".to_owned(),
             Self::Review => "is reviewing the plan".to_owned(),
             Self::Respond => "is answering the review".to_owned(),
+            Self::Judge => "is judging a dispute".to_owned(),
             Self::Step { n } => format!("is working on step {n}"),
             Self::Fix { n, attempt: 1 } => format!("is fixing step {n}"),
             Self::Fix { n, attempt } => format!("is fixing step {n}, attempt {attempt}"),
@@ -148,6 +151,7 @@ impl TurnPurpose {
             Self::WritePlan => "writes the plan".to_owned(),
             Self::Review => "reviews the plan".to_owned(),
             Self::Respond => "answers the review".to_owned(),
+            Self::Judge => "judges a dispute".to_owned(),
             Self::Step { n } => format!("works on step {n}"),
             Self::Fix { n, attempt } => format!("fixes step {n}, attempt {attempt}"),
             Self::Summary => "writes the summary".to_owned(),

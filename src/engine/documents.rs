@@ -8,6 +8,7 @@ mod document_conflict;
 mod document_writer;
 mod pending_document;
 mod recovered_draft;
+mod review_checker;
 mod step_log_entry;
 mod step_records;
 mod user_edits;

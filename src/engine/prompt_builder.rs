@@ -16,12 +16,14 @@ use crate::domain::session::Session;
 use crate::domain::tool_availability::{self, ToolContext};
 use crate::domain::turn::{Role, TurnOrder, TurnPurpose, TurnRetryReason};
 use crate::prompts::template_variables::{
-    CommonVars, InstructionFile, RecoverVars, RefineGoalVars, RespondVars, ReviewVars,
+    CommonVars, InstructionFile, JudgeVars, RecoverVars, RefineGoalVars, RespondVars, ReviewVars,
     WritePlanVars,
 };
 use crate::text::front_matter;
 
-use self::open_findings::{finding_number, open_findings, repeatedly_unanswered_findings};
+use self::open_findings::{
+    disputed_findings, finding_number, open_findings, repeatedly_unanswered_findings,
+};
 use self::turn_preamble::{
     describe_deferred_results, describe_denied_requests, describe_turn_retry,
     describe_unanswered_requests, turn_retry_reason,
@@ -132,6 +134,7 @@ impl<'a> PromptBuilder<'a> {
             TurnPurpose::WritePlan => self.write_plan_prompt(staging)?,
             TurnPurpose::Review => self.review_prompt(staging)?,
             TurnPurpose::Respond => self.respond_prompt(staging)?,
+            TurnPurpose::Judge => self.judge_prompt()?,
             TurnPurpose::Step { .. } | TurnPurpose::Fix { .. } | TurnPurpose::Summary => {
                 self.execute_prompt()?
             }
@@ -314,6 +317,16 @@ impl<'a> PromptBuilder<'a> {
         prompt.map_err(|error| error.to_string())
     }
 
+    fn judge_prompt(&self) -> Result<String, String> {
+        let vars = JudgeVars {
+            common: self.common_variables(),
+            plan: self.plan_for_agents()?.unwrap_or_default(),
+            disputes: disputed_findings(self.state()),
+        };
+        let prompt = self.run.setup.prompts.render_judge(&vars);
+        prompt.map_err(|error| error.to_string())
+    }
+
     fn respond_prompt(&self, staging: &TurnStagingFolder) -> Result<String, String> {
         let state = self.state();
         let vars = RespondVars {
@@ -350,6 +363,7 @@ fn prompt_header(order: &TurnOrder, iteration: u32) -> String {
     let detail = match &order.purpose {
         TurnPurpose::RefineGoal { .. } | TurnPurpose::WritePlan => String::new(),
         TurnPurpose::Review | TurnPurpose::Respond => format!(" {iteration}"),
+        TurnPurpose::Judge => format!(" {iteration} dispute"),
         TurnPurpose::Step { n } => format!(" step {n}"),
         TurnPurpose::Fix { n, attempt } => format!(" fix {n}.{attempt}"),
         TurnPurpose::Summary => " summary".to_owned(),

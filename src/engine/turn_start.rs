@@ -185,6 +185,7 @@ fn writable_staging_files(purpose: &TurnPurpose, staging: &TurnStagingFolder) ->
         TurnPurpose::Review => vec![staging.comments.clone()],
         TurnPurpose::Respond => vec![staging.plan.clone(), staging.comments.clone()],
         TurnPurpose::RefineGoal { .. }
+        | TurnPurpose::Judge
         | TurnPurpose::Step { .. }
         | TurnPurpose::Fix { .. }
         | TurnPurpose::Summary => Vec::new(),

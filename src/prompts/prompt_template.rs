@@ -23,6 +23,8 @@ pub enum PromptTemplate {
     Recover,
     /// Asks for a speech in a discussion.
     Discuss,
+    /// Asks for the judgement of disputes between reviewer and planner.
+    Judge,
 }
 
 impl PromptTemplate {
@@ -36,6 +38,7 @@ impl PromptTemplate {
             Self::Execute => "05_execute.md",
             Self::Recover => "06_recover_context.md",
             Self::Discuss => "07_discuss.md",
+            Self::Judge => "08_judge.md",
         }
     }
 
@@ -54,6 +57,7 @@ impl PromptTemplate {
             Self::Execute => include_str!("../../prompts/05_execute.md"),
             Self::Recover => include_str!("../../prompts/06_recover_context.md"),
             Self::Discuss => include_str!("../../prompts/07_discuss.md"),
+            Self::Judge => include_str!("../../prompts/08_judge.md"),
         };
         PromptSource {
             file: PathBuf::from(format!("prompts/{}", self.file_name())),

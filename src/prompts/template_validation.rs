@@ -15,8 +15,8 @@ use super::PromptSource;
 use super::discussion_variables::DiscussVars;
 use super::prompt_template::PromptTemplate;
 use super::template_variables::{
-    CommitLine, CommonVars, DoneStep, ExecuteTask, ExecuteVars, InstructionFile, OpenFinding,
-    RecoverVars, RefineGoalVars, RespondVars, ReviewVars, WritePlanVars,
+    CommitLine, CommonVars, DisputedFinding, DoneStep, ExecuteTask, ExecuteVars, InstructionFile,
+    JudgeVars, OpenFinding, RecoverVars, RefineGoalVars, RespondVars, ReviewVars, WritePlanVars,
 };
 
 /// One error in a template.
@@ -228,6 +228,14 @@ fn sample_values(template: PromptTemplate) -> Vec<serde_json::Value> {
                 ..Default::default()
             }),
             to_json(&RespondVars::default()),
+        ],
+        PromptTemplate::Judge => vec![
+            to_json(&JudgeVars {
+                common: sample_common(),
+                disputes: vec![DisputedFinding::default()],
+                ..Default::default()
+            }),
+            to_json(&JudgeVars::default()),
         ],
         PromptTemplate::Execute => execute_samples(),
         PromptTemplate::Recover => vec![

@@ -118,6 +118,30 @@ pub struct RespondVars {
     pub retry_reason: Option<String>,
 }
 
+/// Variables of `08_judge.md`.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct JudgeVars {
+    #[serde(flatten)]
+    pub common: CommonVars,
+    /// The text of the plan.
+    pub plan: String,
+    pub disputes: Vec<DisputedFinding>,
+}
+
+/// A finding on which reviewer and planner do not agree.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct DisputedFinding {
+    pub n: u32,
+    /// `blocking` or `major`.
+    pub severity: String,
+    /// What the reviewer says: the finding with its scenario, evidence and last word.
+    pub reviewer: String,
+    /// Why the planner rejects it.
+    pub planner: String,
+    /// What this program found when it checked the evidence of both; empty where it could check none.
+    pub checks: String,
+}
+
 /// Variables of `05_execute.md`.
 #[derive(Debug, Clone, Serialize)]
 pub struct ExecuteVars {

@@ -76,6 +76,22 @@ pub fn load_first_version(
     nofollow_fs::read_limited(&layout.iteration_folder(iteration).join(name), MAX_BYTES)
 }
 
+/// Loads the newest stored version of a document in an iteration. Needs no lock.
+///
+/// # Errors
+/// It cannot be read.
+pub fn load_newest_version(
+    layout: &WorkdirLayout,
+    iteration: u32,
+    name: &str,
+) -> Result<Option<Vec<u8>>, StoreError> {
+    let mut found = list_versions(layout, name)?;
+    found.retain(|(n, ..)| *n == iteration);
+    let newest = found.pop().into_iter().collect();
+    let loaded = load_versions(layout, newest)?;
+    Ok(loaded.into_iter().next().map(|version| version.bytes))
+}
+
 /// A version by iteration, number within it, and file name.
 type VersionKey = (u32, u32, String);
 

@@ -8,6 +8,7 @@ mod changed_entry_points;
 mod changed_files;
 mod commit_failure;
 mod dirty_files;
+mod dispute;
 mod document_merge_conflict;
 mod doubtful_tests;
 mod draft_recovery;
@@ -112,6 +113,7 @@ fn question_dialog(
         QuestionKind::Arbitration { reason, open } => {
             arbitration::build_dialog(id, *reason, *open, state)
         }
+        QuestionKind::Dispute { n } => dispute::build_dialog(id, *n, state),
         QuestionKind::ManualEdit => manual_edit::build_dialog(id),
         QuestionKind::StalePlan { reviewed, .. } => {
             stale_plan::build_dialog(id, reviewed, state, known)

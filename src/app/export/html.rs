@@ -305,7 +305,11 @@ fn render_finding(page: &ExportPage, finding: &Finding) -> String {
     let sign = summary_tables::finding_status_label(finding);
     let class = match finding.status {
         FindingStatus::Open => "open",
-        FindingStatus::SettledByReview | FindingStatus::SettledByUser => "good",
+        FindingStatus::Residual => "quiet",
+        FindingStatus::Fixed
+        | FindingStatus::Withdrawn
+        | FindingStatus::Rebutted
+        | FindingStatus::DecidedByUser => "good",
     };
     let mut out = format!(
         "<article>\n<h3 dir=\"auto\"><span class=\"{class}\">{sign}</span> {}. <span class=\"quiet\">[{}]</span> {}</h3>\n",

@@ -1,6 +1,6 @@
 //! Builds the tables of the page as rows of text, and labels for steps and findings, for both formats of the page.
 
-use crate::domain::findings::{Finding, FindingDisposition, FindingStatus};
+use crate::domain::findings::{Finding, FindingDisposition};
 use crate::domain::plan_execution::{StepAssessment, StepOutcome, StepRecord};
 use crate::domain::turn::Role;
 use crate::text::clean_to_one_line;
@@ -91,12 +91,8 @@ pub fn test_label(record: &StepRecord) -> Option<String> {
 }
 
 /// Returns the status of a finding with its symbol.
-pub fn finding_status_label(finding: &Finding) -> &'static str {
-    match finding.status {
-        FindingStatus::Open => "○ open",
-        FindingStatus::SettledByReview => "✓ resolved",
-        FindingStatus::SettledByUser => "☑ resolved by you",
-    }
+pub fn finding_status_label(finding: &Finding) -> String {
+    format!("{} {}", finding.status_symbol(), finding.describe_status())
 }
 
 /// Returns the planner's answers to a finding, each as a heading with its reason.

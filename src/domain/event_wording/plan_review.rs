@@ -1,6 +1,7 @@
 //! Words reviews, and the answers to them.
 
 use super::{EventTone, EventWording, by_role};
+use crate::domain::findings::DisputeJudgement;
 use crate::domain::review::{ReviewDocument, Verdict};
 use crate::domain::turn::Role;
 use crate::text::{clean_to_one_line, pluralize};
@@ -14,6 +15,11 @@ pub fn describe_verdict(review: &ReviewDocument) -> String {
     };
     let findings = pluralize(review.remarks.len(), "finding");
     format!("{}{doubt}, {findings}", review.verdict.label())
+}
+
+pub(super) fn describe_judgement(judgement: &DisputeJudgement) -> String {
+    let side: &str = judgement.side.into();
+    format!("{}. the {side} is right: {}", judgement.n, judgement.reason)
 }
 
 pub(super) fn word_review(review: &ReviewDocument) -> EventWording {

@@ -1,6 +1,7 @@
 //! Describes answers in the user's voice.
 
 use super::QuestionAnswer;
+use crate::domain::findings::DisputeSide;
 
 impl QuestionAnswer {
     /// Describes the answer as the user would say it.
@@ -9,6 +10,12 @@ impl QuestionAnswer {
             Self::ForcePass => "Approve anyway".to_owned(),
             Self::MoreIterations { n: 1 } => "Allow 1 more review".to_owned(),
             Self::MoreIterations { n } => format!("Allow {n} more reviews"),
+            Self::DecideDispute {
+                side: DisputeSide::Reviewer,
+            } => "The reviewer is right".to_owned(),
+            Self::DecideDispute {
+                side: DisputeSide::Planner,
+            } => "The planner is right".to_owned(),
             Self::EditByHand => "Edit plan.md".to_owned(),
             Self::CancelRun => "Cancel the run".to_owned(),
             Self::Edited { .. } => "Done editing".to_owned(),

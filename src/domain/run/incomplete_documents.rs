@@ -1,10 +1,11 @@
 //! Asks once more for the missing parts of a document, and keeps what came before.
 //!
-//! Asks only once for each kind of missing part in one review or answer.
+//! A review, and the answers to it, are asked back once each.
 
 use super::{ProgramOperation, RunState, goal_and_plan, turn_lifecycle};
 use crate::domain::effect::Effect;
-use crate::domain::findings::FindingLedger;
+use crate::domain::findings::review_facts::ReviewFacts;
+use crate::domain::findings::{FindingLedger, FindingResponse};
 use crate::domain::ids::{TurnId, UnixMillis};
 use crate::domain::missing_part::{self, MissingPart};
 use crate::domain::review::ReviewDocument;
@@ -12,15 +13,24 @@ use crate::domain::turn::{TurnPurpose, TurnRetryReason};
 
 impl RunState {
     /// Returns what the reviewer is asked for before this review counts; empty where it was asked before.
-    pub fn missing_in_review(&self, review: &ReviewDocument) -> Vec<MissingPart> {
-        let lacks = missing_part::missing_parts_of_review(review, &self.findings);
+    pub fn missing_in_review(
+        &self,
+        review: &ReviewDocument,
+        facts: &ReviewFacts,
+    ) -> Vec<MissingPart> {
+        let lacks =
+            missing_part::missing_parts_of_review(review, facts, &self.findings, self.iteration);
         missing_part::unrequested_parts(&lacks, &self.asked_back)
     }
 
     /// Returns the same for answers; `answered` is the ledger that already contains them.
-    pub fn missing_in_answers(&self, answered: &FindingLedger) -> Vec<MissingPart> {
+    pub fn missing_in_answers(
+        &self,
+        answered: &FindingLedger,
+        responses: &[FindingResponse],
+    ) -> Vec<MissingPart> {
         missing_part::unrequested_parts(
-            &missing_part::missing_parts_of_answers(answered),
+            &missing_part::missing_parts_of_answers(answered, responses),
             &self.asked_back,
         )
     }
@@ -67,5 +77,12 @@ pub(super) fn request_missing_parts(
 /// Returns whether some of the planner's answers to the review are stored, and it was asked for the others.
 pub(super) fn has_partial_answers(state: &RunState) -> bool {
     let mut asked = state.asked_back.iter();
-    asked.any(|lack| matches!(lack, MissingPart::Answers { .. }))
+    asked.any(|lack| {
+        matches!(
+            lack,
+            MissingPart::Answers { .. }
+                | MissingPart::PlanChange { .. }
+                | MissingPart::Reasons { .. }
+        )
+    })
 }

@@ -1,17 +1,20 @@
-//! Runs the review loop: verdicts, progress, the maximum of iterations, arbitration, and the planner's answers.
+//! Runs the review loop: verdicts, disputes, the maximum of iterations, arbitration, and the planner's answers.
 
 use super::{
     DocumentAuthor, PlanFile, RunState, VerdictRecord, goal_and_plan, incomplete_documents,
-    plan_approval, turn_lifecycle,
+    legacy_review_loop, plan_approval, turn_lifecycle,
 };
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
-use crate::domain::findings::{Finding, FindingSeverity};
-use crate::domain::ids::{Sha256, UnixMillis};
+use crate::domain::findings::{
+    DisputeJudgement, DisputeSide, Finding, ReviewOutcome, UnsupportedFindings,
+    VerdictContradiction,
+};
+use crate::domain::ids::{Sha256, TurnId, UnixMillis};
 use crate::domain::missing_part;
 use crate::domain::phase::TransitionCause;
 use crate::domain::question::{ArbitrationReason, EditFollowUp, QuestionAnswer, QuestionKind};
-use crate::domain::review::{ReviewDocument, Verdict};
+use crate::domain::review::Verdict;
 use crate::domain::turn::{TurnPurpose, TurnRetryReason};
 use crate::text::pluralize;
 
@@ -52,11 +55,39 @@ pub(super) fn on_review_committed(
     state.comments_sha256 = Some(file_sha256.clone());
     state.comments_by = DocumentAuthor::Agent;
     state.notes.on_judged(turn);
-    record_review(state, review, &reviewed);
-    if let Some(effects) = arbitrate_contradiction(state, review) {
-        return effects;
+    let outcome = match &review.facts {
+        Some(facts) => Some(state.findings.apply_review(
+            review,
+            facts,
+            state.iteration,
+            UnsupportedFindings::CountAsMinor,
+        )),
+        None => {
+            legacy_review_loop::record_review(state, review);
+            None
+        }
+    };
+    let verdict = outcome
+        .as_ref()
+        .map_or(review.verdict, |outcome| outcome.verdict);
+    state.verdict = Some(VerdictRecord {
+        value: verdict,
+        consistent: review.consistent,
+        forced: false,
+        plan_sha256: reviewed.clone(),
+        iteration: state.iteration,
+    });
+    let question = match &outcome {
+        Some(outcome) if !outcome.disputes.is_empty() => {
+            return turn_lifecycle::propose_turn(state, at, TurnPurpose::Judge, None);
+        }
+        Some(outcome) => question_after_review(state, outcome),
+        None => legacy_review_loop::question_after_review(state, review),
+    };
+    if let Some(reason) = question {
+        return ask_to_arbitrate(state, reason);
     }
-    match review.verdict {
+    match verdict {
         Verdict::Approved if *plan_now == reviewed => {
             turn_lifecycle::change_phase(state, TransitionCause::PlanApproved);
             plan_approval::enter_approved(state, reviewed)
@@ -69,69 +100,105 @@ pub(super) fn on_review_committed(
                 now: plan_now.clone(),
             },
         ),
-        Verdict::ChangesRequired => respond_or_arbitrate(state, at),
+        Verdict::ChangesRequired => respond(state, at),
     }
 }
 
-/// Updates ledger, stall count and verdict. Only a settled open finding is progress; a changed plan alone is not.
-fn record_review(state: &mut RunState, review: &ReviewDocument, reviewed: &Sha256) {
-    let settled = review.settled.as_deref();
-    let change = state.findings.apply_review(&review.remarks, settled);
-    if change.settled > 0 {
-        state.stall = 0;
-    } else if state.iteration > 1 {
-        state.stall += 1;
+/// Returns why the user decides after a review; `None` where the workflow continues by itself.
+fn question_after_review(state: &RunState, outcome: &ReviewOutcome) -> Option<ArbitrationReason> {
+    if !outcome.unmentioned.is_empty() {
+        return Some(ArbitrationReason::LeftOut);
     }
-    state.verdict = Some(VerdictRecord {
-        value: review.verdict,
-        consistent: review.consistent,
-        forced: false,
-        plan_sha256: reviewed.clone(),
-        iteration: state.iteration,
-    });
+    let is_approved = outcome.verdict == Verdict::Approved;
+    match outcome.contradiction {
+        Some(VerdictContradiction::ApprovedBesideHolding) => {
+            return Some(ArbitrationReason::ApprovedBeside);
+        }
+        Some(VerdictContradiction::NothingHolds) => return Some(ArbitrationReason::NothingHolds),
+        None if is_approved => {
+            let mut residual = state.findings.residual();
+            let is_blocked = residual.any(Finding::is_residual_blocker);
+            return is_blocked.then_some(ArbitrationReason::ResidualBlocker);
+        }
+        None => {}
+    }
+    // The user's own edit may go back to an earlier text.
+    let is_circle = outcome.is_circle && state.plan_by == DocumentAuthor::Agent;
+    let is_at_limit = state.iteration >= state.iteration_limit();
+    if is_circle {
+        Some(ArbitrationReason::Circle)
+    } else {
+        is_at_limit.then_some(ArbitrationReason::Cap)
+    }
 }
 
-/// Asks the user where the reviewer approves a plan despite its own open major or blocking findings.
-fn arbitrate_contradiction(state: &mut RunState, review: &ReviewDocument) -> Option<Vec<Effect>> {
-    let weighs = |finding: &&Finding| finding.remark.severity >= FindingSeverity::Major;
-    let approves = review.marker == Some(Verdict::Approved);
-    if !approves || !state.findings.open().any(|finding| weighs(&finding)) {
-        return None;
-    }
-    let question = QuestionKind::Arbitration {
-        reason: ArbitrationReason::ApprovedBeside,
-        open: state.findings.open().count(),
-    };
-    Some(turn_lifecycle::ask_user(state, question))
-}
-
-fn respond_or_arbitrate(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
+fn ask_to_arbitrate(state: &mut RunState, reason: ArbitrationReason) -> Vec<Effect> {
     let open = state.findings.open().count();
-    if state.iteration >= state.iteration_limit() {
-        return turn_lifecycle::ask_user(
-            state,
-            QuestionKind::Arbitration {
-                reason: ArbitrationReason::Cap,
-                open,
-            },
-        );
-    }
-    if state.stall >= state.settings.stall_limit {
-        return turn_lifecycle::ask_user(
-            state,
-            QuestionKind::Arbitration {
-                reason: ArbitrationReason::Stall,
-                open,
-            },
-        );
-    }
+    turn_lifecycle::ask_user(state, QuestionKind::Arbitration { reason, open })
+}
+
+/// Lets the planner answer the open findings.
+fn respond(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
     turn_lifecycle::change_phase(state, TransitionCause::ChangesRequired);
     turn_lifecycle::propose_turn(state, at, TurnPurpose::Respond, None)
+}
+
+/// Stores what a fresh session made of the disputes, and asks the user about the first.
+pub(super) fn on_disputes_judged(
+    state: &mut RunState,
+    at: UnixMillis,
+    turn: &TurnId,
+    judgements: &[DisputeJudgement],
+) -> Vec<Effect> {
+    let judged = |purpose: &TurnPurpose| *purpose == TurnPurpose::Judge;
+    if goal_and_plan::take_collected_turn(state, turn, judged).is_none() {
+        return Vec::new();
+    }
+    state.findings.apply_judgements(judgements);
+    ask_about_dispute(state, at)
+}
+
+/// Asks about the first dispute; without one the review continues.
+pub(super) fn ask_about_dispute(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
+    let first = state.findings.disputed().next();
+    if let Some(n) = first.map(|finding| finding.remark.n) {
+        return turn_lifecycle::ask_user(state, QuestionKind::Dispute { n });
+    }
+    if state.iteration >= state.iteration_limit() {
+        return ask_to_arbitrate(state, ArbitrationReason::Cap);
+    }
+    if state.findings.active().next().is_none() {
+        turn_lifecycle::change_phase(state, TransitionCause::ChangesRequired);
+        return on_findings_answered(state, at);
+    }
+    respond(state, at)
+}
+
+pub(super) fn on_dispute_answered(
+    state: &mut RunState,
+    at: UnixMillis,
+    n: u32,
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
+    let QuestionAnswer::DecideDispute { side } = answer else {
+        return turn_lifecycle::ask_user(state, QuestionKind::ManualEdit);
+    };
+    state.findings.decide_dispute(n, *side);
+    let side = match side {
+        DisputeSide::Reviewer => "reviewer",
+        DisputeSide::Planner => "planner",
+    };
+    let mut effects = vec![Effect::AppendLog(format!(
+        "Dispute about finding {n}: the user decided for the {side}."
+    ))];
+    effects.extend(ask_about_dispute(state, at));
+    effects
 }
 
 pub(super) fn on_arbitration_answered(
     state: &mut RunState,
     at: UnixMillis,
+    reason: ArbitrationReason,
     answer: &QuestionAnswer,
 ) -> Vec<Effect> {
     match answer {
@@ -139,7 +206,13 @@ pub(super) fn on_arbitration_answered(
         QuestionAnswer::MoreIterations { n } => {
             state.extra = state.extra.saturating_add(*n);
             state.stall = 0;
+            if reason == ArbitrationReason::ResidualBlocker {
+                state.findings.reopen_residual_blockers();
+            }
             turn_lifecycle::change_phase(state, TransitionCause::MoreIterations);
+            if reason == ArbitrationReason::NothingHolds {
+                return on_findings_answered(state, at);
+            }
             turn_lifecycle::propose_turn(state, at, TurnPurpose::Respond, None)
         }
         _ => turn_lifecycle::ask_user(state, QuestionKind::ManualEdit),

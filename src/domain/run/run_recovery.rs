@@ -145,6 +145,7 @@ fn recover_work(state: &mut RunState, at: UnixMillis, purpose: TurnPurpose) -> V
         | TurnPurpose::WritePlan
         | TurnPurpose::Review
         | TurnPurpose::Respond
+        | TurnPurpose::Judge
         | TurnPurpose::Summary => {
             turn_lifecycle::propose_turn(state, at, purpose, Some(TurnRetryReason::Failed))
         }

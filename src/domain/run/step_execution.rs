@@ -101,7 +101,8 @@ fn snapshot_step(purpose: &TurnPurpose) -> Option<u32> {
         TurnPurpose::RefineGoal { .. }
         | TurnPurpose::WritePlan
         | TurnPurpose::Review
-        | TurnPurpose::Respond => None,
+        | TurnPurpose::Respond
+        | TurnPurpose::Judge => None,
     }
 }
 

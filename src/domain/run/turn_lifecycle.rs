@@ -67,7 +67,8 @@ pub(super) fn start_turn(state: &mut RunState, at: UnixMillis, order: TurnOrder)
         TurnPurpose::RefineGoal { .. }
         | TurnPurpose::WritePlan
         | TurnPurpose::Review
-        | TurnPurpose::Respond => None,
+        | TurnPurpose::Respond
+        | TurnPurpose::Judge => None,
     };
     match stored {
         Some((step, attempt)) => {
@@ -315,7 +316,10 @@ fn on_turn_completed(
 ) -> Vec<Effect> {
     match order.purpose {
         TurnPurpose::RefineGoal { .. } => Vec::new(),
-        TurnPurpose::WritePlan | TurnPurpose::Review | TurnPurpose::Respond => {
+        TurnPurpose::WritePlan
+        | TurnPurpose::Review
+        | TurnPurpose::Respond
+        | TurnPurpose::Judge => {
             state.busy = Some(ProgramOperation::Collecting {
                 order: order.clone(),
                 question,

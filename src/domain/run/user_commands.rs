@@ -229,7 +229,10 @@ fn dispatch_answer(
     }
     match question.kind {
         QuestionKind::Gate { .. } => Vec::new(),
-        QuestionKind::Arbitration { .. } => review_loop::on_arbitration_answered(state, at, answer),
+        QuestionKind::Arbitration { reason, .. } => {
+            review_loop::on_arbitration_answered(state, at, reason, answer)
+        }
+        QuestionKind::Dispute { n } => review_loop::on_dispute_answered(state, at, n, answer),
         QuestionKind::ManualEdit => review_loop::on_manual_edit(state, at, answer),
         QuestionKind::StalePlan { .. } => plan_approval::on_stale_plan_answered(state, at, answer),
         QuestionKind::Execute { terms } => {

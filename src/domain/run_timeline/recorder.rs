@@ -158,9 +158,8 @@ impl RunTimeline {
         }
         let all = state.findings.all().iter();
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let is_settled = |finding: &&Finding| {
-            finding.status == FindingStatus::SettledByReview && finding.last_in + 1 == n
-        };
+        let is_settled =
+            |finding: &&Finding| finding.status == FindingStatus::Fixed && finding.last_in + 1 == n;
         self.reviews.push(ReviewSpan {
             review: n,
             iteration: state.iteration,

@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
-use crate::domain::findings::{FindingResponse, ReviewRemark};
+use crate::domain::findings::evidence::EvidenceCheck;
+use crate::domain::findings::review_facts::ReviewFacts;
+use crate::domain::findings::{FindingResponse, RemarkDetails, ReviewRemark, UnsupportedFindings};
 use crate::domain::ids::{Sha256, TurnId};
 use crate::domain::phase::Phase;
 use crate::domain::plan::{self, Plan, PlanStatus, Step};
-use crate::domain::review::{self, ReviewDocument};
+use crate::domain::review::{self, FindingVerdict, ReviewDocument};
 use crate::domain::run::{ProgramOperation, RunState};
 use crate::domain::turn::{TurnOrder, TurnPurpose};
 use crate::engine::run_context::RunContext;
@@ -16,6 +18,7 @@ use crate::engine::staging_folder::TurnStagingFolder;
 use crate::engine::{EngineInput, error_with_hint, failure_event, warning_event};
 use crate::store::document_files::DocumentContent;
 use crate::store::{StoreError, document_files as files};
+use crate::text::truncate::to_chars;
 use crate::text::{clean_text, clean_to_one_line, front_matter};
 
 use super::document_commit::{
@@ -24,12 +27,15 @@ use super::document_commit::{
 use super::document_conflict::{
     WorkflowDocument, conflict_event, move_merges_aside, save_overwritten_copy,
 };
-use super::{PendingDocument, RunDocuments, plan_on_disk, try_detect_user_edits};
+use super::{PendingDocument, RunDocuments, plan_on_disk, review_checker, try_detect_user_edits};
 
 /// How often a failed write of a document is retried before the engine gives up.
 const MAX_COMMIT_RETRIES: u8 = 12;
 /// The delay between two tries.
 const COMMIT_RETRY_DELAY: Duration = Duration::from_secs(5);
+
+/// How much of the scenario, the evidence and the like of a finding is kept.
+const MAX_DETAIL_CHARS: usize = 2_000;
 
 /// The base against which a document is committed.
 pub(super) enum CommitBase {
@@ -155,6 +161,10 @@ fn try_commit_document(
         TurnPurpose::WritePlan => commit_written_plan(run, pending, base, lock),
         TurnPurpose::Review => commit_review(run, pending, base, lock),
         TurnPurpose::Respond => commit_response(run, pending, base, lock),
+        TurnPurpose::Judge => Ok(Event::DisputesJudged {
+            turn: pending.order.turn.clone(),
+            judgements: review_checker::read_judgements(run, pending),
+        }),
         TurnPurpose::RefineGoal { .. }
         | TurnPurpose::Step { .. }
         | TurnPurpose::Fix { .. }
@@ -252,15 +262,21 @@ fn commit_review(
     }
     let state = run.state();
     let mut ledger = state.findings.clone();
-    let review = clean_review(review::parse(&text, &ledger));
-    let lacks = state.missing_in_review(&review);
+    let mut review = clean_review(review::parse(&text, &ledger));
+    let facts = clean_facts(review_checker::assess(run, &review)?);
+    let lacks = state.missing_in_review(&review, &facts);
     if !lacks.is_empty() {
         return Ok(Event::DocumentIncomplete {
             turn: pending.order.turn.clone(),
             lacks,
         });
     }
-    ledger.apply_review(&review.remarks, review.settled.as_deref());
+    let lowered = UnsupportedFindings::CountAsMinor;
+    let outcome = ledger.apply_review(&review, &facts, state.iteration, lowered);
+    review.verdict = outcome.verdict;
+    review.consistent = !review.is_ambiguous && outcome.contradiction.is_none();
+    review.facts = Some(facts);
+    review_checker::save_reviewed_plan(run, next_iteration(run))?;
     let reviewed = state.reviewing.clone().unwrap_or_else(|| Sha256::new(""));
     let base = base.comments_hash(&pending.staging);
     save_overwritten_copy(run, WorkflowDocument::Comments, base)?;
@@ -286,7 +302,7 @@ fn commit_response(
     let layout = run.journal.layout();
     let returned = pending.returned_documents(layout.names());
     let responses = review::parse_responses(returned.comments.as_deref().unwrap_or_default());
-    let responses: Vec<FindingResponse> = responses.into_iter().map(clean_response).collect();
+    let mut responses: Vec<FindingResponse> = responses.into_iter().map(clean_response).collect();
     let plan = match returned
         .plan
         .as_deref()
@@ -300,6 +316,9 @@ fn commit_response(
         }
         None => None,
     };
+    let returned_plan = plan.as_ref().map(|(text, _)| *text);
+    review_checker::check_responses(run, &mut responses, returned_plan)?;
+    responses.iter_mut().for_each(clean_response_check);
     if responses.is_empty() && plan.is_none() {
         let reason = "neither answers (N. accepted|rejected: …) nor a changed plan were returned";
         return Ok(nothing_returned_event(
@@ -330,7 +349,7 @@ fn commit_response(
         .unanswered()
         .map(|finding| finding.remark.n)
         .collect();
-    let asked_back = run.state().missing_in_answers(&answered);
+    let asked_back = run.state().missing_in_answers(&answered, &responses);
     Ok(Event::ResponseCommitted {
         turn: pending.order.turn.clone(),
         responses,
@@ -366,11 +385,47 @@ pub(super) fn clean_plan(plan: Plan) -> Plan {
 fn clean_review(review: ReviewDocument) -> ReviewDocument {
     let remark = |remark: ReviewRemark| ReviewRemark {
         text: clean_to_one_line(&remark.text),
+        details: RemarkDetails {
+            place: clean_detail(&remark.details.place),
+            scenario: clean_detail(&remark.details.scenario),
+            evidence: clean_detail(&remark.details.evidence),
+            resolution: clean_detail(&remark.details.resolution),
+        },
         ..remark
+    };
+    let verdict = |verdict: FindingVerdict| FindingVerdict {
+        detail: clean_detail(&verdict.detail),
+        evidence: clean_detail(&verdict.evidence),
+        ..verdict
     };
     ReviewDocument {
         remarks: review.remarks.into_iter().map(remark).collect(),
+        verdicts: review.verdicts.into_iter().map(verdict).collect(),
         ..review
+    }
+}
+
+fn clean_detail(text: &str) -> String {
+    to_chars(&clean_to_one_line(text), MAX_DETAIL_CHARS)
+}
+
+fn clean_facts(facts: ReviewFacts) -> ReviewFacts {
+    let mut facts = facts;
+    for remark in &mut facts.remarks {
+        clean_check(&mut remark.evidence);
+    }
+    for verdict in &mut facts.verdicts {
+        clean_check(&mut verdict.evidence);
+    }
+    facts
+}
+
+fn clean_check(check: &mut EvidenceCheck) {
+    match check {
+        EvidenceCheck::Verified { found } | EvidenceCheck::Refuted { found } => {
+            *found = clean_to_one_line(found);
+        }
+        EvidenceCheck::Uncheckable => {}
     }
 }
 
@@ -379,6 +434,10 @@ fn clean_response(response: FindingResponse) -> FindingResponse {
         reason: clean_to_one_line(&response.reason),
         ..response
     }
+}
+
+fn clean_response_check(response: &mut FindingResponse) {
+    response.check.iter_mut().for_each(clean_check);
 }
 
 pub(super) fn missing_document_event(order: &TurnOrder, reason: String) -> Event {

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::domain::findings::FindingSeverity;
-use crate::domain::review::Verdict;
+use crate::domain::findings::{FindingSeverity, RemarkDetails};
+use crate::domain::review::{FindingVerdict, Verdict, VerdictKind};
 use crate::domain::submission::{FindingSubmission, ReviewSubmission};
 use crate::mcp::{ToolDefinition, arguments_schema};
 
@@ -15,13 +15,12 @@ pub const TOOL: ToolDefinition = ToolDefinition {
 };
 
 const DESCRIPTION: &str = "\
-Hands your review of the plan in: the verdict, every finding that is open after it, and the numbers of those that it \
-settles.
-Use it once your judgement stands, instead of writing the review's file. Each finding that was open must be stated \
-again under its number or be settled; leave the number of a new finding out. It is checked at once: when the call \
-fails, nothing was taken and the message says what to mend. What you hand in last counts.
-Do not use it to think aloud or for a part of a review, and do not approve beside a blocking finding. Leave `document` \
-out unless you want the review in your own words; it must then say exactly what the data says.";
+Submits your review of the plan: the verdict, what you say of each open finding, and new findings.
+Call it once, when your judgement is final, instead of writing the review's file. Give exactly one verdict for each open \
+finding: `fixed` with a quote of the text that changed, `stands` with what is still missing, or `withdrawn` with the \
+reason. New findings get their numbers from this program. The call is checked at once: when it fails, nothing was \
+accepted and the message says what to correct. The last accepted call counts.
+Do not use it for a part of a review, and do not approve beside a blocking or major finding.";
 
 /// Its arguments.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -29,47 +28,70 @@ out unless you want the review in your own words; it must then say exactly what 
 pub struct ReviewSubmitToolArguments {
     /// Whether the plan may be executed.
     pub verdict: ReviewVerdictArgument,
-    /// New findings, and earlier ones that stay open.
+    /// One entry for each open finding.
+    #[serde(default)]
+    pub verdicts: Vec<FindingVerdictArgument>,
+    /// New findings.
     #[serde(default)]
     pub findings: Vec<ReviewFindingArgument>,
-    /// The numbers of the open findings that are settled.
+    /// Anything else that the planner or the user should know, as Markdown.
     #[serde(default)]
-    pub settled: Vec<u32>,
-    /// The whole review as Markdown, in the form that the prompt names.
-    #[serde(default)]
-    pub document: Option<String>,
+    pub notes: Option<String>,
 }
 
 /// The verdict.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReviewVerdictArgument {
-    /// Nothing blocking remains.
+    /// No blocking or major finding is open.
     Approved,
     /// The planner is to change the plan.
     ChangesRequired,
 }
 
-/// One finding.
+/// What you say of an open finding.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FindingVerdictArgument {
+    /// The finding's number.
+    pub finding: u32,
+    /// What became of it.
+    pub verdict: FindingVerdictKindArgument,
+    /// `fixed`: a quote of the changed text of the plan. `stands`: what is still missing. `withdrawn`: why.
+    pub detail: String,
+    /// New evidence, where the planner rejected the finding and it stands.
+    #[serde(default)]
+    pub evidence: Option<String>,
+}
+
+/// What became of an open finding.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FindingVerdictKindArgument {
+    Fixed,
+    Stands,
+    Withdrawn,
+}
+
+/// One new finding.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReviewFindingArgument {
-    /// Its number, where it is an earlier one.
-    #[serde(default)]
-    pub id: Option<u32>,
     /// How much it weighs.
     pub severity: FindingSeverityArgument,
-    /// What of the plan it is about, such as `step 2` or a few words of it.
-    #[serde(default)]
-    pub anchor: String,
+    /// What of the plan it is about: `step 2`, a heading, or a file and line.
+    pub place: String,
     /// What is wrong, in one sentence.
     pub text: String,
-    /// What shows it: a file and line, or a command and what it printed.
+    /// An input or a state, and the wrong outcome that follows.
+    #[serde(default)]
+    pub scenario: Option<String>,
+    /// What shows it: a file and line with a quote, a quote of the plan, or a command and what it printed.
     #[serde(default)]
     pub evidence: Option<String>,
     /// What would settle it.
     #[serde(default)]
-    pub instead: Option<String>,
+    pub settled_by: Option<String>,
 }
 
 /// How much a finding weighs.
@@ -87,18 +109,31 @@ pub enum FindingSeverityArgument {
 impl ReviewSubmitToolArguments {
     /// Converts the review to the domain type that is checked.
     pub fn into_domain(self) -> ReviewSubmission {
+        let verdicts = self.verdicts.into_iter();
+        let findings = self.findings.into_iter();
         ReviewSubmission {
             verdict: match self.verdict {
                 ReviewVerdictArgument::Approved => Verdict::Approved,
                 ReviewVerdictArgument::ChangesRequired => Verdict::ChangesRequired,
             },
-            findings: self
-                .findings
-                .into_iter()
-                .map(ReviewFindingArgument::into_domain)
-                .collect(),
-            settled: self.settled,
-            document: self.document.filter(|text| !text.trim().is_empty()),
+            verdicts: verdicts.map(FindingVerdictArgument::into_domain).collect(),
+            findings: findings.map(ReviewFindingArgument::into_domain).collect(),
+            notes: self.notes.filter(|text| !text.trim().is_empty()),
+        }
+    }
+}
+
+impl FindingVerdictArgument {
+    fn into_domain(self) -> FindingVerdict {
+        FindingVerdict {
+            n: self.finding,
+            kind: match self.verdict {
+                FindingVerdictKindArgument::Fixed => VerdictKind::Fixed,
+                FindingVerdictKindArgument::Stands => VerdictKind::Stands,
+                FindingVerdictKindArgument::Withdrawn => VerdictKind::Withdrawn,
+            },
+            detail: self.detail,
+            evidence: self.evidence.unwrap_or_default(),
         }
     }
 }
@@ -106,16 +141,18 @@ impl ReviewSubmitToolArguments {
 impl ReviewFindingArgument {
     fn into_domain(self) -> FindingSubmission {
         FindingSubmission {
-            n: self.id,
             severity: match self.severity {
                 FindingSeverityArgument::Blocking => FindingSeverity::Blocking,
                 FindingSeverityArgument::Major => FindingSeverity::Major,
                 FindingSeverityArgument::Minor => FindingSeverity::Minor,
             },
-            anchor: self.anchor,
             text: self.text,
-            evidence: self.evidence,
-            suggestion: self.instead,
+            details: RemarkDetails {
+                place: self.place,
+                scenario: self.scenario.unwrap_or_default(),
+                evidence: self.evidence.unwrap_or_default(),
+                resolution: self.settled_by.unwrap_or_default(),
+            },
         }
     }
 }

@@ -19,19 +19,26 @@ pub(super) fn build_dialog(
     open: usize,
     state: &RunState,
 ) -> ChoiceDialog {
+    let open_text = pluralize(open, "finding");
     let title = match reason {
-        ArbitrationReason::Cap => {
-            format!("Review limit: {} open", pluralize(open, "finding"))
-        }
+        ArbitrationReason::Cap => format!("Review limit: {open_text} open"),
         ArbitrationReason::Stall => format!(
-            "No progress in {}, {} open",
+            "No progress in {}, {open_text} open",
             pluralize(usize::try_from(state.stall).unwrap_or(usize::MAX), "review"),
-            pluralize(open, "finding")
         ),
-        ArbitrationReason::ApprovedBeside => format!(
-            "The reviewer approved the plan with {} open",
-            pluralize(open, "finding")
-        ),
+        ArbitrationReason::ApprovedBeside => {
+            format!("The reviewer approved the plan with {open_text} open")
+        }
+        ArbitrationReason::LeftOut => {
+            format!("The review leaves findings out, {open_text} open")
+        }
+        ArbitrationReason::NothingHolds => {
+            "Changes required, but nothing holds the plan up".to_owned()
+        }
+        ArbitrationReason::Circle => format!("The review goes in a circle, {open_text} open"),
+        ArbitrationReason::ResidualBlocker => {
+            "Approved, but a blocking finding that came late is true".to_owned()
+        }
     };
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title);
     for finding in state.findings.open().take(MAX_LISTED_FINDINGS) {

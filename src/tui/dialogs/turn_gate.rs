@@ -87,6 +87,7 @@ fn describe_send(purpose: &TurnPurpose) -> String {
         TurnPurpose::WritePlan => "Send the goal to the planner?".to_owned(),
         TurnPurpose::Review => "Send the plan to the reviewer?".to_owned(),
         TurnPurpose::Respond => "Send the review to the planner?".to_owned(),
+        TurnPurpose::Judge => "Let a fresh session judge the dispute?".to_owned(),
         TurnPurpose::Step { n } => format!("Start step {n}?"),
         TurnPurpose::Fix { n, attempt: 1 } => format!("Let the planner fix step {n}?"),
         TurnPurpose::Fix { n, attempt } => {

@@ -6,7 +6,7 @@ mod finding_selection;
 mod review_table;
 
 pub use finding_selection::FindingSelection;
-use finding_selection::{FindingFilter, SettledFindingsFold, last_disposition};
+use finding_selection::{FindingFilter, SettledFindingsFold};
 use review_table::ReviewTableMode;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -252,28 +252,20 @@ fn ledger_entries(
     entries
 }
 
-/// Returns the status of a finding: a sign, a word and a style. An open finding without an answer needs no word.
-fn status_label(finding: &Finding) -> (&'static str, &'static str, Style) {
-    let weight = theme::severity_style(finding.remark.severity);
-    let answered = finding
-        .responses
-        .last()
-        .filter(|(review, _)| *review >= finding.last_in)
-        .map(|(_, response)| response.stand);
-    match (finding.status, answered, last_disposition(finding)) {
-        (FindingStatus::Open, None, _) => ("○", "", weight),
-        (FindingStatus::Open, Some(FindingDisposition::Accepted), _) => {
-            ("◐", "accepted, reviewer checks next", weight)
+/// Returns the status of a finding: a sign, its words and a style. An open finding without an answer needs no words.
+fn status_label(finding: &Finding) -> (&'static str, String, Style) {
+    let style = match finding.status {
+        FindingStatus::Open => theme::severity_style(finding.remark.severity),
+        FindingStatus::Fixed | FindingStatus::DecidedByUser => theme::GOOD,
+        FindingStatus::Withdrawn | FindingStatus::Rebutted | FindingStatus::Residual => {
+            theme::QUIET
         }
-        (FindingStatus::Open, Some(FindingDisposition::Rejected), _) => {
-            ("⊘", "rejected, reviewer checks next", weight)
-        }
-        (FindingStatus::SettledByReview, _, Some(FindingDisposition::Rejected)) => {
-            ("⊖", "rejected, reviewer agreed", theme::QUIET)
-        }
-        (FindingStatus::SettledByReview, ..) => ("✓", "resolved", theme::GOOD),
-        (FindingStatus::SettledByUser, ..) => ("☑", "resolved by you", theme::GOOD),
-    }
+    };
+    let text = match finding.describe_status() {
+        open if open == "open" => String::new(),
+        other => other,
+    };
+    (finding.status_symbol(), text, style)
 }
 
 fn finding_entries(
@@ -303,7 +295,7 @@ fn finding_entries(
         ),
         CommentsEntry::from_parts(
             vec![(
-                format!("  {}", finding_history(word, finding)),
+                format!("  {}", finding_history(&word, finding)),
                 theme::QUIET,
             )],
             2,
@@ -405,8 +397,11 @@ fn finding_history(word: &str, finding: &Finding) -> String {
     }
     match finding.status {
         FindingStatus::Open => {}
-        FindingStatus::SettledByReview => parts.push(format!("gone in {}", finding.last_in + 1)),
-        FindingStatus::SettledByUser => parts.push("resolved by you".to_owned()),
+        FindingStatus::Fixed => parts.push(format!("fixed in {}", finding.last_in + 1)),
+        FindingStatus::Withdrawn
+        | FindingStatus::Rebutted
+        | FindingStatus::DecidedByUser
+        | FindingStatus::Residual => parts.push(finding.describe_status()),
     }
     parts.join(" → ")
 }

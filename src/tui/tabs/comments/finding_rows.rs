@@ -20,7 +20,11 @@ pub(super) fn finding_row(finding: &Finding) -> CommentsEntry {
     let (sign, _, style) = status_label(finding);
     let (style, text) = match finding.status {
         FindingStatus::Open => (style, style),
-        FindingStatus::SettledByReview | FindingStatus::SettledByUser => (style, theme::QUIET),
+        FindingStatus::Fixed
+        | FindingStatus::Withdrawn
+        | FindingStatus::Rebutted
+        | FindingStatus::DecidedByUser
+        | FindingStatus::Residual => (style, theme::QUIET),
     };
     CommentsEntry {
         parts: vec![

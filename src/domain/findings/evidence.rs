@@ -1,0 +1,469 @@
+//! Checks the evidence of a finding or an answer: quotes of the plan or a file, places such as `src/a.rs:12`, and what
+//! a command printed.
+//!
+//! What it cannot check it says so of: a claim in plain words is neither true nor false here.
+
+use serde::{Deserialize, Serialize};
+
+use super::plan_blocks::looks_like_path;
+use crate::text::truncate;
+use crate::text::word_similarity::{collapse_white_space, split_words};
+
+/// How many lines a quoted line may lie above or below the line that is named.
+const LINE_TOLERANCE: usize = 3;
+/// How many words a quote of the plan has at least, so that it is not there by chance.
+const MIN_QUOTE_WORDS: usize = 3;
+/// A quote of the plan with fewer words counts from this many characters.
+const MIN_QUOTE_CHARS: usize = 12;
+/// How much of a text is told as what was found.
+const MAX_FOUND_CHARS: usize = 160;
+
+/// The result of checking evidence.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(tag = "evidence", rename_all = "snake_case")]
+pub enum EvidenceCheck {
+    /// There is nothing that a program can check.
+    #[default]
+    Uncheckable,
+    /// It is as the evidence says.
+    Verified {
+        /// Where it was found, such as `src/a.rs:12` or `the plan`.
+        found: String,
+    },
+    /// It is not as the evidence says.
+    Refuted {
+        /// What was found instead.
+        found: String,
+    },
+}
+
+impl EvidenceCheck {
+    /// Returns whether it was checked and is true.
+    pub fn is_verified(&self) -> bool {
+        matches!(self, Self::Verified { .. })
+    }
+}
+
+/// What evidence is checked against. Performs the reads that the checks need.
+pub trait EvidenceSource {
+    /// Returns the text of a file below the project; `None` when there is none or it may not be read.
+    fn read_file(&self, path: &str) -> Option<String>;
+
+    /// Returns what a command printed that the agent ran in this turn and that only reads; `None` when it ran none.
+    fn command_output(&self, command: &str) -> Option<String>;
+}
+
+/// Checks a piece of evidence. `topic` is the sentence that it is to support, whose words are looked for where the
+/// evidence names a line and quotes nothing.
+pub fn check_evidence(
+    evidence: &str,
+    topic: &str,
+    plan: &str,
+    source: &dyn EvidenceSource,
+) -> EvidenceCheck {
+    let quotes = find_quotes(evidence);
+    let mut checks = Vec::new();
+    for place in find_line_places(evidence) {
+        checks.push(check_line_place(&place, &quotes, evidence, topic, source));
+    }
+    if checks.is_empty() {
+        checks.extend(check_commands(&quotes, evidence, source));
+        checks.extend(check_file_quotes(&quotes, evidence, source));
+    }
+    if checks.is_empty() {
+        checks.extend(check_plan_quotes(&quotes, plan));
+    }
+    let verified = checks.iter().position(EvidenceCheck::is_verified);
+    if checks.is_empty() {
+        return EvidenceCheck::Uncheckable;
+    }
+    checks.swap_remove(verified.unwrap_or(0))
+}
+
+/// Checks that a verdict names text that changed between two versions of the plan: words that only one of them has.
+pub fn check_changed_quote(claim: &str, earlier: &str, now: &str) -> EvidenceCheck {
+    let (earlier, now) = (normalize(earlier), normalize(now));
+    let mut quotes: Vec<String> = find_quotes(claim).into_iter().map(|q| q.text).collect();
+    if quotes.is_empty() {
+        quotes.push(claim.to_owned());
+    }
+    let quotes: Vec<String> = quotes.iter().map(|quote| normalize(quote)).collect();
+    let mut usable = quotes.iter().filter(|quote| quote.chars().count() >= 3);
+    if quotes.iter().all(|quote| quote.chars().count() < 3) {
+        return EvidenceCheck::Uncheckable;
+    }
+    match usable.find(|quote| now.contains(*quote) != earlier.contains(*quote)) {
+        Some(quote) if now.contains(quote) => EvidenceCheck::Verified {
+            found: format!("new in the plan: {}", shorten(quote)),
+        },
+        Some(quote) => EvidenceCheck::Verified {
+            found: format!("no longer in the plan: {}", shorten(quote)),
+        },
+        None if quotes.iter().any(|quote| now.contains(quote)) => EvidenceCheck::Refuted {
+            found: "the quoted text is in the plan as it was when the finding was raised"
+                .to_owned(),
+        },
+        None => EvidenceCheck::Refuted {
+            found: "the plan does not contain the quoted text".to_owned(),
+        },
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Quote {
+    text: String,
+    /// Whether it stands in backticks, as names and commands do.
+    is_code: bool,
+}
+
+/// Returns what stands in backticks or quotation marks, in order.
+fn find_quotes(text: &str) -> Vec<Quote> {
+    let mut quotes = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['`', '"', '\u{201c}', '\u{300c}', '\u{ab}']) {
+        let open = rest[at..].chars().next().unwrap_or('`');
+        let close = match open {
+            '\u{201c}' => '\u{201d}',
+            '\u{300c}' => '\u{300d}',
+            '\u{ab}' => '\u{bb}',
+            same => same,
+        };
+        let inside = rest[at..].trim_start_matches(open);
+        let Some(end) = inside.find(close) else {
+            rest = &rest[at + open.len_utf8()..];
+            continue;
+        };
+        let quote = inside[..end].trim();
+        if quote.chars().count() >= 3 {
+            quotes.push(Quote {
+                text: quote.to_owned(),
+                is_code: open == '`',
+            });
+        }
+        rest = inside[end..].trim_start_matches(close);
+    }
+    quotes
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct LinePlace {
+    path: String,
+    first: usize,
+    last: usize,
+}
+
+/// Returns the places `path:12` and `path:12-20`, and `path, line 12`.
+fn find_line_places(text: &str) -> Vec<LinePlace> {
+    let mut places: Vec<LinePlace> = Vec::new();
+    let is_edge = |c: char| {
+        c.is_whitespace()
+            || matches!(
+                c,
+                '`' | '"' | '\'' | '(' | ')' | ',' | ';' | '[' | ']' | '\u{201c}' | '\u{201d}'
+            )
+    };
+    let words: Vec<&str> = text
+        .split(is_edge)
+        .filter(|word| !word.is_empty())
+        .collect();
+    for (at, word) in words.iter().enumerate() {
+        let named = word.split_once(':').and_then(|(path, lines)| {
+            looks_like_path(path)
+                .then(|| parse_lines(lines.trim_start_matches('L')))?
+                .map(|(first, last)| (path, first, last))
+        });
+        let spelled = || {
+            let path = word.trim_end_matches(':');
+            let word = words.get(at + 1)?.to_lowercase();
+            let is_line = looks_like_path(path) && matches!(word.as_str(), "line" | "lines");
+            let (first, last) = is_line
+                .then(|| words.get(at + 2))?
+                .and_then(|lines| parse_lines(lines))?;
+            Some((path, first, last))
+        };
+        if let Some((path, first, last)) = named.or_else(spelled) {
+            places.push(LinePlace {
+                path: path.trim_start_matches("./").to_owned(),
+                first,
+                last,
+            });
+        }
+    }
+    places
+}
+
+fn parse_lines(text: &str) -> Option<(usize, usize)> {
+    let text = text.trim_end_matches(['.', ':', ',', ')']);
+    let (first, last) = match text.split_once(['-', '\u{2013}', ':']) {
+        Some((first, last)) => (first, last.trim_start_matches('L').parse().ok()),
+        None => (text, None),
+    };
+    let first: usize = first.parse().ok().filter(|line| *line > 0)?;
+    Some((first, last.filter(|last| *last >= first).unwrap_or(first)))
+}
+
+fn check_line_place(
+    place: &LinePlace,
+    quotes: &[Quote],
+    evidence: &str,
+    topic: &str,
+    source: &dyn EvidenceSource,
+) -> EvidenceCheck {
+    let path = &place.path;
+    let Some(text) = source.read_file(path) else {
+        return EvidenceCheck::Refuted {
+            found: format!("there is no file {path}"),
+        };
+    };
+    let lines: Vec<&str> = text.lines().collect();
+    if place.first > lines.len() {
+        return EvidenceCheck::Refuted {
+            found: format!("{path} has {} lines", lines.len()),
+        };
+    }
+    let from = place.first.saturating_sub(LINE_TOLERANCE + 1);
+    let to = place.last.saturating_add(LINE_TOLERANCE).min(lines.len());
+    let window = normalize(&lines[from..to].join(" "));
+    let is_place = |quote: &Quote| quote.text.contains(path.as_str());
+    let quoted: Vec<&Quote> = quotes.iter().filter(|quote| !is_place(quote)).collect();
+    let is_there = if quoted.is_empty() {
+        let of_both = format!("{topic} {}", evidence.replace(path.as_str(), " "));
+        shares_words(&of_both, &window)
+    } else {
+        quoted
+            .iter()
+            .any(|quote| window.contains(&normalize(&quote.text)))
+    };
+    let line = lines[place.first - 1].trim();
+    if is_there {
+        EvidenceCheck::Verified {
+            found: format!("{path}:{}", place.first),
+        }
+    } else {
+        EvidenceCheck::Refuted {
+            found: format!("{path}:{} is: {}", place.first, shorten(line)),
+        }
+    }
+}
+
+/// Returns whether a name, or two words, of a sentence occur in lines of a file.
+fn shares_words(sentence: &str, window: &str) -> bool {
+    let words = split_words(window);
+    let is_name = |word: &str| word.len() >= 6;
+    let shared: std::collections::BTreeSet<String> = split_words(sentence)
+        .into_iter()
+        .filter(|word| word.chars().count() >= 4 && words.contains(word))
+        .collect();
+    shared.len() >= 2 || shared.iter().any(|word| is_name(word))
+}
+
+fn check_commands(
+    quotes: &[Quote],
+    evidence: &str,
+    source: &dyn EvidenceSource,
+) -> Vec<EvidenceCheck> {
+    let mut checks = Vec::new();
+    for command in quotes.iter().filter(|quote| quote.is_code) {
+        let bare = command.text.trim_start_matches("$ ");
+        let Some(output) = source.command_output(bare) else {
+            continue;
+        };
+        let output = normalize(&output);
+        let lower = evidence.to_lowercase();
+        let says_nothing = ["nothing", "no output", "no match", "empty"]
+            .iter()
+            .any(|word| lower.contains(word));
+        let others = quotes.iter().filter(|quote| *quote != command);
+        let mut printed = others.filter(|quote| output.contains(&normalize(&quote.text)));
+        let is_true = if output.is_empty() {
+            says_nothing
+        } else {
+            printed.next().is_some()
+        };
+        checks.push(if is_true {
+            EvidenceCheck::Verified {
+                found: format!("`{}`", shorten(bare)),
+            }
+        } else {
+            let found = match output.as_str() {
+                "" => format!("`{}` printed nothing", shorten(bare)),
+                printed => format!("`{}` printed: {}", shorten(bare), shorten(printed)),
+            };
+            EvidenceCheck::Refuted { found }
+        });
+    }
+    checks
+}
+
+/// Checks quotes beside a path without a line.
+fn check_file_quotes(
+    quotes: &[Quote],
+    evidence: &str,
+    source: &dyn EvidenceSource,
+) -> Vec<EvidenceCheck> {
+    let is_edge = |c: char| c.is_whitespace() || matches!(c, '`' | '"' | '(' | ')' | ',' | ';');
+    let words = evidence
+        .split(is_edge)
+        .map(|word| word.trim_end_matches([':', '.']));
+    let mut paths = words.filter(|word| looks_like_path(word));
+    let Some((path, text)) = paths.find_map(|path| Some((path, source.read_file(path)?))) else {
+        return Vec::new();
+    };
+    let text = normalize(&text);
+    let quoted = quotes
+        .iter()
+        .filter(|quote| quote.text != path && is_substantial(&quote.text));
+    quoted
+        .map(|quote| {
+            if text.contains(&normalize(&quote.text)) {
+                return EvidenceCheck::Verified {
+                    found: path.to_owned(),
+                };
+            }
+            EvidenceCheck::Refuted {
+                found: format!("{path} does not contain {}", shorten(&quote.text)),
+            }
+        })
+        .collect()
+}
+
+fn check_plan_quotes(quotes: &[Quote], plan: &str) -> Vec<EvidenceCheck> {
+    let plan = normalize(plan);
+    let quoted = quotes.iter().filter(|quote| is_substantial(&quote.text));
+    let mut checks = Vec::new();
+    for quote in quoted {
+        if plan.contains(&normalize(&quote.text)) {
+            checks.push(EvidenceCheck::Verified {
+                found: "the plan".to_owned(),
+            });
+        } else if !quote.is_code {
+            checks.push(EvidenceCheck::Refuted {
+                found: format!(
+                    "neither the plan nor a named file contains {}",
+                    shorten(&quote.text)
+                ),
+            });
+        }
+    }
+    checks
+}
+
+fn is_substantial(quote: &str) -> bool {
+    split_words(quote).len() >= MIN_QUOTE_WORDS || quote.chars().count() >= MIN_QUOTE_CHARS
+}
+
+fn normalize(text: &str) -> String {
+    let plain: String = text.chars().filter(|c| !matches!(c, '`' | '*')).collect();
+    collapse_white_space(&plain).to_lowercase()
+}
+
+fn shorten(text: &str) -> String {
+    truncate::to_chars(&collapse_white_space(text), MAX_FOUND_CHARS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct TestFiles;
+
+    impl EvidenceSource for TestFiles {
+        fn read_file(&self, path: &str) -> Option<String> {
+            let lines: String = (1..=30)
+                .map(|n| format!("fn handler_{n}() {{}}\n"))
+                .collect();
+            (path == "src/a.rs").then_some(lines)
+        }
+
+        fn command_output(&self, command: &str) -> Option<String> {
+            match command {
+                "rg -n handler_3 src" => Some("src/a.rs:3:fn handler_3() {}\n".to_owned()),
+                "rg absent src" => Some(String::new()),
+                _ => None,
+            }
+        }
+    }
+
+    fn check(evidence: &str) -> String {
+        let plan = "1. [ ] Parse the header of each file\n";
+        match check_evidence(evidence, "the handler_12 is never called", plan, &TestFiles) {
+            EvidenceCheck::Uncheckable => "-".to_owned(),
+            EvidenceCheck::Verified { found } => format!("yes: {found}"),
+            EvidenceCheck::Refuted { found } => format!("no: {found}"),
+        }
+    }
+
+    #[test]
+    fn evidence_is_compared_with_files_the_plan_and_what_commands_printed() {
+        for (evidence, expected) in [
+            ("src/a.rs:12 `fn handler_12()`", "yes: src/a.rs:12"),
+            (
+                "`src/a.rs:10-11`: \"fn handler_13() {}\"",
+                "yes: src/a.rs:10",
+            ),
+            ("in src/a.rs, line 12", "yes: src/a.rs:12"),
+            (
+                "src/a.rs:12 `fn handler_20()`",
+                "no: src/a.rs:12 is: fn handler_12() {}",
+            ),
+            ("src/a.rs:99", "no: src/a.rs has 30 lines"),
+            ("src/b.rs:1 `x`", "no: there is no file src/b.rs"),
+            ("src/a.rs has \"fn handler_7() {}\"", "yes: src/a.rs"),
+            (
+                "src/a.rs has \"fn nothing_like_it() {}\"",
+                "no: src/a.rs does not contain fn nothing_like_it() {}",
+            ),
+            (
+                "`rg -n handler_3 src` printed `src/a.rs:3`",
+                "yes: src/a.rs:3",
+            ),
+            ("`rg absent src` prints nothing", "yes: `rg absent src`"),
+            (
+                "`rg absent src` prints `found here`",
+                "no: `rg absent src` printed nothing",
+            ),
+            (
+                "the step says \"parse the HEADER of each\"",
+                "yes: the plan",
+            ),
+            (
+                "the step says \"parse the footer of each\"",
+                "no: neither the plan nor a named file contains parse the footer of each",
+            ),
+            ("it is obvious", "-"),
+            ("`some_name` is odd", "-"),
+            ("", "-"),
+        ] {
+            assert_eq!(check(evidence), expected, "{evidence}");
+        }
+    }
+
+    #[test]
+    fn a_fix_is_shown_by_words_that_only_one_version_has() {
+        let (earlier, now) = (
+            "1. [ ] read the file\n",
+            "1. [ ] read the file and close it\n",
+        );
+        let is = |claim: &str| check_changed_quote(claim, earlier, now);
+        assert!(is("step 1 says \u{201c}and  CLOSE it\u{201d}").is_verified());
+        assert!(is("and close it").is_verified());
+        assert!(check_changed_quote("`and close it` is gone", now, earlier).is_verified());
+        assert!(matches!(
+            is("\"read the file\""),
+            EvidenceCheck::Refuted { .. }
+        ));
+        assert!(matches!(
+            is("\"open the door\""),
+            EvidenceCheck::Refuted { .. }
+        ));
+        assert_eq!(is(""), EvidenceCheck::Uncheckable);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn checks_are_total(evidence in "[a-z./:0-9`\" \u{201c}\u{201d}-]{0,60}", now in "[a-z `]{0,40}") {
+            let _ = check_evidence(&evidence, "topic", &now, &TestFiles);
+            proptest::prop_assert!(!check_changed_quote(&evidence, &now, &now).is_verified());
+        }
+    }
+}

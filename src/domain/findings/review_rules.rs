@@ -1,0 +1,543 @@
+//! Applies a review to the ledger: what it says of open findings, what it raises, and what holds the plan up.
+//!
+//! The rules are those of TRUTH.md, T01 to T10. Letter case, white space and the order of a review change nothing.
+
+use super::plan_blocks::BlockLabel;
+use super::review_facts::{RemarkFacts, ReviewFacts, VerdictFacts};
+use super::{
+    Finding, FindingDisposition, FindingDispute, FindingLedger, FindingRecord, FindingSeverity,
+    FindingStatus, ResidualReason, ReviewRemark,
+};
+use crate::domain::review::{FindingVerdict, ReviewDocument, Verdict, VerdictKind};
+use crate::text::word_similarity::collapse_white_space;
+
+/// How many findings of the first review hold the plan up at a time; the others wait.
+const MAX_FIRST_FINDINGS: usize = 10;
+/// How many new findings of a later review hold the plan up; the others are residual.
+const MAX_LATER_FINDINGS: usize = 3;
+/// How many fixes in a row may each lead to a new finding on their text.
+const MAX_FIX_DEPTH: u32 = 2;
+/// How often a finding is rejected before it is a dispute.
+const MAX_REJECTIONS: usize = 2;
+
+/// What a new finding must be to hold the plan up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReviewBar {
+    /// The first review: any major or blocking finding.
+    Anything,
+    /// The second: major or blocking in changed text, or blocking with evidence that is true.
+    ChangedOrProven,
+    /// From the third on: blocking in changed text.
+    BlockingInChanged,
+}
+
+impl ReviewBar {
+    /// Returns the bar of a review, which is counted from 1 within its goal.
+    pub fn for_review(iteration: u32) -> Self {
+        match iteration {
+            0 | 1 => Self::Anything,
+            2 => Self::ChangedOrProven,
+            _ => Self::BlockingInChanged,
+        }
+    }
+
+    /// Returns why a new major or blocking finding does not hold the plan up; `None` when it does.
+    fn residual_reason(
+        self,
+        severity: FindingSeverity,
+        facts: &RemarkFacts,
+    ) -> Option<ResidualReason> {
+        let is_blocking = severity == FindingSeverity::Blocking;
+        match self {
+            Self::Anything => None,
+            Self::ChangedOrProven => {
+                let is_proven = is_blocking && facts.evidence.is_verified();
+                (!facts.is_block_changed && !is_proven).then_some(ResidualReason::UnchangedText)
+            }
+            Self::BlockingInChanged if !facts.is_block_changed => {
+                Some(ResidualReason::UnchangedText)
+            }
+            Self::BlockingInChanged => (!is_blocking).then_some(ResidualReason::NotBlocking),
+        }
+    }
+}
+
+/// Whether findings whose evidence does not check out count as minor yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnsupportedFindings {
+    /// They count as minor: the reviewer was asked for better evidence.
+    CountAsMinor,
+    /// They count as stated: the reviewer can still bring it.
+    CountAsStated,
+}
+
+/// The effect of a review on the ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReviewOutcome {
+    /// The verdict that the program computes.
+    pub verdict: Verdict,
+    /// Open major and blocking findings of which the review says nothing.
+    pub unmentioned: Vec<u32>,
+    /// Findings that it calls fixed without quoting text that changed.
+    pub unproven_fixes: Vec<u32>,
+    /// New major and blocking findings whose evidence does not check out, by their place in the review.
+    pub unsupported: Vec<usize>,
+    /// Rejected findings that stand without new evidence, which closed them.
+    pub rebutted: Vec<u32>,
+    /// Findings that became disputes.
+    pub disputes: Vec<u32>,
+    /// Whether marker and findings contradict each other.
+    pub contradiction: Option<VerdictContradiction>,
+    /// Whether the review goes in a circle.
+    pub is_circle: bool,
+}
+
+/// How the marker of a review contradicts its findings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VerdictContradiction {
+    /// It approves while something holds the plan up.
+    ApprovedBesideHolding,
+    /// It requires changes while nothing holds the plan up.
+    NothingHolds,
+}
+
+impl FindingLedger {
+    /// Applies a review of version 0.1, which has no facts: stated findings are open, and another open finding is
+    /// settled when the review says so, when it is minor, or (`settled` is `None`) when it is left out. Returns how many
+    /// findings it settled.
+    pub fn apply_legacy_review(
+        &mut self,
+        remarks: &[ReviewRemark],
+        settled: Option<&[u32]>,
+    ) -> usize {
+        self.reviews += 1;
+        let settles = |remark: &ReviewRemark| {
+            let is_named = settled.is_none_or(|settled| settled.contains(&remark.n));
+            is_named || remark.severity == FindingSeverity::Minor
+        };
+        let mut n_settled = 0;
+        for finding in &mut self.all {
+            let is_stated = remarks.iter().any(|remark| remark.n == finding.remark.n);
+            if finding.is_open() && !is_stated && settles(&finding.remark) {
+                finding.status = FindingStatus::Fixed;
+                n_settled += 1;
+            }
+        }
+        for remark in remarks {
+            self.upsert_remark(remark);
+        }
+        n_settled
+    }
+
+    fn upsert_remark(&mut self, remark: &ReviewRemark) {
+        let review = self.reviews;
+        let Some(finding) = self.get_mut(remark.n) else {
+            self.all.push(new_finding(
+                remark.clone(),
+                review,
+                FindingRecord::default(),
+            ));
+            return;
+        };
+        // When one review states a finding twice, the higher severity counts.
+        let severity = if finding.last_in == review {
+            remark.severity.max(finding.remark.severity)
+        } else {
+            remark.severity
+        };
+        finding.remark = ReviewRemark {
+            severity,
+            ..remark.clone()
+        };
+        finding.last_in = review;
+        if finding.status == FindingStatus::Fixed {
+            finding.status = FindingStatus::Open;
+        }
+    }
+
+    /// Applies a review with its facts. `iteration` counts the reviews of this goal from 1.
+    pub fn apply_review(
+        &mut self,
+        review: &ReviewDocument,
+        facts: &ReviewFacts,
+        iteration: u32,
+        unsupported: UnsupportedFindings,
+    ) -> ReviewOutcome {
+        self.reviews += 1;
+        for known in &facts.blocks {
+            if let Some(finding) = self.get_mut(known.n) {
+                finding.record.block.clone_from(&known.block);
+            }
+        }
+        let mut pass = ReviewPass {
+            bar: ReviewBar::for_review(iteration),
+            iteration,
+            unsupported,
+            open_before: self.active().map(|finding| finding.remark.n).collect(),
+            mentioned: Vec::new(),
+            outcome: ReviewOutcome {
+                verdict: Verdict::ChangesRequired,
+                unmentioned: Vec::new(),
+                unproven_fixes: Vec::new(),
+                unsupported: Vec::new(),
+                rebutted: Vec::new(),
+                disputes: Vec::new(),
+                contradiction: None,
+                is_circle: !facts.reverted.is_empty(),
+            },
+        };
+        let remarks: Vec<(usize, &ReviewRemark, &RemarkFacts)> = (review.remarks.iter())
+            .zip(&facts.remarks)
+            .enumerate()
+            .map(|(at, (remark, facts))| (at, remark, facts))
+            .collect();
+        self.apply_verdicts(review, facts, &mut pass);
+        for (_, remark, facts) in &remarks {
+            if let Some(n) = facts.repeats {
+                self.restate(n, remark, facts, &mut pass);
+            }
+        }
+        self.handle_left_out(&mut pass);
+        let new = remarks
+            .into_iter()
+            .filter(|(_, _, facts)| facts.repeats.is_none());
+        self.raise_findings(new.collect(), &mut pass);
+        self.admit_waiting();
+        self.conclude(review, pass)
+    }
+
+    /// Applies what the review says of open findings. Of two verdicts on one finding, the less favourable counts.
+    fn apply_verdicts(
+        &mut self,
+        review: &ReviewDocument,
+        facts: &ReviewFacts,
+        pass: &mut ReviewPass,
+    ) {
+        let mut verdicts: Vec<(&FindingVerdict, &VerdictFacts)> =
+            review.verdicts.iter().zip(&facts.verdicts).collect();
+        verdicts.sort_by_key(|(verdict, _)| (verdict.n, verdict.kind));
+        verdicts.dedup_by_key(|(verdict, _)| verdict.n);
+        let restated: Vec<u32> = facts
+            .remarks
+            .iter()
+            .filter_map(|remark| remark.repeats)
+            .collect();
+        for (verdict, facts) in verdicts {
+            let review = self.reviews;
+            let Some(finding) = self.get_mut(verdict.n).filter(|finding| finding.is_open()) else {
+                continue;
+            };
+            pass.mentioned.push(verdict.n);
+            finding.record.last_word.clone_from(&verdict.detail);
+            // A finding that is stated again in the same review stands.
+            let kind = if restated.contains(&verdict.n) {
+                VerdictKind::Stands
+            } else {
+                verdict.kind
+            };
+            match kind {
+                VerdictKind::Fixed => {
+                    let is_quoted = facts.evidence.is_verified();
+                    if !is_quoted && finding.holds() {
+                        pass.outcome.unproven_fixes.push(verdict.n);
+                    }
+                    if is_quoted || facts.is_block_changed || !finding.holds() {
+                        finding.close(FindingStatus::Fixed);
+                    } else {
+                        finding.last_in = review;
+                    }
+                }
+                VerdictKind::Withdrawn => {
+                    let is_rebutted = finding
+                        .last_response()
+                        .is_some_and(|r| r.is_proven_rejection());
+                    finding.close(if is_rebutted {
+                        FindingStatus::Rebutted
+                    } else {
+                        FindingStatus::Withdrawn
+                    });
+                }
+                VerdictKind::Stands => {
+                    self.stand(verdict.n, facts.evidence.is_verified(), pass);
+                }
+            }
+        }
+    }
+
+    /// Keeps an open finding open, unless the planner's rejection closes it or makes it a dispute.
+    fn stand(&mut self, n: u32, has_new_evidence: bool, pass: &mut ReviewPass) {
+        let review = self.reviews;
+        let Some(finding) = self.get_mut(n) else {
+            return;
+        };
+        let is_rejected = finding.responses.last().is_some_and(|(to, response)| {
+            *to >= finding.last_in && response.stand == FindingDisposition::Rejected
+        });
+        finding.last_in = review;
+        let rejections = finding.responses.iter();
+        let n_rejections = rejections
+            .filter(|(_, response)| response.stand == FindingDisposition::Rejected)
+            .count();
+        if !is_rejected || !finding.remark.severity.can_hold() {
+            return;
+        }
+        let is_proven_blocker =
+            finding.remark.severity == FindingSeverity::Blocking && finding.is_proven();
+        let is_dispute =
+            is_proven_blocker || finding.record.is_upheld || n_rejections >= MAX_REJECTIONS;
+        let is_proven_rejection = finding
+            .last_response()
+            .is_some_and(|r| r.is_proven_rejection());
+        if is_dispute {
+            finding.record.dispute = Some(FindingDispute::default());
+            pass.outcome.disputes.push(n);
+        } else if is_proven_rejection
+            && !has_new_evidence
+            && finding.remark.severity != FindingSeverity::Blocking
+        {
+            finding.close(FindingStatus::Rebutted);
+            pass.outcome.rebutted.push(n);
+        }
+    }
+
+    /// Applies a remark that is an earlier finding.
+    fn restate(
+        &mut self,
+        n: u32,
+        remark: &ReviewRemark,
+        facts: &RemarkFacts,
+        pass: &mut ReviewPass,
+    ) {
+        let review = self.reviews;
+        let Some(finding) = self.get_mut(n) else {
+            return;
+        };
+        let is_proven = facts.evidence.is_verified();
+        // A finding never becomes graver without evidence that is true.
+        let severity = if is_proven {
+            remark.severity
+        } else {
+            remark.severity.min(finding.remark.severity)
+        };
+        match finding.status {
+            FindingStatus::Open => {
+                finding.remark.severity = severity;
+                finding.take_details(remark);
+                let is_new_proof = is_proven && facts.is_new_scenario;
+                if is_proven {
+                    finding.record.evidence = Some(facts.evidence.clone());
+                }
+                if !pass.mentioned.contains(&n) {
+                    pass.mentioned.push(n);
+                    self.stand(n, is_new_proof, pass);
+                }
+            }
+            FindingStatus::Fixed
+                if is_proven && facts.is_new_scenario && !finding.record.was_reopened =>
+            {
+                finding.status = FindingStatus::Open;
+                finding.remark.severity = severity;
+                finding.take_details(remark);
+                finding.record.was_reopened = true;
+                finding.record.evidence = Some(facts.evidence.clone());
+                finding.last_in = review;
+            }
+            // Noted under its number; nothing else opens a finding again.
+            FindingStatus::Fixed
+            | FindingStatus::Withdrawn
+            | FindingStatus::Rebutted
+            | FindingStatus::DecidedByUser
+            | FindingStatus::Residual => {}
+        }
+    }
+
+    /// Settles nothing that was left out; a minor finding becomes residual.
+    fn handle_left_out(&mut self, pass: &mut ReviewPass) {
+        let left_out = pass
+            .open_before
+            .iter()
+            .filter(|n| !pass.mentioned.contains(n));
+        for n in left_out.copied().collect::<Vec<_>>() {
+            match self.get_mut(n).filter(|finding| finding.is_open()) {
+                Some(finding) if finding.holds() => pass.outcome.unmentioned.push(n),
+                Some(finding) => finding.make_residual(ResidualReason::Minor),
+                None => {}
+            }
+        }
+    }
+
+    /// Raises new findings: as open ones where they pass the bar, as residual ones otherwise.
+    fn raise_findings(
+        &mut self,
+        mut new: Vec<(usize, &ReviewRemark, &RemarkFacts)>,
+        pass: &mut ReviewPass,
+    ) {
+        // Which of them wait depends on their weight and text, not on their place in the review.
+        new.sort_by_key(|(_, remark, facts)| {
+            let text = collapse_white_space(&remark.text).to_lowercase();
+            (
+                std::cmp::Reverse(remark.severity),
+                !facts.evidence.is_verified(),
+                text,
+            )
+        });
+        let mut n_holding = 0;
+        for (at, remark, facts) in new {
+            let is_supported = !remark.severity.can_hold() || facts.supports(remark);
+            if !is_supported {
+                pass.outcome.unsupported.push(at);
+            }
+            let is_lowered = !is_supported && pass.unsupported == UnsupportedFindings::CountAsMinor;
+            let severity = if is_lowered {
+                FindingSeverity::Minor
+            } else {
+                remark.severity
+            };
+            let mut record = FindingRecord {
+                block: facts.block.clone(),
+                evidence: Some(facts.evidence.clone()),
+                lowered_from: is_lowered.then_some(remark.severity),
+                ..FindingRecord::default()
+            };
+            record.residual = if severity.can_hold() {
+                pass.bar.residual_reason(severity, facts)
+            } else {
+                (pass.iteration > 1).then_some(ResidualReason::Minor)
+            };
+            if severity.can_hold() && record.residual.is_none() {
+                n_holding += 1;
+                match pass.bar {
+                    ReviewBar::Anything => record.is_waiting = n_holding > MAX_FIRST_FINDINGS,
+                    ReviewBar::ChangedOrProven | ReviewBar::BlockingInChanged
+                        if n_holding > MAX_LATER_FINDINGS =>
+                    {
+                        record.residual = Some(ResidualReason::TooMany);
+                    }
+                    ReviewBar::ChangedOrProven | ReviewBar::BlockingInChanged => {}
+                }
+            }
+            if record.residual.is_none() && facts.is_block_changed && severity.can_hold() {
+                record.fix_depth = self.fix_depth(facts.block.as_ref()) + 1;
+                pass.outcome.is_circle |= record.fix_depth >= MAX_FIX_DEPTH;
+            }
+            let n = self.free_number(remark.n);
+            let remark = ReviewRemark {
+                n,
+                severity,
+                ..remark.clone()
+            };
+            let review = self.reviews;
+            self.all.push(new_finding(remark, review, record));
+        }
+    }
+
+    /// Returns the greatest depth of the earlier findings in a block that held the plan up.
+    fn fix_depth(&self, block: Option<&BlockLabel>) -> u32 {
+        let review = self.reviews;
+        let here = self.all.iter().filter(|finding| {
+            let is_here = finding.record.block.as_ref() == block && block.is_some();
+            is_here && finding.raised_in < review && finding.record.residual.is_none()
+        });
+        here.map(|finding| finding.record.fix_depth)
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Returns the number that a new finding gets: its own where it is unused and above all others.
+    fn free_number(&self, wanted: u32) -> u32 {
+        let highest = self.highest_number();
+        if wanted > highest {
+            wanted
+        } else {
+            highest.saturating_add(1)
+        }
+    }
+
+    /// Lets findings that wait take the places of those that no longer hold the plan up.
+    fn admit_waiting(&mut self) {
+        let n_active = self.active().filter(|finding| finding.holds()).count();
+        let review = self.reviews;
+        let free = MAX_FIRST_FINDINGS.saturating_sub(n_active);
+        let waiting = self
+            .all
+            .iter_mut()
+            .filter(|finding| finding.is_open() && finding.record.is_waiting);
+        for finding in waiting.take(free) {
+            finding.record.is_waiting = false;
+            finding.last_in = review;
+        }
+    }
+
+    /// Computes the verdict.
+    fn conclude(&mut self, review: &ReviewDocument, pass: ReviewPass) -> ReviewOutcome {
+        let mut outcome = pass.outcome;
+        outcome.unsupported.sort_unstable();
+        let is_holding = self.holding().next().is_some();
+        outcome.contradiction = match (review.says_approved(), is_holding) {
+            (true, true) => Some(VerdictContradiction::ApprovedBesideHolding),
+            (false, false) => Some(VerdictContradiction::NothingHolds),
+            (true, false) | (false, true) => None,
+        };
+        if review.says_approved() && !is_holding {
+            outcome.verdict = Verdict::Approved;
+            for finding in self.all.iter_mut().filter(|finding| finding.is_open()) {
+                finding.make_residual(ResidualReason::Minor);
+            }
+        }
+        outcome
+    }
+}
+
+struct ReviewPass {
+    bar: ReviewBar,
+    iteration: u32,
+    unsupported: UnsupportedFindings,
+    /// The findings that were open before and did not wait.
+    open_before: Vec<u32>,
+    /// The findings of which the review says something.
+    mentioned: Vec<u32>,
+    outcome: ReviewOutcome,
+}
+
+fn new_finding(remark: ReviewRemark, review: u32, record: FindingRecord) -> Finding {
+    Finding {
+        remark,
+        raised_in: review,
+        last_in: review,
+        status: match record.residual {
+            Some(_) => FindingStatus::Residual,
+            None => FindingStatus::Open,
+        },
+        responses: Vec::new(),
+        record,
+    }
+}
+
+impl Finding {
+    fn close(&mut self, status: FindingStatus) {
+        self.status = status;
+        self.record.dispute = None;
+        self.record.is_waiting = false;
+    }
+
+    fn make_residual(&mut self, reason: ResidualReason) {
+        self.status = FindingStatus::Residual;
+        self.record.residual = Some(reason);
+    }
+
+    /// Takes over what a later review says of it, where it says anything.
+    fn take_details(&mut self, remark: &ReviewRemark) {
+        self.remark.text.clone_from(&remark.text);
+        let details = &mut self.remark.details;
+        for (known, given) in [
+            (&mut details.place, &remark.details.place),
+            (&mut details.scenario, &remark.details.scenario),
+            (&mut details.evidence, &remark.details.evidence),
+            (&mut details.resolution, &remark.details.resolution),
+        ] {
+            if !given.trim().is_empty() {
+                known.clone_from(given);
+            }
+        }
+    }
+}
