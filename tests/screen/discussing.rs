@@ -29,7 +29,10 @@ fn header(name: &str) -> String {
 fn planner(fifo: &Path) -> Agent {
     let answers = vec![
         shell(&format!("cat {}", fifo.display())),
-        write("${comments_path}", "1. rejected: it says enough\n"),
+        write(
+            "${comments_path}",
+            "1. rejected: it says enough. Evidence: the plan says \"# Task: A test\"\n",
+        ),
     ];
     let planner = talking().plan(PLAN).on("[agent-collab RESPOND", answers);
     says(planner, "advocate", "One word is enough.", "keep: one word")
@@ -39,7 +42,7 @@ fn planner(fifo: &Path) -> Agent {
 fn reviewer() -> Agent {
     let reviewer = Agent::new()
         .review(WANTS_MORE)
-        .review("[APPROVED]\n\nSettled: 1\n");
+        .review("[APPROVED]\n\n1. withdrawn: it is enough\n");
     let reviewer = says(
         reviewer,
         "critic",

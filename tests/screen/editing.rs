@@ -62,7 +62,7 @@ fn a_clash_opens_the_editor_on_the_merge_and_its_result_counts() {
     );
     let reviewer = Agent::new()
         .review(WANTS_MORE)
-        .review("[APPROVED]\n\nSettled: 1\n");
+        .review("[APPROVED]\n\n1. withdrawn: it is enough\n");
     let config = cast(&world, &planner, &reviewer, "");
     let mut terminal = begin(&world, &config);
     terminal.wait_for("is answering");
@@ -105,7 +105,7 @@ fn edited_by_hand(done: &str) -> usize {
     let world = World::new();
     let reviewer = Agent::new()
         .review(WANTS_MORE)
-        .review("[APPROVED]\n\nSettled: 1\n");
+        .review("[APPROVED]\n\n1. withdrawn: it is enough\n");
     let config = cast(
         &world,
         &talking().plan(PLAN),

@@ -12,7 +12,7 @@ use crate::terminal::Terminal;
 
 pub const PLAN: &str = "# Task: A test\n\nOne word.\n\n1. [ ] Write\n";
 /// A review with one finding.
-pub const WANTS_MORE: &str = "[CHANGES_REQUIRED]\n\n1. [major] Say more.\n";
+pub const WANTS_MORE: &str = "[CHANGES_REQUIRED]\n\n1. [major] Say more.\n   Place: step 1\n   Scenario: it is done as written, and nobody knows why\n";
 
 /// Lets two scripted agents play; returns the configuration that names them.
 pub fn cast(world: &World, planner: &Agent, reviewer: &Agent, more: &str) -> PathBuf {

@@ -1,10 +1,11 @@
 //! The simulated runs: what the agents play, what the user does, what the result must be.
 
+use agent_collab::domain::findings::DisputeSide;
 use agent_collab::domain::phase::Gate;
 use agent_collab::domain::question::{QuestionAnswer, QuestionKind};
 use serde_json::{Value, json};
 
-use crate::script::{Agent, say, write};
+use crate::script::{Agent, FIXED, objection, say, whole_revision, write};
 
 /// One simulated run.
 pub struct Scenario {
@@ -117,6 +118,9 @@ impl Scenario {
     pub fn answer(&self, kind: &QuestionKind) -> Option<QuestionAnswer> {
         Some(match kind {
             QuestionKind::Arbitration { .. } => QuestionAnswer::ForcePass,
+            QuestionKind::Dispute { .. } => QuestionAnswer::DecideDispute {
+                side: DisputeSide::Planner,
+            },
             QuestionKind::StepRecovery { .. } => QuestionAnswer::ContinueStep,
             QuestionKind::DirtyFiles { .. } => QuestionAnswer::Include,
             QuestionKind::StalePlan { .. } => QuestionAnswer::ReviewAgain,
@@ -158,10 +162,7 @@ fn planner(plan: &str) -> Agent {
         )
         .always(
             "[agent-collab RESPOND",
-            vec![write(
-                "${comments_path}",
-                "1. accepted: done\n2. accepted: done\n",
-            )],
+            whole_revision(plan, "1. accepted: done\n2. accepted: done\n"),
         )
         .always(
             "[agent-collab EXECUTE step 2]",
@@ -180,12 +181,13 @@ fn review(text: &str) -> Vec<Value> {
     vec![say("I read."), write("${comments_path}", text)]
 }
 
-const FINDING: &str = "[CHANGES_REQUIRED]\n\n1. [major] say why\n";
-
 fn plain() -> [Agent; 2] {
     let reviewer = Agent::new()
-        .always("[agent-collab REVIEW 1]", review(FINDING))
-        .always("[agent-collab REVIEW", review("[APPROVED]\n\nSettled: 1\n"));
+        .always(
+            "[agent-collab REVIEW 1]",
+            review(&objection("major", "say why")),
+        )
+        .always("[agent-collab REVIEW", review(FIXED));
     [writes_one(planner(PLAN)), reviewer]
 }
 
@@ -209,7 +211,10 @@ fn limited() -> [Agent; 2] {
 }
 
 fn stubborn() -> [Agent; 2] {
-    let reviewer = Agent::new().always("[agent-collab REVIEW", review(FINDING));
+    let reviewer = Agent::new().always(
+        "[agent-collab REVIEW",
+        review(&objection("major", "say why")),
+    );
     [writes_one(planner(SHORT)), reviewer]
 }
 

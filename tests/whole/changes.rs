@@ -1,6 +1,6 @@
 //! Tests `agent-collab diff`: what a run changed, and each of its steps.
 
-use crate::script::{Agent, say, write};
+use crate::script::{Agent, objection, say, write};
 use crate::world::World;
 
 fn played(world: &World) {
@@ -96,8 +96,8 @@ fn the_plans_last_two_versions_are_compared() {
         )
         .step(1, vec![write("one.txt", "one\n"), say("Wrote.")]);
     let reviewer = Agent::new()
-        .review("[CHANGES_REQUIRED]\n\n1. [major] how?\n")
-        .review("[APPROVED]\n\nSettled: 1\n");
+        .review(&objection("major", "how?"))
+        .review("[APPROVED]\n\n1. fixed: \"Write it well\"\n");
     world.cast(&planner, &reviewer);
     world.run(&[]).ends(0);
     world

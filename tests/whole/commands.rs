@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::script::{Agent, say, write};
+use crate::script::{Agent, objection, say, write};
 use crate::world::World;
 
 #[test]
@@ -202,7 +202,7 @@ fn status_tells_where_a_run_stands() {
         .step(2, vec![write("look.txt", "looked\n"), say("Looked.")]);
     world.cast(
         &planner,
-        &Agent::new().review("[CHANGES_REQUIRED]\n\n1. [blocking] Wrong.\n"),
+        &Agent::new().review(&objection("blocking", "Wrong.")),
     );
     world.run(&["-s", "workflow.max_iterations=1"]).ends(3);
     world

@@ -1,9 +1,20 @@
 //! The text that turns return becomes plan.md and comments.md; only the program writes those files.
 
-use crate::script::{Agent, edit, plan, say, shell, turn, write};
+use crate::script::{Agent, FIXED, edit, finding, objection, plan, say, shell, turn, write};
 use crate::world::World;
 
 const PLAN: &str = "# Task: A\n\n## Steps\n1. [ ] Write\n";
+
+/// Evidence that is true of this plan.
+const TRUE: &str = "Evidence: the plan says \"# Task: A ## Steps\"";
+
+fn two_findings(first: &str, second: &str) -> String {
+    format!(
+        "[CHANGES_REQUIRED]\n{}{}",
+        finding(1, first, "Wrong."),
+        finding(2, second, "Slow.")
+    )
+}
 
 fn finish(agent: Agent) -> Agent {
     agent.step(1, vec![write("new.txt", "new\n"), say("Wrote.")])
@@ -109,17 +120,21 @@ fn the_whole_message_may_be_the_document() {
 #[test]
 fn answers_alone_are_a_document_and_the_plan_stays() {
     let world = World::new();
-    let planner = finish(Agent::new().plan(PLAN))
-        .respond("Thoughts.\n\n1. accepted: it is so\n2. rejected: it is not\nno answer\n");
+    let planner = finish(Agent::new().plan(PLAN)).respond(&format!(
+        "Thoughts.\n\n1. rejected: it is right {TRUE}\n2. rejected: it is not {TRUE}\nno answer\n"
+    ));
     let reviewer = Agent::new()
-        .review("[CHANGES_REQUIRED]\n\n1. [blocking] Wrong.\n2. [major] Slow.\n")
-        .review("[APPROVED]\n\n3. [minor] A word.\n\nSettled: 1, 2\n");
+        .review(&two_findings("blocking", "major"))
+        .review(
+            "[APPROVED]\n\n1. withdrawn: it is so\n2. withdrawn: fast enough\n3. [minor] A word.\n",
+        );
     world.cast(&planner, &reviewer);
     world.run(&[]).ends(0).says("plan unchanged");
     let comments = world.read(".agent-collab/comments.md");
     assert!(comments.contains("## Responses"), "{comments}");
     assert!(
-        comments.contains("1. accepted: it is so") && comments.contains("2. rejected: it is not"),
+        comments.contains("1. rejected: it is right")
+            && comments.contains("2. rejected: it is not"),
         "{comments}"
     );
     assert!(
@@ -142,12 +157,14 @@ fn answers_alone_are_a_document_and_the_plan_stays() {
 fn a_finding_that_is_repeated_stays_open_and_one_named_as_settled_is_settled() {
     let world = World::new();
     let planner = finish(Agent::new().plan(PLAN))
-        .respond("1. rejected: no\n2. accepted: yes\n")
-        .respond("1. accepted: well\n3. accepted: yes\n");
+        .revise(&format!("1. rejected: no {TRUE}\n2. accepted: yes\n"))
+        .revise("1. accepted: well\n");
     let reviewer = Agent::new()
-        .review("[CHANGES_REQUIRED]\n\n1. [blocking] Wrong.\n2. [major] Slow.\n")
-        .review("[CHANGES_REQUIRED]\n\n1. [blocking] Still wrong.\n3. [minor] New.\n\nSettled: 2\n")
-        .review("[APPROVED]\n\nSettled: 1\n");
+        .review(&two_findings("blocking", "major"))
+        .review(
+            "[CHANGES_REQUIRED]\n\n1. stands: still wrong\n2. fixed: \"Now\"\n3. [minor] New.\n",
+        )
+        .review("[APPROVED]\n\n1. fixed: \"Now Now\"\n");
     world.cast(&planner, &reviewer);
     world.run(&[]).ends(0);
     let all = world.state()["findings"]["all"].clone();
@@ -159,8 +176,8 @@ fn an_approval_beside_a_finding_that_weighs_is_put_to_the_user() {
     for weight in ["blocking", "major"] {
         let world = World::new();
         let planner = finish(Agent::new().plan(PLAN));
-        let review = format!("[APPROVED]\n\n1. [{weight}] Wrong.\n");
-        world.cast(&planner, &Agent::new().review(&review));
+        let review = format!("[APPROVED]\n{}", finding(1, weight, "Wrong."));
+        world.cast(&planner, &Agent::new().review(&review).review(&review));
         let ran = world.run(&[]);
         ran.ends(3)
             .complains("The reviewer approved the plan with 1 finding open");
@@ -173,20 +190,20 @@ fn an_approval_beside_a_finding_that_weighs_is_put_to_the_user() {
 fn a_review_that_lacks_something_is_asked_back_with_the_reason() {
     let world = World::new();
     let planner = finish(Agent::new().plan(PLAN))
-        .respond("1. accepted: yes\n")
+        .revise("1. accepted: yes\n")
         .respond("2. accepted: yes\n");
     let reviewer = Agent::new()
         .review("Not bad.\n")
-        .review("[CHANGES_REQUIRED]\n\n1. [blocking] Wrong.\n2. [minor] Slow.\n")
+        .review(&two_findings("blocking", "minor"))
         .review("[APPROVED]\n")
-        .review("[APPROVED]\n\nSettled: 1\n");
+        .review(FIXED);
     world.cast(&planner, &reviewer);
     world
         .run(&[])
         .ends(0)
-        .says("Asked back: the review names no finding")
+        .says("Asked back: The review names no finding")
         .says("unanswered: 2")
-        .says("Asked back: the review says nothing of finding 1");
+        .says("Asked back: The review says nothing of finding 1");
     let state = world.state();
     assert_eq!(
         (&state["iteration"], &state["findings"]["reviews"]),
@@ -219,10 +236,10 @@ fn edited_meanwhile(world: &World) -> (Agent, Agent) {
                 write("${plan_path}", &changed),
             ],
         )
-        .respond("1. accepted: yes\n");
+        .revise("1. accepted: yes\n");
     let reviewer = Agent::new()
-        .review("[CHANGES_REQUIRED]\n\n1. [blocking] Wrong.\n")
-        .review("[APPROVED]\n\nSettled: 1\n");
+        .review(&objection("blocking", "Wrong."))
+        .review("[APPROVED]\n\n1. withdrawn: it is right\n");
     (planner, reviewer)
 }
 
@@ -311,8 +328,8 @@ fn both_texts_are_merged_where_they_do_not_clash() {
         )
         .respond("1. accepted: yes\n");
     let reviewer = Agent::new()
-        .review("[CHANGES_REQUIRED]\n\n1. [blocking] Wrong.\n")
-        .review("[APPROVED]\n\nSettled: 1\n");
+        .review(&objection("blocking", "Wrong."))
+        .review("[APPROVED]\n\n1. withdrawn: it is right\n");
     world.cast(&planner, &reviewer);
     let goal = ["run", "--goal", "A test", "--auto", "--yes-execute"];
     let mut running = world.start(&[&goal[..], &["--answer", "conflict=merge"]].concat());

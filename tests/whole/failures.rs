@@ -6,7 +6,7 @@ use std::process::Stdio;
 use serde_json::json;
 
 use crate::programs::put_program;
-use crate::script::{Agent, edit, say, shell, write};
+use crate::script::{Agent, edit, objection, say, shell, write};
 use crate::world::World;
 
 fn fine(world: &World) {
@@ -292,8 +292,8 @@ fn a_turn_that_is_tried_again_finds_its_staging_folder_with_the_plan() {
         )
         .step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
     let reviewer = Agent::new()
-        .review("[CHANGES_REQUIRED]\n\n1. [major] say what\n")
-        .review("[APPROVED]\n\nSettled: 1\n");
+        .review(&objection("major", "say what"))
+        .review("[APPROVED]\n\n1. fixed: \"Write new.txt\"\n");
     world.cast(&planner, &reviewer);
     world.run(&[]).ends(0).says("exit status 7");
     assert_eq!(

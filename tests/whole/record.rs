@@ -4,17 +4,17 @@ use agent_collab::domain::event::Event;
 use agent_collab::domain::run::Run;
 use serde_json::{Value, json};
 
-use crate::script::{Agent, say, write};
+use crate::script::{Agent, FIXED, objection, say, write};
 use crate::world::World;
 
 fn two_steps(world: &World) {
     let planner = Agent::planning(&["Write one", "Write two"])
-        .respond("1. accepted: yes\n")
+        .revise("1. accepted: yes\n")
         .step(1, vec![write("one.txt", "1\n"), say("Wrote one.")])
         .step(2, vec![write("two.txt", "2\n"), say("Wrote two.")]);
     let reviewer = Agent::new()
-        .review("[CHANGES_REQUIRED]\n\n1. [major] Hm.\n")
-        .review("[APPROVED]\n\nSettled: 1\n");
+        .review(&objection("major", "Hm."))
+        .review(FIXED);
     world.cast(&planner, &reviewer);
 }
 

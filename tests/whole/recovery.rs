@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::programs::put_program;
-use crate::script::{Agent, plan, say, shell, write};
+use crate::script::{Agent, FIXED, objection, plan, say, shell, whole_revision, write};
 use crate::world::{World, wait_until};
 
 /// Agents that do their turns as often as they are asked to.
@@ -19,7 +19,7 @@ fn cast(world: &World) {
         )
         .always(
             "[agent-collab RESPOND",
-            vec![write("${comments_path}", "1. accepted: done\n")],
+            whole_revision(plan, "1. accepted: done\n"),
         )
         .always(
             "[agent-collab EXECUTE step 1]",
@@ -32,14 +32,11 @@ fn cast(world: &World) {
     let reviewer = Agent::new()
         .on(
             "[agent-collab REVIEW 1]",
-            vec![write(
-                "${comments_path}",
-                "[CHANGES_REQUIRED]\n\n1. [major] say why\n",
-            )],
+            vec![write("${comments_path}", &objection("major", "say why"))],
         )
         .always(
             "[agent-collab REVIEW",
-            vec![write("${comments_path}", "[APPROVED]\n\nSettled: 1\n")],
+            vec![write("${comments_path}", FIXED)],
         );
     world.cast(&planner, &reviewer);
 }

@@ -1,22 +1,17 @@
 //! A review ends, for a stated reason.
 
 use crate::programs::put_program;
-use crate::script::{Agent, plan, say, write};
+use crate::script::{Agent, objection, say, write};
 use crate::world::World;
-
-const WRONG: &str = "[CHANGES_REQUIRED]\n\n1. [blocking] Wrong.\n";
 
 fn stubborn(world: &World) {
     let mut planner =
         Agent::planning(&["Write"]).step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
-    let mut reviewer = Agent::new();
-    for round in 1..8 {
-        // Each review settles the last finding and adds a new one: that is progress, but it never ends.
-        planner = planner.respond(&format!("{round}. accepted: yes\n"));
-        reviewer = reviewer.review(&format!(
-            "[CHANGES_REQUIRED]\n\n{round}. [blocking] Wrong in {round}.\n\nSettled: {}\n",
-            round - 1
-        ));
+    let mut reviewer = Agent::new().review(&objection("blocking", "Wrong."));
+    for _ in 1..8 {
+        // Each answer changes the plan, and for the reviewer it is never enough.
+        planner = planner.revise("1. accepted: yes\n");
+        reviewer = reviewer.review("[CHANGES_REQUIRED]\n\n1. stands: still wrong\n");
     }
     world.cast(&planner, &reviewer);
 }
@@ -68,33 +63,39 @@ fn a_run_is_cancelled_at_the_cap_where_the_user_says_so() {
     assert_eq!(world.state()["phase"], "CANCELLED");
 }
 
-#[test]
-fn a_review_without_progress_is_stopped_before_the_cap() {
-    let world = World::new();
-    let mut planner = Agent::new().plan(&plan(&["Write"]));
-    let mut reviewer = Agent::new();
-    for round in 0..6 {
-        let changed = plan(&[&format!("Write {round}")]);
-        planner = planner.on(
-            "[agent-collab RESPOND",
-            vec![
-                write("${plan_path}", &changed),
-                write("${comments_path}", "1. rejected: no\n"),
-            ],
-        );
-        reviewer = reviewer.review(WRONG);
-    }
+/// A planner that rejects the finding twice, and a reviewer that insists.
+fn disputed(world: &World) {
+    let planner = Agent::planning(&["Write"])
+        .respond(&format!("1. rejected: no {TRUE}\n"))
+        .respond(&format!("1. rejected: never {TRUE}\n"))
+        .step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
+    let reviewer = Agent::new()
+        .review(&objection("blocking", "Wrong."))
+        .review("[CHANGES_REQUIRED]\n\n1. stands: it is wrong\n")
+        .review("[CHANGES_REQUIRED]\n\n1. stands: it stays wrong\n")
+        .on(
+            "[agent-collab REVIEW 3 dispute]",
+            vec![say("```judgement\n1. planner: the goal asks for it\n```\n")],
+        )
+        .review("[APPROVED]\n");
     world.cast(&planner, &reviewer);
+}
+
+/// Evidence that is true of the plan.
+const TRUE: &str = "Evidence: the plan says \"# Task: A test\"";
+
+#[test]
+fn a_dispute_is_judged_in_a_fresh_session_and_put_to_the_user() {
+    let world = World::new();
+    disputed(&world);
     world
         .run(&[])
         .ends(3)
-        .complains("no progress")
-        .complains("--on-cap");
-    assert_eq!(
-        world.state()["iteration"],
-        3,
-        "two reviews in a row settled nothing"
-    );
+        .says("Judged 1 dispute")
+        .complains("Reviewer and planner do not agree on finding 1");
+    let finding = world.state()["findings"]["all"][0].clone();
+    assert_eq!(finding["record"]["dispute"]["judgement"]["side"], "planner");
+    assert_eq!(world.state()["iteration"], 3);
 }
 
 #[test]
@@ -114,14 +115,14 @@ fn any_program_that_reads_a_prompt_can_review() {
     let script = world.folder.join("reviewer.sh");
     put_program(
         &script,
-        "#!/bin/sh\nprompt=$(cat)\ncase $prompt in\n*'REVIEW 1]'*) printf '[CHANGES_REQUIRED]\\n\\n1. [blocking] Too short.\\n' ;;\n*) printf '[APPROVED]\\n\\nSettled: 1\\n' ;;\nesac\n",
+        "#!/bin/sh\nprompt=$(cat)\ncase $prompt in\n*'REVIEW 1]'*) printf '[CHANGES_REQUIRED]\\n\\n1. [blocking] Too short.\\n   Place: step 1\\n   Scenario: done as written, it is too short\\n' ;;\n*) printf '[APPROVED]\\n\\n1. fixed: now\\n' ;;\nesac\n",
     );
     world.config = format!(
         "[roles]\nreviewer = \"own\"\n[adapters.own]\nkind = \"pipe\"\nprogram = {:?}\n",
         script.display().to_string()
     );
     let planner = Agent::planning(&["Write"])
-        .respond("1. accepted: longer now\n")
+        .revise("1. accepted: longer now\n")
         .step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
     world.cast(&planner, &Agent::new());
     world.run(&[]).ends(0).says("Too short.");

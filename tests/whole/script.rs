@@ -34,6 +34,37 @@ pub fn edit(path: &str, find: &str, replace: &str) -> Value {
     json!({ "do": "edit", "path": path, "find": find, "replace": replace })
 }
 
+/// A finding that counts with its severity: it names a step and a scenario.
+pub fn finding(n: u32, severity: &str, text: &str) -> String {
+    format!(
+        "\n{n}. [{severity}] {text}\n   Place: step 1\n   Scenario: the step is done as written, and the result is wrong\n"
+    )
+}
+
+/// A review that requires changes for one finding.
+pub fn objection(severity: &str, text: &str) -> String {
+    format!("[CHANGES_REQUIRED]\n{}", finding(1, severity, text))
+}
+
+/// A review that approves a plan after [`revision`], which settled finding 1.
+pub const FIXED: &str = "[APPROVED]\n\n1. fixed: step 1 says \"Now\"\n";
+
+/// Answers findings, and changes the first step of the plan.
+pub fn revision(answers: &str) -> Vec<Value> {
+    vec![
+        edit("${plan_path}", "1. [ ] ", "1. [ ] Now "),
+        write("${comments_path}", answers),
+    ]
+}
+
+/// The same for a turn that may be repeated: the whole plan is written.
+pub fn whole_revision(plan: &str, answers: &str) -> Vec<Value> {
+    vec![
+        write("${plan_path}", &plan.replace("1. [ ] ", "1. [ ] Now ")),
+        write("${comments_path}", answers),
+    ]
+}
+
 impl Agent {
     /// An agent that plays nothing yet.
     pub fn new() -> Self {
@@ -72,6 +103,11 @@ impl Agent {
             "[agent-collab RESPOND",
             vec![write("${comments_path}", answers)],
         )
+    }
+
+    /// Answers findings so when asked, and changes the first step of the plan.
+    pub fn revise(self, answers: &str) -> Self {
+        self.on("[agent-collab RESPOND", revision(answers))
     }
 
     /// Does this in a step.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::script::{Agent, say, shell, write};
+use crate::script::{Agent, FIXED, say, shell, write};
 use crate::world::World;
 
 /// Shapes of keys, none of them real.
@@ -24,7 +24,7 @@ fn play(world: &World) -> crate::world::Ran {
     let echo = format!("printf '%s\\n' '{}'; printf '\\033[2Jcleared\\n'", keys());
     let planner = Agent::new()
         .plan(&format!("# Task: With {}\n\n1. [ ] Write {} {STEERING}\n", KEYS[0], KEYS[1]))
-        .respond(&format!("1. accepted: {} {STEERING}\n", keys()))
+        .revise(&format!("1. accepted: {} {STEERING}\n", keys()))
         .step(
             1,
             vec![
@@ -45,14 +45,14 @@ fn play(world: &World) -> crate::world::Ran {
                 write(
                     "${comments_path}",
                     &format!(
-                        "[CHANGES_REQUIRED]\n\n1. [blocking] {} {STEERING}\n   Evidence: {}\n",
+                        "[CHANGES_REQUIRED]\n\n1. [blocking] {} {STEERING}\n   Place: step 1\n   Scenario: {}\n",
                         keys(),
                         keys()
                     ),
                 ),
             ],
         )
-        .review("[APPROVED]\n\nSettled: 1\n");
+        .review(FIXED);
     world.cast(&planner, &reviewer);
     let tests = world.folder.join("tests.sh");
     crate::programs::put_program(&tests, &format!("echo {} >&2\necho {}\n", KEYS[0], KEYS[1]));

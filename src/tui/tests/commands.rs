@@ -36,11 +36,14 @@ fn on_plan(screen: &mut Screen, _: Option<&RunState>) {
 /// A review with a finding that names a line of the plan.
 fn with_a_line() -> Option<RunState> {
     let mut state = state(Phase::Review);
-    state.findings.apply_legacy_review(&[ReviewRemark {
-        n: 1,
-        severity: FindingSeverity::Blocking,
-        text: "step 1 leaves the empty list out".to_owned(),
-    }]);
+    state.findings.apply_legacy_review(
+        &[ReviewRemark::new(
+            1,
+            FindingSeverity::Blocking,
+            "step 1 leaves the empty list out".to_owned(),
+        )],
+        None,
+    );
     Some(state)
 }
 

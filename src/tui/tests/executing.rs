@@ -161,11 +161,14 @@ fn what_has_to_be_known_of_a_finished_step_is_not_folded() {
         seen.contains("[✓] 5–7. 3 steps, 3 commits, 2 with passing tests"),
         "{seen}"
     );
-    remarked.findings.apply_legacy_review(&[ReviewRemark {
-        n: 3,
-        severity: FindingSeverity::Blocking,
-        text: "Step 2 forgets the empty case".to_owned(),
-    }]);
+    remarked.findings.apply_legacy_review(
+        &[ReviewRemark::new(
+            3,
+            FindingSeverity::Blocking,
+            "Step 2 forgets the empty case".to_owned(),
+        )],
+        None,
+    );
     press(&mut screen, Some(&remarked), &["<home>"]);
     let seen = drawn(&mut screen, (80, 40), Some(&remarked));
     assert!(
@@ -387,17 +390,19 @@ fn in_a_low_window_a_call_leaves_the_tabs_readable_and_its_line_answers_nothing(
 #[test]
 fn many_findings_take_a_row_each_the_open_ones_first() {
     let mut state = running(Phase::Respond, TurnPurpose::Respond);
-    let remark = |n: u32| ReviewRemark {
-        n,
-        severity: FindingSeverity::Major,
-        text: format!(
-            "finding number {n} 日本語 with a text that is long enough to be wrapped in a window of eighty columns"
-        ),
+    let remark = |n: u32| {
+        ReviewRemark::new(
+            n,
+            FindingSeverity::Major,
+            format!(
+                "finding number {n} 日本語 with a text that is long enough to be wrapped in a window of eighty columns"
+            ),
+        )
     };
     let first: Vec<ReviewRemark> = (1..=20).map(remark).collect();
-    state.findings.apply_legacy_review(&first);
+    state.findings.apply_legacy_review(&first, None);
     let again: Vec<ReviewRemark> = (13..=20).map(remark).collect();
-    state.findings.apply_legacy_review(&again);
+    state.findings.apply_legacy_review(&again, None);
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["3"]);
     let seen = drawn(&mut screen, (80, 24), Some(&state));

@@ -442,15 +442,12 @@ fn answered_in_every_way() -> RunState {
     state.phase = Phase::Respond;
     state.running = None;
     state.execution = None;
-    let remark = |n, severity, text: &str| ReviewRemark {
-        n,
-        severity,
-        text: text.to_owned(),
-    };
+    let remark = |n, severity, text: &str| ReviewRemark::new(n, severity, text.to_owned());
     let answer = |n, stand, reason: &str| FindingResponse {
         n,
         stand,
         reason: reason.to_owned(),
+        check: None,
     };
     let again = [
         remark(
@@ -465,12 +462,12 @@ fn answered_in_every_way() -> RunState {
         ),
         remark(4, FindingSeverity::Minor, "بدون اختبار"),
     ];
-    state.findings.apply_legacy_review(&again);
+    state.findings.apply_legacy_review(&again, None);
     state.findings.apply_responses(&[
         answer(1, FindingDisposition::Accepted, "step 1 says it now"),
         answer(3, FindingDisposition::Rejected, "the test of step 1 does"),
     ]);
-    state.findings.apply_legacy_review(&again[..2]);
+    state.findings.apply_legacy_review(&again[..2], None);
     state.findings.apply_responses(&[
         answer(1, FindingDisposition::Accepted, "said twice"),
         answer(3, FindingDisposition::Rejected, "`t.sh:3` does"),
@@ -506,12 +503,8 @@ fn findings_stand_with_a_sign_of_their_own_and_open_to_their_evidence() {
 #[test]
 fn one_goes_from_a_finding_to_its_line_and_back() {
     let mut state = reviewing();
-    let remark = ReviewRemark {
-        n: 3,
-        severity: FindingSeverity::Major,
-        text: "step 2 is too long".to_owned(),
-    };
-    state.findings.apply_legacy_review(&[remark]);
+    let remark = ReviewRemark::new(3, FindingSeverity::Major, "step 2 is too long".to_owned());
+    state.findings.apply_legacy_review(&[remark], None);
     let mut screen = not_writing();
     press(
         &mut screen,

@@ -118,11 +118,12 @@ pub fn state(phase: Phase) -> RunState {
             "名称 `sum` 与内建函数冲突, so that a reader of this long remark has to wrap it",
         ),
     ];
-    state.findings.apply_legacy_review(&remarks);
+    state.findings.apply_legacy_review(&remarks, None);
     state.findings.apply_responses(&[FindingResponse {
         n: 2,
         stand: FindingDisposition::Rejected,
         reason: "the module is never imported with a star".to_owned(),
+        check: None,
     }]);
     state.verdict = Some(VerdictRecord {
         value: Verdict::ChangesRequired,
@@ -138,11 +139,7 @@ pub fn state(phase: Phase) -> RunState {
 }
 
 fn remark(n: u32, severity: FindingSeverity, text: &str) -> ReviewRemark {
-    ReviewRemark {
-        n,
-        severity,
-        text: text.to_owned(),
-    }
+    ReviewRemark::new(n, severity, text.to_owned())
 }
 
 fn receipt(outcome: TestOutcome) -> Receipt {
@@ -289,6 +286,7 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
                 order: order(TurnPurpose::Review),
             },
         ),
+        (Phase::Review, QuestionKind::Dispute { n: 2 }),
         (
             Phase::Review,
             QuestionKind::Arbitration {

@@ -21,10 +21,12 @@ fn clash(world: &World) -> (Terminal, String) {
                 edit("${plan_path}", "One word", "Its word"),
             ],
         )
-        .respond("1. rejected: it is the user's plan\n");
+        .respond(
+            "1. rejected: it is the user's plan. Evidence: the plan says \"# Task: A test\"\n",
+        );
     let reviewer = Agent::new()
         .review(WANTS_MORE)
-        .review("[APPROVED]\n\nSettled: 1\n");
+        .review("[APPROVED]\n\n1. withdrawn: it is enough\n");
     let config = cast(world, &planner, &reviewer, "");
     let mut terminal = begin(world, &config);
     terminal.wait("the response's turn", |_| {

@@ -14,7 +14,7 @@ use crate::played::{
 };
 use crate::script::{Agent, say, write};
 
-const ANSWERS: &str = "1. accepted: it says more\n";
+const ANSWERS: &str = "1. rejected: it says enough. Evidence: the plan says \"# Task: A test\"\n";
 
 /// A run that was killed while its planner answered the review; returns the configuration.
 fn killed_in_a_response(world: &World) -> PathBuf {
@@ -22,7 +22,7 @@ fn killed_in_a_response(world: &World) -> PathBuf {
     let planner = talking().plan(PLAN).on("[agent-collab RESPOND", stalls);
     let reviewer = Agent::new()
         .review(WANTS_MORE)
-        .review("[APPROVED]\n\nSettled: 1\n");
+        .review("[APPROVED]\n\n1. withdrawn: it is enough\n");
     let config = cast(world, &planner.respond(ANSWERS), &reviewer, "");
     let mut terminal = begin(world, &config);
     terminal.wait_for("Let me see.");
@@ -81,7 +81,7 @@ fn a_conversation_that_is_lost_is_begun_anew_with_what_happened() {
         .always("[agent-collab RECOVER]", echoes(None));
     let reviewer = Agent::new()
         .review(WANTS_MORE)
-        .review("[APPROVED]\n\nSettled: 1\n");
+        .review("[APPROVED]\n\n1. withdrawn: it is enough\n");
     let config = cast(&world, &planner, &reviewer, "");
     let mut terminal = open_again(&world, &config);
     terminal.wait_for("Resume the unfinished run?");

@@ -41,8 +41,7 @@ fn the_marker_alone_approves_a_plan() {
     };
     approves("[APPROVED]\n\nFine.\n");
     goes_on(WANTS_MORE);
-    goes_on("Looks good to me.\n\n1. [minor] Sing.\n");
-    goes_on("[APPROVED, if it sings]\n\n1. [major] Sing.\n");
+    goes_on(&WANTS_MORE.replace("[CHANGES_REQUIRED]", "[APPROVED, if it sings]"));
 }
 
 #[test]
@@ -50,10 +49,10 @@ fn findings_are_followed_through_the_reviews() {
     let world = World::new();
     let planner = talking()
         .plan(PLAN)
-        .respond("1. accepted: it says more\n2. rejected: it is short\n");
+        .revise("1. accepted: it says more\n2. rejected: it is short\n");
     let reviewer = Agent::new()
-        .review("[CHANGES_REQUIRED]\n\n1. [major] Say more.\n2. [minor] Say it shorter.\n")
-        .review("[APPROVED]\n\nSettled: 1\n");
+        .review(&format!("{WANTS_MORE}\n2. [minor] Say it shorter.\n"))
+        .review("[APPROVED]\n\n1. fixed: \"Now\"\n2. withdrawn: it is short\n");
     let config = cast(&world, &planner, &reviewer, "");
     let mut terminal = confirm(&world, &config);
     for released in [
@@ -87,16 +86,13 @@ fn findings_are_followed_through_the_reviews() {
     leave(terminal);
 }
 
-/// A planner that accepts everything, and a reviewer that finds something else each time: progress, and no end.
+/// A planner that changes the plan each time, and a reviewer for whom it is never enough.
 fn without_end(n: u32) -> (Agent, Agent) {
-    let both = (talking().plan(PLAN), Agent::new());
-    (1..=n).fold(both, |(planner, reviewer), n| {
-        let found = format!(
-            "[CHANGES_REQUIRED]\n\n{n}. [blocking] Wrong in {n}.\n\nSettled: {}\n",
-            n - 1
-        );
-        let answers = format!("{n}. accepted: yes\n");
-        (planner.respond(&answers), reviewer.review(&found))
+    let both = (talking().plan(PLAN), Agent::new().review(WANTS_MORE));
+    (1..n).fold(both, |(planner, reviewer), _| {
+        let stands = "[CHANGES_REQUIRED]\n\n1. stands: still too short\n";
+        let planner = planner.revise("1. accepted: yes\n");
+        (planner, reviewer.review(stands))
     })
 }
 
@@ -201,7 +197,7 @@ fn plan_and_comments_are_edited_by_hand_at_the_cap() {
     let world = World::new();
     let reviewer = Agent::new()
         .review(WANTS_MORE)
-        .review("[APPROVED]\n\nSettled: 1\n");
+        .review("[APPROVED]\n\n1. withdrawn: it is enough\n");
     let mut terminal = at_the_cap(&world, &reviewer);
     terminal.type_keys("e");
     terminal.wait_for("THE EDITOR HAS plan.md");
