@@ -133,11 +133,13 @@ fn review(request: &Request, staged: String) -> Reply {
     match request.n_outputs() {
         0 => Reply::call(Tool::Shell("cat .agent-collab/plan.md".to_owned())),
         1 if plan.contains("## Risks") => {
-            Reply::text("[APPROVED]\n\nThe plan names its risks now.\n\nSettled: 1\n")
+            Reply::text("[APPROVED]\n\n1. fixed: the plan says \"None but a wrong test\"\n")
         }
         1 => Reply::call(Tool::Write {
             path: staged,
-            content: format!("[CHANGES_REQUIRED]\n\n1. [blocking] {REMARK} (plan.md)\n"),
+            content: format!(
+                "[CHANGES_REQUIRED]\n\n1. [blocking] {REMARK}\n   Place: Steps\n   Scenario: a step goes wrong, and nobody knows what to look at\n"
+            ),
         }),
         _ => Reply::text("The review is written."),
     }
