@@ -7,6 +7,8 @@ pub mod evidence;
 pub mod plan_blocks;
 pub mod review_facts;
 mod review_rules;
+#[cfg(test)]
+pub(in crate::domain) mod settled_tests;
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
