@@ -20,7 +20,7 @@ use crate::domain::plan_execution::{
 };
 use crate::domain::question::{
     AgentQuestion, ArbitrationReason, CommitTarget, DraftFile, EntryPoint, ExecutionTerms,
-    FileOrigin, HeldEdit, Question, QuestionKind, WaitSource,
+    FileOrigin, HeldEdit, Question, QuestionAsker, QuestionKind, WaitSource,
 };
 use crate::domain::receipt::MissingSocket;
 use crate::domain::receipt::{Receipt, TestCounts, TestOutcome};
@@ -332,7 +332,9 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
                     ),
                     AgentQuestion::from_labels(text("Which Python?"), Vec::new()),
                 ],
-                purpose: purpose.clone(),
+                asker: QuestionAsker::Role {
+                    purpose: purpose.clone(),
+                },
             },
         ),
         (

@@ -6,7 +6,7 @@ use super::super::Run;
 use super::*;
 use crate::domain::event::{Approval, Event, RunParameters};
 use crate::domain::ids::RequestId;
-use crate::domain::question::{AgentQuestion, QuestionKind};
+use crate::domain::question::{AgentQuestion, QuestionAsker, QuestionKind};
 use crate::domain::task::{TaskOutcome, session_depth};
 use crate::permission::MaxApprovalScope;
 
@@ -118,7 +118,7 @@ proptest! {
             prop_assert!(is_child_turn(state, &approval.turn));
         }
         for question in &state.asked {
-            let QuestionKind::Child { turn, .. } = &question.kind else {
+            let QuestionKind::Agent { asker: QuestionAsker::Child { turn, .. }, .. } = &question.kind else {
                 return Err(TestCaseError::fail(format!("{question:?}")));
             };
             prop_assert!(is_child_turn(state, turn));
