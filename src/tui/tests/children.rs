@@ -289,7 +289,7 @@ pub(super) fn asks() -> Question {
     Question {
         id: 8,
         kind: QuestionKind::Agent {
-            request: Some(RequestId::new("ses_child1/q")),
+            request: Some(RequestId::from("ses_child1/q".to_owned())),
             questions: vec![question],
             asker: QuestionAsker::Child {
                 turn: TurnId::new("ses_child1.1"),

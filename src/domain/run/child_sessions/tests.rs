@@ -54,7 +54,7 @@ fn ended(child: u8) -> Event {
 
 fn asked(child: u8) -> Event {
     Event::ApprovalRequested(Approval {
-        request: RequestId::new(format!("ses_{child}/1")),
+        request: RequestId::from(format!("ses_{child}/1")),
         turn: TurnId::new(format!("ses_{child}.1")),
         permission: "read".to_owned(),
         targets: vec![".env".to_owned()],
@@ -71,7 +71,7 @@ fn asked(child: u8) -> Event {
 fn questioned(child: u8) -> Event {
     Event::AgentAsked {
         turn: TurnId::new(format!("ses_{child}.1")),
-        request: RequestId::new(format!("ses_{child}/2")),
+        request: RequestId::from(format!("ses_{child}/2")),
         questions: vec![AgentQuestion::from_labels("Which?", Vec::new())],
         child: Some(format!("planner ▸ explore#{child}")),
     }
