@@ -33,7 +33,7 @@ use crate::domain::session::AccountUsageWindow;
 use crate::domain::test_command::{TestCommand, TestCommandOrigin, TestCommandSource};
 use crate::domain::turn::{Role, TurnFailureKind, TurnOrder, TurnPurpose};
 use crate::permission::{
-    ApprovalMatcher, DecisionReason, MaxApprovalScope, PermissionAction as Hold,
+    ApprovalMatcher, DecisionReason, DecisionSource, MaxApprovalScope, PermissionAction as Hold,
 };
 use crate::tui::{Action, Screen, ScreenSettings};
 
@@ -260,6 +260,7 @@ pub fn approving(targets: &[&str]) -> RunState {
         targets: targets.iter().map(|t| (*t).to_owned()).collect(),
         reason: Some("the tests need the package index".to_owned()),
         why: Some(DecisionReason {
+            source: DecisionSource::Program,
             rule: "* ask".to_owned(),
             origin: "the built-in profile build".to_owned(),
             reason: "it leaves the sandbox".to_owned(),
