@@ -154,17 +154,17 @@ impl Adapter for ClaudeAdapter {
                 self.on_decision(&request, &decision)
             }
             AdapterCommand::AskUserFirst(request) => {
-                let waits = self.control_requests.remove(request.as_str()).is_some();
+                let waits = self.control_requests.remove(&request.own).is_some();
                 let answer =
-                    || AdapterOutput::Send(control_requests::ask_user_response(request.as_str()));
+                    || AdapterOutput::Send(control_requests::ask_user_response(&request.own));
                 waits.then(answer).into_iter().collect()
             }
             AdapterCommand::AnswerQuestions(request, answers) => {
-                let Some(ask) = self.control_requests.remove(request.as_str()) else {
+                let Some(ask) = self.control_requests.remove(&request.own) else {
                     return Vec::new();
                 };
                 vec![AdapterOutput::Send(control_requests::answers_response(
-                    request.as_str(),
+                    &request.own,
                     &ask,
                     answers.as_ref(),
                 ))]
@@ -259,7 +259,7 @@ impl ClaudeAdapter {
     }
 
     fn on_decision(&mut self, request: &RequestId, decision: &CallDecision) -> Vec<AdapterOutput> {
-        let Some(ask) = self.control_requests.remove(request.as_str()) else {
+        let Some(ask) = self.control_requests.remove(&request.own) else {
             return Vec::new();
         };
         match (decision, &ask.item, &mut self.turn) {
@@ -274,7 +274,7 @@ impl ClaudeAdapter {
             }
         }
         let mut out = vec![AdapterOutput::Send(control_requests::decision_response(
-            request.as_str(),
+            &request.own,
             &ask,
             decision,
         ))];

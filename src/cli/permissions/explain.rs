@@ -213,7 +213,7 @@ fn format_decision(decision: &Decision, context: &DecisionContext, call: &AgentT
         ));
     }
     for looked in rule_explanation::explain_rules(call, context) {
-        out.push_str(&format_rules(&looked, decision.source));
+        out.push_str(&format_rules(&looked, decision.reason.source));
     }
     out
 }
@@ -221,7 +221,7 @@ fn format_decision(decision: &Decision, context: &DecisionContext, call: &AgentT
 /// Formats the rules that match one target, with the deciding one marked and what overrides it.
 fn format_rules(looked: &TargetExplanation<'_>, by: DecisionSource) -> String {
     let then = match by {
-        DecisionSource::Floor => "; a hard limit overrides it",
+        DecisionSource::Floor(_) => "; a hard limit overrides it",
         DecisionSource::Approval => "; you approved what it asks",
         DecisionSource::Mode => "; the mode does not ask",
         DecisionSource::Program | DecisionSource::Written => "",

@@ -23,8 +23,8 @@ use crate::engine::read_target_resolver::with_read_paths;
 use crate::engine::stored_run::StoredRun;
 use crate::permission::hard_limits::Floor;
 use crate::permission::{
-    AgentToolCall, Decision, DecisionContext, LoopStatus, PermissionAction, PhaseAccess,
-    SandboxReach, SessionLineage, decide_call,
+    AgentToolCall, Decision, DecisionContext, DecisionSource, LoopStatus, PermissionAction,
+    PhaseAccess, SandboxReach, SessionLineage, decide_call,
 };
 use crate::store::WorkdirLayout;
 use crate::text::pluralize;
@@ -135,8 +135,8 @@ impl PermissionReplayContext {
 
 /// Returns whether the recorded decision found a loop of calls.
 fn recorded_repetition(approval: &Approval) -> LoopStatus {
-    let decided_by = approval.why.as_ref().map(|why| why.rule.as_str());
-    if decided_by == Some(Floor::DoomLoop.label()) {
+    let decided_by = approval.why.as_ref().map(|why| why.source);
+    if decided_by == Some(DecisionSource::Floor(Floor::DoomLoop)) {
         LoopStatus::Loop
     } else {
         LoopStatus::NoLoop

@@ -6,7 +6,8 @@ use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::{RequestId, SessionId, TurnId, UnixMillis};
 use crate::domain::phase::Phase;
 use crate::domain::question::{
-    AgentQuestion, AnswerOption, AnswerSelectMode, Question, QuestionAnswer, QuestionKind,
+    AgentQuestion, AnswerOption, AnswerSelectMode, Question, QuestionAnswer, QuestionAsker,
+    QuestionKind,
 };
 use crate::domain::run::RunState;
 use crate::domain::task::{
@@ -287,11 +288,13 @@ pub(super) fn asks() -> Question {
     };
     Question {
         id: 8,
-        kind: QuestionKind::Child {
-            request: RequestId::new("ses_child1/q"),
-            turn: TurnId::new("ses_child1.1"),
-            path: "planner ▸ explore#1".to_owned(),
+        kind: QuestionKind::Agent {
+            request: Some(RequestId::from("ses_child1/q".to_owned())),
             questions: vec![question],
+            asker: QuestionAsker::Child {
+                turn: TurnId::new("ses_child1.1"),
+                path: "planner ▸ explore#1".to_owned(),
+            },
         },
     }
 }
