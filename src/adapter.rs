@@ -21,6 +21,7 @@ mod approval_request;
 pub mod claude;
 pub mod cli_capabilities;
 pub mod codex;
+mod example;
 pub mod pipe;
 mod registry;
 mod sandbox_provider;

@@ -224,33 +224,17 @@ fn withdrawn_event(turn: &PipeOpenTurn) -> Option<AdapterOutput> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-    use std::path::PathBuf;
-
     use proptest::prelude::*;
 
     use super::*;
-    use crate::adapter::{CliSpec, RepositoryTrust, TurnAccess};
-    use crate::domain::ids::{SessionId, TurnId};
+    use crate::adapter::TurnAccess;
+    use crate::domain::ids::TurnId;
 
     fn session(model: Option<&str>) -> SessionSpec {
-        SessionSpec {
-            session: SessionId::new("ses_1"),
-            fresh_id: "fresh".to_owned(),
-            external_id: None,
-            cwd: PathBuf::from("/repo"),
-            staging: PathBuf::from("/repo/.agent-collab/turns/ses_1"),
-            cli: CliSpec {
-                program: "llm".to_owned(),
-                args: vec!["chat".to_owned()],
-                env: BTreeMap::new(),
-                model: model.map(str::to_owned),
-            },
-            trust: RepositoryTrust::Untrusted,
-            hook_command: None,
-            tool_server: None,
-            hidden_folders: Vec::new(),
-        }
+        let mut session = SessionSpec::example("llm");
+        session.cli.args = vec!["chat".to_owned()];
+        session.cli.model = model.map(str::to_owned);
+        session
     }
 
     fn turn() -> TurnSpec {

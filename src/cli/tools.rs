@@ -15,6 +15,7 @@ use crate::cli::cli_context::CliContext;
 use crate::config::diagnostic::escape_control_chars;
 use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions};
 use crate::domain::tool_availability::{ToolContext, describe_tool_turns, hidden_reason};
+use crate::domain::turn::TurnProfile;
 use crate::mcp::{TOOLS, ToolDefinition, VisibleAgents};
 use crate::permission::{
     AgentMode, AgentToolCall, DecisionContext, Mode, PermissionAction, PhaseAccess,
@@ -90,9 +91,10 @@ fn build_context(
     root: &std::path::Path,
     mode: Mode,
 ) -> DecisionContext {
-    let access = match agent.name.as_str() {
-        "build" => PhaseAccess::Execute,
-        _ => PhaseAccess::BeforeExecute,
+    let access = if agent.name == TurnProfile::Build.name() {
+        PhaseAccess::Execute
+    } else {
+        PhaseAccess::BeforeExecute
     };
     DecisionContext {
         mode,

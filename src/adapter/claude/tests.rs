@@ -9,34 +9,22 @@ use serde_json::{Value, json};
 
 use super::ClaudeAdapter;
 use crate::adapter::{
-    Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CallDecision, CliExit, CliSpec,
-    RepositoryTrust, SessionSpec, TurnAccess, TurnSpec,
+    Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CallDecision, CliExit, SessionSpec,
+    TurnAccess, TurnSpec,
 };
-use crate::domain::ids::{RequestId, SessionId, TurnId};
+use crate::domain::ids::{RequestId, TurnId};
 
 const FRESH: &str = "6f1f7f0a-52f4-4c58-9d75-000000000001";
 
 fn session(external: Option<&str>) -> SessionSpec {
-    SessionSpec {
-        session: SessionId::new("ses_1"),
-        fresh_id: FRESH.to_owned(),
-        external_id: external.map(str::to_owned),
-        cwd: PathBuf::from("/repo"),
-        staging: PathBuf::from("/repo/.agent-collab/turns/ses_1"),
-        cli: CliSpec {
-            program: "claude".to_owned(),
-            args: vec!["--effort=low".to_owned()],
-            env: BTreeMap::from([(
-                "ANTHROPIC_BASE_URL".to_owned(),
-                "http://127.0.0.1:1".to_owned(),
-            )]),
-            model: Some("opus".to_owned()),
-        },
-        trust: RepositoryTrust::Untrusted,
-        hook_command: None,
-        tool_server: None,
-        hidden_folders: Vec::new(),
-    }
+    let mut session = SessionSpec::example("claude");
+    session.fresh_id = FRESH.to_owned();
+    session.external_id = external.map(str::to_owned);
+    session.cli.args = vec!["--effort=low".to_owned()];
+    let (variable, url) = ("ANTHROPIC_BASE_URL", "http://127.0.0.1:1");
+    session.cli.env = BTreeMap::from([(variable.to_owned(), url.to_owned())]);
+    session.cli.model = Some("opus".to_owned());
+    session
 }
 
 fn turn(number: usize, prompt: &str) -> TurnSpec {

@@ -6,11 +6,8 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use super::*;
-use crate::adapter::{
-    Adapter, CliSpec, RepositoryTrust, SessionSpec, TurnSpec, claude::ClaudeAdapter,
-    codex::CodexAdapter,
-};
-use crate::domain::ids::{SessionId, TurnId};
+use crate::adapter::{Adapter, SessionSpec, TurnSpec, claude::ClaudeAdapter, codex::CodexAdapter};
+use crate::domain::ids::TurnId;
 
 struct SandboxTestRepo {
     _folder: tempfile::TempDir,
@@ -42,26 +39,13 @@ fn place() -> SandboxTestRepo {
 }
 
 fn launch_of(adapter: &mut dyn Adapter, place: &SandboxTestRepo, access: TurnAccess) -> LaunchSpec {
-    let session = SessionSpec {
-        session: SessionId::new("s"),
-        fresh_id: "f".to_owned(),
-        external_id: None,
+    let mut session = SessionSpec {
         cwd: place.root.clone(),
         staging: place.root.join(".agent-collab/turns/s"),
-        cli: CliSpec {
-            program: "claude".to_owned(),
-            args: Vec::new(),
-            env: BTreeMap::from([(
-                "CLAUDE_CONFIG_DIR".to_owned(),
-                place.config.display().to_string(),
-            )]),
-            model: None,
-        },
-        trust: RepositoryTrust::Untrusted,
-        hook_command: None,
-        tool_server: None,
-        hidden_folders: Vec::new(),
+        ..SessionSpec::example("claude")
     };
+    let config = place.config.display().to_string();
+    session.cli.env = BTreeMap::from([("CLAUDE_CONFIG_DIR".to_owned(), config)]);
     let turn = TurnSpec {
         turn: TurnId::new("t"),
         prompt: "p".to_owned(),

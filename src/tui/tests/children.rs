@@ -40,7 +40,7 @@ fn child(n: u32, parent: Option<&str>, status: TaskStatus) -> ChildSession {
         began_at: (n != 2).then_some(UnixMillis(1_700_000_012_000)),
         tool_calls: n - 1,
         n_tasks: 1,
-        doing: (status == TaskStatus::Running).then(|| "command rg 'pub fn' src".to_owned()),
+        doing: (status == TaskStatus::Running).then(|| "command rg 'pub fn' src".to_owned().into()),
         took_ms: is_over.then_some(21_000),
         report: TaskReportStatus::Given,
         patch: None,
