@@ -112,7 +112,7 @@ fn turn() -> TurnSpec {
 }
 
 fn claude() -> anyhow::Result<Box<dyn Adapter>> {
-    let mut claude = ClaudeAdapter::new();
+    let mut claude = ClaudeAdapter::default();
     claude.prepare_launch(&session(), &turn());
     claude.on_command(AdapterCommand::StartTurn(turn()));
     let answer = json!({"subtype": "success", "request_id": "initialize", "response": {}});
@@ -122,7 +122,7 @@ fn claude() -> anyhow::Result<Box<dyn Adapter>> {
 
 /// Answers codex's requests until its turn runs.
 fn codex() -> anyhow::Result<Box<dyn Adapter>> {
-    let mut codex = CodexAdapter::new();
+    let mut codex = CodexAdapter::default();
     codex.prepare_launch(&session(), &turn());
     let mut outputs = codex.on_command(AdapterCommand::StartTurn(turn()));
     while !outputs.is_empty() {
