@@ -205,8 +205,6 @@ pub enum AdapterCommand {
     Steer(String),
     /// Ends the running turn by the CLI's own protocol.
     Interrupt,
-    /// Ends the process politely.
-    Close,
 }
 
 /// The answer to a call. The CLI never remembers it (invariant I26).

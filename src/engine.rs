@@ -136,12 +136,6 @@ pub enum EngineError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Spawn(#[from] SpawnError),
-    #[error("failed to {what}: {message}")]
-    Git {
-        /// The operation that was tried.
-        what: String,
-        message: String,
-    },
 }
 
 /// An input of the engine: an event of a conversation, a task, a tool call, a discussion or a timer.

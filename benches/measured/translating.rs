@@ -89,7 +89,7 @@ fn turn() -> TurnSpec {
 }
 
 fn claude() -> anyhow::Result<Box<dyn Adapter>> {
-    let mut claude = ClaudeAdapter::new();
+    let mut claude = ClaudeAdapter::default();
     claude.prepare_launch(&SessionSpec::example("cli"), &turn());
     claude.on_command(AdapterCommand::StartTurn(turn()));
     let answer = json!({"subtype": "success", "request_id": "initialize", "response": {}});
@@ -99,7 +99,7 @@ fn claude() -> anyhow::Result<Box<dyn Adapter>> {
 
 /// Answers codex's requests until its turn runs.
 fn codex() -> anyhow::Result<Box<dyn Adapter>> {
-    let mut codex = CodexAdapter::new();
+    let mut codex = CodexAdapter::default();
     codex.prepare_launch(&SessionSpec::example("cli"), &turn());
     let mut outputs = codex.on_command(AdapterCommand::StartTurn(turn()));
     while !outputs.is_empty() {

@@ -100,13 +100,6 @@ enum ClaudeProcessState {
     AwaitingReplacement,
 }
 
-impl ClaudeAdapter {
-    /// Builds the adapter of a session that has no process yet.
-    pub fn new() -> Self {
-        Self::default()
-    }
-}
-
 impl Adapter for ClaudeAdapter {
     fn traits(&self) -> &'static AdapterTraits {
         &traits::TRAITS
@@ -173,7 +166,6 @@ impl Adapter for ClaudeAdapter {
             AdapterCommand::HandleHookCall(..) => Vec::new(),
             AdapterCommand::Interrupt => self.on_interrupt(),
             AdapterCommand::Steer(text) => self.on_steer(text),
-            AdapterCommand::Close => vec![AdapterOutput::CloseInput],
         }
     }
 

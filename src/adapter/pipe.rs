@@ -55,13 +55,6 @@ enum PipeStopState {
     Interrupted,
 }
 
-impl PipeAdapter {
-    /// Builds the adapter of a command that runs no turn yet.
-    pub fn new() -> Self {
-        Self::default()
-    }
-}
-
 impl Adapter for PipeAdapter {
     fn traits(&self) -> &'static AdapterTraits {
         &TRAITS
@@ -102,7 +95,6 @@ impl Adapter for PipeAdapter {
                     text,
                 })]
             }
-            AdapterCommand::Close => vec![AdapterOutput::CloseInput],
             AdapterCommand::DecideApproval(..)
             | AdapterCommand::AskUserFirst(_)
             | AdapterCommand::AnswerQuestions(..)
@@ -255,7 +247,7 @@ mod tests {
     }
 
     fn play(orders: &[AdapterCommand], lines: &[&str], exit: &CliExit) -> Vec<AdapterOutput> {
-        let mut pipe = PipeAdapter::new();
+        let mut pipe = PipeAdapter::default();
         pipe.prepare_launch(&session(None), &turn());
         let mut out = pipe.on_command(AdapterCommand::StartTurn(turn()));
         out.extend(lines.iter().flat_map(|line| pipe.on_stdout_line(line)));
@@ -329,7 +321,7 @@ mod tests {
 
     #[test]
     fn a_model_that_the_command_is_not_told_is_said_so() {
-        let mut pipe = PipeAdapter::new();
+        let mut pipe = PipeAdapter::default();
         let launch = pipe.prepare_launch(&session(Some("big")), &turn());
         assert_eq!(
             (launch.args.as_slice(), launch.lifetime),

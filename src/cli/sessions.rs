@@ -2,8 +2,6 @@
 //!
 //! Listing and showing take no lock and change nothing; only sessions of tasks can be deleted on their own.
 
-use std::io::{self, Write};
-
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
@@ -95,10 +93,7 @@ pub async fn run(args: SessionsArguments) -> Result<u8, StartError> {
             format!("{} deleted\n", pluralize(n, "session"))
         }
     };
-    Ok(crate::cli::exit_code_after_print(
-        io::stdout().write_all(text.as_bytes()),
-        0,
-    ))
+    Ok(crate::cli::print_output(&text))
 }
 
 async fn find_layout(args: &SessionsArguments) -> Result<WorkdirLayout, StartError> {

@@ -2,8 +2,6 @@
 //!
 //! Starts nothing. The descriptions are those that agents read.
 
-use std::io::{self, Write};
-
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -79,10 +77,7 @@ pub async fn run(args: ToolsArguments) -> Result<u8, StartError> {
             .map(|told| format_summary(told, widest))
             .collect()
     };
-    Ok(crate::cli::exit_code_after_print(
-        io::stdout().write_all(text.as_bytes()),
-        0,
-    ))
+    Ok(crate::cli::print_output(&text))
 }
 
 fn build_context(

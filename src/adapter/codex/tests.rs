@@ -33,7 +33,7 @@ fn turn(prompt: &str, access: TurnAccess) -> TurnSpec {
 }
 
 fn launched(external_id: Option<&str>) -> CodexAdapter {
-    let mut codex = CodexAdapter::new();
+    let mut codex = CodexAdapter::default();
     let session = session(external_id, RepositoryTrust::Untrusted);
     codex.prepare_launch(&session, &turn("go", TurnAccess::Workspace));
     codex
@@ -188,7 +188,7 @@ recorded! {
 
 #[test]
 fn who_may_not_search_the_web_is_started_without_codex_s_own_search() {
-    let mut codex = CodexAdapter::new();
+    let mut codex = CodexAdapter::default();
     let free = turn("go", TurnAccess::ReadOnly);
     let held = TurnSpec {
         hidden_permissions: vec!["websearch".to_owned()],

@@ -330,7 +330,7 @@ fn the_ordinary_adapters_understand_every_frame_of_the_demo() {
             "-- {}\n{}",
             turn.0,
             adapted(
-                &mut codex::CodexAdapter::new(),
+                &mut codex::CodexAdapter::default(),
                 ScriptedProgram::Codex,
                 &demo,
                 turn.0,
@@ -347,7 +347,7 @@ fn the_ordinary_adapters_understand_every_frame_of_the_demo() {
             "-- {}\n{}",
             turn.0,
             adapted(
-                &mut claude::ClaudeAdapter::new(),
+                &mut claude::ClaudeAdapter::default(),
                 ScriptedProgram::Claude,
                 &demo,
                 turn.0,

@@ -2,7 +2,6 @@
 //!
 //! Runs nothing; resolves paths on the disk as for an agent's call.
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -90,10 +89,7 @@ pub async fn run(args: PermissionsExplainArguments) -> Result<u8, StartError> {
     } else {
         format_decision(&decision, &context, &call)
     };
-    Ok(crate::cli::exit_code_after_print(
-        io::stdout().write_all(text.as_bytes()),
-        0,
-    ))
+    Ok(crate::cli::print_output(&text))
 }
 
 /// Loads the approvals for this project and for the current run.

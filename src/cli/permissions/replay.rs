@@ -3,7 +3,6 @@
 //! Takes no lock and changes nothing. The log has the calls cleaned and without their sandbox, so each call counts as
 //! not sandboxed.
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -94,10 +93,7 @@ pub async fn run(args: PermissionsReplayArguments) -> Result<u8, StartError> {
     } else {
         format_calls(&replayed, args.all)
     };
-    Ok(crate::cli::exit_code_after_print(
-        io::stdout().write_all(text.as_bytes()),
-        0,
-    ))
+    Ok(crate::cli::print_output(&text))
 }
 
 /// What today's decisions depend on.
@@ -199,14 +195,8 @@ fn replay_run(
                 );
             }
             Event::ApprovalExpired { approval, reason } => {
-                record_answer(
-                    &mut waiting,
-                    &approval.request,
-                    false,
-                    None,
-                    reason,
-                    &mut replayed,
-                );
+                let request = &approval.request;
+                record_answer(&mut waiting, request, false, None, reason, &mut replayed);
             }
             _ => {}
         });

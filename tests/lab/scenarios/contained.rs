@@ -198,7 +198,7 @@ impl Bench {
             access,
             hidden_permissions: Vec::new(),
         };
-        let mut claude = ClaudeAdapter::new();
+        let mut claude = ClaudeAdapter::default();
         let launch = claude.prepare_launch(&session, &turn);
         let (children, candidates) = (ChildSpawner::default(), [bubblewrap()]);
         let kernel = detect_sandbox_support(&children, &candidates, &root);
