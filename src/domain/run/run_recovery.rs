@@ -60,7 +60,9 @@ fn resume_workflow(state: &mut RunState, at: UnixMillis, gate: Gate) -> Vec<Effe
         }
         (Some(running), question, _) => {
             deferred_answers::forget_deferred(state);
-            record_unanswered(state, role, question.into_iter().chain(asked));
+            if !running.order.purpose.is_isolated() {
+                record_unanswered(state, role, question.into_iter().chain(asked));
+            }
             recover_turn(state, at, running.order, draft)
         }
         // The turn was finished: its document is collected as if the program had not ended.

@@ -27,6 +27,7 @@ use crate::permission::{MaxApprovalScope, PermissionAction};
 
 mod baseline_run;
 mod incomplete_document;
+mod judge_turn;
 mod step_redo;
 mod test_choice;
 mod test_consent;
