@@ -30,8 +30,8 @@ use crate::process::{
 };
 use crate::store::RawStream;
 
-use super::codex_sandbox_escapes;
 use super::sandbox::{self, TurnSandbox};
+use super::sandbox_escapes;
 use cli_launch::to_cli_exit;
 use conversation_deadlines::ConversationDeadlines;
 use delta_coalescer::{PendingDelta, RawDeltaBatch, single_delta};
@@ -400,7 +400,7 @@ impl AgentConversation {
                     sandbox::mark_sandboxed(call);
                 }
                 if let Some(ask) = &self.turn {
-                    codex_sandbox_escapes::mark_possible_escape(call, &ask.sandbox.sandbox_escapes);
+                    sandbox_escapes::mark_possible_escape(call, &ask.sandbox.sandbox_escapes);
                 }
             }
             AdapterEvent::Ready { .. } => {

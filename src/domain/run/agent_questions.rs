@@ -5,7 +5,9 @@
 use super::{ResultValidity, RunState, child_sessions, turn_lifecycle};
 use crate::domain::effect::Effect;
 use crate::domain::ids::{RequestId, TurnId};
-use crate::domain::question::{AgentQuestion, Question, QuestionAnswer, QuestionKind};
+use crate::domain::question::{
+    AgentQuestion, Question, QuestionAnswer, QuestionAsker, QuestionKind,
+};
 use crate::domain::turn::TurnPurpose;
 
 pub(super) fn on_agent_asked(
@@ -15,41 +17,31 @@ pub(super) fn on_agent_asked(
     questions: &[AgentQuestion],
     child: Option<&str>,
 ) -> Vec<Effect> {
-    let (request, questions) = (request.clone(), questions.to_vec());
-    if let Some(path) = child {
-        return if child_sessions::is_child_turn(state, turn) {
-            turn_lifecycle::ask_user_alongside(
-                state,
-                QuestionKind::Child {
-                    request,
-                    turn: turn.clone(),
-                    path: path.to_owned(),
-                    questions,
-                },
-            )
-        } else {
-            Vec::new()
-        };
-    }
-    let running = state.running.as_ref();
-    let Some(running) = running.filter(|running| running.order.turn == *turn) else {
-        return Vec::new();
+    let request = request.clone();
+    let asker = match (child, &state.running) {
+        (Some(path), _) if child_sessions::is_child_turn(state, turn) => QuestionAsker::Child {
+            turn: turn.clone(),
+            path: path.to_owned(),
+        },
+        (None, Some(running)) if running.order.turn == *turn => {
+            let purpose = running.order.purpose.clone();
+            if running.result == ResultValidity::No || purpose == TurnPurpose::Summary {
+                let answer = QuestionAnswer::Dismiss;
+                return vec![Effect::AnswerAgent { request, answer }];
+            }
+            QuestionAsker::Role { purpose }
+        }
+        _ => return Vec::new(),
     };
-    let purpose = running.order.purpose.clone();
-    if running.result == ResultValidity::No || purpose == TurnPurpose::Summary {
-        return vec![Effect::AnswerAgent {
-            request,
-            answer: QuestionAnswer::Dismiss,
-        }];
-    }
     let kind = QuestionKind::Agent {
         request: Some(request),
-        questions,
-        purpose,
+        questions: questions.to_vec(),
+        asker,
     };
-    match state.awaiting {
-        None => turn_lifecycle::ask_user(state, kind),
-        Some(_) => turn_lifecycle::ask_user_alongside(state, kind),
+    if kind.is_from_child() || state.awaiting.is_some() {
+        turn_lifecycle::ask_user_alongside(state, kind)
+    } else {
+        turn_lifecycle::ask_user(state, kind)
     }
 }
 
@@ -116,6 +108,7 @@ fn is_turn_question(question: &Question) -> bool {
         question.kind,
         QuestionKind::Agent {
             request: Some(_),
+            asker: QuestionAsker::Role { .. },
             ..
         }
     )
@@ -133,7 +126,10 @@ pub(super) fn question_texts(questions: &[Question]) -> Option<String> {
 /// Drops the questions of a child's task: its agent no longer waits for the answer.
 pub(super) fn drop_child_questions(state: &mut RunState, of: &TurnId) {
     state.asked.retain(|question| match &question.kind {
-        QuestionKind::Child { turn, .. } => turn != of,
+        QuestionKind::Agent {
+            asker: QuestionAsker::Child { turn, .. },
+            ..
+        } => turn != of,
         _ => true,
     });
 }

@@ -9,7 +9,7 @@ use super::{DeferredResult, RunState, RunningTurn, agent_questions, turn_lifecyc
 use crate::domain::deferred_answer::{DeferredAnswer, DeferredDecision};
 use crate::domain::effect::Effect;
 use crate::domain::ids::{RequestId, UnixMillis};
-use crate::domain::question::{Question, QuestionAnswer, QuestionKind};
+use crate::domain::question::{Question, QuestionAnswer, QuestionAsker, QuestionKind};
 use crate::domain::turn::{Role, TurnOrder, TurnOutcome, TurnPurpose, TurnRetryReason};
 
 /// A finished turn that continues once its questions are answered.
@@ -41,6 +41,7 @@ pub(super) fn on_answer_deferred(
 pub(super) fn take_deferred(state: &mut RunState, kind: &QuestionKind) -> Option<DeferredAnswer> {
     let QuestionKind::Agent {
         request: Some(request),
+        asker: QuestionAsker::Role { .. },
         ..
     } = kind
     else {
@@ -268,7 +269,10 @@ fn queue_result(state: &mut RunState, role: Role, text: String) {
 
 fn asking_role(kind: &QuestionKind) -> Role {
     match kind {
-        QuestionKind::Agent { purpose, .. } => purpose.role(),
+        QuestionKind::Agent {
+            asker: QuestionAsker::Role { purpose },
+            ..
+        } => purpose.role(),
         _ => Role::Planner,
     }
 }

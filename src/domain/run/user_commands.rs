@@ -13,7 +13,7 @@ use crate::domain::ids::{RequestId, UnixMillis};
 use crate::domain::phase::{Gate, Mode, Phase, TransitionCause};
 use crate::domain::plan_execution::PlanExecution;
 use crate::domain::question::{
-    FileOrigin, Question, QuestionAnswer, QuestionKind, TestNetworkChoice,
+    FileOrigin, Question, QuestionAnswer, QuestionAsker, QuestionKind, TestNetworkChoice,
 };
 use crate::domain::turn::{TurnOrder, TurnPurpose, TurnRetryReason};
 
@@ -244,21 +244,16 @@ fn dispatch_answer(
             purpose,
             Some(TurnRetryReason::NoDocument { reason }),
         ),
-        QuestionKind::Agent {
-            request: Some(request),
-            ..
-        }
-        | QuestionKind::Child { request, .. } => {
-            vec![Effect::AnswerAgent {
+        QuestionKind::Agent { request, asker, .. } => match (request, asker) {
+            (Some(request), _) => vec![Effect::AnswerAgent {
                 request,
                 answer: answer.clone(),
-            }]
-        }
-        QuestionKind::Agent {
-            request: None,
-            purpose,
-            ..
-        } => on_text_question_answered(state, at, purpose, answer),
+            }],
+            (None, QuestionAsker::Role { purpose }) => {
+                on_text_question_answered(state, at, purpose, answer)
+            }
+            (None, QuestionAsker::Child { .. }) => Vec::new(),
+        },
         QuestionKind::AdapterFailed { purpose, other, .. } => match (answer, other) {
             (QuestionAnswer::SwitchAdapter, Some(other)) => {
                 usage_limits::move_role(state, purpose, other)
