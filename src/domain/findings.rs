@@ -5,6 +5,7 @@
 
 pub mod evidence;
 pub mod plan_blocks;
+mod review_bar;
 pub mod review_facts;
 mod review_rules;
 #[cfg(test)]

@@ -78,7 +78,7 @@ pub(super) fn on_goal_confirmed(
     state.approved_sha256 = None;
     state.asked_back.clear();
     state.verdict = None;
-    state.execution = None;
+    (state.execution, state.replanning) = (None, None);
     turn_lifecycle::propose_turn(state, at, TurnPurpose::WritePlan, None)
 }
 
