@@ -81,7 +81,6 @@ pub use action::{Action, DiscussionTopic, DocumentKind, ExternalViewer, QuitStep
 pub use agent_dialogs::AgentEntry;
 pub use appearance::{MouseCapture, ScreenAppearance};
 pub use approval_view::{ApprovalEntry, ExactCall};
-pub use child_session_list::ConversationStatus;
 use command_palette::CommandPalette;
 use completion::ComposerAssist;
 use composer::{PasteResult, TextComposer};
@@ -108,7 +107,7 @@ pub use terminal_status::TerminalStatus;
 pub use text_versions::ConflictVersions;
 pub use theme::{ColorSupport, ColorTheme, THEME_FIELDS, TerminalEnvironment, ThemeError};
 use transcript::ChatTranscript;
-pub use transcript::{ScrollbackDemand, TruncatedToolCall};
+pub use transcript::{ChildPrompt, ChildSessionView, ScrollbackDemand, TruncatedToolCall};
 pub use welcome_page::{MissingRequirement, RequirementSeverity, WelcomeInfo};
 
 use crate::domain::diff_scope::DiffScope;
@@ -336,11 +335,19 @@ impl Screen {
     /// Makes the transcript show paths relative to the repository and times in the user's time zone.
     fn apply_settings(&mut self) {
         let repository = &self.settings.repository;
+        let expand_key = self.keymap().key_label("pager", ComposerFocus::Unfocused);
+        let clock = (!repository.is_empty()).then(|| self.local_clock());
         self.transcript.set_root_folder(repository);
-        let pager = self.keymap().key_label("pager", ComposerFocus::Unfocused);
-        self.transcript.set_expand_key(&pager);
-        if !repository.is_empty() {
-            self.transcript.localize_utc_times(self.local_clock());
+        let child = self.pager.as_mut().and_then(TextPager::child_mut);
+        let child = child.map(|child| {
+            child.set_root_folder(repository);
+            &mut child.transcript
+        });
+        for transcript in child.into_iter().chain([&mut self.transcript]) {
+            transcript.set_expand_key(&expand_key);
+            if let Some(clock) = clock {
+                transcript.localize_utc_times(clock);
+            }
         }
     }
 
@@ -348,6 +355,9 @@ impl Screen {
     pub fn on_event(&mut self, at: UnixMillis, event: &Event) {
         self.is_dirty = true;
         self.transcript.on_event(at, event);
+        if let Some(child) = self.open_child_mut() {
+            child.on_event(at, event);
+        }
         self.record.on_event(at, event);
         self.on_discussion_event(event);
         self.note_cross_tab_event(at, event);

@@ -9,7 +9,9 @@ use super::composer::ComposerKeyResult;
 use super::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft, DialogOrigin, EmptyComposerEnter};
 use super::keymap::{ComposerFocus, KeyContext};
 use super::list_index;
+use super::pager::TextPager;
 use super::read_only::is_safe_in_overlay;
+use super::transcript::ChatTranscript;
 use super::{Screen, SubmitOutcome, composer_submit, dialogs};
 use crate::domain::run::RunState;
 
@@ -55,6 +57,10 @@ impl Screen {
     fn on_pager_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
         if let Some(command) = self.keymap().find_view_command(&key, KeyContext::Text) {
             return self.perform_command(command, state);
+        }
+        let session = self.pager.as_ref().and_then(TextPager::transcript);
+        if key.code == KeyCode::Enter && session.is_some_and(ChatTranscript::has_selection) {
+            return self.open_selection(state);
         }
         match self.keymap().find_command(&key, ComposerFocus::Unfocused) {
             Some(command) if is_safe_in_overlay(&command) => self.perform_command(command, state),

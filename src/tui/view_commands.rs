@@ -15,7 +15,7 @@ use super::keymap::ComposerFocus;
 use super::scroll_view::ScrollTarget;
 use super::tabs::{self, TabKind};
 use super::text_wrap::to_one_line;
-use super::transcript::SelectionMove;
+use super::transcript::{ChatTranscript, SelectionMove};
 use crate::domain::event::Event;
 use crate::domain::findings::Finding;
 use crate::domain::plan_note::PlanNote;
@@ -156,12 +156,12 @@ impl Screen {
         with: ExternalViewer,
         state: Option<&RunState>,
     ) -> Vec<Action> {
-        let is_chat = self.focused_tab() == TabKind::Chat && self.pager.is_none();
-        if let Some(call) = self
-            .transcript
-            .selected_truncated_call()
-            .filter(|_| is_chat)
-        {
+        let chat = Some(&self.transcript).filter(|_| self.focused_tab() == TabKind::Chat);
+        let shown = match &self.pager {
+            Some(pager) => pager.transcript(),
+            None => chat,
+        };
+        if let Some(call) = shown.and_then(ChatTranscript::selected_truncated_call) {
             return vec![Action::OpenCall { call, with }];
         }
         match self.selected_text(state) {
@@ -187,6 +187,9 @@ impl Screen {
 
     /// Selects another block of the chat, another finding, event or line of the plan.
     pub(super) fn select_adjacent(&mut self, along: SelectionMove, state: Option<&RunState>) {
+        if let Some(child) = self.open_child_mut() {
+            return child.transcript.move_selection(along);
+        }
         let is_next = matches!(along, SelectionMove::Next | SelectionMove::NextTurn);
         if let (TabKind::Comments, None) = (self.focused_tab(), &self.pager) {
             let Some(state) = state.filter(|state| !state.findings.all().is_empty()) else {
@@ -460,6 +463,11 @@ impl Screen {
     }
 
     pub(super) fn scroll_view(&mut self, to: ScrollMove) {
+        // The last line stays visible, below the title.
+        let page = self.hit_areas.body.height.saturating_sub(3);
+        if let Some(child) = self.open_child_mut() {
+            return scroll_transcript(&mut child.transcript, to, page);
+        }
         if let Some(pager) = &mut self.pager {
             pager.scroll(to);
             return;
@@ -493,14 +501,19 @@ impl Screen {
             return;
         }
         let page = self.hit_areas.body.height.saturating_sub(2);
-        let page = isize::try_from(page).unwrap_or(FALLBACK_PAGE_LINES).max(1);
-        match to {
-            ScrollMove::Up => self.transcript.scroll_by(-1),
-            ScrollMove::Down => self.transcript.scroll_by(1),
-            ScrollMove::PageUp => self.transcript.scroll_by(-page),
-            ScrollMove::PageDown => self.transcript.scroll_by(page),
-            ScrollMove::Top => self.transcript.go_to_top(),
-            ScrollMove::End => self.transcript.go_to_end(),
-        }
+        scroll_transcript(&mut self.transcript, to, page);
+    }
+}
+
+/// Scrolls a transcript; a page has this many rows.
+fn scroll_transcript(transcript: &mut ChatTranscript, to: ScrollMove, page: u16) {
+    let page = isize::try_from(page).unwrap_or(FALLBACK_PAGE_LINES).max(1);
+    match to {
+        ScrollMove::Up => transcript.scroll_by(-1),
+        ScrollMove::Down => transcript.scroll_by(1),
+        ScrollMove::PageUp => transcript.scroll_by(-page),
+        ScrollMove::PageDown => transcript.scroll_by(page),
+        ScrollMove::Top => transcript.go_to_top(),
+        ScrollMove::End => transcript.go_to_end(),
     }
 }

@@ -6,6 +6,7 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
 use crate::tui::clickable_keys;
+use crate::tui::keymap::{ActiveKeymap, ComposerFocus};
 use crate::tui::panes::{ChatArrangement, WIDE};
 use crate::tui::search_highlight;
 use crate::tui::text_wrap::{draw_line, truncate_to_columns, wrap_trusted_text};
@@ -13,18 +14,17 @@ use crate::tui::theme;
 use crate::tui::transcript::{ChatTranscript, TranscriptColumns, TranscriptRow};
 
 /// Longer lines are hard to read.
-const MAX_TEXT_COLUMNS: u16 = 120;
+pub const MAX_TEXT_COLUMNS: u16 = 120;
 
 /// Draws the end of the stream, or the position that the user scrolled to. `empty` is shown while there are
-/// no messages, and matches of `find` are highlighted. `keys` scroll to the start and to the end, if they
-/// are bound.
+/// no messages, and matches of `find` are highlighted. With `keymap`, the keys that scroll are named.
 pub fn draw(
     transcript: &mut ChatTranscript,
     frame: &mut Frame,
     area: Rect,
     empty: &'static str,
     find: &str,
-    keys: Option<[String; 2]>,
+    keymap: Option<&ActiveKeymap>,
     voices: ChatArrangement,
 ) {
     let is_beside = voices == ChatArrangement::SideBySide && area.width >= WIDE;
@@ -50,6 +50,18 @@ pub fn draw(
         frame.render_widget(Paragraph::new(lines), area);
         return;
     }
+    draw_rows(transcript, frame, area, wide, find, keymap);
+}
+
+/// Draws the visible rows in an area that has a free column at its left for the selection mark.
+pub fn draw_rows(
+    transcript: &mut ChatTranscript,
+    frame: &mut Frame,
+    area: Rect,
+    wide: TranscriptColumns,
+    find: &str,
+    keymap: Option<&ActiveKeymap>,
+) {
     let is_scrolled = !transcript.follows_end() && area.height > 2;
     let n_rows = usize::from(area.height);
     let mut rows = transcript.visible_rows(wide, n_rows - usize::from(is_scrolled));
@@ -69,7 +81,7 @@ pub fn draw(
         draw_line(frame, &row.line, place);
         if row.is_selected {
             let mark = Rect {
-                x: place.x - 1,
+                x: place.x.saturating_sub(1),
                 width: 1,
                 ..place
             };
@@ -77,13 +89,13 @@ pub fn draw(
         }
     }
     if has_line {
-        let text = scroll_hint(transcript, keys);
+        let text = scroll_hint(transcript, keymap);
         let last = Rect {
             y: area.bottom() - 1,
             height: 1,
             ..area
         };
-        let text = truncate_to_columns(&text, columns);
+        let text = truncate_to_columns(&text, usize::from(area.width));
         frame.render_widget(
             Line::from(clickable_keys::hint_spans(&text, theme::QUIET)),
             last,
@@ -92,12 +104,14 @@ pub fn draw(
 }
 
 /// Returns the hint below a window that does not follow the end: the count of new blocks, and the keys.
-fn scroll_hint(transcript: &ChatTranscript, keys: Option<[String; 2]>) -> String {
+fn scroll_hint(transcript: &ChatTranscript, keymap: Option<&ActiveKeymap>) -> String {
     let new = match transcript.new_block_count() {
         0 => String::new(),
         n => format!(" · ↓ {n} new"),
     };
-    let keys = keys.map_or_else(String::new, |[top, end]| {
+    let keys = keymap.map_or_else(String::new, |keymap| {
+        let key = |action| keymap.key_label(action, ComposerFocus::Unfocused);
+        let (top, end) = (key("top"), key("end"));
         let earlier = match (transcript.wanted_scrollback(), transcript.has_scrollback()) {
             (Some(_), _) => ", loading earlier messages …".to_owned(),
             (None, true) => format!(", {top} goes to the start"),

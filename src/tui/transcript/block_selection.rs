@@ -79,6 +79,11 @@ impl ChatTranscript {
             .filter(|picked| (self.first..self.end_number()).contains(picked))
     }
 
+    /// Returns whether a block is selected.
+    pub fn has_selection(&self) -> bool {
+        self.selected_block().is_some()
+    }
+
     /// Opens or folds the selected block; returns whether it can be opened.
     pub fn toggle_selected(&mut self) -> bool {
         let (first, thinking) = (self.first, self.thinking);
@@ -122,12 +127,19 @@ impl ChatTranscript {
         self.blocks.get(at).map(|block| block.content.to_text())
     }
 
+    /// Returns the text of all blocks.
+    pub fn whole_text(&self) -> String {
+        let texts = self.blocks.iter().map(|block| block.content.to_text());
+        texts.collect::<Vec<_>>().join("\n\n")
+    }
+
     /// Returns the agents' finished texts in order.
     pub fn agent_texts(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.blocks
             .iter()
-            .filter_map(|block| match (&block.author, &block.content) {
-                (BlockAuthor::Agent(_), BlockContent::Message { text }) => Some(text.as_str()),
+            .filter(|block| block.author.is_agent())
+            .filter_map(|block| match &block.content {
+                BlockContent::Message { text } => Some(text.as_str()),
                 _ => None,
             })
     }
