@@ -107,7 +107,7 @@ pub use terminal_status::TerminalStatus;
 pub use text_versions::ConflictVersions;
 pub use theme::{ColorSupport, ColorTheme, THEME_FIELDS, TerminalEnvironment, ThemeError};
 use transcript::ChatTranscript;
-pub use transcript::{ChildPrompt, ChildSessionView, ScrollbackDemand, TruncatedToolCall};
+pub use transcript::{ChildSessionView, ScrollbackDemand, TruncatedToolCall};
 pub use welcome_page::{MissingRequirement, RequirementSeverity, WelcomeInfo};
 
 use crate::domain::diff_scope::DiffScope;
@@ -335,19 +335,11 @@ impl Screen {
     /// Makes the transcript show paths relative to the repository and times in the user's time zone.
     fn apply_settings(&mut self) {
         let repository = &self.settings.repository;
-        let expand_key = self.keymap().key_label("pager", ComposerFocus::Unfocused);
-        let clock = (!repository.is_empty()).then(|| self.local_clock());
         self.transcript.set_root_folder(repository);
-        let child = self.pager.as_mut().and_then(TextPager::child_mut);
-        let child = child.map(|child| {
-            child.set_root_folder(repository);
-            &mut child.transcript
-        });
-        for transcript in child.into_iter().chain([&mut self.transcript]) {
-            transcript.set_expand_key(&expand_key);
-            if let Some(clock) = clock {
-                transcript.localize_utc_times(clock);
-            }
+        let pager = self.keymap().key_label("pager", ComposerFocus::Unfocused);
+        self.transcript.set_expand_key(&pager);
+        if !repository.is_empty() {
+            self.transcript.localize_utc_times(self.local_clock());
         }
     }
 

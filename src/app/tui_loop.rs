@@ -232,7 +232,7 @@ enum BackgroundResult {
     /// A line of the plan was rewritten, or not.
     PlanLineWritten(Result<(), String>),
     /// A child session was read.
-    ChildRead(Result<Box<task_actions::ChildHistory>, StoreError>),
+    ChildRead(Result<task_actions::ChildHistory, StoreError>),
     /// A text that the user asked for, under this title, or the error.
     TextReady(&'static str, Box<Result<String, StartError>>),
     History(Result<Vec<RunHistoryEntry>, StoreError>),

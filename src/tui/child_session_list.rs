@@ -22,13 +22,16 @@ impl Screen {
         self.open_dialog(child_list_dialog(children))
     }
 
+    /// Creates the view of a child's session, to be filled and shown.
+    pub fn new_child_view(&self, session: &SessionId) -> Box<ChildSessionView> {
+        Box::new(ChildSessionView::new(session, &self.transcript))
+    }
+
     /// Shows a child's session.
-    pub fn show_child_session(&mut self, mut child: Box<ChildSessionView>) {
+    pub fn show_child_session(&mut self, child: Box<ChildSessionView>) {
         self.is_dirty = true;
         self.clear_search();
-        child.go_to_first_position();
         self.open_pager(TextPager::from_child(child));
-        self.apply_settings();
     }
 
     /// Returns the id of the child session that is open.

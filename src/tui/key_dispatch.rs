@@ -9,9 +9,7 @@ use super::composer::ComposerKeyResult;
 use super::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft, DialogOrigin, EmptyComposerEnter};
 use super::keymap::{ComposerFocus, KeyContext};
 use super::list_index;
-use super::pager::TextPager;
 use super::read_only::is_safe_in_overlay;
-use super::transcript::ChatTranscript;
 use super::{Screen, SubmitOutcome, composer_submit, dialogs};
 use crate::domain::run::RunState;
 
@@ -58,8 +56,7 @@ impl Screen {
         if let Some(command) = self.keymap().find_view_command(&key, KeyContext::Text) {
             return self.perform_command(command, state);
         }
-        let session = self.pager.as_ref().and_then(TextPager::transcript);
-        if key.code == KeyCode::Enter && session.is_some_and(ChatTranscript::has_selection) {
+        if key.code == KeyCode::Enter && self.open_child_session().is_some() {
             return self.open_selection(state);
         }
         match self.keymap().find_command(&key, ComposerFocus::Unfocused) {

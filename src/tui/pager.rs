@@ -11,6 +11,8 @@ use super::command::ScrollMove;
 use super::help::HelpLine;
 use super::keymap::{ActiveKeymap, ComposerFocus};
 use super::markdown;
+use super::panes::ChatArrangement;
+use super::screen_layout::inset_columns;
 use super::scroll_view::{ScrollPosition, ScrollView};
 use super::tabs::chat;
 use super::text_versions::{
@@ -18,7 +20,7 @@ use super::text_versions::{
 };
 use super::text_wrap::{clean_for_display, text_width, truncate_to_columns, wrap_spans};
 use super::theme;
-use super::transcript::{ChatTranscript, ChildSessionView, TranscriptColumns};
+use super::transcript::{ChatTranscript, ChildSessionView};
 use crate::domain::ids::SessionId;
 
 /// How a text is rendered.
@@ -287,8 +289,10 @@ impl TextPager {
         &mut self.scroll_view
     }
 
-    /// Draws the title and the visible lines; in a session, highlights the matches of `find`.
-    pub fn draw(&mut self, frame: &mut Frame, area: Rect, keymap: &ActiveKeymap, find: &str) {
+    /// Draws the title and the visible lines, which are inset by a column; in a session, highlights the matches
+    /// of `find`.
+    pub fn draw(&mut self, frame: &mut Frame, body: Rect, keymap: &ActiveKeymap, find: &str) {
+        let area = inset_columns(body);
         let columns = usize::from(area.width);
         frame.render_widget(self.title_line(keymap, columns), area);
         let below = Rect {
@@ -297,14 +301,15 @@ impl TextPager {
             ..area
         };
         if let Some(child) = &mut self.child {
-            let area = Rect {
-                width: below.width.min(chat::MAX_TEXT_COLUMNS),
+            // The chat insets its rows itself.
+            self.session_area = Rect {
+                x: body.x,
+                width: body.width,
                 ..below
             };
-            self.session_area = below;
-            let columns = TranscriptColumns::Single(usize::from(area.width));
-            let transcript = &mut child.transcript;
-            return chat::draw_rows(transcript, frame, area, columns, find, Some(keymap));
+            let (transcript, area) = (&mut child.transcript, self.session_area);
+            let columns = ChatArrangement::Stacked;
+            return chat::draw(transcript, frame, area, "", find, Some(keymap), columns);
         }
         if self.laid_out_columns != Some(columns) {
             self.laid_out_columns = Some(columns);

@@ -304,12 +304,12 @@ impl Screen {
             if let Some(title) = pager.session().and_then(|open| child_title(state?, open)) {
                 pager.set_title(&title);
             }
-            let mut area = inset_columns(area);
+            let mut area = area;
             let keymap = &self.settings.appearance.keymap;
             // A text that belongs to the dialog already has its title.
             let other = waiting.filter(|sheet| pager.dialog_id() != Some(sheet.id.as_str()));
             if let Some(sheet) = other.filter(|_| area.height > 2) {
-                let line = split_top(&mut area, 1);
+                let line = inset_columns(split_top(&mut area, 1));
                 let back = keymap.key_label("close", ComposerFocus::Unfocused);
                 let waits = waiting_behind_line(&sheet.title, &back, usize::from(line.width));
                 frame.render_widget(waits, line);

@@ -30,7 +30,7 @@ mod turn_tracker;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 pub use block_selection::SelectionMove;
-pub use child_session_view::{ChildPrompt, ChildSessionView};
+pub use child_session_view::ChildSessionView;
 pub use discussion_card::describe_outcome_details;
 pub use run_summary_card::{RunSummaryCard, RunSummaryKey};
 use step_tracker::StepTracker;
@@ -286,6 +286,18 @@ impl ChatTranscript {
                 .iter_mut()
                 .for_each(|block| block.set_expand_key(key));
         }
+    }
+
+    /// Creates an empty transcript that shows paths, keys and times as this one, and is kept whole.
+    fn empty_copy(&self) -> Self {
+        let mut copy = Self {
+            root: self.root.clone(),
+            expand_key: self.expand_key.clone(),
+            clock: self.clock,
+            ..Self::default()
+        };
+        copy.start_after(0);
+        copy
     }
 
     /// Adds a notice from the program.

@@ -12,6 +12,7 @@ use super::diff_view::DiffAction;
 use super::document_texts;
 use super::finding_location;
 use super::keymap::ComposerFocus;
+use super::pager::front_transcript;
 use super::scroll_view::ScrollTarget;
 use super::tabs::{self, TabKind};
 use super::text_wrap::to_one_line;
@@ -463,14 +464,12 @@ impl Screen {
     }
 
     pub(super) fn scroll_view(&mut self, to: ScrollMove) {
-        // The last line stays visible, below the title.
-        let page = self.hit_areas.body.height.saturating_sub(3);
-        if let Some(child) = self.open_child_mut() {
-            return scroll_transcript(&mut child.transcript, to, page);
-        }
-        if let Some(pager) = &mut self.pager {
-            pager.scroll(to);
-            return;
+        match &mut self.pager {
+            Some(pager) if pager.transcript().is_some() => {
+                return self.scroll_tab(TabKind::Chat, to);
+            }
+            Some(pager) => return pager.scroll(to),
+            None => {}
         }
         if let Some(view) = &mut self.diff_view {
             view.scroll(match to {
@@ -501,19 +500,15 @@ impl Screen {
             return;
         }
         let page = self.hit_areas.body.height.saturating_sub(2);
-        scroll_transcript(&mut self.transcript, to, page);
-    }
-}
-
-/// Scrolls a transcript; a page has this many rows.
-fn scroll_transcript(transcript: &mut ChatTranscript, to: ScrollMove, page: u16) {
-    let page = isize::try_from(page).unwrap_or(FALLBACK_PAGE_LINES).max(1);
-    match to {
-        ScrollMove::Up => transcript.scroll_by(-1),
-        ScrollMove::Down => transcript.scroll_by(1),
-        ScrollMove::PageUp => transcript.scroll_by(-page),
-        ScrollMove::PageDown => transcript.scroll_by(page),
-        ScrollMove::Top => transcript.go_to_top(),
-        ScrollMove::End => transcript.go_to_end(),
+        let page = isize::try_from(page).unwrap_or(FALLBACK_PAGE_LINES).max(1);
+        let transcript = front_transcript(&mut self.pager, &mut self.transcript);
+        match to {
+            ScrollMove::Up => transcript.scroll_by(-1),
+            ScrollMove::Down => transcript.scroll_by(1),
+            ScrollMove::PageUp => transcript.scroll_by(-page),
+            ScrollMove::PageDown => transcript.scroll_by(page),
+            ScrollMove::Top => transcript.go_to_top(),
+            ScrollMove::End => transcript.go_to_end(),
+        }
     }
 }

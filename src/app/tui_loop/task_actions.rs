@@ -1,16 +1,14 @@
 //! Starts, shows and stops child tasks of the run for the user.
 
-use serde_json::Value;
-
 use crate::domain::event::Event;
-use crate::domain::ids::{SessionId, TurnId};
-use crate::domain::session::MessageRole;
+use crate::domain::ids::SessionId;
+use crate::domain::session::ChildMessage;
 use crate::domain::task::TaskWaitMode;
 use crate::engine::{TaskCaller, TaskRequest};
 use crate::store::event_log::{EventLogReader, EventLogRecord, LogUpdate};
 use crate::store::session_files::SessionMessageReader;
 use crate::store::{StoreError, WorkdirLayout};
-use crate::tui::{Action, ChildPrompt, ChildSessionView};
+use crate::tui::{Action, ChildSessionView};
 
 use super::run_startup::RunStartKind;
 use super::shutdown::TuiEnd;
@@ -65,7 +63,7 @@ impl TuiApp {
         let Some(child) = child.filter(|child| *child.session() == order.session) else {
             return;
         };
-        match load_prompts(&occupied.layout, &order.session) {
+        match load_messages(&occupied.layout, &order.session) {
             Ok(prompts) => child.set_prompts(prompts),
             Err(error) => self.screen.set_toast(&error.to_string()),
         }
@@ -76,21 +74,21 @@ impl TuiApp {
         let Some(occupied) = &self.occupied else {
             return Ok(None);
         };
-        let (layout, session) = (occupied.layout.clone(), session.clone());
+        let (layout, child) = (occupied.layout.clone(), self.screen.new_child_view(session));
         self.tasks.spawn_blocking(move || {
-            BackgroundResult::ChildRead(ChildHistory::load(&layout, &session).map(Box::new))
+            BackgroundResult::ChildRead(ChildHistory::load(&layout, child))
         });
         Ok(None)
     }
 
     pub(super) fn on_child_read(
         &mut self,
-        read: Result<Box<ChildHistory>, StoreError>,
+        read: Result<ChildHistory, StoreError>,
     ) -> Result<Option<TuiEnd>, TuiEnd> {
         // Whatever was recorded by now is in the log. The session gets from the screen what comes later.
         let end = self.show_updates()?;
         self.apply_updates();
-        match read.and_then(|history| history.read_rest()) {
+        match read.and_then(ChildHistory::read_rest) {
             Ok(child) => self.screen.show_child_session(child),
             Err(error) => {
                 self.screen.set_toast(&format!("{error}; {}", error.hint()));
@@ -100,9 +98,6 @@ impl TuiApp {
     }
 }
 
-/// How many bytes of the log are read at once.
-const LOG_PAGE_BYTES: u64 = 4 * 1024 * 1024;
-
 /// A child session as far as it was read.
 pub struct ChildHistory {
     child: Box<ChildSessionView>,
@@ -110,27 +105,12 @@ pub struct ChildHistory {
 }
 
 impl ChildHistory {
-    /// Reads a session: the texts of its tasks, and the log since its first one. Blocks.
-    fn load(layout: &WorkdirLayout, session: &SessionId) -> Result<Self, StoreError> {
-        let mut log = EventLogReader::from_end(&layout.events());
-        let mut child = ChildSessionView::new(session, load_prompts(layout, session)?);
-        let first = TurnId::new(format!("{session}.1"));
-        let is_first = |record: &EventLogRecord<Event>| matches!(&record.event, Event::TaskStarted(order) if order.turn == first);
-        let mut pages = Vec::new();
-        let mut is_whole = false;
-        while !is_whole {
-            let mut page = log.read_before(LOG_PAGE_BYTES)?;
-            page.retain(|record| child.is_about(&record.event));
-            is_whole = log.is_at_start() || page.iter().any(is_first);
-            pages.push(page);
-        }
-        for record in pages.iter().rev().flatten() {
-            child.on_event(record.at, &record.event);
-        }
-        Ok(Self {
-            child: Box::new(child),
-            log,
-        })
+    /// Reads a session: its messages, and its part of the log. Blocks.
+    fn load(layout: &WorkdirLayout, mut child: Box<ChildSessionView>) -> Result<Self, StoreError> {
+        child.set_prompts(load_messages(layout, child.session())?);
+        let mut log = EventLogReader::from_start(&layout.events());
+        log.read_all(|record: EventLogRecord<Event>| child.on_event(record.at, &record.event))?;
+        Ok(Self { child, log })
     }
 
     /// Adds what was recorded meanwhile.
@@ -144,28 +124,14 @@ impl ChildHistory {
     }
 }
 
-/// Reads the texts that were sent to a child's agent.
-fn load_prompts(
+/// Reads the messages of a child's session.
+fn load_messages(
     layout: &WorkdirLayout,
     session: &SessionId,
-) -> Result<Vec<ChildPrompt>, StoreError> {
+) -> Result<Vec<ChildMessage>, StoreError> {
     let messages = SessionMessageReader::new(layout, session).read_new()?;
-    Ok(messages.iter().filter_map(parse_prompt).collect())
-}
-
-/// Returns a message of a session if it was sent to its agent.
-fn parse_prompt(message: &Value) -> Option<ChildPrompt> {
-    let word = |key: &str| message[key].as_str();
-    let role = match word("role")? {
-        "system" => MessageRole::System,
-        "user" => MessageRole::User,
-        _ => return None,
-    };
-    Some(ChildPrompt {
-        turn: TurnId::new(word("turn")?),
-        role,
-        text: word("text")?.to_owned(),
-    })
+    let parsed = messages.into_iter().map(serde_json::from_value);
+    Ok(parsed.filter_map(Result::ok).collect())
 }
 
 #[cfg(test)]
@@ -173,7 +139,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::domain::event::AgentActivity;
@@ -181,6 +147,7 @@ mod tests {
     use crate::domain::task::TaskOrder;
     use crate::store::WorkdirNames;
     use crate::store::event_log::EventOrigin;
+    use crate::tui::{Screen, ScreenSettings};
 
     fn append(path: &Path, lines: &[String]) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -241,9 +208,16 @@ mod tests {
             said("ses_b", "Not here."),
             started("ses_a", 2),
         ];
+        let mut opened: Value = serde_json::from_str(&line(0, said("ses_a", ""))).unwrap();
+        opened["kind"] = json!("log.opened");
+        opened["data"] = json!({"schema": 1});
+        append(&layout.events(), &[opened.to_string()]);
         let lines = (1..).zip(events).map(|(seq, event)| line(seq, event));
         append(&layout.events(), &lines.collect::<Vec<_>>());
-        let history = ChildHistory::load(&layout, &session).unwrap();
+        let history = {
+            let screen = Screen::new(ScreenSettings::default());
+            ChildHistory::load(&layout, screen.new_child_view(&session)).unwrap()
+        };
         append(&layout.events(), &[line(6, said("ses_a", "Here, too."))]);
         let child = history.read_rest().unwrap();
         let start = "explore#1 gets a task that only reads: looks";

@@ -14,7 +14,7 @@ use crate::tui::theme;
 use crate::tui::transcript::{ChatTranscript, TranscriptColumns, TranscriptRow};
 
 /// Longer lines are hard to read.
-pub const MAX_TEXT_COLUMNS: u16 = 120;
+const MAX_TEXT_COLUMNS: u16 = 120;
 
 /// Draws the end of the stream, or the position that the user scrolled to. `empty` is shown while there are
 /// no messages, and matches of `find` are highlighted. With `keymap`, the keys that scroll are named.
@@ -50,18 +50,6 @@ pub fn draw(
         frame.render_widget(Paragraph::new(lines), area);
         return;
     }
-    draw_rows(transcript, frame, area, wide, find, keymap);
-}
-
-/// Draws the visible rows in an area that has a free column at its left for the selection mark.
-pub fn draw_rows(
-    transcript: &mut ChatTranscript,
-    frame: &mut Frame,
-    area: Rect,
-    wide: TranscriptColumns,
-    find: &str,
-    keymap: Option<&ActiveKeymap>,
-) {
     let is_scrolled = !transcript.follows_end() && area.height > 2;
     let n_rows = usize::from(area.height);
     let mut rows = transcript.visible_rows(wide, n_rows - usize::from(is_scrolled));
@@ -81,7 +69,7 @@ pub fn draw_rows(
         draw_line(frame, &row.line, place);
         if row.is_selected {
             let mark = Rect {
-                x: place.x.saturating_sub(1),
+                x: place.x - 1,
                 width: 1,
                 ..place
             };
@@ -95,7 +83,7 @@ pub fn draw_rows(
             height: 1,
             ..area
         };
-        let text = truncate_to_columns(&text, usize::from(area.width));
+        let text = truncate_to_columns(&text, columns);
         frame.render_widget(
             Line::from(clickable_keys::hint_spans(&text, theme::QUIET)),
             last,

@@ -9,13 +9,13 @@ use crate::domain::question::{
     AgentQuestion, AnswerOption, AnswerSelectMode, Question, QuestionAnswer, QuestionKind,
 };
 use crate::domain::run::RunState;
-use crate::domain::session::MessageRole;
+use crate::domain::session::{ChildMessage, MessageRole};
 use crate::domain::task::{
     ChildSession, TaskOrder, TaskOutcome, TaskReportStatus, TaskResult, TaskStatus, TaskWaitMode,
 };
 use crate::domain::todo_list::{TodoInput, TodoList};
 use crate::domain::turn::TurnPurpose;
-use crate::tui::{Action, ChildPrompt, ChildSessionView, QuitStep, Screen, TextDelta};
+use crate::tui::{Action, ChildSessionView, QuitStep, Screen, TextDelta};
 
 fn child(n: u32, parent: Option<&str>, status: TaskStatus) -> ChildSession {
     let order = TaskOrder {
@@ -79,7 +79,8 @@ fn a_child_is_opened_or_stopped_from_its_dialog() {
     check("dialog_sessions", &mut screen, Some(&state));
     let opened = press(&mut screen, Some(&state), &["4"]);
     assert_eq!(opened, [Action::ShowChild(SessionId::new("ses_child4"))]);
-    screen.show_child_session(opened_child(&state.children[3]));
+    let open = opened_child(&screen, &state.children[3]);
+    screen.show_child_session(open);
     for event in ended_task(&state.children[3].order) {
         screen.on_event(UnixMillis(0), &event);
     }
@@ -182,7 +183,7 @@ fn the_open_session_of_a_child_that_runs_grows_with_what_it_says() {
         });
     };
     let begun = Event::TaskStarted(state.children[0].order.clone());
-    let mut open = opened_child(&state.children[0]);
+    let mut open = opened_child(&screen, &state.children[0]);
     open.on_event(UnixMillis(0), &begun);
     screen.show_child_session(open);
     assert_eq!(screen.open_child_session(), Some(&session));
@@ -287,24 +288,25 @@ fn ended_task(order: &TaskOrder) -> Vec<Event> {
 }
 
 /// The view of a child that has got its task and nothing else.
-fn opened_child(child: &ChildSession) -> Box<ChildSessionView> {
-    let prompt = |role: MessageRole, text: &str| ChildPrompt {
+fn opened_child(screen: &Screen, child: &ChildSession) -> Box<ChildSessionView> {
+    let prompt = |role: MessageRole, text: &str| ChildMessage {
         turn: child.order.turn.clone(),
         role,
         text: text.to_owned(),
     };
-    let prompts = vec![
+    let mut view = screen.new_child_view(child.session_id());
+    view.set_prompts(vec![
         prompt(MessageRole::System, "You only read.\nYou answer briefly."),
         prompt(MessageRole::User, "list the public functions of `src`"),
-    ];
-    Box::new(ChildSessionView::new(child.session_id(), prompts))
+    ]);
+    view
 }
 
 #[test]
 fn the_session_of_a_child_is_searched_and_its_calls_are_opened_and_copied() {
     let state = with_children();
     let mut screen = not_writing();
-    let mut open = opened_child(&state.children[3]);
+    let mut open = opened_child(&screen, &state.children[3]);
     for event in ended_task(&state.children[3].order) {
         open.on_event(UnixMillis(0), &event);
     }

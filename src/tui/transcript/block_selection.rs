@@ -79,11 +79,6 @@ impl ChatTranscript {
             .filter(|picked| (self.first..self.end_number()).contains(picked))
     }
 
-    /// Returns whether a block is selected.
-    pub fn has_selection(&self) -> bool {
-        self.selected_block().is_some()
-    }
-
     /// Opens or folds the selected block; returns whether it can be opened.
     pub fn toggle_selected(&mut self) -> bool {
         let (first, thinking) = (self.first, self.thinking);

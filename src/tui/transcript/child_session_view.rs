@@ -6,43 +6,26 @@
 use super::ChatTranscript;
 use super::transcript_block::{BlockAuthor, BlockContent, FactTone, TranscriptBlock};
 use crate::domain::event::{Approval, Event};
-use crate::domain::ids::{RequestId, SessionId, TurnId, UnixMillis};
-use crate::domain::session::MessageRole;
+use crate::domain::ids::{RequestId, SessionId, UnixMillis};
+use crate::domain::session::{ChildMessage, MessageRole};
 use crate::domain::task::{TaskOrder, TaskOutcome, TaskResult};
-
-/// A text that was sent to a child's agent.
-#[derive(Debug)]
-pub struct ChildPrompt {
-    /// The turn of the task that it came with.
-    pub turn: TurnId,
-    /// System for the agent's instructions; the others are tasks.
-    pub role: MessageRole,
-    pub text: String,
-}
 
 /// A child's session, with its scroll position.
 #[derive(Debug)]
 pub struct ChildSessionView {
     session: SessionId,
-    prompts: Vec<ChildPrompt>,
-    is_running: bool,
-    /// The work tree of its last task, if it may write there.
-    tree: Option<String>,
+    /// Its messages, of which the system's and the user's are shown.
+    prompts: Vec<ChildMessage>,
     pub(in crate::tui) transcript: ChatTranscript,
 }
 
 impl ChildSessionView {
-    /// Creates the view of a session of which no event is known yet.
-    pub fn new(session: &SessionId, prompts: Vec<ChildPrompt>) -> Self {
-        let mut transcript = ChatTranscript::default();
-        // Nobody loads the start again, so all of it is kept.
-        transcript.start_after(0);
+    /// Creates the view of a session of which nothing is known yet; it looks like the chat.
+    pub(in crate::tui) fn new(session: &SessionId, chat: &ChatTranscript) -> Self {
         Self {
             session: session.clone(),
-            prompts,
-            is_running: false,
-            tree: None,
-            transcript,
+            prompts: Vec::new(),
+            transcript: chat.empty_copy(),
         }
     }
 
@@ -50,8 +33,8 @@ impl ChildSessionView {
         &self.session
     }
 
-    /// Replaces the texts of the tasks before the event of a new task.
-    pub fn set_prompts(&mut self, prompts: Vec<ChildPrompt>) {
+    /// Sets the session's messages; those of a task have to be there before its event.
+    pub fn set_prompts(&mut self, prompts: Vec<ChildMessage>) {
         self.prompts = prompts;
     }
 
@@ -60,8 +43,7 @@ impl ChildSessionView {
         self.transcript.whole_text()
     }
 
-    /// Returns whether an event is about this session.
-    pub fn is_about(&self, event: &Event) -> bool {
+    fn is_about(&self, event: &Event) -> bool {
         match event {
             Event::TaskStarted(order) => order.session == self.session,
             Event::TaskEnded(result) => result.task_id == self.session,
@@ -110,25 +92,29 @@ impl ChildSessionView {
     }
 
     fn start_task(&mut self, order: &TaskOrder, event: &Event) {
-        self.is_running = true;
-        self.tree = order.tree.as_ref().map(|tree| tree.display().to_string());
+        if let Some(tree) = &order.tree {
+            self.transcript.set_root_folder(&tree.display().to_string());
+        }
         self.transcript.record_task_name(event);
         self.transcript.append_event(event);
         let of_task = self.prompts.iter().filter(|one| one.turn == order.turn);
-        let blocks = of_task.map(|prompt| match prompt.role {
+        let blocks = of_task.filter_map(|prompt| match prompt.role {
             MessageRole::System => {
                 let title = format!("Instructions for {}", order.agent);
                 let content = BlockContent::fact_with_detail(FactTone::Plain, &title, &prompt.text);
-                TranscriptBlock::new(BlockAuthor::System, content)
+                Some(TranscriptBlock::new(BlockAuthor::System, content))
             }
-            _ => TranscriptBlock::new(BlockAuthor::TaskGiver, BlockContent::message(&prompt.text)),
+            MessageRole::User => {
+                let content = BlockContent::message(&prompt.text);
+                Some(TranscriptBlock::new(BlockAuthor::TaskGiver, content))
+            }
+            MessageRole::Assistant | MessageRole::Tool => None,
         });
         let blocks = blocks.collect();
         self.transcript.push_blocks(blocks);
     }
 
     fn end_task(&mut self, result: &TaskResult, event: &Event) {
-        self.is_running = false;
         self.transcript.drop_provisional();
         if let TaskOutcome::Completed { summary } = &result.end {
             let said = BlockContent::message(summary);
@@ -144,18 +130,5 @@ impl ChildSessionView {
     pub(in crate::tui) fn append_text(&mut self, piece: &str) {
         self.transcript
             .append_streaming_text(BlockAuthor::Subagent, "", piece);
-    }
-
-    /// Shows the end of a session that can grow, and the start of any other.
-    pub(in crate::tui) fn go_to_first_position(&mut self) {
-        if !self.is_running {
-            self.transcript.go_to_top();
-        }
-    }
-
-    /// Sets the folder that paths are shown relative to, if the task has none of its own.
-    pub(in crate::tui) fn set_root_folder(&mut self, root: &str) {
-        self.transcript
-            .set_root_folder(self.tree.as_deref().unwrap_or(root));
     }
 }
