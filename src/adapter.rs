@@ -15,6 +15,7 @@ use crate::domain::event::{ToolKind, ToolStatus};
 use crate::domain::ids::{RequestId, SessionId, TurnId};
 use crate::domain::question::AgentQuestion;
 use crate::domain::session::AccountUsageWindow;
+use crate::permission::AgentToolCall;
 
 mod adapter_traits;
 mod approval_request;
@@ -294,6 +295,9 @@ pub enum AdapterEvent {
         tool: ToolKind,
         /// One line for people: the command, the path, the query.
         title: String,
+        /// What it does, where the agent itself makes it and the CLI says so.
+        #[serde(skip)]
+        call: Option<Box<AgentToolCall>>,
     },
     /// Live output of a running tool; may lack its beginning.
     ToolOutput { item: String, text: String },

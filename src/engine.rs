@@ -79,6 +79,7 @@ pub mod subagents;
 pub mod test_runner;
 pub mod tool_output;
 pub mod tree_reversal;
+mod turn_calls;
 mod turn_start;
 mod usage_limit_wait;
 mod warnings;

@@ -33,6 +33,8 @@ pub struct AdapterTraits {
     pub reported_variables: &'static [&'static str],
     /// Returns the whole output of the tool call with this id if this line of the CLI ends it.
     pub parse_tool_output: fn(call: &str, line: &str) -> Option<String>,
+    /// Returns what a command printed, from the output that the CLI reports for its call.
+    pub command_output: fn(&str) -> &str,
 }
 
 /// Whether a CLI's agent can call this program's tools.

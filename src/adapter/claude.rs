@@ -120,6 +120,7 @@ impl Adapter for ClaudeAdapter {
             access: Some(turn.access),
             hidden_permissions: turn.hidden_permissions.clone(),
             cwd: session.cwd.clone(),
+            translator: MessageTranslator::new(session.cwd.clone()),
             fresh_id: session.fresh_id.clone(),
             conversation: Some(conversation),
             lost_conversation: self.lost_conversation.take(),

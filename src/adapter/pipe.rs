@@ -27,6 +27,7 @@ static TRAITS: AdapterTraits = AdapterTraits {
     probe: CliProbe::Exists,
     reported_variables: &[],
     parse_tool_output: |_, _| None,
+    command_output: |output| output,
 };
 
 /// How many bytes of a failed command's output are shown at most.

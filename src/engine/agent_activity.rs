@@ -42,7 +42,9 @@ pub fn to_activity(event: &AdapterEvent) -> Option<AgentActivity> {
         AdapterEvent::Thinking { text, .. } => AgentActivity::Thinking {
             text: clean_block(text),
         },
-        AdapterEvent::ToolStarted { item, tool, title } => AgentActivity::ToolStarted {
+        AdapterEvent::ToolStarted {
+            item, tool, title, ..
+        } => AgentActivity::ToolStarted {
             item: clean_line(item),
             tool: match tool {
                 ToolKind::Other(name) => ToolKind::from(clean_line(name)),

@@ -61,6 +61,7 @@ impl Engine {
         session: &SessionId,
         event: AdapterEvent,
     ) -> Result<(), EngineError> {
+        self.conversations.note_call(&self.run, session, &event);
         if let Some(activity) = agent_activity::to_activity(&event) {
             return self.record_activity(session, activity);
         }
@@ -284,7 +285,8 @@ impl Engine {
             )?;
         }
         self.settle()?;
-        let document = PendingDocument::new(ended.order, final_text, ended.staging);
+        let document = PendingDocument::new(ended.order, final_text, ended.staging)
+            .with_calls(self.conversations.take_calls());
         self.documents.set_pending(document);
         // A file that cannot be read now is read again by whoever writes it.
         match documents::try_detect_user_edits(&self.run) {

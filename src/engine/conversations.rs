@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 
-use crate::adapter::AdapterCommand;
+use crate::adapter::{AdapterCommand, AdapterEvent};
 use crate::domain::event::Event;
 use crate::domain::ids::{RequestId, SessionId, Sha256};
 use crate::domain::session::{Message, MessageRole};
@@ -28,6 +28,7 @@ use super::agent_conversation::{
 use super::approvals::caller_context::{CallingTurn, NO_TURN};
 use super::run_context::RunContext;
 use super::staging_folder::TurnStagingFolder;
+use super::turn_calls::TurnCalls;
 use super::{ChannelPair, EngineError, INPUT_CHANNEL_CAPACITY, failure_event};
 
 /// How many commands can be queued for a conversation; a turn never has as many open.
@@ -38,6 +39,8 @@ pub(super) struct OpenConversations {
     open: BTreeMap<SessionId, OpenConversation>,
     events: ChannelPair<(SessionId, ConversationEvent)>,
     active_turn: Option<ActiveTurn>,
+    /// What the calls of that turn show.
+    calls: TurnCalls,
 }
 
 /// An open conversation.
@@ -69,6 +72,7 @@ impl Default for OpenConversations {
             open: BTreeMap::new(),
             events: mpsc::channel(INPUT_CHANNEL_CAPACITY),
             active_turn: None,
+            calls: TurnCalls::default(),
         }
     }
 }
@@ -102,6 +106,34 @@ impl OpenConversations {
         let active = self.active_turn.as_ref()?;
         let turn = self.open.get(&active.session)?.turn.as_ref()?;
         turn.closed_reason(run).is_none().then_some(active)
+    }
+
+    /// Notes what an event says about a call of the role's turn that a document may refer to.
+    pub(super) fn note_call(
+        &mut self,
+        run: &RunContext,
+        session: &SessionId,
+        event: &AdapterEvent,
+    ) {
+        let Some(active) = self
+            .active_turn
+            .as_ref()
+            .filter(|of| of.session == *session)
+        else {
+            return;
+        };
+        let purpose = &active.order.purpose;
+        if let (TurnPurpose::Review | TurnPurpose::Respond, Ok(adapter)) =
+            (purpose, run.role_adapter(purpose.role()))
+        {
+            self.calls
+                .on_event(event, adapter.traits(), &run.setup.root);
+        }
+    }
+
+    /// Returns what the calls of the last turn show.
+    pub(super) fn take_calls(&mut self) -> TurnCalls {
+        std::mem::take(&mut self.calls)
     }
 
     /// Returns the running turn of a session.
@@ -230,6 +262,7 @@ impl OpenConversations {
         let session = active.session.clone();
         let role = active.order.purpose.role();
         self.active_turn = Some(active);
+        self.calls = TurnCalls::default();
         let events = self.send_to_role(run, role, command);
         let open = self.open.get_mut(&session).filter(|_| events.is_empty());
         if let Some(open) = open {

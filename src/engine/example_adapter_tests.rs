@@ -61,6 +61,7 @@ static TRAITS: AdapterTraits = AdapterTraits {
     }),
     reported_variables: &[],
     parse_tool_output: |_, _| None,
+    command_output: |output| output,
 };
 
 fn parse_escape_rules(text: &str) -> Vec<SandboxEscapeRule> {

@@ -15,12 +15,14 @@ use super::shell::{
 use super::word_list::is_in_word_list;
 
 mod git_prover;
+mod printed_contents;
 mod read_targets;
 mod reader_programs;
 mod script_prover;
 mod simple_programs;
 mod working_folders;
 
+pub use printed_contents::prints_only_what_it_opens;
 pub use read_targets::list_read_targets;
 use reader_programs::ReaderProgram;
 use working_folders::WorkingFolders;

@@ -3,6 +3,7 @@
 //! Deltas may be withdrawn; a finished block replaces them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -17,6 +18,8 @@ use crate::domain::event::{ToolKind, ToolStatus};
 /// What is known about the messages of a process.
 #[derive(Debug, Default)]
 pub struct MessageTranslator {
+    /// The folder in which commands run.
+    cwd: PathBuf,
     partial_message: Option<PartialMessage>,
     n_blocks: BTreeMap<String, u64>,
     running_tools: BTreeMap<String, RunningTool>,
@@ -75,6 +78,14 @@ pub enum TranslatorOutput {
 }
 
 impl MessageTranslator {
+    /// Creates the translator of a process that works in this folder.
+    pub fn new(cwd: PathBuf) -> Self {
+        Self {
+            cwd,
+            ..Self::default()
+        }
+    }
+
     /// Handles a stream event of a message that the model is writing.
     pub fn on_stream(&mut self, stream: StreamEventFrame) -> Vec<TranslatorOutput> {
         match stream.event {
@@ -263,7 +274,7 @@ impl MessageTranslator {
             }
             ContentBlock::ToolUse { id, name, input } => {
                 self.finish_block(message, BlockHead::Other);
-                self.on_tool_use(id, name, &input)
+                self.on_tool_use(id, name, &input, agent)
             }
             ContentBlock::RedactedThinking {}
             | ContentBlock::Image {}
@@ -312,11 +323,22 @@ impl MessageTranslator {
         (block_item_id(message, index), PartialBlockState::Silent)
     }
 
-    fn on_tool_use(&mut self, id: String, name: String, input: &Value) -> Vec<TranslatorOutput> {
+    fn on_tool_use(
+        &mut self,
+        id: String,
+        name: String,
+        input: &Value,
+        agent: Option<&str>,
+    ) -> Vec<TranslatorOutput> {
         if self.running_tools.contains_key(&id) {
             return Vec::new();
         }
+        let call = match agent {
+            Some(_) => None,
+            None => tool_inputs::parse_call(&name, input, &self.cwd),
+        };
         let started = AdapterEvent::ToolStarted {
+            call: call.map(Box::new),
             item: id.clone(),
             tool: tool_inputs::tool_kind(&name),
             title: tool_inputs::call_title(&name, input),

@@ -158,6 +158,21 @@ pub fn applied_changes(result: &Value) -> Vec<FileChange> {
     }]
 }
 
+/// What claude reports for a command that printed nothing.
+const NO_OUTPUT: &str = "(Bash completed with no output)";
+
+/// Returns what a command printed, without the words that claude puts in place of nothing or before a failure.
+pub fn command_output(output: &str) -> &str {
+    let failed = output.strip_prefix("Exit code ").map(|rest| {
+        let (_, printed) = rest.split_once('\n').unwrap_or((rest, ""));
+        printed
+    });
+    match failed.unwrap_or(output) {
+        NO_OUTPUT => "",
+        printed => printed,
+    }
+}
+
 /// What claude answers to a call of a tool that does not exist or that it was started without.
 const NO_SUCH_TOOL: &str = "<tool_use_error>Error: No such tool available: ";
 

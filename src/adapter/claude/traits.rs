@@ -1,6 +1,6 @@
 //! What claude can do: its tools, its sandbox, its probe.
 
-use super::{launch_arguments, version_check};
+use super::{launch_arguments, tool_inputs, version_check};
 use crate::adapter::cli_capabilities::CliProbe;
 use crate::adapter::{AdapterTraits, AgentSandbox, CallReports, ToolCallerId, ToolSupport};
 use crate::permission::profile_registry::FileReadMethod;
@@ -26,4 +26,5 @@ pub(super) static TRAITS: AdapterTraits = AdapterTraits {
         "CLAUDE_CODE_USE_VERTEX",
     ],
     parse_tool_output: super::parse_tool_output,
+    command_output: tool_inputs::command_output,
 };

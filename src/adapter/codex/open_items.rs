@@ -11,6 +11,7 @@ use super::thread_items::{
 };
 use crate::adapter::{AdapterEvent, FileChange, FileChangeKind};
 use crate::domain::event::{ToolKind, ToolStatus};
+use crate::permission::{AgentToolCall, SandboxReach};
 
 /// The longest title of a tool, in characters.
 const MAX_TITLE_CHARS: usize = 2_000;
@@ -113,7 +114,8 @@ impl OpenItems {
     ) -> Vec<AdapterEvent> {
         match item {
             ThreadItem::Command(command) => {
-                self.start_tool(speaker, &command.id, command_label(command))
+                let call = command_call(command);
+                self.start_call(speaker, &command.id, command_label(command), call)
             }
             ThreadItem::Patch(patch) => self.start_patch(speaker, patch),
             ThreadItem::McpCall(mcp) => self.start_tool(speaker, &mcp.id, mcp_call_label(mcp)),
@@ -121,7 +123,8 @@ impl OpenItems {
                 self.start_tool(speaker, &search.id, web_search_label(search))
             }
             ThreadItem::OtherTool(tool) => {
-                self.start_tool(speaker, &tool.id, other_tool_label(tool))
+                let call = tool.read_call();
+                self.start_call(speaker, &tool.id, other_tool_label(tool), call)
             }
             // These items carry all their content when they end.
             ThreadItem::Message(_)
@@ -159,15 +162,31 @@ impl OpenItems {
         &mut self,
         speaker: CodexSpeaker,
         id: &str,
-        (tool, title): (ToolKind, String),
+        words: (ToolKind, String),
     ) -> Vec<AdapterEvent> {
+        self.start_call(speaker, id, words, None)
+    }
+
+    fn start_call(
+        &mut self,
+        speaker: CodexSpeaker,
+        id: &str,
+        (tool, title): (ToolKind, String),
+        call: Option<AgentToolCall>,
+    ) -> Vec<AdapterEvent> {
+        let call = call.filter(|_| speaker == CodexSpeaker::Agent);
         let item = speaker.qualify_item_id(id);
         if self.tools.contains(&item) {
             return Vec::new();
         }
         self.tools.push(item.clone());
         let title = first_line_title(&title);
-        vec![AdapterEvent::ToolStarted { item, tool, title }]
+        vec![AdapterEvent::ToolStarted {
+            item,
+            tool,
+            title,
+            call: call.map(Box::new),
+        }]
     }
 
     fn start_patch(&mut self, speaker: CodexSpeaker, patch: &FileChangeItem) -> Vec<AdapterEvent> {
@@ -305,6 +324,14 @@ impl OpenItems {
 
 fn command_label(command: &CommandExecutionItem) -> (ToolKind, String) {
     (ToolKind::Command, strip_bash_wrapper(&command.command))
+}
+
+fn command_call(command: &CommandExecutionItem) -> Option<AgentToolCall> {
+    Some(AgentToolCall::Command {
+        line: strip_bash_wrapper(&command.command),
+        cwd: command.cwd.clone()?,
+        reach: SandboxReach::Contained,
+    })
 }
 
 fn patch_label(patch: &FileChangeItem) -> (ToolKind, String) {

@@ -1,10 +1,13 @@
 //! Parses the items of a turn from the wire: messages, thinking, commands, patches, tool calls.
 
+use std::path::PathBuf;
+
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::app_server_protocol::parse_params;
 use crate::domain::event::ToolKind;
+use crate::permission::AgentToolCall;
 
 /// One item, at its start or its end.
 #[derive(Debug)]
@@ -48,6 +51,8 @@ pub(super) struct ReasoningItem {
 pub(super) struct CommandExecutionItem {
     pub id: String,
     pub command: String,
+    #[serde(default)]
+    pub cwd: Option<PathBuf>,
     pub status: ThreadItemStatus,
     pub aggregated_output: Option<String>,
     pub exit_code: Option<i32>,
@@ -118,6 +123,16 @@ pub(super) struct OtherToolItem {
     pub title: String,
     pub status: ThreadItemStatus,
     pub output: String,
+}
+
+impl OtherToolItem {
+    /// Returns what it reads, if it is codex's tool that opens an image.
+    pub(super) fn read_call(&self) -> Option<AgentToolCall> {
+        (self.name == ToolKind::Read).then(|| AgentToolCall::Read {
+            paths: vec![PathBuf::from(&self.title)],
+            search: None,
+        })
+    }
 }
 
 /// `subAgentActivity`.

@@ -37,4 +37,5 @@ pub(super) static TRAITS: AdapterTraits = AdapterTraits {
     probe: CliProbe::Version(version_check::VERSION_PROBE),
     reported_variables: &["OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_HOME"],
     parse_tool_output: super::parse_tool_output,
+    command_output: |output| output,
 };

@@ -272,7 +272,7 @@ fn commit_review(
     let state = run.state();
     let mut ledger = state.findings.clone();
     let mut review = clean_review(review::parse(text, &ledger));
-    let facts = clean_facts(review_checker::assess(run, &review)?);
+    let facts = clean_facts(review_checker::assess(run, &pending.calls, &review)?);
     let lacks = state.missing_in_review(&review, &facts);
     if !lacks.is_empty() {
         return Ok(Event::DocumentIncomplete {
@@ -326,7 +326,7 @@ fn commit_response(
         None => None,
     };
     let returned_plan = plan.as_ref().map(|(text, _)| *text);
-    review_checker::check_responses(run, &mut responses, returned_plan)?;
+    review_checker::check_responses(run, &pending.calls, &mut responses, returned_plan)?;
     responses.iter_mut().for_each(clean_response_check);
     if responses.is_empty() && plan.is_none() {
         let reason = "neither answers (N. accepted|rejected: …) nor a changed plan were returned";

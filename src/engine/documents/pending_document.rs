@@ -2,6 +2,7 @@
 
 use crate::domain::turn::{TurnOrder, TurnPurpose};
 use crate::engine::staging_folder::{self, SubmittedDocuments, TurnStagingFolder};
+use crate::engine::turn_calls::TurnCalls;
 use crate::store::WorkdirNames;
 
 use super::document_commit::{self, ReturnedDocuments, WholeMessageDocument};
@@ -12,6 +13,8 @@ pub(in crate::engine) struct PendingDocument {
     pub(super) order: TurnOrder,
     pub(super) final_text: String,
     pub(super) staging: TurnStagingFolder,
+    /// What the turn's calls show; empty where this process did not see them.
+    pub(super) calls: TurnCalls,
     /// The merge of the user's text and the turn's text, which replaces the turn's text.
     pub(super) merged_text: Option<String>,
     /// How often writing it failed.
@@ -29,9 +32,15 @@ impl PendingDocument {
             order,
             final_text,
             staging,
+            calls: TurnCalls::default(),
             merged_text: None,
             n_failed_writes: 0,
         }
+    }
+
+    /// Adds what the turn's calls show.
+    pub(in crate::engine) fn with_calls(self, calls: TurnCalls) -> Self {
+        Self { calls, ..self }
     }
 
     /// Returns the documents of the turn; if a document was merged with the user's text, the merge.

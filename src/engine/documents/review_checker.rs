@@ -11,6 +11,7 @@ use crate::domain::findings::{DisputeJudgement, FindingResponse};
 use crate::domain::phase::Phase;
 use crate::domain::review::{self, ReviewDocument};
 use crate::engine::run_context::RunContext;
+use crate::engine::turn_calls::TurnCalls;
 use crate::store::scoped_read::ScopedReader;
 use crate::store::{StoreError, iteration_files};
 use crate::text::{clean_to_one_line, fenced_block};
@@ -23,12 +24,16 @@ const MAX_FILE_BYTES: u64 = 2 * 1024 * 1024;
 const JUDGEMENT_BLOCK: &str = "judgement";
 
 /// Finds out what can be known of a review.
-pub(super) fn assess(run: &RunContext, review: &ReviewDocument) -> Result<ReviewFacts, StoreError> {
+pub(super) fn assess(
+    run: &RunContext,
+    calls: &TurnCalls,
+    review: &ReviewDocument,
+) -> Result<ReviewFacts, StoreError> {
     let plan = plan_on_disk(run)?.unwrap_or_default();
     let sources = ReviewSources {
         plan: &plan,
         earlier_plans: &earlier_plans(run)?,
-        evidence: &ProjectEvidence { run },
+        evidence: &ProjectEvidence { run, calls },
         unopened: None,
     };
     Ok(assess_review(review, &run.state().findings, &sources))
@@ -37,6 +42,7 @@ pub(super) fn assess(run: &RunContext, review: &ReviewDocument) -> Result<Review
 /// Checks the planner's answers; `after` is the plan that it returned.
 pub(super) fn check_responses(
     run: &RunContext,
+    calls: &TurnCalls,
     responses: &mut [FindingResponse],
     after: Option<&str>,
 ) -> Result<(), StoreError> {
@@ -48,7 +54,7 @@ pub(super) fn check_responses(
         &run.state().findings,
         &before,
         after.unwrap_or(&now),
-        &ProjectEvidence { run },
+        &ProjectEvidence { run, calls },
     );
     Ok(())
 }
@@ -110,9 +116,10 @@ pub(super) fn read_judgements(
         .collect()
 }
 
-/// Files of the project, as far as the reviewer may read them.
+/// Files of the project, as far as the reviewer may read them, and what the turn's commands printed.
 struct ProjectEvidence<'a> {
     run: &'a RunContext,
+    calls: &'a TurnCalls,
 }
 
 impl EvidenceSource for ProjectEvidence<'_> {
@@ -126,7 +133,7 @@ impl EvidenceSource for ProjectEvidence<'_> {
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    fn command_output(&self, _command: &str) -> Option<String> {
-        None
+    fn command_output(&self, command: &str) -> Option<String> {
+        self.calls.command_output(command).map(str::to_owned)
     }
 }
