@@ -483,6 +483,7 @@ pub enum EditFollowUp {
 /// The kinds that `--answer KIND=CHOICE` can answer, with the words of each choice.
 pub const ANSWER_CHOICES: &[(&str, &[&str])] = &[
     ("arbitration", &["pass", "more:N", "edit", "cancel"]),
+    ("dispute", &["reviewer", "planner", "edit", "cancel"]),
     ("stale_plan", &["review", "accept", "stop", "cancel"]),
     (
         "execute",
@@ -699,6 +700,12 @@ impl QuestionKind {
             }
             (_, "pass") => QuestionAnswer::ForcePass,
             (_, "edit") => QuestionAnswer::EditByHand,
+            (_, "reviewer") => QuestionAnswer::DecideDispute {
+                side: DisputeSide::Reviewer,
+            },
+            (_, "planner") => QuestionAnswer::DecideDispute {
+                side: DisputeSide::Planner,
+            },
             (_, "review") => QuestionAnswer::ReviewAgain,
             (_, "accept") => QuestionAnswer::AcceptAsIs,
             (_, "yes") => QuestionAnswer::Execute,
