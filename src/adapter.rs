@@ -21,6 +21,7 @@ mod approval_request;
 pub mod claude;
 pub mod cli_capabilities;
 pub mod codex;
+mod example;
 pub mod pipe;
 mod registry;
 mod sandbox_provider;
@@ -204,8 +205,6 @@ pub enum AdapterCommand {
     Steer(String),
     /// Ends the running turn by the CLI's own protocol.
     Interrupt,
-    /// Ends the process politely.
-    Close,
 }
 
 /// The answer to a call. The CLI never remembers it (invariant I26).

@@ -258,12 +258,8 @@ fn dispatch(command: CliCommand) -> Result<u8, StartError> {
         CliCommand::Completions { shell } => {
             // Generate into memory: the generator panics on a closed output.
             let mut text = Vec::new();
-            clap_complete::generate(
-                shell,
-                &mut config_flags::command_definition(),
-                "agent-collab",
-                &mut text,
-            );
+            let definition = &mut config_flags::command_definition();
+            clap_complete::generate(shell, definition, "agent-collab", &mut text);
             Ok(exit_code_after_print(io::stdout().write_all(&text), 0))
         }
         CliCommand::Man(args) => man::run(&args),
@@ -305,6 +301,11 @@ fn exit_code_after_print(written: io::Result<()>, code: u8) -> u8 {
             "free some space, or write it elsewhere; nothing else is lost",
         )),
     }
+}
+
+/// Prints a text to standard output; returns the exit code.
+fn print_output(text: &str) -> u8 {
+    exit_code_after_print(io::stdout().write_all(text.as_bytes()), 0)
 }
 
 /// Prints progress to standard error, so that standard output has only the result, for programs.
@@ -382,10 +383,6 @@ fn run_trust(args: &TrustArguments) -> Result<u8, StartError> {
         }
         TrustArguments { .. } => trust::TrustCommand::Grant(trust::TrustConsent::Nobody),
     };
-    Ok(trust::run(
-        command,
-        &here,
-        &mut io::stdin().lock(),
-        &mut io::stdout(),
-    ))
+    let input = &mut io::stdin().lock();
+    Ok(trust::run(command, &here, input, &mut io::stdout()))
 }

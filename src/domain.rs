@@ -14,6 +14,7 @@ pub mod receipt;
 pub mod review;
 
 pub mod adapter_kind;
+pub mod child_activity;
 pub mod deferred_answer;
 pub mod discussion;
 pub mod instructions_choice;

@@ -49,7 +49,6 @@ mod approvals;
 mod blocked_calls;
 pub mod call_paths;
 pub mod cli_probe;
-pub mod codex_sandbox_escapes;
 mod conversation_events;
 mod conversations;
 pub mod discussion_runner;
@@ -73,6 +72,7 @@ mod run_log_entries;
 pub mod run_setup;
 pub mod runtime_dir;
 pub mod sandbox;
+pub mod sandbox_escapes;
 pub mod staging_folder;
 pub mod stored_run;
 pub mod subagents;
@@ -136,12 +136,6 @@ pub enum EngineError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Spawn(#[from] SpawnError),
-    #[error("failed to {what}: {message}")]
-    Git {
-        /// The operation that was tried.
-        what: String,
-        message: String,
-    },
 }
 
 /// An input of the engine: an event of a conversation, a task, a tool call, a discussion or a timer.

@@ -67,11 +67,6 @@ impl VisibleAgents {
 }
 
 impl ToolDefinition {
-    /// Finds a tool by its name.
-    pub fn from_name(name: &str) -> Option<&'static Self> {
-        TOOLS.iter().find(|tool| tool.name == name)
-    }
-
     /// Builds the tool as it is offered to a session.
     pub fn to_offered_tool(&self, seen: &VisibleAgents) -> OfferedTool {
         OfferedTool {

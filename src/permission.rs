@@ -36,7 +36,7 @@ mod word_list;
 
 pub use decision::{
     Decision, DecisionReason, DecisionSource, DecisionStep, PermissionRequest, PermissionTarget,
-    decide_call,
+    TASK_CHANGES, decide_call,
 };
 pub use decision_context::{
     DecisionContext, LoopStatus, PhaseAccess, ResolvedPath, SessionLineage,

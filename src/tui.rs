@@ -106,7 +106,7 @@ use tabs::log::EventLogList;
 pub use tabs::status::AdapterSandboxView;
 pub use terminal_status::TerminalStatus;
 pub use text_versions::ConflictVersions;
-pub use theme::{ColorSupport, ColorTheme, THEME_FIELDS, TerminalEnvironment, ThemeError};
+pub use theme::{ColorSupport, ColorTheme, TerminalEnvironment, ThemeError};
 use transcript::ChatTranscript;
 pub use transcript::{ScrollbackDemand, TruncatedToolCall};
 pub use welcome_page::{MissingRequirement, RequirementSeverity, WelcomeInfo};

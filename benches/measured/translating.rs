@@ -1,17 +1,14 @@
 //! Measures the translation of 100 MB of CLI output into events by the adapters, compared with only reading the same
 //! lines into trees.
 
-use std::collections::BTreeMap;
 use std::hint::black_box;
-use std::path::PathBuf;
 
 use agent_collab::adapter::claude::ClaudeAdapter;
 use agent_collab::adapter::codex::CodexAdapter;
 use agent_collab::adapter::{
-    Adapter, AdapterCommand, AdapterOutput, CliSpec, RepositoryTrust, SessionSpec, TurnAccess,
-    TurnSpec,
+    Adapter, AdapterCommand, AdapterOutput, SessionSpec, TurnAccess, TurnSpec,
 };
-use agent_collab::domain::ids::{SessionId, TurnId};
+use agent_collab::domain::ids::TurnId;
 use serde_json::{Value, json};
 
 use crate::limit::Limit;
@@ -82,26 +79,6 @@ fn parse(lines: &[String]) -> serde_json::Result<()> {
     Ok(())
 }
 
-fn session() -> SessionSpec {
-    SessionSpec {
-        session: SessionId::new("ses_1"),
-        fresh_id: "11111111-1111-4111-8111-111111111111".to_owned(),
-        external_id: None,
-        cwd: PathBuf::from("/repo"),
-        staging: PathBuf::from("/repo/.agent-collab/turns/ses_1"),
-        cli: CliSpec {
-            program: "cli".to_owned(),
-            args: Vec::new(),
-            env: BTreeMap::new(),
-            model: None,
-        },
-        trust: RepositoryTrust::Untrusted,
-        hook_command: None,
-        tool_server: None,
-        hidden_folders: Vec::new(),
-    }
-}
-
 fn turn() -> TurnSpec {
     TurnSpec {
         turn: TurnId::new("trn_1"),
@@ -112,8 +89,8 @@ fn turn() -> TurnSpec {
 }
 
 fn claude() -> anyhow::Result<Box<dyn Adapter>> {
-    let mut claude = ClaudeAdapter::new();
-    claude.prepare_launch(&session(), &turn());
+    let mut claude = ClaudeAdapter::default();
+    claude.prepare_launch(&SessionSpec::example("cli"), &turn());
     claude.on_command(AdapterCommand::StartTurn(turn()));
     let answer = json!({"subtype": "success", "request_id": "initialize", "response": {}});
     claude.on_stdout_line(&json!({"type": "control_response", "response": answer}).to_string());
@@ -122,8 +99,8 @@ fn claude() -> anyhow::Result<Box<dyn Adapter>> {
 
 /// Answers codex's requests until its turn runs.
 fn codex() -> anyhow::Result<Box<dyn Adapter>> {
-    let mut codex = CodexAdapter::new();
-    codex.prepare_launch(&session(), &turn());
+    let mut codex = CodexAdapter::default();
+    codex.prepare_launch(&SessionSpec::example("cli"), &turn());
     let mut outputs = codex.on_command(AdapterCommand::StartTurn(turn()));
     while !outputs.is_empty() {
         let mut next = Vec::new();

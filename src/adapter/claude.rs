@@ -100,13 +100,6 @@ enum ClaudeProcessState {
     AwaitingReplacement,
 }
 
-impl ClaudeAdapter {
-    /// Builds the adapter of a session that has no process yet.
-    pub fn new() -> Self {
-        Self::default()
-    }
-}
-
 impl Adapter for ClaudeAdapter {
     fn traits(&self) -> &'static AdapterTraits {
         &traits::TRAITS
@@ -154,17 +147,17 @@ impl Adapter for ClaudeAdapter {
                 self.on_decision(&request, &decision)
             }
             AdapterCommand::AskUserFirst(request) => {
-                let waits = self.control_requests.remove(request.as_str()).is_some();
+                let waits = self.control_requests.remove(&request.own).is_some();
                 let answer =
-                    || AdapterOutput::Send(control_requests::ask_user_response(request.as_str()));
+                    || AdapterOutput::Send(control_requests::ask_user_response(&request.own));
                 waits.then(answer).into_iter().collect()
             }
             AdapterCommand::AnswerQuestions(request, answers) => {
-                let Some(ask) = self.control_requests.remove(request.as_str()) else {
+                let Some(ask) = self.control_requests.remove(&request.own) else {
                     return Vec::new();
                 };
                 vec![AdapterOutput::Send(control_requests::answers_response(
-                    request.as_str(),
+                    &request.own,
                     &ask,
                     answers.as_ref(),
                 ))]
@@ -173,7 +166,6 @@ impl Adapter for ClaudeAdapter {
             AdapterCommand::HandleHookCall(..) => Vec::new(),
             AdapterCommand::Interrupt => self.on_interrupt(),
             AdapterCommand::Steer(text) => self.on_steer(text),
-            AdapterCommand::Close => vec![AdapterOutput::CloseInput],
         }
     }
 
@@ -259,7 +251,7 @@ impl ClaudeAdapter {
     }
 
     fn on_decision(&mut self, request: &RequestId, decision: &CallDecision) -> Vec<AdapterOutput> {
-        let Some(ask) = self.control_requests.remove(request.as_str()) else {
+        let Some(ask) = self.control_requests.remove(&request.own) else {
             return Vec::new();
         };
         match (decision, &ask.item, &mut self.turn) {
@@ -274,7 +266,7 @@ impl ClaudeAdapter {
             }
         }
         let mut out = vec![AdapterOutput::Send(control_requests::decision_response(
-            request.as_str(),
+            &request.own,
             &ask,
             decision,
         ))];

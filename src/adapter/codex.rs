@@ -137,11 +137,6 @@ enum InterruptState {
 }
 
 impl CodexAdapter {
-    /// Builds the adapter; it knows no session before [`Adapter::prepare_launch`].
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     fn on_turn(&mut self, spec: TurnSpec, out: &mut Vec<AdapterOutput>) {
         if self.turn.is_some() {
             return push_notice(
@@ -162,9 +157,7 @@ impl CodexAdapter {
             CodexConnectionState::Launched => self.send_initialize(out),
             CodexConnectionState::Handshaking => {}
             CodexConnectionState::Ready => self.send_turn(out),
-            CodexConnectionState::NotRunning
-            | CodexConnectionState::Broken
-            | CodexConnectionState::Closing => {
+            CodexConnectionState::NotRunning | CodexConnectionState::Broken => {
                 let text = "codex is not running".to_owned();
                 self.fail_turn(TurnFailureKind::Protocol, text, out);
             }
@@ -192,13 +185,6 @@ impl CodexAdapter {
                     self.connection.send_interrupt(&thread_id, &id, out);
                 }
             }
-        }
-    }
-
-    fn on_close(&mut self, out: &mut Vec<AdapterOutput>) {
-        if self.connection.state != CodexConnectionState::NotRunning {
-            self.connection.state = CodexConnectionState::Closing;
-            out.push(AdapterOutput::CloseInput);
         }
     }
 
@@ -285,9 +271,7 @@ impl Adapter for CodexAdapter {
                 self.web_search == launch_parameters::web_search_policy(turn)
                     && self.missing_tools == launch_parameters::missing_tools(turn)
             }
-            CodexConnectionState::NotRunning
-            | CodexConnectionState::Broken
-            | CodexConnectionState::Closing => false,
+            CodexConnectionState::NotRunning | CodexConnectionState::Broken => false,
         }
     }
 
@@ -308,7 +292,6 @@ impl Adapter for CodexAdapter {
             }
             AdapterCommand::Interrupt => self.on_interrupt(&mut out),
             AdapterCommand::Steer(text) => self.on_steer(text, &mut out),
-            AdapterCommand::Close => self.on_close(&mut out),
         }
         out
     }
@@ -336,7 +319,7 @@ impl Adapter for CodexAdapter {
                 CliTurnOutcome::Failed(failure_classifier::classify_exit(exit)),
                 &mut out,
             ),
-            (None, CodexConnectionState::Closing | CodexConnectionState::NotRunning) => {}
+            (None, CodexConnectionState::NotRunning) => {}
             (
                 None,
                 CodexConnectionState::Launched

@@ -55,13 +55,6 @@ enum PipeStopState {
     Interrupted,
 }
 
-impl PipeAdapter {
-    /// Builds the adapter of a command that runs no turn yet.
-    pub fn new() -> Self {
-        Self::default()
-    }
-}
-
 impl Adapter for PipeAdapter {
     fn traits(&self) -> &'static AdapterTraits {
         &TRAITS
@@ -102,7 +95,6 @@ impl Adapter for PipeAdapter {
                     text,
                 })]
             }
-            AdapterCommand::Close => vec![AdapterOutput::CloseInput],
             AdapterCommand::DecideApproval(..)
             | AdapterCommand::AskUserFirst(_)
             | AdapterCommand::AnswerQuestions(..)
@@ -224,33 +216,17 @@ fn withdrawn_event(turn: &PipeOpenTurn) -> Option<AdapterOutput> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-    use std::path::PathBuf;
-
     use proptest::prelude::*;
 
     use super::*;
-    use crate::adapter::{CliSpec, RepositoryTrust, TurnAccess};
-    use crate::domain::ids::{SessionId, TurnId};
+    use crate::adapter::TurnAccess;
+    use crate::domain::ids::TurnId;
 
     fn session(model: Option<&str>) -> SessionSpec {
-        SessionSpec {
-            session: SessionId::new("ses_1"),
-            fresh_id: "fresh".to_owned(),
-            external_id: None,
-            cwd: PathBuf::from("/repo"),
-            staging: PathBuf::from("/repo/.agent-collab/turns/ses_1"),
-            cli: CliSpec {
-                program: "llm".to_owned(),
-                args: vec!["chat".to_owned()],
-                env: BTreeMap::new(),
-                model: model.map(str::to_owned),
-            },
-            trust: RepositoryTrust::Untrusted,
-            hook_command: None,
-            tool_server: None,
-            hidden_folders: Vec::new(),
-        }
+        let mut session = SessionSpec::example("llm");
+        session.cli.args = vec!["chat".to_owned()];
+        session.cli.model = model.map(str::to_owned);
+        session
     }
 
     fn turn() -> TurnSpec {
@@ -271,7 +247,7 @@ mod tests {
     }
 
     fn play(orders: &[AdapterCommand], lines: &[&str], exit: &CliExit) -> Vec<AdapterOutput> {
-        let mut pipe = PipeAdapter::new();
+        let mut pipe = PipeAdapter::default();
         pipe.prepare_launch(&session(None), &turn());
         let mut out = pipe.on_command(AdapterCommand::StartTurn(turn()));
         out.extend(lines.iter().flat_map(|line| pipe.on_stdout_line(line)));
@@ -345,7 +321,7 @@ mod tests {
 
     #[test]
     fn a_model_that_the_command_is_not_told_is_said_so() {
-        let mut pipe = PipeAdapter::new();
+        let mut pipe = PipeAdapter::default();
         let launch = pipe.prepare_launch(&session(Some("big")), &turn());
         assert_eq!(
             (launch.args.as_slice(), launch.lifetime),

@@ -38,35 +38,11 @@ impl AdapterEntry {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use strum::IntoEnumIterator;
 
     use super::*;
-    use crate::adapter::{
-        AgentSandbox, CliSpec, RepositoryTrust, SandboxProvider, SessionSpec, TurnAccess, TurnSpec,
-    };
-    use crate::domain::ids::{SessionId, TurnId};
-
-    fn session() -> SessionSpec {
-        SessionSpec {
-            session: SessionId::new("s"),
-            fresh_id: "f".to_owned(),
-            external_id: None,
-            cwd: "/repo".into(),
-            staging: "/repo/.agent-collab/turns/s".into(),
-            cli: CliSpec {
-                program: "p".to_owned(),
-                args: Vec::new(),
-                env: BTreeMap::new(),
-                model: None,
-            },
-            trust: RepositoryTrust::Untrusted,
-            hook_command: None,
-            tool_server: None,
-            hidden_folders: Vec::new(),
-        }
-    }
+    use crate::adapter::{AgentSandbox, SandboxProvider, SessionSpec, TurnAccess, TurnSpec};
+    use crate::domain::ids::TurnId;
 
     #[test]
     fn an_adapter_is_named_like_its_kind_and_launches_as_its_traits_say() {
@@ -79,7 +55,7 @@ mod tests {
         for kind in AdapterKind::iter() {
             let AdapterEntry { traits, create } = adapter_entry(kind);
             assert_eq!(traits.cli_name, kind.as_str());
-            let launch = create().prepare_launch(&session(), &turn);
+            let launch = create().prepare_launch(&SessionSpec::example("p"), &turn);
             let agrees = matches!(
                 (&traits.sandbox, &launch.sandbox),
                 (AgentSandbox::Cli { .. }, SandboxProvider::Cli)

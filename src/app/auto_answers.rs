@@ -91,9 +91,10 @@ impl AutoAnswers {
             }
         })?;
         // Questions of child agents do not count against the answers for the roles.
-        let counted = match kind {
-            QuestionKind::Child { .. } => "question of a child",
-            _ => kind.name(),
+        let counted = if kind.is_from_child() {
+            "question of a child"
+        } else {
+            kind.name()
         };
         let used = self.used.entry(counted.to_owned()).or_default();
         *used += 1;
@@ -128,7 +129,7 @@ impl AutoAnswers {
     /// Like [`AutoAnswers::answer_by_flags`], but dismisses a child agent's question that no flag answers: there is no
     /// user to ask, so the agent decides itself.
     pub fn answer_or_default(&mut self, kind: &QuestionKind) -> Option<QuestionAnswer> {
-        let default = matches!(kind, QuestionKind::Child { .. }).then_some(QuestionAnswer::Dismiss);
+        let default = kind.is_from_child().then_some(QuestionAnswer::Dismiss);
         self.answer_by_flags(kind).or(default)
     }
 

@@ -5,11 +5,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::config::config_model::LimitsConfig;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::run::RunState;
+use crate::domain::task::{ChildSessionStatus, TaskStatus};
 use crate::domain::turn::Role;
 use crate::engine::stored_run::load_partial_run;
 use crate::engine::{ChildDeletionError, Engine, error_with_hint};
@@ -31,8 +32,9 @@ pub fn list_sessions(layout: &WorkdirLayout) -> Result<Vec<Value>, StoreError> {
     let nobody_works = InstanceLock::read_holder(layout)?.is_none();
     for session in &mut sessions {
         // Its program was killed; the next one will record that in the session.
-        if nobody_works && session["status"] == "running" {
-            session["status"] = "cut off".into();
+        let status = session_files::child_status(session);
+        if nobody_works && status == Some(ChildSessionStatus::Task(TaskStatus::Running)) {
+            session["status"] = json!(ChildSessionStatus::CutOff);
         }
         let name = names.get(stored_session_id(session));
         if let (Some(name), Value::Object(fields)) = (name, session) {
@@ -91,7 +93,7 @@ pub async fn delete_session(wishes: &StartOptions, wanted: &str) -> Result<Sessi
     let layout = startup::run_layout(&found.root, &found.loaded.config)?;
     let stored = find_session(&layout, wanted)?;
     let session = SessionId::new(stored_session_id(&stored));
-    if stored["kind"] != "task" && stored["kind"] != "participant" {
+    if session_files::child_kind(&stored).is_none() {
         return Err(StartError::new(
             format!("{session} belongs to a role, not to a task"),
             "it is kept with its run",

@@ -2,8 +2,6 @@
 //!
 //! Changes nothing: agents are configuration.
 
-use std::io::{self, Write};
-
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
@@ -81,10 +79,7 @@ pub async fn run(args: AgentsArguments) -> Result<u8, StartError> {
             .map(|agent| format_details(agent, &permissions))
             .collect(),
     };
-    Ok(crate::cli::exit_code_after_print(
-        io::stdout().write_all(text.as_bytes()),
-        0,
-    ))
+    Ok(crate::cli::print_output(&text))
 }
 
 /// Returns the usage error for an unknown agent.

@@ -2,7 +2,6 @@
 //!
 //! Takes no lock and changes nothing but the output file.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -66,10 +65,7 @@ pub async fn run(args: ExportArguments) -> Result<u8, StartError> {
             })?;
             Ok(0)
         }
-        None => Ok(crate::cli::exit_code_after_print(
-            io::stdout().write_all(text.as_bytes()),
-            0,
-        )),
+        None => Ok(crate::cli::print_output(&text)),
     }
 }
 

@@ -2,8 +2,6 @@
 //!
 //! Takes no lock and changes nothing.
 
-use std::io::{self, Write};
-
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -75,7 +73,7 @@ pub async fn run(args: HistoryArguments) -> Result<u8, StartError> {
 }
 
 fn print_text(text: &str) -> u8 {
-    crate::cli::exit_code_after_print(io::stdout().write_all(text.as_bytes()), 0)
+    crate::cli::print_output(&text)
 }
 
 fn runs_to_json(runs: &[RunHistoryEntry]) -> Value {

@@ -46,10 +46,7 @@ pub fn run(args: &ManArguments) -> Result<u8, StartError> {
         )
     })?;
     let line = format!("{n_files} files in {}\n", dir.display());
-    Ok(exit_code_after_print(
-        io::stdout().write_all(line.as_bytes()),
-        0,
-    ))
+    Ok(crate::cli::print_output(&line))
 }
 
 /// Writes every file and returns how many there are.
@@ -57,12 +54,8 @@ fn write_all(dir: &Path) -> io::Result<usize> {
     fs::create_dir_all(dir)?;
     clap_mangen::generate_to(config_flags::command_definition(), dir)?;
     for shell in Shell::value_variants() {
-        clap_complete::generate_to(
-            *shell,
-            &mut config_flags::command_definition(),
-            PROGRAM,
-            dir,
-        )?;
+        let definition = &mut config_flags::command_definition();
+        clap_complete::generate_to(*shell, definition, PROGRAM, dir)?;
     }
     Ok(fs::read_dir(dir)?.count())
 }

@@ -12,7 +12,6 @@ use crate::app::startup::{
 use crate::domain::phase::Mode;
 use crate::text::clean_text;
 
-use super::exit_code_after_print;
 use super::run::{HeadlessRunArguments, run_headless};
 
 /// Arguments of `agent-collab resume`.
@@ -75,10 +74,7 @@ pub async fn run(args: ResumeArguments) -> Result<u8, StartError> {
         let told = clean_text(&back.describe());
         if !back.has_goal() {
             let told = format!("{told}\n{}", format_next_actions(&back));
-            return Ok(exit_code_after_print(
-                io::stdout().write_all(told.as_bytes()),
-                0,
-            ));
+            return Ok(crate::cli::print_output(&told));
         }
         // If standard error is closed, there is nowhere left to report it.
         let _closed = writeln!(io::stderr(), "note: {told}");

@@ -36,10 +36,13 @@ pub struct RunArguments {
     #[arg(
         long,
         value_name = "TEXT",
-        required_unless_present = "goal_file",
+        required_unless_present_any = ["goal_file", "bare_words"],
         conflicts_with = "goal_file"
     )]
     pub goal: Option<String>,
+    /// Words without a flag, which are refused: they may be a goal, or a mistyped command
+    #[arg(hide = true)]
+    pub bare_words: Vec<String>,
     /// Read the goal from a file, or `-` for standard input
     #[arg(long, value_name = "FILE")]
     pub goal_file: Option<PathBuf>,
@@ -288,6 +291,14 @@ pub async fn run_headless(
 }
 
 fn read_goal(args: &RunArguments) -> Result<String, StartError> {
+    if !args.bare_words.is_empty() {
+        let words = args.bare_words.join(" ");
+        return Err(StartError {
+            problem: format!("`{words}` is not a flag of `run`"),
+            hint: format!("if it is the goal, write `agent-collab run --goal \"{words}\"`"),
+            code: 2,
+        });
+    }
     let text = match (&args.goal, &args.goal_file) {
         (Some(goal), _) => goal.clone(),
         (None, Some(file)) if file.as_os_str() == "-" => {
@@ -344,4 +355,22 @@ fn parse_answers(args: &HeadlessRunArguments) -> Result<AutoAnswers, StartError>
         by_kind,
         ..AutoAnswers::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::CliCommand;
+    use crate::cli::config_flags::parse_command_line;
+
+    #[test]
+    fn a_goal_without_its_flag_is_refused_with_the_flag_to_use() {
+        let parsed = parse_command_line(["agent-collab", "run", "--auto", "add", "a flag"]);
+        let Some(CliCommand::Run(args)) = parsed.unwrap().command else {
+            panic!("not `run`");
+        };
+        let refused = read_goal(&args).unwrap_err();
+        let remedy = "if it is the goal, write `agent-collab run --goal \"add a flag\"`";
+        assert_eq!((refused.hint.as_str(), refused.code), (remedy, 2));
+    }
 }

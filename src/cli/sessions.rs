@@ -2,14 +2,13 @@
 //!
 //! Listing and showing take no lock and change nothing; only sessions of tasks can be deleted on their own.
 
-use std::io::{self, Write};
-
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use crate::app::session_commands::{self, stored_session_id};
 use crate::app::startup::{StartError, StartOptions};
 use crate::domain::ids::{SessionId, UnixMillis};
+use crate::domain::task::{ChildSessionStatus, TaskStatus};
 use crate::domain::task_patch::TaskPatch;
 use crate::store::session_files as stored;
 use crate::store::{WorkdirLayout, local_time};
@@ -94,10 +93,7 @@ pub async fn run(args: SessionsArguments) -> Result<u8, StartError> {
             format!("{} deleted\n", pluralize(n, "session"))
         }
     };
-    Ok(crate::cli::exit_code_after_print(
-        io::stdout().write_all(text.as_bytes()),
-        0,
-    ))
+    Ok(crate::cli::print_output(&text))
 }
 
 async fn find_layout(args: &SessionsArguments) -> Result<WorkdirLayout, StartError> {
@@ -131,10 +127,10 @@ fn session_name(session: &Value) -> String {
 
 fn format_summary(session: &Value, widest: usize) -> String {
     let word = |key: &str| clean_text(session[key].as_str().unwrap_or_default());
-    let (kind, title) = match session["kind"].as_str() {
-        Some(_) if session["status"] == "cut off" => ("interrupted".to_owned(), word("title")),
-        Some(_) => (word("status"), word("title")),
-        None => ("role".to_owned(), word("last_user_agent")),
+    let (kind, title) = match (session.get("kind"), stored::child_status(session)) {
+        (None, _) => ("role".to_owned(), word("last_user_agent")),
+        (_, Some(ChildSessionStatus::CutOff)) => ("interrupted".to_owned(), word("title")),
+        (_, _) => (word("status"), word("title")),
     };
     let since = session["created"]
         .as_i64()
@@ -150,7 +146,10 @@ fn format_summary(session: &Value, widest: usize) -> String {
 
 /// Formats where a task writes, and what became of its changes.
 fn format_worktree(session: &Value) -> String {
-    let is_running = session["status"] == "running" || session["status"] == "cut off";
+    let is_running = matches!(
+        stored::child_status(session),
+        Some(ChildSessionStatus::CutOff | ChildSessionStatus::Task(TaskStatus::Running))
+    );
     let tree = session.pointer("/task/tree").and_then(Value::as_str);
     let tree = tree.filter(|_| is_running);
     let patch = session.pointer("/task/patch").cloned();

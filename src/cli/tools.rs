@@ -2,8 +2,6 @@
 //!
 //! Starts nothing. The descriptions are those that agents read.
 
-use std::io::{self, Write};
-
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -15,6 +13,7 @@ use crate::cli::cli_context::CliContext;
 use crate::config::diagnostic::escape_control_chars;
 use crate::config::effective_permissions::{AllowAuthority, EffectivePermissions};
 use crate::domain::tool_availability::{ToolContext, describe_tool_turns, hidden_reason};
+use crate::domain::turn::TurnProfile;
 use crate::mcp::{TOOLS, ToolDefinition, VisibleAgents};
 use crate::permission::{
     AgentMode, AgentToolCall, DecisionContext, Mode, PermissionAction, PhaseAccess,
@@ -78,10 +77,7 @@ pub async fn run(args: ToolsArguments) -> Result<u8, StartError> {
             .map(|told| format_summary(told, widest))
             .collect()
     };
-    Ok(crate::cli::exit_code_after_print(
-        io::stdout().write_all(text.as_bytes()),
-        0,
-    ))
+    Ok(crate::cli::print_output(&text))
 }
 
 fn build_context(
@@ -90,9 +86,10 @@ fn build_context(
     root: &std::path::Path,
     mode: Mode,
 ) -> DecisionContext {
-    let access = match agent.name.as_str() {
-        "build" => PhaseAccess::Execute,
-        _ => PhaseAccess::BeforeExecute,
+    let access = if agent.name == TurnProfile::Build.name() {
+        PhaseAccess::Execute
+    } else {
+        PhaseAccess::BeforeExecute
     };
     DecisionContext {
         mode,

@@ -8,7 +8,9 @@ use clap::Args;
 
 use crate::app::startup::{self, RunCommitMode, StartError, StartOptions};
 use crate::domain::event::Event;
-use crate::domain::reversal_plan::{FileReversalKind, ReversalPreview, UndoRequest, steps_label};
+use crate::domain::reversal_plan::{
+    FileReversalKind, ReversalPreview, UndoRequest, replaced_files_hint, steps_label,
+};
 use crate::engine::tree_reversal::preview_reversals;
 use crate::engine::{Engine, EngineError};
 
@@ -165,13 +167,8 @@ async fn apply_reversal(engine: &mut Engine, offer: &ReversalPreview) -> Result<
     });
     match end {
         Some(Ok((kept, commit))) => {
-            let commit = commit.map_or(String::new(), |commit| format!(", commit {commit}"));
-            let _closed = writeln!(
-                io::stdout(),
-                "{} {}{commit}\nto get the replaced files back: git restore --source={kept} -- .",
-                steps_label(&offer.steps),
-                offer.way.past_participle()
-            );
+            let done = offer.way.describe_result(&offer.steps, commit.as_deref());
+            let _closed = writeln!(io::stdout(), "{done}\n{}", replaced_files_hint(&kept));
             Ok(0)
         }
         Some(Err(reason)) => Err(StartError::new(reason, "the files are unchanged")),

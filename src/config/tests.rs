@@ -1,5 +1,7 @@
 //! Tests the configuration as a whole: files in, values, problems and notices out.
 
+mod shipped_file;
+
 use proptest::prelude::*;
 
 use super::config_model::{PermissionAction, TestCommandChoice};
@@ -114,11 +116,11 @@ fn describe(loaded: &LoadedConfig) -> String {
 fn the_shipped_file_is_written_from_the_list_of_keys() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config.toml");
     if std::env::var_os("INSTA_UPDATE").is_some_and(|update| update == "always") {
-        std::fs::write(&path, defaults::render_defaults()).expect("config.toml is writable");
+        std::fs::write(&path, shipped_file::render_defaults()).expect("config.toml is writable");
     }
     assert_eq!(
         std::fs::read_to_string(path).expect("config.toml"),
-        defaults::render_defaults()
+        shipped_file::render_defaults()
     );
 }
 

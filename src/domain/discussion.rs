@@ -146,12 +146,6 @@ impl GroupDiscussion {
         let round = self.rounds.iter().find(|each| each.n == round)?;
         round.speech(participant)
     }
-
-    /// Returns the participant whose child session this is.
-    pub fn participant_of_session(&self, session: &SessionId) -> Option<&DiscussionParticipant> {
-        let (name, _) = self.sessions.iter().find(|(_, of)| *of == session)?;
-        self.participant(name)
-    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ pub use self::discussion_event::describe_discussion_event;
 pub use self::plan_review::describe_verdict;
 use self::plan_review::{describe_judgement, describe_response, word_review};
 pub use self::tool_call_label::{
-    ASK_USER_LABEL, call_label, describe_tool_call, join_paths, own_tool_label, short_path,
+    ASK_USER_LABEL, call_label, describe_tool_call, join_paths, short_path,
 };
 use super::event::Event;
 use super::event::tampering;
@@ -22,7 +22,6 @@ use super::missing_part::describe_missing_parts;
 use super::plan_execution::StepAssessment;
 use super::question::CommitTarget;
 use super::receipt::{Receipt, TestOutcome};
-use super::reversal_plan::steps_label;
 use super::session::version_label;
 use super::task::{TaskOutcome, TaskResult};
 use super::turn::{Role, TurnOutcome, TurnRetryReason};
@@ -325,8 +324,7 @@ pub fn word_event(event: &Event) -> Option<EventWording> {
         } => {
             let commit = commit.as_deref().map(short_commit);
             let commit = commit.map_or(String::new(), |commit| format!(", commit {commit}"));
-            let text = format!("{} {}{commit}", way.title(), steps_label(steps));
-            user(Message, text)
+            user(Message, way.label_with_steps(steps) + &commit)
         }
         Event::UndoFailed { reason } => program(Bad, format!("Nothing was changed: {reason}")),
         Event::StoreTampered { files } => program(

@@ -2,6 +2,7 @@
 
 mod agent_question;
 mod answer_text;
+mod question_asker;
 
 use std::collections::BTreeMap;
 
@@ -9,13 +10,14 @@ use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
 pub use self::agent_question::{AgentQuestion, AnswerOption, AnswerSelectMode};
+pub use self::question_asker::QuestionAsker;
 use super::findings::DisputeSide;
-use super::ids::{RequestId, Sha256, TurnId, UnixMillis};
+use super::ids::{RequestId, Sha256, UnixMillis};
 use super::phase::Gate;
 use super::plan_execution::StepStage;
 use super::receipt::MissingSocket;
 use super::test_command::TestCommand;
-use super::turn::{TurnFailureKind, TurnOrder, TurnPurpose};
+use super::turn::{Role, TurnFailureKind, TurnOrder, TurnPurpose};
 use crate::permission::PermissionAction;
 use crate::text::{clean_text, clean_to_one_line, pluralize};
 
@@ -28,9 +30,9 @@ pub struct Question {
     pub kind: QuestionKind,
 }
 
-/// What a question is about.
+/// What a question is about. In its stored form, the tag of an agent's question depends on its asker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
-#[serde(tag = "about", rename_all = "snake_case")]
+#[serde(tag = "about", rename_all = "snake_case", remote = "Self")]
 #[strum(serialize_all = "snake_case")]
 pub enum QuestionKind {
     /// Whether the next turn may start.
@@ -69,27 +71,16 @@ pub enum QuestionKind {
         purpose: TurnPurpose,
         reason: String,
     },
-    /// The agent asks something.
+    /// An agent asks something.
+    #[serde(alias = "child")]
     #[strum(serialize = "question")]
     Agent {
         /// The request at its CLI, where it waits for the answer; `None` when the question was in its last text.
         request: Option<RequestId>,
         /// The questions with their offered answers.
         questions: Vec<AgentQuestion>,
-        /// What its turn is or was for.
-        purpose: TurnPurpose,
-    },
-    /// The agent of a child session asks something; only that agent waits for the answer.
-    #[strum(serialize = "question")]
-    Child {
-        /// The request at its CLI.
-        request: RequestId,
-        /// The turn in which its task is done; when the turn ends, the question is dropped.
-        turn: TurnId,
-        /// The child and its parent: `planner ▸ explore#2`.
-        path: String,
-        /// The questions with their offered answers.
-        questions: Vec<AgentQuestion>,
+        #[serde(flatten)]
+        asker: QuestionAsker,
     },
     /// A turn failed, and automatic retries did not help.
     AdapterFailed {
@@ -529,6 +520,36 @@ pub const ANSWER_CHOICES: &[(&str, &[&str])] = &[
 ];
 
 impl QuestionKind {
+    /// Makes the question that a role's agent asked with the last text of its turn.
+    pub fn from_last_text(text: String, purpose: TurnPurpose) -> Self {
+        Self::Agent {
+            request: None,
+            questions: vec![AgentQuestion::from_labels(text, Vec::new())],
+            asker: QuestionAsker::Role { purpose },
+        }
+    }
+
+    /// Returns whose agent asks; `None` where no agent does.
+    pub fn asker(&self) -> Option<&QuestionAsker> {
+        match self {
+            Self::Agent { asker, .. } => Some(asker),
+            _ => None,
+        }
+    }
+
+    /// Returns whether the agent of a child session asks.
+    pub fn is_from_child(&self) -> bool {
+        matches!(self.asker(), Some(QuestionAsker::Child { .. }))
+    }
+
+    /// Returns the role whose agent asks; `None` where no agent of a role does.
+    pub fn asking_role(&self) -> Option<Role> {
+        match self.asker()? {
+            QuestionAsker::Role { purpose } => Some(purpose.role()),
+            QuestionAsker::Child { .. } => None,
+        }
+    }
+
     /// Returns the kind's name, used in events, in messages and for `--answer KIND=CHOICE`.
     pub fn name(&self) -> &'static str {
         self.into()
@@ -538,7 +559,6 @@ impl QuestionKind {
     pub fn request_id(&self) -> Option<&RequestId> {
         match self {
             Self::Agent { request, .. } => request.as_ref(),
-            Self::Child { request, .. } => Some(request),
             _ => None,
         }
     }
@@ -546,7 +566,7 @@ impl QuestionKind {
     /// Returns what an agent asks, with the answers that it offers; empty where no agent asks.
     pub fn agent_questions(&self) -> &[AgentQuestion] {
         match self {
-            Self::Agent { questions, .. } | Self::Child { questions, .. } => questions,
+            Self::Agent { questions, .. } => questions,
             _ => &[],
         }
     }
@@ -566,9 +586,8 @@ impl QuestionKind {
         reason = "a table: each question with the answers that fit it"
     )]
     pub fn accepts(&self, answer: &QuestionAnswer) -> bool {
-        let is_childs = matches!(self, Self::Child { .. });
         if matches!(answer, QuestionAnswer::CancelRun) {
-            return !is_childs;
+            return !self.is_from_child();
         }
         match self {
             Self::Gate { .. } => false,
@@ -598,7 +617,7 @@ impl QuestionKind {
             Self::NoDocument { .. } | Self::CannotExecute { .. } => {
                 matches!(answer, QuestionAnswer::Retry | QuestionAnswer::Stop)
             }
-            Self::Agent { .. } | Self::Child { .. } => {
+            Self::Agent { .. } => {
                 matches!(
                     answer,
                     QuestionAnswer::Texts { .. } | QuestionAnswer::Dismiss
@@ -689,15 +708,13 @@ impl QuestionKind {
     pub fn parse_answer(&self, word: &str) -> Option<QuestionAnswer> {
         let answer = match (self, word) {
             (_, "cancel") => QuestionAnswer::CancelRun,
-            (Self::Agent { .. } | Self::Child { .. }, "dismiss") => QuestionAnswer::Dismiss,
-            (Self::Agent { questions, .. } | Self::Child { questions, .. }, text) => {
-                QuestionAnswer::Texts {
-                    answers: questions
-                        .iter()
-                        .map(|asked| (asked.text.clone(), text.to_owned()))
-                        .collect(),
-                }
-            }
+            (Self::Agent { .. }, "dismiss") => QuestionAnswer::Dismiss,
+            (Self::Agent { questions, .. }, text) => QuestionAnswer::Texts {
+                answers: questions
+                    .iter()
+                    .map(|asked| (asked.text.clone(), text.to_owned()))
+                    .collect(),
+            },
             (_, "pass") => QuestionAnswer::ForcePass,
             (_, "edit") => QuestionAnswer::EditByHand,
             (_, "reviewer") => QuestionAnswer::DecideDispute {
@@ -790,15 +807,15 @@ impl QuestionKind {
             Self::StalePlan { .. } => "The plan changed after its review".to_owned(),
             Self::Execute { terms } => terms.describe(),
             Self::NoDocument { reason, .. } => format!("The turn returned no document: {reason}"),
-            Self::Agent { questions, .. } => {
-                let texts: Vec<&str> = questions.iter().map(|asked| asked.text.as_str()).collect();
-                format!("The agent asks: {}", texts.join(" / "))
-            }
-            Self::Child {
-                path, questions, ..
+            Self::Agent {
+                questions, asker, ..
             } => {
+                let who = match asker {
+                    QuestionAsker::Role { .. } => "The agent",
+                    QuestionAsker::Child { path, .. } => path,
+                };
                 let texts: Vec<&str> = questions.iter().map(|asked| asked.text.as_str()).collect();
-                format!("{path} asks: {}", texts.join(" / "))
+                format!("{who} asks: {}", texts.join(" / "))
             }
             Self::AdapterFailed { kind, message, .. } => {
                 format!("The turn failed ({kind}): {message}")

@@ -118,13 +118,25 @@ impl UndoDirection {
         }
     }
 
-    /// Returns the past participle, as in `undone`.
-    pub fn past_participle(self) -> &'static str {
-        match self {
+    /// Names what is done with which steps: `Undo steps 2–4`.
+    pub fn label_with_steps(self, steps: &[u32]) -> String {
+        format!("{} {}", self.title(), steps_label(steps))
+    }
+
+    /// Says what was done, and in which commit: `steps 2–4 undone, commit 0a1b2c3d`.
+    pub fn describe_result(self, steps: &[u32], commit: Option<&str>) -> String {
+        let done = match self {
             Self::Undo { .. } => "undone",
             Self::Redo => "redone",
-        }
+        };
+        let commit = commit.map_or(String::new(), |commit| format!(", commit {commit}"));
+        format!("{} {done}{commit}", steps_label(steps))
     }
+}
+
+/// Says how to get the files back that a reversal replaced; `kept` is the tree from before it.
+pub fn replaced_files_hint(kept: &str) -> String {
+    format!("to get the replaced files back: git restore --source={kept} -- .")
 }
 
 /// Names steps: `step 2`, `steps 2–4`.
@@ -139,11 +151,7 @@ pub fn steps_label(steps: &[u32]) -> String {
 impl ReversalPlan {
     /// Returns the commit message: what was reversed, then which commits.
     pub fn commit_message(&self) -> String {
-        let verb = match self.way {
-            UndoDirection::Undo { .. } => "Undo",
-            UndoDirection::Redo => "Redo",
-        };
-        let mark = format!("{verb} {}", steps_label(&self.steps));
+        let mark = self.way.label_with_steps(&self.steps);
         let subject = match self.steps.len() {
             1 => commit_subject(&mark, &self.text),
             _ => format!("[{mark}]"),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
+use super::child_activity::ChildActivity;
 use super::ids::{DiscussionId, SessionId, TurnId, UnixMillis};
 use super::task_patch::TaskPatch;
 
@@ -134,6 +135,31 @@ pub enum TaskStatus {
     Cancelled,
 }
 
+/// The kind of a child session in its `session.json`; a session of a role has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChildSessionKind {
+    Task,
+    /// It speaks in a discussion.
+    Participant,
+}
+
+/// The status of a child session in its `session.json` and in lists of sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum ChildSessionStatus {
+    /// Its task waits for a slot.
+    Queued,
+    /// The program was killed while its task ran.
+    #[serde(rename = "cut off")]
+    #[strum(serialize = "cut off")]
+    CutOff,
+    #[serde(untagged)]
+    #[strum(transparent)]
+    Task(TaskStatus),
+}
+
 /// A child session as the run knows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChildSession {
@@ -154,7 +180,7 @@ pub struct ChildSession {
     /// How many tasks it was given.
     pub n_tasks: u32,
     #[serde(default)]
-    pub doing: Option<String>,
+    pub doing: Option<ChildActivity>,
     /// How long its last task took, in milliseconds.
     #[serde(default)]
     pub took_ms: Option<u64>,
@@ -300,12 +326,25 @@ impl ChildSession {
         &self.order.session
     }
 
-    /// Returns the status of its last task in one word; a task that waits for its slot is queued.
-    pub fn status_label(&self) -> &'static str {
-        match (self.status, self.began_at) {
-            (TaskStatus::Running, None) => "queued",
-            (status, _) => status.name(),
+    /// Returns its kind.
+    pub fn kind(&self) -> ChildSessionKind {
+        match self.order.speaks {
+            Some(_) => ChildSessionKind::Participant,
+            None => ChildSessionKind::Task,
         }
+    }
+
+    /// Returns the status of its last task; one that waits for its slot is queued.
+    pub fn session_status(&self) -> ChildSessionStatus {
+        match (self.status, self.began_at) {
+            (TaskStatus::Running, None) => ChildSessionStatus::Queued,
+            (status, _) => ChildSessionStatus::Task(status),
+        }
+    }
+
+    /// Returns the status of its last task in one word.
+    pub fn status_label(&self) -> &'static str {
+        self.session_status().into()
     }
 
     /// Returns whether its task is running or waits for a slot.
@@ -364,6 +403,22 @@ mod tests {
         assert_eq!(silent.get("summary"), None);
         let read: TaskResult = serde_json::from_value(silent).unwrap();
         assert_eq!(read, result(TaskOutcome::from_last_message("")));
+    }
+
+    #[test]
+    fn a_child_sessions_status_is_stored_under_its_label() {
+        for (status, stored) in [
+            (ChildSessionStatus::Queued, "queued"),
+            (ChildSessionStatus::CutOff, "cut off"),
+            (ChildSessionStatus::Task(TaskStatus::Timeout), "timeout"),
+        ] {
+            assert_eq!(<&str>::from(status), stored);
+            assert_eq!(serde_json::to_value(status).unwrap(), stored);
+            let read: ChildSessionStatus = serde_json::from_value(stored.into()).unwrap();
+            assert_eq!(read, status);
+        }
+        let of_tomorrow = serde_json::from_value::<ChildSessionStatus>("of tomorrow".into());
+        assert!(of_tomorrow.is_err());
     }
 
     fn end() -> impl Strategy<Value = TaskOutcome> {

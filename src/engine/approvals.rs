@@ -76,9 +76,13 @@ impl ApprovalRequests {
         asking: ApprovalRequest,
         channel: AnswerChannel,
     ) -> Result<(), EngineError> {
+        let asking = match &turn {
+            Some(turn) => turn.caller.label_request(asking),
+            None => asking,
+        };
         let address = RequestAddress {
+            request: asking.request.clone(),
             session: session.clone(),
-            own_id: asking.request.clone(),
             channel,
         };
         let is_role = turn.as_ref().is_none_or(|turn| turn.caller.role.is_some());
@@ -108,14 +112,11 @@ impl ApprovalRequests {
         let automatic = decide_without_user(policy, &decision, circumstances.repetition);
         if automatic.is_none() && asking.wait == DecisionWait::ImmediateOnly {
             // The CLI asks again, and that request waits for the user.
-            run.request(OwnerRequest::SendToSession(
-                address.session,
-                AdapterCommand::AskUserFirst(address.own_id),
-            ));
+            let command = AdapterCommand::AskUserFirst(address.own_id());
+            run.request(OwnerRequest::SendToSession(address.session, command));
             return Ok(());
         }
         let hidden = caller.hidden_permissions(&context.rules);
-        let asking = caller.label_request(asking);
         let approval = build_approval(&asking, caller.turn.clone(), context.profile, &decision);
         let automatic = automatic.map(|automatic| automatic.with_call_description(&approval));
         let asked = Event::ApprovalRequested(approval);
@@ -127,9 +128,7 @@ impl ApprovalRequests {
         let session = caller.session.clone();
         record_missing_tool_call(run, session, &asking.call, &decision, &hidden)?;
         match automatic {
-            Some(automatic) => {
-                self.record_decision(run, asking.request, address, automatic, Vec::new())
-            }
+            Some(automatic) => self.record_decision(run, address, automatic, Vec::new()),
             None => {
                 self.wait_for_user(run, caller, asking, address, circumstances, decision);
                 Ok(())
@@ -149,18 +148,18 @@ impl ApprovalRequests {
         asking: ApprovalRequest,
         decision: Decision,
     ) -> Result<(), EngineError> {
+        let asking = caller.label_request(asking);
         let address = RequestAddress {
+            request: asking.request.clone(),
             session: caller.session.clone(),
-            own_id: asking.request.clone(),
             channel: AnswerChannel::Patch,
         };
         let automatic = decide_without_user(run.setup.ask_policy, &decision, LoopStatus::NoLoop);
-        let asking = caller.label_request(asking);
         let (turn, profile) = (caller.turn.clone(), caller.profile.clone());
         let approval = build_approval(&asking, turn, profile, &decision);
         run.record(Event::ApprovalRequested(approval))?;
         if let Some(automatic) = automatic {
-            return self.record_decision(run, asking.request, address, automatic, Vec::new());
+            return self.record_decision(run, address, automatic, Vec::new());
         }
         let circumstances = CallCircumstances {
             lineage: run.setup.permissions.child_lineage(),
@@ -179,35 +178,28 @@ impl ApprovalRequests {
         circumstances: CallCircumstances,
         decision: Decision,
     ) {
-        let ApprovalRequest {
-            request,
-            call,
-            changes,
-            ..
-        } = asking;
+        let ApprovalRequest { call, changes, .. } = asking;
         if caller.role.is_none() && address.channel == AnswerChannel::Cli {
-            let session = caller.session.clone();
-            run.request(OwnerRequest::StartUserTimeout(session, request.clone()));
+            run.request(OwnerRequest::StartUserTimeout(address.request.clone()));
         }
         let caller = caller.clone();
         let phase = run.state().phase;
         let pending = PendingApproval::new(caller, phase, call, circumstances, &changes, decision);
-        self.pending.add_approval(request, address, pending);
+        self.pending.add_approval(address, pending);
     }
 
     /// Records a decision and sends it back to where the request was made.
     fn record_decision(
         &mut self,
         run: &mut RunContext,
-        request: RequestId,
         address: RequestAddress,
         record: DecisionRecord,
         kept: Vec<StoredApproval>,
     ) -> Result<(), EngineError> {
-        self.pending.remove(&request);
+        self.pending.remove(&address.request);
         // The answer must be on record before the CLI acts on it.
         run.record(Event::ApprovalDecided {
-            request,
+            request: address.request.clone(),
             allowed: record.decision == Answer::Allow,
             by: record.by,
             reason: agent_activity::clean_line(&record.reason),
@@ -256,7 +248,7 @@ impl ApprovalRequests {
                 DecisionRecord::denial(ApprovalDecider::User, &text)
             }
             ApprovalDecision::DenyAndStop => {
-                self.deny_other_calls(run, request, &address)?;
+                self.deny_other_calls(run, &address)?;
                 DecisionRecord {
                     decision: Answer::DenyAndStop,
                     by: ApprovalDecider::User,
@@ -264,7 +256,7 @@ impl ApprovalRequests {
                 }
             }
         };
-        self.record_decision(run, request.clone(), address, record, Vec::new())?;
+        self.record_decision(run, address, record, Vec::new())?;
         Ok(ApprovalDecisionResult::Applied)
     }
 
@@ -292,7 +284,7 @@ impl ApprovalRequests {
         let address = address.clone();
         let reason = format!("no answer within {} s", limit.as_secs());
         let record = DecisionRecord::denial(ApprovalDecider::Policy, &reason);
-        self.record_decision(run, request, address, record, Vec::new())
+        self.record_decision(run, address, record, Vec::new())
     }
 
     /// Allows a call and stores what is approved with it, after checking that this covers the call.
@@ -333,7 +325,7 @@ impl ApprovalRequests {
             by: ApprovalDecider::User,
             reason: format!("allowed by the user for {}", scope.label()),
         };
-        self.record_decision(run, request.clone(), address, record, kept)?;
+        self.record_decision(run, address, record, kept)?;
         self.allow_covered_calls(run)?;
         Ok(ApprovalDecisionResult::Applied)
     }
@@ -352,19 +344,19 @@ impl ApprovalRequests {
                 decide_call(&pending.call, &context).action == PermissionAction::Allow
             })
         };
-        let covered: Vec<(RequestId, RequestAddress)> = self
+        let covered: Vec<RequestAddress> = self
             .pending
             .approvals()
-            .filter(|(_, _, pending)| is_covered(pending))
-            .map(|(request, address, _)| (request.clone(), address.clone()))
+            .filter(|(_, pending)| is_covered(pending))
+            .map(|(address, _)| address.clone())
             .collect();
-        for (request, address) in covered {
+        for address in covered {
             let record = DecisionRecord {
                 decision: Answer::Allow,
                 by: ApprovalDecider::Cascade,
                 reason: "what you approved for another call covers it".to_owned(),
             };
-            self.record_decision(run, request, address, record, Vec::new())?;
+            self.record_decision(run, address, record, Vec::new())?;
         }
         Ok(())
     }
@@ -373,19 +365,18 @@ impl ApprovalRequests {
     fn deny_other_calls(
         &mut self,
         run: &mut RunContext,
-        request: &RequestId,
         address: &RequestAddress,
     ) -> Result<(), EngineError> {
-        let others: Vec<(RequestId, RequestAddress)> = self
+        let others: Vec<RequestAddress> = self
             .pending
             .approvals()
-            .filter(|(other, at, _)| *other != request && at.session == address.session)
-            .map(|(other, at, _)| (other.clone(), at.clone()))
+            .filter(|(other, _)| *other != address && other.session == address.session)
+            .map(|(other, _)| other.clone())
             .collect();
-        for (other, at) in others {
+        for other in others {
             let reason = "the user denied another call and ended the turn";
             let record = DecisionRecord::denial(ApprovalDecider::Cascade, reason);
-            self.record_decision(run, other, at, record, Vec::new())?;
+            self.record_decision(run, other, record, Vec::new())?;
         }
         Ok(())
     }
@@ -432,8 +423,8 @@ impl ApprovalRequests {
         let caller = &turn.caller;
         let request = caller.qualified_request_id(&own_id);
         let address = RequestAddress {
+            request: request.clone(),
             session: caller.session.clone(),
-            own_id,
             channel,
         };
         if turn.closed_reason(run).is_some() || !caller.may_ask {
@@ -441,8 +432,7 @@ impl ApprovalRequests {
             return Ok(());
         }
         if caller.role.is_none() {
-            let session = caller.session.clone();
-            run.request(OwnerRequest::StartUserTimeout(session, request.clone()));
+            run.request(OwnerRequest::StartUserTimeout(request.clone()));
         }
         let shown: Vec<AgentQuestion> = questions.iter().map(clean_question).collect();
         let raw: BTreeMap<String, String> = shown
@@ -450,7 +440,7 @@ impl ApprovalRequests {
             .zip(questions)
             .map(|(shown, asked)| (shown.text.clone(), asked.text.clone()))
             .collect();
-        self.pending.add_questions(request.clone(), address, raw);
+        self.pending.add_questions(address, raw);
         run.record(Event::AgentAsked {
             turn: caller.turn.clone(),
             request,

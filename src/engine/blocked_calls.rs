@@ -7,7 +7,7 @@ use crate::domain::ids::SessionId;
 use crate::domain::tool_availability::own_tool_name;
 use crate::permission::hard_limits::Floor;
 use crate::permission::tool_names::permission_for_tool;
-use crate::permission::{AgentToolCall, Decision, PermissionAction};
+use crate::permission::{AgentToolCall, Decision, DecisionSource, PermissionAction};
 
 use super::run_context::RunContext;
 use super::{EngineError, agent_activity};
@@ -52,7 +52,7 @@ fn missing_tool_name<'a>(
         AgentToolCall::Read { .. } => ("read", "read"),
         AgentToolCall::Tool { name, .. } => (name.as_str(), permission_for_tool(name)),
     };
-    let is_missing = decision.reason.rule == Floor::HiddenTool.label()
+    let is_missing = decision.reason.source == DecisionSource::Floor(Floor::HiddenTool)
         || hidden.iter().any(|hidden| hidden == permission);
     is_missing.then_some(tool)
 }

@@ -13,11 +13,11 @@ use serde_json::{Map, Value, json};
 use strum::IntoEnumIterator;
 
 use super::cli_probe::{CliProbeResult, probe_cli};
-use super::codex_sandbox_escapes::{self, CodexSandboxEscape};
 use super::git::GitRepository;
 use super::run_context::RunContext;
 use super::run_setup::NamedAdapter;
 use super::sandbox;
+use super::sandbox_escapes::{self, SandboxEscape};
 use crate::adapter::adapter_entry;
 use crate::config::AppConfig;
 use crate::domain::adapter_kind::AdapterKind;
@@ -224,8 +224,8 @@ async fn adapters_report(input: &DoctorInput) -> Vec<Value> {
 
 /// Lists the rules that let commands leave the CLI's own sandbox.
 fn sandbox_escape_lines(adapter: &NamedAdapter) -> Vec<String> {
-    let ways_out = codex_sandbox_escapes::find_sandbox_escapes(adapter);
-    ways_out.iter().map(CodexSandboxEscape::describe).collect()
+    let ways_out = sandbox_escapes::find_sandbox_escapes(adapter);
+    ways_out.iter().map(SandboxEscape::describe).collect()
 }
 
 impl DoctorReport {

@@ -70,7 +70,7 @@ pub(super) enum OwnerRequest {
     },
 
     // To the tasks.
-    StartUserTimeout(SessionId, RequestId),
+    StartUserTimeout(RequestId),
     StopTasks(Vec<SessionId>),
 
     // To the discussions.

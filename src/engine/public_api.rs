@@ -10,7 +10,6 @@ use crate::domain::event::{ApprovalDecision, Event};
 use crate::domain::ids::{DiscussionId, RequestId, SessionId, UnixMillis};
 use crate::domain::question::QuestionAnswer;
 use crate::domain::task::{ChildSession, TaskResult, TaskWaitMode};
-use crate::permission::ProfileDefinition;
 use crate::store::StoreError;
 use crate::text::three_way_merge::ConflictVersions;
 
@@ -83,11 +82,6 @@ impl Engine {
     /// Returns a child session of this run.
     pub fn child_session(&self, session: &SessionId) -> Option<&ChildSession> {
         self.run.child_session(session)
-    }
-
-    /// Returns the agents that can run tasks.
-    pub fn subagents(&self) -> impl Iterator<Item = &ProfileDefinition> {
-        subagents::offered_agents(&self.run)
     }
 
     /// Starts a task for an agent in a session of its own. Returns at once with the child's id and where its

@@ -75,9 +75,7 @@ impl Engine {
             } => self
                 .tools
                 .report_progress(&session, discussion.as_ref(), &line),
-            OwnerRequest::StartUserTimeout(session, request) => {
-                self.subagents.start_user_timeout(session, request);
-            }
+            OwnerRequest::StartUserTimeout(request) => self.subagents.start_user_timeout(request),
             OwnerRequest::StopTasks(sessions) => {
                 self.subagents.stop_unawaited_tasks(run, &sessions);
             }
@@ -97,14 +95,14 @@ impl Engine {
     fn deliver_decision(&mut self, address: RequestAddress, decision: CallDecision) {
         let run = &mut self.run;
         match address.channel {
-            AnswerChannel::ToolSocket => self.tools.on_decided(run, &address.own_id, decision),
+            AnswerChannel::ToolSocket => self.tools.on_decided(run, &address.request, decision),
             AnswerChannel::Patch => {
                 self.subagents
                     .queue_patch_decision(run, &address.session, decision);
             }
             AnswerChannel::Cli => self.conversations.send(
                 &address.session,
-                AdapterCommand::DecideApproval(address.own_id, decision),
+                AdapterCommand::DecideApproval(address.own_id(), decision),
             ),
         }
     }
@@ -118,10 +116,10 @@ impl Engine {
         match address.channel {
             AnswerChannel::ToolSocket => {
                 self.tools
-                    .on_answered(&mut self.run, &address.own_id, answers)
+                    .on_answered(&mut self.run, &address.request, answers)
             }
             AnswerChannel::Cli | AnswerChannel::Patch => {
-                let command = AdapterCommand::AnswerQuestions(address.own_id, answers);
+                let command = AdapterCommand::AnswerQuestions(address.own_id(), answers);
                 self.conversations.send(&address.session, command);
                 Ok(())
             }

@@ -7,7 +7,7 @@ use crate::domain::event::Event;
 use crate::domain::event_wording::{describe_verdict, word_event};
 use crate::domain::plan_execution::TestBaseline;
 use crate::domain::question::{CommitTarget, QuestionAnswer};
-use crate::domain::reversal_plan::steps_label;
+use crate::domain::reversal_plan::replaced_files_hint;
 use crate::store::{EventLogRecord, utc_time};
 
 use super::agent_activity;
@@ -49,7 +49,16 @@ pub(super) fn event_log_entry(record: &EventLogRecord<Event>, iteration: u32) ->
                 words()
             )
         }
-        Event::UndoFinished { .. } => describe_undo(&record.event)?,
+        Event::UndoFinished {
+            way,
+            steps,
+            kept,
+            commit,
+            ..
+        } => {
+            let done = way.describe_result(steps, commit.as_deref());
+            format!("{done}; {}", replaced_files_hint(kept))
+        }
         Event::RunResumed { .. } => "resumed".to_owned(),
         Event::ProgramExited { reason } => format!("left: {}", agent_activity::clean_line(reason)),
         Event::PlanCommitted { .. }
@@ -70,26 +79,6 @@ fn describe_commits(target: &CommitTarget) -> String {
         CommitTarget::Current { branch } => format!("commits go to {branch}"),
         CommitTarget::New { branch } => format!("commits go to the new branch {branch}"),
     }
-}
-
-fn describe_undo(event: &Event) -> Option<String> {
-    let Event::UndoFinished {
-        way,
-        steps,
-        kept,
-        commit,
-        ..
-    } = event
-    else {
-        return None;
-    };
-    let commit = commit.as_ref().map(|commit| format!(", commit {commit}"));
-    Some(format!(
-        "{} {}{}; to get the replaced files back: git restore --source={kept} -- .",
-        steps_label(steps),
-        way.past_participle(),
-        commit.unwrap_or_default()
-    ))
 }
 
 /// Describes what the tests before the first step changed.

@@ -18,8 +18,8 @@ use crate::process::{
     SandboxSupport, detect_sandbox_support, why_abstract_sockets_stay_open,
 };
 
-use super::codex_sandbox_escapes::CodexSandboxEscape;
 use super::git::submodule_mounts;
+use super::sandbox_escapes::SandboxEscape;
 
 mod cli_state_mounts;
 mod command_sandbox;
@@ -58,7 +58,7 @@ pub struct TurnSandbox {
     /// Files that rules deny to read: the sandbox shows empty files in their place.
     pub denied_files: Vec<PathBuf>,
     /// How commands can leave the CLI's own sandbox.
-    pub sandbox_escapes: Vec<CodexSandboxEscape>,
+    pub sandbox_escapes: Vec<SandboxEscape>,
 }
 
 impl TurnSandbox {

@@ -20,7 +20,7 @@ use super::run_context::RunContext;
 use super::run_setup::NamedAdapter;
 use super::sandbox::TurnSandbox;
 use super::staging_folder::{self, TurnStagingFolder};
-use super::{codex_sandbox_escapes, runtime_dir};
+use super::{runtime_dir, sandbox_escapes};
 
 /// The prompts of a turn.
 pub(super) struct TurnPrompts {
@@ -174,7 +174,7 @@ pub(super) fn session_sandbox(
         tools_folder: None,
         writable: adapter.settings.writable.clone(),
         denied_files: find_denied_files(root, rules),
-        sandbox_escapes: codex_sandbox_escapes::find_sandbox_escapes(adapter),
+        sandbox_escapes: sandbox_escapes::find_sandbox_escapes(adapter),
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
-use super::shell::{self, AnalysisLimits, ShellAnalysis};
+use super::shell::{self, AnalysisLimits};
 
 mod archive_extraction;
 mod builtin_examples;
@@ -166,15 +166,6 @@ fn classify_script_with_nul(text: &str, settings: &CommandSafetySettings) -> Com
 pub fn classify_argv(argv: &[String], settings: &CommandSafetySettings) -> CommandClassification {
     let reading = shell::analyze_argv(argv, &settings.limits);
     classifier::classify_analysis(&reading, &argv.join(" "), settings)
-}
-
-/// Classifies a text that is already analysed; `text` is the source of the analysis.
-pub fn classify_analysis(
-    reading: &ShellAnalysis,
-    text: &str,
-    settings: &CommandSafetySettings,
-) -> CommandClassification {
-    classifier::classify_analysis(reading, text, settings)
 }
 
 #[cfg(test)]

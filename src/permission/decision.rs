@@ -4,9 +4,12 @@
 //! milder: they turn an ask into an allow, never a deny. Paths arrive resolved; nothing here reads the disk. Who
 //! answers an ask is not known here.
 
+mod decision_reason;
+
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
+pub use self::decision_reason::{DecisionReason, DecisionSource, TASK_CHANGES};
 use super::decision_context::DecisionContext;
 use super::hard_limits::{self, Floor, FloorInput, FloorRestriction};
 use super::permission_mode::RelaxableAsk;
@@ -27,35 +30,9 @@ pub struct Decision {
     pub permissions: Vec<String>,
     /// How long an answer to the ask may be stored.
     pub max_scope: MaxApprovalScope,
-    pub source: DecisionSource,
     pub reason: DecisionReason,
     /// Every check on the way to the decision, in order.
     pub steps: Vec<DecisionStep>,
-}
-
-/// Which part of the permission system decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DecisionSource {
-    Floor,
-    /// A default of the program, including the rules of a built-in profile.
-    Program,
-    /// A rule that the user wrote.
-    Written,
-    /// An approval that the user gave earlier.
-    Approval,
-    Mode,
-}
-
-/// What decided about a call, for users, agents and the log.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct DecisionReason {
-    /// The rule, floor, approval or mode, as text.
-    pub rule: String,
-    /// Where it is: file and line, or which part of the program.
-    pub origin: String,
-    /// The reason, as a sentence without its full stop.
-    pub reason: String,
 }
 
 /// One check on the way to a decision.
@@ -165,13 +142,10 @@ pub(super) fn call_facts(call: &AgentToolCall, context: &DecisionContext) -> Cal
     }
 }
 
-/// A reason, and which part gives it.
-type SourcedReason = (DecisionSource, DecisionReason);
-
 /// The combined answer of all floors.
 struct FloorOutcome {
-    deny: Option<SourcedReason>,
-    ask: Option<(MaxApprovalScope, SourcedReason)>,
+    deny: Option<DecisionReason>,
+    ask: Option<(MaxApprovalScope, DecisionReason)>,
 }
 
 /// Collects the steps of a decision.
@@ -217,12 +191,12 @@ impl DecisionBuilder<'_> {
                 continue;
             };
             self.add_step(&step, Some(held.action), held.reason.clone());
-            let why = DecisionReason {
+            let reason = DecisionReason {
+                source: DecisionSource::Floor(*floor),
                 rule: floor.label().to_owned(),
                 origin: step,
                 reason: held.reason.clone(),
             };
-            let reason = (DecisionSource::Floor, why);
             match held.action {
                 PermissionAction::Deny => forced.deny = forced.deny.or(Some(reason)),
                 PermissionAction::Ask | PermissionAction::Allow => {
@@ -238,7 +212,7 @@ impl DecisionBuilder<'_> {
     }
 
     /// The staging files belong to the program; rules are about the user's files, so they are not consulted.
-    fn finish_staging(self, forced: Option<(MaxApprovalScope, SourcedReason)>) -> Decision {
+    fn finish_staging(self, forced: Option<(MaxApprovalScope, DecisionReason)>) -> Decision {
         let checks = self.checks;
         match forced {
             Some((keeping, why)) => {
@@ -259,17 +233,19 @@ impl DecisionBuilder<'_> {
         }
     }
 
-    fn apply_denies(&mut self, judged: &[PermissionOutcome<'_>]) -> Option<SourcedReason> {
+    fn apply_denies(&mut self, judged: &[PermissionOutcome<'_>]) -> Option<DecisionReason> {
         let mut denied = None;
         for (check, judged) in self.checks.checks.iter().zip(judged) {
             let reason = rule_reason(check, judged, self.checks.doubt.as_deref());
-            let (target, why) = (check.target.to_display(), &reason.1);
             let mut told = format!(
-                "{} {target}: {} ({})",
-                check.permission, why.rule, why.origin
+                "{} {}: {} ({})",
+                check.permission,
+                check.target.to_display(),
+                reason.rule,
+                reason.origin
             );
             if judged.is_downgraded {
-                told.push_str(&format!(", but {}", why.reason));
+                told.push_str(&format!(", but {}", reason.reason));
             }
             self.add_step("rules", Some(judged.action), told);
             if judged.action == PermissionAction::Deny && denied.is_none() {
@@ -281,7 +257,7 @@ impl DecisionBuilder<'_> {
 
     fn apply_asks(
         mut self,
-        forced: Option<(MaxApprovalScope, SourcedReason)>,
+        forced: Option<(MaxApprovalScope, DecisionReason)>,
         judged: &[PermissionOutcome<'_>],
     ) -> Decision {
         let checks = self.checks;
@@ -298,7 +274,7 @@ impl DecisionBuilder<'_> {
             }
             match self.find_relaxation(check, keeping, forced.is_some()) {
                 Some(reason) => {
-                    let said = format!("{} ({})", reason.1.rule, reason.1.origin);
+                    let said = format!("{} ({})", reason.rule, reason.origin);
                     self.add_step("relaxed", Some(PermissionAction::Allow), said);
                     allowed_by = Some(reason);
                 }
@@ -340,7 +316,7 @@ impl DecisionBuilder<'_> {
         check: &PermissionCheck,
         keeping: MaxApprovalScope,
         is_forced: bool,
-    ) -> Option<SourcedReason> {
+    ) -> Option<DecisionReason> {
         let asker = ApprovalLookup {
             profile: &self.context.profile,
             approvals: &self.context.approvals,
@@ -358,38 +334,37 @@ impl DecisionBuilder<'_> {
             None => asker.find_for_check(check),
         };
         if let Some(approved) = exactly.or_else(for_check) {
-            let why = DecisionReason {
+            return Some(DecisionReason {
+                source: DecisionSource::Approval,
                 rule: format!("{} {:?}", approved.permission, approved.what.as_str()),
                 origin: format!("approved for {}", approved.scope.label()),
                 reason: "you approved it before".to_owned(),
-            };
-            return Some((DecisionSource::Approval, why));
+            });
         }
         let mode = self.context.mode;
-        let why = || DecisionReason {
+        (!is_forced && mode.relaxes(classify_ask(check))).then(|| DecisionReason {
+            source: DecisionSource::Mode,
             rule: format!("mode {}", mode.name()),
             origin: "mode".to_owned(),
             reason: format!("mode {} does not ask for it", mode.name()),
-        };
-        (!is_forced && mode.relaxes(classify_ask(check))).then(|| (DecisionSource::Mode, why()))
+        })
     }
 
     fn finish(
         mut self,
         action: PermissionAction,
         keeping: MaxApprovalScope,
-        (by, why): SourcedReason,
+        reason: DecisionReason,
         about: &[PermissionCheck],
     ) -> Decision {
-        let told = format!("{} ({}): {}", why.rule, why.origin, why.reason);
+        let told = format!("{} ({}): {}", reason.rule, reason.origin, reason.reason);
         self.add_step("decision", Some(action), told);
         Decision {
             action,
             request: self.build_request(about),
             permissions: distinct_permissions(about),
             max_scope: keeping,
-            source: by,
-            reason: why,
+            reason,
             steps: self.steps,
         }
     }
@@ -445,20 +420,20 @@ fn classify_ask(check: &PermissionCheck) -> RelaxableAsk {
     }
 }
 
-fn built_in_reason(rule: &str, reason: &str) -> SourcedReason {
-    let why = DecisionReason {
+fn built_in_reason(rule: &str, reason: &str) -> DecisionReason {
+    DecisionReason {
+        source: DecisionSource::Program,
         rule: rule.to_owned(),
         origin: "built in".to_owned(),
         reason: reason.to_owned(),
-    };
-    (DecisionSource::Program, why)
+    }
 }
 
 fn rule_reason(
     check: &PermissionCheck,
     judged: &PermissionOutcome<'_>,
     doubt: Option<&str>,
-) -> SourcedReason {
+) -> DecisionReason {
     let target = check.target.to_display();
     let Some(rule) = judged.rule else {
         let reason = format!("no rule matches {} {target}", check.permission);
@@ -473,7 +448,7 @@ fn rule_reason(
         Some(doubt) => format!("{doubt}, so no allow applies"),
         None => format!("a rule {verb} {} {target}", check.permission),
     };
-    let by = match rule.origin.layer {
+    let source = match rule.origin.layer {
         RuleLayer::Default | RuleLayer::BuiltIn => DecisionSource::Program,
         RuleLayer::Global
         | RuleLayer::Project
@@ -481,12 +456,12 @@ fn rule_reason(
         | RuleLayer::Flag
         | RuleLayer::Own => DecisionSource::Written,
     };
-    let why = DecisionReason {
+    DecisionReason {
+        source,
         rule: rule.to_string(),
         origin: rule.origin.to_string(),
         reason,
-    };
-    (by, why)
+    }
 }
 
 #[cfg(test)]

@@ -55,19 +55,6 @@ impl RuleLayer {
             Self::Default | Self::BuiltIn | Self::Own => false,
         }
     }
-
-    /// Returns the layer's name for the user.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Default => "defaults",
-            Self::BuiltIn => "built-in profile",
-            Self::Global => "global",
-            Self::Project => "project",
-            Self::File => "--config",
-            Self::Flag => "flag",
-            Self::Own => "own profile",
-        }
-    }
 }
 
 /// Where a rule comes from.

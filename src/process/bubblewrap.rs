@@ -216,11 +216,6 @@ impl SandboxSpec {
         &self.hidden_sockets
     }
 
-    /// Returns the child's network.
-    pub fn network(&self) -> SandboxNetwork {
-        self.network
-    }
-
     /// Sets the child's network.
     #[must_use]
     pub fn with_network(mut self, network: SandboxNetwork) -> Self {

@@ -9,7 +9,7 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use super::nofollow_fs::{self, PathKind};
-use super::{InstanceLock, StoreError, TamperGuard, WorkdirLayout, atomic_file, failpoints};
+use super::{InstanceLock, StoreError, WorkdirLayout, atomic_file, failpoints};
 
 /// The maximum length of a title in a directory name, in bytes.
 const MAX_TITLE_BYTES: usize = 60;
@@ -29,8 +29,8 @@ struct ArchiveMoveNote {
 /// Moves the run's files to a new directory under `history/` and returns it; `None` if there are none.
 ///
 /// Settings, prompts, earlier history, the lock and the diagnostic log stay. After a crash at any point
-/// [`finish_move`] completes the move. The lock proves that no other instance writes in the meantime. If a
-/// guard is open, use [`TamperGuard::archive_run`].
+/// [`finish_move`] completes the move. The lock proves that no other instance writes in the meantime. No guard
+/// may be open.
 pub fn archive_run(
     layout: &WorkdirLayout,
     lock: &InstanceLock,
@@ -103,19 +103,6 @@ pub fn unarchive_run(
 /// directory.
 pub fn is_move_unfinished(layout: &WorkdirLayout) -> Result<bool, StoreError> {
     Ok(nofollow_fs::path_kind(&layout.archive_note())? != PathKind::Missing)
-}
-
-impl TamperGuard {
-    /// Stops guarding the run's files and moves them to `history/`, as [`archive_run`] does.
-    pub fn archive_run(
-        &self,
-        lock: &InstanceLock,
-        title: &str,
-        date: Date,
-    ) -> Result<Option<PathBuf>, StoreError> {
-        self.stop_guarding();
-        archive_run(self.layout(), lock, title, date)
-    }
 }
 
 /// Returns the files of a run, the snapshot last: the run exists as long as its snapshot does.
@@ -295,8 +282,8 @@ mod tests {
         ] {
             fs::write(path, "x").unwrap();
         }
-        fs::write(layout.config(), "").unwrap();
-        fs::write(layout.debug_log(), "").unwrap();
+        fs::write(layout.workdir().join("config.toml"), "").unwrap();
+        fs::write(layout.workdir().join("debug.log"), "").unwrap();
     }
 
     fn tree(dir: &Path) -> String {
@@ -321,15 +308,12 @@ mod tests {
         );
         for expected in ["2026-11-21-fix-it", "2026-11-21-fix-it-2"] {
             fill(&place.layout);
-            let guard = place.open_guard();
-            let to = guard
-                .archive_run(&lock, "Fix: it!", date())
+            let to = archive_run(&place.layout, &lock, "Fix: it!", date())
                 .unwrap()
                 .unwrap();
             assert_eq!(to, place.layout.history().join(expected));
             assert_eq!(tree(&to), MOVED);
             assert_eq!(tree(place.layout.workdir()), STAYED);
-            assert_eq!(guard.check_and_restore().unwrap(), []);
         }
     }
 

@@ -26,8 +26,6 @@ use entry_format::{JsonEntryFormat, TextEntryFormat};
 
 pub use rotating_file::RotatingFile;
 
-/// The default size limit of one file, in bytes.
-pub const DEFAULT_MAX_BYTES: u64 = 10_000_000;
 /// The target of events that contain prompts or context.
 pub const PROMPT_TARGET: &str = "agent_collab::prompt";
 

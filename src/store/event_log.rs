@@ -184,11 +184,6 @@ impl<E> EventLog<E> {
         }
     }
 
-    /// Returns the run that the log belongs to.
-    pub fn run(&self) -> &RunId {
-        &self.run
-    }
-
     /// Returns the number of the last event; 0 before the first.
     pub fn last_seq(&self) -> u64 {
         self.last_seq

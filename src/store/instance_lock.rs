@@ -85,22 +85,14 @@ struct LockNote {
 /// Proves that this process is the only instance in the repository, until it is dropped.
 #[derive(Debug)]
 pub struct InstanceLock {
-    path: PathBuf,
     file: File,
-    /// Lock files that were moved away from `path` while they were locked; they stay locked.
-    former: Vec<File>,
 }
 
 impl InstanceLock {
     /// Acquires the lock, or returns its holder. Never waits for another instance.
     pub fn acquire(layout: &WorkdirLayout) -> Result<Self, LockError> {
-        let path = layout.lock();
-        let file = acquire_lock_file(&path)?;
-        Ok(Self {
-            path,
-            file,
-            former: Vec::new(),
-        })
+        let file = acquire_lock_file(&layout.lock())?;
+        Ok(Self { file })
     }
 
     /// Returns the holder of the lock, `None` if there is none. It does not disturb other instances: it
@@ -135,28 +127,13 @@ impl InstanceLock {
         FileExt::lock_shared(&file).map_err(|e| StoreError::from_io("lock", &path, e))?;
         FileExt::unlock(&file).map_err(|e| StoreError::from_io("unlock", &path, e))
     }
-
-    /// Checks that the lock file in the directory is still the one that is locked.
-    ///
-    /// If it was removed or replaced, the current file is locked as well. Must be called after every turn,
-    /// because a second instance would lock the file that it finds.
-    pub fn reacquire_if_replaced(&mut self) -> Result<(), LockError> {
-        if is_same_file(&self.file, &self.path)? {
-            return Ok(());
-        }
-        let file = acquire_lock_file(&self.path)?;
-        self.former.push(std::mem::replace(&mut self.file, file));
-        Ok(())
-    }
 }
 
 impl Drop for InstanceLock {
     fn drop(&mut self) {
         // Closing alone would leave the lock with a child that was forked and has not started its program
         // yet.
-        for file in self.former.iter().chain([&self.file]) {
-            let _ = FileExt::unlock(file);
-        }
+        let _ = FileExt::unlock(&self.file);
     }
 }
 
@@ -453,20 +430,6 @@ mod tests {
             );
             drop(lock);
         }
-    }
-
-    #[test]
-    fn a_removed_lock_file_is_taken_again() {
-        let root = tempfile::tempdir().unwrap();
-        let layout = layout(root.path());
-        let mut lock = InstanceLock::acquire(&layout).unwrap();
-        fs::remove_file(layout.lock()).unwrap();
-        lock.reacquire_if_replaced().unwrap();
-        lock.reacquire_if_replaced().unwrap();
-        assert!(matches!(
-            InstanceLock::acquire(&layout),
-            Err(LockError::HeldByInstance(_))
-        ));
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! Reads and writes the files of one session: `session.json`, `messages.jsonl` and the raw stream.
 //!
-//! Does not know what a session or a message is: both are whatever serialises.
+//! Does not know what a message is, and of a session only the kind and the status: both are whatever serialises.
 
 use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use std::path::PathBuf;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::domain::ids::{SessionId, UnixMillis};
+use crate::domain::task::{ChildSessionKind, ChildSessionStatus};
 
 use super::nofollow_fs::{self, PathKind};
 use super::{
@@ -39,6 +40,16 @@ pub fn list_sessions(layout: &WorkdirLayout) -> Result<Vec<Value>, StoreError> {
         .into_iter()
         .map(|(_, read)| read)
         .collect())
+}
+
+/// Returns the kind of a stored child session; `None` for a role's session, and for a kind of another version.
+pub fn child_kind(session: &Value) -> Option<ChildSessionKind> {
+    ChildSessionKind::deserialize(&session["kind"]).ok()
+}
+
+/// Returns the status of a stored child session; `None` for a role's session, and for a status of another version.
+pub fn child_status(session: &Value) -> Option<ChildSessionStatus> {
+    ChildSessionStatus::deserialize(&session["status"]).ok()
 }
 
 /// Returns each session folder with its `session.json`, ordered by name.
@@ -127,9 +138,8 @@ pub fn prune_archived_sessions(
         // Use the folder that was listed: the id inside a file may be another session's.
         for (folder, session) in list_session_folders(&archive.layout)? {
             let changed = session["updated"].as_i64();
-            let is_child = session["kind"] == "task" || session["kind"] == "participant";
-            let is_old = changed.is_some_and(|at| at < before.0) && is_child;
-            if !is_old {
+            let is_old = changed.is_some_and(|at| at < before.0);
+            if !is_old || child_kind(&session).is_none() {
                 continue;
             }
             match std::fs::remove_dir_all(&folder) {

@@ -150,11 +150,6 @@ impl TamperGuard {
         self.lock().rotate(from, to)
     }
 
-    /// Stops guarding everything, before the run's files are moved to `history/`.
-    pub fn stop_guarding(&self) {
-        self.lock().files.clear();
-    }
-
     fn lock(&self) -> MutexGuard<'_, GuardState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -226,21 +226,6 @@ impl WorkdirLayout {
         self.workdir.join(&self.names.log)
     }
 
-    /// Returns the path of the diagnostic log.
-    pub fn debug_log(&self) -> PathBuf {
-        self.workdir.join(&self.names.debug_log)
-    }
-
-    /// Returns the path of the project's own settings.
-    pub fn config(&self) -> PathBuf {
-        self.workdir.join("config.toml")
-    }
-
-    /// Returns the directory of the project's own prompts.
-    pub fn prompts(&self) -> PathBuf {
-        self.workdir.join("prompts")
-    }
-
     /// Returns the path of the instance lock.
     pub fn lock(&self) -> PathBuf {
         self.workdir.join("lock")

@@ -1,9 +1,8 @@
 //! Cuts texts to a limit without splitting a character.
 //!
-//! Limits count bytes, characters, columns or lines.
+//! Limits count bytes, characters or lines.
 
 use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
-use unicode_width::UnicodeWidthStr;
 
 /// Replaces the part that was cut.
 pub const ELLIPSIS: &str = "…";
@@ -37,11 +36,6 @@ fn last_boundary(text: &str, room: usize) -> usize {
 /// Cuts a text to at most `limit` characters (code points), including the ellipsis.
 pub fn to_chars(text: &str, limit: usize) -> String {
     truncate_by(text, limit, |part| part.chars().count())
-}
-
-/// Cuts a text to at most `columns` terminal columns, including the ellipsis.
-pub fn to_width(text: &str, columns: usize) -> String {
-    truncate_by(text, columns, UnicodeWidthStr::width)
 }
 
 /// Keeps the first and the last lines of a text, with a line between them that says how many are omitted.
@@ -123,8 +117,13 @@ fn truncate_by(text: &str, limit: usize, size: fn(&str) -> usize) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use unicode_width::UnicodeWidthStr;
 
     use super::*;
+
+    fn to_width(text: &str, columns: usize) -> String {
+        truncate_by(text, columns, UnicodeWidthStr::width)
+    }
 
     fn check(cut: String, expected: &str) {
         assert_eq!(cut, expected);

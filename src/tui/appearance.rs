@@ -128,11 +128,6 @@ impl Screen {
         vec![Action::KeepTheme(name.to_owned())]
     }
 
-    /// Returns the user's settings as far as they are loaded.
-    pub fn appearance(&self) -> ScreenAppearance {
-        self.settings.appearance.clone()
-    }
-
     /// Returns the chosen theme and the settings for another screen; a theme that is only previewed is left out.
     pub fn chosen_appearance(&self) -> (ColorTheme, ScreenAppearance) {
         let shown = &self.settings.theme;

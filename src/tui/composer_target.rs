@@ -75,7 +75,7 @@ pub fn composer_target(
     if let Some(question) = state.current_question() {
         let id = question.id;
         match &question.kind {
-            QuestionKind::Agent { questions, .. } | QuestionKind::Child { questions, .. } => {
+            QuestionKind::Agent { questions, .. } => {
                 if let Some(asked) = open_questions(questions, known).first() {
                     return ComposerTarget::AgentQuestion(id, asked.text.clone());
                 }

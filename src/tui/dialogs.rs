@@ -44,7 +44,7 @@ use super::action::{Action, DocumentKind};
 use super::approval_view::ExactCall;
 use super::dialog::{ChoiceAction, ChoiceDialog};
 use super::document_texts::DisplayDocuments;
-use super::labels::{self, LocalClock};
+use super::labels::LocalClock;
 use super::prompt_preview::PromptPreview;
 use super::text_versions::ConflictVersions;
 use crate::domain::event::Event;
@@ -123,16 +123,8 @@ fn question_dialog(
             missing_document::build_dialog(id, purpose, reason)
         }
         QuestionKind::Agent {
-            questions, purpose, ..
-        } => agent_question_dialog::build_dialog(
-            id,
-            questions,
-            labels::role_title(purpose.role()),
-            known,
-        ),
-        QuestionKind::Child {
-            path, questions, ..
-        } => agent_question_dialog::build_dialog(id, questions, path, known),
+            questions, asker, ..
+        } => agent_question_dialog::build_dialog(id, questions, asker, known),
         QuestionKind::AdapterFailed {
             purpose,
             kind,

@@ -457,7 +457,13 @@ impl Screen {
         let mut hints = self.keymap().view_hints(KeyContext::Board);
         hints.retain(is_useful);
         for hint in &mut hints {
-            if hint.label == "line" && !is_reading {
+            let is_line = |command| {
+                matches!(
+                    command,
+                    &ScreenCommand::Scroll(ScrollMove::Up | ScrollMove::Down)
+                )
+            };
+            if !is_reading && hint.keys.iter().all(|(_, command)| is_line(command)) {
                 hint.label = "round";
             }
         }

@@ -267,7 +267,7 @@ fn add_hints(
         .filter(|(binding, _)| !binding.hint.is_empty())
     {
         let (binding, _) = row;
-        if binding.hint == "tabs" && screen.assist.has_completion() {
+        if binding.name == "next-tab" && screen.assist.has_completion() {
             // While suggestions are shown, Tab inserts one.
             continue;
         }
@@ -275,7 +275,7 @@ fn add_hints(
         let is_tab = screen.own_dialog.is_none()
             && screen.pager.is_none()
             && screen.composer_focus == ComposerFocus::Unfocused;
-        if binding.hint == "edit" && is_tab {
+        if binding.name == "edit" && is_tab {
             let hints = tab_hints(screen, state).into_iter();
             hints.filter(is_free).for_each(|hint| line.add_hint(hint));
         }

@@ -14,7 +14,7 @@ use crate::domain::findings::FindingSeverity;
 use crate::domain::turn::Role;
 use color_palettes::{BUILT_IN_PALETTES, ColorPalette};
 pub use color_support::ColorSupport;
-pub use custom_theme::{THEME_FIELDS, ThemeError};
+pub use custom_theme::ThemeError;
 
 /// For what needs the user; nothing else has this style.
 pub const NEEDS_YOU: Style = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);

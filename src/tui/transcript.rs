@@ -49,6 +49,7 @@ use ratatui::text::Line;
 
 use super::labels::LocalClock;
 use crate::domain::event::{AgentActivity, Event, PathChange, ToolStatus};
+use crate::domain::event_wording::short_commit;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::text_delta::TextDelta;
 use crate::domain::turn::Role;
@@ -190,12 +191,12 @@ impl ChatTranscript {
             }
             Event::TaskPatched { session, patch } => self.add_task_patch(session, patch),
             Event::TodosWritten { session, todos } => self.add_todo_list(session, todos),
-            Event::TestsRan { .. } | Event::CommitMade { .. } => {
-                let told = event_blocks::from_event(event);
-                for (text, _) in told.iter().filter_map(TranscriptBlock::success_fact) {
-                    self.steps.record_check_fact(text);
-                }
-                self.push_blocks(told);
+            Event::TestsRan { receipt, .. } => {
+                self.append_step_check(event, receipt.describe_with_origin());
+            }
+            // The subject of the commit repeats the step's heading.
+            Event::CommitMade { commit, .. } => {
+                self.append_step_check(event, short_commit(commit));
             }
             _ => self.append_event(event),
         }

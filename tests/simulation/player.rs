@@ -321,7 +321,7 @@ impl User {
                 }
                 _ => plain(QuestionAnswer::Execute),
             },
-            QuestionKind::Agent { questions, .. } | QuestionKind::Child { questions, .. } => {
+            QuestionKind::Agent { questions, .. } => {
                 let text = self.scenario.reply.to_owned();
                 let answers = questions
                     .iter()

@@ -143,8 +143,7 @@ impl Scenario {
             | QuestionKind::ManualEdit
             | QuestionKind::UsageLimit { .. }
             | QuestionKind::Execute { .. }
-            | QuestionKind::Agent { .. }
-            | QuestionKind::Child { .. } => return None,
+            | QuestionKind::Agent { .. } => return None,
         })
     }
 }

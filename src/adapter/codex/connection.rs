@@ -38,8 +38,6 @@ pub(super) enum CodexConnectionState {
     Ready,
     /// The handshake failed; the process is useless.
     Broken,
-    /// Its input is closed.
-    Closing,
 }
 
 /// A request of ours that is not answered yet.
@@ -91,10 +89,7 @@ impl CodexConnection {
         params: &Value,
         out: &mut Vec<AdapterOutput>,
     ) {
-        if matches!(
-            self.state,
-            CodexConnectionState::NotRunning | CodexConnectionState::Closing
-        ) {
+        if self.state == CodexConnectionState::NotRunning {
             return;
         }
         self.n_requests += 1;
@@ -124,7 +119,7 @@ impl CodexConnection {
     /// Sends one frame, unless the process no longer listens.
     pub(super) fn send_frame(&self, frame: &Value, out: &mut Vec<AdapterOutput>) {
         match self.state {
-            CodexConnectionState::NotRunning | CodexConnectionState::Closing => {}
+            CodexConnectionState::NotRunning => {}
             CodexConnectionState::Launched
             | CodexConnectionState::Handshaking
             | CodexConnectionState::Ready

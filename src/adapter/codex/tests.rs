@@ -7,32 +7,20 @@ use serde_json::{Value, json};
 
 use super::CodexAdapter;
 use crate::adapter::{
-    Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CallDecision, CliSpec, LaunchSpec,
+    Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CallDecision, LaunchSpec,
     RepositoryTrust, SessionSpec, TurnAccess, TurnSpec,
 };
-use crate::domain::ids::{RequestId, SessionId, TurnId};
+use crate::domain::ids::{RequestId, TurnId};
 
 mod malformed_lines;
 mod turns;
 
 fn session(external_id: Option<&str>, trust: RepositoryTrust) -> SessionSpec {
-    SessionSpec {
-        session: SessionId::new("ses_1"),
-        fresh_id: "11111111-1111-4111-8111-111111111111".to_owned(),
-        external_id: external_id.map(str::to_owned),
-        cwd: PathBuf::from("/repo"),
-        staging: PathBuf::from("/repo/.agent-collab/turns/ses_1"),
-        cli: CliSpec {
-            program: "codex".to_owned(),
-            args: vec!["--user-flag".to_owned()],
-            env: BTreeMap::new(),
-            model: None,
-        },
-        trust,
-        hook_command: None,
-        tool_server: None,
-        hidden_folders: Vec::new(),
-    }
+    let mut session = SessionSpec::example("codex");
+    session.external_id = external_id.map(str::to_owned);
+    session.cli.args = vec!["--user-flag".to_owned()];
+    session.trust = trust;
+    session
 }
 
 fn turn(prompt: &str, access: TurnAccess) -> TurnSpec {
@@ -45,7 +33,7 @@ fn turn(prompt: &str, access: TurnAccess) -> TurnSpec {
 }
 
 fn launched(external_id: Option<&str>) -> CodexAdapter {
-    let mut codex = CodexAdapter::new();
+    let mut codex = CodexAdapter::default();
     let session = session(external_id, RepositoryTrust::Untrusted);
     codex.prepare_launch(&session, &turn("go", TurnAccess::Workspace));
     codex
@@ -200,7 +188,7 @@ recorded! {
 
 #[test]
 fn who_may_not_search_the_web_is_started_without_codex_s_own_search() {
-    let mut codex = CodexAdapter::new();
+    let mut codex = CodexAdapter::default();
     let free = turn("go", TurnAccess::ReadOnly);
     let held = TurnSpec {
         hidden_permissions: vec!["websearch".to_owned()],

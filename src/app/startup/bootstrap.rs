@@ -21,11 +21,11 @@ use crate::domain::phase::{Gate, Mode};
 use crate::domain::run::RUN_SCHEMA;
 use crate::domain::turn::Role;
 use crate::engine::Engine;
-use crate::engine::codex_sandbox_escapes;
 use crate::engine::log_sinks::{log_sinks, prompt_logging_notice};
 use crate::engine::run_journal::RunJournal;
 use crate::engine::run_setup::{AskPolicy, NamedAdapter, RunSetup, to_repository_trust};
 use crate::engine::sandbox;
+use crate::engine::sandbox_escapes;
 use crate::permission::UncontainedCommandPolicy;
 use crate::process::SandboxSupport;
 use crate::store::approval_store::ApprovalStore;
@@ -155,8 +155,8 @@ fn sandbox_escape_notices(checked: &RunRequirements, wishes: &StartOptions) -> B
     let adapters = checked.adapters.values();
     adapters
         .filter_map(|adapter| {
-            let ways_out = codex_sandbox_escapes::find_sandbox_escapes(adapter);
-            codex_sandbox_escapes::sandbox_escape_notice(adapter.traits().cli_name, &ways_out)
+            let ways_out = sandbox_escapes::find_sandbox_escapes(adapter);
+            sandbox_escapes::sandbox_escape_notice(adapter.traits().cli_name, &ways_out)
         })
         .collect()
 }

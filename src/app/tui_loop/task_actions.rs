@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
+use crate::domain::session::MessageRole;
 use crate::domain::task::{ChildSession, TaskWaitMode};
 use crate::engine::{TaskCaller, TaskRequest};
 use crate::store::session_files::SessionMessageReader;
@@ -120,7 +122,8 @@ impl TuiApp {
             let (name, title) = (child.order.short_name(), child.order.title());
             format!("{name}: {title} · {}", child.status_label())
         });
-        let text = story.to_markdown(child.and_then(|child| child.doing.as_deref()));
+        let doing = child.and_then(|child| child.doing.as_ref());
+        let text = story.to_markdown(doing.map(ToString::to_string).as_deref());
         let stands = if child.is_some_and(ChildSession::is_running) {
             ConversationStatus::Running
         } else {
@@ -172,9 +175,9 @@ impl ChildTranscript {
     fn add_message(&mut self, message: &Value) {
         let word = |key: &str| message[key].as_str().unwrap_or_default();
         self.last = word("text").to_owned();
-        let told = match word("role") {
-            "tool" => render_call(&self.last),
-            role => format!("## {role}\n\n{}\n\n", self.last),
+        let told = match MessageRole::deserialize(&message["role"]) {
+            Ok(MessageRole::Tool) => render_call(&self.last),
+            _ => format!("## {}\n\n{}\n\n", word("role"), self.last),
         };
         self.n_bytes += told.len();
         self.rendered_messages.push_back(told);

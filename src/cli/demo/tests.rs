@@ -10,10 +10,10 @@ use super::workspace::{PROJECT, SCRIPTS};
 use super::*;
 use crate::adapter::DecisionWait;
 use crate::adapter::{
-    Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CallDecision, CliSpec, CliTurnOutcome,
-    RepositoryTrust, SessionSpec, TurnAccess, TurnSpec, claude, codex,
+    Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CallDecision, CliTurnOutcome,
+    SessionSpec, TurnAccess, TurnSpec, claude, codex,
 };
-use crate::domain::ids::{SessionId, TurnId};
+use crate::domain::ids::TurnId;
 use crate::permission::AgentToolCall;
 use crate::scripted::ScriptedProgram;
 use crate::scripted::test_harness::{
@@ -212,23 +212,10 @@ fn a_folder_that_holds_something_is_refused() {
 }
 
 fn session(demo: &DemoWorkspace) -> SessionSpec {
-    let cli = CliSpec {
-        program: "x".to_owned(),
-        args: vec![],
-        env: Default::default(),
-        model: None,
-    };
     SessionSpec {
-        session: SessionId::new("ses_1"),
-        fresh_id: "6b1d3d5e-0000-4000-8000-000000000000".to_owned(),
-        external_id: None,
         cwd: demo.root.clone(),
         staging: demo.root.join(".agent-collab/turns/s"),
-        cli,
-        trust: RepositoryTrust::Untrusted,
-        hook_command: None,
-        tool_server: None,
-        hidden_folders: Vec::new(),
+        ..SessionSpec::example("x")
     }
 }
 
@@ -343,7 +330,7 @@ fn the_ordinary_adapters_understand_every_frame_of_the_demo() {
             "-- {}\n{}",
             turn.0,
             adapted(
-                &mut codex::CodexAdapter::new(),
+                &mut codex::CodexAdapter::default(),
                 ScriptedProgram::Codex,
                 &demo,
                 turn.0,
@@ -360,7 +347,7 @@ fn the_ordinary_adapters_understand_every_frame_of_the_demo() {
             "-- {}\n{}",
             turn.0,
             adapted(
-                &mut claude::ClaudeAdapter::new(),
+                &mut claude::ClaudeAdapter::default(),
                 ScriptedProgram::Claude,
                 &demo,
                 turn.0,

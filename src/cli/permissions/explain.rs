@@ -2,7 +2,6 @@
 //!
 //! Runs nothing; resolves paths on the disk as for an agent's call.
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -90,10 +89,7 @@ pub async fn run(args: PermissionsExplainArguments) -> Result<u8, StartError> {
     } else {
         format_decision(&decision, &context, &call)
     };
-    Ok(crate::cli::exit_code_after_print(
-        io::stdout().write_all(text.as_bytes()),
-        0,
-    ))
+    Ok(crate::cli::print_output(&text))
 }
 
 /// Loads the approvals for this project and for the current run.
@@ -213,7 +209,7 @@ fn format_decision(decision: &Decision, context: &DecisionContext, call: &AgentT
         ));
     }
     for looked in rule_explanation::explain_rules(call, context) {
-        out.push_str(&format_rules(&looked, decision.source));
+        out.push_str(&format_rules(&looked, decision.reason.source));
     }
     out
 }
@@ -221,7 +217,7 @@ fn format_decision(decision: &Decision, context: &DecisionContext, call: &AgentT
 /// Formats the rules that match one target, with the deciding one marked and what overrides it.
 fn format_rules(looked: &TargetExplanation<'_>, by: DecisionSource) -> String {
     let then = match by {
-        DecisionSource::Floor => "; a hard limit overrides it",
+        DecisionSource::Floor(_) => "; a hard limit overrides it",
         DecisionSource::Approval => "; you approved what it asks",
         DecisionSource::Mode => "; the mode does not ask",
         DecisionSource::Program | DecisionSource::Written => "",

@@ -3,7 +3,6 @@
 //! Takes no lock and changes nothing. The log has the calls cleaned and without their sandbox, so each call counts as
 //! not sandboxed.
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -23,8 +22,8 @@ use crate::engine::read_target_resolver::with_read_paths;
 use crate::engine::stored_run::StoredRun;
 use crate::permission::hard_limits::Floor;
 use crate::permission::{
-    AgentToolCall, Decision, DecisionContext, LoopStatus, PermissionAction, PhaseAccess,
-    SandboxReach, SessionLineage, decide_call,
+    AgentToolCall, Decision, DecisionContext, DecisionSource, LoopStatus, PermissionAction,
+    PhaseAccess, SandboxReach, SessionLineage, decide_call,
 };
 use crate::store::WorkdirLayout;
 use crate::text::pluralize;
@@ -94,10 +93,7 @@ pub async fn run(args: PermissionsReplayArguments) -> Result<u8, StartError> {
     } else {
         format_calls(&replayed, args.all)
     };
-    Ok(crate::cli::exit_code_after_print(
-        io::stdout().write_all(text.as_bytes()),
-        0,
-    ))
+    Ok(crate::cli::print_output(&text))
 }
 
 /// What today's decisions depend on.
@@ -135,8 +131,8 @@ impl PermissionReplayContext {
 
 /// Returns whether the recorded decision found a loop of calls.
 fn recorded_repetition(approval: &Approval) -> LoopStatus {
-    let decided_by = approval.why.as_ref().map(|why| why.rule.as_str());
-    if decided_by == Some(Floor::DoomLoop.label()) {
+    let decided_by = approval.why.as_ref().map(|why| why.source);
+    if decided_by == Some(DecisionSource::Floor(Floor::DoomLoop)) {
         LoopStatus::Loop
     } else {
         LoopStatus::NoLoop
@@ -199,14 +195,8 @@ fn replay_run(
                 );
             }
             Event::ApprovalExpired { approval, reason } => {
-                record_answer(
-                    &mut waiting,
-                    &approval.request,
-                    false,
-                    None,
-                    reason,
-                    &mut replayed,
-                );
+                let request = &approval.request;
+                record_answer(&mut waiting, request, false, None, reason, &mut replayed);
             }
             _ => {}
         });

@@ -2,8 +2,6 @@
 //!
 //! Adds none: the user approves when an agent asks.
 
-use std::io::{self, Write};
-
 use clap::Args;
 use serde_json::json;
 
@@ -110,7 +108,7 @@ async fn open_approvals() -> Result<(ApprovalStore, String), StartError> {
 }
 
 fn print_text(text: &str) -> u8 {
-    crate::cli::exit_code_after_print(io::stdout().write_all(text.as_bytes()), 0)
+    crate::cli::print_output(&text)
 }
 
 fn format_approval(stored: &ApprovalRecord) -> String {

@@ -55,7 +55,7 @@ pub fn call_label(tool: &ToolKind, title: &str) -> Option<&'static str> {
 }
 
 /// Returns the label of a call of the program's own tools, from the CLI's title of it; `None` for any other.
-pub fn own_tool_label(title: &str) -> Option<&'static str> {
+fn own_tool_label(title: &str) -> Option<&'static str> {
     let call = title.split_whitespace().next()?;
     let name = ["agent_collab.", "mcp__agent_collab__"]
         .iter()

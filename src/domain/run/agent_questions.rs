@@ -5,7 +5,9 @@
 use super::{ResultValidity, RunState, child_sessions, turn_lifecycle};
 use crate::domain::effect::Effect;
 use crate::domain::ids::{RequestId, TurnId};
-use crate::domain::question::{AgentQuestion, Question, QuestionAnswer, QuestionKind};
+use crate::domain::question::{
+    AgentQuestion, Question, QuestionAnswer, QuestionAsker, QuestionKind,
+};
 use crate::domain::turn::TurnPurpose;
 
 pub(super) fn on_agent_asked(
@@ -15,41 +17,31 @@ pub(super) fn on_agent_asked(
     questions: &[AgentQuestion],
     child: Option<&str>,
 ) -> Vec<Effect> {
-    let (request, questions) = (request.clone(), questions.to_vec());
-    if let Some(path) = child {
-        return if child_sessions::is_child_turn(state, turn) {
-            turn_lifecycle::ask_user_alongside(
-                state,
-                QuestionKind::Child {
-                    request,
-                    turn: turn.clone(),
-                    path: path.to_owned(),
-                    questions,
-                },
-            )
-        } else {
-            Vec::new()
-        };
-    }
-    let running = state.running.as_ref();
-    let Some(running) = running.filter(|running| running.order.turn == *turn) else {
-        return Vec::new();
+    let request = request.clone();
+    let asker = match (child, &state.running) {
+        (Some(path), _) if child_sessions::is_child_turn(state, turn) => QuestionAsker::Child {
+            turn: turn.clone(),
+            path: path.to_owned(),
+        },
+        (None, Some(running)) if running.order.turn == *turn => {
+            let purpose = running.order.purpose.clone();
+            if running.result == ResultValidity::No || purpose == TurnPurpose::Summary {
+                let answer = QuestionAnswer::Dismiss;
+                return vec![Effect::AnswerAgent { request, answer }];
+            }
+            QuestionAsker::Role { purpose }
+        }
+        _ => return Vec::new(),
     };
-    let purpose = running.order.purpose.clone();
-    if running.result == ResultValidity::No || purpose == TurnPurpose::Summary {
-        return vec![Effect::AnswerAgent {
-            request,
-            answer: QuestionAnswer::Dismiss,
-        }];
-    }
     let kind = QuestionKind::Agent {
         request: Some(request),
-        questions,
-        purpose,
+        questions: questions.to_vec(),
+        asker,
     };
-    match state.awaiting {
-        None => turn_lifecycle::ask_user(state, kind),
-        Some(_) => turn_lifecycle::ask_user_alongside(state, kind),
+    if kind.is_from_child() || state.awaiting.is_some() {
+        turn_lifecycle::ask_user_alongside(state, kind)
+    } else {
+        turn_lifecycle::ask_user(state, kind)
     }
 }
 
@@ -77,32 +69,26 @@ pub(super) fn take_answered(
     id: u32,
     answer: &QuestionAnswer,
 ) -> Option<Question> {
-    let fits = |question: &Question| question.id == id && question.kind.accepts(answer);
-    let first = state.awaiting.take_if(|question| fits(question));
-    first.or_else(|| state.asked.extract_if(.., |question| fits(question)).next())
+    take_question(state, |question| {
+        question.id == id && question.kind.accepts(answer)
+    })
 }
 
 /// Removes and returns the question that an agent asked with this request.
 pub(super) fn take_by_request(state: &mut RunState, request: &RequestId) -> Option<Question> {
-    let is_it = |question: &Question| question.kind.request_id() == Some(request);
-    let first = state.awaiting.take_if(|question| is_it(question));
-    first.or_else(|| {
-        state
-            .asked
-            .extract_if(.., |question| is_it(question))
-            .next()
+    take_question(state, |question| {
+        question.kind.request_id() == Some(request)
     })
+}
+
+fn take_question(state: &mut RunState, fits: impl Fn(&Question) -> bool) -> Option<Question> {
+    let first = state.awaiting.take_if(|question| fits(question));
+    first.or_else(|| state.asked.extract_if(.., |question| fits(question)).next())
 }
 
 /// Removes and returns the questions for which the CLI of the running turn waits; they end with the turn.
 pub(super) fn take_turn_questions(state: &mut RunState) -> Vec<Question> {
-    let first = state
-        .awaiting
-        .take_if(|question| is_turn_question(question));
-    let others = state
-        .asked
-        .extract_if(.., |question| is_turn_question(question));
-    first.into_iter().chain(others).collect()
+    std::iter::from_fn(|| take_question(state, is_turn_question)).collect()
 }
 
 /// Removes and returns the first of the turn's other open questions.
@@ -112,13 +98,7 @@ pub(super) fn take_first_turn_question(state: &mut RunState) -> Option<Question>
 }
 
 fn is_turn_question(question: &Question) -> bool {
-    matches!(
-        question.kind,
-        QuestionKind::Agent {
-            request: Some(_),
-            ..
-        }
-    )
+    question.kind.asking_role().is_some() && question.kind.request_id().is_some()
 }
 
 /// Returns the texts of questions; `None` where there are none.
@@ -132,10 +112,11 @@ pub(super) fn question_texts(questions: &[Question]) -> Option<String> {
 
 /// Drops the questions of a child's task: its agent no longer waits for the answer.
 pub(super) fn drop_child_questions(state: &mut RunState, of: &TurnId) {
-    state.asked.retain(|question| match &question.kind {
-        QuestionKind::Child { turn, .. } => turn != of,
-        _ => true,
-    });
+    let is_its =
+        |asker: &QuestionAsker| matches!(asker, QuestionAsker::Child { turn, .. } if turn == of);
+    state
+        .asked
+        .retain(|question| !question.kind.asker().is_some_and(is_its));
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! A child changes nothing in the workflow, and the workflow waits for no child.
 
 use super::{RunState, agent_questions, run_discussions, unattributed_changes};
+use crate::domain::child_activity::ChildActivity;
 use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::event::AgentActivity;
 use crate::domain::ids::{SessionId, TurnId, UnixMillis};
@@ -85,7 +86,10 @@ pub(super) fn on_task_activity(
         (child_mut(state, session), news)
     {
         child.tool_calls += 1;
-        child.doing = Some(format!("{tool} {title}"));
+        child.doing = Some(ChildActivity::Call {
+            tool: tool.clone(),
+            title: title.clone(),
+        });
     }
     Vec::new()
 }
@@ -99,7 +103,9 @@ pub(super) fn on_task_patched(
 ) -> Vec<Effect> {
     unattributed_changes::on_task_patched(state, at, patch);
     if let Some(child) = child_mut(state, session) {
-        child.doing = child.is_running().then(|| patch.state.label().to_owned());
+        child.doing = child
+            .is_running()
+            .then_some(ChildActivity::Patch(patch.state));
         child.patch = Some(TaskPatch {
             text: String::new(),
             ..patch.clone()

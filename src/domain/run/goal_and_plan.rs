@@ -7,7 +7,7 @@ use super::{
 use crate::domain::effect::Effect;
 use crate::domain::ids::{Sha256, TurnId, UnixMillis};
 use crate::domain::phase::{Phase, TransitionCause};
-use crate::domain::question::{AgentQuestion, MergeConflict, QuestionKind};
+use crate::domain::question::{MergeConflict, QuestionKind};
 use crate::domain::turn::{Role, TurnOrder, TurnPurpose, TurnRetryReason};
 
 pub(super) fn on_goal_given(state: &mut RunState, text: &str) -> Vec<Effect> {
@@ -78,7 +78,7 @@ pub(super) fn on_goal_confirmed(
     state.approved_sha256 = None;
     state.asked_back.clear();
     state.verdict = None;
-    state.execution = None;
+    (state.execution, state.replanning) = (None, None);
     turn_lifecycle::propose_turn(state, at, TurnPurpose::WritePlan, None)
 }
 
@@ -191,15 +191,7 @@ pub(super) fn on_no_document(
     }
     match (question, &order.again) {
         (Some(text), _) => {
-            let questions = vec![AgentQuestion::from_labels(text, Vec::new())];
-            turn_lifecycle::ask_user(
-                state,
-                QuestionKind::Agent {
-                    request: None,
-                    questions,
-                    purpose: order.purpose,
-                },
-            )
+            turn_lifecycle::ask_user(state, QuestionKind::from_last_text(text, order.purpose))
         }
         (None, Some(TurnRetryReason::NoDocument { .. })) => turn_lifecycle::ask_user(
             state,

@@ -11,9 +11,7 @@ use crate::domain::phase::Phase;
 use crate::domain::plan_execution::{
     CurrentStep, DirtyPolicy, PlanExecution, StepOutcome, StepOverride, StepRecord, StepStage,
 };
-use crate::domain::question::{
-    AgentQuestion, CommitTarget, EntryPoint, FileOrigin, QuestionAnswer, QuestionKind,
-};
+use crate::domain::question::{CommitTarget, EntryPoint, FileOrigin, QuestionAnswer, QuestionKind};
 use crate::domain::receipt::Receipt;
 use crate::domain::step_calls::StepCalls;
 use crate::domain::turn::{TurnPurpose, TurnRetryReason};
@@ -280,15 +278,7 @@ fn on_nothing_changed(
     if let Some(answered) = deferred_answers::take_background_results(state, &purpose) {
         return on_step_question_answered(state, at, step, Some(answered));
     }
-    let questions = vec![AgentQuestion::from_labels(text, Vec::new())];
-    turn_lifecycle::ask_user(
-        state,
-        QuestionKind::Agent {
-            request: None,
-            questions,
-            purpose,
-        },
-    )
+    turn_lifecycle::ask_user(state, QuestionKind::from_last_text(text, purpose))
 }
 
 /// Asks the user about a step without changes: it is never done just because nothing happened.

@@ -1,6 +1,7 @@
 //! Reports to waiting calls what the children that they wait for are doing, each in one line.
 
 use crate::domain::event::{AgentActivity, Event};
+use crate::domain::event_wording::word_activity;
 use crate::domain::ids::SessionId;
 use crate::domain::run::RunState;
 use crate::engine::owner_request::OwnerRequest;
@@ -38,22 +39,15 @@ fn child_progress(event: &Event) -> Option<(&SessionId, String)> {
 
 fn describe_activity(news: &AgentActivity) -> Option<String> {
     match news {
-        AgentActivity::Text { text } => Some(format!("says {text}")),
         AgentActivity::Thinking { .. } => Some("thinks".to_owned()),
-        AgentActivity::ToolStarted { tool, title, .. } => Some(format!("calls {tool} {title}")),
-        AgentActivity::FilesChanged { paths, .. } => {
-            let paths: Vec<&str> = paths.keys().map(String::as_str).collect();
-            Some(format!("changes {}", paths.join(", ")))
-        }
-        AgentActivity::CallDenied { tool, reason } => {
-            Some(format!("may not call {tool}: {reason}"))
-        }
-        AgentActivity::Retrying { reason } => Some(format!("tries again: {reason}")),
-        AgentActivity::Silent { seconds, verdict } => Some(match verdict {
-            Some(verdict) => verdict.clone(),
-            None => format!("has said nothing for {seconds} s"),
-        }),
-        AgentActivity::ToolEnded { .. }
+        AgentActivity::Text { .. }
+        | AgentActivity::ToolStarted { .. }
+        | AgentActivity::CallDenied { .. }
+        | AgentActivity::Retrying { .. }
+        | AgentActivity::Silent { .. } => word_activity(None, news).map(|wording| wording.text),
+        // A change of files follows a call that was reported.
+        AgentActivity::FilesChanged { .. }
+        | AgentActivity::ToolEnded { .. }
         | AgentActivity::Notice { .. }
         | AgentActivity::Unknown { .. }
         | AgentActivity::Malformed { .. } => None,
@@ -65,41 +59,22 @@ mod tests {
     use super::*;
     use crate::domain::event::ToolKind;
 
-    fn describe_or_nothing(news: AgentActivity) -> String {
-        describe_activity(&news).unwrap_or_else(|| "nothing".to_owned())
-    }
-
     #[test]
-    fn what_a_child_does_is_told_in_plain_words() {
+    fn a_child_is_reported_in_the_words_of_its_events_and_its_thoughts_stay_its_own() {
+        let check = |news: AgentActivity, progress: Option<&str>| {
+            assert_eq!(describe_activity(&news).as_deref(), progress);
+        };
         let calls = AgentActivity::ToolStarted {
             item: "1".to_owned(),
             tool: ToolKind::Command,
             title: "cargo test".to_owned(),
         };
-        assert_eq!(describe_or_nothing(calls), "calls command cargo test");
-        let thinks = AgentActivity::Thinking {
-            text: "a secret plan".to_owned(),
-        };
-        assert_eq!(describe_or_nothing(thinks), "thinks");
-        let says = AgentActivity::Text {
-            text: "Found it.".to_owned(),
-        };
-        assert_eq!(describe_or_nothing(says), "says Found it.");
-        let silent = |verdict: Option<&str>| AgentActivity::Silent {
-            seconds: 30,
-            verdict: verdict.map(str::to_owned),
-        };
-        assert_eq!(
-            describe_or_nothing(silent(None)),
-            "has said nothing for 30 s"
-        );
-        assert_eq!(
-            describe_or_nothing(silent(Some("waits for the model"))),
-            "waits for the model"
-        );
-        let unknown = AgentActivity::Unknown {
-            frame: "x".to_owned(),
-        };
-        assert_eq!(describe_or_nothing(unknown), "nothing");
+        check(calls, Some("$ cargo test"));
+        let text = "a secret plan".to_owned();
+        check(AgentActivity::Thinking { text }, Some("thinks"));
+        let text = "Found it.".to_owned();
+        check(AgentActivity::Text { text }, Some("Found it."));
+        let frame = "x".to_owned();
+        check(AgentActivity::Unknown { frame }, None);
     }
 }

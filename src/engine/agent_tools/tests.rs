@@ -475,8 +475,5 @@ async fn a_call_is_told_what_its_own_child_does_and_of_no_other() {
     };
     world.engine.apply_event(calls).unwrap();
     assert!(!of_one.has_changed().unwrap());
-    assert_eq!(
-        *of_two.borrow_and_update(),
-        "explore#2: calls command cargo test --all"
-    );
+    assert_eq!(*of_two.borrow_and_update(), "explore#2: $ cargo test --all");
 }

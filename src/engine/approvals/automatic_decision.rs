@@ -48,9 +48,9 @@ pub(in crate::engine) fn decide_without_user(
     decision: &Decision,
     repetition: LoopStatus,
 ) -> Option<DecisionRecord> {
-    let by = match decision.source {
+    let by = match decision.reason.source {
         DecisionSource::Written => ApprovalDecider::Rules,
-        DecisionSource::Floor
+        DecisionSource::Floor(_)
         | DecisionSource::Program
         | DecisionSource::Approval
         | DecisionSource::Mode => ApprovalDecider::Permission,
@@ -78,28 +78,20 @@ pub(in crate::engine) fn decide_without_user(
 
 /// Returns why a request is denied when no user is present; `None` if it waits.
 fn unattended_denial_reason(policy: AskPolicy, decision: &Decision) -> Option<String> {
-    let safety = Floor::SafetyList.label();
-    let reason = match policy {
-        AskPolicy::Wait => return None,
-        AskPolicy::UserRules | AskPolicy::Deny
-            if decision.reason.rule == Floor::Uncontained.label() =>
-        {
+    let is_limited = decision.max_scope != MaxApprovalScope::Project;
+    let reason = match (policy, decision.reason.source) {
+        (AskPolicy::Wait, _) => return None,
+        (_, DecisionSource::Floor(Floor::Uncontained)) => {
             "no sandbox contains it, and no one can answer (--uncontained lets rules decide)"
-                .to_owned()
         }
-        AskPolicy::UserRules | AskPolicy::Deny
-            if decision.max_scope != MaxApprovalScope::Project =>
-        {
-            if decision.source == DecisionSource::Floor && decision.reason.rule != safety {
-                format!("{}, and no one can answer", decision.reason.reason)
-            } else {
-                format!("the {safety} stops it, and no one can answer")
-            }
+        (_, DecisionSource::Floor(floor)) if is_limited && floor != Floor::SafetyList => {
+            return Some(format!("{}, and no one can answer", decision.reason.reason));
         }
-        AskPolicy::Deny => "no one can answer (--on-ask deny)".to_owned(),
-        AskPolicy::UserRules => "no rule allows it, and no one can answer".to_owned(),
+        _ if is_limited => "the safety list stops it, and no one can answer",
+        (AskPolicy::Deny, _) => "no one can answer (--on-ask deny)",
+        (AskPolicy::UserRules, _) => "no rule allows it, and no one can answer",
     };
-    Some(reason)
+    Some(reason.to_owned())
 }
 
 pub(in crate::engine) fn deny_with_reason(reason: &str) -> CallDecision {
@@ -111,12 +103,13 @@ pub(in crate::engine) fn deny_with_reason(reason: &str) -> CallDecision {
 /// Returns the text with which the agent is told why a call was denied.
 fn denial_text(decision: &Decision) -> String {
     let DecisionReason {
+        source,
         rule,
         origin,
         reason,
     } = &decision.reason;
-    match decision.source {
-        DecisionSource::Floor => reason.clone(),
+    match source {
+        DecisionSource::Floor(_) => reason.clone(),
         DecisionSource::Program
         | DecisionSource::Written
         | DecisionSource::Approval

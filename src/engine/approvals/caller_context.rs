@@ -66,12 +66,11 @@ pub(in crate::engine) enum CallPaths {
     TreeEntries,
 }
 
-/// Where the answer to a request goes.
+/// A request, and where its answer goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::engine) struct RequestAddress {
+    pub(in crate::engine) request: RequestId,
     pub(in crate::engine) session: SessionId,
-    /// The request's id where it was made.
-    pub(in crate::engine) own_id: RequestId,
     pub(in crate::engine) channel: AnswerChannel,
 }
 
@@ -84,6 +83,13 @@ pub(in crate::engine) enum AnswerChannel {
     ToolSocket,
     /// The program's own question about the changes of a task.
     Patch,
+}
+
+impl RequestAddress {
+    /// Returns the request's id where it was made.
+    pub(in crate::engine) fn own_id(&self) -> RequestId {
+        RequestId::new(&self.request.own)
+    }
 }
 
 impl CallingTurn {
@@ -163,9 +169,9 @@ impl CallerContext {
 
     /// Returns the id of a request among those of all sessions.
     pub(in crate::engine) fn qualified_request_id(&self, own: &RequestId) -> RequestId {
-        match self.role {
-            Some(_) => own.clone(),
-            None => RequestId::new(format!("{}/{own}", self.session)),
+        RequestId {
+            child: self.role.is_none().then(|| self.session.clone()),
+            own: own.own.clone(),
         }
     }
 

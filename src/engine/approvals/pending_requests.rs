@@ -36,24 +36,17 @@ impl PendingRequest {
 
 impl PendingRequests {
     /// Adds a call that waits for the user.
-    pub(super) fn add_approval(
-        &mut self,
-        request: RequestId,
-        address: RequestAddress,
-        call: PendingApproval,
-    ) {
-        let kind = PendingRequestKind::Approval(Box::new(call));
-        self.0.insert(request, PendingRequest { address, kind });
+    pub(super) fn add_approval(&mut self, address: RequestAddress, call: PendingApproval) {
+        self.add(address, PendingRequestKind::Approval(Box::new(call)));
     }
 
     /// Adds questions that wait for the user: their raw texts, by the displayed texts.
-    pub(super) fn add_questions(
-        &mut self,
-        request: RequestId,
-        address: RequestAddress,
-        raw: BTreeMap<String, String>,
-    ) {
-        let kind = PendingRequestKind::Questions(raw);
+    pub(super) fn add_questions(&mut self, address: RequestAddress, raw: BTreeMap<String, String>) {
+        self.add(address, PendingRequestKind::Questions(raw));
+    }
+
+    fn add(&mut self, address: RequestAddress, kind: PendingRequestKind) {
+        let request = address.request.clone();
         self.0.insert(request, PendingRequest { address, kind });
     }
 
@@ -67,11 +60,9 @@ impl PendingRequests {
     }
 
     /// Returns all pending calls.
-    pub(super) fn approvals(
-        &self,
-    ) -> impl Iterator<Item = (&RequestId, &RequestAddress, &PendingApproval)> {
-        let all = self.0.iter();
-        all.filter_map(|(request, pending)| Some((request, &pending.address, pending.approval()?)))
+    pub(super) fn approvals(&self) -> impl Iterator<Item = (&RequestAddress, &PendingApproval)> {
+        let all = self.0.values();
+        all.filter_map(|pending| Some((&pending.address, pending.approval()?)))
     }
 
     /// Removes questions that are answered, and returns their raw texts by the displayed texts.

@@ -164,7 +164,7 @@ impl ApprovalTestRun {
     /// Returns the pending calls, in order.
     fn waiting(&self) -> String {
         let waiting = self.engine.state().approvals.iter();
-        let waiting: Vec<&str> = waiting.map(|call| call.request.as_str()).collect();
+        let waiting: Vec<String> = waiting.map(|call| call.request.to_string()).collect();
         waiting.join(" ")
     }
 

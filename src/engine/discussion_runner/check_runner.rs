@@ -194,7 +194,7 @@ fn authorize_check(run: &mut RunContext, line: &str) -> Result<Result<(), String
     Ok(match decision.action {
         // A command that only reads could still read files that no agent may read, and what the other
         // participants said.
-        PermissionAction::Allow if !holds && decision.source == DecisionSource::Program => Err(
+        PermissionAction::Allow if !holds && decision.reason.source == DecisionSource::Program => Err(
             "no sandbox here hides the files it must not read (hint: install bubblewrap, and leave safety.contain_tests on)"
                 .to_owned(),
         ),

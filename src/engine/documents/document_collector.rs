@@ -157,9 +157,19 @@ fn try_commit_document(
     events: &mut Vec<Event>,
 ) -> Result<Event, DocumentCommitError> {
     events.extend(try_detect_user_edits(run)?);
+    let commit = |kind| {
+        let text = match find_document(run, pending, kind) {
+            Ok(text) => text,
+            Err(reason) => return Ok(missing_document_event(&pending.order, reason)),
+        };
+        match kind {
+            WorkflowDocument::Plan => commit_written_plan(run, &text, pending, base, lock),
+            WorkflowDocument::Comments => commit_review(run, &text, pending, base, lock),
+        }
+    };
     match pending.order.purpose {
-        TurnPurpose::WritePlan => commit_written_plan(run, pending, base, lock),
-        TurnPurpose::Review => commit_review(run, pending, base, lock),
+        TurnPurpose::WritePlan => commit(WorkflowDocument::Plan),
+        TurnPurpose::Review => commit(WorkflowDocument::Comments),
         TurnPurpose::Respond => commit_response(run, pending, base, lock),
         TurnPurpose::Judge => Ok(Event::DisputesJudged {
             turn: pending.order.turn.clone(),
@@ -173,6 +183,23 @@ fn try_commit_document(
             "this turn returns none".to_owned(),
         )),
     }
+}
+
+/// Returns the document that the turn returned, or why there is none.
+fn find_document(
+    run: &RunContext,
+    pending: &PendingDocument,
+    kind: WorkflowDocument,
+) -> Result<String, String> {
+    let names = run.journal.layout().names();
+    let returned = pending.returned_documents(names);
+    let (text, name) = match kind {
+        WorkflowDocument::Plan => (returned.plan, &names.plan),
+        WorkflowDocument::Comments => (returned.comments, &names.comments),
+    };
+    let why_none =
+        || with_rejected_files(&format!("no {name} was returned"), &returned.rejected_files);
+    text.ok_or_else(why_none)
 }
 
 fn front_matter_facts(run: &RunContext, iteration_folder: u32) -> FrontMatterFacts {
@@ -200,26 +227,17 @@ pub(super) fn next_iteration(run: &RunContext) -> u32 {
 
 fn commit_written_plan(
     run: &RunContext,
+    text: &str,
     pending: &PendingDocument,
     base: &CommitBase,
     lock: &WorkflowDocumentLock,
 ) -> Result<Event, DocumentCommitError> {
-    let names = run.journal.layout().names();
-    let returned = pending.returned_documents(names);
-    let Some(text) = returned.plan else {
-        let none = format!("no {} was returned", names.plan);
-        return Ok(nothing_returned_event(
-            pending,
-            &none,
-            &returned.rejected_files,
-        ));
-    };
-    let plan = match plan::parse(&plan::untick_all_steps(&text)) {
+    let plan = match plan::parse(&plan::untick_all_steps(text)) {
         Ok(plan) => clean_plan(plan),
         Err(problem) => return Ok(missing_document_event(&pending.order, problem.to_string())),
     };
     let base = base.plan_hash(&pending.staging);
-    let CommittedPlan { plan, file_sha256 } = commit_plan(run, &text, plan, base, lock)?;
+    let CommittedPlan { plan, file_sha256 } = commit_plan(run, text, plan, base, lock)?;
     Ok(Event::PlanCommitted {
         turn: pending.order.turn.clone(),
         plan,
@@ -242,27 +260,18 @@ fn commit_plan(
 
 fn commit_review(
     run: &RunContext,
+    text: &str,
     pending: &PendingDocument,
     base: &CommitBase,
     lock: &WorkflowDocumentLock,
 ) -> Result<Event, DocumentCommitError> {
-    let names = run.journal.layout().names();
-    let returned = pending.returned_documents(names);
-    let Some(text) = returned.comments else {
-        let none = format!("no {} was returned", names.comments);
-        return Ok(nothing_returned_event(
-            pending,
-            &none,
-            &returned.rejected_files,
-        ));
-    };
-    if front_matter::parse_document(&text).body.trim().is_empty() {
-        let empty = format!("{} is empty", names.comments);
+    if front_matter::parse_document(text).body.trim().is_empty() {
+        let empty = format!("{} is empty", run.journal.layout().names().comments);
         return Ok(missing_document_event(&pending.order, empty));
     }
     let state = run.state();
     let mut ledger = state.findings.clone();
-    let mut review = clean_review(review::parse(&text, &ledger));
+    let mut review = clean_review(review::parse(text, &ledger));
     let facts = clean_facts(review_checker::assess(run, &review)?);
     let lacks = state.missing_in_review(&review, &facts);
     if !lacks.is_empty() {
@@ -282,7 +291,7 @@ fn commit_review(
     save_overwritten_copy(run, WorkflowDocument::Comments, base)?;
     let facts = front_matter_facts(run, next_iteration(run));
     let file_sha256 =
-        document_commit::commit_review(lock, &text, &review, base, &ledger, &reviewed, &facts)?;
+        document_commit::commit_review(lock, text, &review, base, &ledger, &reviewed, &facts)?;
     let plan_now =
         plan_on_disk(run)?.map_or_else(|| Sha256::new(""), |text| plan::approval_hash(&text));
     Ok(Event::ReviewCommitted {
@@ -321,11 +330,8 @@ fn commit_response(
     responses.iter_mut().for_each(clean_response_check);
     if responses.is_empty() && plan.is_none() {
         let reason = "neither answers (N. accepted|rejected: …) nor a changed plan were returned";
-        return Ok(nothing_returned_event(
-            pending,
-            reason,
-            &returned.rejected_files,
-        ));
+        let reason = with_rejected_files(reason, &returned.rejected_files);
+        return Ok(missing_document_event(&pending.order, reason));
     }
     let comments_base = base.comments_hash(&pending.staging);
     let now = files::read_document(&layout.comments())?.map(|now| now.sha256);
@@ -447,14 +453,9 @@ pub(super) fn missing_document_event(order: &TurnOrder, reason: String) -> Event
     }
 }
 
-fn nothing_returned_event(
-    pending: &PendingDocument,
-    what: &str,
-    rejected_files: &[String],
-) -> Event {
-    let reason = match rejected_files {
+fn with_rejected_files(what: &str, rejected_files: &[String]) -> String {
+    match rejected_files {
         [] => what.to_owned(),
         files => format!("{what}; not accepted: {}", files.join(", ")),
-    };
-    missing_document_event(&pending.order, reason)
+    }
 }

@@ -1,6 +1,6 @@
 //! Lists what differs from the last commit, and what git ignores.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -81,26 +81,6 @@ impl GitRepository {
             changes.extend(change.filter(|change| !self.is_excluded(&change.path)));
         }
         Ok(changes)
-    }
-
-    /// Returns true if git ignores a path, relative to the root.
-    ///
-    /// # Errors
-    /// Git fails.
-    pub async fn is_ignored(&self, path: &Path) -> Result<bool, GitError> {
-        let finished = self
-            .git_command(&["check-ignore", "-z", "--stdin"])
-            .stdin_paths([path])
-            .output()
-            .await?;
-        match finished.exit.code {
-            Some(0) => Ok(true),
-            Some(1) => Ok(false),
-            _ => Err(GitError::Failed {
-                command: "check-ignore".to_owned(),
-                output: super::git_command::last_output(&finished),
-            }),
-        }
     }
 }
 

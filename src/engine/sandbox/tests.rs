@@ -6,11 +6,8 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use super::*;
-use crate::adapter::{
-    Adapter, CliSpec, RepositoryTrust, SessionSpec, TurnSpec, claude::ClaudeAdapter,
-    codex::CodexAdapter,
-};
-use crate::domain::ids::{SessionId, TurnId};
+use crate::adapter::{Adapter, SessionSpec, TurnSpec, claude::ClaudeAdapter, codex::CodexAdapter};
+use crate::domain::ids::TurnId;
 
 struct SandboxTestRepo {
     _folder: tempfile::TempDir,
@@ -42,26 +39,13 @@ fn place() -> SandboxTestRepo {
 }
 
 fn launch_of(adapter: &mut dyn Adapter, place: &SandboxTestRepo, access: TurnAccess) -> LaunchSpec {
-    let session = SessionSpec {
-        session: SessionId::new("s"),
-        fresh_id: "f".to_owned(),
-        external_id: None,
+    let mut session = SessionSpec {
         cwd: place.root.clone(),
         staging: place.root.join(".agent-collab/turns/s"),
-        cli: CliSpec {
-            program: "claude".to_owned(),
-            args: Vec::new(),
-            env: BTreeMap::from([(
-                "CLAUDE_CONFIG_DIR".to_owned(),
-                place.config.display().to_string(),
-            )]),
-            model: None,
-        },
-        trust: RepositoryTrust::Untrusted,
-        hook_command: None,
-        tool_server: None,
-        hidden_folders: Vec::new(),
+        ..SessionSpec::example("claude")
     };
+    let config = place.config.display().to_string();
+    session.cli.env = BTreeMap::from([("CLAUDE_CONFIG_DIR".to_owned(), config)]);
     let turn = TurnSpec {
         turn: TurnId::new("t"),
         prompt: "p".to_owned(),
@@ -97,7 +81,7 @@ fn conversations(place: &SandboxTestRepo) -> PathBuf {
 
 fn check(access: TurnAccess, repository: SandboxMount) {
     let place = place();
-    let launch = launch_of(&mut ClaudeAdapter::new(), &place, access);
+    let launch = launch_of(&mut ClaudeAdapter::default(), &place, access);
     let held = holder(&place, access).sandbox_spec(&launch, "run").unwrap();
     let conversations = conversations(&place);
     let wanted = [
@@ -148,7 +132,7 @@ fn memories_of_the_project_and_a_store_among_settings_are_not_written() {
     let memory = conversations(&place).join("memory");
     fs::create_dir_all(&memory).unwrap();
     fs::create_dir(place.config.join("plugins")).unwrap();
-    let launch = launch_of(&mut ClaudeAdapter::new(), &place, TurnAccess::Workspace);
+    let launch = launch_of(&mut ClaudeAdapter::default(), &place, TurnAccess::Workspace);
     let SandboxProvider::AgentCollab(own) = &launch.sandbox else {
         panic!("claude is held as a whole");
     };
@@ -170,7 +154,7 @@ fn memories_of_the_project_and_a_store_among_settings_are_not_written() {
 #[test]
 fn what_the_user_opens_of_claudes_folder_by_name_is_open() {
     let place = place();
-    let launch = launch_of(&mut ClaudeAdapter::new(), &place, TurnAccess::ReadOnly);
+    let launch = launch_of(&mut ClaudeAdapter::default(), &place, TurnAccess::ReadOnly);
     let held = TurnSandbox {
         writable: vec![place.config.join("agents"), place.config.join("todos")],
         ..holder(&place, TurnAccess::ReadOnly)
@@ -189,7 +173,7 @@ fn a_repository_that_is_claudes_own_folder_stays_one() {
         root: place.config.clone(),
         ..place
     };
-    let launch = launch_of(&mut ClaudeAdapter::new(), &here, TurnAccess::Workspace);
+    let launch = launch_of(&mut ClaudeAdapter::default(), &here, TurnAccess::Workspace);
     let held = format!(
         "{:?}",
         holder(&here, TurnAccess::Workspace).sandbox_spec(&launch, "run")
@@ -217,12 +201,12 @@ fn of_a_folder_that_is_kept_from_it_a_process_sees_what_is_shown_alone() {
 #[test]
 fn who_has_a_sandbox_of_its_own_is_not_held_and_nobody_is_without_a_kernel() {
     let place = place();
-    let codex = launch_of(&mut CodexAdapter::new(), &place, TurnAccess::Workspace);
+    let codex = launch_of(&mut CodexAdapter::default(), &place, TurnAccess::Workspace);
     assert_eq!(
         holder(&place, TurnAccess::Workspace).sandbox_spec(&codex, "run"),
         None
     );
-    let claude = launch_of(&mut ClaudeAdapter::new(), &place, TurnAccess::Workspace);
+    let claude = launch_of(&mut ClaudeAdapter::default(), &place, TurnAccess::Workspace);
     let without = TurnSandbox {
         support: SandboxSupport::Unavailable("none".to_owned()),
         ..holder(&place, TurnAccess::Workspace)
@@ -244,7 +228,7 @@ fn the_bubblewrap_of_codex_is_found_beside_its_wrapper_and_its_program() {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, "").unwrap();
     }
-    let traits = CodexAdapter::new().traits();
+    let traits = CodexAdapter::default().traits();
     let bundled = traits.bundled_bubblewrap.as_ref().unwrap();
     for program in [wrapper, native] {
         let found = find_bundled(bundled, &program.to_string_lossy());

@@ -20,7 +20,6 @@ pub(super) struct UserTimeouts(BTreeMap<RequestId, UserTimeout>);
 
 #[derive(Debug)]
 struct UserTimeout {
-    session: SessionId,
     limit: Duration,
     at: Instant,
 }
@@ -40,20 +39,20 @@ impl SubagentTasks {
     /// Turns the end of a wait into an event of the child.
     pub(super) fn on_user_timeout(&mut self, request: RequestId) -> (SessionId, ChildEvent) {
         let wait = self.user_timeouts.0.remove(&request);
-        let (session, limit) = wait.map_or_else(
-            || (SessionId::new(""), Duration::ZERO),
-            |wait| (wait.session, wait.limit),
-        );
+        let limit = wait.map_or(Duration::ZERO, |wait| wait.limit);
+        let session = request.child.clone().unwrap_or(SessionId::new(""));
         (session, ChildEvent::RequestExpired(request, limit))
     }
 
     /// Starts the timeout for a request of a child: a part of its task's own time limit, also for a speech.
-    pub(in crate::engine) fn start_user_timeout(&mut self, session: SessionId, request: RequestId) {
-        let task = self.active_tasks.get(&session);
+    pub(in crate::engine) fn start_user_timeout(&mut self, request: RequestId) {
+        let task = request.child.as_ref();
+        let task = task.and_then(|session| self.active_tasks.get(session));
         let limit = task.map_or(Duration::ZERO, |task| task.time_limit / TASK_TIME_DIVISOR);
         let at = Instant::now() + limit;
-        let wait = UserTimeout { session, limit, at };
-        self.user_timeouts.0.insert(request, wait);
+        self.user_timeouts
+            .0
+            .insert(request, UserTimeout { limit, at });
     }
 }
 

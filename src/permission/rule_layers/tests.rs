@@ -5,8 +5,20 @@ use proptest::prelude::*;
 use super::super::profile_registry::AgentMode;
 use super::*;
 
+fn layer_label(layer: RuleLayer) -> &'static str {
+    match layer {
+        RuleLayer::Default => "defaults",
+        RuleLayer::BuiltIn => "built-in profile",
+        RuleLayer::Global => "global",
+        RuleLayer::Project => "project",
+        RuleLayer::File => "--config",
+        RuleLayer::Flag => "flag",
+        RuleLayer::Own => "own profile",
+    }
+}
+
 fn rule(layer: RuleLayer, permission: &str, pattern: &str, action: PermissionAction) -> Rule {
-    let place = format!("{}:1", layer.label());
+    let place = format!("{}:1", layer_label(layer));
     Rule::new(permission, pattern, action, RuleOrigin { layer, place })
 }
 

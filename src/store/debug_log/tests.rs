@@ -23,7 +23,7 @@ fn written(content: LogContent) -> (String, Vec<Value>) {
         LogSink::TextFile(paths[0].clone()),
         LogSink::JsonFile(paths[1].clone()),
     ];
-    let (layers, log) = open_debug_log(&sinks, DEFAULT_MAX_BYTES, content).unwrap();
+    let (layers, log) = open_debug_log(&sinks, 10_000_000, content).unwrap();
     let subscriber = tracing_subscriber::registry().with(layers);
     tracing::subscriber::with_default(subscriber, || {
         let secret = secret();

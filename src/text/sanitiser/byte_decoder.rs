@@ -15,11 +15,6 @@ pub struct Utf8Decoder {
 }
 
 impl Utf8Decoder {
-    /// Makes a decoder at the beginning of a text.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Adds the next bytes and returns the characters that are now complete.
     pub fn push<'a>(&mut self, bytes: &'a [u8]) -> Cow<'a, str> {
         if self.held.is_empty() {

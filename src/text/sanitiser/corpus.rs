@@ -305,7 +305,7 @@ const ROWS: NonZeroU16 = NonZeroU16::new(24).unwrap();
 const COLUMNS: NonZeroU16 = NonZeroU16::new(80).unwrap();
 
 fn clean_bytes(bytes: &[u8], size: usize) -> String {
-    let (mut decoder, mut sanitiser) = (Utf8Decoder::new(), TextSanitiser::new());
+    let (mut decoder, mut sanitiser) = (Utf8Decoder::default(), TextSanitiser::new());
     let mut clean = String::new();
     for piece in bytes.chunks(size) {
         clean.push_str(&sanitiser.push(&decoder.push(piece)));

@@ -169,7 +169,7 @@ fn joiners_cannot_split_an_ascii_word() {
 }
 
 fn decode(bytes: &[u8]) -> String {
-    let mut decoder = Utf8Decoder::new();
+    let mut decoder = Utf8Decoder::default();
     let text = decoder.push(bytes).into_owned();
     text + &decoder.finish()
 }
@@ -239,7 +239,7 @@ proptest! {
         bytes in proptest::collection::vec(prop_oneof![any::<u8>(), 0x80u8..=0xa0, Just(0xc0), Just(0xe0), Just(0xf0)], 0..40),
         size in 1usize..5,
     ) {
-        let mut decoder = Utf8Decoder::new();
+        let mut decoder = Utf8Decoder::default();
         let mut joined = String::new();
         for piece in bytes.chunks(size) {
             joined.push_str(&decoder.push(piece));

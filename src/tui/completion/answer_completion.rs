@@ -95,7 +95,7 @@ fn answer_words(kind: &QuestionKind, sheet: Option<&ChoiceDialog>) -> Vec<Answer
     match kind {
         QuestionKind::Gate { .. } => vec![word("go"), word("cancel")],
         QuestionKind::ManualEdit => vec![word("cancel")],
-        QuestionKind::Agent { questions, .. } | QuestionKind::Child { questions, .. } => {
+        QuestionKind::Agent { questions, .. } => {
             // With several questions, one text answers all of them, so the options of a single question do not apply.
             let options = match &questions[..] {
                 [asked] => asked.options.as_slice(),

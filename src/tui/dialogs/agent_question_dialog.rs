@@ -5,9 +5,12 @@
 use std::collections::BTreeSet;
 
 use super::{DialogContext, answer_question, question_dialog_id};
-use crate::domain::question::{AgentQuestion, AnswerOption, AnswerSelectMode, QuestionAnswer};
+use crate::domain::question::{
+    AgentQuestion, AnswerOption, AnswerSelectMode, QuestionAnswer, QuestionAsker,
+};
 use crate::text::pluralize;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft};
+use crate::tui::labels::role_title;
 use crate::tui::text_wrap::{text_width, to_one_line};
 use crate::tui::theme;
 
@@ -20,12 +23,15 @@ const ANSWER_KEYS: &str = "123456789";
 pub(super) fn build_dialog(
     id: u32,
     questions: &[AgentQuestion],
-    who: &str,
+    asker: &QuestionAsker,
     known: &DialogContext<'_>,
 ) -> ChoiceDialog {
     let open = unanswered_questions(questions, known);
     let n_answered = questions.len() - open.len();
-    let who = capitalize(who);
+    let who = capitalize(match asker {
+        QuestionAsker::Role { purpose } => role_title(purpose.role()),
+        QuestionAsker::Child { path, .. } => path,
+    });
     let title = match questions.len() {
         0 | 1 => format!("{who} asks"),
         n => format!("{who} asks ({} of {n})", (n_answered + 1).min(n)),

@@ -8,7 +8,9 @@ use ratatui::style::Style;
 use super::edit_preview::EditPreview;
 use crate::domain::event::{Approval, ApprovalDecision};
 use crate::domain::run::RunState;
-use crate::permission::{ApprovalMatcher, ApprovalScope, DecisionReason, MaxApprovalScope};
+use crate::permission::{
+    ApprovalMatcher, ApprovalScope, DecisionReason, DecisionSource, MaxApprovalScope,
+};
 use crate::tui::action::Action;
 use crate::tui::approval_view::ExactCall;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft};
@@ -94,25 +96,26 @@ fn reason_lines(approval: &Approval) -> Vec<(String, Style)> {
     let mut lines = Vec::new();
     if let Some(why) = &approval.why {
         let DecisionReason {
+            source,
             reason,
             rule,
             origin,
         } = why;
-        // The origin contains the name of a hard limit, too.
-        let by = match origin.strip_prefix("floor: ") {
-            Some(floor) if floor == rule => format!(" (hard limit: {floor})"),
-            Some(_) | None => format!(": {rule} ({origin})"),
-        };
-        let is_built_in = origin.contains("built-in") || origin == "the defaults";
-        // The user or the repository wrote it. A rule that allows can ask too, if there is a doubt; then the reason
-        // says which.
-        let is_written = !is_built_in && rule.ends_with(" ask");
-        let asked = if rule == "no rule" || rule.starts_with("* ") && is_built_in {
-            "No rule allows this".to_owned()
-        } else if is_written {
-            format!("A rule asks: {rule} ({origin})")
-        } else {
-            format!("Asked because {reason}{by}")
+        let asked = match source {
+            DecisionSource::Floor(floor) => {
+                format!("Asked because {reason} (hard limit: {})", floor.label())
+            }
+            DecisionSource::Program if rule == "no rule" || rule.starts_with("* ") => {
+                "No rule allows this".to_owned()
+            }
+            // A rule that allows can ask too, if there is a doubt; then the reason says which.
+            DecisionSource::Written if rule.ends_with(" ask") => {
+                format!("A rule asks: {rule} ({origin})")
+            }
+            DecisionSource::Program
+            | DecisionSource::Written
+            | DecisionSource::Approval
+            | DecisionSource::Mode => format!("Asked because {reason}: {rule} ({origin})"),
         };
         lines.push((asked, theme::PLAIN));
     }

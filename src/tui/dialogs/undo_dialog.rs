@@ -6,7 +6,7 @@ use super::list_names;
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
-use crate::domain::reversal_plan::{FileReversalKind, ReversalPreview, UndoDirection, steps_label};
+use crate::domain::reversal_plan::{FileReversalKind, ReversalPreview, UndoDirection};
 use crate::tui::action::Action;
 use crate::tui::command::ScreenCommand;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
@@ -19,7 +19,7 @@ const MAX_LISTED_FILES: usize = 6;
 /// Builds the dialog of the first offer; the other offers become further choices.
 pub fn build_dialog(offers: &[ReversalPreview], phase: Phase) -> Option<ChoiceDialog> {
     let (offer, others) = offers.split_first()?;
-    let what = format!("{} {}", offer.way.title(), steps_label(&offer.steps));
+    let what = offer.way.label_with_steps(&offer.steps);
     let mut sheet = base_dialog(offer, phase);
     sheet = sheet.with_choice(
         'y',
@@ -31,11 +31,7 @@ pub fn build_dialog(offers: &[ReversalPreview], phase: Phase) -> Option<ChoiceDi
             UndoDirection::Undo { .. } => key,
             UndoDirection::Redo => 'r',
         };
-        let label = format!(
-            "{} {} instead…",
-            other.way.title(),
-            steps_label(&other.steps)
-        );
+        let label = format!("{} instead…", other.way.label_with_steps(&other.steps));
         let instead = build_further_dialog(other, phase);
         sheet = sheet.with_choice(key, &label, ChoiceAction::Confirm(Box::new(instead)));
     }
@@ -43,7 +39,7 @@ pub fn build_dialog(offers: &[ReversalPreview], phase: Phase) -> Option<ChoiceDi
 }
 
 fn build_further_dialog(offer: &ReversalPreview, phase: Phase) -> ChoiceDialog {
-    let what = format!("{} {}", offer.way.title(), steps_label(&offer.steps));
+    let what = offer.way.label_with_steps(&offer.steps);
     let sheet = base_dialog(offer, phase).with_choice(
         'y',
         &what,
@@ -78,7 +74,7 @@ fn undo_action(offer: &ReversalPreview) -> Action {
 }
 
 fn base_dialog(offer: &ReversalPreview, phase: Phase) -> ChoiceDialog {
-    let title = format!("{} {}?", offer.way.title(), steps_label(&offer.steps));
+    let title = format!("{}?", offer.way.label_with_steps(&offer.steps));
     let id = format!("{} {}", title.to_lowercase(), offer.inspected_tree);
     let names: Vec<String> = offer.files.iter().map(describe_file).collect();
     let mut sheet = ChoiceDialog::new(id, &title);
@@ -135,20 +131,18 @@ fn describe_file((fate, name): &(FileReversalKind, String)) -> String {
 }
 
 fn describe_commits(offer: &ReversalPreview) -> String {
-    let Some(subject) = &offer.commit_subject else {
+    if offer.commit_subject.is_none() {
         return "No new commit, because none of this was committed.".to_owned();
-    };
+    }
     let commits: Vec<String> = offer
         .commits
         .iter()
         .map(|(commit, subject)| format!("{} {subject}", short_commit(commit)))
         .collect();
     // The commit's text repeats the step's; the mark says which step it is.
-    let mark = subject
-        .split_once(']')
-        .map_or(subject.as_str(), |(mark, _)| mark);
+    let mark = offer.way.label_with_steps(&offer.steps);
     format!(
-        "One new commit, `{mark}]`, reverts these (history is kept):\n{}",
+        "One new commit, `[{mark}]`, reverts these (history is kept):\n{}",
         list_names(&commits, MAX_LISTED_FILES)
     )
 }

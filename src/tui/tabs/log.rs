@@ -10,7 +10,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph};
 
@@ -34,7 +33,7 @@ use crate::tui::text_wrap::{
 use crate::tui::theme;
 use crate::tui::transcript::LogSearchProgress;
 use event_detail::EventDetail;
-use event_summary::{EventCategory, EventSummary, summarize_event};
+use event_summary::{EventAuthor, EventCategory, EventSummary, summarize_event};
 use older_events::OlderEvents;
 
 /// How many of the latest events are kept.
@@ -85,9 +84,10 @@ impl EventLogRow {
         &self,
         find: &str,
         state: Option<&RunState>,
-    ) -> Option<(&Self, &'static str, String)> {
+    ) -> Option<(&Self, EventAuthor, String)> {
         let (who, text) = self.summary.author_and_text(state);
-        let has = find.is_empty() || who.contains(find) || text.to_lowercase().contains(find);
+        let has =
+            find.is_empty() || who.label().contains(find) || text.to_lowercase().contains(find);
         has.then_some((self, who, text))
     }
 }
@@ -230,7 +230,7 @@ impl EventLogList {
         let row = self.selected_row()?;
         let (who, words) = row.summary.author_and_text(state);
         let detail = EventDetail::new(&row.event, &words);
-        let title = format!("{who}, {}", clock.time_with_seconds(row.at));
+        let title = format!("{}, {}", who.label(), clock.time_with_seconds(row.at));
         Some((title, localize_text(&detail.to_text(), clock, repository)))
     }
 
@@ -244,7 +244,7 @@ impl EventLogList {
         &'a self,
         find: &'a str,
         state: Option<&'a RunState>,
-    ) -> impl Iterator<Item = (&'a EventLogRow, &'static str, String)> + 'a {
+    ) -> impl Iterator<Item = (&'a EventLogRow, EventAuthor, String)> + 'a {
         let listed = self.all_rows().filter(move |row| self.filter.matches(row));
         listed.filter_map(move |row| row.match_query(find, state))
     }
@@ -346,7 +346,11 @@ fn draw_detail(
 ) {
     let (who, words) = row.summary.author_and_text(about.state);
     let key = about.keymap.key_label("open", ComposerFocus::Unfocused);
-    let title = format!(" {who}, {} · ", about.clock.time_with_seconds(row.at));
+    let title = format!(
+        " {}, {} · ",
+        who.label(),
+        about.clock.time_with_seconds(row.at)
+    );
     let hint = format!("{key} shows all ");
     let room = usize::from(area.width).saturating_sub(text_width(&hint));
     let block = Block::new()
@@ -444,12 +448,11 @@ fn lay_out(record: &EventLogList, about: LogTabContext<'_>, columns: usize) -> S
 
 fn row_lines(
     row: &EventLogRow,
-    who: &str,
+    author: EventAuthor,
     text: &str,
     clock: LocalClock,
     columns: usize,
 ) -> Vec<Line<'static>> {
-    let style = row_style(row.summary.kind, who);
     let sign = match row.summary.kind {
         EventCategory::Problem => "! ",
         EventCategory::User | EventCategory::Agent | EventCategory::Program => "",
@@ -461,9 +464,9 @@ fn row_lines(
         format!("{} ", clock.time_with_seconds(row.at))
     };
     let who = if columns < 60 {
-        format!("{:<4} ", short_author(who))
+        format!("{:<4} ", author.short_label())
     } else {
-        format!("{who:<9} ")
+        format!("{:<9} ", author.label())
     };
     let used = crate::tui::text_wrap::text_width(&head) + crate::tui::text_wrap::text_width(&who);
     let text = format!("{sign}{text}");
@@ -473,7 +476,7 @@ fn row_lines(
     );
     let spans = vec![
         Span::styled(head, theme::QUIET),
-        Span::styled(who, style),
+        Span::styled(who, author.style()),
         Span::styled(
             text,
             match row.summary.kind {
@@ -483,28 +486,4 @@ fn row_lines(
         ),
     ];
     vec![Line::from(spans)]
-}
-
-/// Returns a short name of the author for narrow windows.
-fn short_author(who: &str) -> &'static str {
-    match who {
-        "planner" => "plan",
-        "reviewer" => "rev",
-        "you" => "you",
-        "agent" => "call",
-        "trouble" => "",
-        _ => "prog",
-    }
-}
-
-fn row_style(kind: EventCategory, who: &str) -> Style {
-    use crate::domain::turn::Role;
-    let role = [Role::Planner, Role::Reviewer];
-    let role = role.into_iter().find(|role| role.name() == who);
-    match (kind, role) {
-        (_, Some(role)) => theme::role_style(role),
-        (EventCategory::User, None) => theme::YOU,
-        (EventCategory::Agent | EventCategory::Program, None) => theme::QUIET,
-        (EventCategory::Problem, None) => theme::BAD,
-    }
 }

@@ -88,51 +88,51 @@ fn lay_out(
         .filter(|_| state.phase.is_final());
     let end = last.unwrap_or(now);
     let mut lines = Vec::new();
-    let mut section = |title: &str, body: Vec<Line<'static>>| {
+    let mut section = |title: &'static str, style: Style, body: Vec<Line<'static>>| {
         if body.is_empty() {
             return;
         }
         if !lines.is_empty() {
             lines.push(Line::default());
         }
-        // Agents have the same color here as in the chat.
-        let mut roles = [Role::Planner, Role::Reviewer].into_iter();
-        let style = roles
-            .find(|role| role.name() == title)
-            .map(theme::role_style);
-        let style = style.unwrap_or(theme::STRONG);
-        lines.push(Line::styled(title.to_owned(), style));
+        lines.push(Line::styled(title, style));
         lines.extend(body);
     };
     let rows = |rows: Vec<StatusRow>| rows.iter().flat_map(|row| row.lay_out(columns)).collect();
-    section("now", rows(now_rows(state, about, now)));
-    section("tasks", task_lines(state, end, columns));
+    section("now", theme::STRONG, rows(now_rows(state, about, now)));
+    section("tasks", theme::STRONG, task_lines(state, end, columns));
     section(
         "discussions",
+        theme::STRONG,
         rows(discussion_rows::discussion_rows(state, end)),
     );
     section(
         "timeline",
+        theme::STRONG,
         timeline_bars::timeline_lines(state, end, about.clock, columns),
     );
     section(
         "reviews",
+        theme::STRONG,
         status_tables::review_table(state, about.clock).lay_out(columns),
     );
     section(
         "steps",
+        theme::STRONG,
         status_tables::step_table(state, end).lay_out(columns),
     );
-    section("checks", rows(check_rows(state)));
+    section("checks", theme::STRONG, rows(check_rows(state)));
     for role in [Role::Planner, Role::Reviewer] {
         let body = match state.session(role) {
             Some(session) => session_rows(state, role, session, about, now),
             None => vec![plain_row("adapter", "none, the plan is not reviewed")],
         };
-        section(role.name(), rows(body));
+        // Agents have the same color here as in the chat.
+        section(role.name(), theme::role_style(role), rows(body));
     }
     section(
         "last turns",
+        theme::STRONG,
         status_tables::turn_table(state, end, about.clock).lay_out(columns),
     );
     lines

@@ -6,7 +6,8 @@ use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::{RequestId, SessionId, TurnId, UnixMillis};
 use crate::domain::phase::Phase;
 use crate::domain::question::{
-    AgentQuestion, AnswerOption, AnswerSelectMode, Question, QuestionAnswer, QuestionKind,
+    AgentQuestion, AnswerOption, AnswerSelectMode, Question, QuestionAnswer, QuestionAsker,
+    QuestionKind,
 };
 use crate::domain::run::RunState;
 use crate::domain::task::{
@@ -39,7 +40,7 @@ fn child(n: u32, parent: Option<&str>, status: TaskStatus) -> ChildSession {
         began_at: (n != 2).then_some(UnixMillis(1_700_000_012_000)),
         tool_calls: n - 1,
         n_tasks: 1,
-        doing: (status == TaskStatus::Running).then(|| "command rg 'pub fn' src".to_owned()),
+        doing: (status == TaskStatus::Running).then(|| "command rg 'pub fn' src".to_owned().into()),
         took_ms: is_over.then_some(21_000),
         report: TaskReportStatus::Given,
         patch: None,
@@ -288,11 +289,13 @@ pub(super) fn asks() -> Question {
     };
     Question {
         id: 8,
-        kind: QuestionKind::Child {
-            request: RequestId::new("ses_child1/q"),
-            turn: TurnId::new("ses_child1.1"),
-            path: "planner ▸ explore#1".to_owned(),
+        kind: QuestionKind::Agent {
+            request: Some(RequestId::from("ses_child1/q".to_owned())),
             questions: vec![question],
+            asker: QuestionAsker::Child {
+                turn: TurnId::new("ses_child1.1"),
+                path: "planner ▸ explore#1".to_owned(),
+            },
         },
     }
 }

@@ -5,7 +5,7 @@ use super::world::{
 };
 use crate::domain::ids::RequestId;
 use crate::domain::phase::{Mode, Phase};
-use crate::domain::question::QuestionKind;
+use crate::domain::question::{QuestionAsker, QuestionKind};
 use crate::domain::run::{ProgramOperation, RunState};
 use crate::domain::turn::TurnPurpose;
 use crate::permission::MaxApprovalScope;
@@ -825,7 +825,9 @@ fn several_answers_to_one_question_are_ticked_and_given_together() {
     let kind = QuestionKind::Agent {
         request: Some(RequestId::new("q")),
         questions: vec![super::monkey::several()],
-        purpose: TurnPurpose::WritePlan,
+        asker: QuestionAsker::Role {
+            purpose: TurnPurpose::WritePlan,
+        },
     };
     let state = Some(asking(Phase::WritePlan, kind));
     let mut screen = screen();

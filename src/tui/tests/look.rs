@@ -196,7 +196,7 @@ fn a_theme_that_was_only_pointed_at_goes_with_its_list_whatever_takes_its_place(
     press(&mut screen, Some(&works), &["<c-c>"]);
     assert_eq!(screen.theme().name(), before);
     press(&mut screen, Some(&works), &["n"]);
-    screen.on_theme(screen.appearance().theme("nord").unwrap());
+    screen.on_theme(screen.chosen_appearance().1.theme("nord").unwrap());
     // Closing another dialog restores no theme.
     press(&mut screen, Some(&works), &["<c-c>", "<esc>"]);
     assert_eq!(screen.theme().name(), "nord");

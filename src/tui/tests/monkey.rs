@@ -22,7 +22,8 @@ use crate::domain::ids::{RequestId, UnixMillis};
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::plan_execution::StepStage;
 use crate::domain::question::{
-    AgentQuestion, AnswerOption, AnswerSelectMode, ArbitrationReason, FileOrigin, QuestionKind,
+    AgentQuestion, AnswerOption, AnswerSelectMode, ArbitrationReason, FileOrigin, QuestionAsker,
+    QuestionKind,
 };
 use crate::domain::reversal_plan::{FileReversalKind, ReversalPreview, UndoDirection};
 use crate::domain::run::RunState;
@@ -223,7 +224,9 @@ fn other_forms() -> Vec<Place> {
     let picks = QuestionKind::Agent {
         request: Some(RequestId::new("req_several")),
         questions: vec![several()],
-        purpose: TurnPurpose::WritePlan,
+        asker: QuestionAsker::Role {
+            purpose: TurnPurpose::WritePlan,
+        },
     };
     let mut one = questions().into_iter().map(|(_, kind)| kind);
     let mut one = one.find(|kind| kind.name() == "execute").unwrap();
@@ -549,7 +552,7 @@ fn call_place(call: &Approval) -> &'static str {
 
 fn question_place(kind: &QuestionKind) -> String {
     match kind {
-        QuestionKind::Child { .. } => "question of a child".to_owned(),
+        kind if kind.is_from_child() => "question of a child".to_owned(),
         QuestionKind::Agent { questions, .. }
             if questions[0].picks == AnswerSelectMode::Several =>
         {

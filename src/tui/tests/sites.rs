@@ -124,7 +124,6 @@ fn number(kind: &QuestionKind) -> usize {
         QuestionKind::Execute { .. } => 4,
         QuestionKind::NoDocument { .. } => 5,
         QuestionKind::Agent { .. } => 6,
-        QuestionKind::Child { .. } => 7,
         QuestionKind::AdapterFailed { .. } => 8,
         QuestionKind::UsageLimit { .. } => 9,
         QuestionKind::Conflict { .. } => 10,
@@ -141,8 +140,8 @@ fn number(kind: &QuestionKind) -> usize {
         QuestionKind::Blocked { .. } => 21,
         QuestionKind::TestsInDoubt { .. } => 22,
         QuestionKind::TestSocket { .. } => 23,
-        QuestionKind::RunnerMissing { .. } => 24,
-        QuestionKind::Dispute { .. } => 25,
+        QuestionKind::RunnerMissing { .. } => 7,
+        QuestionKind::Dispute { .. } => 24,
     }
 }
 
@@ -154,5 +153,5 @@ fn every_kind_of_question_is_among_the_places() {
         .iter()
         .filter_map(|place| place.state()?.current_question());
     let found: BTreeSet<usize> = own.chain(asked.map(|asked| number(&asked.kind))).collect();
-    assert!((0..=25).eq(found), "a kind of question is missing");
+    assert!((0..=24).eq(found), "a kind of question is missing");
 }

@@ -139,11 +139,12 @@ fn the_time_of_who_works_is_seen_at_every_width() {
 
 #[test]
 fn a_call_says_why_it_is_asked_then_what_is_asked_then_what_can_be_said() {
-    use crate::permission::DecisionReason;
+    use crate::permission::{DecisionReason, DecisionSource};
     let mut state = super::world::approving(&["npm install left-pad"]);
     let call = &mut state.approvals[0];
     call.reason = Some("the tests need it".to_owned());
     call.why = Some(DecisionReason {
+        source: DecisionSource::Written,
         reason: "it leaves the sandbox".to_owned(),
         rule: "bash \"npm *\" allow".to_owned(),
         origin: "~/.config/agent-collab/config.toml:7".to_owned(),

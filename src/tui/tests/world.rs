@@ -20,7 +20,7 @@ use crate::domain::plan_execution::{
 };
 use crate::domain::question::{
     AgentQuestion, ArbitrationReason, CommitTarget, DraftFile, EntryPoint, ExecutionTerms,
-    FileOrigin, HeldEdit, Question, QuestionKind, WaitSource,
+    FileOrigin, HeldEdit, Question, QuestionAsker, QuestionKind, WaitSource,
 };
 use crate::domain::receipt::MissingSocket;
 use crate::domain::receipt::{Receipt, TestCounts, TestOutcome};
@@ -33,7 +33,7 @@ use crate::domain::session::AccountUsageWindow;
 use crate::domain::test_command::{TestCommand, TestCommandOrigin, TestCommandSource};
 use crate::domain::turn::{Role, TurnFailureKind, TurnOrder, TurnPurpose};
 use crate::permission::{
-    ApprovalMatcher, DecisionReason, MaxApprovalScope, PermissionAction as Hold,
+    ApprovalMatcher, DecisionReason, DecisionSource, MaxApprovalScope, PermissionAction as Hold,
 };
 use crate::tui::{Action, Screen, ScreenSettings};
 
@@ -257,6 +257,7 @@ pub fn approving(targets: &[&str]) -> RunState {
         targets: targets.iter().map(|t| (*t).to_owned()).collect(),
         reason: Some("the tests need the package index".to_owned()),
         why: Some(DecisionReason {
+            source: DecisionSource::Program,
             rule: "* ask".to_owned(),
             origin: "the built-in profile build".to_owned(),
             reason: "it leaves the sandbox".to_owned(),
@@ -330,7 +331,9 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
                     ),
                     AgentQuestion::from_labels(text("Which Python?"), Vec::new()),
                 ],
-                purpose: purpose.clone(),
+                asker: QuestionAsker::Role {
+                    purpose: purpose.clone(),
+                },
             },
         ),
         (

@@ -20,21 +20,6 @@ pub struct ThemeError {
     pub hint: String,
 }
 
-/// The colours that a theme can set, besides `base`.
-pub const THEME_FIELDS: [&str; 11] = [
-    "ground",
-    "text",
-    "quiet",
-    "attention",
-    "warning",
-    "running",
-    "good",
-    "bad",
-    "code",
-    "planner",
-    "reviewer",
-];
-
 impl ColorTheme {
     /// Creates a theme from its fields, based on the theme that `base` names, or on `terminal`.
     ///
@@ -170,6 +155,21 @@ mod tests {
         };
         assert_eq!(told, wanted);
     }
+
+    /// The colours that a theme can set, besides `base`.
+    const THEME_FIELDS: [&str; 11] = [
+        "ground",
+        "text",
+        "quiet",
+        "attention",
+        "warning",
+        "running",
+        "good",
+        "bad",
+        "code",
+        "planner",
+        "reviewer",
+    ];
 
     #[test]
     fn a_theme_of_the_users_own_is_another_one_with_other_colours() {

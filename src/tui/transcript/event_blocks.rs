@@ -105,22 +105,10 @@ pub fn from_activity(role: Role, news: &AgentActivity) -> Vec<TranscriptBlock> {
     }
 }
 
-/// Returns the block of a step that succeeded: its tests and its commit, with the test receipt as details.
-pub fn from_finished_step<'a>(
-    step: u32,
-    parts: impl Iterator<Item = &'a String>,
-    proof: &str,
-) -> Vec<TranscriptBlock> {
-    let checked = format!("Step {step}: ");
-    let parts = parts.map(|part| match part.strip_prefix("Commit ") {
-        // The subject repeats the step's heading.
-        Some(commit) => commit.split(' ').next().unwrap_or(commit).to_owned(),
-        None => part.replacen(&checked, "", 1),
-    });
-    let all: Vec<String> = std::iter::once(format!("Step {step} done"))
-        .chain(parts)
-        .collect();
-    fact_with_detail(FactTone::Good, &all.join(" · "), proof)
+/// Returns the block of a step that succeeded: its checks in short, with the test receipt as details.
+pub fn from_finished_step(step: u32, checks: &[String], proof: &str) -> Vec<TranscriptBlock> {
+    let text = format!("Step {step} done · {}", checks.join(" · "));
+    fact_with_detail(FactTone::Good, &text, proof)
 }
 
 /// Returns a dimmed line.

@@ -15,7 +15,7 @@ pub(super) struct StepTracker {
     /// The texts of the plan's steps with their numbers, as far as events contained them.
     step_texts: Vec<(u32, String)>,
     /// Facts shown while the step was checked.
-    check_facts: Vec<String>,
+    check_facts: Vec<StepCheckFact>,
     /// The step that has its heading and is not over.
     current: Option<u32>,
     /// The step whose tests failed last.
@@ -25,6 +25,15 @@ pub(super) struct StepTracker {
     /// The step whose changes were audited last, until its tests run: tests always run if something
     /// changed.
     audited: Option<u32>,
+}
+
+/// A good fact about a step that is being checked.
+#[derive(Debug)]
+struct StepCheckFact {
+    /// The text of its block.
+    text: String,
+    /// What the line of the finished step says instead.
+    short: String,
 }
 
 impl StepTracker {
@@ -81,12 +90,6 @@ impl StepTracker {
         }
     }
 
-    /// Stores a fact about a step that is being checked: one line replaces these facts once the step is
-    /// done.
-    pub fn record_check_fact(&mut self, text: &str) {
-        self.check_facts.push(text.to_owned());
-    }
-
     /// Returns the line for a step that is over and changed nothing; `None` for any other.
     fn unchanged_block(&self, step: u32) -> Option<TranscriptBlock> {
         self.audited.filter(|looked_at| *looked_at == step)?;
@@ -116,6 +119,17 @@ impl StepTracker {
 }
 
 impl ChatTranscript {
+    /// Adds what a check of a step found. Once the step is done, one line replaces the good facts, each in its short
+    /// form.
+    pub(super) fn append_step_check(&mut self, event: &Event, short: String) {
+        let blocks = event_blocks::from_event(event);
+        if let Some((text, _)) = blocks.first().and_then(TranscriptBlock::success_fact) {
+            let text = text.to_owned();
+            self.steps.check_facts.push(StepCheckFact { text, short });
+        }
+        self.push_blocks(blocks);
+    }
+
     /// Adds the line of a step that is over; for a success it replaces the facts that were shown during the
     /// check.
     pub(super) fn end_step(&mut self, step: u32, event: &Event) {
@@ -124,28 +138,25 @@ impl ChatTranscript {
         if let Some(block) = other.or_else(|| self.steps.failing_tests_block(step)) {
             return self.push_blocks(vec![block]);
         }
-        let (mut parts, mut proof) = (Vec::new(), String::new());
-        let was_told = |block: &TranscriptBlock| {
-            let good = block.success_fact();
-            good.is_some_and(|(text, _)| told.iter().any(|told| told == text))
+        let (mut checks, mut proof) = (Vec::new(), String::new());
+        let find_check = |block: &TranscriptBlock| {
+            let (text, more) = block.success_fact()?;
+            let told = told.iter().find(|told| told.text == text)?;
+            Some((told.short.clone(), more.to_owned()))
         };
-        while let Some(block) = self.blocks.pop_back_if(|block| was_told(block)) {
-            self.n_bytes = self.n_bytes.saturating_sub(block.n_bytes());
-            if let Some((text, more)) = block.success_fact() {
-                parts.push(text.to_owned());
-                proof.insert_str(0, more);
-            }
+        while let Some((short, more)) = self.blocks.back().and_then(find_check) {
+            let removed = self.blocks.pop_back();
+            let n_bytes = removed.map_or(0, |block| block.n_bytes());
+            self.n_bytes = self.n_bytes.saturating_sub(n_bytes);
+            checks.insert(0, short);
+            proof.insert_str(0, &more);
         }
         self.scroll
             .follow_end_if_gone(self.end_number(), self.end_number());
-        if parts.is_empty() {
-            self.push_blocks(event_blocks::from_event(event))
+        self.push_blocks(if checks.is_empty() {
+            event_blocks::from_event(event)
         } else {
-            self.push_blocks(event_blocks::from_finished_step(
-                step,
-                parts.iter().rev(),
-                &proof,
-            ))
-        }
+            event_blocks::from_finished_step(step, &checks, &proof)
+        });
     }
 }

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use agent_collab::adapter::claude::ClaudeAdapter;
 use agent_collab::adapter::{
-    Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CallDecision, CliSpec, CliTurnOutcome,
-    RepositoryTrust, SessionSpec, TurnAccess, TurnSpec,
+    Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CallDecision, CliTurnOutcome,
+    SessionSpec, TurnAccess, TurnSpec,
 };
-use agent_collab::domain::ids::{SessionId, TurnId};
+use agent_collab::domain::ids::TurnId;
 use agent_collab::engine::sandbox::TurnSandbox;
 use agent_collab::process::{
     ChildSpawner, OutputEvent, PRIVATE_TMPDIR, ProcessMark, RunningChild, SandboxSupport,
@@ -183,30 +183,22 @@ impl Bench {
     fn play(&mut self, access: TurnAccess) -> String {
         let root = self.repository.root().to_owned();
         let staging = root.join(".agent-collab/turns/lab");
-        let session = SessionSpec {
-            session: SessionId::new("lab"),
+        let program = self.home.root().join("bin/claude").display().to_string();
+        let mut session = SessionSpec {
             fresh_id: uuid(access).to_owned(),
             external_id: self.conversation.clone(),
             cwd: root.clone(),
             staging: staging.clone(),
-            cli: CliSpec {
-                program: self.home.root().join("bin/claude").display().to_string(),
-                args: Vec::new(),
-                env: self.home.environment().iter().cloned().collect(),
-                model: None,
-            },
-            trust: RepositoryTrust::Untrusted,
-            hook_command: None,
-            tool_server: None,
-            hidden_folders: Vec::new(),
+            ..SessionSpec::example(&program)
         };
+        session.cli.env = self.home.environment().iter().cloned().collect();
         let turn = TurnSpec {
             turn: TurnId::new(format!("turn-{access:?}")),
             prompt: format!("{PROMPT}LAB]\nTry to write."),
             access,
             hidden_permissions: Vec::new(),
         };
-        let mut claude = ClaudeAdapter::new();
+        let mut claude = ClaudeAdapter::default();
         let launch = claude.prepare_launch(&session, &turn);
         let (children, candidates) = (ChildSpawner::default(), [bubblewrap()]);
         let kernel = detect_sandbox_support(&children, &candidates, &root);

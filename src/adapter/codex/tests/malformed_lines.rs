@@ -156,7 +156,6 @@ fn step() -> impl Strategy<Value = AdapterTestInput> {
         AdapterCommand::Interrupt,
         answer(CallDecision::Allow),
         answer(CallDecision::DenyAndStop),
-        AdapterCommand::Close,
     ];
     prop_oneof![
         10 => near_line().prop_map(AdapterTestInput::Line),

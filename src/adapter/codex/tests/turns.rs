@@ -56,7 +56,7 @@ fn exit(code: i32, tail: &str) -> CliExit {
 
 #[test]
 fn the_launch_bounds_retries_and_switches_agents_md_off_after_the_users_own_arguments() {
-    let mut codex = CodexAdapter::new();
+    let mut codex = CodexAdapter::default();
     let launch = codex.prepare_launch(
         &session(None, RepositoryTrust::Untrusted),
         &turn("go", TurnAccess::ReadOnly),
@@ -74,7 +74,8 @@ fn commands_in_codexs_own_sandbox_see_nothing_of_what_is_hidden() {
         hidden_folders: hidden.to_vec(),
         ..session(None, RepositoryTrust::Untrusted)
     };
-    let launch = CodexAdapter::new().prepare_launch(&session, &turn("go", TurnAccess::ReadOnly));
+    let launch =
+        CodexAdapter::default().prepare_launch(&session, &turn("go", TurnAccess::ReadOnly));
     let profiles: Vec<_> = launch
         .args
         .iter()
@@ -99,7 +100,7 @@ fn a_first_turn_opens_a_read_only_thread_and_gives_the_turn_its_own_sandbox() {
 
 #[test]
 fn a_trusted_repository_is_left_to_codexs_own_settings() {
-    let mut codex = CodexAdapter::new();
+    let mut codex = CodexAdapter::default();
     let spec = turn("go", TurnAccess::ReadOnly);
     codex.prepare_launch(&session(None, RepositoryTrust::Trusted), &spec);
     codex.on_command(AdapterCommand::StartTurn(spec));
@@ -337,19 +338,13 @@ fn the_processs_end_ends_the_turn_once() {
 }
 
 #[test]
-fn the_end_of_an_idle_process_is_a_notice_and_an_ordered_one_is_nothing() {
+fn the_end_of_an_idle_process_is_a_notice() {
     let mut codex = running();
     codex.on_stdout_line(&turn_frame("turn/completed", "thr", "t1", "completed"));
     check(
         &show(&codex.on_exit(&exit(0, ""))),
         &[r#"{"event":"notice","text":"codex ended (exit status 0)"}"#],
     );
-    let mut codex = launched(None);
-    check(
-        &show(&codex.on_command(AdapterCommand::Close)),
-        &["close input"],
-    );
-    check(&show(&codex.on_exit(&exit(0, ""))), &[]);
 }
 
 #[test]
@@ -435,7 +430,7 @@ fn what_the_user_says_in_the_middle_of_a_turn_is_passed_on() {
         &feed(&mut codex, &[refused]),
         &[r#"{"event":"untold","text":"look there too 中"}"#],
     );
-    let mut idle = CodexAdapter::new();
+    let mut idle = CodexAdapter::default();
     check(
         &steer(&mut idle),
         &[r#"{"event":"untold","text":"look there too 中"}"#],

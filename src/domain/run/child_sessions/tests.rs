@@ -6,7 +6,7 @@ use super::super::Run;
 use super::*;
 use crate::domain::event::{Approval, Event, RunParameters};
 use crate::domain::ids::RequestId;
-use crate::domain::question::{AgentQuestion, QuestionKind};
+use crate::domain::question::{AgentQuestion, QuestionAsker, QuestionKind};
 use crate::domain::task::{TaskOutcome, session_depth};
 use crate::permission::MaxApprovalScope;
 
@@ -54,7 +54,7 @@ fn ended(child: u8) -> Event {
 
 fn asked(child: u8) -> Event {
     Event::ApprovalRequested(Approval {
-        request: RequestId::new(format!("ses_{child}/1")),
+        request: RequestId::from(format!("ses_{child}/1")),
         turn: TurnId::new(format!("ses_{child}.1")),
         permission: "read".to_owned(),
         targets: vec![".env".to_owned()],
@@ -71,7 +71,7 @@ fn asked(child: u8) -> Event {
 fn questioned(child: u8) -> Event {
     Event::AgentAsked {
         turn: TurnId::new(format!("ses_{child}.1")),
-        request: RequestId::new(format!("ses_{child}/2")),
+        request: RequestId::from(format!("ses_{child}/2")),
         questions: vec![AgentQuestion::from_labels("Which?", Vec::new())],
         child: Some(format!("planner ▸ explore#{child}")),
     }
@@ -118,7 +118,7 @@ proptest! {
             prop_assert!(is_child_turn(state, &approval.turn));
         }
         for question in &state.asked {
-            let QuestionKind::Child { turn, .. } = &question.kind else {
+            let QuestionKind::Agent { asker: QuestionAsker::Child { turn, .. }, .. } = &question.kind else {
                 return Err(TestCaseError::fail(format!("{question:?}")));
             };
             prop_assert!(is_child_turn(state, turn));

@@ -18,7 +18,7 @@ use crate::engine::subagents::task_start::child_caller;
 use crate::engine::{EngineError, agent_activity};
 use crate::permission::{
     AgentToolCall, Decision, DecisionReason, DecisionSource, LoopStatus, MaxApprovalScope,
-    PermissionAction, PhaseAccess, SandboxReach, decide_call,
+    PermissionAction, PhaseAccess, SandboxReach, TASK_CHANGES, decide_call,
 };
 
 impl SubagentTasks {
@@ -61,7 +61,6 @@ impl SubagentTasks {
             decision = Decision {
                 action: PermissionAction::Ask,
                 max_scope: MaxApprovalScope::Never,
-                source: DecisionSource::Program,
                 reason: conflict_reason(&merge),
                 ..decision
             };
@@ -134,8 +133,9 @@ fn describe_conflicts(joined: &TreeMerge) -> String {
 
 fn conflict_reason(joined: &TreeMerge) -> DecisionReason {
     DecisionReason {
+        source: DecisionSource::Program,
         rule: "changed on both sides".to_owned(),
-        origin: "the task's changes".to_owned(),
+        origin: TASK_CHANGES.to_owned(),
         reason: agent_activity::clean_line(&format!(
             "{}; yes applies the task's version and keeps yours as a patch; \
              no keeps the task's changes as a patch",

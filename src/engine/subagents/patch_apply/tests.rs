@@ -154,7 +154,7 @@ impl PatchSimulation {
     }
 
     fn answer(&mut self, answer: ApprovalDecision) {
-        let request = RequestId::new("ses_w/patch");
+        let request = RequestId::from("ses_w/patch".to_owned());
         self.world.engine.decide_approval(&request, answer).unwrap();
     }
 

@@ -194,6 +194,7 @@ fn a_decision_names_its_rule_and_where_it_stands() {
             rule,
             origin,
             reason,
+            ..
         } = decide_call(&command(line), &context).reason;
         format!("{rule} | {origin} | {reason}")
     };
@@ -256,7 +257,10 @@ proptest! {
             ..strict.clone()
         };
         let before = decide_call(&command(&line), &strict).action;
-        let after = decide_call(&command(&line), &mild).action;
+        let after = decide_call(&command(&line), &mild);
+        let stored = serde_json::to_value(&after.reason).unwrap();
+        prop_assert_eq!(&serde_json::from_value::<DecisionReason>(stored).unwrap(), &after.reason);
+        let after = after.action;
         if before == PermissionAction::Deny {
             prop_assert_eq!(after, PermissionAction::Deny);
         } else if mode != Mode::Plan {

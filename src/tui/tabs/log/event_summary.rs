@@ -1,13 +1,16 @@
 //! An event as one row of the Log tab: its author, its category and a readable text, with names instead of
 //! ids where there is a name.
 
+use ratatui::style::Style;
+
 use crate::domain::event::{AgentActivity, Event};
 use crate::domain::event_wording::{CallDescriptions, EventSpeaker, EventTone, EventWording};
 use crate::domain::ids::TurnId;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::RunState;
-use crate::domain::turn::TurnOutcome;
+use crate::domain::turn::{Role, TurnOutcome};
 use crate::tui::text_wrap::to_one_line;
+use crate::tui::theme;
 
 /// The category of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,14 +24,46 @@ pub enum EventCategory {
     Problem,
 }
 
-impl EventCategory {
+/// The author of an event, as the rows show it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventAuthor {
+    /// The agent of a role.
+    Role(Role),
+    /// Anybody else.
+    Other(EventCategory),
+}
+
+impl EventAuthor {
     /// Returns the label for the author column.
     pub fn label(self) -> &'static str {
         match self {
-            Self::User => "you",
-            Self::Agent => "agent",
-            Self::Program => "program",
-            Self::Problem => "trouble",
+            Self::Role(role) => role.name(),
+            Self::Other(EventCategory::User) => "you",
+            Self::Other(EventCategory::Agent) => "agent",
+            Self::Other(EventCategory::Program) => "program",
+            Self::Other(EventCategory::Problem) => "trouble",
+        }
+    }
+
+    /// Returns a short label for narrow windows.
+    pub fn short_label(self) -> &'static str {
+        match self {
+            Self::Role(Role::Planner) => "plan",
+            Self::Role(Role::Reviewer) => "rev",
+            Self::Other(EventCategory::User) => "you",
+            Self::Other(EventCategory::Agent) => "call",
+            Self::Other(EventCategory::Program) => "prog",
+            Self::Other(EventCategory::Problem) => "",
+        }
+    }
+
+    /// Returns the style of the label.
+    pub fn style(self) -> Style {
+        match self {
+            Self::Role(role) => theme::role_style(role),
+            Self::Other(EventCategory::User) => theme::YOU,
+            Self::Other(EventCategory::Agent | EventCategory::Program) => theme::QUIET,
+            Self::Other(EventCategory::Problem) => theme::BAD,
         }
     }
 }
@@ -37,8 +72,8 @@ impl EventCategory {
 #[derive(Debug)]
 pub struct EventSummary {
     pub kind: EventCategory,
-    /// The agent, by its role's name.
-    pub agent: Option<&'static str>,
+    /// The role of the agent that is behind it, if any.
+    pub role: Option<Role>,
     pub text: String,
     /// The turn that the event starts or ends, and the word for that; the run state knows the turn's
     /// purpose.
@@ -49,7 +84,7 @@ pub struct EventSummary {
 pub fn summarize_event(event: &Event, calls: &mut CallDescriptions) -> Option<EventSummary> {
     let of_turn = |turn: &TurnId, word: &'static str| EventSummary {
         kind: EventCategory::Agent,
-        agent: None,
+        role: None,
         text: word.to_owned(),
         turn: Some((turn.clone(), word)),
     };
@@ -98,13 +133,13 @@ fn from_wording(wording: EventWording) -> EventSummary {
         (EventSpeaker::Agent(_), _) => EventCategory::Agent,
         (EventSpeaker::Program, _) => EventCategory::Program,
     };
-    let agent = match speaker {
-        EventSpeaker::Agent(Some(role)) => Some(role.name()),
-        EventSpeaker::Agent(None) | EventSpeaker::User | EventSpeaker::Program => None,
+    let role = match speaker {
+        EventSpeaker::Agent(role) => role,
+        EventSpeaker::User | EventSpeaker::Program => None,
     };
     EventSummary {
         kind,
-        agent,
+        role,
         text: to_one_line(&text),
         turn: None,
     }
@@ -112,16 +147,22 @@ fn from_wording(wording: EventWording) -> EventSummary {
 
 impl EventSummary {
     /// Returns the author and the text, with the turn's purpose from the run state.
-    pub fn author_and_text(&self, state: Option<&RunState>) -> (&'static str, String) {
+    pub fn author_and_text(&self, state: Option<&RunState>) -> (EventAuthor, String) {
+        let own = self
+            .role
+            .map_or(EventAuthor::Other(self.kind), EventAuthor::Role);
         let span = self.turn.as_ref().and_then(|(turn, _)| {
             let turns = state?.course.turns();
             turns.iter().rfind(|span| span.turn == *turn)
         });
         match (span, &self.turn) {
-            (Some(span), Some((_, word))) => (span.role.name(), format!("{word}: {}", span.what)),
+            (Some(span), Some((_, word))) => {
+                let text = format!("{word}: {}", span.what);
+                (EventAuthor::Role(span.role), text)
+            }
             // The state keeps only totals of old turns.
-            (None, Some((turn, word))) => ("agent", format!("turn {} {word}", turn_number(turn))),
-            (_, None) => (self.agent.unwrap_or(self.kind.label()), self.text.clone()),
+            (None, Some((turn, word))) => (own, format!("turn {} {word}", turn_number(turn))),
+            (_, None) => (own, self.text.clone()),
         }
     }
 }

@@ -5,7 +5,8 @@
 use ratatui::style::Style;
 
 use super::status_tables::StatusTable;
-use crate::domain::event_wording::own_tool_label;
+use crate::domain::child_activity::ChildActivity;
+use crate::domain::event_wording::describe_tool_call;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::run::RunState;
 use crate::domain::task::{ChildSession, TaskStatus};
@@ -82,9 +83,12 @@ fn child_cells(child: &ChildSession, now: UnixMillis) -> [(String, Style); 5] {
         _ => format!("{}: ", child.status_label()),
     };
     let doing = child.doing.as_ref().filter(|_| child.began_at.is_some());
-    let doing = doing.map(|doing| {
-        let call = doing.split_once(' ').map_or("", |(_, about)| about);
-        format!(" › {}", own_tool_label(call).unwrap_or(doing))
+    let doing = doing.map(|doing| match doing {
+        ChildActivity::Call { tool, title } => {
+            let (verb, subject) = describe_tool_call(tool, title);
+            format!(" › {verb}{subject}")
+        }
+        ChildActivity::Patch(state) => format!(" › {}", state.label()),
     });
     let place = child.order.tree.as_ref().filter(|_| child.is_running());
     let place = place.map_or("", |_| " (in its own working tree)");

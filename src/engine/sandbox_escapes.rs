@@ -20,30 +20,30 @@ const MAX_RULES_IN_NOTICE: usize = 3;
 
 /// A rule, or an unreadable rules file, that lets commands leave a CLI's own sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CodexSandboxEscape {
+pub struct SandboxEscape {
     file: PathBuf,
-    kind: CodexSandboxEscapeKind,
+    kind: SandboxEscapeKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum CodexSandboxEscapeKind {
+enum SandboxEscapeKind {
     Rule(SandboxEscapeRule),
     /// It is unknown what the file allows.
     UnreadableFile(String),
 }
 
-impl CodexSandboxEscape {
+impl SandboxEscape {
     /// Names the rule with its file and line.
     pub fn describe(&self) -> String {
         let file = self.file.display();
         match &self.kind {
-            CodexSandboxEscapeKind::Rule(rule) if rule.pattern_words.is_empty() => {
+            SandboxEscapeKind::Rule(rule) if rule.pattern_words.is_empty() => {
                 format!("{file}:{} (unreadable rule)", rule.line)
             }
-            CodexSandboxEscapeKind::Rule(rule) => {
+            SandboxEscapeKind::Rule(rule) => {
                 format!("{file}:{} `{}`", rule.line, rule.pattern_words.join(" "))
             }
-            CodexSandboxEscapeKind::UnreadableFile(why) => {
+            SandboxEscapeKind::UnreadableFile(why) => {
                 format!("{file} (it cannot be read: {why})")
             }
         }
@@ -51,14 +51,14 @@ impl CodexSandboxEscape {
 
     fn may_match(&self, command: &str) -> bool {
         match &self.kind {
-            CodexSandboxEscapeKind::Rule(rule) => rule.may_apply_to(command),
-            CodexSandboxEscapeKind::UnreadableFile(_) => true,
+            SandboxEscapeKind::Rule(rule) => rule.may_apply_to(command),
+            SandboxEscapeKind::UnreadableFile(_) => true,
         }
     }
 }
 
 /// Lists the sandbox escapes in the user's own rules files; returns none for a CLI that has no such files.
-pub fn find_sandbox_escapes(adapter: &NamedAdapter) -> Vec<CodexSandboxEscape> {
+pub fn find_sandbox_escapes(adapter: &NamedAdapter) -> Vec<SandboxEscape> {
     let AgentSandbox::Cli {
         escape_rules: Some(rules),
         ..
@@ -80,7 +80,7 @@ pub fn find_sandbox_escapes(adapter: &NamedAdapter) -> Vec<CodexSandboxEscape> {
 }
 
 /// Marks a call whose command may leave the sandbox.
-pub fn mark_possible_escape(call: &mut AgentToolCall, ways_out: &[CodexSandboxEscape]) {
+pub fn mark_possible_escape(call: &mut AgentToolCall, ways_out: &[SandboxEscape]) {
     if let AgentToolCall::Command { line, reach, .. } = call
         && *reach == SandboxReach::Contained
         && ways_out.iter().any(|way| way.may_match(line))
@@ -90,11 +90,11 @@ pub fn mark_possible_escape(call: &mut AgentToolCall, ways_out: &[CodexSandboxEs
 }
 
 /// Returns a notice for the user about the escapes from a CLI's sandbox; `None` if there are none.
-pub fn sandbox_escape_notice(cli: &str, ways_out: &[CodexSandboxEscape]) -> Option<String> {
+pub fn sandbox_escape_notice(cli: &str, ways_out: &[SandboxEscape]) -> Option<String> {
     let named: Vec<String> = ways_out
         .iter()
         .take(MAX_RULES_IN_NOTICE)
-        .map(CodexSandboxEscape::describe)
+        .map(SandboxEscape::describe)
         .collect();
     let more = match ways_out.len().saturating_sub(MAX_RULES_IN_NOTICE) {
         0 => String::new(),
@@ -132,13 +132,13 @@ fn list_rules_files(folder: &Path, extension: &str) -> io::Result<Vec<PathBuf>> 
     Ok(files)
 }
 
-fn load_rules_file(file: PathBuf, rules: &EscapeRuleFiles) -> Vec<CodexSandboxEscape> {
+fn load_rules_file(file: PathBuf, rules: &EscapeRuleFiles) -> Vec<SandboxEscape> {
     match read_rules_file(&file) {
         Ok(text) => {
             let rules = (rules.parse)(&text).into_iter();
-            let way = |rule| CodexSandboxEscape {
+            let way = |rule| SandboxEscape {
                 file: file.clone(),
-                kind: CodexSandboxEscapeKind::Rule(rule),
+                kind: SandboxEscapeKind::Rule(rule),
             };
             rules.map(way).collect()
         }
@@ -163,10 +163,10 @@ fn read_rules_file(file: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn unreadable_file_escape(file: PathBuf, error: &io::Error) -> CodexSandboxEscape {
-    CodexSandboxEscape {
+fn unreadable_file_escape(file: PathBuf, error: &io::Error) -> SandboxEscape {
+    SandboxEscape {
         file,
-        kind: CodexSandboxEscapeKind::UnreadableFile(error.to_string()),
+        kind: SandboxEscapeKind::UnreadableFile(error.to_string()),
     }
 }
 
