@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 
 use self::evidence::EvidenceCheck;
-pub use self::finding_wording::describe_places;
 use self::plan_blocks::BlockLabel;
+pub use self::review_bar::describe_places;
 pub use self::review_rules::{ReviewBar, ReviewOutcome, UnsupportedFindings, VerdictContradiction};
 
 /// The severity of a finding.

@@ -2,8 +2,7 @@
 //! ended.
 
 use super::evidence::EvidenceCheck;
-use super::plan_blocks::BlockLabel;
-use super::{Finding, FindingDisposition, FindingStatus, ReviewBar};
+use super::{Finding, FindingDisposition, FindingStatus};
 use crate::domain::run::RunState;
 use crate::domain::run_timeline::ReviewSpan;
 use crate::text::{clean_to_one_line, pluralize};
@@ -85,54 +84,6 @@ impl Finding {
             (None, record) if record.was_reopened => "open again, with new evidence",
             (None, _) => "open",
         }
-    }
-}
-
-impl ReviewBar {
-    /// Describes what a new finding must be to hold the plan up: `review 2 of at most 5: blocking, or major in steps 2
-    /// and 4`. `changed` has the blocks whose text changed since the review before.
-    pub fn describe(&self, iteration: u32, cap: u32, changed: &[BlockLabel]) -> String {
-        let places = describe_places(changed);
-        let bar = match (self, places) {
-            (Self::Anything, _) => "any blocking or major finding".to_owned(),
-            (Self::ChangedOrProven, None) => "blocking with checked evidence".to_owned(),
-            (Self::ChangedOrProven, Some(places)) => format!("blocking, or major in {places}"),
-            (Self::BlockingInChanged, None) => {
-                "no new finding, because the plan did not change".to_owned()
-            }
-            (Self::BlockingInChanged, Some(places)) => format!("blocking in {places}"),
-        };
-        format!("review {iteration} of at most {cap}: {bar}")
-    }
-}
-
-/// Joins the labels of blocks: `steps 2 and 4`, `step 1, “Goal”`; `None` without any.
-pub fn describe_places(blocks: &[BlockLabel]) -> Option<String> {
-    let steps = blocks.iter().filter_map(|block| match block {
-        BlockLabel::Step(n) => Some(n.to_string()),
-        BlockLabel::Introduction | BlockLabel::Heading(_) => None,
-    });
-    let steps: Vec<String> = steps.collect();
-    let others = blocks.iter().filter_map(|block| match block {
-        BlockLabel::Step(_) => None,
-        BlockLabel::Introduction => Some("the introduction".to_owned()),
-        BlockLabel::Heading(_) => Some(block.to_string()),
-    });
-    let steps = match steps.as_slice() {
-        [] => None,
-        [one] => Some(format!("step {one}")),
-        many => Some(format!("steps {}", join_with_and(many))),
-    };
-    let all: Vec<String> = steps.into_iter().chain(others).collect();
-    (!all.is_empty()).then(|| join_with_and(&all))
-}
-
-/// Joins parts to `a, b and c`.
-fn join_with_and(parts: &[String]) -> String {
-    match parts.split_last() {
-        None => String::new(),
-        Some((last, [])) => last.clone(),
-        Some((last, before)) => format!("{} and {last}", before.join(", ")),
     }
 }
 

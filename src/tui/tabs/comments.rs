@@ -280,7 +280,8 @@ fn describe_bar(state: &RunState, texts: &DisplayDocuments) -> Option<String> {
         return None;
     }
     let changed = texts.changed_blocks_since(state.findings.review_count())?;
-    Some(ReviewBar::for_review(review).describe(review, cap, changed))
+    let bar = ReviewBar::for_review(review).describe(changed);
+    Some(format!("review {review} of at most {cap}: {bar}"))
 }
 
 /// Returns the status of a finding: a sign, its words and a style. An open finding without an answer needs no words.
