@@ -474,6 +474,7 @@ pub enum EditFollowUp {
 /// The kinds that `--answer KIND=CHOICE` can answer, with the words of each choice.
 pub const ANSWER_CHOICES: &[(&str, &[&str])] = &[
     ("arbitration", &["pass", "more:N", "edit", "cancel"]),
+    ("dispute", &["reviewer", "planner", "edit", "cancel"]),
     ("stale_plan", &["review", "accept", "stop", "cancel"]),
     (
         "execute",
@@ -716,6 +717,12 @@ impl QuestionKind {
             },
             (_, "pass") => QuestionAnswer::ForcePass,
             (_, "edit") => QuestionAnswer::EditByHand,
+            (_, "reviewer") => QuestionAnswer::DecideDispute {
+                side: DisputeSide::Reviewer,
+            },
+            (_, "planner") => QuestionAnswer::DecideDispute {
+                side: DisputeSide::Planner,
+            },
             (_, "review") => QuestionAnswer::ReviewAgain,
             (_, "accept") => QuestionAnswer::AcceptAsIs,
             (_, "yes") => QuestionAnswer::Execute,

@@ -27,6 +27,11 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Returns whether it is an approval.
+    pub fn is_approved(self) -> bool {
+        self == Self::Approved
+    }
+
     /// Returns the word as used in front matter and marker.
     pub fn as_str(self) -> &'static str {
         match self {

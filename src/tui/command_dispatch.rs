@@ -95,7 +95,7 @@ impl Screen {
             ScreenCommand::GoToWaitingDialog => self.go_to_waiting_dialog(state),
             ScreenCommand::ToggleChatArrangement => self.toggle_chat_arrangement(),
             ScreenCommand::OpenSearch => self.change_view(Screen::open_search),
-            ScreenCommand::CycleFilter => self.cycle_filter(),
+            ScreenCommand::CycleFilter => self.cycle_filter(state),
             ScreenCommand::JumpToCounterpart => self.jump_to_counterpart(state),
             ScreenCommand::AddPlanNote(text) => self.add_plan_note(text, state),
             ScreenCommand::RemovePlanNote(n) => self.remove_plan_note(n, state),

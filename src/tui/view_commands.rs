@@ -262,7 +262,7 @@ impl Screen {
     }
 
     /// Switches the filter of findings or events; in the plan, starts or ends the comparison.
-    pub(super) fn cycle_filter(&mut self) -> Vec<Action> {
+    pub(super) fn cycle_filter(&mut self, state: Option<&RunState>) -> Vec<Action> {
         if self.pager.is_some() {
             return self.show_toast("Close the open text first.");
         }
@@ -277,7 +277,7 @@ impl Screen {
             return Vec::new();
         }
         self.show_comments();
-        self.finding_selection.next_filter();
+        self.finding_selection.next_filter(state);
         Vec::new()
     }
 

@@ -4,7 +4,7 @@ use super::ReviewBar;
 use super::plan_blocks::BlockLabel;
 
 impl ReviewBar {
-    /// Describes the bar, as in `review 2 of at most 5: blocking, or major in steps 2 and 4`. `changed` are the blocks
+    /// Describes the bar, as in `blocking, or major in steps 2 and 4`. `changed` are the blocks
     /// whose text changed since the review before.
     pub fn describe(self, changed: &[BlockLabel]) -> String {
         let places = describe_places(changed);
@@ -19,7 +19,7 @@ impl ReviewBar {
 }
 
 /// Returns the labels in one phrase, such as `steps 2 and 4`; `None` without any.
-fn describe_places(blocks: &[BlockLabel]) -> Option<String> {
+pub fn describe_places(blocks: &[BlockLabel]) -> Option<String> {
     let step_number = |block: &BlockLabel| match block {
         BlockLabel::Step(n) => Some(n.to_string()),
         BlockLabel::Introduction | BlockLabel::Heading(_) => None,

@@ -498,6 +498,8 @@ fn of_a_long_run_each_step_review_and_pause_is_there() {
             n_open: 0,
             n_new: 0,
             n_settled: 0,
+            unopened: None,
+            reverted: Vec::new(),
         });
         course.pauses.push(ActivitySpan {
             from: at,

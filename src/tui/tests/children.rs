@@ -145,6 +145,7 @@ fn what_the_user_opened_stays_open_when_the_run_moves_on() {
     let on = Event::PhaseChanged {
         from: Phase::Review,
         to: Phase::Respond,
+        reason: None,
     };
     for command in ["/theme", "/sessions", "/mode yolo", "/cancel"] {
         let mut screen = not_writing();

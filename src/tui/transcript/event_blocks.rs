@@ -51,6 +51,12 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
     match event {
         Event::TestsRan { receipt, .. } => with_test_receipt(&wording, receipt),
         Event::BaselineRan(baseline) => with_test_receipt(&wording, &baseline.receipt),
+        Event::PhaseChanged { .. } if !wording.detail.is_empty() => {
+            let reason = BlockContent::fact(fact_tone(EventTone::Good), &wording.detail);
+            let mut blocks = from_wording(&wording);
+            blocks.push(TranscriptBlock::new(BlockAuthor::System, reason));
+            blocks
+        }
         Event::ReviewCommitted { .. } => {
             let text = wording.with_all_details();
             from_wording(&EventWording { text, ..wording })
