@@ -79,7 +79,7 @@ fn a_review_deals_with_every_open_finding_and_with_no_other() {
             &[2, 7],
         ),
         &[1, 2],
-        "nothing was taken: finding 7 is not open, so that it cannot be settled; finding 2 is both stated and settled; \
+        "nothing was accepted: finding 7 is not open, so that it cannot be settled; finding 2 is both stated and settled; \
          finding 1 is open and neither stated nor settled",
     );
     check(
@@ -93,7 +93,7 @@ fn a_review_deals_with_every_open_finding_and_with_no_other() {
             &[],
         ),
         &[4],
-        "nothing was taken: there was never a finding 1; leave the number of a new one out; \
+        "nothing was accepted: there was never a finding 1; leave the number of a new one out; \
          there was never a finding 3; leave the number of a new one out; finding 3 is stated twice; \
          there was never a finding 3; leave the number of a new one out; \
          finding 4 is open and neither stated nor settled; finding 3 says nothing",
@@ -109,7 +109,7 @@ fn an_approval_stands_beside_no_blocking_finding() {
             &[],
         ),
         &[],
-        "nothing was taken: an approval cannot stand beside blocking findings (1)",
+        "nothing was accepted: an approval cannot stand beside blocking findings (1)",
     );
 }
 
@@ -147,7 +147,7 @@ fn a_document_and_its_data_say_the_same() {
     ] {
         review.document = Some(document.to_owned());
         let expected = wrong.map_or(document.to_owned(), |wrong| {
-            format!("nothing was taken: {wrong}")
+            format!("nothing was accepted: {wrong}")
         });
         check(&review, &[], &expected);
     }
@@ -173,7 +173,7 @@ fn answers_meet_the_findings_that_wait_for_them() {
     );
     assert_eq!(
         told(&[answer(3, "x"), answer(2, " "), answer(2, "y")], &ledger),
-        "nothing was taken: there is no open finding 3; a finding is answered twice; \
+        "nothing was accepted: there is no open finding 3; a finding is answered twice; \
          the answer to finding 2 gives no reason; no answer to finding 1"
     );
     ledger.apply_responses(&[FindingResponse {
