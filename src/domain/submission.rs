@@ -14,7 +14,7 @@ use crate::text::clean_to_one_line;
 
 /// Why a submission does not count; it lists every problem.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("nothing was taken: {}", .0.join("; "))]
+#[error("nothing was accepted: {}", .0.join("; "))]
 pub struct SubmissionError(Vec<String>);
 
 /// A submitted review.

@@ -108,7 +108,7 @@ fn a_review_deals_with_every_open_finding_and_with_no_other() {
             vec![finding(FindingSeverity::Minor, " ")],
         ),
         &[1, 2],
-        "nothing was taken: finding 7 is not open; a finding has two verdicts; \
+        "nothing was accepted: finding 7 is not open; a finding has two verdicts; \
          finding 7: `fixed` says nothing; \
          finding 1 is open: say whether it is fixed, stands or is withdrawn; new finding 1 says nothing",
     );
@@ -127,7 +127,7 @@ fn an_approval_is_refused_beside_a_finding_that_holds() {
             ],
         ),
         &[1],
-        "nothing was taken: an approval cannot stand beside blocking or major findings (1, new: x, new: y)",
+        "nothing was accepted: an approval cannot stand beside blocking or major findings (1, new: x, new: y)",
     );
     check(
         &given(
@@ -189,7 +189,7 @@ fn answers_meet_the_findings_that_wait_for_them() {
     );
     assert_eq!(
         told(&[answer(3, "x"), answer(2, " "), answer(2, "y")], &ledger),
-        "nothing was taken: there is no open finding 3; a finding is answered twice; \
+        "nothing was accepted: there is no open finding 3; a finding is answered twice; \
          the answer to finding 2 gives no reason; no answer to finding 1"
     );
     ledger.apply_responses(&[FindingResponse {
