@@ -8,6 +8,8 @@ pub mod plan_blocks;
 mod review_bar;
 pub mod review_facts;
 mod review_rules;
+#[cfg(test)]
+pub(in crate::domain) mod settled_tests;
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};

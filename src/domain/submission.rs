@@ -148,6 +148,14 @@ fn verdict_problems(given: &ReviewSubmission, ledger: &FindingLedger) -> Vec<Str
     if stated.len() != given.verdicts.len() {
         problems.push("a finding has two verdicts".to_owned());
     }
+    let silent = given
+        .verdicts
+        .iter()
+        .filter(|verdict| clean_to_one_line(&verdict.detail).is_empty());
+    problems.extend(silent.map(|verdict| {
+        let kind: &str = verdict.kind.into();
+        format!("finding {}: `{kind}` says nothing", verdict.n)
+    }));
     let left_out = active.difference(&stated);
     problems.extend(
         left_out.map(|n| {

@@ -63,6 +63,11 @@ pub fn hidden_reason(tool: &str, standing: &ToolContext<'_>) -> Option<String> {
     if standing.depth > 0 {
         return Some(format!("a child session has no tool {tool}"));
     }
+    if standing.purpose.is_some_and(TurnPurpose::is_isolated) {
+        return Some(format!(
+            "a session that judges a dispute has no tool {tool}"
+        ));
+    }
     if let Some(rule) = standing.rules.find_hiding_rule(permission) {
         return Some(format!("{rule} ({})", rule.origin));
     }
@@ -147,6 +152,7 @@ mod tests {
             0,
             "todoread review_submit ask_user task group_discuss group_discuss_context",
         );
+        check("review", &TurnPurpose::Judge, 0, "");
         check("explore", &step, 1, "");
         check("general", &step, 1, "");
     }

@@ -124,6 +124,12 @@ impl TurnPurpose {
         }
     }
 
+    /// Returns whether the turn runs in a conversation of its own: it knows nothing of what its role's session knows, and
+    /// leaves that session as it is.
+    pub fn is_isolated(&self) -> bool {
+        matches!(self, Self::Judge)
+    }
+
     /// Returns whether the turn may change the repository.
     pub fn may_write(&self) -> bool {
         matches!(self.profile(), TurnProfile::Build)

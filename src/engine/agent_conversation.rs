@@ -66,7 +66,7 @@ pub struct TurnStartRequest {
     /// The session's current state.
     pub session: SessionSpec,
     pub turn: TurnSpec,
-    /// Whether the turn continues the existing conversation.
+    /// In which conversation the turn runs.
     pub conversation: ConversationStart,
     /// The text that is put before the prompt if the CLI has lost the conversation.
     pub recovery: String,
@@ -77,12 +77,14 @@ pub struct TurnStartRequest {
     pub silence_timeout: Duration,
 }
 
-/// Whether a turn continues the existing conversation.
+/// In which conversation a turn runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConversationStart {
     Existing,
     /// Starts a new conversation; the prompt contains everything that it needs.
     New,
+    /// Starts one for this turn only: the next turn continues the session's own.
+    Isolated,
 }
 
 /// An event of a live conversation.
@@ -116,6 +118,8 @@ pub struct AgentConversation {
     /// The socket on which the CLI's hook asks, for a CLI that has one.
     hook: Option<HookSocket>,
     process_lifetime: CliProcessLifetime,
+    /// Whether the process has a conversation that is for one turn only.
+    is_isolated: bool,
     turn: Option<Box<TurnStartRequest>>,
     ready: bool,
     forget: bool,
@@ -167,6 +171,7 @@ impl AgentConversation {
             sandbox: None,
             hook: None,
             process_lifetime: CliProcessLifetime::Session,
+            is_isolated: false,
             turn: None,
             ready: false,
             forget: false,
@@ -237,18 +242,21 @@ impl AgentConversation {
     }
 
     async fn on_turn(&mut self, mut turn: Box<TurnStartRequest>) {
-        if std::mem::take(&mut self.forget) {
-            // The turn was made before the conversation was forgotten, so its prompt lacks the recovery text.
-            if turn.session.external_id.take().is_some() {
-                turn.turn.prompt = format!("{}\n\n{}", turn.recovery, turn.turn.prompt);
-            }
-            self.terminate_child(StopLadder::patient()).await;
-        }
-        if turn.conversation == ConversationStart::New {
+        let continues = turn.conversation == ConversationStart::Existing;
+        if !continues {
             turn.session.external_id = None;
-            self.terminate_child(StopLadder::patient()).await;
         }
-        if self.child.is_some() && !self.adapter.can_serve(&turn.turn) {
+        let forgets = std::mem::take(&mut self.forget);
+        // The turn was made before the conversation was forgotten, so its prompt lacks the recovery text.
+        if forgets && turn.session.external_id.take().is_some() {
+            turn.turn.prompt = format!("{}\n\n{}", turn.recovery, turn.turn.prompt);
+        }
+        let was_isolated = std::mem::replace(
+            &mut self.is_isolated,
+            turn.conversation == ConversationStart::Isolated,
+        );
+        let keeps_process = continues && !forgets && !was_isolated;
+        if !keeps_process || (self.child.is_some() && !self.adapter.can_serve(&turn.turn)) {
             self.terminate_child(StopLadder::patient()).await;
         }
         self.deadlines.turn = Some(Instant::now() + turn.timeout);
@@ -517,3 +525,6 @@ async fn sleep_until_due(due: Option<Instant>) {
         None => std::future::pending().await,
     }
 }
+
+#[cfg(test)]
+mod tests;

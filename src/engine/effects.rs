@@ -7,7 +7,7 @@ use crate::domain::turn::{Role, TurnFailureKind, TurnOrder, TurnOutcome, TurnPro
 use crate::store::debug_log::PROMPT_TARGET;
 use crate::store::failpoints;
 
-use super::agent_conversation::{ConversationCommand, ConversationStart};
+use super::agent_conversation::ConversationCommand;
 use super::approvals::caller_context::CallingTurn;
 use super::documents::DocumentWrite;
 use super::execution_effects::{
@@ -121,18 +121,20 @@ impl Engine {
     fn start_turn(&mut self, order: TurnOrder) -> Result<Vec<Event>, EngineError> {
         let prepared = turn_start::prepare_staging(&self.run, &order).and_then(|staging| {
             let builder = PromptBuilder::new(&self.run, &order);
+            let is_isolated = order.purpose.is_isolated();
             let prompts = TurnPrompts {
                 prompt: builder.full_prompt(&staging)?,
-                recovery: builder.recovery_prompt()?,
-                background_reports: sessions_with_unreported_result(
-                    &self.run,
-                    order.purpose.role(),
-                ),
-                conversation: if builder.starts_new_conversation() {
-                    ConversationStart::New
+                recovery: if is_isolated {
+                    String::new()
                 } else {
-                    ConversationStart::Existing
+                    builder.recovery_prompt()?
                 },
+                background_reports: if is_isolated {
+                    Vec::new()
+                } else {
+                    sessions_with_unreported_result(&self.run, order.purpose.role())
+                },
+                conversation: builder.conversation_start(),
             };
             turn_start::prepare_turn(&self.run, &order, staging, prompts)
         });

@@ -32,6 +32,7 @@ use self::turn_preamble::{
 };
 use self::user_messages::describe_queued_messages;
 use self::user_notes::describe_user_notes;
+use super::agent_conversation::ConversationStart;
 use super::agent_tools::supports_tools;
 use super::documents::{comments_on_disk, plan_on_disk};
 use super::execution_effects::test_command_without_plan;
@@ -116,17 +117,29 @@ impl<'a> PromptBuilder<'a> {
 
     /// Returns whether the role's conversation is lost; a review that always starts a new one needs no recovery.
     fn needs_recovery(&self) -> bool {
-        self.session().is_some_and(Session::needs_recovery) && !self.starts_new_conversation()
+        self.session().is_some_and(Session::needs_recovery) && self.continues_conversation()
     }
 
-    /// Returns whether the configuration makes the turn start a new conversation.
-    pub(super) fn starts_new_conversation(&self) -> bool {
+    /// Returns in which conversation the turn runs.
+    pub(super) fn conversation_start(&self) -> ConversationStart {
+        if self.order.purpose.is_isolated() {
+            return ConversationStart::Isolated;
+        }
         // A reviewer that is asked for what its review lacks must continue in the conversation that knows the
         // review.
         let is_asked_back = matches!(self.order.again, Some(TurnRetryReason::AskedBack { .. }));
-        self.order.purpose == TurnPurpose::Review
+        let is_fresh_review = self.order.purpose == TurnPurpose::Review
             && !is_asked_back
-            && self.run.setup.config.workflow.reviewer_session == ReviewerSession::Fresh
+            && self.run.setup.config.workflow.reviewer_session == ReviewerSession::Fresh;
+        if is_fresh_review {
+            ConversationStart::New
+        } else {
+            ConversationStart::Existing
+        }
+    }
+
+    fn continues_conversation(&self) -> bool {
+        self.conversation_start() == ConversationStart::Existing
     }
 
     fn turn_prompt(&self, staging: &TurnStagingFolder) -> Result<String, String> {
@@ -143,6 +156,9 @@ impl<'a> PromptBuilder<'a> {
         };
         let header = prompt_header(order, state.iteration);
         let agent = self.agent_instructions();
+        if order.purpose.is_isolated() {
+            return Ok(format!("{header}\n\n{agent}{body}"));
+        }
         let reports = background_results_text(self.run, role);
         let unanswered = describe_unanswered_requests(&state.unanswered, role);
         let denied = describe_denied_requests(&state.refused, role);
@@ -204,7 +220,7 @@ impl<'a> PromptBuilder<'a> {
     /// Returns whether the turn continues a conversation that knows the run.
     fn has_history(&self) -> bool {
         let session = self.session();
-        !self.starts_new_conversation()
+        self.continues_conversation()
             && session.is_some_and(|session| session.external_id.is_some())
     }
 

@@ -94,7 +94,9 @@ pub(super) fn run_turn(state: &mut RunState, at: UnixMillis, order: TurnOrder) -
     if order.purpose == TurnPurpose::Respond {
         state.notes.on_respond_prompt(&order.turn);
     }
-    queued_messages::assign_to_turn(state, &order.turn);
+    if !order.purpose.is_isolated() {
+        queued_messages::assign_to_turn(state, &order.turn);
+    }
     state.running = Some(RunningTurn {
         order: order.clone(),
         started_at: at,
@@ -173,6 +175,9 @@ pub(super) fn on_turn_started(
         .filter(|running| running.order.turn == *turn)
     {
         running.process = process.cloned();
+        if running.order.purpose.is_isolated() {
+            return Vec::new();
+        }
         // The prompt went out, and these texts with it.
         let role = running.order.purpose.role();
         state
@@ -242,6 +247,16 @@ pub(super) fn running_role(state: &RunState) -> Role {
     running.map_or(Role::Planner, |running| running.order.purpose.role())
 }
 
+/// Returns whether the role's running turn has a conversation of its own, so that what the CLI reports is not about the
+/// role's session.
+pub(super) fn runs_isolated_turn(state: &RunState, role: Role) -> bool {
+    let running = state.running.as_ref();
+    running.is_some_and(|running| {
+        let purpose = &running.order.purpose;
+        purpose.is_isolated() && purpose.role() == role
+    })
+}
+
 /// Expires every waiting call. The agent learns with its next turn what the program's end cut off.
 pub(super) fn expire_approvals(state: &mut RunState, role: Role, why: ExpiryReason) -> Vec<Effect> {
     // Calls of children expire with their own tasks.
@@ -249,7 +264,7 @@ pub(super) fn expire_approvals(state: &mut RunState, role: Role, why: ExpiryReas
     let (children, approvals): (Vec<_>, Vec<_>) =
         all.partition(|approval| child_sessions::is_child_turn(state, &approval.turn));
     state.approvals = children;
-    if why == ExpiryReason::ProgramEnded {
+    if why == ExpiryReason::ProgramEnded && !runs_isolated_turn(state, role) {
         let unanswered = approvals.iter().map(|approval| UnansweredRequest {
             role,
             what: approval.describe(),
@@ -273,7 +288,9 @@ pub(super) fn continue_after_turn(
     match result {
         TurnOutcome::Completed { question, summary } => {
             (state.failures, state.blind_waits) = (0, 0);
-            queued_messages::forget_delivered(state, running.order.purpose.role());
+            if !running.order.purpose.is_isolated() {
+                queued_messages::forget_delivered(state, running.order.purpose.role());
+            }
             on_turn_completed(state, at, running.order, question.clone(), summary)
         }
         // A run also finishes without its summary.
@@ -389,6 +406,9 @@ pub(super) fn on_session_opened(
     role: Role,
     external_id: &str,
 ) -> Vec<Effect> {
+    if runs_isolated_turn(state, role) {
+        return Vec::new();
+    }
     if let Some(session) = state.session_mut(role) {
         session.external_id = Some(external_id.to_owned());
     }
@@ -403,6 +423,9 @@ pub(super) fn on_session_version(state: &mut RunState, role: Role, version: &str
 }
 
 pub(super) fn on_session_lost(state: &mut RunState, role: Role) -> Vec<Effect> {
+    if runs_isolated_turn(state, role) {
+        return Vec::new();
+    }
     // A running turn starts again with its full prompt.
     if state.running.is_none() {
         queued_messages::redeliver(state, role);
@@ -419,6 +442,9 @@ pub(super) fn on_usage_reported(
     role: Role,
     usage: SessionUsage,
 ) -> Vec<Effect> {
+    if runs_isolated_turn(state, role) {
+        return Vec::new();
+    }
     if let Some(session) = state.session_mut(role) {
         session.usage = usage;
     }

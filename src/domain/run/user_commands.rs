@@ -65,9 +65,13 @@ pub(super) fn on_turn_interrupted(state: &mut RunState) -> Vec<Effect> {
 }
 
 /// Sends a message to the running turn. It changes nothing in the workflow: the turn was released and continues.
-pub(super) fn on_turn_steered(state: &RunState, text: &str) -> Vec<Effect> {
+/// One that judges a dispute hears neither side nor the user: the next turn gets the message.
+pub(super) fn on_turn_steered(state: &mut RunState, text: &str) -> Vec<Effect> {
     let running = state.running.as_ref();
     let counts = running.is_some_and(|running| running.result == ResultValidity::Yes);
+    if running.is_some_and(|running| running.order.purpose.is_isolated()) {
+        return queued_messages::on_message_queued(state, None, text);
+    }
     if counts && !text.trim().is_empty() {
         vec![Effect::SteerTurn(text.to_owned())]
     } else {
@@ -165,7 +169,9 @@ pub(super) fn on_approval_decided(
         && !child_sessions::is_child_turn(state, &refused.turn)
     {
         let (role, what) = (turn_lifecycle::running_role(state), refused.describe());
-        state.refused.push(UnansweredRequest { role, what });
+        if !turn_lifecycle::runs_isolated_turn(state, role) {
+            state.refused.push(UnansweredRequest { role, what });
+        }
     }
     // What rules and the mode allow is decided again when the step is audited.
     let by_user = allowed && matches!(by, ApprovalDecider::User | ApprovalDecider::Cascade);
@@ -375,7 +381,7 @@ fn on_adapter_failure_answered(
 ) -> Vec<Effect> {
     state.failures = 0;
     let mut effects = Vec::new();
-    if *answer == QuestionAnswer::NewSession {
+    if *answer == QuestionAnswer::NewSession && !purpose.is_isolated() {
         queued_messages::redeliver(state, purpose.role());
         effects.push(Effect::ForgetConversation(purpose.role()));
     }

@@ -77,8 +77,10 @@ impl RunTimeline {
             return;
         }
         let role = running.order.purpose.role();
-        let before = state.session(role).map(|session| session.usage);
-        let before = before.unwrap_or_default();
+        let session = state.session(role);
+        // The CLI counts a conversation of its own from zero.
+        let session = session.filter(|_| !running.order.purpose.is_isolated());
+        let before = session.map(|session| session.usage).unwrap_or_default();
         self.turns.push(TurnSpan {
             turn: turn.clone(),
             role,

@@ -52,7 +52,8 @@ pub(super) fn build_dialog(
         }
         None => sheet.with_text("Preparing the prompt", theme::QUIET),
     };
-    for kept in state.queued_messages_for(&order.turn) {
+    let queued = state.queued_messages_for(&order.turn);
+    for kept in queued.filter(|_| !order.purpose.is_isolated()) {
         let said = match kept.to {
             Some(to) => format!("You said to the {}: {}", to.name(), kept.text),
             None => format!("You say: {}", kept.text),

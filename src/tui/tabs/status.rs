@@ -159,13 +159,7 @@ fn now_rows(state: &RunState, about: StatusContext<'_>, now: UnixMillis) -> Vec<
         ),
     )];
     if state.iteration > 0 {
-        let text = format!(
-            "{} of {} · without progress: {} of {}",
-            state.iteration,
-            state.iteration_limit(),
-            state.stall,
-            state.settings.stall_limit
-        );
+        let text = format!("{} of {}", state.iteration, state.iteration_limit());
         rows.push(plain_row("review", &text));
     }
     if let Some(running) = &state.running {
