@@ -15,6 +15,7 @@ pub mod keys;
 pub mod man;
 pub mod mcp;
 pub mod permissions;
+pub mod prompt;
 pub mod resume;
 pub mod run;
 pub mod screen;
@@ -78,6 +79,8 @@ enum CliCommand {
     Status(status::StatusArguments),
     /// Show what the run in this repository, or one of its steps, changed
     Diff(diff::DiffArguments),
+    /// Print the prompt that a turn of the run would get now, without sending it
+    Prompt(prompt::PromptArguments),
     /// List earlier runs, or open one read-only
     History(history::HistoryArguments),
     /// Export a run as one HTML or Markdown page to share
@@ -235,6 +238,7 @@ fn dispatch(command: CliCommand) -> Result<u8, StartError> {
         CliCommand::Demo(args) => block_on(demo::run(args)),
         CliCommand::Status(args) => block_on(status::run(args)),
         CliCommand::Diff(args) => block_on(diff::run(args)),
+        CliCommand::Prompt(args) => block_on(prompt::run(args)),
         CliCommand::History(args) => block_on(history::run(args)),
         CliCommand::Export(args) => block_on(export::run(args)),
         CliCommand::Hook(args) => Ok(hook::run(&args)),

@@ -251,6 +251,7 @@ impl LayerStack {
 
     fn collect_settings(&mut self, parsed: toml_parser::SourceParseResult) -> Vec<ConfigSetting> {
         self.problems.extend(parsed.problems);
+        self.notices.extend(parsed.notices);
         self.settings.broken.extend(parsed.broken);
         parsed.settings
     }

@@ -158,6 +158,7 @@ impl CliCommand {
             Self::Resume(args) => &mut args.conduct.choices,
             Self::Status(args) => &mut args.choices,
             Self::Diff(args) => &mut args.choices,
+            Self::Prompt(args) => &mut args.choices,
             Self::History(args) => &mut args.choices,
             Self::Export(args) => &mut args.choices,
             Self::Undo(args) => &mut args.choices,

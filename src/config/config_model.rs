@@ -66,8 +66,6 @@ pub struct WorkflowConfig {
     pub auto_approve: bool,
     /// Whether Enter must be pressed twice to release a turn.
     pub confirm_enter: bool,
-    /// Reviews in a row without progress before the user decides, 1 to 100.
-    pub stall_limit: u32,
     /// Whether the reviewer remembers its earlier reviews.
     pub reviewer_session: ReviewerSession,
 }

@@ -50,7 +50,6 @@ pub const KEYS: &[ConfigKey] = &[
     key("workflow.max_iterations", Number(1, 100), Fixed("5"), Lower, "How many reviews a plan may have before you decide"),
     key("workflow.auto_approve", Flag, Fixed("false"), OnlyFalse, "Whether an approved plan is executed without asking you"),
     key("workflow.confirm_enter", Flag, Fixed("false"), OnlyTrue, "Whether to press Enter twice to send a turn"),
-    key("workflow.stall_limit", Number(1, 100), Fixed("2"), Lower, "How many reviews in a row may resolve no finding before you decide"),
     key("workflow.reviewer_session", Choice(ReviewerSession::VARIANTS), Fixed("\"resume\""), Ignored, "Whether the reviewer remembers its earlier reviews of the run"),
 
     key("safety.blocked_commands", Texts, Fixed("[\"rm -rf\", \"sudo\", \"chmod 777\", \"> /dev/\"]"), Append, "Commands that always stop and ask you, whatever else allows them"),
@@ -161,6 +160,12 @@ pub const KEYS: &[ConfigKey] = &[
     key("log.metadata", Flag, Fixed("true"), Ignored, "Whether entries include fields and module, or only the message"),
     key("log.log_prompts", Flag, Fixed("false"), Ignored, "Whether the log includes whole prompts"),
 ];
+
+/// Returns why a key of an earlier version has no effect any more; such a key is accepted and ignored.
+pub fn retired_key_reason(path: &[String]) -> Option<&'static str> {
+    let is_stall_limit = path.iter().eq(["workflow", "stall_limit"]);
+    is_stall_limit.then_some("reviews end by rules, see docs/workflow.md")
+}
 
 /// The result of looking up a path.
 #[derive(Debug, Clone, Copy)]

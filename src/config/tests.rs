@@ -139,7 +139,7 @@ reviwer = "claude"
 [workflow]
 max_iterations = "5"
 auto_approve = 1
-stall_limit = 0
+confirm_enter = 0
 reviewer_session = "resumed"
 [workflw]
 max_iterations = 3
@@ -242,14 +242,14 @@ fn a_file_that_cannot_be_read_is_a_problem() {
 
 #[test]
 fn a_later_layer_beats_an_earlier_one_key_by_key() {
-    let global = "[roles]\nplanner = \"claude\"\n[workflow]\nmax_iterations = 9\nstall_limit = 4\n[test]\ndefault_command = \"make test\"\n\
+    let global = "[roles]\nplanner = \"claude\"\n[workflow]\nmax_iterations = 9\n[test]\ndefault_command = \"make test\"\n\
                   [adapters.codex]\ncommand = [\"~/bin/codex\", \"-c\", \"x=1\"]\nmodel = \"m\"\n\
                   [[permission.rule]]\npermission = \"bash\"\npattern = \"cargo *\"\naction = \"allow\"\n";
     let file = "[workflow]\nmax_iterations = 7\n[[permission.rule]]\npermission = \"bash\"\npattern = \"make *\"\naction = \"allow\"\n";
     let scratch = ConfigFixture::new(&[(GLOBAL, global), ("one-run.toml", file)]);
     let file = scratch.root.with_file_name("one-run.toml");
     let overrides = vec![
-        set("workflow.stall_limit", "6"),
+        set("limits.tasks_per_call", "6"),
         set("adapters.codex.env", "{ A = \"b\" }"),
         set("roles.reviewer", "none"),
         set("limits.drain", "5s"),
@@ -306,7 +306,7 @@ planner = "evil"
 auto_approve = true
 confirm_enter = true
 max_iterations = 3
-stall_limit = 50
+reviewer_session = "fresh"
 [safety]
 blocked_commands = ["curl"]
 require_confirm_for = ["git push", "npm publish", "gh release"]
@@ -503,7 +503,7 @@ fn any_line() -> impl Strategy<Value = (String, String)> {
     let just = |value: &str| Just(value.to_owned()).boxed();
     prop_oneof![
         named("workflow.max_iterations", number(1, 100).boxed()),
-        named("workflow.stall_limit", number(1, 100).boxed()),
+        named("limits.tasks_per_call", number(1, 256).boxed()),
         named("workflow.auto_approve", flag().boxed()),
         named("workflow.confirm_enter", flag().boxed()),
         named("test.baseline", flag().boxed()),
@@ -584,7 +584,7 @@ proptest! {
         prop_assert!(after.workflow.auto_approve <= before.workflow.auto_approve);
         prop_assert!(after.workflow.confirm_enter >= before.workflow.confirm_enter);
         prop_assert!(after.workflow.max_iterations <= before.workflow.max_iterations);
-        prop_assert!(after.workflow.stall_limit <= before.workflow.stall_limit);
+        prop_assert!(after.limits.tasks_per_call <= before.limits.tasks_per_call);
         prop_assert!(after.test.max_fix_turns <= before.test.max_fix_turns && after.test.timeout <= before.test.timeout);
         prop_assert!(after.test.baseline >= before.test.baseline);
         prop_assert!(after.limits.turn_timeout <= before.limits.turn_timeout && after.limits.max_children <= before.limits.max_children);
@@ -1035,4 +1035,19 @@ fn what_was_said_of_instructions_holds_for_these_texts_alone_and_goes_with_trust
     store.decide_instructions(&project, ignore).expect("kept");
     store.revoke(&project.root).expect("revoked");
     assert_eq!(loaded(None), InstructionsReach::Undecided);
+}
+
+#[test]
+fn a_key_that_has_no_effect_any_more_is_accepted_with_a_notice() {
+    let scratch = ConfigFixture::new(&[(GLOBAL, "[workflow]\nstall_limit = \"x\"\n")]);
+    let overrides = vec![set("workflow.stall_limit", "3")];
+    let choices = ConfigFlags {
+        overrides,
+        ..ConfigFlags::default()
+    };
+    let loaded = scratch.load(&choices).expect("a right configuration");
+    let notices = loaded.notices.iter().map(|notice| notice.what.as_str());
+    let notice =
+        "workflow.stall_limit has no effect any more: reviews end by rules, see docs/workflow.md";
+    assert_eq!(notices.collect::<Vec<_>>(), [notice, notice]);
 }

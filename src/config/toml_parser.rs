@@ -11,9 +11,9 @@ use toml::de::{DeTable, DeValue};
 use super::builtin_rule_overrides;
 use super::config_key::ConfigKey;
 use super::config_layers::{ConfigLayer, ConfigSetting};
-use super::diagnostic::{ConfigLocation, ConfigProblem};
+use super::diagnostic::{ConfigLocation, ConfigNotice, ConfigProblem};
 use super::key_suggestions;
-use super::schema::{KeyLookup, find_key, is_chosen_name};
+use super::schema::{KeyLookup, find_key, is_chosen_name, retired_key_reason};
 use super::value_check::{ValueError, check_value, describe_toml_value};
 
 /// A configuration file's text and the name under which it is shown.
@@ -42,6 +42,8 @@ pub struct SourceParseResult {
     pub settings: Vec<ConfigSetting>,
     /// Everything that is wrong, in line order.
     pub problems: Vec<ConfigProblem>,
+    /// Keys that have no effect any more.
+    pub notices: Vec<ConfigNotice>,
     /// The paths with wrong values, so that they are not reported as missing too.
     pub broken: Vec<String>,
 }
@@ -199,6 +201,13 @@ impl TableWalker<'_> {
     }
 
     fn report_unknown_key(&mut self, span: Range<usize>, path: &[String]) {
+        if let Some(reason) = retired_key_reason(path) {
+            return self.parsed.notices.push(ConfigNotice {
+                place: self.location_of(&span),
+                what: format!("{} has no effect any more: {reason}", path.join(".")),
+                hint: "remove it".to_owned(),
+            });
+        }
         self.parsed.broken.push(path.join("."));
         self.report_problem(
             span,

@@ -610,7 +610,7 @@ pub struct RunParameters {
 pub struct WorkflowSettings {
     /// The maximum number of review iterations, at least 1.
     pub max_iterations: u32,
-    /// Number of iterations without progress after which the user is asked, at least 1.
+    /// Number of iterations without progress after which version 0.1 asked the user; without effect in new reviews.
     pub stall_limit: u32,
     /// Whether an approved plan is executed without asking.
     pub auto_approve: bool,
@@ -619,6 +619,11 @@ pub struct WorkflowSettings {
     /// Whether the tests run once before the first step; false in runs of earlier versions.
     #[serde(default)]
     pub baseline: bool,
+}
+
+impl WorkflowSettings {
+    /// The stall limit that new runs write, so that older versions can read them.
+    pub const STALL_LIMIT: u32 = 2;
 }
 
 /// A process, identified by more than its id, because ids are reused.

@@ -296,6 +296,13 @@ fn there_is_a_prompt_for_each_kind_of_turn_and_one_for_a_lost_session() {
         "09_review_again",
     ];
     assert_eq!(names, wanted.map(|name| format!("prompts/{name}.md")));
+    let page = read("docs/prompts.md");
+    let missing: Vec<String> = wanted
+        .iter()
+        .map(|name| format!("| `{name}.md` |"))
+        .filter(|row| !page.contains(row))
+        .collect();
+    none(&missing, "docs/prompts.md says what each template is for");
 }
 
 #[test]

@@ -246,7 +246,7 @@ fn the_configuration_is_shown_checked_and_found() {
         .says(".config/agent-collab/config.toml");
     world.put(
         ".agent-collab/config.toml",
-        "[workflow]\nmax_iterationz = 2\nstall_limit = \"x\"\n",
+        "[workflow]\nmax_iterationz = 2\nauto_approve = \"x\"\n",
     );
     let ran = world.program(&["config", "check"]);
     assert_ne!(ran.code, 0);
@@ -254,7 +254,7 @@ fn the_configuration_is_shown_checked_and_found() {
     assert!(
         all.contains("max_iterationz")
             && all.contains("max_iterations")
-            && all.contains("stall_limit"),
+            && all.contains("auto_approve"),
         "{all}"
     );
 }

@@ -182,7 +182,7 @@ pub(super) fn created_event(
         mode,
         settings: WorkflowSettings {
             max_iterations: config.workflow.max_iterations.max(1),
-            stall_limit: config.workflow.stall_limit.max(1),
+            stall_limit: WorkflowSettings::STALL_LIMIT,
             auto_approve: config.workflow.auto_approve,
             max_fix_turns: config.test.max_fix_turns,
             baseline: config.test.baseline,

@@ -16,7 +16,7 @@ pub const TOOL: ToolDefinition = ToolDefinition {
 const DESCRIPTION: &str = "\
 Submits your plan as Markdown, in the form that the prompt names: numbered boxes `N. [ ] text`. When you answer a \
 review, it submits your answer to each finding; leave the plan out if it does not change.
-Call it once, when the plan or the answers are complete: an accepted call ends your turn. The program checks the call \
+Use it once, when the plan or the answers are complete: an accepted call ends your turn. The program checks the call \
 at once: when it fails, nothing was accepted and the message says what to correct.
 Do not use it for drafts or for parts of a plan, nor to ask whether a plan is good: the reviewer and the user judge \
 it after your turn.";

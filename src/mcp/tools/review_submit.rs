@@ -16,7 +16,7 @@ pub const TOOL: ToolDefinition = ToolDefinition {
 
 const DESCRIPTION: &str = "\
 Submits your review of the plan: the verdict, what you say of each open finding, and new findings.
-Call it once, when your review is complete: an accepted call ends your turn. Give exactly one verdict for each open \
+Use it once, when your review is complete: an accepted call ends your turn. Give exactly one verdict for each open \
 finding: `fixed` with a quote of the text that changed, `stands` with what is still missing, or `withdrawn` with the \
 reason. The program numbers new findings. It checks the call at once: when it fails, nothing was accepted and the \
 message says what to correct.
