@@ -438,6 +438,17 @@ impl FindingLedger {
         }
     }
 
+    /// Notes the last review at the findings that it closed: those that were open before, and new ones.
+    fn mark_settled(&mut self, was_open: &[u32]) {
+        let review = self.reviews;
+        for finding in &mut self.all {
+            let is_of_this = finding.raised_in == review || was_open.contains(&finding.remark.n);
+            if is_of_this && !finding.is_open() {
+                finding.record.settled_in = Some(review);
+            }
+        }
+    }
+
     /// Stores the judgements of a fresh session on disputed findings; others are ignored.
     pub fn apply_judgements(&mut self, judgements: &[DisputeJudgement]) {
         for judgement in judgements {

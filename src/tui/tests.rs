@@ -24,6 +24,7 @@ mod nasty;
 mod outcome;
 mod panes;
 mod pictures;
+mod settled;
 pub(super) mod sites;
 mod sizes;
 mod stopping;

@@ -487,14 +487,7 @@ impl FindingLedger {
                 finding.make_residual(ResidualReason::Minor);
             }
         }
-        let review = self.reviews;
-        let closed = self.all.iter_mut().filter(|finding| {
-            let is_of_this = finding.raised_in == review || was_open.contains(&finding.remark.n);
-            is_of_this && !finding.is_open()
-        });
-        for finding in closed {
-            finding.record.settled_in = Some(review);
-        }
+        self.mark_settled(&was_open);
         outcome
     }
 }

@@ -184,7 +184,7 @@ fn ledger_entries(
     if let Some(end) = state.describe_review_end() {
         entries.push(CommentsEntry::new(&format!("Review {end}"), theme::GOOD));
     } else if let Some(bar) = bar {
-        let text = format!("What holds the plan up in {bar}");
+        let text = format!("What counts now · {bar}");
         entries.push(CommentsEntry::new(&text, theme::QUIET));
     }
     let all = state.findings.all();
@@ -280,6 +280,10 @@ fn describe_bar(state: &RunState, texts: &DisplayDocuments) -> Option<String> {
         return None;
     }
     let changed = texts.changed_blocks_since(state.findings.review_count())?;
+    // Until the planner has answered, it is open what changes.
+    if changed.is_empty() && state.phase == Phase::Respond {
+        return None;
+    }
     let bar = ReviewBar::for_review(review).describe(changed);
     Some(format!("review {review} of at most {cap}: {bar}"))
 }

@@ -522,8 +522,10 @@ fn a_dialogs_letter_never_means_another_thing_outside_of_it() {
                     .any(|key| key.label() == choice.key.to_ascii_uppercase().to_string())
             });
             if let Some(outside) = outside {
+                // In a dispute each side has its own letter.
+                let is_side = name == "dispute" && outside.hint == "pause";
                 assert!(
-                    same.contains(&outside.hint),
+                    is_side || same.contains(&outside.hint),
                     "{name}: {} is {}",
                     choice.key,
                     outside.help
