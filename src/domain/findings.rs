@@ -5,6 +5,7 @@
 
 pub mod evidence;
 pub mod plan_blocks;
+pub mod plan_files;
 pub mod review_facts;
 mod review_rules;
 
