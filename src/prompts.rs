@@ -1,4 +1,4 @@
-//! Renders the prompts: one template per phase and one for discussions. The user's own templates replace shipped ones,
+//! Renders the prompts: one or two templates per phase and one for discussions. The user's own templates replace shipped ones,
 //! and all are checked before anything runs.
 //!
 //! The caller passes in the templates that count; files and trust are handled there. A template with an unknown
@@ -108,9 +108,14 @@ impl PromptLibrary {
         self.render(PromptTemplate::WritePlan, vars)
     }
 
-    /// Renders the prompt of REVIEW.
+    /// Renders the prompt of REVIEW: the first review of a goal has a template of its own.
     pub fn render_review(&self, vars: &ReviewVars) -> Result<String, PromptRenderError> {
-        self.render(PromptTemplate::Review, vars)
+        let template = if vars.iteration > 1 {
+            PromptTemplate::ReviewAgain
+        } else {
+            PromptTemplate::Review
+        };
+        self.render(template, vars)
     }
 
     /// Renders the prompt of RESPOND.
@@ -166,7 +171,7 @@ fn template_environment() -> Environment<'static> {
     environment.set_lstrip_blocks(true);
     // Prompts are Markdown, so nothing is escaped for HTML.
     environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
-    environment.add_filter("fenced", prompt_fence::fence_text);
+    environment.add_filter("fenced", prompt_fence::fence_filter);
     environment
 }
 

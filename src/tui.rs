@@ -81,7 +81,6 @@ pub use action::{Action, DiscussionTopic, DocumentKind, ExternalViewer, QuitStep
 pub use agent_dialogs::AgentEntry;
 pub use appearance::{MouseCapture, ScreenAppearance};
 pub use approval_view::{ApprovalEntry, ExactCall};
-pub use child_session_list::ConversationStatus;
 use command_palette::CommandPalette;
 use completion::ComposerAssist;
 use composer::{PasteResult, TextComposer};
@@ -108,7 +107,7 @@ pub use terminal_status::TerminalStatus;
 pub use text_versions::ConflictVersions;
 pub use theme::{ColorSupport, ColorTheme, TerminalEnvironment, ThemeError};
 use transcript::ChatTranscript;
-pub use transcript::{ScrollbackDemand, TruncatedToolCall};
+pub use transcript::{ChildSessionView, ScrollbackDemand, TruncatedToolCall};
 pub use welcome_page::{MissingRequirement, RequirementSeverity, WelcomeInfo};
 
 use crate::domain::diff_scope::DiffScope;
@@ -348,6 +347,9 @@ impl Screen {
     pub fn on_event(&mut self, at: UnixMillis, event: &Event) {
         self.is_dirty = true;
         self.transcript.on_event(at, event);
+        if let Some(child) = self.open_child_mut() {
+            child.on_event(at, event);
+        }
         self.record.on_event(at, event);
         self.on_discussion_event(event);
         self.note_cross_tab_event(at, event);

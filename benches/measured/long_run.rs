@@ -96,7 +96,11 @@ fn tell(journal: &mut RunJournal, event: Event) -> Result<(), StoreError> {
     let (_, effects) = journal.record(event)?;
     let to = journal.state().phase;
     if from != to {
-        journal.record(Event::PhaseChanged { from, to })?;
+        journal.record(Event::PhaseChanged {
+            from,
+            to,
+            reason: None,
+        })?;
     }
     for effect in effects {
         if let Effect::AskUser(question) = effect {

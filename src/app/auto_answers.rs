@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::domain::findings::DisputeSide;
 use crate::domain::phase::Gate;
 use crate::domain::plan_execution::DirtyPolicy;
-use crate::domain::question::{ANSWER_CHOICES, QuestionAnswer, QuestionKind};
+use crate::domain::question::{ANSWER_CHOICES, ArbitrationReason, QuestionAnswer, QuestionKind};
 
 /// Limit for flag answers that start a turn again, per kind of question.
 const MAX_RETRIES: u32 = 2;
@@ -21,6 +22,8 @@ pub struct AutoAnswers {
     pub plan_test: Option<FlagConsent>,
     /// `--on-cap`
     pub on_cap: Option<CapPolicy>,
+    /// `--on-dispute`
+    pub on_dispute: DisputePolicy,
     /// `--on-dirty`
     pub on_dirty: Option<DirtyPolicy>,
     /// `--answer KIND=CHOICE`
@@ -32,6 +35,18 @@ pub struct AutoAnswers {
 /// The user's consent, given in advance by a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlagConsent;
+
+/// Who decides a dispute between reviewer and planner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DisputePolicy {
+    Reviewer,
+    Planner,
+    /// The result of a discussion about the finding; without one the user.
+    Discuss,
+    /// The user.
+    #[default]
+    Ask,
+}
 
 /// What to do when the review cap is reached or the review stalls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,7 +155,13 @@ impl AutoAnswers {
                 .execute
                 .map(|FlagConsent| QuestionAnswer::Execute)
                 .filter(|answer| self.allows_plan_test(kind, answer)),
-            QuestionKind::Arbitration { .. } => self.answer_at_cap(),
+            QuestionKind::Arbitration { reason, .. } => self.answer_at_cap(*reason),
+            QuestionKind::Dispute { .. } => match self.on_dispute {
+                DisputePolicy::Reviewer => Some(DisputeSide::Reviewer),
+                DisputePolicy::Planner => Some(DisputeSide::Planner),
+                DisputePolicy::Discuss | DisputePolicy::Ask => None,
+            }
+            .map(|side| QuestionAnswer::DecideDispute { side }),
             QuestionKind::DirtyFiles { .. } => self.on_dirty.map(|policy| match policy {
                 DirtyPolicy::Include => QuestionAnswer::Include,
                 DirtyPolicy::LeaveOut => QuestionAnswer::LeaveOut,
@@ -149,8 +170,10 @@ impl AutoAnswers {
         }
     }
 
-    fn answer_at_cap(&mut self) -> Option<QuestionAnswer> {
+    fn answer_at_cap(&mut self, reason: ArbitrationReason) -> Option<QuestionAnswer> {
         match self.on_cap? {
+            // That a blocking finding is true is news: the flag was not given for it.
+            CapPolicy::Pass if reason == ArbitrationReason::ResidualBlocker => None,
             CapPolicy::Pass => Some(QuestionAnswer::ForcePass),
             CapPolicy::Cancel => Some(QuestionAnswer::CancelRun),
             CapPolicy::More(n) => {
@@ -218,6 +241,11 @@ pub fn flag_for(kind: &QuestionKind) -> String {
                 .to_owned()
         }
         QuestionKind::Execute { .. } => "--yes-execute".to_owned(),
+        QuestionKind::Arbitration {
+            reason: ArbitrationReason::ResidualBlocker,
+            ..
+        } => "--on-cap more:N|cancel or --answer arbitration=pass|more:N|edit|cancel".to_owned(),
+        QuestionKind::Dispute { .. } => "--on-dispute reviewer|planner|discuss".to_owned(),
         QuestionKind::Arbitration { .. } => "--on-cap pass|more:N|cancel".to_owned(),
         QuestionKind::DirtyFiles { .. } => "--on-dirty include|leave-out".to_owned(),
         QuestionKind::StepRecovery { .. } => "--on-step continue|done|redo|stop".to_owned(),
@@ -233,7 +261,7 @@ pub fn flag_for(kind: &QuestionKind) -> String {
 mod tests {
     use super::*;
     use crate::domain::ids::Sha256;
-    use crate::domain::question::{ArbitrationReason, CommitTarget, ExecutionTerms};
+    use crate::domain::question::{CommitTarget, ExecutionTerms};
     use crate::domain::test_command::{TestCommand, TestCommandOrigin, TestCommandSource};
 
     fn cap() -> QuestionKind {
@@ -255,6 +283,49 @@ mod tests {
         );
         assert_eq!(answers.answer_by_flags(&cap()), None);
         assert!("more:0".parse::<CapPolicy>().is_err());
+    }
+
+    #[test]
+    fn a_true_blocking_finding_is_not_passed_by_the_flag_for_the_limit() {
+        let kind = QuestionKind::Arbitration {
+            reason: ArbitrationReason::ResidualBlocker,
+            open: 0,
+        };
+        let answer = |on_cap: &str| {
+            let mut answers = AutoAnswers {
+                on_cap: on_cap.parse().ok(),
+                ..AutoAnswers::default()
+            };
+            answers.answer_by_flags(&kind)
+        };
+        assert_eq!(answer("pass"), None);
+        let more = QuestionAnswer::MoreIterations { n: 1 };
+        assert_eq!(answer("more:1"), Some(more));
+        assert!(flag_for(&kind).contains("arbitration=pass"));
+    }
+
+    #[test]
+    fn a_dispute_is_decided_only_by_its_own_flag() {
+        let kind = QuestionKind::Dispute { n: 2 };
+        let answer = |on_dispute| {
+            let mut answers = AutoAnswers {
+                on_cap: "pass".parse().ok(),
+                on_dispute,
+                ..AutoAnswers::default()
+            };
+            answers.answer_by_flags(&kind)
+        };
+        let decided = |side| Some(QuestionAnswer::DecideDispute { side });
+        assert_eq!(answer(DisputePolicy::Ask), None);
+        assert_eq!(answer(DisputePolicy::Discuss), None);
+        assert_eq!(
+            answer(DisputePolicy::Reviewer),
+            decided(DisputeSide::Reviewer)
+        );
+        assert_eq!(
+            answer(DisputePolicy::Planner),
+            decided(DisputeSide::Planner)
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Runs without a screen: prints events, answers questions by flags, ends with an exit code. Never waits for input from
 //! the terminal.
 
+mod dispute_discussion;
 mod exit_summary;
 
 use std::io::Write;
@@ -11,13 +12,13 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
-use crate::domain::question::Question;
+use crate::domain::question::{Question, QuestionKind};
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
 use crate::engine::{Engine, EngineError, EngineOutcome};
 use crate::text::{clean_text, truncate};
 
-use super::auto_answers::{AutoAnswers, flag_for};
+use super::auto_answers::{AutoAnswers, DisputePolicy, flag_for};
 use super::oneshot_engine::{
     SHUTDOWN_TIMEOUT, adopt_orphaned_children, open_unless_signalled, terminate_remaining_processes,
 };
@@ -29,6 +30,7 @@ use super::startup::{
 };
 use super::write_watchdog::exit_on_signal_if_stuck;
 
+use dispute_discussion::{DisputeProgress, advance_dispute};
 use exit_summary::report_finished_run;
 pub(super) use exit_summary::{exit_code, log_path, summarize_finished_run};
 
@@ -221,7 +223,26 @@ async fn drive_run(
             return Ok(HeadlessEnd::RunOver(outcome.clone()));
         }
         if let Some(question) = engine.state().current_question().cloned() {
-            match answers.answer_or_default(&question.kind) {
+            let mut answer = answers.answer_or_default(&question.kind);
+            if let (None, QuestionKind::Dispute { n }, DisputePolicy::Discuss) =
+                (&answer, &question.kind, answers.on_dispute)
+            {
+                match advance_dispute(engine, *n)? {
+                    DisputeProgress::Discussing => {
+                        if let Some(end) = wait_for_next(engine, signals, outside).await? {
+                            return Ok(end);
+                        }
+                        continue;
+                    }
+                    DisputeProgress::Decided(side) => answer = Some(side),
+                    DisputeProgress::Undecided(why) if teller.format == ReportFormat::Lines => {
+                        // If the output is closed, the next record finds out.
+                        let _closed = teller.print_line(&why);
+                    }
+                    DisputeProgress::Undecided(_) => {}
+                }
+            }
+            match answer {
                 Some(answer) => engine.apply_event(Event::QuestionAnswered {
                     id: question.id,
                     answer,

@@ -179,8 +179,6 @@ struct TuiApp {
     previewed_question: Option<u32>,
     /// The call whose exact form is on the screen: its run and its number there.
     shown_approval: Option<(RunId, u32)>,
-    /// The child session that was read last.
-    child_transcript: Option<task_actions::ChildTranscript>,
     /// Until when a running turn may end by its CLI's protocol; set once the user wants to leave.
     leave_at: Option<Instant>,
     notifier: UserNotifier,
@@ -234,7 +232,7 @@ enum BackgroundResult {
     /// A line of the plan was rewritten, or not.
     PlanLineWritten(Result<(), String>),
     /// A child session was read.
-    ChildRead(Box<task_actions::ChildTranscript>, Result<(), StoreError>),
+    ChildRead(Result<task_actions::ChildHistory, StoreError>),
     /// A text that the user asked for, under this title, or the error.
     TextReady(&'static str, Box<Result<String, StartError>>),
     History(Result<Vec<RunHistoryEntry>, StoreError>),
@@ -297,7 +295,6 @@ impl TuiApp {
             scrollback: scrollback_loader::ScrollbackLoader::default(),
             previewed_question: None,
             shown_approval: None,
-            child_transcript: None,
             leave_at: None,
             notifier: UserNotifier::default(),
             motion: MotionLevel::default(),
@@ -468,7 +465,7 @@ impl TuiApp {
             }
             Ok(BackgroundResult::Exported(written)) => self.on_exported(written),
             Ok(BackgroundResult::PlanLineWritten(written)) => self.on_plan_line_written(written),
-            Ok(BackgroundResult::ChildRead(story, read)) => self.on_child_read(*story, read),
+            Ok(BackgroundResult::ChildRead(read)) => self.on_child_read(read),
             Ok(BackgroundResult::TextReady(title, told)) => Ok(self.on_text_ready(title, *told)),
             Ok(BackgroundResult::History(runs)) => self.on_history(runs),
             Ok(BackgroundResult::ViewRefreshed(glance)) => self.on_view_refreshed(*glance),

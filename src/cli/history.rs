@@ -17,7 +17,7 @@ use crate::text::{clean_json_line, clean_text};
 use super::ConfigFlagArguments;
 use super::cli_context::CliContext;
 use super::screen::screen_options;
-use super::status::{RunActivity, format_damage, format_run};
+use super::status::{RunActivity, format_damage, format_run, review_to_json};
 
 /// Arguments of `agent-collab history`.
 #[derive(Debug, Clone, Args)]
@@ -123,6 +123,7 @@ fn run_to_json(layout: &WorkdirLayout) -> Result<Value, StartError> {
         Some(found) => json!({
             "last_seq": found.last_seq,
             "run": serde_json::to_value(&found.state).unwrap_or_default(),
+            "review": review_to_json(&found.state),
             "problem": found.problem,
         }),
         None => json!({ "run": null }),

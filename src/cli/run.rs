@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::app::auto_answers::{AutoAnswers, CapPolicy, FlagConsent, check_answer_flag};
+use crate::app::auto_answers::{
+    AutoAnswers, CapPolicy, DisputePolicy, FlagConsent, check_answer_flag,
+};
 use crate::app::headless::{self, HeadlessCommand, HeadlessRun};
 use crate::app::run_reporter::ReportFormat;
 use crate::app::startup::{StartAskPolicy, StartError, StartOptions, UnfinishedRunPolicy};
@@ -101,9 +103,13 @@ pub struct HeadlessRunArguments {
     /// How to answer an agent's permission request
     #[arg(long, value_name = "WHAT", default_value = "deny")]
     pub on_ask: OnAskFlag,
-    /// What to do when the review reaches its limit or makes no progress: pass, more:N (once) or cancel
+    /// What to do when the review reaches its limit, goes in a circle or contradicts itself: pass, more:N (once) or
+    /// cancel. A blocking finding that came late and is true is never passed so
     #[arg(long, value_name = "WHAT")]
     pub on_cap: Option<CapPolicy>,
+    /// Who decides when reviewer and planner do not agree on a finding, after a fresh session judged it [default: ask]
+    #[arg(long, value_name = "WHO")]
+    pub on_dispute: Option<OnDisputeFlag>,
     /// How to commit changes that are not only the step's: in files that already had uncommitted changes of yours,
     /// that you saved while the step ran, or that its tests rewrite each time
     #[arg(long, value_name = "WHAT")]
@@ -176,6 +182,30 @@ impl From<OnAskFlag> for StartAskPolicy {
         match word {
             OnAskFlag::Deny => Self::Deny,
             OnAskFlag::AllowRules => Self::AllowRules,
+        }
+    }
+}
+
+/// `--on-dispute`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OnDisputeFlag {
+    /// The reviewer is right: the planner must follow
+    Reviewer,
+    /// The planner is right: the finding is closed
+    Planner,
+    /// Start a discussion about the finding and follow its result; without a result, ask
+    Discuss,
+    /// Exit with 3 and the question
+    Ask,
+}
+
+impl From<OnDisputeFlag> for DisputePolicy {
+    fn from(word: OnDisputeFlag) -> Self {
+        match word {
+            OnDisputeFlag::Reviewer => Self::Reviewer,
+            OnDisputeFlag::Planner => Self::Planner,
+            OnDisputeFlag::Discuss => Self::Discuss,
+            OnDisputeFlag::Ask => Self::Ask,
         }
     }
 }
@@ -315,6 +345,9 @@ fn parse_answers(args: &HeadlessRunArguments) -> Result<AutoAnswers, StartError>
         execute: args.yes_execute.then_some(FlagConsent),
         plan_test: plan_test.then_some(FlagConsent),
         on_cap: args.on_cap,
+        on_dispute: args
+            .on_dispute
+            .map_or_else(DisputePolicy::default, DisputePolicy::from),
         on_dirty: args.on_dirty.map(|policy| match policy {
             OnDirtyFlag::Include => DirtyPolicy::Include,
             OnDirtyFlag::LeaveOut => DirtyPolicy::LeaveOut,

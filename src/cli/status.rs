@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 
 use crate::app::startup::StartError;
 use crate::domain::discussion::{DiscussionStatus, GroupDiscussion};
+use crate::domain::findings::{Finding, FindingStatus};
 use crate::domain::run::RunState;
+use crate::domain::run_timeline::{ReviewSpan, UnopenedFiles};
 use crate::engine::sandbox;
 use crate::engine::stored_run::load_partial_run;
 use crate::process::ChildSpawner;
@@ -59,7 +61,7 @@ pub async fn run(args: StatusArguments) -> Result<u8, StartError> {
                 out,
                 "{}",
                 clean_json_line(
-                    &json!({ "running": held, "last_seq": found.last_seq, "run": state, "problem": found.problem, "held": sandbox_to_json(&holding) })
+                    &json!({ "running": held, "last_seq": found.last_seq, "run": state, "review": review_to_json(&found.state), "problem": found.problem, "held": sandbox_to_json(&holding) })
                         .to_string()
                 )
             )
@@ -85,6 +87,31 @@ pub async fn run(args: StatusArguments) -> Result<u8, StartError> {
         }
     };
     Ok(crate::cli::exit_code_after_print(written, 0))
+}
+
+/// Returns what the reviews of a run came to: how they ended, the findings by what became of them, and what the reviewer
+/// did not open (`null` where that is not known).
+pub(super) fn review_to_json(state: &RunState) -> Value {
+    let numbers = |findings: &mut dyn Iterator<Item = &Finding>| {
+        findings
+            .map(|finding| finding.remark.n)
+            .collect::<Vec<u32>>()
+    };
+    let is_rebutted = |finding: &&Finding| finding.status == FindingStatus::Rebutted;
+    let unopened = state
+        .last_review()
+        .and_then(|review| review.unopened.as_ref());
+    json!({
+        "ended": state.describe_review_end(),
+        "open": numbers(&mut state.findings.open()),
+        "disputed": numbers(&mut state.findings.disputed()),
+        "residual": numbers(&mut state.findings.residual()),
+        "rebutted": numbers(&mut state.findings.all().iter().filter(is_rebutted)),
+        "unopened": match unopened {
+            Some(UnopenedFiles::Files(files)) => Some(files),
+            Some(UnopenedFiles::Unknown) | None => None,
+        },
+    })
 }
 
 /// Formats what is unreadable in the run's files, in one line; empty if nothing.
@@ -153,14 +180,27 @@ pub(super) fn format_run(state: &RunState, work: RunActivity) -> String {
         };
         lines.push(format!("verdict    {}{forced}", verdict.value.label()));
     }
-    for finding in state.findings.open() {
-        let remark = &finding.remark;
-        lines.push(format!(
-            "finding    {}. [{}] {}",
-            remark.n,
-            remark.severity.as_str(),
-            clean_text(&remark.text)
-        ));
+    if let Some(end) = state.describe_review_end() {
+        lines.push(format!("ended      {}", clean_text(&end)));
+    }
+    if let Some(unopened) = state.last_review().and_then(ReviewSpan::describe_unopened) {
+        lines.push(format!("reviewer   {}", clean_text(&unopened)));
+    }
+    let is_rebutted = |finding: &&Finding| finding.status == FindingStatus::Rebutted;
+    let rebutted = state.findings.all().iter().filter(is_rebutted);
+    let open = state.findings.open().map(|finding| ("finding", finding));
+    let residual = state
+        .findings
+        .residual()
+        .map(|finding| ("residual", finding));
+    let rebutted = rebutted.map(|finding| ("rebutted", finding));
+    for (label, finding) in open.chain(residual).chain(rebutted) {
+        let why = match finding.describe_status() {
+            plain if label != "finding" || plain == "open" => String::new(),
+            status => format!(" ({status})"),
+        };
+        let line = clean_text(&finding.describe_in_line());
+        lines.push(format!("{label:<11}{line}{why}"));
     }
     for question in state.awaiting.iter().chain(&state.asked) {
         lines.push(format!(

@@ -300,7 +300,13 @@ pub enum Event {
     },
     /// The phase changed; follows from the event before it.
     #[serde(rename = "run.phase")]
-    PhaseChanged { from: Phase, to: Phase },
+    PhaseChanged {
+        from: Phase,
+        to: Phase,
+        /// Why a review ended, as text, where one did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
     /// A question waits for the user; follows from the event before it.
     #[serde(rename = "question.asked")]
     QuestionAsked { question: Question },

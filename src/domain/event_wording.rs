@@ -240,7 +240,11 @@ pub fn word_event(event: &Event) -> Option<EventWording> {
         Event::RemarksAppended { .. } => {
             user(Message, "Asked for changes in the comments".to_owned())
         }
-        Event::PhaseChanged { to, .. } => program(Heading, to.label().to_owned()),
+        Event::PhaseChanged { to, reason, .. } => {
+            let wording = EventWording::new(EventSpeaker::Program, Heading, to.label().to_owned());
+            let reason = reason.iter().map(|reason| format!("Review {reason}"));
+            Some(wording.with_detail(reason))
+        }
         Event::QuestionAsked { question } => program(Question, question.kind.describe()),
         Event::AgentAsked {
             questions, child, ..

@@ -4,16 +4,21 @@
 //! `review_rules` (TRUTH.md T01 to T10).
 
 pub mod evidence;
+mod finding_wording;
 pub mod plan_blocks;
 pub mod plan_files;
+mod review_bar;
 pub mod review_facts;
 mod review_rules;
+#[cfg(test)]
+pub(in crate::domain) mod settled_tests;
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 
 use self::evidence::EvidenceCheck;
 use self::plan_blocks::BlockLabel;
+pub use self::review_bar::describe_places;
 pub use self::review_rules::{ReviewBar, ReviewOutcome, UnsupportedFindings, VerdictContradiction};
 
 /// The severity of a finding.
@@ -222,6 +227,9 @@ pub struct FindingRecord {
     /// Whether the user decided that the reviewer is right, so that the planner must follow.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_upheld: bool,
+    /// The review that closed it or made it residual; `None` while it is open, and where the user decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled_in: Option<u32>,
     /// What the review said of it last: what changed, what is missing, or why it was withdrawn.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub last_word: String,
@@ -300,12 +308,7 @@ impl Finding {
     pub fn describe_status(&self) -> String {
         let text = match self.status {
             FindingStatus::Open if self.record.dispute.is_some() => "disputed, you decide",
-            FindingStatus::Open if self.record.is_waiting => "waits until others are settled",
-            FindingStatus::Open => match self.current_disposition() {
-                None => "open",
-                Some(FindingDisposition::Accepted) => "accepted, reviewer checks next",
-                Some(FindingDisposition::Rejected) => "rejected, reviewer checks next",
-            },
+            FindingStatus::Open => self.describe_open(),
             FindingStatus::Fixed => "fixed",
             FindingStatus::Withdrawn => "withdrawn by the reviewer",
             FindingStatus::Rebutted => "rebutted, the planner's evidence is true",
@@ -470,6 +473,7 @@ impl FindingLedger {
                 finding.status = FindingStatus::Open;
                 finding.last_in = review;
                 finding.record.residual = None;
+                finding.record.settled_in = None;
             }
         }
     }

@@ -150,6 +150,19 @@ pub fn step_block(text: &str, n: u32) -> Option<String> {
     })
 }
 
+/// Returns the plan without the block of step `n`; `None` where it has no such step.
+pub fn without_step_block(text: &str, n: u32) -> Option<String> {
+    let n_lines = step_block(text, n)?.lines().count();
+    let mut fence = CodeFenceTracker::default();
+    let is_step = |line: &str| parse_step_line(line).is_some_and(|step| step.n == n);
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let first = lines
+        .iter()
+        .position(|line| !fence.consume_line(line) && is_step(line))?;
+    let rest = lines.iter().skip(first + n_lines);
+    Some(lines.iter().take(first).chain(rest).copied().collect())
+}
+
 /// Returns whether a line outside of code fences ends the block of the step above it.
 pub(super) fn ends_block(line: &str, after_blank: bool) -> bool {
     let is_outside = after_blank && !line.trim().is_empty() && !line.starts_with([' ', '\t']);

@@ -64,22 +64,33 @@ pub struct TestBaseline {
 impl TestBaseline {
     /// Describes the result and its consequence in one line.
     pub fn describe(&self) -> String {
-        let receipt = &self.receipt;
-        let failing = if receipt.failed_tests.is_empty() {
-            String::new()
-        } else {
-            format!("; failing: {}", receipt.failed_tests_label())
-        };
-        let told = if receipt.allows_next_step() {
+        let told = if self.receipt.allows_next_step() {
             ""
         } else {
             " (no step has to fix what already fails)"
         };
-        format!(
-            "before step 1: {}{failing}{told}",
-            receipt.describe_with_origin()
-        )
+        format!("before step 1: {}{told}", self.describe_failures())
     }
+
+    /// Describes the result, with the names of the failing tests.
+    pub fn describe_failures(&self) -> String {
+        let receipt = &self.receipt;
+        let result = receipt.describe_with_origin();
+        if receipt.failed_tests.is_empty() {
+            result
+        } else {
+            format!("{result}; failing: {}", receipt.failed_tests_label())
+        }
+    }
+}
+
+/// What is known of the execution that the executor left to plan again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplanRecord {
+    /// Why the plan must change, in the executor's words.
+    pub reason: String,
+    /// The steps that have ended since the goal was confirmed, in order.
+    pub done: Vec<StepRecord>,
 }
 
 /// A step that was stopped before it was finished.

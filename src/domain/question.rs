@@ -17,7 +17,7 @@ use super::phase::Gate;
 use super::plan_execution::StepStage;
 use super::receipt::MissingSocket;
 use super::test_command::TestCommand;
-use super::turn::{TurnFailureKind, TurnOrder, TurnPurpose};
+use super::turn::{Role, TurnFailureKind, TurnOrder, TurnPurpose};
 use crate::permission::PermissionAction;
 use crate::text::{clean_text, clean_to_one_line, pluralize};
 
@@ -474,6 +474,7 @@ pub enum EditFollowUp {
 /// The kinds that `--answer KIND=CHOICE` can answer, with the words of each choice.
 pub const ANSWER_CHOICES: &[(&str, &[&str])] = &[
     ("arbitration", &["pass", "more:N", "edit", "cancel"]),
+    ("dispute", &["reviewer", "planner", "edit", "cancel"]),
     ("stale_plan", &["review", "accept", "stop", "cancel"]),
     (
         "execute",
@@ -528,12 +529,25 @@ impl QuestionKind {
         }
     }
 
+    /// Returns whose agent asks; `None` where no agent does.
+    pub fn asker(&self) -> Option<&QuestionAsker> {
+        match self {
+            Self::Agent { asker, .. } => Some(asker),
+            _ => None,
+        }
+    }
+
     /// Returns whether the agent of a child session asks.
     pub fn is_from_child(&self) -> bool {
-        let Self::Agent { asker, .. } = self else {
-            return false;
-        };
-        matches!(asker, QuestionAsker::Child { .. })
+        matches!(self.asker(), Some(QuestionAsker::Child { .. }))
+    }
+
+    /// Returns the role whose agent asks; `None` where no agent of a role does.
+    pub fn asking_role(&self) -> Option<Role> {
+        match self.asker()? {
+            QuestionAsker::Role { purpose } => Some(purpose.role()),
+            QuestionAsker::Child { .. } => None,
+        }
     }
 
     /// Returns the kind's name, used in events, in messages and for `--answer KIND=CHOICE`.
@@ -703,6 +717,12 @@ impl QuestionKind {
             },
             (_, "pass") => QuestionAnswer::ForcePass,
             (_, "edit") => QuestionAnswer::EditByHand,
+            (_, "reviewer") => QuestionAnswer::DecideDispute {
+                side: DisputeSide::Reviewer,
+            },
+            (_, "planner") => QuestionAnswer::DecideDispute {
+                side: DisputeSide::Planner,
+            },
             (_, "review") => QuestionAnswer::ReviewAgain,
             (_, "accept") => QuestionAnswer::AcceptAsIs,
             (_, "yes") => QuestionAnswer::Execute,

@@ -27,6 +27,11 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Returns whether it is an approval.
+    pub fn is_approved(self) -> bool {
+        self == Self::Approved
+    }
+
     /// Returns the word as used in front matter and marker.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -304,13 +309,15 @@ enum ReviewItem {
 fn parse_items(body: &str) -> (Vec<ReviewRemark>, Vec<FindingVerdict>) {
     let mut items: Vec<ReviewItem> = Vec::new();
     let mut field: Option<ItemField> = None;
+    // Fields below a heading of their own, such as notes, belong to no item.
+    let mut in_item = false;
     for line in strip_responses(body).lines() {
         if let Some(remark) = parse_remark(line) {
             items.push(ReviewItem::Remark(remark));
-            field = None;
+            (field, in_item) = (None, true);
         } else if let Some(verdict) = parse_verdict(line) {
             items.push(ReviewItem::Verdict(verdict));
-            field = None;
+            (field, in_item) = (None, true);
         } else if let Some(numbers) = parse_settled_line(line) {
             items.extend(numbers.into_iter().map(|n| {
                 ReviewItem::Verdict(FindingVerdict {
@@ -320,12 +327,14 @@ fn parse_items(body: &str) -> (Vec<ReviewRemark>, Vec<FindingVerdict>) {
                     evidence: String::new(),
                 })
             }));
+            (field, in_item) = (None, false);
+        } else if line.starts_with('#') {
+            (field, in_item) = (None, false);
+        } else if line.trim().is_empty() {
             field = None;
-        } else if let Some((name, text)) = parse_field(line) {
+        } else if let Some((name, text)) = parse_field(line).filter(|_| in_item) {
             field = Some(name);
-            append_field(items.last_mut(), name, text);
-        } else if line.starts_with('#') || line.trim().is_empty() {
-            field = None;
+            start_field(items.last_mut(), name, text);
         } else if let Some(name) = field {
             append_field(items.last_mut(), name, line.trim());
         }
@@ -365,6 +374,14 @@ fn parse_field(line: &str) -> Option<(ItemField, &str)> {
         _ => return None,
     };
     Some((field, text.trim_start_matches(['*', '_']).trim()))
+}
+
+fn start_field(mut item: Option<&mut ReviewItem>, field: ItemField, text: &str) {
+    // A place in its own line replaces the one that the sentence begins with.
+    if let (Some(ReviewItem::Remark(remark)), ItemField::Place) = (item.as_deref_mut(), field) {
+        remark.details.place.clear();
+    }
+    append_field(item, field, text);
 }
 
 fn append_field(item: Option<&mut ReviewItem>, field: ItemField, text: &str) {
@@ -574,192 +591,4 @@ fn unanswered_line(finding: &Finding) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn check(text: &str, verdict: Verdict, consistent: bool) {
-        let review = parse(text, &FindingLedger::default());
-        assert_eq!(
-            (review.verdict, review.consistent),
-            (verdict, consistent),
-            "{text:?}"
-        );
-    }
-
-    #[test]
-    fn only_the_exact_marker_without_conflict_approves() {
-        use Verdict::{Approved, ChangesRequired};
-        check("[APPROVED]", Approved, true);
-        check(
-            "---\nstatus: APPROVED\n---\n\n[APPROVED]\n\n1. [minor] nit\n",
-            Approved,
-            true,
-        );
-        check(
-            "---\nstatus: CHANGES_REQUIRED\n---\n[APPROVED]\n",
-            ChangesRequired,
-            false,
-        );
-        check(
-            "---\nstatus: APPROVED\n---\n[CHANGES_REQUIRED]\n",
-            ChangesRequired,
-            false,
-        );
-        check("[APPROVED]\n1. [blocking] no\n", ChangesRequired, false);
-        check("[APPROVED]\n1. [severe] no\n", ChangesRequired, false);
-        check(
-            "---\nstatus: APPROVED\nstatus: CHANGES_REQUIRED\n---\n[APPROVED]\n",
-            ChangesRequired,
-            false,
-        );
-        check(
-            "---\nStatus: CHANGES_REQUIRED\n---\n[APPROVED]\n",
-            ChangesRequired,
-            false,
-        );
-        check("[APPROVED] ", Approved, true);
-        check("\n\t [APPROVED] \r\n", Approved, true);
-        check("[approved]", ChangesRequired, true);
-        check("All good!\n[APPROVED]", ChangesRequired, true);
-        check("", ChangesRequired, true);
-    }
-
-    #[test]
-    fn a_second_marker_line_anywhere_requires_changes() {
-        for second in [
-            "[CHANGES_REQUIRED]",
-            "[APPROVED]",
-            "[CHANGES_REQUIRED]  ",
-            "   [CHANGES_REQUIRED]",
-            "[CHANGES_REQUIRED]\r",
-            "some text\r[CHANGES_REQUIRED]\rmore",
-            "some text\u{2028}[CHANGES_REQUIRED]",
-            "- [CHANGES_REQUIRED]",
-            "* [CHANGES_REQUIRED]",
-            "1. [CHANGES_REQUIRED]",
-            "> [CHANGES_REQUIRED]",
-            "> - **[CHANGES_REQUIRED]**",
-            "**[CHANGES_REQUIRED]**",
-            "`[CHANGES_REQUIRED]`",
-            "## [CHANGES_REQUIRED]",
-            "| [CHANGES_REQUIRED] |",
-            "<!-- [CHANGES_REQUIRED] -->",
-            "\\[CHANGES_REQUIRED\\]",
-            "[changes_required]",
-            "[Changes Required]",
-            "[CHANGES-REQUIRED].",
-            "[**CHANGES_REQUIRED**]",
-            "[CHANGES\u{200b}_REQUIRED]",
-            "Verdict: [CHANGES_REQUIRED]",
-            "**Final verdict:** [CHANGES_REQUIRED]",
-            "CHANGES_REQUIRED",
-            "```\n[CHANGES_REQUIRED]\n```",
-            "## Responses\n\n[CHANGES_REQUIRED]",
-        ] {
-            let text = format!("[APPROVED]\n\nGood.\n\n{second}\n\n1. [minor] x\n");
-            check(&text, Verdict::ChangesRequired, false);
-            let crlf = text.replace('\n', "\r\n");
-            check(&crlf, Verdict::ChangesRequired, false);
-        }
-    }
-
-    #[test]
-    fn a_review_that_names_a_marker_in_a_sentence_has_one_opinion() {
-        for text in [
-            "[APPROVED]\n\nThe plan was [CHANGES_REQUIRED] before and is fine now.\n",
-            "[APPROVED]\r\n\r\n1. [minor] approved\r\n",
-            "[APPROVED]\n\nApproved.\n\n## Changes required\n\nNone.\n",
-            "[APPROVED]\n\n[a link](https://example.com) and [a]\n",
-        ] {
-            check(text, Verdict::Approved, true);
-        }
-    }
-
-    #[test]
-    fn a_blocking_finding_that_the_user_settled_does_not_hold_an_approval_up() {
-        let mut ledger = FindingLedger::default();
-        ledger.apply_legacy_review(
-            &parse("[CHANGES_REQUIRED]\n1. [blocking] x", &ledger).remarks,
-            None,
-        );
-        assert!(ledger.settle_by_user(1));
-        assert_eq!(
-            parse("[APPROVED]\n1. [blocking] x", &ledger).verdict,
-            Verdict::Approved
-        );
-    }
-
-    #[test]
-    fn a_finding_left_out_is_settled_and_one_repeated_stays_open() {
-        let mut ledger = FindingLedger::default();
-        ledger.apply_legacy_review(
-            &parse("[CHANGES_REQUIRED]\n1. [major] a\n2. [minor] b", &ledger).remarks,
-        );
-        ledger.apply_responses(&parse_responses(
-            "1. accepted: done\n2. maybe: no\n9. rejected: unknown",
-        ));
-        let left: Vec<u32> = ledger.unanswered().map(|f| f.remark.n).collect();
-        assert_eq!(left, [2]);
-        let section = render_responses(&ledger);
-        assert!(section.contains("1. accepted: done"), "{section}");
-        assert!(
-            section.contains("finding 2 (minor) has no answer"),
-            "{section}"
-        );
-        let change = ledger.apply_legacy_review(
-            &parse("[CHANGES_REQUIRED]\n2. [minor] b\n3. [major] c", &ledger).remarks,
-        );
-        assert_eq!((change.open_before, change.settled), (2, 1));
-        let open: Vec<u32> = ledger.open().map(|f| f.remark.n).collect();
-        assert_eq!(open, [2, 3]);
-        assert_eq!(ledger.highest_number(), 3);
-        ledger.apply_legacy_review(&[]);
-        assert_eq!(ledger.open().count(), 0);
-        assert_eq!(ledger.highest_number(), 3);
-    }
-
-    #[test]
-    fn remarks_inside_the_responses_do_not_count() {
-        let text = "[APPROVED]\n\n## Responses\n\n1. [blocking] quoted\n";
-        assert!(parse(text, &FindingLedger::default()).remarks.is_empty());
-        assert_eq!(strip_responses("a\n## Responses\nb"), "a\n");
-    }
-
-    #[test]
-    fn a_review_is_taken_apart_without_losing_or_doubling_a_line() {
-        let text = "[CHANGES_REQUIRED]\n\nIn short: no.\n\n1. [major] a\n   Evidence: x:1\n\n   Instead: b\n2. [minor] c\n\n## Responses\n\n### To review 1\n1. accepted: d\n\n## Remarks of the user\n\nplease\n";
-        let parts = split_parts(text);
-        let wanted = [
-            (1, "   Evidence: x:1\n\n   Instead: b".to_owned()),
-            (2, String::new()),
-        ];
-        assert_eq!(parts.evidence, wanted);
-        assert_eq!(
-            parts.rest,
-            "In short: no.\n\n## Remarks of the user\n\nplease"
-        );
-    }
-
-    proptest! {
-        #[test]
-        fn any_character_put_into_the_marker_line_requires_changes(at in 0usize..=10, c in any::<char>()) {
-            // The line is trimmed.
-            prop_assume!(!(c.is_whitespace() && matches!(at, 0 | 10)));
-            prop_assume!(c != '\n');
-            let mut text = "[APPROVED]".to_owned();
-            text.insert(at, c);
-            // A byte order mark at the very start of a file is not part of its first line.
-            prop_assume!(!(at == 0 && c == '\u{feff}'));
-            prop_assert_eq!(parse(&text, &FindingLedger::default()).verdict, Verdict::ChangesRequired);
-        }
-
-        #[test]
-        fn the_verdict_is_total(text in "(---\n|status: |STATUS: |APPROVED|CHANGES_REQUIRED|\\[|\\]|\n|[0-9]\\. |blocking|x){0,24}") {
-            let review = parse(&text, &FindingLedger::default());
-            let blocking = review.remarks.iter().any(|r| r.severity == FindingSeverity::Blocking);
-            prop_assert!(!(blocking && review.verdict == Verdict::Approved));
-        }
-    }
-}
+mod tests;

@@ -41,7 +41,7 @@ use super::ids::{RunId, Sha256, TurnId, UnixMillis};
 use super::missing_part::MissingPart;
 use super::phase::{Gate, Mode, Phase, TurnHold};
 use super::plan::Plan;
-use super::plan_execution::{PlanExecution, StoppedStep};
+use super::plan_execution::{PlanExecution, ReplanRecord, StoppedStep};
 use super::plan_note::PlanNotes;
 use super::question::{DraftFile, Question};
 use super::reversal_plan::UndoDirection;
@@ -173,6 +173,9 @@ pub struct RunState {
     /// The last step that was stopped, which may have left changes uncommitted.
     #[serde(default)]
     pub stopped_step: Option<StoppedStep>,
+    /// Why the plan is written again after a part of it was executed; `None` until that happens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replanning: Option<ReplanRecord>,
     /// Failures in a row of the current turn.
     pub failures: u32,
     /// Usage limits in a row whose end is not known.
@@ -387,6 +390,7 @@ impl Run {
                 results: Vec::new(),
                 draft: None,
                 stopped_step: None,
+                replanning: None,
                 failures: 0,
                 blind_waits: 0,
                 remarks: None,

@@ -8,10 +8,12 @@ mod timeline_totals;
 
 use serde::{Deserialize, Serialize};
 
+use super::findings::plan_blocks::BlockLabel;
 use super::ids::{TurnId, UnixMillis};
 use super::review::Verdict;
 use super::session::SessionUsage;
 use super::turn::Role;
+use crate::text::clean_to_one_line;
 pub(super) use recorder::record_event;
 use timeline_totals::TimelineTotals;
 
@@ -109,6 +111,42 @@ pub struct ReviewSpan {
     pub n_new: u32,
     /// How many it settled.
     pub n_settled: u32,
+    /// What its reviewer did not open; `None` in logs of version 0.1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unopened: Option<UnopenedFiles>,
+    /// The blocks of the plan that went back to an earlier text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reverted: Vec<BlockLabel>,
+}
+
+/// The files that a plan names and the reviewer did not open.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnopenedFiles {
+    /// The calls of the reviewer's adapter are not seen.
+    Unknown,
+    Files(Vec<String>),
+}
+
+impl UnopenedFiles {
+    /// Describes them for the user: `not opened: a, b`; `None` where the reviewer opened everything.
+    pub fn describe(&self) -> Option<String> {
+        match self {
+            Self::Unknown => Some("opened files: unknown".to_owned()),
+            Self::Files(files) if files.is_empty() => None,
+            Self::Files(files) => {
+                let files: Vec<String> = files.iter().map(|file| clean_to_one_line(file)).collect();
+                Some(format!("not opened: {}", files.join(", ")))
+            }
+        }
+    }
+}
+
+impl ReviewSpan {
+    /// Describes the files that its reviewer did not open; `None` where there is nothing to say.
+    pub fn describe_unopened(&self) -> Option<String> {
+        self.unopened.as_ref().and_then(UnopenedFiles::describe)
+    }
 }
 
 impl TurnSpan {

@@ -27,6 +27,15 @@ pub struct Message {
     pub text: String,
 }
 
+/// One message of a child's session, as far as it is read again.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct ChildMessage {
+    /// The turn of the task that it belongs to.
+    pub turn: TurnId,
+    pub role: MessageRole,
+    pub text: String,
+}
+
 /// The sender of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

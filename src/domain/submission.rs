@@ -14,7 +14,7 @@ use crate::text::clean_to_one_line;
 
 /// Why a submission does not count; it lists every problem.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("nothing was taken: {}", .0.join("; "))]
+#[error("nothing was accepted: {}", .0.join("; "))]
 pub struct SubmissionError(Vec<String>);
 
 /// A submitted review.
@@ -148,6 +148,14 @@ fn verdict_problems(given: &ReviewSubmission, ledger: &FindingLedger) -> Vec<Str
     if stated.len() != given.verdicts.len() {
         problems.push("a finding has two verdicts".to_owned());
     }
+    let silent = given
+        .verdicts
+        .iter()
+        .filter(|verdict| clean_to_one_line(&verdict.detail).is_empty());
+    problems.extend(silent.map(|verdict| {
+        let kind: &str = verdict.kind.into();
+        format!("finding {}: `{kind}` says nothing", verdict.n)
+    }));
     let left_out = active.difference(&stated);
     problems.extend(
         left_out.map(|n| {

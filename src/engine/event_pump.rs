@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
-use crate::domain::phase::TurnHold;
+use crate::domain::phase::{Phase, TurnHold};
 
 use super::run_context::{FollowUp, RecordedStep};
 use super::{Engine, EngineError, EngineOutcome};
@@ -71,9 +71,13 @@ impl Engine {
             let is_new_phase = step.phase_before != step.phase_after;
             if is_new_phase {
                 self.subagents.continue_waiting_patches(&mut self.run);
+                let is_agreed = step.phase_after == Phase::Approved;
                 queue.push_back(Event::PhaseChanged {
                     from: step.phase_before,
                     to: step.phase_after,
+                    reason: is_agreed
+                        .then(|| self.run.state().describe_review_end())
+                        .flatten(),
                 });
             }
             if is_new_phase || step.is_resume {

@@ -5,6 +5,7 @@
 
 mod execute_prompt;
 mod open_findings;
+mod review_prompt;
 mod turn_preamble;
 mod user_messages;
 mod user_notes;
@@ -16,11 +17,12 @@ use crate::domain::session::Session;
 use crate::domain::tool_availability::{self, ToolContext};
 use crate::domain::turn::{Role, TurnOrder, TurnPurpose, TurnRetryReason};
 use crate::prompts::template_variables::{
-    CommonVars, InstructionFile, JudgeVars, RecoverVars, RefineGoalVars, RespondVars, ReviewVars,
+    CommonVars, InstructionFile, JudgeVars, RecoverVars, RefineGoalVars, ReplanVars, RespondVars,
     WritePlanVars,
 };
 use crate::text::front_matter;
 
+use self::execute_prompt::to_done_step;
 use self::open_findings::{
     disputed_findings, finding_number, open_findings, repeatedly_unanswered_findings,
 };
@@ -54,12 +56,12 @@ const DELEGATION_TOOLS: [(&str, &str); 3] = [
 ];
 
 /// The message that switches the planner's session to the `build` profile.
-pub(super) const SWITCH_TO_BUILD_PROMPT: &str = "The plan is approved. From now on you are the agent `build`: you execute it, step by step, \
+pub(super) const SWITCH_TO_BUILD_PROMPT: &str = "The plan is approved. From now on you are the executor, agent `build`: you execute it step by step, \
                                     as each message says.";
 
 /// The message that switches it back to the `plan` profile.
-pub(super) const SWITCH_TO_PLAN_PROMPT: &str = "The user sends you back to planning. From now on you are the agent `plan`: you change nothing but \
-                                   the plan, as the next message says.";
+pub(super) const SWITCH_TO_PLAN_PROMPT: &str = "The user sends you back to planning. From now on you are the planner, agent `plan`: you change nothing \
+                                   except the plan, as the next message says.";
 
 /// Builds the prompt of a turn.
 pub(super) struct PromptBuilder<'a> {
@@ -182,9 +184,17 @@ impl<'a> PromptBuilder<'a> {
         }
     }
 
-    /// Builds the text that is put before a prompt if the CLI has lost the conversation.
+    /// Builds the text that is put before the turn's prompt if the CLI has lost the conversation. It contains only what
+    /// that prompt does not.
     pub(super) fn recovery_prompt(&self) -> Result<String, String> {
         let state = self.state();
+        let purpose = &self.order.purpose;
+        let has_plan = match purpose {
+            TurnPurpose::RefineGoal { .. } => false,
+            TurnPurpose::Review => state.iteration <= 1 || !self.has_history(),
+            _ => true,
+        };
+        let has_review = matches!(purpose, TurnPurpose::Review | TurnPurpose::Respond);
         let done = state
             .execution
             .as_ref()
@@ -196,8 +206,8 @@ impl<'a> PromptBuilder<'a> {
             },
             role: self.role().name().to_owned(),
             phase: state.phase.name().to_owned(),
-            plan: self.plan_for_agents()?,
-            comments: self.comments_for_agents()?,
+            plan: self.plan_for_agents()?.filter(|_| !has_plan),
+            comments: self.comments_for_agents()?.filter(|_| !has_review),
             last_step: done.map(|step| format!("{}. {}", step.n, step.text)),
             open_findings: open_findings(state),
             prompt: None,
@@ -207,21 +217,24 @@ impl<'a> PromptBuilder<'a> {
         Ok(format!("[agent-collab RECOVER]\n\n{body}"))
     }
 
+    /// Returns whether the turn continues a conversation that knows the run.
+    fn has_history(&self) -> bool {
+        let session = self.session();
+        self.continues_conversation()
+            && session.is_some_and(|session| session.external_id.is_some())
+    }
+
     /// Returns the variables of every prompt. The project's instructions are only in the first prompt of a
-    /// conversation: later turns have them in the history.
+    /// conversation, or in the recovery prompt before it: later turns have them in the history.
     fn common_variables(&self) -> CommonVars {
         let goal = self.state().goal.as_ref();
-        let has_history = self.continues_conversation()
-            && self
-                .session()
-                .is_some_and(|session| session.external_id.is_some());
         CommonVars {
             goal: goal.map(|goal| goal.text.clone()).unwrap_or_default(),
             goal_title: goal.map(|goal| goal.title.clone()).unwrap_or_default(),
             root: self.run.setup.root.to_string_lossy().into_owned(),
             tools: supports_tools(self.run, self.role()),
             delegating: self.describe_delegation_tools(),
-            project_instructions: if has_history {
+            project_instructions: if self.has_history() || self.needs_recovery() {
                 Vec::new()
             } else {
                 self.project_instructions()
@@ -310,26 +323,12 @@ impl<'a> PromptBuilder<'a> {
             test_command: test_command_without_plan(self.run).map(|test| test.command),
             retry_reason: turn_retry_reason(self.order),
             reviewer: self.describe_reviewer(),
+            replanning: self.state().replanning.as_ref().map(|record| ReplanVars {
+                reason: record.reason.clone(),
+                done: record.done.iter().map(to_done_step).collect(),
+            }),
         };
         let prompt = self.run.setup.prompts.render_write_plan(&vars);
-        prompt.map_err(|error| error.to_string())
-    }
-
-    fn review_prompt(&self, staging: &TurnStagingFolder) -> Result<String, String> {
-        let state = self.state();
-        let plan_path = self.run.journal.layout().plan();
-        let vars = ReviewVars {
-            common: self.common_variables(),
-            plan: self.plan_for_agents()?.unwrap_or_default(),
-            plan_path: plan_path.to_string_lossy().into_owned(),
-            staging_comments: staging.comments.to_string_lossy().into_owned(),
-            iteration: state.iteration,
-            cap: state.iteration_limit(),
-            highest_finding: state.findings.highest_number(),
-            open_findings: open_findings(state),
-            retry_reason: turn_retry_reason(self.order),
-        };
-        let prompt = self.run.setup.prompts.render_review(&vars);
         prompt.map_err(|error| error.to_string())
     }
 

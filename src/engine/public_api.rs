@@ -9,7 +9,7 @@ use crate::domain::discussion::{DiscussionStopReason, GroupDiscussion};
 use crate::domain::event::{ApprovalDecision, Event};
 use crate::domain::ids::{DiscussionId, RequestId, SessionId, UnixMillis};
 use crate::domain::question::QuestionAnswer;
-use crate::domain::task::{ChildSession, TaskResult, TaskWaitMode};
+use crate::domain::task::{TaskResult, TaskWaitMode};
 use crate::store::StoreError;
 use crate::text::three_way_merge::ConflictVersions;
 
@@ -77,11 +77,6 @@ impl Engine {
     /// A document cannot be read.
     pub fn conflict_versions(&self) -> Result<Vec<ConflictVersions>, StoreError> {
         self.documents.conflict_versions(&self.run)
-    }
-
-    /// Returns a child session of this run.
-    pub fn child_session(&self, session: &SessionId) -> Option<&ChildSession> {
-        self.run.child_session(session)
     }
 
     /// Starts a task for an agent in a session of its own. Returns at once with the child's id and where its

@@ -206,16 +206,15 @@ mod tests {
             &["advocate", "critic", "moderator"],
             "My words.",
         );
-        let attacks =
-            |name: &str| prompt_of(&told, name).contains("you are the one who must attack");
+        let attacks = |name: &str| prompt_of(&told, name).contains("In this round you must attack");
         assert!(attacks("advocate 2 Round") && !attacks("critic 2 Round"));
         let ruling = prompt_of(&told, "moderator 2 Closing");
         assert!(
-            ruling.contains("have its last word") && ruling.contains("## critic in round 2"),
+            ruling.contains("and you conclude it") && ruling.contains("## critic in round 2"),
             "{ruling}"
         );
         assert!(
-            ruling.contains("those used so far: of-advocate, of-critic"),
+            ruling.contains("names used so far: of-advocate, of-critic"),
             "{ruling}"
         );
         assert!(!ruling.contains("`checks`"));
@@ -226,8 +225,7 @@ mod tests {
         let told = prompts(DiscussionMode::Jury, &["general", "critic"], "My words.");
         let vote = prompt_of(&told, "general 2 Round");
         assert!(
-            vote.contains("Vote for the one that you judge best")
-                && vote.contains("- of-critic: of-critic"),
+            vote.contains("Vote for the best one") && vote.contains("- of-critic: of-critic"),
             "{vote}"
         );
         assert!(told.iter().all(|(_, prompt)| !prompt.contains("My words.")));

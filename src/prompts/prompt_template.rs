@@ -7,13 +7,13 @@ use strum::VariantArray;
 
 use super::PromptSource;
 
-/// The templates in the order of their numbers: one per phase, one for a lost session, one for discussions.
+/// The templates in the order of their numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
 pub enum PromptTemplate {
     RefineGoal,
     /// Asks for the plan.
     WritePlan,
-    /// Asks for the review.
+    /// Asks for the first review of a goal.
     Review,
     /// Asks for answers to the review.
     Respond,
@@ -25,6 +25,8 @@ pub enum PromptTemplate {
     Discuss,
     /// Asks for the judgement of disputes between reviewer and planner.
     Judge,
+    /// Asks for a later review.
+    ReviewAgain,
 }
 
 impl PromptTemplate {
@@ -39,6 +41,7 @@ impl PromptTemplate {
             Self::Recover => "06_recover_context.md",
             Self::Discuss => "07_discuss.md",
             Self::Judge => "08_judge.md",
+            Self::ReviewAgain => "09_review_again.md",
         }
     }
 
@@ -58,6 +61,7 @@ impl PromptTemplate {
             Self::Recover => include_str!("../../prompts/06_recover_context.md"),
             Self::Discuss => include_str!("../../prompts/07_discuss.md"),
             Self::Judge => include_str!("../../prompts/08_judge.md"),
+            Self::ReviewAgain => include_str!("../../prompts/09_review_again.md"),
         };
         PromptSource {
             file: PathBuf::from(format!("prompts/{}", self.file_name())),

@@ -16,7 +16,8 @@ use super::discussion_variables::DiscussVars;
 use super::prompt_template::PromptTemplate;
 use super::template_variables::{
     CommitLine, CommonVars, DisputedFinding, DoneStep, ExecuteTask, ExecuteVars, InstructionFile,
-    JudgeVars, OpenFinding, RecoverVars, RefineGoalVars, RespondVars, ReviewVars, WritePlanVars,
+    JudgeVars, OpenFinding, RecoverVars, RefineGoalVars, ReplanVars, RespondVars, ReviewVars,
+    SettledFinding, WritePlanVars,
 };
 
 /// One error in a template.
@@ -202,18 +203,25 @@ fn sample_values(template: PromptTemplate) -> Vec<serde_json::Value> {
                 prior_plan: sample_text(),
                 test_command: sample_text(),
                 retry_reason: sample_text(),
+                replanning: Some(ReplanVars {
+                    done: vec![DoneStep::default()],
+                    ..Default::default()
+                }),
                 ..Default::default()
             }),
             to_json(&WritePlanVars {
                 reviewer: "other_vendor".to_owned(),
+                replanning: Some(ReplanVars::default()),
                 ..Default::default()
             }),
             to_json(&WritePlanVars::default()),
         ],
-        PromptTemplate::Review => vec![
+        PromptTemplate::Review | PromptTemplate::ReviewAgain => vec![
             to_json(&ReviewVars {
                 common: sample_common(),
                 open_findings: sample_findings(),
+                settled_findings: vec![SettledFinding::default()],
+                plan_diff: sample_text(),
                 retry_reason: sample_text(),
                 ..Default::default()
             }),
@@ -309,6 +317,8 @@ fn execute_samples() -> Vec<serde_json::Value> {
         plan: "x".to_owned(),
         test_command: sample_text(),
         done: vec![DoneStep::default()],
+        residual_findings: sample_findings(),
+        known_failures: sample_text(),
         task: task.clone(),
     });
     let bare = tasks.iter().map(|task| ExecuteVars {
@@ -316,6 +326,8 @@ fn execute_samples() -> Vec<serde_json::Value> {
         plan: String::new(),
         test_command: None,
         done: Vec::new(),
+        residual_findings: Vec::new(),
+        known_failures: None,
         task: task.clone(),
     });
     full.chain(bare).map(|vars| to_json(&vars)).collect()
@@ -331,7 +343,9 @@ fn sample_common() -> CommonVars {
 
 fn sample_findings() -> Vec<OpenFinding> {
     let answered = OpenFinding {
+        details: "x".to_owned(),
         answer: sample_text(),
+        upheld: true,
         ..OpenFinding::default()
     };
     vec![OpenFinding::default(), answered]

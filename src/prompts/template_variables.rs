@@ -30,16 +30,33 @@ pub struct InstructionFile {
     pub text: String,
 }
 
-/// One open finding of a review.
+/// One open or residual finding.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct OpenFinding {
     pub n: u32,
     /// `blocking`, `major` or `minor`.
     pub severity: String,
-    /// The text of the finding.
+    /// The sentence of the finding.
     pub text: String,
-    /// The planner's last answer, such as `rejected: …`.
+    /// Place, scenario, evidence, what the program found of it, what would settle it, and the reviewer's last word: a
+    /// line each, only what is known; may be empty.
+    pub details: String,
+    /// The planner's last answer, such as `rejected: …`, and what the program found when it checked it.
     pub answer: Option<String>,
+    /// Whether the user decided a dispute about it for the reviewer.
+    pub upheld: bool,
+}
+
+/// One finding that needs no verdict.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct SettledFinding {
+    pub n: u32,
+    /// `blocking`, `major` or `minor`.
+    pub severity: String,
+    /// Such as `fixed`, `residual` or `decided by the user`.
+    pub status: String,
+    /// The sentence of the finding.
+    pub text: String,
 }
 
 /// Variables of `01_refine_goal.md`.
@@ -64,13 +81,24 @@ pub struct WritePlanVars {
     pub prior_plan: Option<String>,
     /// The configured or detected test command; if there is none, the plan may propose one.
     pub test_command: Option<String>,
-    /// Why the last answer was rejected, see [`RetryReason`].
+    /// Why the turn is repeated, in whole sentences.
     pub retry_reason: Option<String>,
     /// Who reviews the plan: `nobody`, `somebody`, or `other_vendor` if that is known.
     pub reviewer: String,
+    /// Why the plan is written again after a part of an earlier one was executed.
+    pub replanning: Option<ReplanVars>,
 }
 
-/// Variables of `03_review.md`.
+/// Why a plan is written again.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct ReplanVars {
+    /// The executor's reason.
+    pub reason: String,
+    /// The steps of earlier plans that have ended, in order.
+    pub done: Vec<DoneStep>,
+}
+
+/// Variables of `03_review.md`, which asks for the first review, and of `09_review_again.md`, which asks for later ones.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct ReviewVars {
     #[serde(flatten)]
@@ -87,9 +115,18 @@ pub struct ReviewVars {
     pub cap: u32,
     /// The highest number of a finding in this run; 0 if there is none.
     pub highest_finding: u32,
-    /// The open findings, with the planner's answers.
+    /// The open findings that need a verdict, with the planner's answers.
     pub open_findings: Vec<OpenFinding>,
-    /// Why the last answer was rejected, see [`RetryReason`].
+    /// All other findings.
+    pub settled_findings: Vec<SettledFinding>,
+    /// The changes of the plan since the review before, as a diff; empty without a change, `None` if there is no earlier
+    /// version.
+    pub plan_diff: Option<String>,
+    /// Which new findings hold the plan up, such as `blocking, or major in steps 2 and 4`.
+    pub bar: String,
+    /// Whether the reviewer knows nothing of the run before this prompt.
+    pub new_conversation: bool,
+    /// Why the turn is repeated, in whole sentences.
     pub retry_reason: Option<String>,
 }
 
@@ -114,7 +151,7 @@ pub struct RespondVars {
     pub cap: u32,
     /// The findings that the last answer did not cover.
     pub unanswered: Vec<u32>,
-    /// Why the last answer was rejected, see [`RetryReason`].
+    /// Why the turn is repeated, in whole sentences.
     pub retry_reason: Option<String>,
 }
 
@@ -147,12 +184,16 @@ pub struct DisputedFinding {
 pub struct ExecuteVars {
     #[serde(flatten)]
     pub common: CommonVars,
-    /// The text of the approved plan.
+    /// The text of the approved plan; for a step, without the block of that step.
     pub plan: String,
     /// The command with which the program tests the step.
     pub test_command: Option<String>,
     /// The finished steps, in order.
     pub done: Vec<DoneStep>,
+    /// The residual findings about the step; for the summary, all of them.
+    pub residual_findings: Vec<OpenFinding>,
+    /// The tests that failed before the first step, if any did.
+    pub known_failures: Option<String>,
     /// The task of the turn.
     pub task: ExecuteTask,
 }
@@ -163,7 +204,7 @@ pub struct DoneStep {
     pub n: u32,
     /// The first line of the step.
     pub text: String,
-    /// The abbreviated hash of its commit, or why it has none.
+    /// The abbreviated hash of its commit, or why it has none, and how its tests ended.
     pub end: String,
 }
 
@@ -212,7 +253,8 @@ pub struct CommitLine {
     pub title: String,
 }
 
-/// Variables of `06_recover_context.md`.
+/// Variables of `06_recover_context.md`, whose text is followed by the prompt of the turn. What that prompt contains is
+/// `None` or empty here.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct RecoverVars {
     #[serde(flatten)]
@@ -228,44 +270,6 @@ pub struct RecoverVars {
     /// The last finished step, such as `2. Add the parser`.
     pub last_step: Option<String>,
     pub open_findings: Vec<OpenFinding>,
-    /// The complete prompt of the turn to do now.
+    /// Always `None`; templates of earlier versions name it.
     pub prompt: Option<String>,
-}
-
-/// Why an answer was rejected; its text is the template's `retry_reason`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RetryReason {
-    /// The turn produced no document.
-    NoDocument {
-        /// The file name of the document.
-        document: &'static str,
-    },
-    /// The turn produced an invalid document; the reason is a sentence without its full stop.
-    BadDocument {
-        /// The file name of the document.
-        document: &'static str,
-        /// What is wrong with the document.
-        reason: String,
-    },
-    /// Some findings have no answer.
-    Unanswered,
-}
-
-impl RetryReason {
-    /// Formats the reason for the agent.
-    pub fn to_prompt_text(&self) -> String {
-        match self {
-            Self::NoDocument { document } => {
-                format!(
-                    "It brought no {document}: neither the file was written nor did your message hold a fenced block with that info string."
-                )
-            }
-            Self::BadDocument { document, reason } => {
-                format!("Its {document} cannot be used: {reason}.")
-            }
-            Self::Unanswered => {
-                "It left findings without an answer; every open finding needs one line.".to_owned()
-            }
-        }
-    }
 }

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::template_variables::{
-    CommitLine, CommonVars, DoneStep, ExecuteTask, InstructionFile, OpenFinding, RetryReason,
+    CommitLine, CommonVars, DisputedFinding, DoneStep, ExecuteTask, InstructionFile, OpenFinding,
+    ReplanVars, SettledFinding,
 };
 use super::*;
 
@@ -24,20 +25,24 @@ fn common() -> CommonVars {
 }
 
 fn findings() -> Vec<OpenFinding> {
-    let finding = |n, severity: &str, text: &str, answer: Option<&str>| OpenFinding {
-        n,
-        severity: severity.to_owned(),
-        text: text.to_owned(),
-        answer: answer.map(str::to_owned),
-    };
+    let details = "Place: step 2\nScenario: an empty list prints nothing\nSettled by: a test";
     vec![
-        finding(
-            1,
-            "blocking",
-            "Step 2 has no test",
-            Some("accepted: step 2 names its test"),
-        ),
-        finding(3, "minor", "Say which order", None),
+        OpenFinding {
+            n: 1,
+            severity: "blocking".to_owned(),
+            text: "Step 2 has no test".to_owned(),
+            details: details.to_owned(),
+            answer: some(
+                "accepted: step 2 names its test [checked by the program: step 2 changed]",
+            ),
+            upheld: true,
+        },
+        OpenFinding {
+            n: 3,
+            severity: "minor".to_owned(),
+            text: "Say which order".to_owned(),
+            ..OpenFinding::default()
+        },
     ]
 }
 
@@ -75,9 +80,6 @@ fn a_plan_is_asked_for() {
 
 #[test]
 fn a_plan_is_asked_for_again() {
-    let reason = RetryReason::NoDocument {
-        document: "plan.md",
-    };
     let common = CommonVars {
         project_instructions: Vec::new(),
         ..common()
@@ -87,26 +89,86 @@ fn a_plan_is_asked_for_again() {
         staging_plan: "/s/plan.md".to_owned(),
         prior_plan: some(PLAN),
         test_command: None,
-        retry_reason: Some(reason.to_prompt_text()),
+        retry_reason: some("Your last answer did not count: no plan.md was returned."),
         reviewer: "nobody".to_owned(),
+        replanning: Some(ReplanVars {
+            reason: "There is no `list` command.".to_owned(),
+            done: done_steps(),
+        }),
     };
     insta::assert_snapshot!(shipped().render_write_plan(&vars).expect("rendered"));
 }
 
-#[test]
-fn a_review_is_asked_for() {
-    let vars = ReviewVars {
+fn review(iteration: u32) -> ReviewVars {
+    ReviewVars {
         common: common(),
         plan: PLAN.to_owned(),
         plan_path: ".agent-collab/plan.md".to_owned(),
         staging_comments: "/s/comments.md".to_owned(),
-        iteration: 2,
+        iteration,
         cap: 5,
+        ..ReviewVars::default()
+    }
+}
+
+#[test]
+fn a_review_is_asked_for() {
+    insta::assert_snapshot!(shipped().render_review(&review(1)).expect("rendered"));
+}
+
+#[test]
+fn a_later_review_is_asked_for() {
+    let vars = ReviewVars {
         highest_finding: 3,
         open_findings: findings(),
-        retry_reason: None,
+        settled_findings: vec![SettledFinding {
+            n: 2,
+            severity: "major".to_owned(),
+            status: "fixed".to_owned(),
+            text: "The flag has no help".to_owned(),
+        }],
+        plan_diff: some("@@ -4,2 +4,3 @@\n 2. [ ] Print JSON\n+   Test first: json\n"),
+        bar: "blocking, or major in step 2".to_owned(),
+        ..review(2)
     };
     insta::assert_snapshot!(shipped().render_review(&vars).expect("rendered"));
+}
+
+#[test]
+fn a_later_review_in_a_new_conversation_gets_the_whole_plan() {
+    let contains_plan = |vars: &ReviewVars| {
+        let prompt = shipped().render_review(vars).expect("rendered");
+        prompt.contains("1. [ ] Add the flag")
+    };
+    let known = ReviewVars {
+        plan_diff: some(""),
+        ..review(2)
+    };
+    let new = ReviewVars {
+        new_conversation: true,
+        ..known.clone()
+    };
+    let without_earlier = review(2);
+    assert_eq!(
+        [&known, &new, &without_earlier].map(contains_plan),
+        [false, true, true]
+    );
+}
+
+#[test]
+fn a_judgement_is_asked_for() {
+    let vars = JudgeVars {
+        common: common(),
+        plan: PLAN.to_owned(),
+        disputes: vec![DisputedFinding {
+            n: 1,
+            severity: "major".to_owned(),
+            reviewer: "Step 2 has no test\nPlace: step 2".to_owned(),
+            planner: "tests/json.rs tests it".to_owned(),
+            checks: "planner: the evidence is true: tests/json.rs".to_owned(),
+        }],
+    };
+    insta::assert_snapshot!(shipped().render_judge(&vars).expect("rendered"));
 }
 
 #[test]
@@ -123,9 +185,17 @@ fn answers_are_asked_for_by_number() {
         iteration: 1,
         cap: 5,
         unanswered: vec![1, 3],
-        retry_reason: Some(RetryReason::Unanswered.to_prompt_text()),
+        retry_reason: some("Findings 1, 3 have no answer."),
     };
     insta::assert_snapshot!(shipped().render_respond(&vars).expect("rendered"));
+}
+
+fn done_steps() -> Vec<DoneStep> {
+    vec![DoneStep {
+        n: 1,
+        text: "Add the flag".to_owned(),
+        end: "commit 1a2b3c4; 12 passed".to_owned(),
+    }]
 }
 
 fn execute(task: ExecuteTask) -> String {
@@ -133,11 +203,9 @@ fn execute(task: ExecuteTask) -> String {
         common: common(),
         plan: PLAN.to_owned(),
         test_command: some("cargo test"),
-        done: vec![DoneStep {
-            n: 1,
-            text: "Add the flag".to_owned(),
-            end: "commit 1a2b3c4".to_owned(),
-        }],
+        done: done_steps(),
+        residual_findings: findings().split_off(1),
+        known_failures: some("1 of 13 failed; failing: old_bug"),
         task,
     };
     shipped().render_execute(&vars).expect("rendered")
@@ -184,11 +252,11 @@ fn a_lost_session_gets_its_context() {
         },
         role: "planner".to_owned(),
         phase: "EXECUTE".to_owned(),
-        plan: some(PLAN),
-        comments: None,
+        plan: None,
+        comments: some("[CHANGES_REQUIRED]\n\n1. [blocking] Step 2 has no test\n"),
         last_step: some("1. Add the flag"),
         open_findings: findings(),
-        prompt: some("Make the change of step 2."),
+        prompt: None,
     };
     insta::assert_snapshot!(shipped().render_recover(&vars).expect("rendered"));
 }
@@ -294,7 +362,7 @@ proptest! {
 
     #[test]
     fn no_data_closes_its_fence(text in "[`~a\n {}%]{0,80}") {
-        let block = prompt_fence::fence_text(&text);
+        let block = prompt_fence::fence_filter(&text, None);
         let fence = prompt_fence::opening_fence(block.lines().nth(1).expect("a first line"));
         let closing = block.lines().skip(2).filter(|line| {
             let line = line.trim();
@@ -307,6 +375,6 @@ proptest! {
     fn data_reaches_the_prompt_unchanged_and_is_no_template(text in "[`a\n{}%# x]{0,80}") {
         let vars = ReviewVars { common: common(), plan: text.clone(), ..ReviewVars::default() };
         let prompt = shipped().render_review(&vars).expect("rendered");
-        prop_assert!(prompt.contains(prompt_fence::fence_text(&text).trim()), "{}", prompt);
+        prop_assert!(prompt.contains(prompt_fence::fence_filter(&text, None).trim()), "{}", prompt);
     }
 }

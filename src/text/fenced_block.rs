@@ -71,6 +71,11 @@ pub fn split_parts(text: &str) -> Vec<MarkdownPart> {
 /// Puts a text between fences longer than any run of backticks in it. The fences get lines of their own, because a
 /// fence on a line with other text does not count as one.
 pub fn fence_text(text: &str) -> String {
+    fence_text_as("data", text)
+}
+
+/// Puts a text into a fenced block with this info string, as [`fence_text`] does.
+pub fn fence_text_as(info: &str, text: &str) -> String {
     let mut longest = 2;
     let mut run = 0;
     for c in text.chars() {
@@ -79,7 +84,7 @@ pub fn fence_text(text: &str) -> String {
     }
     let fence = "`".repeat(longest + 1);
     let text = text.trim_end_matches(['\n', '\r']);
-    format!("\n{fence}data\n{text}\n{fence}\n")
+    format!("\n{fence}{info}\n{text}\n{fence}\n")
 }
 
 fn find_closed_block(blocks: Vec<FencedBlock>, file_name: &str) -> Option<String> {

@@ -4,23 +4,13 @@
 
 use super::action::Action;
 use super::dialog::{ChoiceAction, ChoiceDialog, StopKind};
-use super::keymap::ComposerFocus;
 use super::pager::TextPager;
-use super::scroll_view::ScrollView;
 use super::text_wrap::to_one_line;
+use super::transcript::ChildSessionView;
 use super::{Screen, clickable_keys, theme};
-use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::SessionId;
 use crate::domain::run::RunState;
 use crate::domain::task::ChildSession;
-
-/// Whether a conversation can still grow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ConversationStatus {
-    /// Its agent is working.
-    Running,
-    Ended,
-}
 
 impl Screen {
     /// Lists the child sessions of the run.
@@ -32,28 +22,16 @@ impl Screen {
         self.open_dialog(child_list_dialog(children))
     }
 
-    /// Shows a child's session. If it is open already, the scroll position stays.
-    pub fn show_child_session(
-        &mut self,
-        session: &SessionId,
-        title: &str,
-        text: &str,
-        stands: ConversationStatus,
-    ) {
+    /// Creates the view of a child's session, to be filled and shown.
+    pub fn new_child_view(&self, session: &SessionId) -> Box<ChildSessionView> {
+        Box::new(ChildSessionView::new(session, &self.transcript))
+    }
+
+    /// Shows a child's session.
+    pub fn show_child_session(&mut self, child: Box<ChildSessionView>) {
         self.is_dirty = true;
-        match &mut self.pager {
-            Some(pager) if pager.session() == Some(session) => {
-                pager.update_conversation(title, text)
-            }
-            _ => {
-                let page = match stands {
-                    ConversationStatus::Running => ScrollView::following_end(),
-                    ConversationStatus::Ended => ScrollView::default(),
-                };
-                self.pager = Some(TextPager::from_conversation(session, title, text, page));
-                self.composer_focus = ComposerFocus::Unfocused;
-            }
-        }
+        self.clear_search();
+        self.open_pager(TextPager::from_child(child));
     }
 
     /// Returns the id of the child session that is open.
@@ -61,29 +39,26 @@ impl Screen {
         self.pager.as_ref().and_then(TextPager::session)
     }
 
-    /// Appends a piece of a child's text if its session is open.
-    pub(super) fn append_child_text(&mut self, session: &SessionId, piece: &str) {
-        let pager = self.pager.as_mut();
-        if let Some(pager) = pager.filter(|pager| pager.session() == Some(session)) {
-            pager.append_live_text(piece);
-        }
+    /// Returns the child session that is open, to be updated.
+    pub fn open_child_mut(&mut self) -> Option<&mut ChildSessionView> {
+        self.pager.as_mut().and_then(TextPager::child_mut)
     }
 
-    /// Ends the live text of a child once an event has the finished text.
-    pub(super) fn finish_child_text(&mut self, event: &Event) {
-        let said = match event {
-            Event::TaskActivity {
-                session,
-                news: AgentActivity::Text { .. },
-            } => session,
-            Event::TaskEnded(result) => &result.task_id,
-            _ => return,
-        };
-        let pager = self.pager.as_mut();
-        if let Some(pager) = pager.filter(|pager| pager.session() == Some(said)) {
-            pager.end_live_text();
+    /// Appends a piece of a child's text if its session is open.
+    pub(super) fn append_child_text(&mut self, session: &SessionId, piece: &str) {
+        let child = self.open_child_mut();
+        if let Some(child) = child.filter(|child| child.session() == session) {
+            child.append_text(piece);
         }
     }
+}
+
+/// Returns the title of a child's session: its name, its task and its status.
+pub fn child_title(state: &RunState, session: &SessionId) -> Option<String> {
+    let mut children = state.children.iter();
+    let child = children.find(|child| child.session_id() == session)?;
+    let (name, title) = (child.order.short_name(), child.order.title());
+    Some(format!("{name}: {title} · {}", child.status_label()))
 }
 
 fn child_list_dialog(children: &[ChildSession]) -> ChoiceDialog {

@@ -9,7 +9,7 @@ use super::dialogs::{self, confirmations};
 use super::diff_view::{DiffAction, DiffView};
 use super::help;
 use super::keymap::ComposerFocus;
-use super::pager::{PagerFormat, TextPager};
+use super::pager::{PagerFormat, TextPager, front_transcript};
 use super::read_only::changes_run;
 use super::text_versions::TextPair;
 use crate::domain::diff_scope::DiffScope;
@@ -82,7 +82,8 @@ impl Screen {
             ScreenCommand::Theme(None) => self.open_theme_list(),
             ScreenCommand::ToggleMouse => self.toggle_mouse_capture(),
             ScreenCommand::ToggleThinking => {
-                self.change_view(|screen| screen.transcript.toggle_thinking())
+                front_transcript(&mut self.pager, &mut self.transcript).toggle_thinking();
+                Vec::new()
             }
             ScreenCommand::Copy => self.copy_selection(state),
             ScreenCommand::CopyCodeBlock => self.copy_code_block(state),
@@ -94,7 +95,7 @@ impl Screen {
             ScreenCommand::GoToWaitingDialog => self.go_to_waiting_dialog(state),
             ScreenCommand::ToggleChatArrangement => self.toggle_chat_arrangement(),
             ScreenCommand::OpenSearch => self.change_view(Screen::open_search),
-            ScreenCommand::CycleFilter => self.cycle_filter(),
+            ScreenCommand::CycleFilter => self.cycle_filter(state),
             ScreenCommand::JumpToCounterpart => self.jump_to_counterpart(state),
             ScreenCommand::AddPlanNote(text) => self.add_plan_note(text, state),
             ScreenCommand::RemovePlanNote(n) => self.remove_plan_note(n, state),

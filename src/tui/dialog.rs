@@ -23,6 +23,8 @@ pub struct ChoiceDialog {
     pub body: Vec<(String, Style)>,
     /// How many lines of the body are the reason; they are dropped first if space is short.
     reason_lines: usize,
+    /// Two texts below the body: side by side where the window is wide, else one after the other.
+    side_by_side: Option<[DialogColumn; 2]>,
     /// The choices; at least one.
     pub choices: Vec<DialogChoice>,
     /// The index of the choice that Enter carries out at first.
@@ -36,6 +38,14 @@ pub struct ChoiceDialog {
     /// When the dialog closes by itself; only for the screen's own dialogs.
     pub lifetime: DialogLifetime,
     pub origin: DialogOrigin,
+}
+
+/// One of two texts that a dialog compares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DialogColumn {
+    pub title: (String, Style),
+    /// Its paragraphs.
+    pub texts: Vec<(String, Style)>,
 }
 
 /// Who needs the answer to a dialog.
@@ -192,6 +202,7 @@ impl ChoiceDialog {
             title: to_one_line(title),
             body: Vec::new(),
             reason_lines: 0,
+            side_by_side: None,
             choices: Vec::new(),
             first_choice: 0,
             full_text: None,
@@ -274,6 +285,21 @@ impl ChoiceDialog {
         self
     }
 
+    /// Adds two texts to compare, below the body.
+    #[must_use]
+    pub fn with_columns(mut self, columns: [DialogColumn; 2]) -> Self {
+        self.side_by_side = Some(columns);
+        self
+    }
+
+    /// Returns the body, and below it the texts to compare, one after the other.
+    fn sequential_body(&self) -> Vec<(String, Style)> {
+        let columns = self.side_by_side.iter().flatten();
+        let compared =
+            columns.flat_map(|column| std::iter::once(&column.title).chain(&column.texts));
+        self.body.iter().chain(compared).cloned().collect()
+    }
+
     #[must_use]
     pub fn with_choice(mut self, key: char, label: &str, then: ChoiceAction) -> Self {
         self.choices
@@ -290,7 +316,7 @@ impl ChoiceDialog {
 
     /// Returns the whole dialog as text, for windows that are too small for it.
     pub fn to_text(&self) -> String {
-        let body = self.body.iter().map(|(line, _)| line.clone());
+        let body = self.sequential_body().into_iter().map(|(line, _)| line);
         let offered = self.choices.iter().map(|choice| {
             let key = choice.key.to_uppercase();
             format!("- {key}: {}", choice.label)
@@ -307,6 +333,7 @@ impl ChoiceDialog {
         let went_wrong = |line: &str, style| style == theme::BAD && !line.starts_with(['-', '−']);
         self.body.retain(|(line, style)| went_wrong(line, *style));
         self.reason_lines = 0;
+        self.side_by_side = None;
         self
     }
 
@@ -314,6 +341,7 @@ impl ChoiceDialog {
     #[must_use]
     pub fn without_body(mut self) -> Self {
         self.body.clear();
+        self.side_by_side = None;
         self.plan_lines.clear();
         self.reason_lines = 0;
         self

@@ -40,7 +40,7 @@ pub mod unfinished_run_dialog;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::action::Action;
+use super::action::{Action, DocumentKind};
 use super::approval_view::ExactCall;
 use super::dialog::{ChoiceAction, ChoiceDialog};
 use super::document_texts::DisplayDocuments;
@@ -203,6 +203,17 @@ fn question_dialog_id(id: u32) -> String {
 
 fn answer_question(id: u32, answer: QuestionAnswer) -> ChoiceAction {
     ChoiceAction::Act(vec![Action::Event(Event::QuestionAnswered { id, answer })])
+}
+
+/// Answers that the user edits by hand, and opens the plan.
+fn edit_plan(id: u32) -> ChoiceAction {
+    ChoiceAction::Act(vec![
+        Action::Event(Event::QuestionAnswered {
+            id,
+            answer: QuestionAnswer::EditByHand,
+        }),
+        Action::Edit(DocumentKind::Plan),
+    ])
 }
 
 /// Asks for confirmation before the plan is dropped, because in lists the same letter only closes the dialog.

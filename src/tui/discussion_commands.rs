@@ -40,7 +40,6 @@ impl Screen {
     /// Applies an event: updates the current speaker, and opens the board of a discussion that the user started.
     pub(super) fn on_discussion_event(&mut self, event: &Event) {
         self.talks.live.on_event(event);
-        self.finish_child_text(event);
         if let Event::Discussion {
             id,
             news: DiscussionEvent::Begun { order },

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::text_wrap::clean_for_display;
+use crate::domain::findings::plan_blocks::{BlockLabel, PlanBlocks};
 use crate::domain::ids::Sha256;
 use crate::domain::plan::approval_hash;
 use crate::domain::review::split_parts;
@@ -63,6 +64,8 @@ pub struct DisplayDocuments {
     pub evidence: BTreeMap<u32, String>,
     /// The parts of `comments.md` that are neither findings nor answers.
     pub unparsed_comments: String,
+    /// The blocks of the current plan that changed since a review, by the review's number; of the last two reviews.
+    changed_blocks: Vec<(u32, Vec<BlockLabel>)>,
     plan_files: Vec<DocumentRevision>,
     review_files: Vec<DocumentRevision>,
 }
@@ -77,6 +80,7 @@ impl DisplayDocuments {
         if plan || earlier {
             self.plan_files.clone_from(&documents.plan_versions);
             self.plan_versions = self.collect_plan_versions();
+            self.changed_blocks = self.compare_with_reviewed_plans();
         }
         let reviews = self.review_files != documents.review_versions;
         if comments || reviews {
@@ -84,6 +88,30 @@ impl DisplayDocuments {
             self.parse_reviews();
         }
         plan || comments || log || earlier || reviews
+    }
+
+    /// Returns the blocks of the current plan that changed since a review; `None` where its plan is not known.
+    pub fn changed_blocks_since(&self, review: u32) -> Option<&[BlockLabel]> {
+        let mut known = self.changed_blocks.iter();
+        let (_, blocks) = known.find(|(of, _)| *of == review)?;
+        Some(blocks)
+    }
+
+    fn compare_with_reviewed_plans(&self) -> Vec<(u32, Vec<BlockLabel>)> {
+        let now = PlanBlocks::parse(self.plan.raw.as_deref().unwrap_or_default());
+        let mut compared: Vec<(u32, Vec<BlockLabel>)> = Vec::new();
+        for kept in self.plan_files.iter().rev() {
+            if compared.iter().any(|(review, _)| *review == kept.iteration) {
+                continue;
+            }
+            if compared.len() == 2 {
+                break;
+            }
+            let then = PlanBlocks::parse(&kept.text);
+            let changed = now.changed_since(&then).map(|block| block.label.clone());
+            compared.push((kept.iteration, changed.collect()));
+        }
+        compared
     }
 
     fn parse_reviews(&mut self) {

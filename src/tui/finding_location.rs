@@ -3,6 +3,7 @@
 //!
 //! Used only for display; a quotation that matches two lines gives no result.
 
+use crate::domain::findings::plan_blocks::BlockLabel;
 use crate::domain::findings::{Finding, FindingStatus};
 use crate::domain::run::RunState;
 
@@ -18,7 +19,14 @@ pub fn locate_open_findings<'a>(
     let findings = state.findings.all().iter();
     findings
         .filter(|finding| finding.status == FindingStatus::Open)
-        .map(|finding| (finding, locate_remark(&finding.remark.text, &lines)))
+        .map(|finding| {
+            let by_block = match finding.record.block {
+                Some(BlockLabel::Step(n)) => locate_remark(&format!("step {n}"), &lines),
+                Some(BlockLabel::Introduction | BlockLabel::Heading(_)) | None => None,
+            };
+            let line = by_block.or_else(|| locate_remark(&finding.remark.text, &lines));
+            (finding, line)
+        })
         .collect()
 }
 

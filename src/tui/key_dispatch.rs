@@ -56,6 +56,9 @@ impl Screen {
         if let Some(command) = self.keymap().find_view_command(&key, KeyContext::Text) {
             return self.perform_command(command, state);
         }
+        if key.code == KeyCode::Enter && self.open_child_session().is_some() {
+            return self.open_selection(state);
+        }
         match self.keymap().find_command(&key, ComposerFocus::Unfocused) {
             Some(command) if is_safe_in_overlay(&command) => self.perform_command(command, state),
             Some(_) => {

@@ -172,6 +172,10 @@ impl Screen {
             self.pane_focus = PaneFocus::Side;
             return self.click_page(tab, at, state);
         }
+        if let (true, Some(pager)) = (hit(&self.hit_areas.body), &mut self.pager) {
+            pager.click(at);
+            return Vec::new();
+        }
         let is_free = self.pager.is_none() && self.diff_view.is_none() && self.board.is_none();
         if hit(&self.hit_areas.body) && is_free {
             return self.click_body(at, state);

@@ -6,7 +6,7 @@ use super::Screen;
 use super::action::Action;
 use super::discussion_board::DiscussionBoard;
 use super::finding_location::is_step_checkbox;
-use super::pager::{PagerFormat, TextPager};
+use super::pager::{PagerFormat, TextPager, front_transcript};
 use super::scroll_view::ScrollTarget;
 use super::tabs::TabKind;
 use crate::domain::diff_scope::DiffScope;
@@ -16,6 +16,9 @@ use crate::domain::run::RunState;
 impl Screen {
     /// Opens or folds the selected entry of the tab in front.
     pub(super) fn open_selection(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        if self.open_child_session().is_some() {
+            return self.toggle_selected_block();
+        }
         if self.focused_tab() == TabKind::Plan && self.unfold_steps() {
             return Vec::new();
         }
@@ -41,7 +44,11 @@ impl Screen {
         if let Some(id) = self.transcript.selected_discussion().cloned() {
             return self.open_board(DiscussionBoard::new(id));
         }
-        if self.transcript.toggle_selected() {
+        self.toggle_selected_block()
+    }
+
+    fn toggle_selected_block(&mut self) -> Vec<Action> {
+        if front_transcript(&mut self.pager, &mut self.transcript).toggle_selected() {
             Vec::new()
         } else {
             self.explain_pointing("a call or at thinking")

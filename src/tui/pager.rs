@@ -1,8 +1,6 @@
-//! The pager: shows a long text in place of the tab, such as a prompt, the goal or the help.
+//! The pager: shows a long text in place of the tab, such as a prompt, the goal or the help, or a child's session.
 //!
-//! Lays the text out once per width.
-
-use std::borrow::Cow;
+//! Lays a text out once per width; a session is a transcript, which lays itself out.
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
@@ -13,16 +11,17 @@ use super::command::ScrollMove;
 use super::help::HelpLine;
 use super::keymap::{ActiveKeymap, ComposerFocus};
 use super::markdown;
+use super::panes::ChatArrangement;
+use super::screen_layout::inset_columns;
 use super::scroll_view::{ScrollPosition, ScrollView};
+use super::tabs::chat;
 use super::text_versions::{
     self, ComparisonLayout, ConflictVersions, DocumentComparison, TextPair,
 };
-use super::text_wrap::{
-    clean_for_display, text_width, to_drawable, truncate_to_columns, wrap_spans,
-};
+use super::text_wrap::{clean_for_display, text_width, truncate_to_columns, wrap_spans};
 use super::theme;
+use super::transcript::{ChatTranscript, ChildSessionView};
 use crate::domain::ids::SessionId;
-use crate::text::TextCleaner;
 
 /// How a text is rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,15 +63,6 @@ impl PagerComparison {
     }
 }
 
-/// A conversation that can grow while the user reads it.
-#[derive(Debug)]
-struct PagerConversation {
-    session: SessionId,
-    /// The text that is being streamed; safe to draw.
-    live: String,
-    cleaner: TextCleaner,
-}
-
 /// A text to read, with its scroll position.
 #[derive(Debug)]
 pub struct TextPager {
@@ -85,10 +75,21 @@ pub struct TextPager {
     help_lines: Vec<HelpLine>,
     /// The dialog that the text belongs to.
     dialog_id: Option<String>,
-    /// The conversation, if it is one.
-    conversation: Option<PagerConversation>,
+    /// The child's session, used instead of `text`.
+    child: Option<Box<ChildSessionView>>,
+    /// Where the last frame showed the session.
+    session_area: Rect,
     laid_out_columns: Option<usize>,
     scroll_view: ScrollView,
+}
+
+/// Returns the transcript in front: that of the open child's session, otherwise the chat's.
+pub fn front_transcript<'a>(
+    pager: &'a mut Option<TextPager>,
+    chat: &'a mut ChatTranscript,
+) -> &'a mut ChatTranscript {
+    let child = pager.as_mut().and_then(TextPager::child_mut);
+    child.map_or(chat, |child| &mut child.transcript)
 }
 
 impl TextPager {
@@ -115,7 +116,8 @@ impl TextPager {
             comparison: None,
             help_lines: Vec::new(),
             dialog_id: None,
-            conversation: None,
+            child: None,
+            session_area: Rect::default(),
             laid_out_columns: None,
             scroll_view: ScrollView::default(),
         }
@@ -134,74 +136,52 @@ impl TextPager {
         !self.help_lines.is_empty() && self.scroll_view.contains(at)
     }
 
-    /// Creates a pager for a conversation; `page` decides whether it follows the end.
-    pub fn from_conversation(
-        session: &SessionId,
-        title: &str,
-        text: &str,
-        page: ScrollView,
-    ) -> Self {
-        let talk = PagerConversation {
-            session: session.clone(),
-            live: String::new(),
-            cleaner: TextCleaner::default(),
-        };
+    /// Creates a pager for a child's session.
+    pub fn from_child(child: Box<ChildSessionView>) -> Self {
         Self {
-            conversation: Some(talk),
-            scroll_view: page,
-            ..Self::new(title, text, PagerFormat::Markdown)
+            child: Some(child),
+            ..Self::new("", "", PagerFormat::Markdown)
         }
     }
 
-    /// Returns the whole text for copying.
+    /// Returns the child's session, if it is one.
+    pub fn child_mut(&mut self) -> Option<&mut ChildSessionView> {
+        self.child.as_deref_mut()
+    }
+
+    /// Returns the id of the child's session.
+    pub fn session(&self) -> Option<&SessionId> {
+        self.child.as_ref().map(|child| child.session())
+    }
+
+    /// Returns the transcript of the child's session.
+    pub fn transcript(&self) -> Option<&ChatTranscript> {
+        self.child.as_ref().map(|child| &child.transcript)
+    }
+
+    /// Replaces the title.
+    pub fn set_title(&mut self, title: &str) {
+        self.title = super::text_wrap::to_one_line(title);
+    }
+
+    /// Returns the text for copying: the selected block of a session, otherwise all of it.
     pub fn copy_text(&self) -> String {
-        match (&self.conversation, self.text.is_empty()) {
-            (Some(talk), _) => format!("{}{}", self.text, talk.live),
+        match (self.transcript(), self.text.is_empty()) {
+            (Some(transcript), _) => {
+                let selected = transcript.selected_text();
+                selected.unwrap_or_else(|| transcript.whole_text())
+            }
             (None, false) => self.text.clone(),
             (None, true) => self.scroll_view.text(),
         }
     }
 
-    /// Returns the session of the open conversation.
-    pub fn session(&self) -> Option<&SessionId> {
-        self.conversation.as_ref().map(|talk| &talk.session)
-    }
-
-    /// Updates the conversation; the scroll position stays.
-    pub fn update_conversation(&mut self, title: &str, text: &str) {
-        self.title = super::text_wrap::to_one_line(title);
-        self.text = truncate_for_layout(text);
-        self.laid_out_columns = None;
-    }
-
-    /// Appends a piece of streamed text.
-    pub fn append_live_text(&mut self, piece: &str) {
-        if let Some(talk) = &mut self.conversation
-            && talk.live.len() < MAX_SHOWN_BYTES
-        {
-            talk.live.push_str(&to_drawable(talk.cleaner.push(piece)));
-            self.laid_out_columns = None;
-        }
-    }
-
-    /// Returns the text including the streamed part.
-    fn full_text(&self) -> Cow<'_, str> {
-        match self
-            .conversation
-            .as_ref()
-            .filter(|talk| !talk.live.is_empty())
-        {
-            Some(talk) => Cow::Owned(format!("{}\n\n{}", self.text, talk.live)),
-            None => Cow::Borrowed(&self.text),
-        }
-    }
-
-    /// Drops the streamed text, because the next update of the conversation contains it.
-    pub fn end_live_text(&mut self) {
-        if let Some(talk) = &mut self.conversation {
-            talk.live.clear();
-            talk.cleaner = TextCleaner::default();
-            self.laid_out_columns = None;
+    /// Selects the block at a position of a session, and opens or folds it.
+    pub fn click(&mut self, at: Position) {
+        let rows = self.session_area;
+        if let Some(child) = self.child.as_mut().filter(|_| rows.contains(at)) {
+            child.transcript.select_row(usize::from(at.y - rows.y));
+            let _nothing_to_open = child.transcript.toggle_selected();
         }
     }
 
@@ -309,9 +289,28 @@ impl TextPager {
         &mut self.scroll_view
     }
 
-    /// Draws the title and the visible lines.
-    pub fn draw(&mut self, frame: &mut Frame, area: Rect, keymap: &ActiveKeymap) {
+    /// Draws the title and the visible lines, which are inset by a column; in a session, highlights the matches
+    /// of `find`.
+    pub fn draw(&mut self, frame: &mut Frame, body: Rect, keymap: &ActiveKeymap, find: &str) {
+        let area = inset_columns(body);
         let columns = usize::from(area.width);
+        frame.render_widget(self.title_line(keymap, columns), area);
+        let below = Rect {
+            y: area.y.saturating_add(1),
+            height: area.height.saturating_sub(1),
+            ..area
+        };
+        if let Some(child) = &mut self.child {
+            // The chat insets its rows itself.
+            self.session_area = Rect {
+                x: body.x,
+                width: body.width,
+                ..below
+            };
+            let (transcript, area) = (&mut child.transcript, self.session_area);
+            let columns = ChatArrangement::Stacked;
+            return chat::draw(transcript, frame, area, "", find, Some(keymap), columns);
+        }
         if self.laid_out_columns != Some(columns) {
             self.laid_out_columns = Some(columns);
             self.scroll_view.set_lines(match &self.comparison {
@@ -324,15 +323,9 @@ impl TextPager {
                     let keys = self.help_lines.iter();
                     keys.flat_map(|line| line.lay_out(columns)).collect()
                 }
-                None => lay_out(&self.full_text(), self.form, columns),
+                None => lay_out(&self.text, self.form, columns),
             });
         }
-        frame.render_widget(self.title_line(keymap, columns), area);
-        let below = Rect {
-            y: area.y.saturating_add(1),
-            height: area.height.saturating_sub(1),
-            ..area
-        };
         self.scroll_view.set_page_keys(Some(keymap));
         self.scroll_view.draw(frame, below);
     }

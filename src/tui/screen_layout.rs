@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
+use super::child_session_list::child_title;
 use super::clickable_keys::{self, KeyHintAreas};
 use super::dialog::{ChoiceDialog, DialogFocus, EmptyComposerEnter};
 use super::keymap::ComposerFocus;
@@ -298,18 +299,22 @@ impl Screen {
         if area.is_empty() {
             return;
         }
+        let find = self.child_search_query();
         if let Some(pager) = &mut self.pager {
-            let mut area = inset_columns(area);
+            if let Some(title) = pager.session().and_then(|open| child_title(state?, open)) {
+                pager.set_title(&title);
+            }
+            let mut area = area;
             let keymap = &self.settings.appearance.keymap;
             // A text that belongs to the dialog already has its title.
             let other = waiting.filter(|sheet| pager.dialog_id() != Some(sheet.id.as_str()));
             if let Some(sheet) = other.filter(|_| area.height > 2) {
-                let line = split_top(&mut area, 1);
+                let line = inset_columns(split_top(&mut area, 1));
                 let back = keymap.key_label("close", ComposerFocus::Unfocused);
                 let waits = waiting_behind_line(&sheet.title, &back, usize::from(line.width));
                 frame.render_widget(waits, line);
             }
-            pager.draw(frame, area, keymap);
+            pager.draw(frame, area, keymap, &find);
             return;
         }
         self.draw_tab(self.tab, frame, area, state, now);
@@ -354,18 +359,13 @@ impl Screen {
                     (true, None) => (area, "Nothing recorded here yet."),
                     (_, Some(_)) => (area, "No messages yet."),
                 };
-                let keymap = &self.settings.appearance.keymap;
-                let keys = has_keys.then(|| {
-                    ["top", "end"].map(|action| keymap.key_label(action, ComposerFocus::Unfocused))
-                });
-                let texts = (empty, find.as_str(), keys);
                 tabs::chat::draw(
                     &mut self.transcript,
                     frame,
                     area,
-                    texts.0,
-                    texts.1,
-                    texts.2,
+                    empty,
+                    &find,
+                    Some(&self.settings.appearance.keymap).filter(|_| has_keys),
                     self.chat_arrangement,
                 );
             }

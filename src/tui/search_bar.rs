@@ -10,6 +10,7 @@ use ratatui_textarea::TextArea;
 
 use super::command::ScreenCommand;
 use super::keymap::{ComposerFocus, KeyContext};
+use super::pager::front_transcript;
 use super::scroll_view::{self, ScrollTarget};
 use super::tabs::TabKind;
 use super::text_wrap::{draw_line, text_width, to_one_line, truncate_to_columns};
@@ -38,6 +39,8 @@ enum SearchOrigin {
     Text(scroll_view::ScrollPosition),
     Diff(Option<diff_view::DiffPosition>),
     Chat(transcript::TranscriptPosition),
+    /// A child's session in the pager.
+    Child(transcript::TranscriptPosition),
     /// The page of a tab; for Log, also the event that was selected.
     Page(TabKind, scroll_view::ScrollPosition, Option<i64>),
 }
@@ -48,7 +51,8 @@ impl SearchOrigin {
         match (self, other) {
             (Self::Text(_), Self::Text(_))
             | (Self::Diff(_), Self::Diff(_))
-            | (Self::Chat(_), Self::Chat(_)) => true,
+            | (Self::Chat(_), Self::Chat(_))
+            | (Self::Child(_), Self::Child(_)) => true,
             (Self::Page(one, ..), Self::Page(other, ..)) => one == other,
             _ => false,
         }
@@ -56,7 +60,10 @@ impl SearchOrigin {
 
     /// Returns whether the search starts at the end and goes up.
     fn follows_end(self) -> bool {
-        matches!(self, Self::Chat(_) | Self::Page(TabKind::Log, ..))
+        matches!(
+            self,
+            Self::Chat(_) | Self::Child(_) | Self::Page(TabKind::Log, ..)
+        )
     }
 
     fn label(self) -> &'static str {
@@ -64,6 +71,7 @@ impl SearchOrigin {
             Self::Text(_) => "this text",
             Self::Diff(_) => "this diff",
             Self::Chat(_) => TabKind::Chat.title(),
+            Self::Child(_) => "this session",
             Self::Page(tab, ..) => tab.title(),
         }
     }
@@ -107,7 +115,10 @@ impl Screen {
     /// Returns the open view with its scroll position.
     fn current_search_origin(&mut self) -> SearchOrigin {
         match (&self.pager, &self.diff_view, self.focused_tab()) {
-            (Some(pager), ..) => SearchOrigin::Text(pager.position()),
+            (Some(pager), ..) => match pager.transcript() {
+                Some(child) => SearchOrigin::Child(child.position()),
+                None => SearchOrigin::Text(pager.position()),
+            },
             (None, Some(view), _) => SearchOrigin::Diff(view.position()),
             (None, None, TabKind::Chat) => SearchOrigin::Chat(self.transcript.position()),
             (None, None, tab) => {
@@ -131,9 +142,16 @@ impl Screen {
         let of_tab = |line: &&SearchBar| match line.origin {
             SearchOrigin::Chat(_) => tab == TabKind::Chat,
             SearchOrigin::Page(of, ..) => tab == of,
-            SearchOrigin::Text(_) | SearchOrigin::Diff(_) => false,
+            SearchOrigin::Text(_) | SearchOrigin::Diff(_) | SearchOrigin::Child(_) => false,
         };
         let find = self.search_bar.as_ref().filter(of_tab);
+        find.map_or_else(String::new, |line| line.typed.to_lowercase())
+    }
+
+    /// Returns the letters searched for in the open child's session, in lower case; empty if none.
+    pub(super) fn child_search_query(&self) -> String {
+        let of_child = |line: &&SearchBar| matches!(line.origin, SearchOrigin::Child(_));
+        let find = self.search_bar.as_ref().filter(of_child);
         find.map_or_else(String::new, |line| line.typed.to_lowercase())
     }
 
@@ -205,11 +223,12 @@ impl Screen {
         };
         let typed = line.typed.as_str();
         match line.origin {
-            SearchOrigin::Chat(stand) => {
+            SearchOrigin::Chat(stand) | SearchOrigin::Child(stand) => {
+                let transcript = front_transcript(&mut self.pager, &mut self.transcript);
                 if typed.is_empty() {
-                    self.transcript.restore_position(stand);
+                    transcript.restore_position(stand);
                 }
-                self.transcript.search(&mut line.chat_search, typed);
+                transcript.search(&mut line.chat_search, typed);
             }
             SearchOrigin::Text(stand) => {
                 if let Some(pager) = &mut self.pager {
@@ -246,7 +265,10 @@ impl Screen {
             return;
         };
         match line.origin {
-            SearchOrigin::Chat(_) => self.transcript.step_match(&mut line.chat_search, is_next),
+            SearchOrigin::Chat(_) | SearchOrigin::Child(_) => {
+                let transcript = front_transcript(&mut self.pager, &mut self.transcript);
+                transcript.step_match(&mut line.chat_search, is_next);
+            }
             SearchOrigin::Text(_) => {
                 if let Some(pager) = &mut self.pager {
                     pager.scroll_view_mut().step_match(is_next);
@@ -319,9 +341,10 @@ impl Screen {
             return;
         };
         match line.origin {
-            SearchOrigin::Chat(stand) => {
-                self.transcript.refold_opened(&mut line.chat_search);
-                self.transcript.restore_position(stand);
+            SearchOrigin::Chat(stand) | SearchOrigin::Child(stand) => {
+                let transcript = front_transcript(&mut self.pager, &mut self.transcript);
+                transcript.refold_opened(&mut line.chat_search);
+                transcript.restore_position(stand);
             }
             SearchOrigin::Text(stand) => {
                 if let Some(pager) = &mut self.pager {
@@ -367,7 +390,10 @@ impl Screen {
             return (0, 0);
         };
         match line.origin {
-            SearchOrigin::Chat(_) => self.transcript.match_position(&line.chat_search),
+            SearchOrigin::Chat(_) | SearchOrigin::Child(_) => {
+                front_transcript(&mut self.pager, &mut self.transcript)
+                    .match_position(&line.chat_search)
+            }
             SearchOrigin::Text(_) => match &mut self.pager {
                 Some(pager) => pager.scroll_view_mut().match_position(),
                 None => (0, 0),
@@ -396,9 +422,11 @@ impl Screen {
         let standing = match line.origin {
             SearchOrigin::Chat(_) => self.transcript.search_progress(&line.chat_search),
             SearchOrigin::Page(TabKind::Log, ..) => self.record.search_progress(),
-            SearchOrigin::Text(_) | SearchOrigin::Diff(_) | SearchOrigin::Page(..) => {
-                LogSearchProgress::Complete
-            }
+            // These are loaded in full.
+            SearchOrigin::Text(_)
+            | SearchOrigin::Diff(_)
+            | SearchOrigin::Child(_)
+            | SearchOrigin::Page(..) => LogSearchProgress::Complete,
         };
         let name = match line.origin {
             // `log.md`, shown above the events, is not searched.

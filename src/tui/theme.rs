@@ -65,6 +65,11 @@ pub fn role_style(role: Role) -> Style {
     Style::new().fg(colour).add_modifier(Modifier::BOLD)
 }
 
+/// Returns the style of what the program found of a piece of evidence.
+pub fn check_style(is_verified: bool) -> Style {
+    if is_verified { GOOD } else { WARNING }
+}
+
 /// Returns the style of an open finding: emphasized, but not as something that needs the user.
 pub fn severity_style(severity: FindingSeverity) -> Style {
     match severity {

@@ -8,6 +8,7 @@ mod block_eviction;
 mod block_layout;
 mod block_order;
 mod block_selection;
+mod child_session_view;
 mod discussion_card;
 mod event_blocks;
 mod front_matter_diff;
@@ -29,6 +30,7 @@ mod turn_tracker;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 pub use block_selection::SelectionMove;
+pub use child_session_view::ChildSessionView;
 pub use discussion_card::describe_outcome_details;
 pub use run_summary_card::{RunSummaryCard, RunSummaryKey};
 use step_tracker::StepTracker;
@@ -52,7 +54,6 @@ use crate::domain::event::{AgentActivity, Event, PathChange, ToolStatus};
 use crate::domain::event_wording::short_commit;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::text_delta::TextDelta;
-use crate::domain::turn::Role;
 
 /// How many results are stored for tool calls whose start is not loaded.
 const MAX_ORPHAN_TOOL_ENDS: usize = 10_000;
@@ -70,7 +71,7 @@ pub struct ChatTranscript {
     n_bytes: usize,
     /// Results of tool calls that started before the first block.
     orphan_tool_ends: BTreeMap<String, ToolCallOutcome>,
-    streaming_texts: BTreeMap<(Role, String), StreamingText>,
+    streaming_texts: BTreeMap<(BlockAuthor, String), StreamingText>,
     /// The last goal that was given, until something else is said.
     last_goal: Option<String>,
     /// The calls that wait for an answer.
@@ -161,7 +162,9 @@ impl ChatTranscript {
                 self.last_goal = Some(text.clone());
                 self.push_blocks(event_blocks::from_event(event));
             }
-            Event::Agent { role, news, .. } => self.on_agent_activity(*role, news),
+            Event::Agent { role, news, .. } => {
+                self.on_agent_activity(BlockAuthor::Agent(*role), news)
+            }
             Event::TurnStarted { .. } | Event::TurnEnded { .. } => {
                 self.drop_provisional();
                 self.append_event(event);
@@ -211,9 +214,9 @@ impl ChatTranscript {
         self.push_blocks(told.into_iter().chain(begins).collect());
     }
 
-    fn on_agent_activity(&mut self, role: Role, news: &AgentActivity) {
+    fn on_agent_activity(&mut self, who: BlockAuthor, news: &AgentActivity) {
         match news {
-            AgentActivity::Text { text } => self.finish_text(role, text),
+            AgentActivity::Text { text } => self.finish_text(who, text),
             AgentActivity::ToolEnded {
                 item,
                 status,
@@ -231,16 +234,16 @@ impl ChatTranscript {
             // attempt, so the notice goes above it.
             AgentActivity::Retrying { .. } => {
                 self.push_blocks_before(
-                    Some(role),
+                    Some(who),
                     transcript_columns::with_role(
-                        Some(role),
-                        event_blocks::from_activity(role, news),
+                        who.role(),
+                        event_blocks::from_activity(who, news),
                     ),
                 );
             }
             _ => self.push_blocks(transcript_columns::with_role(
-                Some(role),
-                event_blocks::from_activity(role, news),
+                who.role(),
+                event_blocks::from_activity(who, news),
             )),
         }
     }
@@ -249,18 +252,14 @@ impl ChatTranscript {
     pub fn on_delta(&mut self, delta: TextDelta) {
         match delta {
             TextDelta::Text { role, item, text } => {
-                let saying = self
-                    .streaming_texts
-                    .entry((role, item.clone()))
-                    .or_default();
-                let text = saying.push(&text);
-                self.append_streaming_text(role, &item, text);
+                self.append_streaming_text(BlockAuthor::Agent(role), &item, &text);
             }
-            // The board shows a participant's text.
+            // The board shows a participant's text, and a child's own transcript a child's.
             TextDelta::Child { .. } => {}
             TextDelta::Withdrawn { role, item } => {
-                self.streaming_texts.remove(&(role, item.clone()));
-                self.remove_blocks(|block| block.is_provisional_of(role, Some(&item)));
+                let who = BlockAuthor::Agent(role);
+                self.streaming_texts.remove(&(who, item.clone()));
+                self.remove_blocks(|block| block.is_provisional_of(who, Some(&item)));
             }
         }
     }
@@ -290,6 +289,18 @@ impl ChatTranscript {
         }
     }
 
+    /// Creates an empty transcript that shows paths, keys and times as this one, and is kept whole.
+    fn empty_copy(&self) -> Self {
+        let mut copy = Self {
+            root: self.root.clone(),
+            expand_key: self.expand_key.clone(),
+            clock: self.clock,
+            ..Self::default()
+        };
+        copy.start_after(0);
+        copy
+    }
+
     /// Adds a notice from the program.
     pub fn push_notice(&mut self, text: &str) {
         self.push_blocks(vec![TranscriptBlock::new(
@@ -298,7 +309,9 @@ impl ChatTranscript {
         )]);
     }
 
-    fn append_streaming_text(&mut self, role: Role, item: &str, text: String) {
+    fn append_streaming_text(&mut self, who: BlockAuthor, item: &str, piece: &str) {
+        let saying = self.streaming_texts.entry((who, item.to_owned()));
+        let text = saying.or_default().push(piece);
         if text.is_empty() {
             return;
         }
@@ -306,11 +319,11 @@ impl ChatTranscript {
             .blocks
             .iter_mut()
             .rev()
-            .find(|block| block.is_provisional_of(role, Some(item)));
+            .find(|block| block.is_provisional_of(who, Some(item)));
         match found {
             Some(block) => self.n_bytes += block.append_text(text),
             None => self.push_blocks(vec![TranscriptBlock::new(
-                BlockAuthor::Agent(role),
+                who,
                 BlockContent::provisional(item, text),
             )]),
         }
@@ -318,18 +331,18 @@ impl ChatTranscript {
     }
 
     /// Replaces the author's oldest provisional block with the finished one.
-    fn finish_text(&mut self, role: Role, text: &str) {
-        let finished = TranscriptBlock::new(BlockAuthor::Agent(role), BlockContent::message(text));
+    fn finish_text(&mut self, who: BlockAuthor, text: &str) {
+        let finished = TranscriptBlock::new(who, BlockContent::message(text));
         let found = self
             .blocks
             .iter_mut()
-            .find(|block| block.is_provisional_of(role, None));
+            .find(|block| block.is_provisional_of(who, None));
         let Some(block) = found else {
             self.push_blocks(vec![finished]);
             return;
         };
         if let BlockContent::Provisional { item, .. } = &block.content {
-            self.streaming_texts.remove(&(role, item.clone()));
+            self.streaming_texts.remove(&(who, item.clone()));
         }
         self.n_bytes = (self.n_bytes + finished.n_bytes()).saturating_sub(block.n_bytes());
         let is_named = block.is_named;
@@ -391,8 +404,8 @@ impl ChatTranscript {
         self.push_blocks_before(None, blocks);
     }
 
-    /// Adds blocks; if a role is given, before the text that it is still streaming.
-    fn push_blocks_before(&mut self, said_by: Option<Role>, blocks: Vec<TranscriptBlock>) {
+    /// Adds blocks; if an agent is given, before the text that it is still streaming.
+    fn push_blocks_before(&mut self, said_by: Option<BlockAuthor>, blocks: Vec<TranscriptBlock>) {
         for mut block in blocks {
             block.seq = self.earlier.last_event();
             block.relativize_paths(&self.root);

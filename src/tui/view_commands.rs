@@ -12,10 +12,11 @@ use super::diff_view::DiffAction;
 use super::document_texts;
 use super::finding_location;
 use super::keymap::ComposerFocus;
+use super::pager::front_transcript;
 use super::scroll_view::ScrollTarget;
 use super::tabs::{self, TabKind};
 use super::text_wrap::to_one_line;
-use super::transcript::SelectionMove;
+use super::transcript::{ChatTranscript, SelectionMove};
 use crate::domain::event::Event;
 use crate::domain::findings::Finding;
 use crate::domain::plan_note::PlanNote;
@@ -156,12 +157,12 @@ impl Screen {
         with: ExternalViewer,
         state: Option<&RunState>,
     ) -> Vec<Action> {
-        let is_chat = self.focused_tab() == TabKind::Chat && self.pager.is_none();
-        if let Some(call) = self
-            .transcript
-            .selected_truncated_call()
-            .filter(|_| is_chat)
-        {
+        let chat = Some(&self.transcript).filter(|_| self.focused_tab() == TabKind::Chat);
+        let shown = match &self.pager {
+            Some(pager) => pager.transcript(),
+            None => chat,
+        };
+        if let Some(call) = shown.and_then(ChatTranscript::selected_truncated_call) {
             return vec![Action::OpenCall { call, with }];
         }
         match self.selected_text(state) {
@@ -187,6 +188,9 @@ impl Screen {
 
     /// Selects another block of the chat, another finding, event or line of the plan.
     pub(super) fn select_adjacent(&mut self, along: SelectionMove, state: Option<&RunState>) {
+        if let Some(child) = self.open_child_mut() {
+            return child.transcript.move_selection(along);
+        }
         let is_next = matches!(along, SelectionMove::Next | SelectionMove::NextTurn);
         if let (TabKind::Comments, None) = (self.focused_tab(), &self.pager) {
             let Some(state) = state.filter(|state| !state.findings.all().is_empty()) else {
@@ -258,7 +262,7 @@ impl Screen {
     }
 
     /// Switches the filter of findings or events; in the plan, starts or ends the comparison.
-    pub(super) fn cycle_filter(&mut self) -> Vec<Action> {
+    pub(super) fn cycle_filter(&mut self, state: Option<&RunState>) -> Vec<Action> {
         if self.pager.is_some() {
             return self.show_toast("Close the open text first.");
         }
@@ -273,7 +277,7 @@ impl Screen {
             return Vec::new();
         }
         self.show_comments();
-        self.finding_selection.next_filter();
+        self.finding_selection.next_filter(state);
         Vec::new()
     }
 
@@ -460,9 +464,12 @@ impl Screen {
     }
 
     pub(super) fn scroll_view(&mut self, to: ScrollMove) {
-        if let Some(pager) = &mut self.pager {
-            pager.scroll(to);
-            return;
+        match &mut self.pager {
+            Some(pager) if pager.transcript().is_some() => {
+                return self.scroll_tab(TabKind::Chat, to);
+            }
+            Some(pager) => return pager.scroll(to),
+            None => {}
         }
         if let Some(view) = &mut self.diff_view {
             view.scroll(match to {
@@ -494,13 +501,14 @@ impl Screen {
         }
         let page = self.hit_areas.body.height.saturating_sub(2);
         let page = isize::try_from(page).unwrap_or(FALLBACK_PAGE_LINES).max(1);
+        let transcript = front_transcript(&mut self.pager, &mut self.transcript);
         match to {
-            ScrollMove::Up => self.transcript.scroll_by(-1),
-            ScrollMove::Down => self.transcript.scroll_by(1),
-            ScrollMove::PageUp => self.transcript.scroll_by(-page),
-            ScrollMove::PageDown => self.transcript.scroll_by(page),
-            ScrollMove::Top => self.transcript.go_to_top(),
-            ScrollMove::End => self.transcript.go_to_end(),
+            ScrollMove::Up => transcript.scroll_by(-1),
+            ScrollMove::Down => transcript.scroll_by(1),
+            ScrollMove::PageUp => transcript.scroll_by(-page),
+            ScrollMove::PageDown => transcript.scroll_by(page),
+            ScrollMove::Top => transcript.go_to_top(),
+            ScrollMove::End => transcript.go_to_end(),
         }
     }
 }

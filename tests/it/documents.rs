@@ -279,7 +279,7 @@ fn the_architecture_fits_on_two_hundred_and_twenty_lines() {
 }
 
 #[test]
-fn there_is_one_prompt_for_each_phase_and_one_for_a_lost_session() {
+fn there_is_a_prompt_for_each_kind_of_turn_and_one_for_a_lost_session() {
     let names: Vec<String> = files_below("prompts", &[])
         .iter()
         .map(|path| path.display().to_string())
@@ -292,6 +292,8 @@ fn there_is_one_prompt_for_each_phase_and_one_for_a_lost_session() {
         "05_execute",
         "06_recover_context",
         "07_discuss",
+        "08_judge",
+        "09_review_again",
     ];
     assert_eq!(names, wanted.map(|name| format!("prompts/{name}.md")));
 }

@@ -98,6 +98,7 @@ fn render_header(page: &ExportPage) -> String {
             usize::try_from(state.findings.review_count()).unwrap_or(0),
             "review",
         ),
+        state.describe_review_end().unwrap_or_default(),
         format!(
             "{} – {}",
             page.format_time(state.created),
@@ -108,8 +109,8 @@ fn render_header(page: &ExportPage) -> String {
         "<header>\n<h1 dir=\"auto\">{}</h1>\n<p class=\"facts\">",
         escape_html(&page.title())
     );
-    for fact in facts {
-        let _ = write!(out, "<span>{}</span> ", escape_html(&fact));
+    for fact in facts.iter().filter(|fact| !fact.is_empty()) {
+        let _ = write!(out, "<span>{}</span> ", escape_html(fact));
     }
     out.push_str("</p>\n");
     if let Some(problem) = &page.problem {
@@ -317,7 +318,12 @@ fn render_finding(page: &ExportPage, finding: &Finding) -> String {
         remark.severity.as_str(),
         markdown_to_html::render_inline(&clean_to_one_line(&remark.text))
     );
+    for (head, text) in summary_tables::finding_facts(finding) {
+        let text = markdown_to_html::render_inline(&text);
+        let _ = writeln!(out, "<p class=\"quiet\" dir=\"auto\">{head}: {text}</p>");
+    }
     for (head, reason) in summary_tables::planner_answers(finding) {
+        let head = escape_html(&head);
         let reason = markdown_to_html::render_inline(&clean_to_one_line(reason));
         let _ = writeln!(out, "<p dir=\"auto\">↳ {head}: {reason}</p>");
     }

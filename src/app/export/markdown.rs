@@ -97,6 +97,9 @@ pub fn render_page(page: &ExportPage) -> String {
         "Reviews",
         &summary_tables::reviews_table(page),
     ));
+    if let Some(end) = state.describe_review_end() {
+        let _ = writeln!(out, "Review {}\n", escape_line(&end));
+    }
     let findings = state.findings.all();
     if !findings.is_empty() {
         out.push_str("## Findings\n\n");
@@ -197,7 +200,11 @@ fn render_finding(page: &ExportPage, finding: &Finding) -> String {
         remark.severity.as_str(),
         escape_line(&remark.text)
     );
+    for (head, text) in summary_tables::finding_facts(finding) {
+        let _ = writeln!(out, "- {head}: {}", escape_line(&text));
+    }
     for (head, reason) in summary_tables::planner_answers(finding) {
+        let head = escape_line(&head);
         let _ = writeln!(out, "- {head}: {}", escape_line(reason));
     }
     if let Some(evidence) = page.evidence.get(&remark.n) {

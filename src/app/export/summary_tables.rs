@@ -1,5 +1,6 @@
 //! Builds the tables of the page as rows of text, and labels for steps and findings, for both formats of the page.
 
+use crate::domain::findings::evidence::EvidenceCheck;
 use crate::domain::findings::{Finding, FindingDisposition};
 use crate::domain::plan_execution::{StepAssessment, StepOutcome, StepRecord};
 use crate::domain::turn::Role;
@@ -26,12 +27,23 @@ pub fn reviews_table(page: &ExportPage) -> SummaryTable {
             review.n_open.to_string(),
             review.n_new.to_string(),
             review.n_settled.to_string(),
+            review.describe_unopened().unwrap_or_default(),
         ]
     };
-    SummaryTable {
-        head: vec!["review", "at", "verdict", "open", "new", "resolved"],
+    let mut table = SummaryTable {
+        head: vec![
+            "review", "at", "verdict", "open", "new", "resolved", "reviewer",
+        ],
         rows: page.state.course.reviews().iter().map(row).collect(),
+    };
+    let is_told = |row: &Vec<String>| row.last().is_some_and(|unopened| !unopened.is_empty());
+    if !table.rows.iter().any(is_told) {
+        table.head.pop();
+        for row in &mut table.rows {
+            row.pop();
+        }
     }
+    table
 }
 
 /// Returns the table of turns, time, tokens and cost of each role.
@@ -95,14 +107,36 @@ pub fn finding_status_label(finding: &Finding) -> String {
     format!("{} {}", finding.status_symbol(), finding.describe_status())
 }
 
+/// Returns what the program found of a finding and what else was said of it, each as a heading with its text.
+pub fn finding_facts(finding: &Finding) -> Vec<(&'static str, String)> {
+    let facts = [
+        ("severity", finding.describe_lowered_severity()),
+        (
+            "place",
+            finding.record.block.as_ref().map(ToString::to_string),
+        ),
+        (
+            "evidence",
+            finding.evidence_check().and_then(EvidenceCheck::describe),
+        ),
+        ("reviewer", Some(finding.record.last_word.clone())),
+        ("dispute", finding.describe_judgement()),
+    ];
+    let facts = facts.into_iter();
+    let facts = facts.filter_map(|(head, text)| Some((head, clean_to_one_line(&text?))));
+    facts.filter(|(_, text)| !text.is_empty()).collect()
+}
+
 /// Returns the planner's answers to a finding, each as a heading with its reason.
 pub fn planner_answers(finding: &Finding) -> impl Iterator<Item = (String, &str)> {
     finding.responses.iter().map(|(review, response)| {
+        let check = response.check.as_ref().and_then(EvidenceCheck::describe);
+        let check = check.map_or(String::new(), |check| format!(" ({check})"));
         let stand = match response.stand {
             FindingDisposition::Accepted => "accepted",
             FindingDisposition::Rejected => "rejected",
         };
-        let head = format!("{stand} after review {review}");
+        let head = format!("{stand} after review {review}{check}");
         (head, response.reason.as_str())
     })
 }

@@ -107,18 +107,14 @@ impl TuiApp {
 
     /// Applies the collected updates to the screen.
     pub(super) fn apply_updates(&mut self) {
-        let mut is_of_child = false;
         for news in std::mem::take(&mut self.pending_updates) {
             match news {
                 ViewUpdate::TextDelta(delta) => self.screen.on_delta(delta),
                 ViewUpdate::EventRecord(record) => {
-                    is_of_child |= self.is_about_open_child(&record.event);
+                    self.load_next_task(&record.event);
                     self.screen.on_event(record.at, &record.event);
                 }
             }
-        }
-        if is_of_child {
-            self.show_open_child();
         }
     }
 

@@ -1,19 +1,14 @@
 //! Starts, shows and stops child tasks of the run for the user.
 
-use std::collections::VecDeque;
-
-use serde::Deserialize;
-use serde_json::Value;
-
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
-use crate::domain::session::MessageRole;
-use crate::domain::task::{ChildSession, TaskWaitMode};
+use crate::domain::session::ChildMessage;
+use crate::domain::task::TaskWaitMode;
 use crate::engine::{TaskCaller, TaskRequest};
+use crate::store::event_log::{EventLogReader, EventLogRecord, LogUpdate};
 use crate::store::session_files::SessionMessageReader;
 use crate::store::{StoreError, WorkdirLayout};
-use crate::text::pluralize;
-use crate::tui::{Action, ConversationStatus};
+use crate::tui::{Action, ChildSessionView};
 
 use super::run_startup::RunStartKind;
 use super::shutdown::TuiEnd;
@@ -59,230 +54,176 @@ impl TuiApp {
         Ok(None)
     }
 
-    /// Returns whether an event belongs to the child whose session is open.
-    pub(super) fn is_about_open_child(&self, event: &Event) -> bool {
-        let open = self.screen.open_child_session();
-        open.is_some_and(|open| match event {
-            Event::TaskActivity { session, .. } | Event::TaskDispatched { session } => {
-                session == open
-            }
-            Event::TaskEnded(result) => result.task_id == *open,
-            _ => false,
-        })
-    }
-
-    /// Refreshes the child session that is open on the screen.
-    pub(super) fn show_open_child(&mut self) {
-        let open = self.screen.open_child_session();
-        let story = self.child_transcript.as_mut();
-        let Some(story) = story.filter(|story| Some(&story.session) == open) else {
-            // It is being read and will be shown then.
+    /// Gives the open child session the text of its next task, which the event does not have.
+    pub(super) fn load_next_task(&mut self, event: &Event) {
+        let (Event::TaskStarted(order), Some(occupied)) = (event, &self.occupied) else {
             return;
         };
-        let read = story.read_new_messages();
-        self.show_child_transcript(read);
+        let child = self.screen.open_child_mut();
+        let Some(child) = child.filter(|child| *child.session() == order.session) else {
+            return;
+        };
+        match load_messages(&occupied.layout, &order.session) {
+            Ok(prompts) => child.set_prompts(prompts),
+            Err(error) => self.screen.set_toast(&error.to_string()),
+        }
     }
 
-    /// Reads a child session in the background, because it may be long.
+    /// Reads a child session in the background, because the log may be long.
     pub(super) fn show_child(&mut self, session: &SessionId) -> Result<Option<TuiEnd>, TuiEnd> {
         let Some(occupied) = &self.occupied else {
             return Ok(None);
         };
-        let mut story = ChildTranscript::new(&occupied.layout, session);
+        let (layout, child) = (occupied.layout.clone(), self.screen.new_child_view(session));
         self.tasks.spawn_blocking(move || {
-            let read = story.read_new_messages();
-            BackgroundResult::ChildRead(Box::new(story), read)
+            BackgroundResult::ChildRead(ChildHistory::load(&layout, child))
         });
         Ok(None)
     }
 
     pub(super) fn on_child_read(
         &mut self,
-        story: ChildTranscript,
-        read: Result<(), StoreError>,
+        read: Result<ChildHistory, StoreError>,
     ) -> Result<Option<TuiEnd>, TuiEnd> {
-        self.child_transcript = Some(story);
-        self.show_child_transcript(read);
-        Ok(None)
-    }
-
-    /// Shows the messages of a child session read so far.
-    fn show_child_transcript(&mut self, read: Result<(), StoreError>) {
-        if let Err(error) = read {
-            self.screen.set_toast(&format!("{error}; {}", error.hint()));
-            return;
+        // Whatever was recorded by now is in the log. The session gets from the screen what comes later.
+        let end = self.show_updates()?;
+        self.apply_updates();
+        match read.and_then(ChildHistory::read_rest) {
+            Ok(child) => self.screen.show_child_session(child),
+            Err(error) => {
+                self.screen.set_toast(&format!("{error}; {}", error.hint()));
+            }
         }
-        let Some(story) = &self.child_transcript else {
-            return;
-        };
-        let session = &story.session;
-        let engine = self.engine.as_ref();
-        let child = engine.and_then(|engine| engine.child_session(session));
-        let title = child.map(|child| {
-            let (name, title) = (child.order.short_name(), child.order.title());
-            format!("{name}: {title} · {}", child.status_label())
-        });
-        let doing = child.and_then(|child| child.doing.as_ref());
-        let text = story.to_markdown(doing.map(ToString::to_string).as_deref());
-        let stands = if child.is_some_and(ChildSession::is_running) {
-            ConversationStatus::Running
-        } else {
-            ConversationStatus::Ended
-        };
-        let title = title.unwrap_or_default();
-        self.screen
-            .show_child_session(session, &title, &text, stands);
+        Ok(end)
     }
 }
 
-/// Maximum size of a session shown, in bytes; a longer one shows its end.
-const MAX_TRANSCRIPT_BYTES: usize = 1 << 20;
-
-/// The messages of a child session read so far.
-#[derive(Debug)]
-pub struct ChildTranscript {
-    session: SessionId,
-    messages: SessionMessageReader,
-    /// The messages as Markdown, oldest first; of a long session only the last.
-    rendered_messages: VecDeque<String>,
-    n_bytes: usize,
-    /// Number of earlier messages that are not shown.
-    n_left_out: usize,
-    /// The text of the last message.
-    last: String,
+/// A child session as far as it was read.
+pub struct ChildHistory {
+    child: Box<ChildSessionView>,
+    log: EventLogReader<Event>,
 }
 
-impl ChildTranscript {
-    fn new(layout: &WorkdirLayout, session: &SessionId) -> Self {
-        Self {
-            session: session.clone(),
-            messages: SessionMessageReader::new(layout, session),
-            rendered_messages: VecDeque::new(),
-            n_bytes: 0,
-            n_left_out: 0,
-            last: String::new(),
-        }
+impl ChildHistory {
+    /// Reads a session: its messages, and its part of the log. Blocks.
+    fn load(layout: &WorkdirLayout, mut child: Box<ChildSessionView>) -> Result<Self, StoreError> {
+        child.set_prompts(load_messages(layout, child.session())?);
+        let mut log = EventLogReader::from_start(&layout.events());
+        log.read_all(|record: EventLogRecord<Event>| child.on_event(record.at, &record.event))?;
+        Ok(Self { child, log })
     }
 
-    /// Adds the messages since the last call. Blocks while reading.
-    fn read_new_messages(&mut self) -> Result<(), StoreError> {
-        for message in self.messages.read_new()? {
-            self.add_message(&message);
+    /// Adds what was recorded meanwhile.
+    fn read_rest(mut self) -> Result<Box<ChildSessionView>, StoreError> {
+        if let LogUpdate::More(records) = self.log.read_new(usize::MAX)? {
+            for record in records {
+                self.child.on_event(record.at, &record.event);
+            }
         }
-        Ok(())
-    }
-
-    fn add_message(&mut self, message: &Value) {
-        let word = |key: &str| message[key].as_str().unwrap_or_default();
-        self.last = word("text").to_owned();
-        let told = match MessageRole::deserialize(&message["role"]) {
-            Ok(MessageRole::Tool) => render_call(&self.last),
-            _ => format!("## {}\n\n{}\n\n", word("role"), self.last),
-        };
-        self.n_bytes += told.len();
-        self.rendered_messages.push_back(told);
-        while self.n_bytes > MAX_TRANSCRIPT_BYTES && self.rendered_messages.len() > 1 {
-            let Some(oldest) = self.rendered_messages.pop_front() else {
-                return;
-            };
-            self.n_bytes -= oldest.len();
-            self.n_left_out += 1;
-        }
-    }
-
-    /// Returns the messages, and the call that the agent is making.
-    fn to_markdown(&self, doing: Option<&str>) -> String {
-        let mut text = match self.n_left_out {
-            0 => String::new(),
-            n => format!(
-                "*{} before this. Read all of them with `agent-collab sessions show {}`*\n\n",
-                pluralize(n, "message"),
-                self.session
-            ),
-        };
-        text.extend(self.rendered_messages.iter().map(String::as_str));
-        if let Some(doing) = doing.filter(|doing| self.last.lines().next() != Some(doing)) {
-            text.push_str(&format!("◌ `{}` runs\n\n", doing.replace('`', "'")));
-        }
-        text
+        Ok(self.child)
     }
 }
 
-/// Renders a call: its title, result and output.
-fn render_call(text: &str) -> String {
-    let mut lines = text.lines();
-    let (call, end) = (lines.next().unwrap_or_default(), lines.next());
-    let output: Vec<&str> = lines.collect();
-    let head = format!(
-        "▸ `{}` {}\n\n",
-        call.replace('`', "'"),
-        end.unwrap_or_default()
-    );
-    if output.is_empty() {
-        head
-    } else {
-        // No output closes a fence this long.
-        format!(
-            "{head}{OUTPUT_FENCE}\n{}\n{OUTPUT_FENCE}\n\n",
-            output.join("\n")
-        )
-    }
+/// Reads the messages of a child's session.
+fn load_messages(
+    layout: &WorkdirLayout,
+    session: &SessionId,
+) -> Result<Vec<ChildMessage>, StoreError> {
+    let messages = SessionMessageReader::new(layout, session).read_new()?;
+    let parsed = messages.into_iter().map(serde_json::from_value);
+    Ok(parsed.filter_map(Result::ok).collect())
 }
-
-/// The fence around a call's output.
-const OUTPUT_FENCE: &str = "````````````";
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use std::fs;
+    use std::path::Path;
+
+    use serde_json::{Value, json};
 
     use super::*;
+    use crate::domain::event::AgentActivity;
+    use crate::domain::ids::{RunId, UnixMillis};
+    use crate::domain::task::TaskOrder;
     use crate::store::WorkdirNames;
+    use crate::store::event_log::EventOrigin;
+    use crate::tui::{Screen, ScreenSettings};
 
-    fn story(messages: &[Value]) -> ChildTranscript {
+    fn append(path: &Path, lines: &[String]) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let before = fs::read_to_string(path).unwrap_or_default();
+        fs::write(path, format!("{before}{}\n", lines.join("\n"))).unwrap();
+    }
+
+    fn line(seq: u64, event: Event) -> String {
+        let record = EventLogRecord {
+            seq,
+            at: UnixMillis(0),
+            run: RunId::new("run_a"),
+            origin: EventOrigin::default(),
+            event,
+        };
+        record.to_line().unwrap()
+    }
+
+    fn started(session: &str, turn: u32) -> Event {
+        let order = json!({
+            "session": session, "n": 1, "agent": "explore", "description": "looks", "adapter": "codex",
+            "waits": "background", "turn": format!("{session}.{turn}"),
+        });
+        Event::TaskStarted(serde_json::from_value::<TaskOrder>(order).unwrap())
+    }
+
+    fn said(session: &str, text: &str) -> Event {
+        let news = AgentActivity::Text {
+            text: text.to_owned(),
+        };
+        Event::TaskActivity {
+            session: SessionId::new(session),
+            news,
+        }
+    }
+
+    #[test]
+    fn a_session_has_its_tasks_and_what_was_said_while_it_was_read() {
         let place = tempfile::tempdir().unwrap();
         let layout = WorkdirLayout::new(place.path(), WorkdirNames::default()).unwrap();
-        let mut story = ChildTranscript::new(&layout, &SessionId::new("ses_a"));
-        messages
-            .iter()
-            .for_each(|message| story.add_message(message));
-        story
-    }
-
-    #[test]
-    fn a_session_is_told_with_its_calls_and_the_one_that_runs() {
+        let session = SessionId::new("ses_a");
+        let message = |role: &str, turn: u32, text: &str| {
+            json!({"role": role, "turn": format!("ses_a.{turn}"), "text": text}).to_string()
+        };
         let messages = [
-            json!({"role": "user", "text": "find it"}),
-            json!({"role": "tool", "text": "command ls\ncompleted\na.rs\n```"}),
-            json!({"role": "tool", "text": "command rm -rf x\nrefused: no"}),
-            json!({"role": "assistant", "text": "There."}),
+            message("user", 1, "find it"),
+            message("assistant", 1, "There."),
+            message("user", 2, "and the rest"),
         ];
-        let told = story(&messages).to_markdown(Some("command rg fn"));
+        append(
+            &layout.session_folder(&session).join("messages.jsonl"),
+            &messages,
+        );
+        let events = [
+            started("ses_a", 1),
+            said("ses_a", "There."),
+            started("ses_b", 1),
+            said("ses_b", "Not here."),
+            started("ses_a", 2),
+        ];
+        let mut opened: Value = serde_json::from_str(&line(0, said("ses_a", ""))).unwrap();
+        opened["kind"] = json!("log.opened");
+        opened["data"] = json!({"schema": 1});
+        append(&layout.events(), &[opened.to_string()]);
+        let lines = (1..).zip(events).map(|(seq, event)| line(seq, event));
+        append(&layout.events(), &lines.collect::<Vec<_>>());
+        let history = {
+            let screen = Screen::new(ScreenSettings::default());
+            ChildHistory::load(&layout, screen.new_child_view(&session)).unwrap()
+        };
+        append(&layout.events(), &[line(6, said("ses_a", "Here, too."))]);
+        let child = history.read_rest().unwrap();
+        let start = "explore#1 gets a task that only reads: looks";
         assert_eq!(
-            told,
-            format!(
-                "## user\n\nfind it\n\n▸ `command ls` \
-                completed\n\n{OUTPUT_FENCE}\na.rs\n```\n{OUTPUT_FENCE}\n\n▸ `command rm -rf x` \
-                 refused: no\n\n## assistant\n\nThere.\n\n◌ `command rg fn` runs\n\n"
-            )
+            child.whole_text(),
+            format!("{start}\n\nfind it\n\nThere.\n\n{start}\n\nand the rest\n\nHere, too.")
         );
-        let over = story(&messages[..2]).to_markdown(Some("command ls"));
-        assert!(!over.contains("runs"), "{over}");
-    }
-
-    #[test]
-    fn of_a_long_session_the_end_is_told_and_that_there_is_more() {
-        let long = "x".repeat(MAX_TRANSCRIPT_BYTES / 4);
-        let messages: Vec<Value> = (0..9)
-            .map(|n| json!({"role": "assistant", "text": format!("{n} {long}")}))
-            .collect();
-        let told = story(&messages).to_markdown(None);
-        assert!(
-            told.starts_with("*6 messages before this. "),
-            "{}",
-            &told[..80]
-        );
-        assert!(told.contains("## assistant\n\n6 x") && told.contains("\n\n8 x"));
-        assert!(told.len() < MAX_TRANSCRIPT_BYTES + 200);
     }
 }

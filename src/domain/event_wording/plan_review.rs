@@ -3,6 +3,7 @@
 use super::{EventTone, EventWording, by_role};
 use crate::domain::findings::DisputeJudgement;
 use crate::domain::review::{ReviewDocument, Verdict};
+use crate::domain::run_timeline::UnopenedFiles;
 use crate::domain::turn::Role;
 use crate::text::{clean_to_one_line, pluralize};
 
@@ -27,14 +28,33 @@ pub(super) fn word_review(review: &ReviewDocument) -> EventWording {
         Verdict::Approved => EventTone::Good,
         Verdict::ChangesRequired => EventTone::Plain,
     };
-    let findings = review.remarks.iter().map(|remark| {
+    let facts = review.facts.as_ref();
+    let findings = review.remarks.iter().enumerate().map(|(at, remark)| {
         let text = clean_to_one_line(&remark.text);
-        format!("{}. [{}] {text}", remark.n, remark.severity.as_str())
+        let evidence = facts.and_then(|facts| facts.remarks.get(at)?.evidence.symbol());
+        let evidence = evidence.map_or(String::new(), |symbol| format!(" {symbol} evidence"));
+        format!(
+            "{}. [{}] {text}{evidence}",
+            remark.n,
+            remark.severity.as_str()
+        )
     });
+    let verdicts = review.verdicts.iter().map(|verdict| {
+        let kind: &str = verdict.kind.into();
+        let detail = match clean_to_one_line(&verdict.detail) {
+            empty if empty.is_empty() => String::new(),
+            detail => format!(": {detail}"),
+        };
+        format!("{}. {kind}{detail}", verdict.n)
+    });
+    let unopened = facts
+        .and_then(|facts| facts.unopened.clone())
+        .and_then(|files| UnopenedFiles::Files(files).describe());
     let doubt = (!review.consistent)
         .then(|| "Its verdict and findings disagree, so it counts as changes required".to_owned());
     let text = format!("Review: {}", describe_verdict(review));
-    by_role(Role::Reviewer, tone, text).with_detail(findings.chain(doubt))
+    by_role(Role::Reviewer, tone, text)
+        .with_detail(verdicts.chain(findings).chain(doubt).chain(unopened))
 }
 
 pub(super) fn describe_response(

@@ -63,8 +63,13 @@ pub fn check_evidence(
 ) -> EvidenceCheck {
     let quotes = find_quotes(evidence);
     let mut checks = Vec::new();
+    // A command that was run is no line of the file whose lines it printed.
+    let mut lines = quotes.clone();
+    lines.retain(|quote| {
+        !quote.is_code || source.command_output(bare_command(&quote.text)).is_none()
+    });
     for place in find_line_places(evidence) {
-        checks.push(check_line_place(&place, &quotes, evidence, topic, source));
+        checks.push(check_line_place(&place, &lines, evidence, topic, source));
     }
     if checks.is_empty() {
         checks.extend(check_commands(&quotes, evidence, source));
@@ -257,6 +262,11 @@ fn shares_words(sentence: &str, window: &str) -> bool {
     shared.len() >= 2 || shared.iter().any(|word| is_name(word))
 }
 
+/// Returns a quoted command without its prompt.
+fn bare_command(quote: &str) -> &str {
+    quote.trim_start_matches("$ ")
+}
+
 fn check_commands(
     quotes: &[Quote],
     evidence: &str,
@@ -264,7 +274,7 @@ fn check_commands(
 ) -> Vec<EvidenceCheck> {
     let mut checks = Vec::new();
     for command in quotes.iter().filter(|quote| quote.is_code) {
-        let bare = command.text.trim_start_matches("$ ");
+        let bare = bare_command(&command.text);
         let Some(output) = source.command_output(bare) else {
             continue;
         };

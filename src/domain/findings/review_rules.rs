@@ -174,6 +174,7 @@ impl FindingLedger {
             iteration,
             unsupported,
             open_before: self.active().map(|finding| finding.remark.n).collect(),
+            all_open_before: self.open().map(|finding| finding.remark.n).collect(),
             mentioned: Vec::new(),
             outcome: ReviewOutcome {
                 verdict: Verdict::ChangesRequired,
@@ -339,6 +340,7 @@ impl FindingLedger {
                 finding.remark.severity = severity;
                 finding.take_details(remark);
                 finding.record.was_reopened = true;
+                finding.record.settled_in = None;
                 finding.record.evidence = Some(facts.evidence.clone());
                 finding.last_in = review;
             }
@@ -470,6 +472,7 @@ impl FindingLedger {
 
     /// Computes the verdict.
     fn conclude(&mut self, review: &ReviewDocument, pass: ReviewPass) -> ReviewOutcome {
+        let was_open = pass.all_open_before;
         let mut outcome = pass.outcome;
         outcome.unsupported.sort_unstable();
         let is_holding = self.holding().next().is_some();
@@ -484,6 +487,14 @@ impl FindingLedger {
                 finding.make_residual(ResidualReason::Minor);
             }
         }
+        let review = self.reviews;
+        let closed = self.all.iter_mut().filter(|finding| {
+            let is_of_this = finding.raised_in == review || was_open.contains(&finding.remark.n);
+            is_of_this && !finding.is_open()
+        });
+        for finding in closed {
+            finding.record.settled_in = Some(review);
+        }
         outcome
     }
 }
@@ -494,6 +505,8 @@ struct ReviewPass {
     unsupported: UnsupportedFindings,
     /// The findings that were open before and did not wait.
     open_before: Vec<u32>,
+    /// All findings that were open before.
+    all_open_before: Vec<u32>,
     /// The findings of which the review says something.
     mentioned: Vec<u32>,
     outcome: ReviewOutcome,

@@ -1,8 +1,8 @@
 //! Defines who asks a question of an agent, and the stored form of such a question: `agent` for a role, `child` for a
 //! child session.
 
-use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::json;
 
 use super::QuestionKind;
 use crate::domain::ids::TurnId;
@@ -35,13 +35,8 @@ impl Serialize for QuestionKind {
         else {
             return Self::serialize(self, serializer);
         };
-        let mut fields = serializer.serialize_struct("QuestionKind", 5)?;
-        fields.serialize_field("about", "child")?;
-        fields.serialize_field("request", request)?;
-        fields.serialize_field("turn", turn)?;
-        fields.serialize_field("path", path)?;
-        fields.serialize_field("questions", questions)?;
-        fields.end()
+        json!({ "about": "child", "request": request, "turn": turn, "path": path, "questions": questions })
+            .serialize(serializer)
     }
 }
 

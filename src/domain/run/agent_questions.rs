@@ -69,32 +69,26 @@ pub(super) fn take_answered(
     id: u32,
     answer: &QuestionAnswer,
 ) -> Option<Question> {
-    let fits = |question: &Question| question.id == id && question.kind.accepts(answer);
-    let first = state.awaiting.take_if(|question| fits(question));
-    first.or_else(|| state.asked.extract_if(.., |question| fits(question)).next())
+    take_question(state, |question| {
+        question.id == id && question.kind.accepts(answer)
+    })
 }
 
 /// Removes and returns the question that an agent asked with this request.
 pub(super) fn take_by_request(state: &mut RunState, request: &RequestId) -> Option<Question> {
-    let is_it = |question: &Question| question.kind.request_id() == Some(request);
-    let first = state.awaiting.take_if(|question| is_it(question));
-    first.or_else(|| {
-        state
-            .asked
-            .extract_if(.., |question| is_it(question))
-            .next()
+    take_question(state, |question| {
+        question.kind.request_id() == Some(request)
     })
+}
+
+fn take_question(state: &mut RunState, fits: impl Fn(&Question) -> bool) -> Option<Question> {
+    let first = state.awaiting.take_if(|question| fits(question));
+    first.or_else(|| state.asked.extract_if(.., |question| fits(question)).next())
 }
 
 /// Removes and returns the questions for which the CLI of the running turn waits; they end with the turn.
 pub(super) fn take_turn_questions(state: &mut RunState) -> Vec<Question> {
-    let first = state
-        .awaiting
-        .take_if(|question| is_turn_question(question));
-    let others = state
-        .asked
-        .extract_if(.., |question| is_turn_question(question));
-    first.into_iter().chain(others).collect()
+    std::iter::from_fn(|| take_question(state, is_turn_question)).collect()
 }
 
 /// Removes and returns the first of the turn's other open questions.
@@ -104,14 +98,7 @@ pub(super) fn take_first_turn_question(state: &mut RunState) -> Option<Question>
 }
 
 fn is_turn_question(question: &Question) -> bool {
-    matches!(
-        question.kind,
-        QuestionKind::Agent {
-            request: Some(_),
-            asker: QuestionAsker::Role { .. },
-            ..
-        }
-    )
+    question.kind.asking_role().is_some() && question.kind.request_id().is_some()
 }
 
 /// Returns the texts of questions; `None` where there are none.
@@ -125,13 +112,11 @@ pub(super) fn question_texts(questions: &[Question]) -> Option<String> {
 
 /// Drops the questions of a child's task: its agent no longer waits for the answer.
 pub(super) fn drop_child_questions(state: &mut RunState, of: &TurnId) {
-    state.asked.retain(|question| match &question.kind {
-        QuestionKind::Agent {
-            asker: QuestionAsker::Child { turn, .. },
-            ..
-        } => turn != of,
-        _ => true,
-    });
+    let is_its =
+        |asker: &QuestionAsker| matches!(asker, QuestionAsker::Child { turn, .. } if turn == of);
+    state
+        .asked
+        .retain(|question| !question.kind.asker().is_some_and(is_its));
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::{DeferredResult, RunState, RunningTurn, agent_questions, turn_lifecyc
 use crate::domain::deferred_answer::{DeferredAnswer, DeferredDecision};
 use crate::domain::effect::Effect;
 use crate::domain::ids::{RequestId, UnixMillis};
-use crate::domain::question::{Question, QuestionAnswer, QuestionAsker, QuestionKind};
+use crate::domain::question::{Question, QuestionAnswer, QuestionKind};
 use crate::domain::turn::{Role, TurnOrder, TurnOutcome, TurnPurpose, TurnRetryReason};
 
 /// A finished turn that continues once its questions are answered.
@@ -39,14 +39,7 @@ pub(super) fn on_answer_deferred(
 
 /// Removes and returns the deferred entry of an answered question. After its agent's turn, no answer is in time.
 pub(super) fn take_deferred(state: &mut RunState, kind: &QuestionKind) -> Option<DeferredAnswer> {
-    let QuestionKind::Agent {
-        request: Some(request),
-        asker: QuestionAsker::Role { .. },
-        ..
-    } = kind
-    else {
-        return None;
-    };
+    let request = kind.asking_role().and(kind.request_id())?;
     let plain = || DeferredAnswer {
         request: request.clone(),
         about: DeferredDecision::Answer { default: None },
@@ -150,7 +143,7 @@ pub(super) fn on_deferred_answer(
         | DeferredDecision::PlanEnter { .. }
         | DeferredDecision::Stay { .. } => {}
     }
-    queue_result(state, asking_role(kind), told);
+    queue_result(state, kind.asking_role(), told);
     resume_suspended_turn(state, at)
 }
 
@@ -177,7 +170,7 @@ pub(super) fn on_answer_timeout(
     };
     let asked = question_text(&question.kind);
     let told = format!("Nobody answered \"{asked}\" in time; {what}");
-    queue_result(state, asking_role(&question.kind), told);
+    queue_result(state, question.kind.asking_role(), told);
     resume_suspended_turn(state, at)
 }
 
@@ -263,18 +256,10 @@ pub(super) fn take_background_results(
     })
 }
 
-fn queue_result(state: &mut RunState, role: Role, text: String) {
+/// Queues a text for the agent of a role; for the planner's where no role asked.
+fn queue_result(state: &mut RunState, role: Option<Role>, text: String) {
+    let role = role.unwrap_or(Role::Planner);
     state.results.push(DeferredResult { role, text });
-}
-
-fn asking_role(kind: &QuestionKind) -> Role {
-    match kind {
-        QuestionKind::Agent {
-            asker: QuestionAsker::Role { purpose },
-            ..
-        } => purpose.role(),
-        _ => Role::Planner,
-    }
 }
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ pub(super) fn on_goal_confirmed(
     state.asked_back.clear();
     state.opened_files.clear();
     state.verdict = None;
-    state.execution = None;
+    (state.execution, state.replanning) = (None, None);
     turn_lifecycle::propose_turn(state, at, TurnPurpose::WritePlan, None)
 }
 

@@ -7,6 +7,7 @@ use super::{ResultValidity, RunState, deferred_answers, step_undo, turn_lifecycl
 use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::{Phase, TransitionCause};
+use crate::domain::plan_execution::ReplanRecord;
 use crate::domain::turn::TurnPurpose;
 
 pub(super) fn on_plan_entered(state: &mut RunState, at: UnixMillis, reason: &str) -> Vec<Effect> {
@@ -20,7 +21,13 @@ pub(super) fn on_plan_entered(state: &mut RunState, at: UnixMillis, reason: &str
     if let Some(running) = &mut state.running {
         running.result = ResultValidity::No;
     }
-    (state.awaiting, state.busy, state.execution) = (None, None, None);
+    (state.awaiting, state.busy) = (None, None);
+    let earlier = state.replanning.take().map(|record| record.done);
+    let ended = state.execution.take().map(|execution| execution.done);
+    state.replanning = Some(ReplanRecord {
+        reason: reason.to_owned(),
+        done: [earlier, ended].into_iter().flatten().flatten().collect(),
+    });
     deferred_answers::forget_deferred(state);
     (state.approved_sha256, state.verdict) = (None, None);
     state.cycle += 1;

@@ -11,7 +11,7 @@ use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::ids::{TurnId, UnixMillis};
 use crate::domain::phase::{Gate, Phase, TurnHold};
 use crate::domain::plan_execution::StepStage;
-use crate::domain::question::{DraftFile, Question, QuestionAnswer, QuestionAsker, QuestionKind};
+use crate::domain::question::{DraftFile, Question, QuestionAnswer, QuestionKind};
 use crate::domain::turn::{Role, TurnOrder, TurnProfile, TurnPurpose, TurnRetryReason};
 
 pub(super) fn on_run_resumed(state: &mut RunState, at: UnixMillis, gate: Gate) -> Vec<Effect> {
@@ -91,13 +91,9 @@ fn resume_workflow(state: &mut RunState, at: UnixMillis, gate: Gate) -> Vec<Effe
 /// Records that the running turn's open questions got no answer; the agent learns of it with its next turn.
 fn record_unanswered(state: &mut RunState, role: Role, open: impl Iterator<Item = Question>) {
     for question in open {
-        if let QuestionKind::Agent {
-            questions,
-            asker: QuestionAsker::Role { .. },
-            ..
-        } = question.kind
-        {
-            let texts: Vec<&str> = questions.iter().map(|asked| asked.text.as_str()).collect();
+        if question.kind.asking_role().is_some() {
+            let questions = question.kind.agent_questions().iter();
+            let texts: Vec<&str> = questions.map(|asked| asked.text.as_str()).collect();
             let what = format!("question: {}", texts.join(" / "));
             state.unanswered.push(UnansweredRequest { role, what });
         }

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::domain::event::StepAudit;
-use crate::domain::findings::{FindingDisposition, FindingResponse, FindingSeverity, ReviewRemark};
+use crate::domain::findings::settled_tests::document_events::{DocumentSources, NoFiles};
+use crate::domain::findings::{DisputeSide, FindingSeverity, ReviewRemark};
 use crate::domain::ids::{RequestId, SessionId, TurnId};
 use crate::domain::phase::TRANSITIONS;
 use crate::domain::plan;
@@ -55,13 +56,14 @@ pub(super) fn settings(max_iterations: u32) -> WorkflowSettings {
 }
 
 fn plan_of(version: u8, steps: u8) -> Plan {
+    plan::parse(&plan_text(version, steps)).unwrap()
+}
+
+fn plan_text(version: u8, steps: u8) -> String {
     let boxes: String = (1..=steps.max(1))
         .map(|n| format!("{n}. [ ] step {n}\n"))
         .collect();
-    plan::parse(&format!(
-        "# Task: version {version}\n{boxes}Test: sh t.sh\n"
-    ))
-    .unwrap()
+    format!("# Task: version {version}\nVersion {version} adds sums.\n{boxes}Test: sh t.sh\n")
 }
 
 fn sha(text: &str) -> Sha256 {
@@ -76,11 +78,7 @@ fn receipt(outcome: TestOutcome) -> Receipt {
 }
 
 fn remark(n: u32, severity: FindingSeverity) -> ReviewRemark {
-    ReviewRemark {
-        n,
-        severity,
-        text: format!("finding {n}"),
-    }
+    ReviewRemark::new(n, severity, format!("finding {n}"))
 }
 
 /// A run with a simulated shell that answers its effects.
@@ -89,6 +87,8 @@ struct RunSimulation {
     log: Vec<Event>,
     pending: Vec<Effect>,
     plan_version: u8,
+    /// The plan of each review that counts.
+    reviewed_plans: Vec<String>,
 }
 
 impl RunSimulation {
@@ -100,6 +100,7 @@ impl RunSimulation {
             log: vec![Event::RunCreated(Box::new(first))],
             pending: Vec::new(),
             plan_version: 0,
+            reviewed_plans: Vec::new(),
         }
     }
 
@@ -131,7 +132,12 @@ impl RunSimulation {
             // A new process: the work of the old one does not return.
             self.pending.clear();
         }
+        let reviewed = self.disk_plan_text();
+        let n_reviews = self.run.state().findings.review_count();
         let effects = self.run.step(AT, &event);
+        if self.run.state().findings.review_count() > n_reviews {
+            self.reviewed_plans.push(reviewed);
+        }
         self.log.push(event);
         for effect in &effects {
             if !matches!(
@@ -313,38 +319,78 @@ impl RunSimulation {
 
     fn review(&self, turn: TurnId, dice: u8) -> Event {
         let highest = self.run.state().findings.highest_number();
-        let remarks = match dice % 4 {
-            0 => Vec::new(),
-            1 => vec![remark(highest + 1, FindingSeverity::Blocking)],
-            _ => (1..=highest)
-                .take(2)
-                .map(|n| remark(n, FindingSeverity::Major))
-                .collect(),
-        };
-        let value = if dice.is_multiple_of(3) {
+        let marker = if dice.is_multiple_of(3) {
             Verdict::Approved
         } else {
             Verdict::ChangesRequired
         };
         // Some lines are from a log of an earlier version.
-        let is_old = dice % 5 == 4;
-        let review = ReviewDocument {
-            verdict: value,
-            consistent: true,
-            marker: Some(value).filter(|_| !is_old),
-            remarks,
-            settled: (!is_old).then(|| (1..=u32::from(dice % 3)).collect()),
+        if dice % 5 == 4 {
+            let remarks = (1..=highest).take(2);
+            let remarks = remarks.map(|n| remark(n, FindingSeverity::Major));
+            return Event::ReviewCommitted {
+                turn,
+                review: legacy_review(marker, remarks.collect()),
+                file_sha256: sha("c"),
+                plan_now: self.disk_plan(),
+            };
+        }
+        let mut text = format!("[{}]\n", marker.as_str());
+        for finding in self.run.state().findings.active() {
+            let n = finding.remark.n;
+            match dice % 7 {
+                0 | 3 => text.push_str(&format!("{n}. withdrawn: I was wrong\n")),
+                1 => text.push_str(&format!("{n}. stands: nothing changed\n")),
+                2 => text.push_str(&format!("{n}. fixed: `version {}`\n", self.plan_version)),
+                _ => {}
+            }
+        }
+        if dice % 4 == 1 {
+            text.push_str(&format!(
+                "{}. [blocking] nobody tests this\n   Place: step 1\n   Scenario: it fails\n",
+                highest + 1
+            ));
+        }
+        self.review_of(turn, &text)
+    }
+
+    /// Returns the event for the text of a review, as the engine builds it.
+    fn review_of(&self, turn: TurnId, text: &str) -> Event {
+        self.with_sources(|sources| sources.review_event(turn, text))
+    }
+
+    /// Returns the event for the text of answers and a returned plan, as the engine builds it.
+    fn answers_of(&self, turn: TurnId, text: &str, plan: Option<&str>) -> Event {
+        self.with_sources(|sources| sources.response_event(turn, text, plan))
+    }
+
+    fn with_sources(&self, build: impl FnOnce(&DocumentSources<'_>) -> Event) -> Event {
+        let state = self.run.state();
+        let n_earlier = match state.phase {
+            Phase::Respond => state.iteration,
+            _ => state.iteration.saturating_sub(1),
         };
-        let lacks = self.run.state().missing_in_review(&review);
-        if !is_old && !lacks.is_empty() {
-            return Event::DocumentIncomplete { turn, lacks };
-        }
-        Event::ReviewCommitted {
-            turn,
-            review,
-            file_sha256: sha("c"),
-            plan_now: self.disk_plan(),
-        }
+        let n_later = self
+            .reviewed_plans
+            .len()
+            .saturating_sub(usize::try_from(n_earlier).unwrap());
+        build(&DocumentSources {
+            state,
+            plan: &self.disk_plan_text(),
+            reviewed_plans: &self.reviewed_plans[n_later..],
+            evidence: &NoFiles,
+            unopened: None,
+        })
+    }
+
+    /// Returns the text of the plan on disk; all plans of a simulation are written by `plan_text`.
+    fn disk_plan_text(&self) -> String {
+        let plan = &self.run.state().plan;
+        plan.as_ref().map_or_else(String::new, |plan| {
+            let version = plan.plan.title.trim_start_matches("version ");
+            let n_steps = u8::try_from(plan.plan.steps.len()).unwrap();
+            plan_text(version.parse().unwrap(), n_steps)
+        })
     }
 
     fn document(&mut self, order: &TurnOrder, dice: u8) -> Event {
@@ -353,26 +399,29 @@ impl RunSimulation {
             TurnPurpose::Review => self.review(turn, dice),
             TurnPurpose::Respond => {
                 self.plan_version = self.plan_version.wrapping_add(1);
-                let plan = (dice.is_multiple_of(2))
-                    .then(|| (plan_of(self.plan_version, 1 + dice % 3), sha("p")));
-                let response = FindingResponse {
-                    n: 1,
-                    stand: FindingDisposition::Accepted,
-                    reason: "done".to_owned(),
+                let plan = plan_text(self.plan_version, 1 + dice % 3);
+                let plan = dice.is_multiple_of(2).then_some(plan.as_str());
+                let word = if dice % 3 == 2 {
+                    "rejected"
+                } else {
+                    "accepted"
                 };
-                let mut answered = self.run.state().findings.clone();
-                answered.apply_responses(std::slice::from_ref(&response));
-                let asked_back = self.run.state().missing_in_answers(&answered);
-                Event::ResponseCommitted {
-                    turn,
-                    responses: vec![response],
-                    unanswered: Vec::new(),
-                    plan,
-                    comments_sha256: sha("c2"),
-                    asked_back,
-                }
+                let open = self.run.state().findings.open();
+                let answers: String = open
+                    .take(usize::from(1 + dice % 2))
+                    .map(|finding| format!("{}. {word}: done\n", finding.remark.n))
+                    .collect();
+                self.answers_of(turn, &answers, plan)
             }
-            _ => {
+            TurnPurpose::Judge => Event::DisputesJudged {
+                turn,
+                judgements: Vec::new(),
+            },
+            TurnPurpose::WritePlan
+            | TurnPurpose::RefineGoal { .. }
+            | TurnPurpose::Step { .. }
+            | TurnPurpose::Fix { .. }
+            | TurnPurpose::Summary => {
                 self.plan_version = self.plan_version.wrapping_add(1);
                 let plan = plan_of(self.plan_version, 1 + dice % 3);
                 Event::PlanCommitted {
@@ -398,6 +447,14 @@ impl RunSimulation {
                 plan,
                 file_sha256: sha("e"),
             });
+        }
+        if let QuestionKind::Dispute { .. } = kind {
+            let side = if dice.is_multiple_of(2) {
+                DisputeSide::Reviewer
+            } else {
+                DisputeSide::Planner
+            };
+            return Some(QuestionAnswer::DecideDispute { side });
         }
         let words = [
             "pass",
@@ -688,9 +745,7 @@ fn look_at_asked_back(event: &Event, after: &RunState) {
     let Event::ReviewCommitted { review, .. } = event else {
         return;
     };
-    let mut open = after.findings.open();
-    let weighs = open.any(|finding| finding.remark.severity >= FindingSeverity::Major);
-    if review.marker.is_some() && weighs {
+    if review.facts.is_some() && after.findings.holding().next().is_some() {
         assert_ne!(
             after.phase,
             Phase::Approved,
@@ -1052,19 +1107,27 @@ fn planned(n: u32, version: u8) -> Event {
 }
 
 fn reviewed(n: u32, verdict: Verdict, remarks: Vec<ReviewRemark>) -> Event {
-    let review = ReviewDocument {
-        verdict,
-        consistent: true,
-        marker: None,
-        remarks,
-        settled: None,
-    };
+    let review = legacy_review(verdict, remarks);
     let plan_now = plan_of(1, 1).approval_sha256;
     Event::ReviewCommitted {
         turn: TurnId::new(format!("trn_{n}")),
         review,
         file_sha256: sha("c"),
         plan_now,
+    }
+}
+
+/// A review as version 0.1 stored it: without what the program found out.
+fn legacy_review(verdict: Verdict, remarks: Vec<ReviewRemark>) -> ReviewDocument {
+    ReviewDocument {
+        verdict,
+        consistent: true,
+        marker: None,
+        is_ambiguous: false,
+        remarks,
+        verdicts: Vec::new(),
+        settled: None,
+        facts: None,
     }
 }
 
@@ -1384,7 +1447,7 @@ fn an_execution_that_was_cut_off_as_it_began_switches_the_planner_once() {
 }
 
 #[test]
-fn two_reviews_that_settle_nothing_ask_the_user_before_the_cap() {
+fn two_reviews_of_an_old_log_that_settle_nothing_ask_the_user_before_the_cap() {
     let mut world = RunSimulation::planning(5);
     let stuck = |n| {
         reviewed(
@@ -1885,7 +1948,7 @@ fn a_step_whose_agent_says_that_it_is_blocked_does_not_go_on() {
 #[test]
 fn a_box_that_somebody_else_ticked_counts_for_nothing() {
     let mut world = agreed();
-    let text = "# Task: version 1\n1. [x] step 1\nTest: sh t.sh\n";
+    let text = &plan_text(1, 1).replace("[ ]", "[x]");
     world.feed(Event::PlanEdited {
         plan: plan::parse(text).ok(),
         approval_sha256: plan::approval_hash(text),

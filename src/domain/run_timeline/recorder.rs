@@ -1,6 +1,8 @@
 //! Records what each event changed in the timeline of a run, and compacts older entries.
 
-use super::{ActivitySpan, ReviewSpan, RunTimeline, StepSpan, TurnSpan, TurnSpanEnd};
+use super::{
+    ActivitySpan, ReviewSpan, RunTimeline, StepSpan, TurnSpan, TurnSpanEnd, UnopenedFiles,
+};
 use crate::domain::event::Event;
 use crate::domain::findings::{Finding, FindingStatus};
 use crate::domain::ids::UnixMillis;
@@ -160,17 +162,27 @@ impl RunTimeline {
         }
         let all = state.findings.all().iter();
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let is_settled =
-            |finding: &&Finding| finding.status == FindingStatus::Fixed && finding.last_in + 1 == n;
+        // Reviews of version 0.1 do not say which of them settled a finding.
+        let is_settled = |finding: &&Finding| match finding.record.settled_in {
+            Some(review) => review == n && finding.is_settled(),
+            None => finding.status == FindingStatus::Fixed && finding.last_in + 1 == n,
+        };
+        let facts = review.facts.as_ref();
+        let computed = state.verdict.as_ref().map(|verdict| verdict.value);
         self.reviews.push(ReviewSpan {
             review: n,
             iteration: state.iteration,
             at,
-            verdict: review.verdict,
+            verdict: computed.unwrap_or(review.verdict),
             consistent: review.consistent,
             n_open: count(state.findings.open().count()),
             n_new: count(all.clone().filter(|f| f.raised_in == n).count()),
             n_settled: count(all.filter(is_settled).count()),
+            unopened: facts.map(|facts| match &facts.unopened {
+                None => UnopenedFiles::Unknown,
+                Some(files) => UnopenedFiles::Files(files.clone()),
+            }),
+            reverted: facts.map_or_else(Vec::new, |facts| facts.reverted.clone()),
         });
     }
 

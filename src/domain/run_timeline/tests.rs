@@ -84,8 +84,11 @@ pub fn example_timeline(at: UnixMillis) -> RunTimeline {
             verdict: Verdict::Approved,
             consistent: true,
             marker: None,
+            is_ambiguous: false,
             remarks: Vec::new(),
+            verdicts: Vec::new(),
             settled: None,
+            facts: None,
         },
         file_sha256: hash,
         plan_now: changed.approval_sha256,
@@ -166,11 +169,7 @@ fn to_the_first_review() -> Vec<(i64, Event)> {
     let text = "# Task: t\n1. [ ] a\nTest: sh t.sh\n";
     let plan = plan::parse(text).unwrap();
     let hash = plan::file_hash(text.as_bytes());
-    let remark = ReviewRemark {
-        n: 1,
-        severity: FindingSeverity::Major,
-        text: "why".to_owned(),
-    };
+    let remark = ReviewRemark::new(1, FindingSeverity::Major, "why");
     vec![
         (
             1,
@@ -213,8 +212,11 @@ fn to_the_first_review() -> Vec<(i64, Event)> {
                     verdict: Verdict::ChangesRequired,
                     consistent: true,
                     marker: None,
+                    is_ambiguous: false,
                     remarks: vec![remark],
+                    verdicts: Vec::new(),
                     settled: None,
+                    facts: None,
                 },
                 file_sha256: hash,
                 plan_now: plan.approval_sha256,
@@ -496,6 +498,8 @@ fn of_a_long_run_each_step_review_and_pause_is_there() {
             n_open: 0,
             n_new: 0,
             n_settled: 0,
+            unopened: None,
+            reverted: Vec::new(),
         });
         course.pauses.push(ActivitySpan {
             from: at,

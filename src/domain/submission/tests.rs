@@ -3,37 +3,50 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::findings::{FindingResponse, ReviewRemark};
+use crate::domain::findings::review_facts::{ReviewSources, assess_review};
+use crate::domain::findings::settled_tests::document_events::NoFiles;
+use crate::domain::findings::{FindingResponse, FindingStatus, ReviewRemark, UnsupportedFindings};
 
-fn finding(n: Option<u32>, severity: FindingSeverity, text: &str) -> FindingSubmission {
+const PLAN: &str = "# Task: sums\n1. [ ] Write add\n2. [ ] Test add\n3. [ ] Document add\n";
+
+fn finding(severity: FindingSeverity, text: &str) -> FindingSubmission {
     FindingSubmission {
-        n,
         severity,
-        anchor: "step 2".to_owned(),
         text: text.to_owned(),
-        evidence: None,
-        suggestion: None,
+        details: RemarkDetails {
+            place: "step 2".to_owned(),
+            ..RemarkDetails::default()
+        },
     }
 }
 
-fn given(verdict: Verdict, findings: Vec<FindingSubmission>, settled: &[u32]) -> ReviewSubmission {
+fn verdict(n: u32, kind: VerdictKind, detail: &str) -> FindingVerdict {
+    FindingVerdict {
+        n,
+        kind,
+        detail: detail.to_owned(),
+        evidence: String::new(),
+    }
+}
+
+fn given(
+    verdict: Verdict,
+    verdicts: Vec<FindingVerdict>,
+    findings: Vec<FindingSubmission>,
+) -> ReviewSubmission {
     ReviewSubmission {
         verdict,
+        verdicts,
         findings,
-        settled: settled.to_vec(),
-        document: None,
+        notes: None,
     }
 }
 
-/// A ledger in which these findings are open.
+/// A ledger in which these findings are open and major.
 fn ledger(open: &[u32]) -> FindingLedger {
     let mut ledger = FindingLedger::default();
-    let remark = |n: &u32| ReviewRemark {
-        n: *n,
-        severity: FindingSeverity::Major,
-        text: "wrong".to_owned(),
-    };
-    ledger.apply_legacy_review(&open.iter().map(remark).collect::<Vec<_>>());
+    let remark = |n: &u32| ReviewRemark::new(*n, FindingSeverity::Major, "wrong");
+    ledger.apply_legacy_review(&open.iter().map(remark).collect::<Vec<_>>(), None);
     ledger
 }
 
@@ -47,24 +60,36 @@ fn check(given: &ReviewSubmission, open: &[u32], expected: &str) {
 
 #[test]
 fn a_review_is_written_in_its_form_and_new_findings_get_numbers() {
-    let mut second = finding(None, FindingSeverity::Minor, "a name\nover two lines");
-    second.anchor = String::new();
-    second.evidence = Some("code.js:1".to_owned());
-    second.suggestion = Some(" ".to_owned());
+    let second = FindingSubmission {
+        severity: FindingSeverity::Minor,
+        text: "a name\nover two lines".to_owned(),
+        details: RemarkDetails {
+            place: String::new(),
+            scenario: "an empty list: it panics".to_owned(),
+            evidence: "code.js:1".to_owned(),
+            resolution: " ".to_owned(),
+        },
+    };
+    let mut stands = verdict(2, VerdictKind::Stands, "the case\nis missing");
+    stands.evidence = "code.js:2".to_owned();
+    let mut review = given(
+        Verdict::ChangesRequired,
+        vec![
+            verdict(1, VerdictKind::Fixed, "\u{201c}Write add\u{201d}"),
+            stands,
+        ],
+        vec![finding(FindingSeverity::Blocking, "no order"), second],
+    );
+    review.notes = Some("The rest is good.\n".to_owned());
     check(
-        &given(
-            Verdict::ChangesRequired,
-            vec![
-                finding(Some(2), FindingSeverity::Blocking, "still wrong"),
-                second,
-            ],
-            &[1],
-        ),
+        &review,
         &[1, 2],
-        "[CHANGES_REQUIRED]\n\n2. [blocking] step 2: still wrong\n\n3. [minor] a name over two lines\n   Evidence: code.js:1\n\nSettled: 1\n",
+        "[CHANGES_REQUIRED]\n\n1. fixed: \u{201c}Write add\u{201d}\n\n2. stands: the case is missing\n   Evidence: code.js:2\n\n\
+         3. [blocking] no order\n   Place: step 2\n\n4. [minor] a name over two lines\n   Scenario: an empty list: it panics\n   \
+         Evidence: code.js:1\n\n## Notes\n\nThe rest is good.\n",
     );
     check(
-        &given(Verdict::Approved, Vec::new(), &[]),
+        &given(Verdict::Approved, Vec::new(), Vec::new()),
         &[],
         "[APPROVED]\n",
     );
@@ -75,81 +100,72 @@ fn a_review_deals_with_every_open_finding_and_with_no_other() {
     check(
         &given(
             Verdict::Approved,
-            vec![finding(Some(2), FindingSeverity::Minor, "x")],
-            &[2, 7],
+            vec![
+                verdict(2, VerdictKind::Fixed, "x"),
+                verdict(2, VerdictKind::Withdrawn, "x"),
+                verdict(7, VerdictKind::Fixed, " "),
+            ],
+            vec![finding(FindingSeverity::Minor, " ")],
         ),
         &[1, 2],
-        "nothing was taken: finding 7 is not open, so that it cannot be settled; finding 2 is both stated and settled; \
-         finding 1 is open and neither stated nor settled",
-    );
-    check(
-        &given(
-            Verdict::ChangesRequired,
-            vec![
-                finding(Some(1), FindingSeverity::Minor, "x"),
-                finding(Some(3), FindingSeverity::Minor, " "),
-                finding(Some(3), FindingSeverity::Minor, "x"),
-            ],
-            &[],
-        ),
-        &[4],
-        "nothing was taken: there was never a finding 1; leave the number of a new one out; \
-         there was never a finding 3; leave the number of a new one out; finding 3 is stated twice; \
-         there was never a finding 3; leave the number of a new one out; \
-         finding 4 is open and neither stated nor settled; finding 3 says nothing",
+        "nothing was accepted: finding 7 is not open; a finding has two verdicts; \
+         finding 7: `fixed` says nothing; \
+         finding 1 is open: say whether it is fixed, stands or is withdrawn; new finding 1 says nothing",
     );
 }
 
 #[test]
-fn an_approval_stands_beside_no_blocking_finding() {
+fn an_approval_is_refused_beside_a_finding_that_holds() {
     check(
         &given(
             Verdict::Approved,
-            vec![finding(None, FindingSeverity::Blocking, "x")],
-            &[],
+            vec![verdict(1, VerdictKind::Stands, "it is as it was")],
+            vec![
+                finding(FindingSeverity::Blocking, "x"),
+                finding(FindingSeverity::Major, "y"),
+                finding(FindingSeverity::Minor, "z"),
+            ],
         ),
-        &[],
-        "nothing was taken: an approval cannot stand beside blocking findings (1)",
+        &[1],
+        "nothing was accepted: an approval cannot stand beside blocking or major findings (1, new: x, new: y)",
+    );
+    check(
+        &given(
+            Verdict::Approved,
+            vec![verdict(1, VerdictKind::Withdrawn, "I was wrong")],
+            vec![finding(FindingSeverity::Minor, "z")],
+        ),
+        &[1],
+        "[APPROVED]\n\n1. withdrawn: I was wrong\n\n2. [minor] z\n   Place: step 2\n",
     );
 }
 
 #[test]
-fn a_document_and_its_data_say_the_same() {
-    let mut review = given(
-        Verdict::Approved,
-        vec![finding(Some(1), FindingSeverity::Minor, "x")],
-        &[],
-    );
-    for (document, wrong) in [
-        ("[APPROVED]\n\n1. [minor] in other words\n", None),
-        (
-            "[CHANGES_REQUIRED]\n\n1. [minor] x\n",
-            Some("the document says CHANGES_REQUIRED, the data says APPROVED"),
-        ),
-        (
-            "[APPROVED]\n\n1. [major] x\n",
-            Some("the document has the findings 1 [major], the data has 1 [minor]"),
-        ),
-        (
-            "[APPROVED]\n",
-            Some("the document has the findings none, the data has 1 [minor]"),
-        ),
-        (
-            "[APPROVED]\n\n1. [minor] x\n2. [minor] y\n",
-            Some("the document has the findings 1 [minor], 2 [minor], the data has 1 [minor]"),
-        ),
-        (
-            "---\nstatus: CHANGES_REQUIRED\n---\n[APPROVED]\n\n1. [minor] x\n",
-            Some(
-                "the document contradicts itself: marker, status and findings; the document says CHANGES_REQUIRED, the data says APPROVED",
-            ),
-        ),
+fn notes_that_read_as_a_verdict_or_a_finding_are_refused() {
+    for (notes, is_taken) in [
+        ("All good.", true),
+        ("Evidence: of what I read, nothing is wrong", true),
+        ("1. first this\n2. then that", true),
+        ("[CHANGES_REQUIRED]", false),
+        ("9. [blocking] one more", false),
+        ("Settled: 1", false),
+        ("1. fixed: too", false),
     ] {
-        review.document = Some(document.to_owned());
-        let expected = wrong.map_or(document.to_owned(), |wrong| {
-            format!("nothing was taken: {wrong}")
-        });
-        check(&review, &[], &expected);
+        let mut review = given(
+            Verdict::Approved,
+            vec![verdict(1, VerdictKind::Fixed, "x")],
+            vec![finding(FindingSeverity::Minor, "z")],
+        );
+        review.notes = Some(notes.to_owned());
+        let built = build_review_document(&review, &ledger(&[1]));
+        assert_eq!(built.is_ok(), is_taken, "{notes}: {built:?}");
+        let Ok(document) = built else { continue };
+        let read = review::parse(&document, &ledger(&[1]));
+        assert_eq!(read.verdicts, review.verdicts, "{notes}");
+        assert_eq!(
+            read.remarks[0].details, review.findings[0].details,
+            "{notes}"
+        );
     }
 }
 
@@ -173,13 +189,14 @@ fn answers_meet_the_findings_that_wait_for_them() {
     );
     assert_eq!(
         told(&[answer(3, "x"), answer(2, " "), answer(2, "y")], &ledger),
-        "nothing was taken: there is no open finding 3; a finding is answered twice; \
+        "nothing was accepted: there is no open finding 3; a finding is answered twice; \
          the answer to finding 2 gives no reason; no answer to finding 1"
     );
     ledger.apply_responses(&[FindingResponse {
         n: 1,
         stand: FindingDisposition::Accepted,
         reason: "done".to_owned(),
+        check: None,
     }]);
     assert_eq!(told(&[answer(2, "no")], &ledger), "2. rejected: no\n");
 }
@@ -192,53 +209,83 @@ fn severity() -> impl Strategy<Value = FindingSeverity> {
     ]
 }
 
+fn verdict_kind() -> impl Strategy<Value = VerdictKind> {
+    prop_oneof![
+        Just(VerdictKind::Stands),
+        Just(VerdictKind::Withdrawn),
+        Just(VerdictKind::Fixed)
+    ]
+}
+
+const ANY_TEXT: &str =
+    "(Evidence: |step 2: |[0-9]\\. (fixed: |\\[blocking\\] ))?[ -~\\n#\\[\\]]{0,12}";
+
 fn any_finding() -> impl Strategy<Value = FindingSubmission> {
-    let text = "([0-9]\\. \\[blocking\\] )?[ -~\\n#\\[\\]]{0,12}";
-    let more = proptest::option::of(text);
-    (
-        proptest::option::of(1_u32..8),
-        severity(),
-        text,
-        text,
-        more.clone(),
-        more,
-    )
-        .prop_map(
-            |(n, severity, anchor, text, evidence, instead)| FindingSubmission {
-                n,
-                severity,
-                anchor,
-                text,
+    (severity(), ANY_TEXT, ANY_TEXT, ANY_TEXT, ANY_TEXT, ANY_TEXT).prop_map(
+        |(severity, text, place, scenario, evidence, resolution)| FindingSubmission {
+            severity,
+            text,
+            details: RemarkDetails {
+                place,
+                scenario,
                 evidence,
-                suggestion: instead,
+                resolution,
             },
-        )
+        },
+    )
+}
+
+fn any_verdict() -> impl Strategy<Value = FindingVerdict> {
+    (1_u32..6, verdict_kind(), ANY_TEXT, ANY_TEXT).prop_map(|(n, kind, detail, evidence)| {
+        FindingVerdict {
+            n,
+            kind,
+            detail,
+            evidence,
+        }
+    })
 }
 
 proptest! {
     #[test]
     fn what_is_taken_reads_back_as_it_was_given(
         findings in proptest::collection::vec(any_finding(), 0..4),
-        settled in proptest::collection::vec(1_u32..6, 0..3),
+        verdicts in proptest::collection::vec(any_verdict(), 0..3),
+        notes in proptest::option::of(ANY_TEXT),
         open in proptest::collection::btree_set(1_u32..6, 0..3),
         approves: bool,
     ) {
         let open: Vec<u32> = open.into_iter().collect();
         let before = ledger(&open);
         let verdict = if approves { Verdict::Approved } else { Verdict::ChangesRequired };
-        let given = ReviewSubmission { verdict, findings, settled, document: None };
+        let given = ReviewSubmission { verdict, verdicts, findings, notes };
         let Ok(document) = build_review_document(&given, &before) else {
             return Ok(());
         };
-        let read = crate::domain::review::parse(&document, &before);
-        prop_assert_eq!(read.verdict, verdict);
-        prop_assert!(read.consistent);
-        prop_assert_eq!(read.remarks.len(), given.findings.len());
+        let read = review::parse(&document, &before);
+        prop_assert_eq!(read.marker, Some(verdict));
+        prop_assert!(!read.is_ambiguous);
+        let kinds = |verdicts: &[FindingVerdict]| -> Vec<(u32, VerdictKind)> {
+            verdicts.iter().map(|verdict| (verdict.n, verdict.kind)).collect()
+        };
+        prop_assert_eq!(kinds(&read.verdicts), kinds(&given.verdicts));
+        let stated: Vec<FindingSeverity> = given.findings.iter().map(|finding| finding.severity).collect();
+        let parsed: Vec<FindingSeverity> = read.remarks.iter().map(|remark| remark.severity).collect();
+        prop_assert_eq!(parsed, stated);
+        let sources = ReviewSources { plan: PLAN, earlier_plans: &[], evidence: &NoFiles, unopened: None };
+        let facts = assess_review(&read, &before, &sources);
         let mut after = before.clone();
-        after.apply_review(&read.remarks, read.settled.as_deref());
-        for n in &given.settled {
-            prop_assert_eq!(after.get(*n).map(|finding| finding.status), Some(FindingStatus::SettledByReview));
+        let outcome = after.apply_review(&read, &facts, 1, UnsupportedFindings::CountAsStated);
+        prop_assert!(outcome.unmentioned.is_empty());
+        for verdict in &given.verdicts {
+            let is_withdrawn = after.get(verdict.n).map(|finding| finding.status) == Some(FindingStatus::Withdrawn);
+            prop_assert_eq!(is_withdrawn, verdict.kind == VerdictKind::Withdrawn);
         }
-        prop_assert_eq!(after.open().count(), given.findings.len());
+        // A fix counts once its quote is found in the plan.
+        let holds = |finding: &FindingSubmission| finding.severity.can_hold();
+        let is_settled = given.verdicts.iter().all(|verdict| verdict.kind == VerdictKind::Withdrawn);
+        if is_settled && !given.findings.iter().any(holds) {
+            prop_assert_eq!(outcome.verdict == Verdict::Approved, approves);
+        }
     }
 }

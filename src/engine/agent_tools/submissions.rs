@@ -70,9 +70,11 @@ fn parse_plan_submission(
             let written = submission::build_answers_document(&answers, ledger);
             Some(written.map_err(|refused| refused.to_string())?)
         }
-        _ if plan.is_none() => return Err("nothing was taken: there is no plan in it".to_owned()),
+        _ if plan.is_none() => {
+            return Err("nothing was accepted: there is no plan in it".to_owned());
+        }
         _ if !answers.is_empty() => {
-            return Err("nothing was taken: there is no review to answer yet".to_owned());
+            return Err("nothing was accepted: there is no review to answer yet".to_owned());
         }
         _ => None,
     };
@@ -87,15 +89,15 @@ fn save_and_acknowledge(engine: &Engine, submitted: &SubmittedDocuments, what: &
     let mut large = texts.into_iter().flatten();
     if let Some(large) = large.find(|text| text.len() as u64 > MAX_DOCUMENT_BYTES) {
         let why = too_large_message(what, large.len());
-        return ToolAnswer::failed(format!("nothing was taken: {why}"));
+        return ToolAnswer::failed(format!("nothing was accepted: {why}"));
     }
     let Some(turn) = engine.conversations.active_turn() else {
         return ToolAnswer::failed("no turn of the session is under way");
     };
     match staging_folder::save_submission(&turn.staging, submitted) {
         Ok(()) => ToolAnswer::done(format!(
-            "{what} is taken. It counts when your turn ends, before any file; hand in again to replace it."
+            "{what} is accepted. End your turn now. To correct it first, submit it again: the last one counts."
         )),
-        Err(error) => ToolAnswer::failed(format!("nothing was taken: {error}")),
+        Err(error) => ToolAnswer::failed(format!("nothing was accepted: {error}")),
     }
 }

@@ -85,6 +85,14 @@ pub(super) fn check_responses(
     Ok(())
 }
 
+/// Loads the plan that the review before this one saw; `None` for the first review, or if it is not stored.
+pub(in crate::engine) fn last_reviewed_plan(
+    run: &RunContext,
+) -> Result<Option<String>, StoreError> {
+    let last = earlier_plans(run)?.pop();
+    Ok(last.filter(|plan| !plan.is_empty()))
+}
+
 /// Loads the plans of the earlier reviews of this goal, oldest first. In RESPOND the review that is being answered is
 /// the last of them.
 fn earlier_plans(run: &RunContext) -> Result<Vec<String>, StoreError> {

@@ -1,13 +1,16 @@
 //! Builds the prompts of the execution: a step, a fix after failed tests, the summary.
 
 use crate::domain::plan::{self, approval_hash};
-use crate::domain::plan_execution::{CurrentStep, PlanExecution, StepOutcome, StepRecord};
+use crate::domain::plan_execution::{
+    CurrentStep, PlanExecution, StepOutcome, StepRecord, TestBaseline,
+};
 use crate::domain::receipt::Receipt;
 use crate::domain::turn::TurnPurpose;
 use crate::engine::documents::plan_on_disk;
 use crate::prompts::template_variables::{CommitLine, DoneStep, ExecuteTask, ExecuteVars};
 use crate::text::{clean_text, truncate};
 
+use super::open_findings::residual_findings;
 use super::{PromptBuilder, without_front_matter};
 
 /// How much of a failing test run the agent sees, in lines at the beginning and at the end.
@@ -21,12 +24,21 @@ impl PromptBuilder<'_> {
         if Some(&approval_hash(&plan)) != self.state().approved_sha256.as_ref() {
             return Err("the plan on disk is not the one that was approved".to_owned());
         }
+        let step = match self.order.purpose {
+            TurnPurpose::Step { n } | TurnPurpose::Fix { n, .. } => Some(n),
+            _ => None,
+        };
+        let others = step.and_then(|n| plan::without_step_block(&plan, n));
+        let baseline = execution.baseline.as_ref();
+        let failing = baseline.filter(|baseline| !baseline.receipt.allows_next_step());
         let vars = ExecuteVars {
             common: self.common_variables(),
             test_command: execution.test.as_ref().map(|test| test.command.clone()),
             done: execution.done.iter().map(to_done_step).collect(),
+            residual_findings: residual_findings(self.state(), step),
+            known_failures: failing.map(TestBaseline::describe_failures),
             task: self.execute_task(&plan)?,
-            plan: without_front_matter(&plan),
+            plan: without_front_matter(others.as_ref().unwrap_or(&plan)),
         };
         let prompt = self.run.setup.prompts.render_execute(&vars);
         prompt.map_err(|error| error.to_string())
@@ -113,14 +125,28 @@ fn describe_test_outcome(receipt: &Receipt) -> String {
     }
 }
 
-/// Returns a finished step with its commit.
-fn to_done_step(step: &StepRecord) -> DoneStep {
-    let end = match &step.outcome {
+/// Returns a finished step with its commit and what its tests showed.
+pub(super) fn to_done_step(step: &StepRecord) -> DoneStep {
+    let tests = step.describe_tests();
+    let commit = match &step.outcome {
         StepOutcome::Committed { commit, .. } => {
-            format!("commit {}", commit.chars().take(12).collect::<String>())
+            let short: String = commit.chars().take(12).collect();
+            Some(format!("commit {short}"))
         }
-        StepOutcome::Uncommitted { .. } => "not committed".to_owned(),
-        StepOutcome::NoChange => "nothing changed".to_owned(),
+        StepOutcome::Uncommitted { .. } => Some("not committed".to_owned()),
+        StepOutcome::NoChange => None,
+    };
+    let end = match commit {
+        Some(commit) => {
+            let decided = step.decided.map(|decided| decided.describe().to_owned());
+            let parts: Vec<String> = [Some(commit), Some(tests), decided]
+                .into_iter()
+                .flatten()
+                .collect();
+            parts.join("; ")
+        }
+        // The description says what the user decided, too.
+        None => tests,
     };
     DoneStep {
         n: step.n,

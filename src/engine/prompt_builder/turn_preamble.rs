@@ -42,18 +42,22 @@ pub(super) fn describe_denied_requests(refused: &[UnansweredRequest], role: Role
         list
     } else {
         format!(
-            "## What the user refused\nThe user ended your last turn by refusing this; it was not done. Do not try it \
-             again or otherwise:\n{list}\n"
+            "## What the user denied\nThe user ended your last turn by denying this; it was not done. Do not try it \
+             again or in another way:\n{list}\n"
         )
     }
 }
 
-/// Returns the template's reason why the last answer did not count; `None` if nothing was wrong with it.
+/// Returns the template's reason why the turn is repeated; `None` if nothing was wrong with the last answer.
 pub(super) fn turn_retry_reason(order: &TurnOrder) -> Option<String> {
     match order.again.as_ref()? {
-        TurnRetryReason::NoDocument { reason } | TurnRetryReason::AskedBack { reason } => {
-            Some(reason.clone())
+        TurnRetryReason::NoDocument { reason } if reason == TurnRetryReason::USER_KEPT_OWN_TEXT => {
+            None
         }
+        TurnRetryReason::NoDocument { reason } => {
+            Some(format!("Your last answer did not count: {reason}."))
+        }
+        TurnRetryReason::AskedBack { reason } => Some(reason.clone()),
         TurnRetryReason::Answered { .. }
         | TurnRetryReason::Failed
         | TurnRetryReason::StepTried
@@ -71,24 +75,30 @@ pub(super) fn describe_turn_retry(order: &TurnOrder) -> String {
         Some(TurnRetryReason::Answered { answer }) => ("The user's answer to your question", answer.clone()),
         Some(TurnRetryReason::Failed) => (
             "Your last turn was cut off",
-            "It was interrupted or failed before its end. Look at what is there and go on."
+            "It was interrupted or failed before its end. Look at what is there and continue."
                 .to_owned(),
         ),
         Some(TurnRetryReason::StepTried) => (
             "The step is not done",
-            "Your last turn did not do it, and the user wants it tried again. If something still stands in the way, change \
-             nothing and begin your message with `BLOCKED:` and what it is."
+            "Your last turn did not do it, and the user wants another try. If something still stands in the way, change \
+             nothing and begin your last message with `BLOCKED:` and what it is."
                 .to_owned(),
         ),
         Some(TurnRetryReason::Undone { step }) => (
-            "The user took steps back",
+            "The user undid steps",
             format!(
-                "Step {step} and all after it are undone: the files are as they were before it, and nothing that you \
-                 did there since counts. Look at what is there and do the step again."
+                "Step {step} and all later steps are undone: the files are as they were before step {step}, and \
+                 nothing that you did there since counts. Look at what is there and do the step again."
             ),
         ),
+        Some(TurnRetryReason::NoDocument { reason }) if reason == TurnRetryReason::USER_KEPT_OWN_TEXT => (
+            "The user kept their own text",
+            "You and the user changed the same document, and the user chose their text. Read the file again and \
+             continue from it."
+                .to_owned(),
+        ),
         Some(TurnRetryReason::NoDocument { reason } | TurnRetryReason::AskedBack { reason }) if is_step => {
-            ("Your last answer did not count", reason.clone())
+            ("Why you are asked again", reason.clone())
         }
         Some(TurnRetryReason::NoDocument { .. } | TurnRetryReason::AskedBack { .. }) | None => return String::new(),
     };
@@ -145,13 +155,19 @@ mod tests {
         check(
             step,
             TurnRetryReason::Undone { step: 1 },
-            ("## The user took steps back", None),
+            ("## The user undid steps", None),
         );
         let reason = "no plan".to_owned();
         check(
             TurnPurpose::WritePlan,
             TurnRetryReason::NoDocument { reason },
-            ("", Some("no plan")),
+            ("", Some("Your last answer did not count: no plan.")),
+        );
+        let reason = TurnRetryReason::USER_KEPT_OWN_TEXT.to_owned();
+        check(
+            TurnPurpose::Respond,
+            TurnRetryReason::NoDocument { reason },
+            ("## The user kept their own text", None),
         );
         let reason = "no verdict".to_owned();
         check(
@@ -168,7 +184,7 @@ mod tests {
             what: "bash git push".to_owned(),
         }];
         let told = describe_denied_requests(&refused, Role::Planner);
-        assert!(told.starts_with("## What the user refused\n"), "{told}");
+        assert!(told.starts_with("## What the user denied\n"), "{told}");
         assert!(told.contains("\n- bash git push\n"), "{told}");
         assert_eq!(describe_denied_requests(&refused, Role::Reviewer), "");
     }

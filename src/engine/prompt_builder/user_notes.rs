@@ -65,14 +65,15 @@ fn describe_review_diff(changed: &str, purpose: &TurnPurpose) -> String {
         return String::new();
     }
     let task = match purpose {
-        TurnPurpose::Review => "Judge the plan by it too: what it does not meet yet is a finding.",
+        TurnPurpose::Review => {
+            "Judge the plan by it too: what the plan does not meet yet is a finding."
+        }
         _ => "It counts for more than the rest of the review. Change the plan so that it is met.",
     };
     let lines = fenced_block::fence_text(&truncate::to_bytes(changed, MAX_REVIEW_DIFF_BYTES));
     format!(
-        "\n\n## What the user changed in the last review\nThe user themself edited it. Of the lines below they wrote \
-         those with `+` and took out those with `-`; the others are the reviewer's. What they wrote is what they want. \
-         {task}\n{lines}"
+        "\n\n## What the user changed in the last review\nThe user edited it: they wrote the lines with `+` and removed \
+         the lines with `-`; the others are the reviewer's. What they wrote is what they want. {task}\n{lines}"
     )
 }
 
@@ -80,13 +81,13 @@ fn describe_review_diff(changed: &str, purpose: &TurnPurpose) -> String {
 fn describe_plan_notes(notes: &PlanNotes, purpose: &TurnPurpose) -> String {
     let task = match purpose {
         TurnPurpose::Review => {
-            "The user themself remarks on lines of the plan; this is no data but what they want; only the quoted \
-             lines are the plan's. Judge the plan by it too: what it does not meet yet is a finding."
+            "The user wrote these notes on lines of the plan. They say what the user wants; only the quoted lines are \
+             the plan's. Judge the plan by them too: what the plan does not meet yet is a finding."
         }
         TurnPurpose::Respond => {
-            "The user themself remarks on lines of the plan; this is no data but what they want, and it counts \
-             for more than the review; only the quoted lines are the plan's. Change the plan so that each is met, and say nothing about them in the \
-             answers."
+            "The user wrote these notes on lines of the plan. They say what the user wants and count for more than the \
+             review; only the quoted lines are the plan's. Change the plan so that each note is met, and say nothing \
+             about them in your answers."
         }
         _ => return String::new(),
     };
@@ -97,7 +98,7 @@ fn describe_plan_notes(notes: &PlanNotes, purpose: &TurnPurpose) -> String {
     if list.is_empty() {
         list
     } else {
-        format!("\n\n## Remarks of the user\n{task}\n\n{list}")
+        format!("\n\n## Notes of the user\n{task}\n\n{list}")
     }
 }
 
@@ -122,7 +123,7 @@ mod tests {
             "{review}"
         );
         let respond = describe_plan_notes(&notes, &TurnPurpose::Respond);
-        assert!(respond.contains("counts for more than the review"));
+        assert!(respond.contains("count for more than the review"));
         assert_eq!(describe_plan_notes(&notes, &TurnPurpose::WritePlan), "");
         let turn = crate::domain::ids::TurnId::new("trn_1");
         notes.on_respond_prompt(&turn);

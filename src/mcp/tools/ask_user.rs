@@ -12,11 +12,11 @@ pub const TOOL: ToolDefinition = ToolDefinition {
 };
 
 const DESCRIPTION: &str = "\
-Puts one question to the user and waits for the answer: one of the options, or the user's own words.
-Use it when a decision is the user's and the work depends on it: what is wanted, which of two ways, whether something \
-may be lost. Offer the likely answers as options, and name a default when the work can go on without an answer.
+Asks the user one question and waits for the answer: one of the options, or the user's own words.
+Use it for what only the user can decide and the work depends on: what is wanted, which of two ways, whether something \
+may be lost. Give the likely answers as options, and a default if the work can continue without an answer.
 Do not use it for what you can look up or decide yourself, to ask for permission (each call is decided anyway), or \
-to report progress. When the answer is `pending`, end your turn: the user's answer comes with your next one.";
+to report progress. If the answer is `pending`, end your turn: the user's answer comes with your next one.";
 
 /// Its arguments.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]

@@ -12,12 +12,12 @@ pub const TOOL: ToolDefinition = ToolDefinition {
 };
 
 const DESCRIPTION: &str = "\
-Asks the user to go back from executing to planning. With a yes the step at hand ends where it is, you become the \
-planner again, and a new plan goes through review and approval; with a no you go on with the step.
-Use it when the repository shows that the plan cannot reach the goal as it stands: a step rests on something that is \
-not so, or a part is missing that no step covers.
-Do not use it for a step that is only hard, for a failing test that you can mend, or to change how a step is worded. \
-After a yes, end your turn.";
+Asks the user to go back from executing to planning. If the user agrees, the current step stops where it is, you are \
+the planner again, and a new plan goes through review and approval. If not, continue with the step.
+Use it when the repository shows that the plan cannot reach the goal: a step relies on something that is not true, or \
+something is missing that no step covers.
+Do not use it for a step that is only hard, for a failing test that you can fix, or to change how a step is worded. \
+If the user agrees, end your turn.";
 
 /// Its arguments.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]

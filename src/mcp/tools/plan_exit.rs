@@ -1,4 +1,4 @@
-//! `plan_exit`: reports that the plan is complete.
+//! `plan_exit`: asks whether the plan may go to its review.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,11 +12,12 @@ pub const TOOL: ToolDefinition = ToolDefinition {
 };
 
 const DESCRIPTION: &str = "\
-Says that planning is over: the plan goes to its review, where there is a reviewer, and after that to the user's approval. The user may be asked \
-first; with a no you stay the planner and the user's word tells what is missing.
-Use it when the whole plan is handed in, in the file or by plan_submit, and nothing is left to find out.
-Do not use it before there is a plan, while a question is open, or to begin with the work: you execute nothing until \
-a message says so. After a yes, end your turn.";
+Asks the user whether the submitted plan may go to its review and approval now. If not, you stay the planner, and the \
+answer says what is missing.
+Use it only where the user wants to see the plan first. Otherwise an accepted plan_submit is enough: the plan goes on \
+when your turn ends.
+Do not use it before there is a plan, while a question is open, or to start the work: you execute nothing until a \
+message says so. If the user agrees, end your turn.";
 
 /// Its arguments: none.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]

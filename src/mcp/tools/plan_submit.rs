@@ -14,10 +14,10 @@ pub const TOOL: ToolDefinition = ToolDefinition {
 };
 
 const DESCRIPTION: &str = "\
-Hands your plan in as Markdown, in the form that the prompt names: numbered boxes `N. [ ] text`. In an answer to a \
-review it also hands in your answer to each finding; leave the plan out there when it stays as it is.
-Use it once the whole plan stands. It is checked at once: when the call fails, nothing was taken and the message says \
-what to mend. What you hand in last counts, and it counts before a file that you wrote.
+Submits your plan as Markdown, in the form that the prompt names: numbered boxes `N. [ ] text`. When you answer a \
+review, it submits your answer to each finding; leave the plan out if it does not change.
+Call it once, when the plan or the answers are complete: an accepted call ends your turn. The program checks the call \
+at once: when it fails, nothing was accepted and the message says what to correct.
 Do not use it for drafts or for parts of a plan, nor to ask whether a plan is good: the reviewer and the user judge \
 it after your turn.";
 
@@ -28,7 +28,7 @@ pub struct PlanSubmitToolArguments {
     /// The whole plan as Markdown, without front matter, every box empty.
     #[serde(default)]
     pub plan: Option<String>,
-    /// In an answer to a review: one answer for each open finding. Otherwise leave it out.
+    /// When you answer a review: one answer for each finding. Otherwise leave it out.
     #[serde(default)]
     pub answers: Vec<FindingAnswerArgument>,
 }
@@ -39,19 +39,20 @@ pub struct PlanSubmitToolArguments {
 pub struct FindingAnswerArgument {
     /// The finding's number.
     pub finding: u32,
-    /// Whether you follow it.
+    /// Whether you accept it.
     pub answer: FindingStanceArgument,
-    /// What changed in the plan, or why not, with what shows it.
+    /// `accepted`: what changed, and in which step. `rejected`: why, with evidence: file:line with a quote, a quote of the
+    /// plan, or a command and what it printed.
     pub reason: String,
 }
 
-/// Whether the planner follows a finding.
+/// Whether the planner accepts a finding.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingStanceArgument {
-    /// You do.
+    /// It is right, and the plan changed.
     Accepted,
-    /// You do not.
+    /// It is wrong or does not serve the goal.
     Rejected,
 }
 

@@ -16,10 +16,10 @@ pub const TOOL: ToolDefinition = ToolDefinition {
 
 const DESCRIPTION: &str = "\
 Submits your review of the plan: the verdict, what you say of each open finding, and new findings.
-Call it once, when your judgement is final, instead of writing the review's file. Give exactly one verdict for each open \
+Call it once, when your review is complete: an accepted call ends your turn. Give exactly one verdict for each open \
 finding: `fixed` with a quote of the text that changed, `stands` with what is still missing, or `withdrawn` with the \
-reason. New findings get their numbers from this program. The call is checked at once: when it fails, nothing was \
-accepted and the message says what to correct. The last accepted call counts.
+reason. The program numbers new findings. It checks the call at once: when it fails, nothing was accepted and the \
+message says what to correct.
 Do not use it for a part of a review, and do not approve beside a blocking or major finding.";
 
 /// Its arguments.
@@ -79,17 +79,18 @@ pub enum FindingVerdictKindArgument {
 pub struct ReviewFindingArgument {
     /// How much it weighs.
     pub severity: FindingSeverityArgument,
-    /// What of the plan it is about: `step 2`, a heading, or a file and line.
+    /// The place: `step 2`, a heading of the plan, or file:line.
     pub place: String,
     /// What is wrong, in one sentence.
     pub text: String,
-    /// An input or a state, and the wrong outcome that follows.
+    /// An input or a state, and the wrong outcome.
     #[serde(default)]
     pub scenario: Option<String>,
-    /// What shows it: a file and line with a quote, a quote of the plan, or a command and what it printed.
+    /// What shows it: file:line with a quote, a quote of the plan, or a command and what it printed. If something is
+    /// missing, the scenario and the place are the evidence.
     #[serde(default)]
     pub evidence: Option<String>,
-    /// What would settle it.
+    /// The change that would settle it.
     #[serde(default)]
     pub settled_by: Option<String>,
 }
@@ -100,9 +101,9 @@ pub struct ReviewFindingArgument {
 pub enum FindingSeverityArgument {
     /// Executed like this, the plan fails or does harm.
     Blocking,
-    /// It works, but wrongly or incompletely in a case that matters.
+    /// It works, but is wrong or incomplete in a case that matters.
     Major,
-    /// Worth saying.
+    /// Worth saying; it does not hold the plan up.
     Minor,
 }
 

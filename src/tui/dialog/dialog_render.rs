@@ -6,16 +6,22 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Borders, Clear, Paragraph};
 
-use super::{ChoiceDialog, DialogChoice, DialogFocus, DialogOrigin};
+use super::{ChoiceDialog, DialogChoice, DialogColumn, DialogFocus, DialogOrigin};
 use crate::tui::clickable_keys;
 use crate::tui::markdown::hanging_indent;
-use crate::tui::text_wrap::{fit_border_line, text_width, truncate_to_columns, wrap_spans};
+use crate::tui::text_wrap::{
+    fit_border_line, line_width, text_width, truncate_to_columns, wrap_spans,
+};
 use crate::tui::theme;
 
 /// Shown instead of Enter's action while the dialog takes no keys yet.
 const NOT_READY_TEXT: &str = "wait a moment, so you can read it";
 /// The maximum width of a dialog's text.
 const MAX_TEXT_COLUMNS: usize = 112;
+/// The width from which two texts are drawn side by side: that of a dialog in a window of 100 columns.
+const MIN_COLUMNS_OF_TWO_TEXTS: usize = 96;
+/// Between two texts.
+const COLUMN_GAP: &str = "   ";
 
 impl ChoiceDialog {
     /// Returns how many rows the dialog would like to have.
@@ -33,6 +39,9 @@ impl ChoiceDialog {
             lines = fit_texts(why, columns, most);
         }
         lines.extend(what);
+        if let Some(compared) = &self.side_by_side {
+            lines.extend(column_lines(compared, columns));
+        }
         lines
     }
 
@@ -207,6 +216,37 @@ fn fit_texts(texts: &[(String, Style)], columns: usize, most: usize) -> Vec<Line
         lines.extend(own);
     }
     lines
+}
+
+/// Lays out two texts side by side where there is room, else one after the other.
+fn column_lines(compared: &[DialogColumn; 2], columns: usize) -> Vec<Line<'static>> {
+    let lay_out = |column: &DialogColumn, width: usize| {
+        let mut texts = vec![column.title.clone()];
+        texts.extend(column.texts.iter().cloned());
+        body_text_lines(&texts, width, usize::MAX)
+    };
+    let [left, right] = compared;
+    if columns < MIN_COLUMNS_OF_TWO_TEXTS {
+        let mut lines = lay_out(left, columns);
+        lines.extend(lay_out(right, columns));
+        return lines;
+    }
+    let width = (columns - COLUMN_GAP.len()) / 2;
+    let (mut left, mut right) = (lay_out(left, width), lay_out(right, width));
+    let rows = left.len().max(right.len());
+    left.resize(rows, Line::default());
+    right.resize(rows, Line::default());
+    let rows = left.into_iter().zip(right);
+    rows.map(|(mut line, right)| {
+        let pad = width.saturating_sub(line_width(&line));
+        line.spans.push(Span::raw(" ".repeat(pad) + COLUMN_GAP));
+        line.spans.extend(right.spans.into_iter().map(|span| Span {
+            style: right.style.patch(span.style),
+            ..span
+        }));
+        line
+    })
+    .collect()
 }
 
 /// Lays out the body at a width; stops soon after the available rows.

@@ -3,17 +3,23 @@
 //! Enter only shows the plan; to execute it, the user selects another choice.
 
 use super::{
-    answer_question, confirm_back_to_goal, confirm_cancel, list_names, question_dialog_id,
+    MAX_FINDING_COLUMNS, answer_question, confirm_back_to_goal, confirm_cancel, list_names,
+    question_dialog_id,
 };
+use crate::domain::findings::{Finding, FindingStatus};
 use crate::domain::phase::Mode;
 use crate::domain::question::{CommitTarget, ExecutionTerms, LeftoverFiles, QuestionAnswer};
 use crate::domain::run::RunState;
+use crate::domain::run_timeline::ReviewSpan;
 use crate::domain::test_command::TestCommand;
 use crate::text::pluralize;
 use crate::tui::command::ScreenCommand;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft};
-use crate::tui::text_wrap::to_one_line;
+use crate::tui::text_wrap::{to_one_line, truncate_to_columns};
 use crate::tui::theme;
+
+/// How many residual or rebutted findings are listed.
+const MAX_LISTED_FINDINGS: usize = 3;
 
 pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) -> ChoiceDialog {
     let n_steps = state.plan.as_ref().map_or(0, |plan| plan.plan.steps.len());
@@ -25,6 +31,7 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
     if state.verdict.as_ref().is_some_and(|verdict| verdict.forced) {
         sheet = sheet.with_text("You forced this plan past its review", theme::BAD);
     }
+    sheet = add_review_result(sheet, state);
     let n_unanswered = state.notes.unanswered().count();
     if n_unanswered > 0 {
         let notes = pluralize(n_unanswered, "note");
@@ -88,6 +95,43 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
         .with_choice('b', "Back to the goal", confirm_back_to_goal(id))
         .with_choice('c', "Cancel the run", confirm_cancel())
         .with_first_choice(2)
+}
+
+/// Adds why the review ended, the residual and rebutted findings, and what the reviewer did not open.
+fn add_review_result(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
+    // A forced plan says so above.
+    let is_forced = state.verdict.as_ref().is_some_and(|verdict| verdict.forced);
+    if let Some(end) = state.describe_review_end().filter(|_| !is_forced) {
+        sheet = sheet.with_text(&format!("Review {end}"), theme::PLAIN);
+    }
+    let residual: Vec<&Finding> = state.findings.residual().collect();
+    let rebutted = state.findings.all().iter();
+    let rebutted = rebutted.filter(|finding| finding.status == FindingStatus::Rebutted);
+    let rebutted: Vec<&Finding> = rebutted.collect();
+    for (findings, what) in [
+        (residual, "residual, and passed on to the executor"),
+        (
+            rebutted,
+            "rebutted by the planner with evidence that is true",
+        ),
+    ] {
+        if findings.is_empty() {
+            continue;
+        }
+        let lines = findings
+            .iter()
+            .map(|finding| truncate_to_columns(&finding.describe_in_line(), MAX_FINDING_COLUMNS));
+        let text = format!(
+            "{} {what}:\n{}",
+            pluralize(findings.len(), "finding"),
+            list_names(&lines.collect::<Vec<_>>(), MAX_LISTED_FINDINGS)
+        );
+        sheet = sheet.with_text(&text, theme::PLAIN);
+    }
+    match state.last_review().and_then(ReviewSpan::describe_unopened) {
+        Some(unopened) => sheet.with_text(&format!("Reviewer: {unopened}"), theme::WARNING),
+        None => sheet,
+    }
 }
 
 fn describe_commits(terms: &CommitTarget) -> String {

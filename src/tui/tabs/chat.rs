@@ -6,6 +6,7 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
 use crate::tui::clickable_keys;
+use crate::tui::keymap::{ActiveKeymap, ComposerFocus};
 use crate::tui::panes::{ChatArrangement, WIDE};
 use crate::tui::search_highlight;
 use crate::tui::text_wrap::{draw_line, truncate_to_columns, wrap_trusted_text};
@@ -16,15 +17,14 @@ use crate::tui::transcript::{ChatTranscript, TranscriptColumns, TranscriptRow};
 const MAX_TEXT_COLUMNS: u16 = 120;
 
 /// Draws the end of the stream, or the position that the user scrolled to. `empty` is shown while there are
-/// no messages, and matches of `find` are highlighted. `keys` scroll to the start and to the end, if they
-/// are bound.
+/// no messages, and matches of `find` are highlighted. With `keymap`, the keys that scroll are named.
 pub fn draw(
     transcript: &mut ChatTranscript,
     frame: &mut Frame,
     area: Rect,
     empty: &'static str,
     find: &str,
-    keys: Option<[String; 2]>,
+    keymap: Option<&ActiveKeymap>,
     voices: ChatArrangement,
 ) {
     let is_beside = voices == ChatArrangement::SideBySide && area.width >= WIDE;
@@ -77,7 +77,7 @@ pub fn draw(
         }
     }
     if has_line {
-        let text = scroll_hint(transcript, keys);
+        let text = scroll_hint(transcript, keymap);
         let last = Rect {
             y: area.bottom() - 1,
             height: 1,
@@ -92,12 +92,14 @@ pub fn draw(
 }
 
 /// Returns the hint below a window that does not follow the end: the count of new blocks, and the keys.
-fn scroll_hint(transcript: &ChatTranscript, keys: Option<[String; 2]>) -> String {
+fn scroll_hint(transcript: &ChatTranscript, keymap: Option<&ActiveKeymap>) -> String {
     let new = match transcript.new_block_count() {
         0 => String::new(),
         n => format!(" · ↓ {n} new"),
     };
-    let keys = keys.map_or_else(String::new, |[top, end]| {
+    let keys = keymap.map_or_else(String::new, |keymap| {
+        let key = |action| keymap.key_label(action, ComposerFocus::Unfocused);
+        let (top, end) = (key("top"), key("end"));
         let earlier = match (transcript.wanted_scrollback(), transcript.has_scrollback()) {
             (Some(_), _) => ", loading earlier messages …".to_owned(),
             (None, true) => format!(", {top} goes to the start"),

@@ -1,6 +1,7 @@
 //! Tab: the review. It shows the result of each iteration, then the findings and their status, which can be
 //! filtered, selected and opened, then the rest of `comments.md`.
 
+mod finding_entry;
 mod finding_rows;
 mod finding_selection;
 mod review_table;
@@ -16,19 +17,15 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::domain::discussion::GroupDiscussion;
-use crate::domain::findings::{Finding, FindingDisposition, FindingStatus};
+use crate::domain::findings::{Finding, FindingStatus, ReviewBar};
+use crate::domain::phase::Phase;
 use crate::domain::run::RunState;
-use crate::domain::turn::Role;
 use crate::text::pluralize;
-use crate::tui::discussion_board::describe_decision;
 use crate::tui::document_texts::DisplayDocuments;
 use crate::tui::labels::LocalClock;
 use crate::tui::markdown;
 use crate::tui::scroll_view::{ScrollContent, ScrollTarget, ScrollView, add_gutter};
-use crate::tui::text_wrap::{
-    QUOTE_BAR, to_one_line, wrap_quotation, wrap_spans, wrap_trusted_text,
-};
+use crate::tui::text_wrap::{QUOTE_BAR, wrap_quotation, wrap_spans, wrap_trusted_text};
 use crate::tui::theme;
 
 /// A line of the list, cleaned for display, with the indent of its continuation lines and its target.
@@ -183,12 +180,23 @@ fn ledger_entries(
     clock: LocalClock,
 ) -> Vec<CommentsEntry> {
     let mut entries = review_table::review_rows(state, clock, table);
+    let bar = describe_bar(state, texts);
+    if let Some(end) = state.describe_review_end() {
+        entries.push(CommentsEntry::new(&format!("Review {end}"), theme::GOOD));
+    } else if let Some(bar) = bar {
+        let text = format!("What holds the plan up in {bar}");
+        entries.push(CommentsEntry::new(&text, theme::QUIET));
+    }
     let all = state.findings.all();
     if all.is_empty() {
         return entries;
     }
     let filter = chosen.filter;
     let n_open = state.findings.open().count();
+    let residual = match state.findings.residual().count() {
+        0 => String::new(),
+        n => format!(", {n} residual"),
+    };
     let listed = match filter {
         FindingFilter::All => String::new(),
         filter => format!(" · listed: {}", filter.label()),
@@ -197,7 +205,10 @@ fn ledger_entries(
     entries.push(CommentsEntry {
         parts: vec![
             (
-                format!("{n_open} of {} open", pluralize(all.len(), "finding")),
+                format!(
+                    "{n_open} of {} open{residual}",
+                    pluralize(all.len(), "finding")
+                ),
                 theme::STRONG,
             ),
             (listed, theme::QUIET),
@@ -216,8 +227,12 @@ fn ledger_entries(
         .map(|first| ScrollTarget::Finding(first.remark.n));
     let row = chosen.settled_row(state);
     for (at, finding) in listed.into_iter().enumerate() {
-        if let Some((n_open, stands)) = row.filter(|(n_open, _)| *n_open == at) {
-            entries.extend(finding_rows::settled_row(all.len() - n_open, stands, form));
+        if let Some((n_before, stands)) = row.filter(|(n_before, _)| *n_before == at) {
+            entries.extend(finding_rows::settled_row(
+                all.len() - n_before,
+                stands,
+                form,
+            ));
         }
         let n = finding.remark.n;
         let is_whole = chosen.selected.or(first) == Some(ScrollTarget::Finding(n))
@@ -233,11 +248,11 @@ fn ledger_entries(
             .discussions
             .iter()
             .rfind(|each| each.order.finding == Some(finding.remark.n));
-        entries.extend(finding_entries(finding, chosen, texts, talk));
+        entries.extend(finding_entry::finding_entries(finding, chosen, texts, talk));
     }
-    if let Some((n_open, SettledFindingsFold::Folded)) = row {
+    if let Some((n_before, SettledFindingsFold::Folded)) = row {
         entries.extend(finding_rows::settled_row(
-            all.len() - n_open,
+            all.len() - n_before,
             SettledFindingsFold::Folded,
             form,
         ));
@@ -250,6 +265,23 @@ fn ledger_entries(
         entries.push(CommentsEntry::new(&text, theme::QUIET));
     }
     entries
+}
+
+/// Describes what a new finding must be to hold the plan up in the present or next review; `None` before the first
+/// review, after the last, and where the plan of the review before is not known.
+fn describe_bar(state: &RunState, texts: &DisplayDocuments) -> Option<String> {
+    let reviewed = state.verdict.as_ref()?.iteration;
+    let review = match state.phase {
+        Phase::Review | Phase::Respond => reviewed + 1,
+        _ => return None,
+    };
+    let cap = state.iteration_limit();
+    if review > cap {
+        return None;
+    }
+    let changed = texts.changed_blocks_since(state.findings.review_count())?;
+    let bar = ReviewBar::for_review(review).describe(changed);
+    Some(format!("review {review} of at most {cap}: {bar}"))
 }
 
 /// Returns the status of a finding: a sign, its words and a style. An open finding without an answer needs no words.
@@ -266,142 +298,4 @@ fn status_label(finding: &Finding) -> (&'static str, String, Style) {
         other => other,
     };
     (finding.status_symbol(), text, style)
-}
-
-fn finding_entries(
-    finding: &Finding,
-    chosen: &FindingSelection,
-    texts: &DisplayDocuments,
-    talk: Option<&GroupDiscussion>,
-) -> Vec<CommentsEntry> {
-    let remark = &finding.remark;
-    let (sign, word, style) = status_label(finding);
-    let evidence = texts.evidence.get(&remark.n);
-    let is_open = chosen.is_open(remark.n, evidence);
-    let fold = match (evidence, is_open) {
-        (None, _) => "",
-        (Some(_), true) => "\u{a0}▾",
-        (Some(_), false) => "\u{a0}▸",
-    };
-    let mut entries = vec![
-        CommentsEntry::from_parts(
-            vec![
-                (format!("{sign} {}. ", remark.n), style),
-                (format!("[{}] ", remark.severity.as_str()), style),
-                (to_one_line(&remark.text), style),
-                (fold.to_owned(), theme::QUIET),
-            ],
-            2,
-        ),
-        CommentsEntry::from_parts(
-            vec![(
-                format!("  {}", finding_history(&word, finding)),
-                theme::QUIET,
-            )],
-            2,
-        ),
-    ];
-    if let Some((_, response)) = finding.responses.last() {
-        let stand = match response.stand {
-            FindingDisposition::Accepted => " accepts: ",
-            FindingDisposition::Rejected => " rejects: ",
-        };
-        entries.push(CommentsEntry::from_parts(
-            vec![
-                ("  ↳ ".to_owned(), theme::PLAIN),
-                (
-                    Role::Planner.name().to_owned(),
-                    theme::role_style(Role::Planner),
-                ),
-                (stand.to_owned(), theme::PLAIN),
-                (to_one_line(&response.reason), theme::PLAIN),
-            ],
-            4,
-        ));
-    }
-    entries.extend(
-        talk.into_iter()
-            .flat_map(|talk| discussion_entries(talk, finding)),
-    );
-    if let Some(evidence) = evidence.filter(|_| is_open) {
-        for line in evidence.lines() {
-            let line = line.strip_prefix("   ").unwrap_or(line);
-            entries.push(CommentsEntry::from_parts(
-                vec![
-                    (QUOTE_BAR.to_owned(), theme::QUIET),
-                    (line.to_owned(), theme::PLAIN),
-                ],
-                4,
-            ));
-        }
-    }
-    for entry in &mut entries {
-        entry.mark = Some(ScrollTarget::Finding(remark.n));
-    }
-    entries
-}
-
-/// Describes the state or the result of a finding's discussion.
-fn discussion_entries(talk: &GroupDiscussion, finding: &Finding) -> Vec<CommentsEntry> {
-    let line = |text: String, style| CommentsEntry {
-        parts: vec![("  ◆ ".to_owned(), theme::PLAIN), (text, style)],
-        indent: 4,
-        mark: None,
-        is_single_row: false,
-    };
-    let Some(outcome) = &talk.outcome else {
-        let round = talk.round().map_or(0, |round| round.n);
-        let text = if talk.is_running() {
-            format!(
-                "being discussed, round {round} of {} (see /board)",
-                talk.order.terms.rounds
-            )
-        } else {
-            "its discussion was cut off (see /board)".to_owned()
-        };
-        return vec![line(text, theme::QUIET)];
-    };
-    let (text, style) = describe_decision(outcome);
-    let mut entries = vec![line(format!("discussed: {text}"), style)];
-    let conclusion = to_one_line(&outcome.conclusion);
-    entries.push(CommentsEntry {
-        parts: vec![(format!("    {conclusion}"), theme::PLAIN)],
-        indent: 4,
-        mark: None,
-        is_single_row: false,
-    });
-    if finding.status == FindingStatus::Open {
-        let text = "    /settle resolves the finding, /board shows the discussion";
-        entries.push(CommentsEntry::new(text, theme::QUIET));
-    }
-    entries
-}
-
-/// Describes what the reviews and the planner said about a finding, in order, after the word for its status.
-fn finding_history(word: &str, finding: &Finding) -> String {
-    let raised = match word {
-        "" => format!("Raised in review {}", finding.raised_in),
-        word => format!("{word} · raised in review {}", finding.raised_in),
-    };
-    let mut parts = vec![raised];
-    let stated_again = finding.raised_in + 1..=finding.last_in;
-    for review in finding.raised_in..=finding.last_in {
-        if stated_again.contains(&review) {
-            parts.push(format!("again in {review}"));
-        }
-        let answers = finding.responses.iter().filter(|(of, _)| *of == review);
-        parts.extend(answers.map(|(_, response)| match response.stand {
-            FindingDisposition::Accepted => "accepted".to_owned(),
-            FindingDisposition::Rejected => "rejected".to_owned(),
-        }));
-    }
-    match finding.status {
-        FindingStatus::Open => {}
-        FindingStatus::Fixed => parts.push(format!("fixed in {}", finding.last_in + 1)),
-        FindingStatus::Withdrawn
-        | FindingStatus::Rebutted
-        | FindingStatus::DecidedByUser
-        | FindingStatus::Residual => parts.push(finding.describe_status()),
-    }
-    parts.join(" → ")
 }

@@ -10,8 +10,10 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use crate::domain::findings::FindingStatus;
 use crate::domain::ids::UnixMillis;
 use crate::domain::run::RunState;
+use crate::domain::run_timeline::ReviewSpan;
 use crate::domain::session::{AccountUsageWindow, Session, SessionUsage, version_label};
 use crate::domain::todo_list::TodoStatus;
 use crate::domain::turn::Role;
@@ -146,6 +148,27 @@ fn task_lines(state: &RunState, now: UnixMillis, columns: usize) -> Vec<Line<'st
     lines
 }
 
+/// Describes what is left of the reviews: disputed, residual and rebutted findings, and files that were not opened.
+fn review_rows(state: &RunState) -> Vec<StatusRow> {
+    let rebutted = state.findings.all().iter();
+    let rebutted = rebutted.filter(|finding| finding.status == FindingStatus::Rebutted);
+    let mut rows = Vec::new();
+    for (label, findings) in [
+        ("disputed", state.findings.disputed().collect::<Vec<_>>()),
+        ("residual", state.findings.residual().collect()),
+        ("rebutted", rebutted.collect()),
+    ] {
+        let labels = std::iter::once(label).chain(std::iter::repeat(""));
+        for (label, finding) in labels.zip(findings) {
+            rows.push(plain_row(label, &to_one_line(&finding.describe_in_line())));
+        }
+    }
+    if let Some(unopened) = state.last_review().and_then(ReviewSpan::describe_unopened) {
+        rows.push(StatusRow::new("reviewer", &unopened, theme::WARNING));
+    }
+    rows
+}
+
 fn now_rows(state: &RunState, about: StatusContext<'_>, now: UnixMillis) -> Vec<StatusRow> {
     let clock = about.clock;
     let mut rows = vec![plain_row(
@@ -159,14 +182,11 @@ fn now_rows(state: &RunState, about: StatusContext<'_>, now: UnixMillis) -> Vec<
         ),
     )];
     if state.iteration > 0 {
-        let text = format!(
-            "{} of {} · without progress: {} of {}",
-            state.iteration,
-            state.iteration_limit(),
-            state.stall,
-            state.settings.stall_limit
-        );
+        let end = state.describe_review_end();
+        let end = end.map_or(String::new(), |end| format!(" · {end}"));
+        let text = format!("{} of {}{end}", state.iteration, state.iteration_limit());
         rows.push(plain_row("review", &text));
+        rows.extend(review_rows(state));
     }
     if let Some(running) = &state.running {
         let process = match &running.process {

@@ -59,6 +59,7 @@ fn a_run_that_is_over_says_what_came_of_it_and_what_can_be_done_now() {
     let end = Event::PhaseChanged {
         from: Phase::Execute,
         to: Phase::Done,
+        reason: None,
     };
     screen.on_event(NOW, &end);
     check("done", &mut screen, Some(&done));
@@ -72,6 +73,7 @@ fn a_run_that_is_over_says_what_came_of_it_and_what_can_be_done_now() {
     let end = Event::PhaseChanged {
         from: Phase::Review,
         to: Phase::Cancelled,
+        reason: None,
     };
     let mut screen = not_writing();
     screen.on_event(NOW, &end);

@@ -1,8 +1,8 @@
 //! Tests of child sessions on the screen: the tree on Status, and the dialog that opens and stops them.
 
 use super::pictures::{check, not_writing};
-use super::world::{asking, drawn, order, press, running};
-use crate::domain::event::{AgentActivity, Event};
+use super::world::{approving, asking, drawn, order, press, running};
+use crate::domain::event::{AgentActivity, Approval, ApprovalDecider, Event, ToolKind, ToolStatus};
 use crate::domain::ids::{RequestId, SessionId, TurnId, UnixMillis};
 use crate::domain::phase::Phase;
 use crate::domain::question::{
@@ -10,11 +10,13 @@ use crate::domain::question::{
     QuestionKind,
 };
 use crate::domain::run::RunState;
+use crate::domain::session::{ChildMessage, MessageRole};
 use crate::domain::task::{
     ChildSession, TaskOrder, TaskOutcome, TaskReportStatus, TaskResult, TaskStatus, TaskWaitMode,
 };
+use crate::domain::todo_list::{TodoInput, TodoList};
 use crate::domain::turn::TurnPurpose;
-use crate::tui::{Action, ConversationStatus, QuitStep, Screen, TextDelta};
+use crate::tui::{Action, ChildSessionView, QuitStep, Screen, TextDelta};
 
 fn child(n: u32, parent: Option<&str>, status: TaskStatus) -> ChildSession {
     let order = TaskOrder {
@@ -78,13 +80,12 @@ fn a_child_is_opened_or_stopped_from_its_dialog() {
     check("dialog_sessions", &mut screen, Some(&state));
     let opened = press(&mut screen, Some(&state), &["4"]);
     assert_eq!(opened, [Action::ShowChild(SessionId::new("ses_child4"))]);
-    let text = "## user\n\nlist them\n\n## assistant\n\nTwo.\n";
-    screen.show_child_session(
-        &SessionId::new("ses_child4"),
-        "explore#4",
-        text,
-        ConversationStatus::Ended,
-    );
+    let open = opened_child(&screen, &state.children[3]);
+    screen.show_child_session(open);
+    for event in ended_task(&state.children[3].order) {
+        screen.on_event(UnixMillis(0), &event);
+    }
+    press(&mut screen, Some(&state), &["<home>"]);
     check("child_open", &mut screen, Some(&state));
     let task = crate::tui::command::parse_slash_command("/task explore  where is it?").unwrap();
     let given = screen.perform_command(task, Some(&state));
@@ -144,6 +145,7 @@ fn what_the_user_opened_stays_open_when_the_run_moves_on() {
     let on = Event::PhaseChanged {
         from: Phase::Review,
         to: Phase::Respond,
+        reason: None,
     };
     for command in ["/theme", "/sessions", "/mode yolo", "/cancel"] {
         let mut screen = not_writing();
@@ -176,21 +178,16 @@ fn the_open_session_of_a_child_that_runs_grows_with_what_it_says() {
     let state = with_children();
     let mut screen = not_writing();
     let session = SessionId::new("ses_child1");
-    let told = |screen: &mut Screen, text: &str| {
-        screen.show_child_session(
-            &session,
-            "explore#1: running",
-            text,
-            ConversationStatus::Running,
-        );
-    };
     let says = |screen: &mut Screen, session: &SessionId, text: &str| {
         screen.on_delta(TextDelta::Child {
             session: session.clone(),
             text: text.to_owned(),
         });
     };
-    told(&mut screen, "## user\n\nlist them\n");
+    let begun = Event::TaskStarted(state.children[0].order.clone());
+    let mut open = opened_child(&screen, &state.children[0]);
+    open.on_event(UnixMillis(0), &begun);
+    screen.show_child_session(open);
     assert_eq!(screen.open_child_session(), Some(&session));
     says(&mut screen, &session, "I look ar");
     says(&mut screen, &session, "ound.\n");
@@ -200,17 +197,149 @@ fn the_open_session_of_a_child_that_runs_grows_with_what_it_says() {
     let news = AgentActivity::Text {
         text: "I look around.".to_owned(),
     };
-    let of = session.clone();
-    screen.on_event(UnixMillis(0), &Event::TaskActivity { session: of, news });
-    let long: String = (1..60).map(|n| format!("line {n}\n\n")).collect();
-    told(&mut screen, &format!("{long}I look around.\n"));
+    let does = |screen: &mut Screen, news: AgentActivity| {
+        let session = session.clone();
+        screen.on_event(UnixMillis(0), &Event::TaskActivity { session, news });
+    };
+    does(&mut screen, news);
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert_eq!(seen.matches("I look around.").count(), 1, "{seen}");
+    let text = (1..60).map(|n| format!("line {n}\n\n")).collect();
+    does(&mut screen, AgentActivity::Text { text });
+    assert!(drawn(&mut screen, (80, 24), Some(&state)).contains("line 59"));
     // A user who reads earlier lines keeps the position.
     press(&mut screen, Some(&state), &["<home>"]);
-    told(&mut screen, &format!("{long}I look around.\n\nmore\n"));
+    let text = "more".to_owned();
+    does(&mut screen, AgentActivity::Text { text });
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(seen.contains("line 1") && !seen.contains("more"), "{seen}");
+    assert!(seen.contains("↓ 1 new"), "{seen}");
+}
+
+/// A task of a child in which its agent does everything that there is, until it times out.
+fn ended_task(order: &TaskOrder) -> Vec<Event> {
+    let session = &order.session;
+    let call = |item: &str, tool: ToolKind, title: &str| AgentActivity::ToolStarted {
+        item: item.to_owned(),
+        tool,
+        title: title.to_owned(),
+    };
+    let ended = |item: &str, exit_code: i32, output: &str| AgentActivity::ToolEnded {
+        item: item.to_owned(),
+        status: ToolStatus::Completed,
+        exit_code: Some(exit_code),
+        output: output.to_owned(),
+    };
+    let said = |text: &str| AgentActivity::Text {
+        text: text.to_owned(),
+    };
+    let does = |news: AgentActivity| Event::TaskActivity {
+        session: session.clone(),
+        news,
+    };
+    let todos = TodoList::parse(vec![TodoInput {
+        id: None,
+        content: "read the modules".to_owned(),
+        status: "in_progress".to_owned(),
+        priority: None,
+    }]);
+    let request = RequestId::new(format!("{session}/7"));
+    let approval = Approval {
+        request: request.clone(),
+        turn: order.turn.clone(),
+        child: Some("planner ▸ explore#4".to_owned()),
+        ..approving(&["cargo doc"]).approvals[0].clone()
+    };
+    vec![
+        Event::TaskStarted(order.clone()),
+        does(said("I look for them with **one** call.")),
+        does(call("1", ToolKind::Command, "rg 'pub fn' src")),
+        does(ended(
+            "1",
+            0,
+            "src/a.rs:1:pub fn a()\nsrc/b.rs:9:pub fn b()\n",
+        )),
+        Event::TodosWritten {
+            session: session.clone(),
+            todos: todos.unwrap(),
+        },
+        does(call("2", ToolKind::Command, "cargo doc")),
+        Event::ApprovalRequested(approval),
+        Event::ApprovalDecided {
+            request,
+            allowed: false,
+            by: ApprovalDecider::User,
+            reason: "takes too long".to_owned(),
+            kept: Vec::new(),
+        },
+        does(call("3", ToolKind::Command, "ls docs")),
+        does(ended("3", 2, "ls: cannot access 'docs'\n")),
+        does(said("Two: `a` and `b`.")),
+        Event::TaskEnded(TaskResult {
+            task_id: session.clone(),
+            agent: order.agent.clone(),
+            name: order.short_name(),
+            end: TaskOutcome::Timeout {
+                error: "took longer than 10 minutes".to_owned(),
+            },
+            tool_calls: 3,
+            duration_ms: 1,
+            patch: None,
+        }),
+    ]
+}
+
+/// The view of a child that has got its task and nothing else.
+fn opened_child(screen: &Screen, child: &ChildSession) -> Box<ChildSessionView> {
+    let prompt = |role: MessageRole, text: &str| ChildMessage {
+        turn: child.order.turn.clone(),
+        role,
+        text: text.to_owned(),
+    };
+    let mut view = screen.new_child_view(child.session_id());
+    view.set_prompts(vec![
+        prompt(MessageRole::System, "You only read.\nYou answer briefly."),
+        prompt(MessageRole::User, "list the public functions of `src`"),
+    ]);
+    view
+}
+
+#[test]
+fn the_session_of_a_child_is_searched_and_its_calls_are_opened_and_copied() {
+    let state = with_children();
+    let mut screen = not_writing();
+    let mut open = opened_child(&screen, &state.children[3]);
+    for event in ended_task(&state.children[3].order) {
+        open.on_event(UnixMillis(0), &event);
+    }
+    screen.show_child_session(open);
+    let seen = |screen: &mut Screen| drawn(screen, (80, 40), Some(&state));
+    assert!(!seen(&mut screen).contains("src/b.rs:9"));
+    press(&mut screen, Some(&state), &["/", "b.rs:9"]);
+    let found = seen(&mut screen);
+    assert!(found.contains("1 of 1 in this session"), "{found}");
+    assert!(found.contains("src/b.rs:9:pub fn b()"), "{found}");
+    press(&mut screen, Some(&state), &["<esc>"]);
+    assert!(!seen(&mut screen).contains("src/b.rs:9"));
+    let copied = |screen: &mut Screen| match press(screen, Some(&state), &["<c-y>"]).as_slice() {
+        [Action::Copy(text)] => text.clone(),
+        other => panic!("{other:?}"),
+    };
+    let whole = copied(&mut screen);
+    assert!(whole.contains("list the public functions of `src`\n\nI look for them"));
+    assert!(whole.contains("took longer than 10 minutes"), "{whole}");
+    press(
+        &mut screen,
+        Some(&state),
+        &["<home>", ".", ".", ".", ".", "<enter>"],
+    );
+    assert!(seen(&mut screen).contains("src/b.rs:9"));
+    assert!(copied(&mut screen).starts_with("$ rg 'pub fn' src"));
+    for size in [(1, 4), (2, 6), (4, 9)] {
+        drawn(&mut screen, size, Some(&state));
+    }
+    press(&mut screen, Some(&state), &["<esc>"]);
+    assert_eq!(screen.open_child_session(), None);
 }
 
 #[test]

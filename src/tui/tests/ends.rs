@@ -29,6 +29,7 @@ fn ended() -> Screen {
         &Event::PhaseChanged {
             from: Phase::Execute,
             to: Phase::Done,
+            reason: None,
         },
     );
     screen

@@ -47,6 +47,7 @@ fn the_comparison_takes_notes_on_its_lines_and_is_left_by_esc() {
         &Event::PhaseChanged {
             from: Phase::Approved,
             to,
+            reason: None,
         },
     );
     assert!(screen.plan_view.compared_version().is_none());

@@ -28,6 +28,7 @@ fn moves_on() -> Vec<Event> {
         Event::PhaseChanged {
             from: Phase::WritePlan,
             to: Phase::Review,
+            reason: None,
         },
         Event::TurnSendConfirmed,
         Event::TurnStarted {

@@ -539,7 +539,11 @@ pub fn story() -> Vec<Event> {
         exit_code: Some(code),
         output: output.to_owned(),
     };
-    let phase = |from, to| Event::PhaseChanged { from, to };
+    let phase = |from, to| Event::PhaseChanged {
+        from,
+        to,
+        reason: None,
+    };
     vec![
         Event::RunCreated(Box::new(created())),
         Event::GoalGiven {

@@ -105,7 +105,9 @@ fn name_lines(who: BlockAuthor) -> Vec<Line<'static>> {
         BlockAuthor::Agent(role) => {
             Span::styled(format!("● {}", role.name()), theme::role_style(role))
         }
+        BlockAuthor::Subagent => Span::styled("● agent", theme::STRONG),
         BlockAuthor::User => Span::styled("● you", theme::YOU),
+        BlockAuthor::TaskGiver => Span::styled("● task", theme::YOU),
         BlockAuthor::System => Span::styled("● agent-collab", theme::QUIET),
     };
     vec![Line::default(), Line::from(span)]
@@ -120,9 +122,10 @@ fn head_lines(who: BlockAuthor, look: BlockLayoutOptions) -> Vec<Line<'static>> 
     }
 }
 
-/// Returns whether a text can be folded: a text of the user that would fill a window.
+/// Returns whether a text can be folded: a text of the user, or of a task, that would fill a window.
 pub fn is_foldable(who: BlockAuthor, text: &str) -> bool {
-    who == BlockAuthor::User && text.lines().nth(MIN_FOLDED_LINES).is_some()
+    matches!(who, BlockAuthor::User | BlockAuthor::TaskGiver)
+        && text.lines().nth(MIN_FOLDED_LINES).is_some()
 }
 
 /// Returns the first lines of a long text, and how many more there are.

@@ -122,12 +122,19 @@ impl ChatTranscript {
         self.blocks.get(at).map(|block| block.content.to_text())
     }
 
+    /// Returns the text of all blocks.
+    pub fn whole_text(&self) -> String {
+        let texts = self.blocks.iter().map(|block| block.content.to_text());
+        texts.collect::<Vec<_>>().join("\n\n")
+    }
+
     /// Returns the agents' finished texts in order.
     pub fn agent_texts(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.blocks
             .iter()
-            .filter_map(|block| match (&block.author, &block.content) {
-                (BlockAuthor::Agent(_), BlockContent::Message { text }) => Some(text.as_str()),
+            .filter(|block| block.author.is_agent())
+            .filter_map(|block| match &block.content {
+                BlockContent::Message { text } => Some(text.as_str()),
                 _ => None,
             })
     }

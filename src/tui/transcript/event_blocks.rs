@@ -43,7 +43,7 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
         return Vec::new();
     }
     if let Event::Agent { role, news, .. } = event {
-        return from_activity(*role, news);
+        return from_activity(BlockAuthor::Agent(*role), news);
     }
     let Some(wording) = word_event(event) else {
         return Vec::new();
@@ -51,6 +51,12 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
     match event {
         Event::TestsRan { receipt, .. } => with_test_receipt(&wording, receipt),
         Event::BaselineRan(baseline) => with_test_receipt(&wording, &baseline.receipt),
+        Event::PhaseChanged { .. } if !wording.detail.is_empty() => {
+            let reason = BlockContent::fact(fact_tone(EventTone::Good), &wording.detail);
+            let mut blocks = from_wording(&wording);
+            blocks.push(TranscriptBlock::new(BlockAuthor::System, reason));
+            blocks
+        }
         Event::ReviewCommitted { .. } => {
             let text = wording.with_all_details();
             from_wording(&EventWording { text, ..wording })
@@ -80,8 +86,8 @@ pub fn from_wording(wording: &EventWording) -> Vec<TranscriptBlock> {
 }
 
 /// Returns the blocks of an agent's activity.
-pub fn from_activity(role: Role, news: &AgentActivity) -> Vec<TranscriptBlock> {
-    let agent = |content| vec![TranscriptBlock::new(BlockAuthor::Agent(role), content)];
+pub fn from_activity(who: BlockAuthor, news: &AgentActivity) -> Vec<TranscriptBlock> {
+    let agent = |content| vec![TranscriptBlock::new(who, content)];
     match news {
         AgentActivity::Thinking { text } if !text.trim().is_empty() => {
             agent(BlockContent::Thinking {
@@ -91,9 +97,12 @@ pub fn from_activity(role: Role, news: &AgentActivity) -> Vec<TranscriptBlock> {
         AgentActivity::ToolStarted { item, tool, title } => agent(BlockContent::Tool(
             ToolCallCard::new(item, tool.clone(), title),
         )),
-        AgentActivity::Notice { text } => notice(&format!("{}: {text}", role.name())),
+        AgentActivity::Notice { text } => notice(&format!(
+            "{}: {text}",
+            who.role().map_or("agent", Role::name)
+        )),
         _ => {
-            let wording = word_activity(Some(role), news);
+            let wording = word_activity(who.role(), news);
             wording.map_or(Vec::new(), |wording| from_wording(&wording))
         }
     }

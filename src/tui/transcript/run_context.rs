@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::tool_call_card::ToolCallOutcome;
-use super::transcript_block::{BlockAuthor, BlockContent, FactTone, TranscriptBlock};
+use super::transcript_block::{BlockContent, FactTone, TranscriptBlock};
 use super::{ChatTranscript, event_blocks, transcript_columns};
 use crate::domain::event::{Approval, Event};
 use crate::domain::event_wording::word_task_end;
@@ -152,7 +152,7 @@ impl ChatTranscript {
     /// Returns whether the same question was asked and no agent has said or done anything since.
     fn repeats_question(&self, told: &[TranscriptBlock]) -> bool {
         let since = self.blocks.iter().rev();
-        let mut since = since.take_while(|block| !matches!(block.author, BlockAuthor::Agent(_)));
+        let mut since = since.take_while(|block| !block.author.is_agent());
         let is_question = |block: &&TranscriptBlock| {
             let tone = match &block.content {
                 BlockContent::Fact { tone, .. } => Some(*tone),

@@ -18,11 +18,29 @@ use crate::tui::text_wrap::{clean_for_display, to_drawable};
 const MAX_BLOCK_BYTES: usize = 256 << 10;
 
 /// The author of a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BlockAuthor {
     Agent(Role),
+    /// The agent of the child session that the transcript is about.
+    Subagent,
     User,
+    /// Whoever gave a child session its task.
+    TaskGiver,
     System,
+}
+
+impl BlockAuthor {
+    /// Returns the role, unless it is nobody's or a child's.
+    pub fn role(self) -> Option<Role> {
+        match self {
+            Self::Agent(role) => Some(role),
+            Self::Subagent | Self::User | Self::TaskGiver | Self::System => None,
+        }
+    }
+
+    pub fn is_agent(self) -> bool {
+        matches!(self, Self::Agent(_) | Self::Subagent)
+    }
 }
 
 /// Whether a block is folded.
@@ -218,12 +236,11 @@ impl TranscriptBlock {
         matches!(self.content, BlockContent::Provisional { .. })
     }
 
-    /// Returns whether `role` is still sending it; with `wanted`, only for that item.
-    pub fn is_provisional_of(&self, role: Role, wanted: Option<&str>) -> bool {
+    /// Returns whether `who` is still sending it; with `wanted`, only for that item.
+    pub fn is_provisional_of(&self, who: BlockAuthor, wanted: Option<&str>) -> bool {
         match &self.content {
             BlockContent::Provisional { item, .. } => {
-                self.author == BlockAuthor::Agent(role)
-                    && wanted.is_none_or(|wanted| wanted == item)
+                self.author == who && wanted.is_none_or(|wanted| wanted == item)
             }
             _ => false,
         }

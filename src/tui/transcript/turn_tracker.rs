@@ -17,8 +17,8 @@ use crate::tui::labels::{format_elapsed, format_tokens};
 #[derive(Debug, Default)]
 pub(super) struct TurnTracker {
     since: Option<UnixMillis>,
-    /// Who spoke or acted last in this turn.
-    last_role: Option<Role>,
+    /// The agent that spoke or acted last in this turn.
+    last_agent: Option<BlockAuthor>,
     /// The latest reported totals.
     latest_usage: BTreeMap<Role, SessionUsage>,
     /// The totals when the turn started.
@@ -32,7 +32,7 @@ pub(super) struct TurnTracker {
     /// Whether the next block gets its name in any case.
     is_name_reset: bool,
     /// The event of the first block, if it has a name only because earlier blocks are not loaded.
-    first_named_block: Option<(u64, Role)>,
+    first_named_block: Option<(u64, BlockAuthor)>,
     /// Turns that started before the loaded part.
     partial_turns: Vec<PartialTurn>,
     /// The end of a turn if nothing else of the turn is loaded, with the totals up to then.
@@ -88,7 +88,7 @@ impl TurnTracker {
         let goes_on = !self.has_turn_boundary;
         if goes_on {
             self.since = self.since.or(earlier.since);
-            self.last_role = self.last_role.or(earlier.last_role);
+            self.last_agent = self.last_agent.or(earlier.last_agent);
         }
         for (role, usage) in earlier.latest_usage {
             self.latest_usage.entry(role).or_insert(usage);
@@ -140,7 +140,7 @@ impl TurnTracker {
             .map(|cut| (cut.seq, cut.role, cut.describe_turn_end()));
         let lines = lines.collect();
         self.partial_turns.retain(|cut| !cut.is_complete());
-        let goes_on = |(_, role): &(u64, Role)| earlier.last_role == Some(*role);
+        let goes_on = |(_, who): &(u64, BlockAuthor)| earlier.last_agent == Some(*who);
         let unnamed = self.first_named_block.filter(goes_on).map(|(seq, _)| seq);
         TurnCorrections {
             turn_end_lines: lines,
@@ -156,7 +156,7 @@ impl TurnTracker {
         used: BTreeMap<Role, SessionUsage>,
         earlier: &Self,
     ) -> Option<(u64, TranscriptBlock)> {
-        let Some(role) = earlier.last_role else {
+        let Some(role) = earlier.last_agent.and_then(BlockAuthor::role) else {
             let is_earlier = earlier.has_unseen_turns && !earlier.has_turn_boundary;
             self.bare_turn_end = is_earlier.then(|| {
                 let mut all = earlier.latest_usage.clone();
@@ -208,7 +208,7 @@ impl TurnTracker {
             } => return Some(self.version_notice(*role, adapter, version)),
             Event::TurnStarted { .. } => {
                 self.since = Some(at);
-                self.last_role = None;
+                self.last_agent = None;
                 self.has_turn_boundary = true;
                 self.usage_at_start.clone_from(&self.latest_usage);
             }
@@ -219,9 +219,9 @@ impl TurnTracker {
                 return self.on_turn_end(at, seq);
             }
             Event::TurnEnded { .. } => {
-                (self.last_role, self.since, self.has_turn_boundary) = (None, None, true);
+                (self.last_agent, self.since, self.has_turn_boundary) = (None, None, true);
             }
-            Event::PhaseChanged { .. } => self.last_role = None,
+            Event::PhaseChanged { .. } => self.last_agent = None,
             _ => {}
         }
         None
@@ -241,8 +241,8 @@ impl TurnTracker {
     fn on_turn_end(&mut self, at: UnixMillis, seq: u64) -> Option<TranscriptBlock> {
         let began_before = self.has_unseen_turns && !self.has_turn_boundary;
         self.has_turn_boundary = true;
-        let (since, role) = (self.since.take(), self.last_role.take());
-        let Some(role) = role else {
+        let (since, who) = (self.since.take(), self.last_agent.take());
+        let Some(role) = who.and_then(BlockAuthor::role) else {
             self.bare_turn_end = began_before.then(|| (seq, at, self.latest_usage.clone()));
             return None;
         };
@@ -268,18 +268,18 @@ impl TurnTracker {
     /// Returns whether a block needs a name line: the first of its author, and after another author's
     /// block.
     pub fn claim_name_line(&mut self, block: &TranscriptBlock) -> bool {
-        match (block.author, &block.content) {
-            (BlockAuthor::System, _) => false,
-            (BlockAuthor::Agent(role), _) => {
+        match block.author {
+            BlockAuthor::System => false,
+            who @ (BlockAuthor::Agent(_) | BlockAuthor::Subagent) => {
                 let is_first =
                     !std::mem::replace(&mut self.is_name_reset, true) && self.has_unseen_turns;
                 self.first_named_block = self
                     .first_named_block
-                    .or(is_first.then_some((block.seq, role)));
-                self.last_role.replace(role) != Some(role)
+                    .or(is_first.then_some((block.seq, who)));
+                self.last_agent.replace(who) != Some(who)
             }
-            (BlockAuthor::User, _) => {
-                (self.last_role, self.is_name_reset) = (None, true);
+            BlockAuthor::User | BlockAuthor::TaskGiver => {
+                (self.last_agent, self.is_name_reset) = (None, true);
                 true
             }
         }
@@ -287,7 +287,7 @@ impl TurnTracker {
 
     /// Makes the next block show its name, because the block with the name may be gone.
     pub fn reset_name(&mut self) {
-        self.last_role = None;
+        self.last_agent = None;
     }
 }
 

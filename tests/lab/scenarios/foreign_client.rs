@@ -265,7 +265,7 @@ fn assert_planned(seen: &[Value]) {
     assert_failed(early, "there is no plan yet");
     assert_failed(bad, "the plan has no numbered box");
     assert_eq!(much["error"]["code"], -32602, "{much:#}");
-    assert_done(plan, "the plan is taken");
+    assert_done(plan, "the plan is accepted");
     assert_done(exit, "The plan is handed on");
     assert_done(asked, "your default counts: left");
     assert_tasks(rest);
@@ -377,7 +377,7 @@ fn assert_reviewed(seen: &[Value]) {
         "an approval cannot stand beside blocking findings",
     );
     assert_failed(yes, "the arguments do not fit");
-    assert_done(approved, "the review is taken");
+    assert_done(approved, "the review is accepted");
 }
 
 fn assert_executed(seen: &[Value]) {

@@ -206,7 +206,7 @@ fn hand_in(notes: &mut Notes, name: &str, cast: Cast) {
     for told in [
         "there is no plan yet",
         "the plan has no numbered box",
-        "the plan is taken",
+        "the plan is accepted",
         "The plan is handed on",
         "no answer to finding 1",
         "Nobody is there to ask; your default counts: left",
@@ -219,7 +219,7 @@ fn hand_in(notes: &mut Notes, name: &str, cast: Cast) {
         );
     }
     assert!(reviewer.contains("an approval cannot stand beside blocking findings (1)"));
-    assert!(reviewer.contains("the review is taken"));
+    assert!(reviewer.contains("the review is accepted"));
     let reviews: Vec<&Value> = outcome
         .of_kind("review.committed")
         .map(|event| &event["data"]["review"])

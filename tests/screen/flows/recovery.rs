@@ -98,9 +98,9 @@ fn a_conversation_that_is_lost_is_begun_anew_with_what_happened() {
     for words in [
         "[agent-collab RECOVER]",
         "the phase is RESPOND",
-        "## plan.md",
+        "## Your plan",
         "One word.",
-        "## comments.md",
+        "## The review",
         "Say more.",
         "[agent-collab RESPOND 1]",
     ] {

@@ -15,38 +15,23 @@ fn reviewing() -> RunSimulation {
 
 /// The event for a review's text, as the engine builds it.
 fn review(world: &RunSimulation, n: u32, text: &str) -> Event {
-    let state = world.run.state();
-    let turn = TurnId::new(format!("trn_{n}"));
-    let review = crate::domain::review::parse(text, &state.findings);
-    let lacks = state.missing_in_review(&review);
-    if lacks.is_empty() {
-        Event::ReviewCommitted {
-            turn,
-            review,
-            file_sha256: sha("c"),
-            plan_now: world.disk_plan(),
-        }
-    } else {
-        Event::DocumentIncomplete { turn, lacks }
-    }
+    world.review_of(TurnId::new(format!("trn_{n}")), text)
 }
 
-/// The event for the planner's answers, as the engine builds it.
+/// A finding on the text under the heading of the first plan.
+fn finding(n: u32, severity: &str) -> String {
+    format!(
+        "{n}. [{severity}] nobody says which\n   Place: Task: version 1\n   Scenario: two sums\n"
+    )
+}
+
+/// The event for the planner's answers, as the engine builds it. An answer that accepts comes with a new plan.
 fn answers(world: &RunSimulation, n: u32, text: &str) -> Event {
-    let responses = crate::domain::review::parse_responses(text);
-    let mut answered = world.run.state().findings.clone();
-    answered.apply_responses(&responses);
-    Event::ResponseCommitted {
-        turn: TurnId::new(format!("trn_{n}")),
-        responses,
-        unanswered: answered
-            .unanswered()
-            .map(|finding| finding.remark.n)
-            .collect(),
-        plan: None,
-        comments_sha256: sha("c"),
-        asked_back: world.run.state().missing_in_answers(&answered),
-    }
+    let turn = TurnId::new(format!("trn_{n}"));
+    let steps = u8::try_from(n % 3 + 1).unwrap();
+    let plan = plan_text(u8::try_from(n).unwrap(), steps);
+    let plan = text.contains("accepted").then_some(plan.as_str());
+    world.answers_of(turn, text, plan)
 }
 
 /// Plays the texts of turns from the second one on, each with its expected effects.
@@ -64,14 +49,14 @@ fn play_texts(world: &mut RunSimulation, first: u32, texts: &[(&str, &str)]) {
 }
 
 #[test]
-fn a_review_that_says_nothing_is_asked_back_once_and_then_requires_changes() {
+fn a_review_that_says_nothing_is_asked_back_once_and_then_put_to_the_user() {
     let mut world = reviewing();
     play_texts(
         &mut world,
         2,
         &[
             ("Looks good.\n", "REVIEW | start trn_3: reviews the plan"),
-            ("Looks good.\n", "RESPOND | start trn_4: answers the review"),
+            ("Looks good.\n", "REVIEW | ask arbitration"),
         ],
     );
     let state = world.run.state();
@@ -90,7 +75,7 @@ fn a_finding_that_an_approval_passes_over_twice_is_put_to_the_user() {
         2,
         &[
             (
-                "[CHANGES_REQUIRED]\n1. [major] a\n2. [minor] b\n",
+                &format!("[CHANGES_REQUIRED]\n{}2. [minor] b\n", finding(1, "major")),
                 "RESPOND | start trn_3: answers the review",
             ),
             (
@@ -119,7 +104,7 @@ fn a_finding_that_the_review_names_as_settled_lets_it_approve() {
         2,
         &[
             (
-                "[CHANGES_REQUIRED]\n1. [blocking] a\n",
+                &format!("[CHANGES_REQUIRED]\n{}", finding(1, "blocking")),
                 "RESPOND | start trn_3: answers the review",
             ),
             ("1. accepted: x\n", "REVIEW | start trn_4: reviews the plan"),
@@ -131,12 +116,17 @@ fn a_finding_that_the_review_names_as_settled_lets_it_approve() {
 
 #[test]
 fn an_approval_beside_a_finding_that_weighs_is_put_to_the_user() {
-    for text in [
-        "[APPROVED]\n1. [major] a\n",
-        "[APPROVED]\n1. [blocking] a\n",
-    ] {
+    for severity in ["major", "blocking"] {
         let mut world = reviewing();
-        play_texts(&mut world, 2, &[(text, "REVIEW | ask arbitration")]);
+        let text = format!("[APPROVED]\n{}", finding(1, severity));
+        play_texts(
+            &mut world,
+            2,
+            &[
+                (&text, "REVIEW | start trn_3: reviews the plan"),
+                (&text, "REVIEW | ask arbitration"),
+            ],
+        );
         let passed = answered(1, QuestionAnswer::ForcePass);
         check(
             &mut world,
@@ -154,7 +144,10 @@ fn a_planner_who_answers_one_of_three_is_asked_once_for_the_others() {
         2,
         &[
             (
-                "[CHANGES_REQUIRED]\n1. [major] a\n2. [minor] b\n3. [minor] c\n",
+                &format!(
+                    "[CHANGES_REQUIRED]\n{}2. [minor] b\n3. [minor] c\n",
+                    finding(1, "major")
+                ),
                 "RESPOND | start trn_3: answers the review",
             ),
             (
@@ -182,7 +175,7 @@ fn answers_that_are_kept_go_on_where_the_planner_adds_nothing() {
         2,
         &[
             (
-                "[CHANGES_REQUIRED]\n1. [major] a\n2. [minor] b\n",
+                &format!("[CHANGES_REQUIRED]\n{}2. [minor] b\n", finding(1, "major")),
                 "RESPOND | start trn_3: answers the review",
             ),
             (
@@ -216,11 +209,7 @@ fn what_was_asked_back_is_known_after_a_restart() {
     world.feed(ended(4));
     assert_eq!(world.run.state().asked_back, [MissingPart::Verdict]);
     let again = review(&world, 4, "Good.\n");
-    check(
-        &mut world,
-        &[again],
-        "RESPOND | start trn_5: answers the review",
-    );
+    check(&mut world, &[again], "REVIEW | ask arbitration");
 }
 
 #[test]

@@ -161,6 +161,7 @@ impl PatchSimulation {
     fn patch(&self) -> Option<TaskPatch> {
         self.world
             .engine
+            .run
             .child_session(&self.session)?
             .patch
             .clone()
@@ -342,6 +343,7 @@ async fn between_the_turns_of_steps_changes_wait() {
     played
         .until(|engine| {
             let patch = engine
+                .run
                 .child_session(&SessionId::new("ses_w"))
                 .and_then(|child| child.patch.as_ref());
             patch.is_some() && trees.list_records().unwrap().records.is_empty()

@@ -26,6 +26,7 @@ pub(super) enum FindingFilter {
     #[default]
     All,
     Open,
+    Residual,
     Rejected,
     Settled,
 }
@@ -34,7 +35,8 @@ impl FindingFilter {
     fn next(self) -> Self {
         match self {
             Self::All => Self::Open,
-            Self::Open => Self::Rejected,
+            Self::Open => Self::Residual,
+            Self::Residual => Self::Rejected,
             Self::Rejected => Self::Settled,
             Self::Settled => Self::All,
         }
@@ -44,6 +46,7 @@ impl FindingFilter {
         match self {
             Self::All => "all",
             Self::Open => "the open ones",
+            Self::Residual => "the residual ones",
             Self::Rejected => "those the planner rejected",
             Self::Settled => "the resolved ones",
         }
@@ -54,7 +57,8 @@ impl FindingFilter {
             Self::All => true,
             Self::Open => finding.status == FindingStatus::Open,
             Self::Rejected => last_disposition(finding) == Some(FindingDisposition::Rejected),
-            Self::Settled => finding.status != FindingStatus::Open,
+            Self::Residual => finding.status == FindingStatus::Residual,
+            Self::Settled => finding.is_settled(),
         }
     }
 }
@@ -83,9 +87,13 @@ pub(super) fn last_disposition(finding: &Finding) -> Option<FindingDisposition> 
 }
 
 impl FindingSelection {
-    /// Switches to the next filter.
-    pub fn next_filter(&mut self) {
+    /// Switches to the next filter; to that of residual findings only where there are some.
+    pub fn next_filter(&mut self, state: Option<&RunState>) {
         self.filter = self.filter.next();
+        let is_none_residual = state.is_none_or(|state| state.findings.residual().count() == 0);
+        if self.filter == FindingFilter::Residual && is_none_residual {
+            self.filter = self.filter.next();
+        }
         self.selected = None;
     }
 
@@ -127,14 +135,14 @@ impl FindingSelection {
         self.selected
     }
 
-    /// Returns the listed findings, open ones first.
+    /// Returns the listed findings: open ones, residual ones, settled ones.
     pub(super) fn listed_findings<'a>(&self, state: &'a RunState) -> Vec<&'a Finding> {
         let all = state.findings.all().iter();
         let mut listed: Vec<&Finding> =
             all.filter(|finding| self.filter.matches(finding)).collect();
-        listed.sort_by_key(|finding| finding.status != FindingStatus::Open);
-        if let Some((n_open, SettledFindingsFold::Folded)) = self.settled_row(state) {
-            listed.truncate(n_open);
+        listed.sort_by_key(|finding| (finding.is_settled(), !finding.is_open()));
+        if let Some((n_before, SettledFindingsFold::Folded)) = self.settled_row(state) {
+            listed.truncate(n_before);
         }
         listed
     }
@@ -144,10 +152,9 @@ impl FindingSelection {
     /// are listed.
     pub(super) fn settled_row(&self, state: &RunState) -> Option<(usize, SettledFindingsFold)> {
         let all = state.findings.all();
-        let n_open = state.findings.open().count();
-        let has_both = (1..all.len()).contains(&n_open);
-        let settled = |finding: &&Finding| finding.status != FindingStatus::Open;
-        let mut settled = all.iter().filter(settled);
+        let mut settled = all.iter().filter(|finding| finding.is_settled());
+        let n_before = all.len() - settled.clone().count();
+        let has_both = (1..all.len()).contains(&n_before);
         let is_picked = settled.any(|finding| self.selected_finding() == Some(finding.remark.n));
         let is_listed = is_picked || !self.query.is_empty();
         let stands = if is_listed {
@@ -155,7 +162,7 @@ impl FindingSelection {
         } else {
             self.settled_fold
         };
-        (has_both && self.filter == FindingFilter::All).then_some((n_open, stands))
+        (has_both && self.filter == FindingFilter::All).then_some((n_before, stands))
     }
 
     /// Selects a listed target.

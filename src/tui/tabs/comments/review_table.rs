@@ -114,6 +114,9 @@ fn review_row(review: &ReviewSpan, clock: LocalClock) -> CommentsEntry {
     parts.extend(finding_counts(review));
     let time = format!(" · {}", clock.time_with_minutes(review.at));
     parts.push((time, theme::QUIET));
+    if let Some(unopened) = review.describe_unopened() {
+        parts.push((format!(" · {unopened}"), theme::WARNING));
+    }
     CommentsEntry {
         parts,
         indent: 2,

@@ -108,9 +108,12 @@ pub fn summarize_event(event: &Event, calls: &mut CallDescriptions) -> Option<Ev
             Some(from_wording(EventWording { text, ..wording }))
         }
         // The Log tab has the names that the files have.
-        Event::PhaseChanged { to, .. } => {
+        Event::PhaseChanged { to, reason, .. } => {
             let wording = calls.word_event(event)?;
-            let text = format!("Phase {}", to.name());
+            let reason = reason
+                .as_ref()
+                .map_or(String::new(), |why| format!(": {why}"));
+            let text = format!("Phase {}{reason}", to.name());
             Some(from_wording(EventWording { text, ..wording }))
         }
         _ => calls.word_event(event).map(from_wording),

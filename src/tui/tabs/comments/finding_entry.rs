@@ -1,0 +1,258 @@
+//! Renders one finding: why it is where it is, what the planner answered, what a dispute or a discussion found, and, when
+//! it is expanded, its place, scenario and evidence with what the program found of them.
+
+use ratatui::style::Style;
+
+use super::{CommentsEntry, FindingSelection, status_label};
+use crate::domain::discussion::GroupDiscussion;
+use crate::domain::findings::evidence::EvidenceCheck;
+use crate::domain::findings::{Finding, FindingDisposition, FindingResponse, FindingStatus};
+use crate::domain::turn::Role;
+use crate::tui::discussion_board::describe_decision;
+use crate::tui::document_texts::DisplayDocuments;
+use crate::tui::scroll_view::ScrollTarget;
+use crate::tui::text_wrap::{QUOTE_BAR, to_one_line};
+use crate::tui::theme;
+
+/// The indent of a field's text, below its label.
+const FIELD_INDENT: usize = 12;
+
+pub(super) fn finding_entries(
+    finding: &Finding,
+    chosen: &FindingSelection,
+    texts: &DisplayDocuments,
+    talk: Option<&GroupDiscussion>,
+) -> Vec<CommentsEntry> {
+    let remark = &finding.remark;
+    let (sign, word, style) = status_label(finding);
+    let evidence = texts.evidence.get(&remark.n);
+    let is_open = chosen.is_open(remark.n, evidence);
+    let fields = detail_fields(finding);
+    let fold = match (evidence.is_some() || !fields.is_empty(), is_open) {
+        (false, _) => "",
+        (true, true) => "\u{a0}▾",
+        (true, false) => "\u{a0}▸",
+    };
+    let mut entries = vec![
+        CommentsEntry::from_parts(
+            vec![
+                (format!("{sign} {}. ", remark.n), style),
+                (format!("[{}] ", remark.severity.as_str()), style),
+                (to_one_line(&remark.text), style),
+                (fold.to_owned(), theme::QUIET),
+            ],
+            2,
+        ),
+        CommentsEntry::from_parts(
+            vec![(
+                format!("  {}", finding_history(&word, finding)),
+                theme::QUIET,
+            )],
+            2,
+        ),
+    ];
+    if is_open {
+        for (label, text, style) in &fields {
+            entries.push(field_entry(label, text, *style));
+        }
+    }
+    entries.extend(answer_entries(finding, is_open));
+    if let Some(judgement) = finding.describe_judgement() {
+        entries.push(marked_entry(
+            "  ⇄ ",
+            format!("disputed: {judgement}"),
+            theme::PLAIN,
+        ));
+    }
+    entries.extend(
+        talk.into_iter()
+            .flat_map(|talk| discussion_entries(talk, finding)),
+    );
+    // The parsed fields are the text below the finding, in order and with what was found.
+    if let Some(evidence) = evidence.filter(|_| is_open && fields.is_empty()) {
+        for line in evidence.lines() {
+            let line = line.strip_prefix("   ").unwrap_or(line);
+            entries.push(CommentsEntry::from_parts(
+                vec![
+                    (QUOTE_BAR.to_owned(), theme::QUIET),
+                    (line.to_owned(), theme::PLAIN),
+                ],
+                4,
+            ));
+        }
+    }
+    for entry in &mut entries {
+        entry.mark = Some(ScrollTarget::Finding(remark.n));
+    }
+    entries
+}
+
+/// Returns the fields that the review gave, with what the program found of the evidence below it.
+fn detail_fields(finding: &Finding) -> Vec<(&'static str, String, Style)> {
+    let details = &finding.remark.details;
+    let given = [
+        ("Place", &details.place),
+        ("Scenario", &details.scenario),
+        ("Evidence", &details.evidence),
+        ("To settle", &details.resolution),
+    ];
+    let mut fields = Vec::new();
+    for (label, text) in given {
+        if !text.trim().is_empty() {
+            fields.push((label, to_one_line(text), theme::PLAIN));
+        }
+        if label == "Evidence"
+            && let Some(check) = finding.evidence_check()
+        {
+            let found = check.describe().unwrap_or_default();
+            fields.push((
+                "",
+                to_one_line(&found),
+                theme::check_style(check.is_verified()),
+            ));
+        }
+    }
+    fields
+}
+
+fn field_entry(label: &str, text: &str, style: Style) -> CommentsEntry {
+    let label = format!("  {label:<width$}", width = FIELD_INDENT - 2);
+    CommentsEntry::from_parts(
+        vec![(label, theme::QUIET), (text.to_owned(), style)],
+        FIELD_INDENT,
+    )
+}
+
+fn marked_entry(mark: &str, text: String, style: Style) -> CommentsEntry {
+    CommentsEntry::from_parts(vec![(mark.to_owned(), theme::PLAIN), (text, style)], 4)
+}
+
+/// Returns the planner's answers, all of an expanded finding and else the last, and what the reviewer said then.
+fn answer_entries(finding: &Finding, is_open: bool) -> Vec<CommentsEntry> {
+    let n_hidden = match is_open {
+        true => 0,
+        false => finding.responses.len().saturating_sub(1),
+    };
+    let shown = finding.responses.iter().skip(n_hidden);
+    let mut entries: Vec<CommentsEntry> = shown
+        .flat_map(|(_, response)| response_entries(response))
+        .collect();
+    let last_word = to_one_line(&finding.record.last_word);
+    if !last_word.is_empty() {
+        let said = match finding.status {
+            FindingStatus::Open => " keeps it open: ",
+            FindingStatus::Fixed => " calls it fixed: ",
+            FindingStatus::Withdrawn | FindingStatus::Rebutted => " takes it back: ",
+            FindingStatus::DecidedByUser | FindingStatus::Residual => " says: ",
+        };
+        entries.push(role_entry(Role::Reviewer, said, &last_word));
+    }
+    entries
+}
+
+fn response_entries(response: &FindingResponse) -> Vec<CommentsEntry> {
+    let stand = match response.stand {
+        FindingDisposition::Accepted => " accepts: ",
+        FindingDisposition::Rejected => " rejects: ",
+    };
+    let mut entries = vec![role_entry(Role::Planner, stand, &response.reason)];
+    if let Some(check) = &response.check
+        && let Some(found) = check.describe()
+    {
+        let found = to_one_line(&found);
+        entries.push(CommentsEntry::from_parts(
+            vec![(
+                format!("    {found}"),
+                theme::check_style(check.is_verified()),
+            )],
+            6,
+        ));
+    }
+    entries
+}
+
+fn role_entry(role: Role, verb: &str, text: &str) -> CommentsEntry {
+    CommentsEntry::from_parts(
+        vec![
+            ("  ↳ ".to_owned(), theme::PLAIN),
+            (role.name().to_owned(), theme::role_style(role)),
+            (verb.to_owned(), theme::PLAIN),
+            (to_one_line(text), theme::PLAIN),
+        ],
+        4,
+    )
+}
+
+/// Describes the state or the result of a finding's discussion.
+fn discussion_entries(talk: &GroupDiscussion, finding: &Finding) -> Vec<CommentsEntry> {
+    let Some(outcome) = &talk.outcome else {
+        let round = talk.round().map_or(0, |round| round.n);
+        let text = if talk.is_running() {
+            format!(
+                "being discussed, round {round} of {} (see /board)",
+                talk.order.terms.rounds
+            )
+        } else {
+            "its discussion was cut off (see /board)".to_owned()
+        };
+        return vec![marked_entry("  ◆ ", text, theme::QUIET)];
+    };
+    let (text, style) = describe_decision(outcome);
+    let mut entries = vec![marked_entry("  ◆ ", format!("discussed: {text}"), style)];
+    let conclusion = to_one_line(&outcome.conclusion);
+    entries.push(CommentsEntry::from_parts(
+        vec![(format!("    {conclusion}"), theme::PLAIN)],
+        4,
+    ));
+    if finding.status == FindingStatus::Open {
+        let text = "    /settle resolves the finding, /board shows the discussion";
+        entries.push(CommentsEntry::new(text, theme::QUIET));
+    }
+    entries
+}
+
+/// Describes why a finding is where it is: its status, a lowered severity, its place and evidence, then what the reviews
+/// and the planner said about it, in order.
+fn finding_history(word: &str, finding: &Finding) -> String {
+    let place = finding.record.block.as_ref().map(ToString::to_string);
+    let evidence = finding.evidence_check().and_then(EvidenceCheck::symbol);
+    let facts = [
+        (!word.is_empty()).then(|| word.to_owned()),
+        finding.describe_lowered_severity(),
+        place,
+        evidence.map(|symbol| format!("{symbol} evidence")),
+    ];
+    let mut facts: Vec<String> = facts.into_iter().flatten().collect();
+    facts.push(if facts.is_empty() {
+        format!("Raised in review {}", finding.raised_in)
+    } else {
+        format!("raised in review {}", finding.raised_in)
+    });
+    let mut parts = vec![to_one_line(&facts.join(" · "))];
+    let stated_again = finding.raised_in + 1..=finding.last_in;
+    for review in finding.raised_in..=finding.last_in {
+        if stated_again.contains(&review) {
+            parts.push(format!("again in {review}"));
+        }
+        let answers = finding.responses.iter().filter(|(of, _)| *of == review);
+        parts.extend(answers.map(|(_, response)| match response.stand {
+            FindingDisposition::Accepted => "accepted".to_owned(),
+            FindingDisposition::Rejected => "rejected".to_owned(),
+        }));
+    }
+    let settled_in = finding.record.settled_in;
+    parts.extend(match finding.status {
+        FindingStatus::Open | FindingStatus::DecidedByUser => None,
+        FindingStatus::Fixed => {
+            let review = settled_in.unwrap_or(finding.last_in + 1);
+            Some(format!("fixed in {review}"))
+        }
+        FindingStatus::Withdrawn => settled_in.map(|review| format!("withdrawn in {review}")),
+        FindingStatus::Rebutted => settled_in.map(|review| format!("rebutted in {review}")),
+        FindingStatus::Residual => {
+            let later = settled_in.filter(|review| *review > finding.raised_in);
+            later.map(|review| format!("residual since {review}"))
+        }
+    });
+    parts.join(" → ")
+}
