@@ -60,10 +60,9 @@ impl ChildSessionView {
         }
     }
 
-    /// Returns whether a request is a child's, whose ids start with its session.
+    /// Returns whether this child made a request.
     fn is_own_request(&self, request: &RequestId) -> bool {
-        let own = request.as_str().strip_prefix(self.session.as_str());
-        own.is_some_and(|own| own.starts_with('/'))
+        request.child.as_ref() == Some(&self.session)
     }
 
     /// Applies an event of the run, if it is about this session.
