@@ -233,6 +233,12 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         asked_back: Vec<MissingPart>,
     },
+    /// The agent of a review opened files of the project: paths below the root, each with the hash of what it saw.
+    #[serde(rename = "review.opened")]
+    FilesOpened {
+        turn: TurnId,
+        files: BTreeMap<String, Sha256>,
+    },
     /// A fresh session judged the disputes of a review; empty where it gave no judgement.
     #[serde(rename = "disputes.judged")]
     DisputesJudged {

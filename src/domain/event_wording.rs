@@ -199,6 +199,8 @@ pub fn word_event(event: &Event) -> Option<EventWording> {
             let text = describe_response(responses.len(), unanswered, plan.is_some());
             Some(by_role(Role::Planner, Good, text))
         }
+        // The verdict says what was not opened.
+        Event::FilesOpened { .. } => None,
         Event::DisputesJudged { judgements, .. } => {
             let lines = judgements.iter().map(describe_judgement);
             let text = match judgements.as_slice() {

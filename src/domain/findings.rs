@@ -6,6 +6,7 @@
 pub mod evidence;
 mod finding_wording;
 pub mod plan_blocks;
+pub mod plan_files;
 mod review_bar;
 pub mod review_facts;
 mod review_rules;

@@ -28,6 +28,8 @@ mod user_commands;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::deferred_answer::DeferredAnswer;
@@ -117,6 +119,9 @@ pub struct RunState {
     /// What the agents of this review and of its answer were asked to add.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asked_back: Vec<MissingPart>,
+    /// The files that the reviewer opened for this goal, with the hash of what it saw last.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub opened_files: BTreeMap<String, Sha256>,
     /// The execution, once entered.
     pub execution: Option<PlanExecution>,
     /// The turn that runs now.
@@ -366,6 +371,7 @@ impl Run {
                 approved_sha256: None,
                 findings: FindingLedger::default(),
                 asked_back: Vec::new(),
+                opened_files: BTreeMap::new(),
                 execution: None,
                 running: None,
                 busy: None,
@@ -507,6 +513,10 @@ impl Run {
             ),
             Event::ReviewCommitted { .. } => review_loop::on_review_committed(state, at, event),
             Event::ResponseCommitted { .. } => review_loop::on_response_committed(state, at, event),
+            Event::FilesOpened { files, .. } => {
+                state.opened_files.extend(files.clone());
+                Vec::new()
+            }
             Event::DisputesJudged { turn, judgements } => {
                 review_loop::on_disputes_judged(state, at, turn, judgements)
             }

@@ -1,10 +1,12 @@
 //! Turns the events of a conversation, a role's or a child's, into events of the run.
 
+use std::collections::BTreeMap;
+
 use crate::adapter::{AdapterEvent, CliTurnOutcome};
 use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::{SessionId, TurnId};
 use crate::domain::text_delta::TextDelta;
-use crate::domain::turn::Role;
+use crate::domain::turn::{Role, TurnOrder, TurnPurpose};
 use crate::store::TamperedFile;
 
 use super::agent_conversation::ConversationEvent;
@@ -14,6 +16,7 @@ use super::documents::{self, PendingDocument};
 use super::role_session::{MessageWriter, append_message};
 use super::run_context::RunContext;
 use super::subagents::child_session_files::save_child;
+use super::turn_calls::TurnCalls;
 use super::{Engine, EngineError, EngineInput, agent_activity, error_with_hint};
 
 impl Engine {
@@ -257,6 +260,27 @@ impl Engine {
         });
     }
 
+    /// Records which files a review's agent opened that it had not seen like this before.
+    fn record_opened_files(
+        &mut self,
+        order: &TurnOrder,
+        calls: &TurnCalls,
+    ) -> Result<(), EngineError> {
+        let known = &self.state().opened_files;
+        let opened = calls.opened_files().iter();
+        let new = opened.filter(|(path, hash)| known.get(*path) != Some(*hash));
+        let files: BTreeMap<_, _> = new
+            .map(|(path, hash)| (path.clone(), hash.clone()))
+            .collect();
+        if order.purpose != TurnPurpose::Review || files.is_empty() {
+            return Ok(());
+        }
+        self.run.record(Event::FilesOpened {
+            turn: order.turn.clone(),
+            files,
+        })
+    }
+
     pub(super) fn on_turn_checked(
         &mut self,
         turn: &TurnId,
@@ -285,8 +309,10 @@ impl Engine {
             )?;
         }
         self.settle()?;
-        let document = PendingDocument::new(ended.order, final_text, ended.staging)
-            .with_calls(self.conversations.take_calls());
+        let calls = self.conversations.take_calls();
+        self.record_opened_files(&ended.order, &calls)?;
+        let document =
+            PendingDocument::new(ended.order, final_text, ended.staging).with_calls(calls);
         self.documents.set_pending(document);
         // A file that cannot be read now is read again by whoever writes it.
         match documents::try_detect_user_edits(&self.run) {

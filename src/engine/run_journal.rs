@@ -188,6 +188,7 @@ impl RunJournal {
             | Event::MessageAppended { role, .. } => (Some(*role), self.running_turn()),
             Event::TurnStarted { turn, .. }
             | Event::TurnEnded { turn, .. }
+            | Event::FilesOpened { turn, .. }
             | Event::PlanCommitted { turn, .. }
             | Event::ReviewCommitted { turn, .. }
             | Event::ResponseCommitted { turn, .. }

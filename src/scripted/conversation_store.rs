@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::scripted::script::{AgentScript, ScriptAction, ScriptTurnUses};
+use crate::scripted::script::{AgentScript, ScriptAction, ScriptTurn, ScriptTurnUses};
 
 /// The schema number of the stored state.
 const STATE_SCHEMA: u32 = 1;
@@ -78,9 +78,8 @@ impl ScriptConversationStore {
         script: &AgentScript,
         prompt: &str,
     ) -> Result<Vec<ScriptAction>, String> {
-        let actions = conversation
-            .select_turn(script, prompt)
-            .map(<[ScriptAction]>::to_vec);
+        let turn = conversation.select_turn(script, prompt);
+        let actions = turn.map(|turn| turn.actions_for(prompt));
         let saved = self.save(id, conversation);
         saved.map_err(|error| error.to_string())?;
         let first = prompt.lines().next().unwrap_or_default();
@@ -168,12 +167,8 @@ impl ScriptConversation {
 
     /// Selects the turn for a prompt: the first unused one whose `when` occurs in it, else the first unused one without
     /// `when`. `None` if the script has none left for it.
-    fn select_turn<'s>(
-        &mut self,
-        script: &'s AgentScript,
-        prompt: &str,
-    ) -> Option<&'s [ScriptAction]> {
-        let unused = |(index, turn): &(usize, &crate::scripted::script::ScriptTurn)| {
+    fn select_turn<'s>(&mut self, script: &'s AgentScript, prompt: &str) -> Option<&'s ScriptTurn> {
+        let unused = |(index, turn): &(usize, &ScriptTurn)| {
             turn.uses == ScriptTurnUses::Always || !self.used.contains(index)
         };
         let fits = |when: &Option<String>| when.as_ref().is_some_and(|when| prompt.contains(when));
@@ -184,7 +179,7 @@ impl ScriptConversation {
         if !self.used.contains(&index) {
             self.used.push(index);
         }
-        Some(&turn.actions)
+        Some(turn)
     }
 }
 
@@ -250,8 +245,13 @@ mod tests {
         let taken: Vec<String> = prompts
             .iter()
             .map(|prompt| match conversation.select_turn(&script, prompt) {
-                Some([ScriptAction::Text(speech)]) => speech.text.clone(),
-                Some(_) => "?".to_owned(),
+                Some(turn) => match turn.actions_for(prompt).as_slice() {
+                    [ScriptAction::Text(speech)] => speech.text.clone(),
+                    [ScriptAction::Open(_), ScriptAction::Text(speech)] => {
+                        format!("reads,{}", speech.text)
+                    }
+                    _ => "?".to_owned(),
+                },
                 None => "none".to_owned(),
             })
             .collect();
@@ -260,6 +260,13 @@ mod tests {
 
     fn turn(head: &str, text: &str) -> String {
         format!("[[turn]]\n{head}\n[[turn.action]]\ndo = \"text\"\ntext = \"{text}\"\n")
+    }
+
+    #[test]
+    fn a_review_opens_the_files_that_its_prompt_names_unless_the_script_says_otherwise() {
+        let script = turn("", "a") + &turn("opens = \"nothing\"", "b") + &turn("", "c");
+        let (review, other) = ("[agent-collab REVIEW 1]", "[agent-collab RESPOND 1]");
+        assert_eq!(check(&script, &[review, review, other]), "reads,a b c");
     }
 
     #[test]

@@ -10,6 +10,9 @@ mod loader;
 
 pub use loader::ScriptError;
 
+/// How a prompt that asks for a review of a plan says so.
+const REVIEW_HEADER: &str = "[agent-collab REVIEW ";
+
 /// The whole script of a scripted agent.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -39,9 +42,22 @@ pub struct ScriptTurn {
     /// How often it may be played.
     #[serde(default)]
     pub uses: ScriptTurnUses,
+    /// Which files it opens before its actions.
+    #[serde(default)]
+    pub opens: ScriptOpenedFiles,
     /// What is done, in order.
     #[serde(default, rename = "action")]
     pub actions: Vec<ScriptAction>,
+}
+
+/// Which files a turn opens before its actions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ScriptOpenedFiles {
+    /// Those that a prompt for a review names and that exist, as an honest reviewer does.
+    #[default]
+    Reviewed,
+    Nothing,
 }
 
 /// How often a turn may be played in one conversation.
@@ -66,6 +82,8 @@ pub enum ScriptAction {
     Cut(ScriptSpeech),
     /// Runs a shell command.
     Command(ScriptCommand),
+    /// Opens the files that the prompt names and that exist.
+    Open(ScriptFileReads),
     /// Writes a whole file.
     Write(ScriptFileWrite),
     /// Replaces one text in a file.
@@ -164,6 +182,11 @@ pub struct ScriptCommand {
     #[serde(default)]
     pub if_denied: Vec<ScriptAction>,
 }
+
+/// Files that are really read: those that the prompt names.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptFileReads {}
 
 /// A whole file, really written.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -329,6 +352,18 @@ fn once() -> u32 {
 /// Returns the arguments of a tool that has none.
 fn nothing() -> Value {
     Value::Object(serde_json::Map::new())
+}
+
+impl ScriptTurn {
+    /// Returns what is done for a prompt, in order.
+    pub fn actions_for(&self, prompt: &str) -> Vec<ScriptAction> {
+        let reads = self.opens == ScriptOpenedFiles::Reviewed && prompt.contains(REVIEW_HEADER);
+        let reads = reads.then_some(ScriptAction::Open(ScriptFileReads {}));
+        reads
+            .into_iter()
+            .chain(self.actions.iter().cloned())
+            .collect()
+    }
 }
 
 impl ScriptSpeech {

@@ -15,6 +15,10 @@ use super::script::{
     ScriptFailureOutcome, ScriptQuestion, ScriptSpeech, ScriptToolCall, ScriptUsage,
 };
 use super::seconds_from_now;
+use crate::domain::findings::plan_files::named_files;
+
+/// How many files a turn opens at most.
+const MAX_OPENED_FILES: usize = 20;
 
 /// Why a turn ends before its script does.
 pub enum ScriptedTurnStop {
@@ -116,6 +120,9 @@ pub trait ScriptedProtocol {
     /// Runs an announced command to its end.
     fn run_command(&mut self, call: Self::Call) -> Result<(), ScriptedTurnStop>;
 
+    /// Reads a file, with the program's own tool or a command.
+    fn read_file(&mut self, path: PathBuf) -> Result<(), ScriptedTurnStop>;
+
     /// Changes a file after asking the host if the program would; returns whether the file was changed.
     fn change_file(
         &mut self,
@@ -174,6 +181,7 @@ fn perform_action<P: ScriptedProtocol>(
             program.withdraw_speech(open);
         }
         ScriptAction::Command(command) => return perform_command(program, command),
+        ScriptAction::Open(_) => open_named_files(program)?,
         ScriptAction::Write(write) => {
             let text = ScriptedFileText::Whole(expand(program, &write.content));
             let is_changed = change_file(program, &write.path, text, write.ask)?;
@@ -284,6 +292,17 @@ fn perform_command<P: ScriptedProtocol>(
     };
     program.run_command(call)?;
     perform_actions(program, &command.if_allowed)
+}
+
+/// Reads the files that the prompt names and that exist.
+fn open_named_files<P: ScriptedProtocol>(program: &mut P) -> Result<(), ScriptedTurnStop> {
+    let (prompt, cwd) = (expand(program, "${prompt}"), program.cwd());
+    let paths = named_files(&prompt).into_iter().map(|name| cwd.join(name));
+    let files = paths.filter(|path| path.is_file()).take(MAX_OPENED_FILES);
+    files
+        .collect::<Vec<_>>()
+        .into_iter()
+        .try_for_each(|path| program.read_file(path))
 }
 
 fn change_file<P: ScriptedProtocol>(

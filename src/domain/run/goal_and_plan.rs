@@ -77,6 +77,7 @@ pub(super) fn on_goal_confirmed(
     (state.iteration, state.extra, state.stall) = (0, 0, 0);
     state.approved_sha256 = None;
     state.asked_back.clear();
+    state.opened_files.clear();
     state.verdict = None;
     (state.execution, state.replanning) = (None, None);
     turn_lifecycle::propose_turn(state, at, TurnPurpose::WritePlan, None)

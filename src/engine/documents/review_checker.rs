@@ -3,23 +3,26 @@
 //!
 //! A file that the rules do not let an agent read is not read here either: what was found goes back to the agent.
 
+use crate::adapter::CallReports;
 use crate::domain::findings::evidence::EvidenceSource;
+use crate::domain::findings::plan_files::named_files;
 use crate::domain::findings::review_facts::{
     ReviewFacts, ReviewSources, assess_responses, assess_review,
 };
 use crate::domain::findings::{DisputeJudgement, FindingResponse};
 use crate::domain::phase::Phase;
+use crate::domain::plan::file_hash;
 use crate::domain::review::{self, ReviewDocument};
+use crate::domain::turn::Role;
 use crate::engine::run_context::RunContext;
-use crate::engine::turn_calls::TurnCalls;
-use crate::store::scoped_read::ScopedReader;
+use crate::engine::turn_calls::{TurnCalls, read_project_file};
 use crate::store::{StoreError, iteration_files};
-use crate::text::{clean_to_one_line, fenced_block};
+use crate::text::{clean_to_one_line, fenced_block, front_matter};
 
 use super::{PendingDocument, plan_on_disk};
 
-/// The largest file that evidence may quote, in bytes.
-const MAX_FILE_BYTES: u64 = 2 * 1024 * 1024;
+/// How many files the reviewer is asked to open at most.
+const MAX_UNOPENED_FILES: usize = 20;
 /// The name of the block in which a session returns its judgement of a dispute.
 const JUDGEMENT_BLOCK: &str = "judgement";
 
@@ -34,9 +37,32 @@ pub(super) fn assess(
         plan: &plan,
         earlier_plans: &earlier_plans(run)?,
         evidence: &ProjectEvidence { run, calls },
-        unopened: None,
+        unopened: unopened_files(run, &plan),
     };
     Ok(assess_review(review, &run.state().findings, &sources))
+}
+
+/// Returns the files that the plan names and that the reviewer did not open as they are now; `None` where its calls are
+/// not seen.
+fn unopened_files(run: &RunContext, plan: &str) -> Option<Vec<String>> {
+    let adapter = run.role_adapter(Role::Reviewer).ok()?;
+    if adapter.traits().call_reports == CallReports::NoCalls {
+        return None;
+    }
+    let rules = run.setup.permissions.rules("review");
+    let root = &run.setup.root;
+    let workdir = run.journal.layout().workdir();
+    let opened = &run.state().opened_files;
+    let is_unopened = |path: &String| {
+        // What is no text cannot be read line by line.
+        let text = read_project_file(root, path).filter(|bytes| !bytes.contains(&0));
+        let is_ours = root.join(path).starts_with(workdir);
+        let may_read = !is_ours && rules.allows_reading(path);
+        may_read && text.is_some_and(|text| opened.get(path) != Some(&file_hash(&text)))
+    };
+    let body = front_matter::parse_document(plan).body;
+    let named = named_files(body).into_iter().filter(is_unopened);
+    Some(named.take(MAX_UNOPENED_FILES).collect())
 }
 
 /// Checks the planner's answers; `after` is the plan that it returned.
@@ -128,8 +154,7 @@ impl EvidenceSource for ProjectEvidence<'_> {
         if !rules.allows_reading(path) {
             return None;
         }
-        let reader = ScopedReader::open(&self.run.setup.root).ok()?;
-        let bytes = reader.read_file(path, MAX_FILE_BYTES).ok()?;
+        let bytes = read_project_file(&self.run.setup.root, path)?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 

@@ -158,6 +158,36 @@ impl ScriptedProtocol for ScriptedClaude {
         Ok(())
     }
 
+    fn read_file(&mut self, path: PathBuf) -> Result<(), ScriptedTurnStop> {
+        let text = std::fs::read(&path).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let described = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let input = json!({"file_path": path});
+        let ask = ApprovalRequirement::NotRequired;
+        let Some(tool) = self.start_tool_call("Read", input, described, ask)? else {
+            return Ok(());
+        };
+        let numbered = text.lines().enumerate();
+        let numbered: Vec<String> = numbered
+            .map(|(at, line)| format!("{:>6}\u{2192}{line}", at + 1))
+            .collect();
+        let n_lines = numbered.len();
+        let result = ScriptedClaudeToolResult {
+            content: numbered.join("\n"),
+            is_error: None,
+            detail: json!({"type": "text", "file": {
+                "filePath": path, "content": text, "numLines": n_lines, "startLine": 1, "totalLines": n_lines,
+            }}),
+            meta: accepted_meta(),
+        };
+        self.send(|frames| frames.tool_result(&tool, &result));
+        Ok(())
+    }
+
     fn change_file(
         &mut self,
         path: PathBuf,

@@ -157,6 +157,21 @@ impl ScriptedProtocol for ScriptedCodex {
         Ok(())
     }
 
+    fn read_file(&mut self, path: PathBuf) -> Result<(), ScriptedTurnStop> {
+        let name = path.strip_prefix(self.cwd()).unwrap_or(&path);
+        let command = ScriptCommand {
+            run: format!("cat {}", name.display()),
+            reason: None,
+            ask: ScriptAskPolicy::AsReal,
+            if_allowed: Vec::new(),
+            if_denied: Vec::new(),
+        };
+        match self.announce_command(command.run.clone(), &command)? {
+            Some(call) => self.run_command(call),
+            None => Ok(()),
+        }
+    }
+
     /// A patch that does not match the file produces no frames, as in codex.
     fn change_file(
         &mut self,

@@ -94,7 +94,7 @@ impl ScriptAction {
             Self::Unsolicited(unsolicited) => vec![&unsolicited.actions],
             Self::Text(_) | Self::Thinking(_) | Self::Cut(_) | Self::Error(_) => vec![],
             Self::Stall(_) | Self::Exit(_) | Self::Frame(_) | Self::Malformed(_) => vec![],
-            Self::Usage(_) => vec![],
+            Self::Usage(_) | Self::Open(_) => vec![],
         }
     }
 }
