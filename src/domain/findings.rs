@@ -5,6 +5,7 @@
 
 pub mod evidence;
 pub mod plan_blocks;
+mod review_bar;
 pub mod review_facts;
 mod review_rules;
 #[cfg(test)]
@@ -15,7 +16,8 @@ use strum::{EnumString, IntoStaticStr};
 
 use self::evidence::EvidenceCheck;
 use self::plan_blocks::BlockLabel;
-pub use self::review_rules::{ReviewBar, ReviewOutcome, UnsupportedFindings, VerdictContradiction};
+pub use self::review_bar::ReviewBar;
+pub use self::review_rules::{ReviewOutcome, UnsupportedFindings, VerdictContradiction};
 
 /// The severity of a finding.
 #[derive(
