@@ -16,6 +16,7 @@ use crate::domain::ids::TurnId;
 use crate::domain::review::{self, FindingVerdict, Verdict, VerdictKind};
 use crate::domain::submission::{FindingSubmission, ReviewSubmission, build_review_document};
 use crate::text::fenced_block;
+use crate::text::word_similarity::collapse_white_space;
 
 /// A run whose first review waits to be written, after `n` reviews that raised findings.
 fn reviewed_before() -> ReviewSimulation {
@@ -116,7 +117,7 @@ fn states(ledger: &FindingLedger) -> Vec<String> {
             record.block,
             record.residual,
             record.is_waiting,
-            finding.remark.text.to_lowercase()
+            collapse_white_space(&finding.remark.text).to_lowercase()
         )
     };
     let mut all: Vec<String> = ledger.all().iter().map(state).collect();
