@@ -18,8 +18,8 @@ use strum::{EnumString, IntoStaticStr};
 
 use self::evidence::EvidenceCheck;
 use self::plan_blocks::BlockLabel;
-pub use self::review_bar::describe_places;
-pub use self::review_rules::{ReviewBar, ReviewOutcome, UnsupportedFindings, VerdictContradiction};
+pub use self::review_bar::{ReviewBar, describe_places};
+pub use self::review_rules::{ReviewOutcome, UnsupportedFindings, VerdictContradiction};
 
 /// The severity of a finding.
 #[derive(

@@ -3,16 +3,19 @@
 //!
 //! The verdict is read from this document only, never from chat or plan text.
 
+mod responses_section;
+
 use serde::{Deserialize, Serialize};
 
 use strum::{EnumString, IntoStaticStr};
 
+pub use self::responses_section::render_responses;
 use super::findings::review_facts::ReviewFacts;
 use super::findings::{
-    DisputeJudgement, Finding, FindingLedger, FindingResponse, FindingSeverity, RemarkDetails,
-    ReviewRemark,
+    DisputeJudgement, FindingLedger, FindingResponse, FindingSeverity, RemarkDetails, ReviewRemark,
 };
 use crate::text::front_matter;
+use crate::text::word_similarity::collapse_white_space;
 
 /// The heading under which the program keeps the planner's answers.
 pub const RESPONSES_HEADING: &str = "## Responses";
@@ -362,10 +365,8 @@ enum ItemField {
 fn parse_field(line: &str) -> Option<(ItemField, &str)> {
     let line = line.trim_start().trim_start_matches(['-', '*', '_', ' ']);
     let (name, text) = line.split_once(':')?;
-    let name = name
-        .trim()
-        .trim_end_matches(['*', '_'])
-        .to_ascii_lowercase();
+    let name = name.trim().trim_end_matches(['*', '_']);
+    let name = collapse_white_space(name).to_ascii_lowercase();
     let field = match name.as_str() {
         "place" | "where" | "location" => ItemField::Place,
         "scenario" => ItemField::Scenario,
@@ -537,57 +538,16 @@ fn parse_item_number(line: &str) -> Option<(u32, &str)> {
         .strip_prefix("- ")
         .or_else(|| line.strip_prefix("* "))
         .unwrap_or(line);
+    let line = line.trim_start();
     let boxed = ["[ ] ", "[x] ", "[X] "]
         .iter()
         .find_map(|mark| line.strip_prefix(mark));
-    let line = boxed.unwrap_or(line).trim_start_matches("**");
+    let line = boxed.unwrap_or(line).trim_start();
+    let line = line.trim_start_matches("**");
     let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let n: u32 = line.get(..digits)?.parse().ok().filter(|n| *n > 0)?;
     let rest = line[digits..].strip_prefix(['.', ')'])?;
     Some((n, rest.trim_start_matches('*').trim_start()))
-}
-
-/// Renders the section of responses that the program carries over: all answers so far, by review, and what is
-/// unanswered.
-pub fn render_responses(ledger: &FindingLedger) -> String {
-    let mut out = String::new();
-    for review in 1..=ledger.review_count() {
-        let answers = response_lines(ledger, review);
-        if answers.is_empty() {
-            continue;
-        }
-        out.push_str(&format!(
-            "\n### To review {review}\n{}\n",
-            answers.join("\n")
-        ));
-    }
-    let left: Vec<String> = ledger.unanswered().map(unanswered_line).collect();
-    if out.is_empty() {
-        return out;
-    }
-    if !left.is_empty() {
-        out.push_str(&format!("\n### Unanswered\n{}\n", left.join("\n")));
-    }
-    format!("{RESPONSES_HEADING}\n{out}")
-}
-
-fn response_lines(ledger: &FindingLedger, review: u32) -> Vec<String> {
-    let mut lines = Vec::new();
-    for finding in ledger.all() {
-        for (_, response) in finding.responses.iter().filter(|(to, _)| *to == review) {
-            let stand: &str = response.stand.into();
-            lines.push(format!("{}. {stand}: {}", response.n, response.reason));
-        }
-    }
-    lines
-}
-
-fn unanswered_line(finding: &Finding) -> String {
-    format!(
-        "- finding {} ({}) has no answer",
-        finding.remark.n,
-        finding.remark.severity.as_str()
-    )
 }
 
 #[cfg(test)]

@@ -2,7 +2,10 @@
 //!
 //! The rules are those of TRUTH.md, T01 to T10. Letter case, white space and the order of a review change nothing.
 
+use std::collections::BTreeSet;
+
 use super::plan_blocks::BlockLabel;
+use super::review_bar::ReviewBar;
 use super::review_facts::{RemarkFacts, ReviewFacts, VerdictFacts};
 use super::{
     Finding, FindingDisposition, FindingDispute, FindingLedger, FindingRecord, FindingSeverity,
@@ -17,50 +20,10 @@ const MAX_FIRST_FINDINGS: usize = 10;
 const MAX_LATER_FINDINGS: usize = 3;
 /// How many fixes in a row may each lead to a new finding on their text.
 const MAX_FIX_DEPTH: u32 = 2;
+/// How far above the last number of earlier reviews a new finding may number itself.
+const MAX_NUMBER_GAP: u32 = 1_000;
 /// How often a finding is rejected before it is a dispute.
 const MAX_REJECTIONS: usize = 2;
-
-/// What a new finding must be to hold the plan up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReviewBar {
-    /// The first review: any major or blocking finding.
-    Anything,
-    /// The second: major or blocking in changed text, or blocking with evidence that is true.
-    ChangedOrProven,
-    /// From the third on: blocking in changed text.
-    BlockingInChanged,
-}
-
-impl ReviewBar {
-    /// Returns the bar of a review, which is counted from 1 within its goal.
-    pub fn for_review(iteration: u32) -> Self {
-        match iteration {
-            0 | 1 => Self::Anything,
-            2 => Self::ChangedOrProven,
-            _ => Self::BlockingInChanged,
-        }
-    }
-
-    /// Returns why a new major or blocking finding does not hold the plan up; `None` when it does.
-    fn residual_reason(
-        self,
-        severity: FindingSeverity,
-        facts: &RemarkFacts,
-    ) -> Option<ResidualReason> {
-        let is_blocking = severity == FindingSeverity::Blocking;
-        match self {
-            Self::Anything => None,
-            Self::ChangedOrProven => {
-                let is_proven = is_blocking && facts.evidence.is_verified();
-                (!facts.is_block_changed && !is_proven).then_some(ResidualReason::UnchangedText)
-            }
-            Self::BlockingInChanged if !facts.is_block_changed => {
-                Some(ResidualReason::UnchangedText)
-            }
-            Self::BlockingInChanged => (!is_blocking).then_some(ResidualReason::NotBlocking),
-        }
-    }
-}
 
 /// Whether findings whose evidence does not check out count as minor yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -344,6 +307,12 @@ impl FindingLedger {
                 finding.record.evidence = Some(facts.evidence.clone());
                 finding.last_in = review;
             }
+            // It stays residual, but the user sees a blocking one whose evidence is true.
+            FindingStatus::Residual if is_proven => {
+                finding.remark.severity = severity;
+                finding.take_details(remark);
+                finding.record.evidence = Some(facts.evidence.clone());
+            }
             // Noted under its number; nothing else opens a finding again.
             FindingStatus::Fixed
             | FindingStatus::Withdrawn
@@ -384,6 +353,8 @@ impl FindingLedger {
             )
         });
         let mut n_holding = 0;
+        let highest = self.highest_number();
+        let wanted: BTreeSet<u32> = new.iter().map(|(_, remark, _)| remark.n).collect();
         for (at, remark, facts) in new {
             let is_supported = !remark.severity.can_hold() || facts.supports(remark);
             if !is_supported {
@@ -422,7 +393,7 @@ impl FindingLedger {
                 record.fix_depth = self.fix_depth(facts.block.as_ref()) + 1;
                 pass.outcome.is_circle |= record.fix_depth >= MAX_FIX_DEPTH;
             }
-            let n = self.free_number(remark.n);
+            let n = self.free_number(remark.n, highest, &wanted);
             let remark = ReviewRemark {
                 n,
                 severity,
@@ -445,14 +416,16 @@ impl FindingLedger {
             .unwrap_or(0)
     }
 
-    /// Returns the number that a new finding gets: its own where it is unused and above all others.
-    fn free_number(&self, wanted: u32) -> u32 {
-        let highest = self.highest_number();
-        if wanted > highest {
-            wanted
-        } else {
-            highest.saturating_add(1)
+    /// Returns the number that a new finding gets: its own, where it is unused and follows those of earlier reviews,
+    /// of which `highest` is the last; otherwise the next one that no other finding of the review has.
+    fn free_number(&self, own: u32, highest: u32, wanted: &BTreeSet<u32>) -> u32 {
+        let is_unused = |n: &u32| self.get(*n).is_none();
+        if own > highest && own - highest <= MAX_NUMBER_GAP && is_unused(&own) {
+            return own;
         }
+        let mut next = highest.saturating_add(1)..=u32::MAX;
+        next.find(|n| is_unused(n) && !wanted.contains(n))
+            .unwrap_or(u32::MAX)
     }
 
     /// Lets findings that wait take the places of those that no longer hold the plan up.

@@ -189,6 +189,7 @@ fn fields_belong_to_the_item_above_them_whatever_their_dress() {
             "3 fixed \u{201c}new\u{201d}|\n4 stands nothing changed|b.rs:1\n5 withdrawn |",
         ),
         ("Settled: 1, 2 and 3\n", "1 fixed |\n2 fixed |\n3 fixed |"),
+        ("*   8.  WITHDRAWN:  it\n", "8 withdrawn it|"),
         ("1. fixedly said\n2. stands tall\n", ""),
         (
             "1. [minor] a\n\n## Notes\nEvidence: none of it is above\n",
