@@ -37,7 +37,12 @@ use crate::tui::{Screen, ScreenSettings};
 /// The runs, as folders of the fixtures. The history of the first one has another run.
 const RUNS: [&str; 2] = ["headless_run", "screen_run"];
 /// Kinds of events, questions, answers and so on that version 0.1 did not have.
-const ADDED_LATER: [&str; 3] = ["disputes.judged", "dispute", "decide_dispute"];
+const ADDED_LATER: [&str; 4] = [
+    "disputes.judged",
+    "review.opened",
+    "dispute",
+    "decide_dispute",
+];
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/version_0_1")
@@ -155,17 +160,20 @@ fn the_fold_of_a_log_is_its_snapshot() {
             .unwrap();
         assert_eq!(folded.state(), snapshot.state.state());
         // Nothing of the state is lost on the way through its type.
-        // The states of findings have other names today.
-        let text = fs::read_to_string(layout.state())
-            .unwrap()
-            .replace("settled_by_review", "fixed")
-            .replace("settled_by_user", "decided_by_user");
-        let mut stored: Value = serde_json::from_str(&text).unwrap();
+        let mut stored: Value = serde_json::from_str(&in_words_of_today(&layout)).unwrap();
         let fields = stored.as_object_mut().unwrap();
         assert_eq!(fields.remove("schema"), Some(json!(1)));
         assert_eq!(fields.remove("last_seq"), Some(json!(snapshot.last_seq)));
         assert_eq!(serde_json::to_value(&folded).unwrap(), stored);
     }
+}
+
+/// Returns a snapshot with the names that the states of findings have today.
+fn in_words_of_today(layout: &WorkdirLayout) -> String {
+    fs::read_to_string(layout.state())
+        .unwrap()
+        .replace("settled_by_review", "fixed")
+        .replace("settled_by_user", "decided_by_user")
 }
 
 #[test]
@@ -191,7 +199,7 @@ fn each_reader_of_a_run_comes_to_the_same_state() {
         assert!(journal.take_repair_notices().is_empty());
         assert_eq!(
             fs::read_to_string(copy.state()).unwrap(),
-            fs::read_to_string(layout.state()).unwrap()
+            in_words_of_today(&layout)
         );
     }
 }

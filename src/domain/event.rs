@@ -253,6 +253,9 @@ pub enum Event {
     DocumentIncomplete {
         turn: TurnId,
         lacks: Vec<MissingPart>,
+        /// The review that does not count yet, so that no finding of it is lost; `None` in logs of version 0.1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        review: Option<Box<ReviewDocument>>,
     },
     /// A workflow file changed while a turn wrote it too; nothing was overwritten.
     #[serde(rename = "document.conflict")]

@@ -4,14 +4,15 @@
 //! `review_rules` (TRUTH.md T01 to T10).
 
 pub mod evidence;
-mod finding_wording;
+mod finding_labels;
+mod legacy_review;
 pub mod plan_blocks;
 pub mod plan_files;
 mod review_bar;
 pub mod review_facts;
 mod review_rules;
 #[cfg(test)]
-pub(in crate::domain) mod settled_tests;
+pub(in crate::domain) mod tests;
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};

@@ -3,16 +3,18 @@
 //!
 //! The verdict is read from this document only, never from chat or plan text.
 
+mod judgement_lines;
 mod responses_section;
 
 use serde::{Deserialize, Serialize};
 
 use strum::{EnumString, IntoStaticStr};
 
+pub use self::judgement_lines::parse_judgements;
 pub use self::responses_section::render_responses;
 use super::findings::review_facts::ReviewFacts;
 use super::findings::{
-    DisputeJudgement, FindingLedger, FindingResponse, FindingSeverity, RemarkDetails, ReviewRemark,
+    FindingLedger, FindingResponse, FindingSeverity, RemarkDetails, ReviewRemark,
 };
 use crate::text::front_matter;
 use crate::text::word_similarity::collapse_white_space;
@@ -510,25 +512,6 @@ fn parse_response(line: &str) -> Option<FindingResponse> {
         reason: reason.trim_start_matches('*').trim().to_owned(),
         check: None,
     })
-}
-
-/// Parses the judgement of disputes: lines `N. reviewer: …` and `N. planner: …`; the first one on a finding counts.
-pub fn parse_judgements(text: &str) -> Vec<DisputeJudgement> {
-    let mut judgements: Vec<DisputeJudgement> = Vec::new();
-    for line in text.lines() {
-        let Some((n, rest)) = parse_item_number(line) else {
-            continue;
-        };
-        let Some((word, reason)) = rest.split_once(':') else {
-            continue;
-        };
-        let side = word.trim().trim_matches(['*', '[', ']', '`']).parse();
-        if let (Ok(side), false) = (side, judgements.iter().any(|known| known.n == n)) {
-            let reason = reason.trim_start_matches('*').trim().to_owned();
-            judgements.push(DisputeJudgement { n, side, reason });
-        }
-    }
-    judgements
 }
 
 /// Parses `N.` or `N)` at the start of a line, perhaps indented or a list item, and returns what follows.

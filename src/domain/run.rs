@@ -45,7 +45,7 @@ use super::plan_execution::{PlanExecution, ReplanRecord, StoppedStep};
 use super::plan_note::PlanNotes;
 use super::question::{DraftFile, Question};
 use super::reversal_plan::UndoDirection;
-use super::review::Verdict;
+use super::review::{ReviewDocument, Verdict};
 use super::run_timeline::{self, RunTimeline};
 use super::session::Session;
 use super::task::ChildSession;
@@ -119,6 +119,9 @@ pub struct RunState {
     /// What the agents of this review and of its answer were asked to add.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asked_back: Vec<MissingPart>,
+    /// The review that was asked back, until the reviewer returns another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    asked_back_review: Option<Box<ReviewDocument>>,
     /// The files that the reviewer opened for this goal, with the hash of what it saw last.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub opened_files: BTreeMap<String, Sha256>,
@@ -371,6 +374,7 @@ impl Run {
                 approved_sha256: None,
                 findings: FindingLedger::default(),
                 asked_back: Vec::new(),
+                asked_back_review: None,
                 opened_files: BTreeMap::new(),
                 execution: None,
                 running: None,
@@ -523,9 +527,17 @@ impl Run {
             Event::DocumentMissing { turn, reason } => {
                 goal_and_plan::on_no_document(state, at, turn, reason)
             }
-            Event::DocumentIncomplete { turn, lacks } => {
-                incomplete_documents::on_document_incomplete(state, at, turn, lacks)
-            }
+            Event::DocumentIncomplete {
+                turn,
+                lacks,
+                review,
+            } => incomplete_documents::on_document_incomplete(
+                state,
+                at,
+                turn,
+                lacks,
+                review.as_deref(),
+            ),
             Event::DocumentConflict {
                 turn,
                 document,

@@ -115,14 +115,14 @@ pub fn check_changed_quote(claim: &str, earlier: &str, now: &str) -> EvidenceChe
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Quote {
+struct EvidenceQuote {
     text: String,
     /// Whether it stands in backticks, as names and commands do.
     is_code: bool,
 }
 
 /// Returns what stands in backticks or quotation marks, in order.
-fn find_quotes(text: &str) -> Vec<Quote> {
+fn find_quotes(text: &str) -> Vec<EvidenceQuote> {
     let mut quotes = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find(['`', '"', '\u{201c}', '\u{300c}', '\u{ab}']) {
@@ -140,7 +140,7 @@ fn find_quotes(text: &str) -> Vec<Quote> {
         };
         let quote = inside[..end].trim();
         if quote.chars().count() >= 3 {
-            quotes.push(Quote {
+            quotes.push(EvidenceQuote {
                 text: quote.to_owned(),
                 is_code: open == '`',
             });
@@ -209,7 +209,7 @@ fn parse_lines(text: &str) -> Option<(usize, usize)> {
 
 fn check_line_place(
     place: &LinePlace,
-    quotes: &[Quote],
+    quotes: &[EvidenceQuote],
     evidence: &str,
     topic: &str,
     source: &dyn EvidenceSource,
@@ -229,8 +229,8 @@ fn check_line_place(
     let from = place.first.saturating_sub(LINE_TOLERANCE + 1);
     let to = place.last.saturating_add(LINE_TOLERANCE).min(lines.len());
     let window = normalize(&lines[from..to].join(" "));
-    let is_place = |quote: &Quote| quote.text.contains(path.as_str());
-    let quoted: Vec<&Quote> = quotes.iter().filter(|quote| !is_place(quote)).collect();
+    let is_place = |quote: &EvidenceQuote| quote.text.contains(path.as_str());
+    let quoted: Vec<&EvidenceQuote> = quotes.iter().filter(|quote| !is_place(quote)).collect();
     let is_there = if quoted.is_empty() {
         let of_both = format!("{topic} {}", evidence.replace(path.as_str(), " "));
         shares_words(&of_both, &window)
@@ -268,7 +268,7 @@ fn bare_command(quote: &str) -> &str {
 }
 
 fn check_commands(
-    quotes: &[Quote],
+    quotes: &[EvidenceQuote],
     evidence: &str,
     source: &dyn EvidenceSource,
 ) -> Vec<EvidenceCheck> {
@@ -307,7 +307,7 @@ fn check_commands(
 
 /// Checks quotes beside a path without a line.
 fn check_file_quotes(
-    quotes: &[Quote],
+    quotes: &[EvidenceQuote],
     evidence: &str,
     source: &dyn EvidenceSource,
 ) -> Vec<EvidenceCheck> {
@@ -337,7 +337,7 @@ fn check_file_quotes(
         .collect()
 }
 
-fn check_plan_quotes(quotes: &[Quote], plan: &str) -> Vec<EvidenceCheck> {
+fn check_plan_quotes(quotes: &[EvidenceQuote], plan: &str) -> Vec<EvidenceCheck> {
     let plan = normalize(plan);
     let quoted = quotes.iter().filter(|quote| is_substantial(&quote.text));
     let mut checks = Vec::new();

@@ -204,7 +204,11 @@ pub fn looks_like_path(word: &str) -> bool {
         .rsplit_once('.')
         .is_some_and(|(stem, ending)| !stem.is_empty() && is_file_ending(ending));
     let has_folder = word.contains('/') && !word.contains("://") && !word.starts_with('/');
-    (has_ending || has_folder) && word.len() >= 3
+    let is_abbreviation = matches!(
+        word.to_ascii_lowercase().as_str(),
+        "e.g" | "i.e" | "e.g." | "i.e."
+    );
+    (has_ending || has_folder) && word.len() >= 3 && !is_abbreviation
 }
 
 fn is_file_ending(ending: &str) -> bool {

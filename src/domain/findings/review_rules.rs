@@ -12,7 +12,7 @@ use super::{
     FindingStatus, ResidualReason, ReviewRemark,
 };
 use crate::domain::review::{FindingVerdict, ReviewDocument, Verdict, VerdictKind};
-use crate::text::word_similarity::collapse_white_space;
+use crate::text::word_similarity::{collapse_white_space, word_similarity};
 
 /// How many findings of the first review hold the plan up at a time; the others wait.
 const MAX_FIRST_FINDINGS: usize = 10;
@@ -22,6 +22,8 @@ const MAX_LATER_FINDINGS: usize = 3;
 const MAX_FIX_DEPTH: u32 = 2;
 /// How far above the last number of earlier reviews a new finding may number itself.
 const MAX_NUMBER_GAP: u32 = 1_000;
+/// The least similarity of a remark with one of the same review before it was asked back.
+const SAME_REMARK_SIMILARITY: f64 = 0.6;
 /// How often a finding is rejected before it is a dispute.
 const MAX_REJECTIONS: usize = 2;
 
@@ -65,59 +67,6 @@ pub enum VerdictContradiction {
 }
 
 impl FindingLedger {
-    /// Applies a review of version 0.1, which has no facts: stated findings are open, and another open finding is
-    /// settled when the review says so, when it is minor, or (`settled` is `None`) when it is left out. Returns how many
-    /// findings it settled.
-    pub fn apply_legacy_review(
-        &mut self,
-        remarks: &[ReviewRemark],
-        settled: Option<&[u32]>,
-    ) -> usize {
-        self.reviews += 1;
-        let settles = |remark: &ReviewRemark| {
-            let is_named = settled.is_none_or(|settled| settled.contains(&remark.n));
-            is_named || remark.severity == FindingSeverity::Minor
-        };
-        let mut n_settled = 0;
-        for finding in &mut self.all {
-            let is_stated = remarks.iter().any(|remark| remark.n == finding.remark.n);
-            if finding.is_open() && !is_stated && settles(&finding.remark) {
-                finding.status = FindingStatus::Fixed;
-                n_settled += 1;
-            }
-        }
-        for remark in remarks {
-            self.upsert_remark(remark);
-        }
-        n_settled
-    }
-
-    fn upsert_remark(&mut self, remark: &ReviewRemark) {
-        let review = self.reviews;
-        let Some(finding) = self.get_mut(remark.n) else {
-            self.all.push(new_finding(
-                remark.clone(),
-                review,
-                FindingRecord::default(),
-            ));
-            return;
-        };
-        // When one review states a finding twice, the higher severity counts.
-        let severity = if finding.last_in == review {
-            remark.severity.max(finding.remark.severity)
-        } else {
-            remark.severity
-        };
-        finding.remark = ReviewRemark {
-            severity,
-            ..remark.clone()
-        };
-        finding.last_in = review;
-        if finding.status == FindingStatus::Fixed {
-            finding.status = FindingStatus::Open;
-        }
-    }
-
     /// Applies a review with its facts. `iteration` counts the reviews of this goal from 1.
     pub fn apply_review(
         &mut self,
@@ -404,6 +353,35 @@ impl FindingLedger {
         }
     }
 
+    /// Records as withdrawn what a review raised before it was asked back and does not say any more.
+    pub fn record_dropped_remarks(&mut self, earlier: &ReviewDocument, review: &ReviewDocument) {
+        let Some(facts) = &earlier.facts else {
+            return;
+        };
+        let is_said = |remark: &ReviewRemark| {
+            let mut now = review.remarks.iter();
+            now.any(|now| word_similarity(&now.text, &remark.text) >= SAME_REMARK_SIMILARITY)
+        };
+        for (remark, facts) in earlier.remarks.iter().zip(&facts.remarks) {
+            if facts.repeats.is_some() || is_said(remark) {
+                continue;
+            }
+            let remark = ReviewRemark {
+                n: self.highest_number().saturating_add(1),
+                ..remark.clone()
+            };
+            let record = FindingRecord {
+                block: facts.block.clone(),
+                evidence: Some(facts.evidence.clone()),
+                last_word: "left out when the review was returned once more".to_owned(),
+                ..FindingRecord::default()
+            };
+            let mut dropped = new_finding(remark, self.reviews, record);
+            dropped.close(FindingStatus::Withdrawn);
+            self.all.push(dropped);
+        }
+    }
+
     /// Returns the greatest depth of the earlier findings in a block that held the plan up.
     fn fix_depth(&self, block: Option<&BlockLabel>) -> u32 {
         let review = self.reviews;
@@ -478,7 +456,7 @@ struct ReviewPass {
     outcome: ReviewOutcome,
 }
 
-fn new_finding(remark: ReviewRemark, review: u32, record: FindingRecord) -> Finding {
+pub(super) fn new_finding(remark: ReviewRemark, review: u32, record: FindingRecord) -> Finding {
     Finding {
         remark,
         raised_in: review,

@@ -42,6 +42,7 @@ pub(super) fn on_document_incomplete(
     at: UnixMillis,
     turn: &TurnId,
     lacks: &[MissingPart],
+    review: Option<&ReviewDocument>,
 ) -> Vec<Effect> {
     let lacks = missing_part::unrequested_parts(lacks, &state.asked_back);
     let collecting = match &state.busy {
@@ -54,6 +55,7 @@ pub(super) fn on_document_incomplete(
         return Vec::new();
     }
     goal_and_plan::take_collected_turn(state, turn, |_| true);
+    state.asked_back_review = review.cloned().map(Box::new);
     request_missing_parts(state, at, collecting, lacks)
 }
 

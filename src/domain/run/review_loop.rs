@@ -67,6 +67,9 @@ pub(super) fn on_review_committed(
             None
         }
     };
+    if let Some(earlier) = state.asked_back_review.take() {
+        state.findings.record_dropped_remarks(&earlier, review);
+    }
     let verdict = outcome
         .as_ref()
         .map_or(review.verdict, |outcome| outcome.verdict);

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::domain::event::StepAudit;
-use crate::domain::findings::settled_tests::document_events::{DocumentSources, NoFiles};
+use crate::domain::findings::tests::document_events::{DocumentSources, NoFiles};
 use crate::domain::findings::{DisputeSide, FindingSeverity, ReviewRemark};
 use crate::domain::ids::{RequestId, SessionId, TurnId};
 use crate::domain::phase::TRANSITIONS;

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::domain::findings::review_facts::{ReviewSources, assess_review};
-use crate::domain::findings::settled_tests::document_events::NoFiles;
+use crate::domain::findings::tests::document_events::NoFiles;
 use crate::domain::findings::{FindingResponse, FindingStatus, ReviewRemark, UnsupportedFindings};
 
 const PLAN: &str = "# Task: sums\n1. [ ] Write add\n2. [ ] Test add\n3. [ ] Document add\n";

@@ -275,9 +275,11 @@ fn commit_review(
     let facts = clean_facts(review_checker::assess(run, &pending.calls, &review)?);
     let lacks = state.missing_in_review(&review, &facts);
     if !lacks.is_empty() {
+        review.facts = Some(facts);
         return Ok(Event::DocumentIncomplete {
             turn: pending.order.turn.clone(),
             lacks,
+            review: Some(Box::new(review)),
         });
     }
     let lowered = UnsupportedFindings::CountAsMinor;

@@ -243,7 +243,7 @@ fn ended_task(order: &TaskOrder) -> Vec<Event> {
         status: "in_progress".to_owned(),
         priority: None,
     }]);
-    let request = RequestId::new(format!("{session}/7"));
+    let request = RequestId::from(format!("{session}/7"));
     let approval = Approval {
         request: request.clone(),
         turn: order.turn.clone(),

@@ -219,7 +219,9 @@ impl ConflictSimulation {
                 fs::write(&staging.comments, format!("1. accepted: {word}\n")).unwrap();
             }
             _ => {
-                let text = format!("[CHANGES_REQUIRED]\n\n1. [major] {word}\n");
+                let text = format!(
+                    "[CHANGES_REQUIRED]\n\n1. [major] {word}\n   Place: step 1\n   Scenario: it goes wrong\n"
+                );
                 fs::write(&staging.comments, text).unwrap();
             }
         }

@@ -8,7 +8,7 @@ use super::scripted_agents::{
 };
 use crate::domain::event::Event;
 use crate::domain::findings::review_facts::{ReviewSources, assess_review};
-use crate::domain::findings::settled_tests::document_events::NoFiles;
+use crate::domain::findings::tests::document_events::NoFiles;
 use crate::domain::findings::{
     FindingLedger, FindingSeverity, RemarkDetails, ReviewOutcome, UnsupportedFindings,
 };

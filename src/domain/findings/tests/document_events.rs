@@ -48,7 +48,12 @@ impl DocumentSources<'_> {
         let facts = assess_review(&review, &ledger, &sources);
         let lacks = self.state.missing_in_review(&review, &facts);
         if !lacks.is_empty() {
-            return Event::DocumentIncomplete { turn, lacks };
+            review.facts = Some(facts);
+            return Event::DocumentIncomplete {
+                turn,
+                lacks,
+                review: Some(Box::new(review)),
+            };
         }
         let lowered = UnsupportedFindings::CountAsMinor;
         let outcome = ledger.apply_review(&review, &facts, self.state.iteration, lowered);
