@@ -12,7 +12,7 @@ mod review_bar;
 pub mod review_facts;
 mod review_rules;
 #[cfg(test)]
-pub(in crate::domain) mod tests;
+pub mod tests;
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};

@@ -377,7 +377,7 @@ fn instructions_of_a_repository_that_is_not_trusted_are_told_of_and_sent_where_t
             assert_eq!(was_sent(&world, text), is_sent, "{text}");
         }
         assert_eq!(
-            was_sent(&world, "for what lies below `src/` alone"),
+            was_sent(&world, "only for files below `src/`"),
             is_sent
         );
     }

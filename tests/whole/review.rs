@@ -70,13 +70,14 @@ fn disputed(world: &World) {
         .respond(&format!("1. rejected: never {TRUE}\n"))
         .step(1, vec![write("new.txt", "new\n"), say("Wrote.")]);
     let reviewer = Agent::new()
-        .review(&objection("blocking", "Wrong."))
-        .review("[CHANGES_REQUIRED]\n\n1. stands: it is wrong\n")
-        .review("[CHANGES_REQUIRED]\n\n1. stands: it stays wrong\n")
+        // First, because a fresh session has played nothing yet.
         .on(
             "[agent-collab REVIEW 3 dispute]",
             vec![say("```judgement\n1. planner: the goal asks for it\n```\n")],
         )
+        .review(&objection("blocking", "Wrong."))
+        .review("[CHANGES_REQUIRED]\n\n1. stands: it is wrong\n")
+        .review("[CHANGES_REQUIRED]\n\n1. stands: it stays wrong\n")
         .review("[APPROVED]\n");
     world.cast(&planner, &reviewer);
 }

@@ -2,7 +2,7 @@
 //!
 //! `cargo test settled -- --nocapture` also prints the largest number of reviews.
 
-pub(in crate::domain) mod document_events;
+pub mod document_events;
 mod published_courses;
 mod review_simulation;
 mod same_ledger;
