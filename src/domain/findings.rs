@@ -213,6 +213,9 @@ pub struct FindingRecord {
     pub lowered_from: Option<FindingSeverity>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub residual: Option<ResidualReason>,
+    /// The number under which the review raised it, where that was taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stated_as: Option<u32>,
     /// Whether it waits because as many findings as may hold the plan up are open before it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_waiting: bool,
@@ -358,6 +361,18 @@ impl FindingLedger {
 
     fn get_mut(&mut self, n: u32) -> Option<&mut Finding> {
         self.all.iter_mut().find(|finding| finding.remark.n == n)
+    }
+
+    /// Returns the number of the finding that an agent means: its own, or that of an open finding which was raised
+    /// under a number that was taken.
+    pub fn resolve_number(&self, n: u32) -> u32 {
+        if self.get(n).is_some_and(Finding::is_open) {
+            return n;
+        }
+        let meant = self
+            .open()
+            .find(|finding| finding.record.stated_as == Some(n));
+        meant.map_or(n, |finding| finding.remark.n)
     }
 
     /// Returns the open findings, also those that wait.

@@ -136,7 +136,10 @@ pub fn parse(text: &str, ledger: &FindingLedger) -> ReviewDocument {
     let says_approved = marker == Some(Verdict::Approved);
     let statuses = status_values(&document.fields);
     let status_agrees = statuses.iter().all(|status| status == "APPROVED");
-    let (remarks, verdicts) = parse_items(document.body);
+    let (remarks, mut verdicts) = parse_items(document.body);
+    for verdict in &mut verdicts {
+        verdict.n = ledger.resolve_number(verdict.n);
+    }
     let blocking = remarks.iter().any(|remark| {
         remark.severity == FindingSeverity::Blocking && !ledger.is_settled_by_user(remark.n)
     });

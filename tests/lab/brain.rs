@@ -131,7 +131,7 @@ fn review(request: &Request, staged: String) -> Reply {
         .map(String::as_str)
         .unwrap_or_default();
     match request.n_outputs() {
-        0 => Reply::call(Tool::Shell("cat .agent-collab/plan.md".to_owned())),
+        0 => Reply::call(Tool::Shell("cat .agent-collab/plan.md code.js".to_owned())),
         1 if plan.contains("## Risks") => {
             Reply::text("[APPROVED]\n\n1. fixed: the plan says \"None but a wrong test\"\n")
         }

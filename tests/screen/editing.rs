@@ -56,7 +56,10 @@ fn a_clash_opens_the_editor_on_the_merge_and_its_result_counts() {
         "[agent-collab RESPOND",
         vec![
             shell(&format!("cat {}", fifo.display())),
-            write("${comments_path}", "1. accepted: yes\n"),
+            write(
+                "${comments_path}",
+                "1. rejected: it is enough. Evidence: the plan says \"# Task: A test\"\n",
+            ),
             edit("${plan_path}", "One word", "Its word"),
         ],
     );

@@ -376,10 +376,7 @@ fn instructions_of_a_repository_that_is_not_trusted_are_told_of_and_sent_where_t
         for text in ["Be-brief-everywhere.", "Be-brief-in-src."] {
             assert_eq!(was_sent(&world, text), is_sent, "{text}");
         }
-        assert_eq!(
-            was_sent(&world, "only for files below `src/`"),
-            is_sent
-        );
+        assert_eq!(was_sent(&world, "only for files below `src/`"), is_sent);
     }
 }
 

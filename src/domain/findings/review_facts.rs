@@ -115,7 +115,8 @@ pub fn assess_review(
         .map(|plan| PlanBlocks::parse(plan))
         .collect();
     let blocks = follow_findings(ledger, earlier.last(), &now);
-    let repeats = match_repeats(&review.remarks, ledger, &blocks, &now);
+    let first = first_review(ledger, sources);
+    let repeats = match_repeats(&review.remarks, ledger, first, &blocks, &now);
     let remarks = review.remarks.iter().zip(repeats);
     let remarks = remarks
         .map(|(remark, repeats)| assess_remark(remark, repeats, ledger, &now, &earlier, sources))
@@ -174,6 +175,7 @@ fn find_remark_block<'a>(remark: &ReviewRemark, plan: &'a PlanBlocks) -> Option<
 fn match_repeats(
     remarks: &[ReviewRemark],
     ledger: &FindingLedger,
+    first_review: u32,
     blocks: &[FindingBlock],
     now: &PlanBlocks,
 ) -> Vec<Option<u32>> {
@@ -181,10 +183,14 @@ fn match_repeats(
     for (at, remark) in remarks.iter().enumerate() {
         let block = find_remark_block(remark, now).map(|block| &block.label);
         for finding in ledger.all() {
+            // What was settled under an earlier goal was about another plan.
+            if finding.raised_in < first_review && !finding.is_open() {
+                continue;
+            }
             let n = finding.remark.n;
             let similarity = word_similarity(&finding.remark.text, &remark.text);
             let is_same_place = block == block_of(blocks, n);
-            let is_same_number = remark.n == n;
+            let is_same_number = ledger.resolve_number(remark.n) == n;
             let least = match (is_same_number, is_same_place) {
                 (true, _) => SAME_NUMBER_SIMILARITY,
                 (false, true) => SAME_PLACE_SIMILARITY,
@@ -254,7 +260,7 @@ fn assess_verdict(
     now: &PlanBlocks,
     sources: &ReviewSources<'_>,
 ) -> VerdictFacts {
-    let first = ledger.review_count() + 1 - count_reviews(sources.earlier_plans);
+    let first = first_review(ledger, sources);
     let finding = ledger.get(verdict.n);
     let raised = finding
         .and_then(|finding| finding.raised_in.checked_sub(first))
@@ -310,8 +316,10 @@ fn new_evidence(
     check_evidence(&text, topic, sources.plan, sources.evidence)
 }
 
-fn count_reviews(plans: &[String]) -> u32 {
-    u32::try_from(plans.len()).unwrap_or(u32::MAX)
+/// Returns the number of the first review of this goal, counted over the whole run.
+fn first_review(ledger: &FindingLedger, sources: &ReviewSources<'_>) -> u32 {
+    let n_earlier = u32::try_from(sources.earlier_plans.len()).unwrap_or(u32::MAX);
+    (ledger.review_count() + 1).saturating_sub(n_earlier)
 }
 
 /// Returns the blocks whose text an earlier review saw, the review before did not, and that are there again.

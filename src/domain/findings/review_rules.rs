@@ -343,6 +343,7 @@ impl FindingLedger {
                 pass.outcome.is_circle |= record.fix_depth >= MAX_FIX_DEPTH;
             }
             let n = self.free_number(remark.n, highest, &wanted);
+            record.stated_as = (n != remark.n).then_some(remark.n);
             let remark = ReviewRemark {
                 n,
                 severity,

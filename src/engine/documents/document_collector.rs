@@ -314,6 +314,9 @@ fn commit_response(
     let returned = pending.returned_documents(layout.names());
     let responses = review::parse_responses(returned.comments.as_deref().unwrap_or_default());
     let mut responses: Vec<FindingResponse> = responses.into_iter().map(clean_response).collect();
+    for response in &mut responses {
+        response.n = run.state().findings.resolve_number(response.n);
+    }
     let plan = match returned
         .plan
         .as_deref()

@@ -71,6 +71,9 @@ impl DocumentSources<'_> {
     /// Returns the event for the text of the planner's answers and the plan that it returned.
     pub fn response_event(&self, turn: TurnId, text: &str, returned: Option<&str>) -> Event {
         let mut responses: Vec<FindingResponse> = review::parse_responses(text);
+        for response in &mut responses {
+            response.n = self.state.findings.resolve_number(response.n);
+        }
         let now = plan::approval_hash(self.plan);
         let is_new = |plan: &(Plan, Sha256)| plan.0.approval_sha256 != now;
         let plan = returned.map(|text| (plan::parse(text).unwrap(), hash(text)));
