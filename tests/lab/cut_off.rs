@@ -210,7 +210,7 @@ pub fn assert_conversations_kept(world: &World, cast: Cast, begun_anew: &BTreeSe
     let bodies = world.server.bodies(cast.planner);
     let told = bodies
         .last()
-        .is_some_and(|body| body.contains("you are the agent `build`"));
+        .is_some_and(|body| body.contains("you are the executor, agent `build`"));
     assert!(told, "the planner was not told that it executes now");
     assert_eq!(
         prompts_before(world, cast.reviewer, "REVIEW 2"),

@@ -187,7 +187,7 @@ fn executing() -> Value {
 }
 
 fn reviewing() -> Value {
-    let finding = json!({ "severity": "blocking", "text": brain::REMARK });
+    let finding = json!({ "severity": "blocking", "place": "step 1", "text": brain::REMARK });
     json!([
         { "list": true },
         todos(&["pending"]),
@@ -374,7 +374,7 @@ fn assert_reviewed(seen: &[Value]) {
     assert_blocked(plan, "plan_submit", "plan_submit");
     assert_failed(
         blocking,
-        "an approval cannot stand beside blocking findings",
+        "an approval cannot stand beside blocking or major findings",
     );
     assert_failed(yes, "the arguments do not fit");
     assert_done(approved, "the review is accepted");

@@ -151,11 +151,13 @@ fn handing_in(request: &Request) -> Reply {
         ],
         Purpose::Review(_) if request.prompt.contains("## Risks") => vec![own(
             "review_submit",
-            json!({"verdict": "approved", "settled": [1]}),
+            json!({"verdict": "approved", "verdicts": [
+                {"finding": 1, "verdict": "fixed", "detail": "the plan says \"## Risks\""}
+            ]}),
         )],
         Purpose::Review(_) => {
-            let finding =
-                json!({"severity": "blocking", "anchor": "step 1", "text": brain::REMARK});
+            let finding = json!({"severity": "blocking", "place": "step 1", "text": brain::REMARK,
+                    "scenario": "a step goes wrong, and nobody knows what to look at"});
             vec![
                 own(
                     "review_submit",
@@ -218,17 +220,15 @@ fn hand_in(notes: &mut Notes, name: &str, cast: Cast) {
             cast.planner.cli()
         );
     }
-    assert!(reviewer.contains("an approval cannot stand beside blocking findings (1)"));
+    assert!(reviewer.contains("an approval cannot stand beside blocking or major findings"));
     assert!(reviewer.contains("the review is accepted"));
     let reviews: Vec<&Value> = outcome
         .of_kind("review.committed")
         .map(|event| &event["data"]["review"])
         .collect();
     assert_eq!(reviews.len(), 2);
-    assert_eq!(
-        reviews[0]["remarks"][0]["text"],
-        format!("step 1: {}", brain::REMARK)
-    );
+    assert_eq!(reviews[0]["remarks"][0]["text"], brain::REMARK);
+    assert_eq!(reviews[0]["remarks"][0]["place"], "step 1");
     assert_eq!(reviews[1]["verdict"], "APPROVED");
     let answered = outcome
         .of_kind("response.committed")
