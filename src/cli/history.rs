@@ -73,7 +73,7 @@ pub async fn run(args: HistoryArguments) -> Result<u8, StartError> {
 }
 
 fn print_text(text: &str) -> u8 {
-    crate::cli::print_output(&text)
+    crate::cli::print_output(text)
 }
 
 fn runs_to_json(runs: &[RunHistoryEntry]) -> Value {

@@ -108,7 +108,7 @@ async fn open_approvals() -> Result<(ApprovalStore, String), StartError> {
 }
 
 fn print_text(text: &str) -> u8 {
-    crate::cli::print_output(&text)
+    crate::cli::print_output(text)
 }
 
 fn format_approval(stored: &ApprovalRecord) -> String {

@@ -154,7 +154,7 @@ fn follow_findings(
         .collect()
 }
 
-fn block_of<'a>(blocks: &'a [FindingBlock], n: u32) -> Option<&'a BlockLabel> {
+fn block_of(blocks: &[FindingBlock], n: u32) -> Option<&BlockLabel> {
     let known = blocks.iter().find(|known| known.n == n)?;
     known.block.as_ref()
 }

@@ -192,31 +192,8 @@ fn ledger_entries(
         return entries;
     }
     let filter = chosen.filter;
-    let n_open = state.findings.open().count();
-    let residual = match state.findings.residual().count() {
-        0 => String::new(),
-        n => format!(", {n} residual"),
-    };
-    let listed = match filter {
-        FindingFilter::All => String::new(),
-        filter => format!(" · listed: {}", filter.label()),
-    };
     entries.push(CommentsEntry::new("", theme::PLAIN));
-    entries.push(CommentsEntry {
-        parts: vec![
-            (
-                format!(
-                    "{n_open} of {} open{residual}",
-                    pluralize(all.len(), "finding")
-                ),
-                theme::STRONG,
-            ),
-            (listed, theme::QUIET),
-        ],
-        indent: 2,
-        mark: None,
-        is_single_row: false,
-    });
+    entries.push(count_entry(state, filter));
     let n_before = entries.len();
     let listed = chosen.listed_findings(state);
     if form == FindingListLayout::Compact {
@@ -265,6 +242,22 @@ fn ledger_entries(
         entries.push(CommentsEntry::new(&text, theme::QUIET));
     }
     entries
+}
+
+/// Returns the line that counts the findings and names the filter.
+fn count_entry(state: &RunState, filter: FindingFilter) -> CommentsEntry {
+    let n_open = state.findings.open().count();
+    let all = pluralize(state.findings.all().len(), "finding");
+    let residual = match state.findings.residual().count() {
+        0 => String::new(),
+        n => format!(", {n} residual"),
+    };
+    let listed = match filter {
+        FindingFilter::All => String::new(),
+        filter => format!(" · listed: {}", filter.label()),
+    };
+    let counts = format!("{n_open} of {all} open{residual}");
+    CommentsEntry::from_parts(vec![(counts, theme::STRONG), (listed, theme::QUIET)], 2)
 }
 
 /// Describes what a new finding must be to hold the plan up in the present or next review; `None` before the first

@@ -43,6 +43,7 @@ pub(super) trait ReviewScript {
 
 /// How a play ended: with an approval, or with a question to the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "a test makes few of them")]
 pub(super) enum PlayEnding {
     Approved,
     Asked(QuestionKind),
