@@ -29,10 +29,6 @@ pub(super) fn event_log_entry(record: &EventLogRecord<Event>, iteration: u32) ->
         Event::ReviewCommitted { review, .. } => {
             format!("review {iteration}: {}", describe_verdict(review))
         }
-        Event::PhaseChanged {
-            reason: Some(reason),
-            ..
-        } => format!("review {}", agent_activity::clean_line(reason)),
         Event::QuestionAnswered {
             answer: QuestionAnswer::Execute,
             ..
