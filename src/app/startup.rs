@@ -440,6 +440,21 @@ fn register_agents_of(begun: &mut ReadyRun) -> Result<(), StartError> {
     registered.map_err(|error| StartError::new(&error, "nothing was started"))
 }
 
+/// Inspects and locks a project that has a run. Where there was never one, its directory is not created.
+///
+/// # Errors
+/// There is no run, another instance has the lock, or the project cannot be used.
+pub async fn lock_project_with_run(wishes: &StartOptions) -> Result<LockedProject, StartError> {
+    let found = inspect_project(wishes).await?;
+    if !run_layout(&found.root, &found.loaded.config)?
+        .workdir()
+        .is_dir()
+    {
+        return Err(no_run_error());
+    }
+    lock_project(found)
+}
+
 /// Opens the existing run as it is, finished or not, without checking that its agents are installed: they get no
 /// requests.
 ///

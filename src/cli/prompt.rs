@@ -82,15 +82,7 @@ impl PromptPhase {
 pub async fn run(args: PromptArguments) -> Result<u8, StartError> {
     let wishes =
         StartOptions::without_turns(super::current_dir()?, args.choices.to_config_flags()?);
-    let found = startup::inspect_project(&wishes).await?;
-    // If there was never a run, do not create its directory just for the error.
-    if !startup::run_layout(&found.root, &found.loaded.config)?
-        .workdir()
-        .is_dir()
-    {
-        return Err(startup::no_run_error());
-    }
-    let mut occupied = startup::lock_project(found)?;
+    let mut occupied = startup::lock_project_with_run(&wishes).await?;
     let ready = startup::reopen_run(&mut occupied, &wishes, RunCommitMode::Disabled).await?;
     let order = TurnOrder {
         turn: TurnId::new("trn_preview"),

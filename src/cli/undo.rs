@@ -50,15 +50,7 @@ pub async fn run(args: UndoArguments) -> Result<u8, StartError> {
         (Some(step), false) => UndoRequest::BackTo(step),
         (None, false) => UndoRequest::Last,
     };
-    let found = startup::inspect_project(&wishes).await?;
-    // If there was never a run, do not create its directory just for the error.
-    if !startup::run_layout(&found.root, &found.loaded.config)?
-        .workdir()
-        .is_dir()
-    {
-        return Err(startup::no_run_error());
-    }
-    let mut occupied = startup::lock_project(found)?;
+    let mut occupied = startup::lock_project_with_run(&wishes).await?;
     let begun = startup::reopen_run(&mut occupied, &wishes, RunCommitMode::Enabled).await?;
     let mut engine = begun.engine;
     let offer = match choose_reversal(&engine, wish).await {

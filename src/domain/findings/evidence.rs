@@ -315,16 +315,12 @@ fn check_file_quotes(
     let words = evidence
         .split(is_edge)
         .map(|word| word.trim_end_matches([':', '.']));
-    let mut paths = words.filter(|word| looks_like_path(word));
-    let Some((path, text)) = paths.find_map(|path| Some((path, source.read_file(path)?))) else {
-        return Vec::new();
-    };
-    let text = normalize(&text);
-    let quoted = quotes
-        .iter()
-        .filter(|quote| quote.text != path && is_substantial(&quote.text));
-    quoted
-        .map(|quote| {
+    let paths = words.filter(|word| looks_like_path(word));
+    let files = paths.filter_map(|path| Some((path, normalize(&source.read_file(path)?))));
+    let check = |(path, text): (&str, String)| {
+        let quoted = quotes.iter();
+        let quoted = quoted.filter(|quote| quote.text != path && is_substantial(&quote.text));
+        let check = quoted.map(|quote| {
             if text.contains(&normalize(&quote.text)) {
                 return EvidenceCheck::Verified {
                     found: path.to_owned(),
@@ -333,8 +329,11 @@ fn check_file_quotes(
             EvidenceCheck::Refuted {
                 found: format!("{path} does not contain {}", shorten(&quote.text)),
             }
-        })
-        .collect()
+        });
+        check.collect::<Vec<_>>()
+    };
+    // Evidence may name several files; the quote is in one of them.
+    files.flat_map(check).collect()
 }
 
 fn check_plan_quotes(quotes: &[EvidenceQuote], plan: &str) -> Vec<EvidenceCheck> {
@@ -382,7 +381,11 @@ mod tests {
             let lines: String = (1..=30)
                 .map(|n| format!("fn handler_{n}() {{}}\n"))
                 .collect();
-            (path == "src/a.rs").then_some(lines)
+            match path {
+                "src/a.rs" => Some(lines),
+                "src/b.md" => Some("Nothing here.\n".to_owned()),
+                _ => None,
+            }
         }
 
         fn command_output(&self, command: &str) -> Option<String> {
@@ -419,6 +422,10 @@ mod tests {
             ("src/a.rs:99", "no: src/a.rs has 30 lines"),
             ("src/b.rs:1 `x`", "no: there is no file src/b.rs"),
             ("src/a.rs has \"fn handler_7() {}\"", "yes: src/a.rs"),
+            (
+                "src/b.md repeats it; src/a.rs has \"fn handler_7() {}\"",
+                "yes: src/a.rs",
+            ),
             (
                 "src/a.rs has \"fn nothing_like_it() {}\"",
                 "no: src/a.rs does not contain fn nothing_like_it() {}",

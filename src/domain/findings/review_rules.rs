@@ -99,22 +99,18 @@ impl FindingLedger {
                 is_circle: !facts.reverted.is_empty(),
             },
         };
-        let remarks: Vec<(usize, &ReviewRemark, &RemarkFacts)> = (review.remarks.iter())
-            .zip(&facts.remarks)
-            .enumerate()
-            .map(|(at, (remark, facts))| (at, remark, facts))
-            .collect();
+        let remarks = review.remarks.iter().zip(&facts.remarks).enumerate();
+        let remarks = remarks.map(|(at, (remark, facts))| AssessedRemark { at, remark, facts });
+        let (repeated, new): (Vec<_>, Vec<_>) =
+            remarks.partition(|remark| remark.facts.repeats.is_some());
         self.apply_verdicts(review, facts, &mut pass);
-        for (_, remark, facts) in &remarks {
+        for AssessedRemark { remark, facts, .. } in repeated {
             if let Some(n) = facts.repeats {
                 self.restate(n, remark, facts, &mut pass);
             }
         }
         self.handle_left_out(&mut pass);
-        let new = remarks
-            .into_iter()
-            .filter(|(_, _, facts)| facts.repeats.is_none());
-        self.raise_findings(new.collect(), &mut pass);
+        self.raise_findings(new, &mut pass);
         self.admit_waiting();
         self.conclude(review, pass)
     }
@@ -287,13 +283,9 @@ impl FindingLedger {
     }
 
     /// Raises new findings: as open ones where they pass the bar, as residual ones otherwise.
-    fn raise_findings(
-        &mut self,
-        mut new: Vec<(usize, &ReviewRemark, &RemarkFacts)>,
-        pass: &mut ReviewPass,
-    ) {
+    fn raise_findings(&mut self, mut new: Vec<AssessedRemark<'_>>, pass: &mut ReviewPass) {
         // Which of them wait depends on their weight and text, not on their place in the review.
-        new.sort_by_key(|(_, remark, facts)| {
+        new.sort_by_key(|AssessedRemark { remark, facts, .. }| {
             let text = collapse_white_space(&remark.text).to_lowercase();
             (
                 std::cmp::Reverse(remark.severity),
@@ -303,8 +295,8 @@ impl FindingLedger {
         });
         let mut n_holding = 0;
         let highest = self.highest_number();
-        let wanted: BTreeSet<u32> = new.iter().map(|(_, remark, _)| remark.n).collect();
-        for (at, remark, facts) in new {
+        let wanted: BTreeSet<u32> = new.iter().map(|new| new.remark.n).collect();
+        for AssessedRemark { at, remark, facts } in new {
             let is_supported = !remark.severity.can_hold() || facts.supports(remark);
             if !is_supported {
                 pass.outcome.unsupported.push(at);
@@ -428,11 +420,11 @@ impl FindingLedger {
         let mut outcome = pass.outcome;
         outcome.unsupported.sort_unstable();
         let is_holding = self.holding().next().is_some();
-        outcome.contradiction = match (review.says_approved(), is_holding) {
-            (true, true) => Some(VerdictContradiction::ApprovedBesideHolding),
-            (false, false) => Some(VerdictContradiction::NothingHolds),
-            (true, false) | (false, true) => None,
-        };
+        outcome.contradiction = (review.says_approved() == is_holding).then_some(if is_holding {
+            VerdictContradiction::ApprovedBesideHolding
+        } else {
+            VerdictContradiction::NothingHolds
+        });
         if review.says_approved() && !is_holding {
             outcome.verdict = Verdict::Approved;
             for finding in self.all.iter_mut().filter(|finding| finding.is_open()) {
@@ -442,6 +434,14 @@ impl FindingLedger {
         self.mark_settled(&was_open);
         outcome
     }
+}
+
+/// A remark of a review with what the program found out about it.
+struct AssessedRemark<'a> {
+    /// Its place in the review, from 0.
+    at: usize,
+    remark: &'a ReviewRemark,
+    facts: &'a RemarkFacts,
 }
 
 struct ReviewPass {

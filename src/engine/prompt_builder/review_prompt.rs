@@ -1,15 +1,15 @@
 //! Builds the prompts of REVIEW: the first review sees the whole plan, a later one what changed since the review before.
 
-use similar::TextDiff;
-
 use crate::domain::findings::ReviewBar;
 use crate::domain::findings::plan_blocks::{BlockLabel, PlanBlocks};
+use crate::domain::plan;
 use crate::engine::documents::last_reviewed_plan;
 use crate::engine::staging_folder::TurnStagingFolder;
 use crate::prompts::template_variables::ReviewVars;
 
 use super::open_findings::{open_findings, settled_findings};
 use super::turn_preamble::turn_retry_reason;
+use super::user_notes::diff_texts;
 use super::{PromptBuilder, without_front_matter};
 
 impl PromptBuilder<'_> {
@@ -50,13 +50,13 @@ fn changed_blocks(earlier: &str, now: &str) -> Vec<BlockLabel> {
     changed.map(|block| block.label.clone()).collect()
 }
 
-/// Returns the differences between two versions of the plan; empty if only blank lines at the end differ.
+/// Returns the differences between two versions of the plan; ticks and blank lines at the end are none.
 fn diff_plans(earlier: &str, now: &str) -> String {
-    let [earlier, now] = [earlier, now].map(|text| format!("{}\n", text.trim()));
-    TextDiff::from_lines(&earlier, &now)
-        .unified_diff()
-        .context_radius(2)
-        .to_string()
+    diff_texts(
+        &plan::untick_all_steps(earlier),
+        &plan::untick_all_steps(now),
+        2,
+    )
 }
 
 #[cfg(test)]
@@ -73,6 +73,7 @@ mod tests {
             "1. [ ] Test it\n2. [ ] Read it\n3. [ ]",
         );
         assert_eq!(changed_blocks(EARLIER, &now), [BlockLabel::Step(1)]);
+        assert_eq!(diff_plans(EARLIER, &EARLIER.replace("[ ]", "[x]")), "");
         let diff = diff_plans(EARLIER, &now);
         assert!(diff.contains("\n+1. [ ] Test it\n"), "{diff}");
         assert_eq!(diff_plans(EARLIER, &format!("{EARLIER}\n\n")), "");

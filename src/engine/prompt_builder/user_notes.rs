@@ -48,15 +48,16 @@ fn user_review_diff(run: &RunContext) -> Result<String, StoreError> {
     let written = review::strip_responses(front_matter::parse_document(&written).body);
     let answers = review::render_responses(findings);
     let before = insert_responses(written.trim_end(), &answers);
-    Ok(diff_texts(&before, front_matter::parse_document(&now).body))
+    let now = front_matter::parse_document(&now).body;
+    Ok(diff_texts(&before, now, 1))
 }
 
-/// Returns the differences between two texts, except for blank lines at their ends.
-fn diff_texts(before: &str, now: &str) -> String {
+/// Returns the differences between two texts, except for blank lines at their ends, with `context` lines around each.
+pub(super) fn diff_texts(before: &str, now: &str, context: usize) -> String {
     let [before, now] = [before, now].map(|text| format!("{}\n", text.trim()));
     TextDiff::from_lines(&before, &now)
         .unified_diff()
-        .context_radius(1)
+        .context_radius(context)
         .to_string()
 }
 
@@ -139,12 +140,12 @@ mod tests {
     #[test]
     fn what_the_user_changed_in_the_review_goes_out_as_it_was_changed() {
         let before = "[CHANGES_REQUIRED]\n\n1. [major] a\n2. [minor] b\n";
-        assert_eq!(diff_texts(before, &format!("\n{before}\n")), "");
+        assert_eq!(diff_texts(before, &format!("\n{before}\n"), 1), "");
         let now = before.replace("1. [major] a\n", "1. [major] a\n   Do not ```.\n");
-        let review = describe_review_diff(&diff_texts(before, &now), &TurnPurpose::Review);
+        let review = describe_review_diff(&diff_texts(before, &now, 1), &TurnPurpose::Review);
         let lines = " 1. [major] a\n+   Do not ```.\n 2. [minor] b\n````\n";
         assert!(review.ends_with(lines), "{review}");
-        let respond = describe_review_diff(&diff_texts(&now, before), &TurnPurpose::Respond);
+        let respond = describe_review_diff(&diff_texts(&now, before, 1), &TurnPurpose::Respond);
         assert!(respond.contains("counts for more"), "{respond}");
         assert!(respond.contains("\n-   Do not ```.\n"), "{respond}");
     }

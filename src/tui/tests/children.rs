@@ -184,9 +184,9 @@ fn the_open_session_of_a_child_that_runs_grows_with_what_it_says() {
             text: text.to_owned(),
         });
     };
-    let begun = Event::TaskStarted(state.children[0].order.clone());
+    let started = Event::TaskStarted(state.children[0].order.clone());
     let mut open = opened_child(&screen, &state.children[0]);
-    open.on_event(UnixMillis(0), &begun);
+    open.on_event(UnixMillis(0), &started);
     screen.show_child_session(open);
     assert_eq!(screen.open_child_session(), Some(&session));
     says(&mut screen, &session, "I look ar");

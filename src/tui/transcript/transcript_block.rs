@@ -24,7 +24,7 @@ pub enum BlockAuthor {
     /// The agent of the child session that the transcript is about.
     Subagent,
     User,
-    /// Whoever gave a child session its task.
+    /// The user or the agent that gave a child session its task.
     TaskGiver,
     System,
 }
