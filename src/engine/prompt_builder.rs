@@ -333,6 +333,9 @@ impl<'a> PromptBuilder<'a> {
     }
 
     fn judge_prompt(&self) -> Result<String, String> {
+        if self.state().findings.disputed().next().is_none() {
+            return Err("no finding is disputed".to_owned());
+        }
         let vars = JudgeVars {
             common: self.common_variables(),
             plan: self.plan_for_agents()?.unwrap_or_default(),
