@@ -31,7 +31,7 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
     if state.verdict.as_ref().is_some_and(|verdict| verdict.forced) {
         sheet = sheet.with_text("You forced this plan past its review", theme::BAD);
     }
-    sheet = add_review_result(sheet, state);
+    sheet = add_review_end(sheet, state);
     let n_unanswered = state.notes.unanswered().count();
     if n_unanswered > 0 {
         let notes = pluralize(n_unanswered, "note");
@@ -61,7 +61,8 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
     for text in describe_dirty_files(terms) {
         sheet = sheet.with_text(&text, theme::PLAIN);
     }
-    // The steps come last: where the window is small they are cut, and a key shows them in full.
+    // Findings and steps come last: where the window is small they are cut, and a key shows them in full.
+    sheet = add_findings(sheet, state);
     for step in state.plan.iter().flat_map(|file| &file.plan.steps) {
         let line = format!("{}. {}", step.n, to_one_line(&step.text));
         sheet = sheet.with_plan_text(&line, theme::PLAIN);
@@ -97,13 +98,21 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
         .with_first_choice(2)
 }
 
-/// Adds why the review ended, the residual and rebutted findings, and what the reviewer did not open.
-fn add_review_result(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
+/// Adds why the review ended, and what the reviewer did not open.
+fn add_review_end(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
     // A forced plan says so above.
     let is_forced = state.verdict.as_ref().is_some_and(|verdict| verdict.forced);
     if let Some(end) = state.describe_review_end().filter(|_| !is_forced) {
         sheet = sheet.with_text(&format!("Review {end}"), theme::PLAIN);
     }
+    match state.last_review().and_then(ReviewSpan::describe_unopened) {
+        Some(unopened) => sheet.with_text(&format!("Reviewer: {unopened}"), theme::WARNING),
+        None => sheet,
+    }
+}
+
+/// Adds the residual and the rebutted findings.
+fn add_findings(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
     let residual: Vec<&Finding> = state.findings.residual().collect();
     let rebutted = state.findings.all().iter();
     let rebutted = rebutted.filter(|finding| finding.status == FindingStatus::Rebutted);
@@ -128,10 +137,7 @@ fn add_review_result(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog 
         );
         sheet = sheet.with_text(&text, theme::PLAIN);
     }
-    match state.last_review().and_then(ReviewSpan::describe_unopened) {
-        Some(unopened) => sheet.with_text(&format!("Reviewer: {unopened}"), theme::WARNING),
-        None => sheet,
-    }
+    sheet
 }
 
 fn describe_commits(terms: &CommitTarget) -> String {
