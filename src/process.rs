@@ -55,7 +55,7 @@ pub use peer_origin::{PeerOrigin, classify_peer, is_descendant, is_process_alive
 pub use process_activity::{
     InputWait, ProcessActivity, ProcessState, read_process_state, read_tree_activity,
 };
-pub use process_table::ProcessIdentity;
+pub use process_table::{ProcessIdentity, read_uptime_ticks};
 pub use running_child::{
     ChildExit, OutputEvent, OutputStream, PipeState, RunningChild, StopHandle, spawn,
 };

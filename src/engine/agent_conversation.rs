@@ -113,6 +113,8 @@ pub struct AgentConversation {
     child: Option<RunningChild>,
     /// The CLI and its servers, as found at the turn's first call.
     cli: Option<CliProcesses>,
+    /// When the turn's prompt went out, in clock ticks since boot.
+    turn_started_at: u64,
     /// The sandbox of the process, if there is one; the process's temporary files are removed with it.
     sandbox: Option<SandboxSpec>,
     /// The socket on which the CLI's hook asks, for a CLI that has one.
@@ -168,6 +170,7 @@ impl AgentConversation {
             events: told,
             child: None,
             cli: None,
+            turn_started_at: 0,
             sandbox: None,
             hook: None,
             process_lifetime: CliProcessLifetime::Session,
@@ -280,6 +283,7 @@ impl AgentConversation {
             start_time: Some(id.start_time),
         };
         let order = AdapterCommand::StartTurn(ask.turn.clone());
+        self.turn_started_at = process::read_uptime_ticks();
         self.send_event(ConversationEvent::Started(process)).await;
         let outputs = self.adapter.on_command(order);
         self.perform_outputs(outputs).await;

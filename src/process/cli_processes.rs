@@ -12,8 +12,7 @@ use super::child_registry::registered_children;
 use super::orphan_reaper::terminate_until_gone;
 use super::process_activity::find_process_tree;
 use super::process_table::{
-    ProcessEntry, ProcessIdentity, ProcessLiveness, read_own_identity, read_uptime_ticks,
-    scan_processes,
+    ProcessEntry, ProcessIdentity, ProcessLiveness, read_own_identity, scan_processes,
 };
 use super::process_tree::add_descendants;
 
@@ -25,13 +24,16 @@ pub struct CliProcesses {
     cli: BTreeSet<ProcessIdentity>,
     /// The other processes at that time; everything that these start belongs to them.
     servers: BTreeSet<ProcessIdentity>,
-    /// When the snapshot was taken, in clock ticks since boot.
-    snapshot_at: u64,
+    /// When the turn's prompt went out, in clock ticks since boot.
+    turn_started_at: u64,
 }
 
 impl CliProcesses {
-    /// Takes a snapshot of a child before its agent's first call. Reads the process table.
-    pub fn take_snapshot(root: ProcessIdentity) -> Self {
+    /// Takes a snapshot of a child at its agent's first call. Reads the process table.
+    ///
+    /// `turn_started_at` is when the prompt went out, in clock ticks since boot. The first call may be over by now: what
+    /// it left is told from a server by that time.
+    pub fn take_snapshot(root: ProcessIdentity, turn_started_at: u64) -> Self {
         let family = find_process_tree(root, &scan_processes());
         let input = read_stdin_target(root);
         // The CLI and its wrappers read what this program writes; a server has an input of its own. A process
@@ -45,7 +47,7 @@ impl CliProcesses {
             root,
             cli: own,
             servers,
-            snapshot_at: read_uptime_ticks(),
+            turn_started_at,
         }
     }
 
@@ -60,18 +62,22 @@ impl CliProcesses {
         spared.retain(|id| table.iter().any(|entry| entry.id == *id));
         add_descendants(&mut spared, &table);
         spared.extend(&self.cli);
+        // A server keeps its CLI as its parent, so that an orphan of this turn is none, whenever it started.
+        let mut strays = self.find_stray_orphans(&table);
+        add_descendants(&mut strays, &table);
         let mut family = find_process_tree(self.root, &table);
-        family.extend(self.find_stray_orphans(&table));
         add_descendants(&mut family, &table);
+        family.retain(|id| !spared.contains(id));
+        family.extend(strays);
         let alive = |id: &ProcessIdentity| {
             let entry = table.iter().find(|entry| entry.id == *id);
             entry.is_some_and(|entry| entry.liveness == ProcessLiveness::Alive)
         };
-        family.retain(|id| !spared.contains(id) && alive(id));
+        family.retain(alive);
         family
     }
 
-    /// Finds orphans that this program inherited since, with a session of their own and perhaps without a
+    /// Finds orphans that this program inherited in this turn, with a session of their own and perhaps without a
     /// mark. Which command started them is unknown, but no process that may stay gets here this way.
     fn find_stray_orphans(&self, table: &[ProcessEntry]) -> BTreeSet<ProcessIdentity> {
         let own = read_own_identity();
@@ -84,7 +90,7 @@ impl CliProcesses {
         let is_stray = |entry: &&ProcessEntry| {
             entry.parent == own.pid
                 && Some(entry.session) != own_session
-                && entry.id.start_time >= self.snapshot_at
+                && entry.id.start_time >= self.turn_started_at
                 && !children.contains(&entry.id)
         };
         table

@@ -82,7 +82,7 @@ pub(super) fn read_identity(pid: u32) -> ProcessIdentity {
 }
 
 /// Returns the uptime of the machine, in the clock ticks of [`ProcessIdentity`]; 0 off Linux.
-pub(super) fn read_uptime_ticks() -> u64 {
+pub fn read_uptime_ticks() -> u64 {
     let text = fs::read_to_string("/proc/uptime").unwrap_or_default();
     let (seconds, rest) = text.split_once('.').unwrap_or(("0", ""));
     let hundredths = rest.get(..2).and_then(|digits| digits.parse().ok());

@@ -22,7 +22,9 @@ impl AgentConversation {
         let Some(root) = self.child.as_ref().map(RunningChild::identity) else {
             return;
         };
-        let look = tokio::task::spawn_blocking(move || CliProcesses::take_snapshot(root));
+        let turn_started_at = self.turn_started_at;
+        let look =
+            tokio::task::spawn_blocking(move || CliProcesses::take_snapshot(root, turn_started_at));
         self.cli = look.await.ok();
     }
 
