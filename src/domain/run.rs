@@ -111,6 +111,9 @@ pub struct RunState {
     pub comments_by: DocumentAuthor,
     /// The approval hash of the plan in the current review.
     pub reviewing: Option<Sha256>,
+    /// The approval hashes of the plans that were reviewed, by the number of the review. Version 0.1 kept none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub reviewed_plans: BTreeMap<u32, Sha256>,
     /// The last verdict.
     pub verdict: Option<VerdictRecord>,
     /// The approval hash of the plan that was approved.
@@ -370,6 +373,7 @@ impl Run {
                 comments_sha256: None,
                 comments_by: DocumentAuthor::Agent,
                 reviewing: None,
+                reviewed_plans: BTreeMap::new(),
                 verdict: None,
                 approved_sha256: None,
                 findings: FindingLedger::default(),

@@ -76,20 +76,26 @@ pub fn load_first_version(
     nofollow_fs::read_limited(&layout.iteration_folder(iteration).join(name), MAX_BYTES)
 }
 
-/// Loads the newest stored version of a document in an iteration. Needs no lock.
+/// Loads the newest stored version of a document that was stored in this iteration or an earlier one and that is the
+/// one sought. Needs no lock.
 ///
 /// # Errors
-/// It cannot be read.
-pub fn load_newest_version(
+/// A version cannot be read.
+pub fn load_version_until(
     layout: &WorkdirLayout,
     iteration: u32,
     name: &str,
+    is_sought: impl Fn(&[u8]) -> bool,
 ) -> Result<Option<Vec<u8>>, StoreError> {
     let mut found = list_versions(layout, name)?;
-    found.retain(|(n, ..)| *n == iteration);
-    let newest = found.pop().into_iter().collect();
-    let loaded = load_versions(layout, newest)?;
-    Ok(loaded.into_iter().next().map(|version| version.bytes))
+    found.retain(|(n, ..)| *n <= iteration);
+    while let Some(newest) = found.pop() {
+        let loaded = load_versions(layout, vec![newest])?.pop();
+        if let Some(version) = loaded.filter(|version| is_sought(&version.bytes)) {
+            return Ok(Some(version.bytes));
+        }
+    }
+    Ok(None)
 }
 
 /// A version by iteration, number within it, and file name.

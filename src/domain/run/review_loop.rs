@@ -67,6 +67,8 @@ pub(super) fn on_review_committed(
             None
         }
     };
+    let n_review = state.findings.review_count();
+    state.reviewed_plans.insert(n_review, reviewed.clone());
     if let Some(earlier) = state.asked_back_review.take() {
         state.findings.record_dropped_remarks(&earlier, review);
     }

@@ -287,7 +287,6 @@ fn commit_review(
     review.verdict = outcome.verdict;
     review.consistent = !review.is_ambiguous && outcome.contradiction.is_none();
     review.facts = Some(facts);
-    review_checker::save_reviewed_plan(run, next_iteration(run))?;
     let reviewed = state.reviewing.clone().unwrap_or_else(|| Sha256::new(""));
     let base = base.comments_hash(&pending.staging);
     save_overwritten_copy(run, WorkflowDocument::Comments, base)?;

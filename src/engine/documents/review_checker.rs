@@ -10,8 +10,9 @@ use crate::domain::findings::review_facts::{
     ReviewFacts, ReviewSources, assess_responses, assess_review,
 };
 use crate::domain::findings::{DisputeJudgement, FindingResponse};
+use crate::domain::ids::Sha256;
 use crate::domain::phase::Phase;
-use crate::domain::plan::file_hash;
+use crate::domain::plan::{approval_hash, file_hash};
 use crate::domain::review::{self, ReviewDocument};
 use crate::domain::turn::Role;
 use crate::engine::run_context::RunContext;
@@ -19,6 +20,7 @@ use crate::engine::turn_calls::{TurnCalls, read_project_file};
 use crate::store::{StoreError, iteration_files};
 use crate::text::{clean_to_one_line, fenced_block, front_matter};
 
+use super::document_collector::next_iteration;
 use super::{PendingDocument, plan_on_disk};
 
 /// How many files the reviewer is asked to open at most.
@@ -32,7 +34,7 @@ pub(super) fn assess(
     calls: &TurnCalls,
     review: &ReviewDocument,
 ) -> Result<ReviewFacts, StoreError> {
-    let plan = plan_on_disk(run)?.unwrap_or_default();
+    let plan = plan_in_review(run)?.unwrap_or_default();
     let sources = ReviewSources {
         plan: &plan,
         earlier_plans: &earlier_plans(run)?,
@@ -97,28 +99,44 @@ pub(in crate::engine) fn last_reviewed_plan(
 /// the last of them.
 fn earlier_plans(run: &RunContext) -> Result<Vec<String>, StoreError> {
     let state = run.state();
-    let layout = run.journal.layout();
     let n_reviews = state.findings.review_count();
     let n_earlier = match state.phase {
         Phase::Respond => state.iteration,
         _ => state.iteration.saturating_sub(1),
     };
     let mut plans = Vec::new();
-    for review in n_reviews.saturating_sub(n_earlier)..n_reviews {
-        let stored =
-            iteration_files::load_newest_version(layout, review + 1, &layout.names().plan)?;
-        plans.push(String::from_utf8_lossy(&stored.unwrap_or_default()).into_owned());
+    for review in n_reviews.saturating_sub(n_earlier) + 1..=n_reviews {
+        let reviewed = state.reviewed_plans.get(&review);
+        plans.push(stored_plan(run, review, reviewed)?.unwrap_or_default());
     }
     Ok(plans)
 }
 
-/// Stores the plan as it was reviewed, which the user may have edited after its turn.
-pub(super) fn save_reviewed_plan(run: &RunContext, iteration: u32) -> Result<(), StoreError> {
-    if let Some(plan) = plan_on_disk(run)? {
-        let name = &run.journal.layout().names().plan;
-        iteration_files::save_version(run.journal.guard(), iteration, name, plan.as_bytes())?;
+/// Loads the plan that the current review is about, which the user may have edited since it was sent.
+fn plan_in_review(run: &RunContext) -> Result<Option<String>, StoreError> {
+    let now = plan_on_disk(run)?;
+    let sent = run.state().reviewing.as_ref();
+    let is_sent = |plan: &String| sent.is_none_or(|sent| approval_hash(plan) == *sent);
+    if now.as_ref().is_some_and(is_sent) {
+        return Ok(now);
     }
-    Ok(())
+    let stored = stored_plan(run, next_iteration(run), sent)?;
+    Ok(stored.or(now))
+}
+
+/// Loads the stored plan with this approval hash, or the newest one up to a review whose hash is not known.
+fn stored_plan(
+    run: &RunContext,
+    review: u32,
+    hash: Option<&Sha256>,
+) -> Result<Option<String>, StoreError> {
+    let layout = run.journal.layout();
+    let is_sought = |bytes: &[u8]| {
+        hash.is_none_or(|hash| approval_hash(&String::from_utf8_lossy(bytes)) == *hash)
+    };
+    let found =
+        iteration_files::load_version_until(layout, review, &layout.names().plan, is_sought)?;
+    Ok(found.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// Reads the judgements that a session returned; those on other findings are left out.
