@@ -10,6 +10,7 @@ use super::receipt::{Receipt, ReceiptSource, TestOutcome};
 use super::reversal_plan::UndoRecord;
 use super::run::RunState;
 use super::step_calls::StepCalls;
+use super::step_result::StepResult;
 use super::test_command::TestCommand;
 
 /// An execution, running or finished.
@@ -210,6 +211,12 @@ pub struct CurrentStep {
     pub decided: Option<StepOverride>,
     /// The first line of the agent's last message.
     pub summary: String,
+    /// The result that its agent stated last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<StepResult>,
+    /// Whether its agent was asked for the result that it left out. It is asked once.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub was_asked_for_result: bool,
 }
 
 /// The stage of a step.

@@ -14,9 +14,13 @@ use crate::domain::plan_execution::{
 use crate::domain::question::{CommitTarget, EntryPoint, FileOrigin, QuestionAnswer, QuestionKind};
 use crate::domain::receipt::Receipt;
 use crate::domain::step_calls::StepCalls;
-use crate::domain::turn::{TurnPurpose, TurnRetryReason};
+use crate::domain::step_result::{self, StepResultKind};
+use crate::domain::turn::{TurnOutcome, TurnPurpose, TurnRetryReason};
 use crate::text::clean_to_one_line;
 
+/// What an agent reads that ended a step's turn without its result.
+const ASK_FOR_RESULT: &str = "Your turn ended without the result of the step. State it now, with the tool `step_result` \
+    or in a block `step-result`; finish the step first if it is not complete.";
 /// The maximum length of a commit message's first line, in characters.
 const MAX_SUBJECT_CHARS: usize = 72;
 
@@ -75,6 +79,8 @@ fn new_current_step(n: u32) -> CurrentStep {
         receipt: None,
         decided: None,
         summary: String::new(),
+        result: None,
+        was_asked_for_result: false,
     }
 }
 
@@ -142,19 +148,46 @@ pub(super) fn on_snapshot_taken(
     turn_lifecycle::run_turn(state, at, order)
 }
 
-/// Audits what changed, after the agent's turn.
-pub(super) fn audit_step(
+/// Audits what changed, after a completed turn of the step. An agent that states no result of its step and asks nothing
+/// is asked for it once.
+pub(super) fn on_step_turn_completed(
     state: &mut RunState,
+    at: UnixMillis,
     step: u32,
-    question: Option<String>,
-    summary: &str,
+    again: Option<&TurnRetryReason>,
+    result: &TurnOutcome,
 ) -> Vec<Effect> {
+    let TurnOutcome::Completed {
+        question,
+        summary,
+        result,
+    } = result
+    else {
+        return Vec::new();
+    };
     let Some(current) = current_at_stage(state, step, &[StepStage::Code, StepStage::Fix]) else {
         return Vec::new();
     };
+    // A turn that only states the result does not replace what was said of the work.
+    if !matches!(again, Some(TurnRetryReason::AskedBack { .. })) || current.summary.is_empty() {
+        current.summary.clone_from(summary);
+    }
+    // Version 0.1 told a blocked step by the first line alone.
+    let stated = result.clone();
+    current.result = stated.or_else(|| step_result::parse_blocked_line(summary));
+    let is_unstated = matches!(result, Some(result) if result.kind == StepResultKind::Unstated);
+    let is_silent = is_unstated && question.is_none() && current.stage == StepStage::Code;
+    if is_silent && !current.was_asked_for_result {
+        current.was_asked_for_result = true;
+        let reason = ASK_FOR_RESULT.to_owned();
+        let again = TurnRetryReason::AskedBack { reason };
+        let purpose = TurnPurpose::Step { n: step };
+        return turn_lifecycle::propose_turn(state, at, purpose, Some(again));
+    }
     current.stage = StepStage::Audit;
-    current.summary = summary.to_owned();
-    state.busy = Some(ProgramOperation::Stepping { question });
+    state.busy = Some(ProgramOperation::Stepping {
+        question: question.clone(),
+    });
     vec![Effect::AuditStep { step }]
 }
 
@@ -210,10 +243,11 @@ pub(super) fn on_step_audited(
     );
     current.tree_after = audit.tree.clone();
     current.tested_again = false;
-    if let Some(why) = blocked_reason(&current.summary) {
+    let stated = current.result.as_ref();
+    if let Some(result) = stated.filter(|result| result.kind == StepResultKind::Blocked) {
         let kind = QuestionKind::Blocked {
             step,
-            said: why.to_owned(),
+            said: result.text.clone(),
             n_changed: current.changed.len(),
         };
         return turn_lifecycle::ask_user(state, kind);
@@ -284,17 +318,12 @@ fn on_nothing_changed(
 /// Asks the user about a step without changes: it is never done just because nothing happened.
 fn ask_about_no_change(state: &mut RunState, step: u32) -> Vec<Effect> {
     let current = state.execution.iter().find_map(|e| e.current.as_ref());
-    let said = current.map_or(String::new(), |current| current.summary.clone());
+    let said = current.map_or(String::new(), |current| {
+        let stated = current.result.as_ref().map(|result| &result.text);
+        let stated = stated.filter(|text| !text.is_empty());
+        stated.unwrap_or(&current.summary).clone()
+    });
     turn_lifecycle::ask_user(state, QuestionKind::NothingChanged { step, said })
-}
-
-/// Returns the obstacle, where the agent's message starts by saying that it is blocked.
-fn blocked_reason(summary: &str) -> Option<&str> {
-    let line = summary.trim_start_matches(['*', '#', '`', '>', ' ']);
-    let (word, why) = line.split_once(':')?;
-    let word = word.trim_end_matches(['*', '`', ' ']);
-    word.eq_ignore_ascii_case("blocked")
-        .then(|| why.trim_start_matches(['*', '`', ' ']))
 }
 
 /// Handles answers about a step that changed nothing, or whose agent is blocked.

@@ -513,11 +513,9 @@ fn result(dice: u8) -> TurnOutcome {
         2 => TurnOutcome::Completed {
             question: Some("which?".to_owned()),
             summary: String::new(),
+            result: None,
         },
-        _ => TurnOutcome::Completed {
-            question: None,
-            summary: "did it".to_owned(),
-        },
+        _ => TurnOutcome::completed("did it"),
     }
 }
 
@@ -1088,10 +1086,7 @@ fn goal() -> [Event; 2] {
 }
 
 fn ended(n: u32) -> Event {
-    let result = TurnOutcome::Completed {
-        question: None,
-        summary: "ok".to_owned(),
-    };
+    let result = TurnOutcome::completed("ok");
     Event::TurnEnded {
         turn: TurnId::new(format!("trn_{n}")),
         result,
@@ -1639,10 +1634,7 @@ fn what_a_turn_was_told_that_failed_is_told_again_where_its_conversation_is_lost
     }
     // A message that was received is not sent to a later conversation.
     let (mut world, turn) = begun(1);
-    let done = TurnOutcome::Completed {
-        question: None,
-        summary: String::new(),
-    };
+    let done = TurnOutcome::completed("");
     ends(&mut world, &turn, done);
     world.feed(Event::SessionLost {
         role: Role::Planner,
@@ -1656,10 +1648,7 @@ fn a_commit_is_titled_by_the_agents_line_and_the_plans_step_is_its_body() {
     let message = |summary: &str| {
         let turn = |turn, summary: &str| Event::TurnEnded {
             turn,
-            result: TurnOutcome::Completed {
-                question: None,
-                summary: summary.to_owned(),
-            },
+            result: TurnOutcome::completed(summary),
         };
         let mut world = agreed();
         let terms = world.terms();
@@ -1868,10 +1857,7 @@ fn after_turn(summary: &str, changed: &[&str], then: &[Event]) -> String {
     let turn = running.map(|running| running.order.turn.clone()).unwrap();
     world.feed(Event::TurnEnded {
         turn,
-        result: TurnOutcome::Completed {
-            question: None,
-            summary: summary.to_owned(),
-        },
+        result: TurnOutcome::completed(summary),
     });
     world.feed(Event::StepAudited(StepAudit {
         step: 1,
@@ -1984,10 +1970,7 @@ fn a_step_that_was_being_written_down_is_redone_and_not_done_twice() {
     let turn = running.map(|running| running.order.turn.clone()).unwrap();
     world.feed(Event::TurnEnded {
         turn,
-        result: TurnOutcome::Completed {
-            question: None,
-            summary: "Wrote.".to_owned(),
-        },
+        result: TurnOutcome::completed("Wrote."),
     });
     world.feed(looked(Vec::new()));
     world.feed(tests_ran(1, 1));

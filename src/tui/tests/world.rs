@@ -194,6 +194,8 @@ fn execution() -> PlanExecution {
             receipt: Some(receipt(TestOutcome::Failed)),
             decided: None,
             summary: String::new(),
+            result: None,
+            was_asked_for_result: false,
         }),
         done: vec![StepRecord {
             n: 1,
