@@ -2,7 +2,7 @@
 
 use super::{
     ProgramOperation, RunState, deferred_answers, files_changed_by_tests, held_edit_questions,
-    plan_approval, step_undo, test_baseline, turn_lifecycle, unattributed_changes,
+    plan_approval, step_undo, test_baseline, turn_lifecycle, unattributed_changes, unfinished_step,
 };
 use crate::domain::effect::Effect;
 use crate::domain::event::{Event, StepAudit};
@@ -48,6 +48,7 @@ pub(super) fn propose_next_step(
         return turn_lifecycle::propose_turn(state, at, TurnPurpose::Summary, None);
     };
     let n = step.n;
+    let is_skipped = execution.skips.contains_key(&n);
     // A step that was already started keeps the tree from before it, so that all its changes stay its own.
     let begun = execution.current.take_if(|current| current.n == n);
     let begun = begun.unwrap_or_else(|| new_current_step(n));
@@ -56,6 +57,9 @@ pub(super) fn propose_next_step(
         stage: StepStage::Code,
         ..begun
     });
+    if is_skipped {
+        return unfinished_step::record_skipped_step(state);
+    }
     turn_lifecycle::propose_turn(state, at, TurnPurpose::Step { n }, again)
 }
 
@@ -324,44 +328,6 @@ fn ask_about_no_change(state: &mut RunState, step: u32) -> Vec<Effect> {
         stated.unwrap_or(&current.summary).clone()
     });
     turn_lifecycle::ask_user(state, QuestionKind::NothingChanged { step, said })
-}
-
-/// Handles answers about a step that changed nothing, or whose agent is blocked.
-pub(super) fn on_no_change_answered(
-    state: &mut RunState,
-    at: UnixMillis,
-    step: u32,
-    answer: &QuestionAnswer,
-) -> Vec<Effect> {
-    let Some(current) = current_at_stage(state, step, &[StepStage::Audit]) else {
-        return Vec::new();
-    };
-    let outcome = if current.changed.is_empty() {
-        StepOutcome::NoChange
-    } else {
-        StepOutcome::Uncommitted {
-            reason: "its agent says that it is blocked".to_owned(),
-        }
-    };
-    match answer {
-        QuestionAnswer::AlreadyTrue => {
-            current.decided = Some(StepOverride::AlreadyTrue);
-            record_step(state, outcome)
-        }
-        QuestionAnswer::SkipStep => {
-            current.decided = Some(StepOverride::Skipped);
-            record_step(state, outcome)
-        }
-        _ => {
-            current.stage = StepStage::Code;
-            turn_lifecycle::propose_turn(
-                state,
-                at,
-                TurnPurpose::Step { n: step },
-                Some(TurnRetryReason::StepTried),
-            )
-        }
-    }
 }
 
 /// Lists files that test runs of this execution made; they belong to no step.
@@ -805,7 +771,7 @@ pub(super) fn on_step_question_answered(
 }
 
 /// Stores the step's record and has it written to disk.
-fn record_step(state: &mut RunState, outcome: StepOutcome) -> Vec<Effect> {
+pub(super) fn record_step(state: &mut RunState, outcome: StepOutcome) -> Vec<Effect> {
     let Some(execution) = enter_stage(state, StepStage::Record) else {
         return Vec::new();
     };
@@ -831,6 +797,7 @@ fn record_step(state: &mut RunState, outcome: StepOutcome) -> Vec<Effect> {
         left_out,
         users_edits: current.users_edits.clone(),
         decided: current.decided,
+        skip_reason: execution.skips.remove(&step).unwrap_or_default(),
         tree_before: current.tree_before.clone(),
         tree_after: current.tree_after.clone(),
     });

@@ -32,6 +32,7 @@ mod step_redo;
 mod test_choice;
 mod test_consent;
 mod turn_hold;
+mod unfinished_step;
 
 const AT: UnixMillis = UnixMillis(1_000);
 
@@ -270,6 +271,7 @@ impl RunSimulation {
                     message: message.clone(),
                 },
             },
+            Effect::AmendStep { step, .. } => Event::StepAmended { step: *step },
             Effect::RecordStep { step } => Event::StepRecorded {
                 step: *step,
                 plan_file_sha256: Some(sha("ticked")),
@@ -297,6 +299,7 @@ impl RunSimulation {
                 }
             }
             Effect::EnterPlan { reason } => Event::PlanEntered {
+                step: None,
                 reason: reason.clone(),
             },
             Effect::AnswerAgent { .. }
@@ -651,6 +654,15 @@ fn stray(dice: u8) -> Event {
         6 if (dice / 16).is_multiple_of(8) => Event::RunCancelled,
         6 if (dice / 16) % 8 == 3 => Event::PlanEntered {
             reason: "a part is missing".to_owned(),
+            step: None,
+        },
+        6 if (dice / 16) % 8 == 4 => Event::PlanEntered {
+            reason: "the step relies on a file that is not there".to_owned(),
+            step: Some(u32::from(dice % 3)),
+        },
+        6 if (dice / 16) % 8 == 5 => Event::StepSkipped {
+            step: u32::from(dice % 3),
+            reason: "not wanted".to_owned(),
         },
         7 => Event::GoalGiven {
             text: "a goal".to_owned(),
@@ -814,10 +826,16 @@ impl RunInvariants {
         }
     }
 
-    /// Checks that the iteration rises by one with each review and is reset only with a new cycle.
+    /// Checks that the iteration rises by one with each review and is reset only with a new cycle, whose first review
+    /// is the second one where the execution is kept and only the change is reviewed.
     fn look_at_iteration(&self, before: &RunState, after: &RunState) {
         let rises = after.iteration == before.iteration + 1 && after.phase == Phase::Review;
-        let begins_anew = after.cycle == before.cycle + 1 && after.iteration == 0;
+        let is_kept = after
+            .replanning
+            .as_ref()
+            .is_some_and(|record| record.kept.is_some());
+        let first = u32::from(is_kept) * 2;
+        let begins_anew = after.cycle == before.cycle + 1 && after.iteration <= first;
         assert!(
             after.iteration == before.iteration || rises || begins_anew,
             "iteration {} after {}",
@@ -1246,6 +1264,12 @@ fn looked(held: Vec<HeldEdit>) -> Event {
         held,
         ..audit(1, 1)
     })
+}
+
+/// The answer that skips a step, without a reason.
+fn skipped() -> QuestionAnswer {
+    let reason = String::new();
+    QuestionAnswer::SkipStep { reason }
 }
 
 fn answered(id: u32, answer: QuestionAnswer) -> Event {
@@ -1898,11 +1922,7 @@ fn a_step_that_changed_nothing_is_done_by_the_users_word_alone() {
         found,
         "changed nothing: the user marked it as already done Some(\"changed nothing\")"
     );
-    let found = after_turn(
-        "It is there.",
-        &[],
-        &[answered(2, QuestionAnswer::SkipStep)],
-    );
+    let found = after_turn("It is there.", &[], &[answered(2, skipped())]);
     assert_eq!(
         found,
         "changed nothing: the user skipped it Some(\"was skipped\")"
@@ -1924,8 +1944,7 @@ fn a_step_whose_agent_says_that_it_is_blocked_does_not_go_on() {
         found,
         "Step 1 is blocked, its agent says: no key. It changed 1 file anyway"
     );
-    let skipped = [answered(2, QuestionAnswer::SkipStep)];
-    let found = after_turn("BLOCKED: no key", &["a.rs"], &skipped);
+    let found = after_turn("BLOCKED: no key", &["a.rs"], &[answered(2, skipped())]);
     assert_eq!(found, "not tested Some(\"was skipped\")");
     // The same word about something else does not count.
     assert_eq!(after_turn("Unblocked: a", &["a.rs"], &[]), "");

@@ -4,7 +4,7 @@ use super::deferred_answers::TurnContinuation;
 use super::{
     DeferredResult, ProgramOperation, ResultValidity, RunState, RunningTurn, UnansweredRequest,
     agent_questions, child_sessions, deferred_answers, plan_approval, plan_reentry,
-    queued_messages, step_execution, unattributed_changes, usage_limits,
+    queued_messages, step_execution, unattributed_changes, unfinished_step, usage_limits,
 };
 use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::event::AgentProcess;
@@ -287,6 +287,11 @@ pub(super) fn continue_after_turn(
     running: RunningTurn,
     result: &TurnOutcome,
 ) -> Vec<Effect> {
+    if let TurnPurpose::Step { n } | TurnPurpose::Fix { n, .. } = running.order.purpose
+        && unfinished_step::is_skipped(state, n)
+    {
+        return unfinished_step::record_skipped_step(state);
+    }
     match result {
         TurnOutcome::Completed { question, .. } => {
             (state.failures, state.blind_waits) = (0, 0);
