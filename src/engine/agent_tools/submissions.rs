@@ -5,6 +5,7 @@
 //! one counts.
 
 use super::{AdmittedToolCall, ToolReply};
+use crate::domain::findings::ReviewBar;
 use crate::domain::submission;
 use crate::domain::turn::TurnPurpose;
 use crate::engine::documents::too_large_message;
@@ -34,8 +35,9 @@ pub(super) fn submit_review(
 ) -> Result<ToolReply, EngineError> {
     let given = parse_arguments::<review_submit::ReviewSubmitToolArguments>(&call.arguments);
     let written = given.and_then(|given| {
-        let ledger = &engine.state().findings;
-        submission::build_review_document(&given.into_domain(), ledger)
+        let state = engine.state();
+        let bar = ReviewBar::for_review(state.iteration);
+        submission::build_review_document(&given.into_domain(), &state.findings, bar)
             .map_err(|refused| refused.to_string())
     });
     let answer = match written {
