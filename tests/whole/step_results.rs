@@ -158,6 +158,7 @@ fn a_run_that_ends_while_a_step_is_planned_again_goes_on_with_its_ended_steps() 
         )
         .step(2, vec![write("doc.md", "doc\n"), say("Document it")]);
     let objects = crate::script::objection("blocking", "It is no change.");
+    let objects = objects.replace("Place: step 1", "Place: step 2");
     let reviewer = Agent::approving().review(&objects);
     world.cast(&agent, &reviewer);
     let ran = world.run(&[
@@ -167,7 +168,14 @@ fn a_run_that_ends_while_a_step_is_planned_again_goes_on_with_its_ended_steps() 
         "workflow.max_iterations=1",
     ]);
     ran.ends(3).complains("needs you (arbitration)");
-    let ran = world.program(&["resume", "--auto", "--yes", "--answer", "arbitration=pass"]);
+    let ran = world.program(&[
+        "resume",
+        "--auto",
+        "--answer",
+        "arbitration=pass",
+        "--answer",
+        "execute=yes",
+    ]);
     ran.ends(0);
     assert_eq!(
         world.subjects(),
