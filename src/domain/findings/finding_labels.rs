@@ -53,7 +53,7 @@ impl Finding {
         let judgement = self.record.dispute.as_ref()?.judgement.as_ref()?;
         let side: &str = judgement.side.into();
         let reason = clean_to_one_line(&judgement.reason);
-        Some(format!("a fresh session agrees with the {side}: {reason}"))
+        Some(format!("a fresh session is for the {side}: {reason}"))
     }
 
     /// Describes it in one line: `4. [minor] text`.
