@@ -55,6 +55,10 @@ fn every_scene_leads_to_its_question_and_on_until_over() {
         ("adapter-failed", "The turn failed (service)"),
         ("usage-limit", "waits for the codex usage limit until"),
         (
+            "blocked",
+            "Step 2 is blocked, its agent says: wordstat.sh:4",
+        ),
+        (
             "dirty-files",
             "Step 3 edited files with uncommitted changes: README.md",
         ),

@@ -54,7 +54,7 @@ macro_rules! scene_script {
 
 /// All scenes, in the order in which they are added to a demo, whatever the order of the flags: scenes whose turns
 /// continue with the story (`join`) are below those that replace a part of it, and continue with that.
-static SCENES: [DemoScene; 12] = [
+static SCENES: [DemoScene; 13] = [
     DemoScene {
         name: "dispute",
         help: "Reviewer and planner do not agree on a finding, and you decide",
@@ -104,6 +104,13 @@ static SCENES: [DemoScene; 12] = [
         help: "The planner reaches its usage limit for 90 seconds",
         turns: &[("codex", scene_script!("usage-limit.codex"))],
         headless_answer: Some(("usage_limit", "retry")),
+        ..NO_CHANGE
+    },
+    DemoScene {
+        name: "blocked",
+        help: "The executor of a step is blocked, and you amend, replan or skip it",
+        turns: &[("codex", scene_script!("blocked.codex"))],
+        headless_answer: Some(("blocked", "retry")),
         ..NO_CHANGE
     },
     DemoScene {
