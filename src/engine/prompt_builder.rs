@@ -12,7 +12,7 @@ mod user_notes;
 
 use crate::config::config_model::ReviewerSession;
 use crate::domain::phase::Phase;
-use crate::domain::run::RunState;
+use crate::domain::run::{DocumentAuthor, RunState};
 use crate::domain::session::Session;
 use crate::domain::tool_availability::{self, ToolContext};
 use crate::domain::turn::{Role, TurnOrder, TurnPurpose, TurnRetryReason};
@@ -350,6 +350,7 @@ impl<'a> PromptBuilder<'a> {
         let vars = RespondVars {
             common: self.common_variables(),
             plan: self.plan_for_agents()?.unwrap_or_default(),
+            plan_by_user: state.plan_by == DocumentAuthor::User,
             comments: self.comments_for_agents()?.unwrap_or_default(),
             open_findings: open_findings(state),
             staging_plan: staging.plan.to_string_lossy().into_owned(),

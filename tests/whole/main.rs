@@ -55,4 +55,5 @@ mod tested;
 mod tools;
 mod undo;
 mod unheld;
+mod user_plan;
 mod writing;
