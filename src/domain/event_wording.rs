@@ -234,7 +234,7 @@ pub fn word_event(event: &Event) -> Option<EventWording> {
             ..
         } => {
             let steps = pluralize(plan.steps.len(), "step");
-            user(Message, format!("Gave the plan {file}: {steps}"))
+            user(Quiet, format!("Plan from {file}: {steps}"))
         }
         Event::PlanEdited { plan: Some(_), .. } => user(Message, "Edited the plan".to_owned()),
         Event::PlanEdited { plan: None, .. } => {

@@ -6,6 +6,7 @@
 mod execute_prompt;
 mod open_findings;
 mod review_prompt;
+mod run_prompt_reader;
 mod turn_preamble;
 mod user_messages;
 mod user_notes;
@@ -40,6 +41,7 @@ use super::run_context::RunContext;
 use super::staging_folder::{self, TurnStagingFolder};
 use super::subagents::background_results::background_results_text;
 
+pub use self::run_prompt_reader::RunPromptReader;
 pub(super) use self::user_messages::user_messages;
 
 /// The tools with which an agent delegates work, and what each does.

@@ -39,6 +39,7 @@ mod killed_children;
 mod permissions;
 mod places;
 mod plan_status;
+mod prompts;
 mod record;
 mod recovery;
 mod review;

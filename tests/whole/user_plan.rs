@@ -64,7 +64,7 @@ fn a_plan_of_the_user_is_reviewed_answered_approved_and_executed() {
     assert!(!prompts.contains("Your earlier session of this run was lost"));
     // The planner's version replaced the user's, which is kept twice: where it was, and beside the documents.
     assert_eq!(std::fs::read_to_string(file).expect("the plan"), PLAN);
-    let first = world.read(".agent-collab/iterations/001/plan.md");
+    let first = world.read(".agent-collab/iterations/1/plan.md");
     let kept = [
         "author: user",
         "owner: team",
