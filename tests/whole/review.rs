@@ -180,7 +180,7 @@ fn a_dispute_whose_discussion_has_no_result_waits_for_the_user() {
 }
 
 #[test]
-fn the_status_as_json_says_what_the_reviews_came_to() {
+fn status_and_history_as_json_say_what_the_reviews_came_to() {
     let world = World::new();
     disputed(&world);
     world.run(&[]).ends(3);
@@ -204,6 +204,11 @@ fn the_status_as_json_says_what_the_reviews_came_to() {
         found,
         json!({ "ended": "settled in 1 review: 1 residual", "open": [], "disputed": [], "residual": [1], "rebutted": [], "unopened": [] })
     );
+    // The next run moves it to the history.
+    world.program(&["run", "--goal", "Another one"]).ends(3);
+    let past = world.program(&["history", "1", "--json"]);
+    let past: Value = serde_json::from_str(&past.ends(0).out).expect("JSON");
+    assert_eq!(past["review"], found);
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn a_plan_of_the_user_is_reviewed_answered_approved_and_executed() {
         "2. [ ] Write another",
     ];
     assert!(kept.iter().all(|line| first.contains(line)), "{first}");
-    let saved = world.files(".agent-collab/conflicts");
+    let saved = world.files(".agent-collab/history/conflicts");
     let is_users = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains("1. [ ] Write it");
     assert!(saved.iter().any(|(_, bytes)| is_users(bytes)), "{saved:?}");
     assert!(
