@@ -22,6 +22,7 @@ pub mod plan_execution;
 pub mod question;
 pub mod session;
 pub mod step_calls;
+pub mod step_result;
 pub mod submission;
 pub mod task;
 pub mod test_command;

@@ -26,6 +26,7 @@ pub const TOOLS: &[ToolDefinition] = &[
     tools::plan_exit::TOOL,
     tools::plan_enter::TOOL,
     tools::review_submit::TOOL,
+    tools::step_result::TOOL,
     tools::ask_user::TOOL,
     tools::task::TOOL,
     tools::group_discuss::TOOL,

@@ -63,6 +63,7 @@ pub fn make(
         let result = TurnOutcome::Completed {
             question: None,
             summary: "done".to_owned(),
+            result: None,
         };
         tell(&mut journal, Event::TurnEnded { turn, result })?;
     }

@@ -365,10 +365,7 @@ mod tests {
             journal.record(Event::TurnSendConfirmed).unwrap();
             let turn = journal.state().running.clone().unwrap().order.turn;
             begun.push(turn.clone());
-            let result = TurnOutcome::Completed {
-                question: None,
-                summary: String::new(),
-            };
+            let result = TurnOutcome::completed("");
             journal.record(Event::TurnEnded { turn, result }).unwrap();
         }
         let (teller, state, problem) = SectionBuilder::read_log(&layout);

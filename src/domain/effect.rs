@@ -143,6 +143,11 @@ pub enum Effect {
         answer: QuestionAnswer,
     },
     /// Returns to planning: the user's yes came late.
+    /// Adds the user's words to a step in `plan.md`.
+    AmendStep {
+        step: u32,
+        text: String,
+    },
     EnterPlan {
         /// Why, as the executor said it.
         reason: String,

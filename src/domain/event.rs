@@ -520,9 +520,18 @@ pub enum Event {
     /// The executor returns to planning, because the user agreed.
     #[serde(rename = "plan.entered")]
     PlanEntered {
-        /// Why, as the executor said it.
+        /// Why, as the executor or the user said it.
         reason: String,
+        /// The step that is planned again, while the others stay; `None` where the whole plan is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        step: Option<u32>,
     },
+    /// The user skips a step that is not finished.
+    #[serde(rename = "step.skipped")]
+    StepSkipped { step: u32, reason: String },
+    /// The user's words are added to the step in `plan.md`.
+    #[serde(rename = "step.amended")]
+    StepAmended { step: u32 },
     /// Something that the run waits for failed: the run does not continue in this program.
     #[serde(rename = "error")]
     EffectFailed {

@@ -355,7 +355,15 @@ pub fn word_event(event: &Event) -> Option<EventWording> {
         Event::LateResultReceived { role, text } => {
             program(Quiet, format!("For the {}: {text}", role.name()))
         }
-        Event::PlanEntered { reason } => program(Quiet, format!("Back to planning: {reason}")),
+        Event::PlanEntered { reason, step: None } => {
+            program(Quiet, format!("Back to planning: {reason}"))
+        }
+        Event::PlanEntered {
+            reason,
+            step: Some(step),
+        } => program(Quiet, format!("Step {step} is planned again: {reason}")),
+        Event::StepSkipped { step, reason } => user(Message, format!("Skip step {step}: {reason}")),
+        Event::StepAmended { step } => user(Message, format!("Amended step {step}")),
         Event::EffectFailed { what, message } => {
             program(Bad, format!("Failed to {what}: {message}"))
         }

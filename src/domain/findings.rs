@@ -234,7 +234,7 @@ pub struct FindingRecord {
     /// The review that closed it or made it residual; `None` while it is open, and where the user decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled_in: Option<u32>,
-    /// What the review said of it last: what changed, what is missing, or why it was withdrawn.
+    /// What the review said of it last: what changed, what is missing and new evidence for it, or why it was withdrawn.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub last_word: String,
 }

@@ -242,6 +242,11 @@ pub const TRANSITIONS: &[PhaseTransition] = &[
         TransitionCause::PlanEntered,
         Phase::WritePlan,
     ),
+    transition(
+        Phase::Execute,
+        TransitionCause::StaleReviewedAgain,
+        Phase::Review,
+    ),
     transition(Phase::Execute, TransitionCause::StepsDone, Phase::Done),
     transition(
         Phase::WritePlan,

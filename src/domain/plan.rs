@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use super::ids::Sha256;
 use super::phase::Phase;
-use crate::text::front_matter;
+use crate::text::{clean_to_one_line, front_matter};
 
 /// One numbered box of the plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -161,6 +161,27 @@ pub fn without_step_block(text: &str, n: u32) -> Option<String> {
         .position(|line| !fence.consume_line(line) && is_step(line))?;
     let rest = lines.iter().skip(first + n_lines);
     Some(lines.iter().take(first).chain(rest).copied().collect())
+}
+
+/// Adds the user's words to the block of step `n`, below its other lines; `None` where the plan has no such step.
+pub fn amend_step(text: &str, n: u32, words: &str) -> Option<String> {
+    let block = step_block(text, n)?;
+    let rest = without_step_block(text, n)?;
+    let mut lines = text.split_inclusive('\n').zip(rest.split_inclusive('\n'));
+    let n_before = lines.position(|(line, other)| line != other);
+    let n_before = n_before.unwrap_or_else(|| rest.split_inclusive('\n').count());
+    let until = n_before + block.lines().count();
+    let mut amended = String::new();
+    for (at, line) in text.split_inclusive('\n').enumerate() {
+        amended.push_str(line);
+        if at + 1 == until {
+            if !line.ends_with('\n') {
+                amended.push('\n');
+            }
+            amended.push_str(&format!("   Amended: {}\n", clean_to_one_line(words)));
+        }
+    }
+    Some(amended)
 }
 
 /// Returns whether a line outside of code fences ends the block of the step above it.

@@ -10,6 +10,7 @@ use super::receipt::{Receipt, ReceiptSource, TestOutcome};
 use super::reversal_plan::UndoRecord;
 use super::run::RunState;
 use super::step_calls::StepCalls;
+use super::step_result::StepResult;
 use super::test_command::TestCommand;
 
 /// An execution, running or finished.
@@ -40,6 +41,9 @@ pub struct PlanExecution {
     /// The tree before the first step; `None` until then, and in runs of earlier versions.
     #[serde(default)]
     pub base_tree: Option<String>,
+    /// Steps that the user skips before their turn, each with the reason.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub skips: BTreeMap<u32, String>,
     /// What was undone and can be redone, the last one at the end; empty once another turn has worked.
     #[serde(default)]
     pub undone: Vec<UndoRecord>,
@@ -89,8 +93,14 @@ impl TestBaseline {
 pub struct ReplanRecord {
     /// Why the plan must change, in the executor's words.
     pub reason: String,
-    /// The steps that have ended since the goal was confirmed, in order.
+    /// The steps of earlier plans that have ended since the goal was confirmed, in order.
     pub done: Vec<StepRecord>,
+    /// The step that is planned again; `None` where the user edited the plan, or where all of it is planned again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<u32>,
+    /// The execution that continues with the changed plan; `None` where a new one begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Box<PlanExecution>>,
 }
 
 /// A step that was stopped before it was finished.
@@ -143,11 +153,20 @@ pub struct StepCount {
 }
 
 impl RunState {
+    /// Returns the records of the steps of this plan that have ended, also while one of the others is planned again.
+    pub fn ended_steps(&self) -> impl Iterator<Item = &StepRecord> {
+        let kept = self
+            .replanning
+            .iter()
+            .filter_map(|record| record.kept.as_deref());
+        let executions = self.execution.iter().chain(kept);
+        executions.flat_map(|execution| &execution.done)
+    }
+
     /// Returns how many steps of the plan are finished; zero of zero while there is no plan.
     pub fn step_count(&self) -> StepCount {
         let steps = self.plan.as_ref().map(|file| &file.plan.steps);
-        let records = self.execution.iter().flat_map(|execution| &execution.done);
-        let through: BTreeSet<u32> = records.map(|record| record.n).collect();
+        let through: BTreeSet<u32> = self.ended_steps().map(|record| record.n).collect();
         let is_done = |step: &&Step| through.contains(&step.n);
         StepCount {
             done: steps.map_or(0, |steps| steps.iter().filter(is_done).count()),
@@ -210,6 +229,12 @@ pub struct CurrentStep {
     pub decided: Option<StepOverride>,
     /// The first line of the agent's last message.
     pub summary: String,
+    /// The result that its agent stated last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<StepResult>,
+    /// Whether its agent was asked for the result that it left out. It is asked once.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub was_asked_for_result: bool,
 }
 
 /// The stage of a step.
@@ -266,6 +291,9 @@ pub struct StepRecord {
     /// What the user decided where it did not pass by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided: Option<StepOverride>,
+    /// Why the user skipped it; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub skip_reason: String,
     /// The tree before its first turn; `None` in runs of earlier versions.
     #[serde(default)]
     pub tree_before: Option<String>,
@@ -377,14 +405,24 @@ impl StepRecord {
         }
     }
 
+    /// Returns the reason of a skipped step as it follows other words; empty where none was given.
+    pub fn skip_words(&self) -> String {
+        if self.skip_reason.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", self.skip_reason)
+        }
+    }
+
     /// Describes what was tested, or says that it changed nothing where there was nothing to test.
     pub fn describe_tests(&self) -> String {
         match (&self.outcome, &self.receipt) {
             (StepOutcome::NoChange, _) => match self.decided {
                 Some(decided) => format!(
-                    "{}: {}",
+                    "{}: {}{}",
                     StepAssessment::CHANGED_NOTHING,
-                    decided.describe()
+                    decided.describe(),
+                    self.skip_words()
                 ),
                 None => StepAssessment::CHANGED_NOTHING.to_owned(),
             },
@@ -433,6 +471,7 @@ mod tests {
                 left_out: Vec::new(),
                 users_edits: Vec::new(),
                 decided: None,
+                skip_reason: String::new(),
                 tree_before: None,
                 tree_after: None,
             };

@@ -444,7 +444,20 @@ pub enum QuestionAnswer {
     /// What the step asks for was already there.
     AlreadyTrue,
     /// The step is not done; the run continues with the next one.
-    SkipStep,
+    SkipStep {
+        /// Why; may be empty.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reason: String,
+    },
+    /// The user's words are added to the step, and it is tried again.
+    AmendStep {
+        text: String,
+    },
+    /// The planner writes the step anew; the finished steps stay.
+    ReplanStep {
+        /// What the planner is told beside what stands in the way; may be empty.
+        text: String,
+    },
     /// The repository's tests get the machine's network, from now on.
     HostNetwork,
     /// They keep a loopback interface of their own, from now on.
@@ -497,9 +510,27 @@ pub const ANSWER_CHOICES: &[(&str, &[&str])] = &[
     ("held_edits", &["keep", "put-back", "stop", "cancel"]),
     (
         "nothing_changed",
-        &["already-true", "blocked", "retry", "skip", "cancel"],
+        &[
+            "already-true",
+            "blocked",
+            "retry",
+            "amend:TEXT",
+            "replan:TEXT",
+            "skip:TEXT",
+            "cancel",
+        ],
     ),
-    ("blocked", &["retry", "skip", "stop", "cancel"]),
+    (
+        "blocked",
+        &[
+            "retry",
+            "amend:TEXT",
+            "replan:TEXT",
+            "skip:TEXT",
+            "stop",
+            "cancel",
+        ],
+    ),
     (
         "tests_failed",
         &["retry", "skip", "accept", "stop", "cancel"],
@@ -656,15 +687,19 @@ impl QuestionKind {
                 answer,
                 QuestionAnswer::AlreadyTrue
                     | QuestionAnswer::Retry
-                    | QuestionAnswer::SkipStep
+                    | QuestionAnswer::AmendStep { .. }
+                    | QuestionAnswer::ReplanStep { .. }
+                    | QuestionAnswer::SkipStep { .. }
                     | QuestionAnswer::Stop
             ),
-            Self::Blocked { .. } => {
-                matches!(
-                    answer,
-                    QuestionAnswer::Retry | QuestionAnswer::SkipStep | QuestionAnswer::Stop
-                )
-            }
+            Self::Blocked { .. } => matches!(
+                answer,
+                QuestionAnswer::Retry
+                    | QuestionAnswer::AmendStep { .. }
+                    | QuestionAnswer::ReplanStep { .. }
+                    | QuestionAnswer::SkipStep { .. }
+                    | QuestionAnswer::Stop
+            ),
             Self::TestsFailed { .. } | Self::TestsInDoubt { .. } => matches!(
                 answer,
                 QuestionAnswer::Retry
@@ -741,8 +776,10 @@ impl QuestionKind {
             (_, "allow") => QuestionAnswer::Allow,
             (_, "keep") => QuestionAnswer::Keep,
             (_, "put-back") => QuestionAnswer::PutBack,
-            (Self::NothingChanged { .. } | Self::Blocked { .. }, "skip") => {
-                QuestionAnswer::SkipStep
+            (Self::NothingChanged { .. } | Self::Blocked { .. }, word)
+                if word.starts_with("skip") || word.starts_with("replan") =>
+            {
+                parse_answer_about_step(word)?
             }
             (_, "skip") => QuestionAnswer::SkipTests,
             (_, "already-true") => QuestionAnswer::AlreadyTrue,
@@ -1010,6 +1047,17 @@ impl ExecutionTerms {
     }
 }
 
+/// Parses `skip`, `skip:WHY`, `replan` and `replan:WORDS`.
+fn parse_answer_about_step(word: &str) -> Option<QuestionAnswer> {
+    let (name, text) = word.split_once(':').unwrap_or((word, ""));
+    let text = text.trim().to_owned();
+    match name {
+        "skip" => Some(QuestionAnswer::SkipStep { reason: text }),
+        "replan" => Some(QuestionAnswer::ReplanStep { text }),
+        _ => None,
+    }
+}
+
 fn parse_answer_with_argument(word: &str) -> Option<QuestionAnswer> {
     if let Some(n) = word.strip_prefix("more:") {
         return n
@@ -1018,10 +1066,14 @@ fn parse_answer_with_argument(word: &str) -> Option<QuestionAnswer> {
             .ok()
             .map(|n| QuestionAnswer::MoreIterations { n });
     }
-    let text = word.strip_prefix("changes:")?.trim();
-    (!text.is_empty()).then(|| QuestionAnswer::RequestChanges {
-        text: text.to_owned(),
-    })
+    let (name, text) = word.split_once(':')?;
+    let text = text.trim().to_owned();
+    match name {
+        _ if text.is_empty() => None,
+        "changes" => Some(QuestionAnswer::RequestChanges { text }),
+        "amend" => Some(QuestionAnswer::AmendStep { text }),
+        _ => None,
+    }
 }
 
 /// Returns whether an answer fits a question about an adapter that cannot continue; `movable` where there is another

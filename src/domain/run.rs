@@ -22,6 +22,7 @@ mod step_undo;
 mod test_baseline;
 mod turn_lifecycle;
 mod unattributed_changes;
+mod unfinished_step;
 mod usage_limits;
 mod user_commands;
 
@@ -667,7 +668,13 @@ impl Run {
             Event::LateResultReceived { role, text } => {
                 turn_lifecycle::on_background_result(state, *role, text)
             }
-            Event::PlanEntered { reason } => plan_reentry::on_plan_entered(state, at, reason),
+            Event::PlanEntered { reason, step } => {
+                plan_reentry::on_plan_entered(state, at, reason, *step)
+            }
+            Event::StepSkipped { step, reason } => {
+                unfinished_step::on_step_skipped(state, *step, reason)
+            }
+            Event::StepAmended { step } => unfinished_step::on_step_amended(state, at, *step),
             Event::EffectFailed { what, message } => {
                 vec![Effect::HaltRun(format!("{what}: {message}"))]
             }

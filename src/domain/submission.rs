@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 
 use thiserror::Error;
 
-use super::findings::{FindingDisposition, FindingLedger, FindingSeverity, RemarkDetails};
+use super::findings::{
+    FindingDisposition, FindingLedger, FindingSeverity, RemarkDetails, ReviewBar,
+};
 use super::plan;
 use super::review::{self, FindingVerdict, Verdict, VerdictKind};
 use crate::text::clean_to_one_line;
@@ -59,7 +61,7 @@ pub fn check_plan(text: &str) -> Result<(), SubmissionError> {
         .map_err(|problem| SubmissionError(vec![problem.to_string()]))
 }
 
-/// Checks a review against the findings so far and returns its document.
+/// Checks a review against the findings so far and returns its document. `bar` says which new findings hold the plan up.
 ///
 /// # Errors
 ///
@@ -67,8 +69,9 @@ pub fn check_plan(text: &str) -> Result<(), SubmissionError> {
 pub fn build_review_document(
     given: &ReviewSubmission,
     ledger: &FindingLedger,
+    bar: ReviewBar,
 ) -> Result<String, SubmissionError> {
-    let mut problems = verdict_problems(given, ledger);
+    let mut problems = verdict_problems(given, ledger, bar);
     let silent = (given.findings.iter().enumerate())
         .filter(|(_, finding)| clean_to_one_line(&finding.text).is_empty());
     problems.extend(silent.map(|(at, _)| format!("new finding {} says nothing", at + 1)));
@@ -137,7 +140,11 @@ pub fn build_answers_document(
 }
 
 /// Checks that each finding that is being worked on has exactly one verdict, and that nothing else has one.
-fn verdict_problems(given: &ReviewSubmission, ledger: &FindingLedger) -> Vec<String> {
+fn verdict_problems(
+    given: &ReviewSubmission,
+    ledger: &FindingLedger,
+    bar: ReviewBar,
+) -> Vec<String> {
     let open: BTreeSet<u32> = ledger.open().map(|finding| finding.remark.n).collect();
     let active: BTreeSet<u32> = ledger.active().map(|finding| finding.remark.n).collect();
     let stated: BTreeSet<u32> = given.verdicts.iter().map(|verdict| verdict.n).collect();
@@ -168,9 +175,12 @@ fn verdict_problems(given: &ReviewSubmission, ledger: &FindingLedger) -> Vec<Str
         verdict.kind == VerdictKind::Stands && finding.is_some_and(|finding| finding.holds())
     });
     let mut holding: Vec<String> = holding.map(|verdict| verdict.n.to_string()).collect();
+    // Later a new finding may be residual, which is known once its place and its evidence are checked.
+    let can_hold =
+        |finding: &&FindingSubmission| bar == ReviewBar::Anything && finding.severity.can_hold();
     let new = given.findings.iter();
     holding.extend(
-        new.filter(|finding| finding.severity.can_hold())
+        new.filter(can_hold)
             .map(|finding| format!("new: {}", clean_to_one_line(&finding.text))),
     );
     if given.verdict == Verdict::Approved && !holding.is_empty() {

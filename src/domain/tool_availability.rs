@@ -37,6 +37,7 @@ const TURN_BOUND_TOOLS: &[(&str, PurposePredicate, &str)] = &[
     ),
     ("review_submit", is_reviewing, "while the plan is reviewed"),
     ("plan_enter", is_executing, "while a step is executed"),
+    ("step_result", is_executing, "while a step is executed"),
 ];
 
 fn is_planning(purpose: &TurnPurpose) -> bool {
@@ -91,13 +92,14 @@ mod tests {
     use crate::permission::ProfileDefinition;
     use proptest::prelude::*;
 
-    const TOOLS: [&str; 11] = [
+    const TOOLS: [&str; 12] = [
         "todoread",
         "todowrite",
         "plan_submit",
         "plan_exit",
         "plan_enter",
         "review_submit",
+        "step_result",
         "ask_user",
         "task",
         "group_discuss",
@@ -144,7 +146,7 @@ mod tests {
             "build",
             &step,
             0,
-            "todoread todowrite plan_enter ask_user task group_discuss group_discuss_context session_manage",
+            "todoread todowrite plan_enter step_result ask_user task group_discuss group_discuss_context session_manage",
         );
         check(
             "review",

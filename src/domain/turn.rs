@@ -5,6 +5,7 @@ use strum::{Display, IntoStaticStr};
 
 use super::ids::{TurnId, UnixMillis};
 use super::phase::Phase;
+use super::step_result::StepResult;
 
 /// One of the two agents of a run.
 #[derive(
@@ -208,6 +209,9 @@ pub enum TurnOutcome {
         question: Option<String>,
         /// The first line of its last message, cleaned, for log and commit message.
         summary: String,
+        /// The result of a step; `None` for other turns, and in logs of version 0.1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        result: Option<StepResult>,
     },
     /// The program interrupted it.
     Interrupted,
@@ -224,6 +228,21 @@ pub enum TurnOutcome {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         other: Option<String>,
     },
+}
+
+impl TurnOutcome {
+    /// The end of a turn that did what it was for and says so.
+    #[cfg(test)]
+    pub fn completed(summary: &str) -> Self {
+        use super::step_result::{StepResultKind, split_result};
+        let (stated, _) = split_result(summary);
+        let done = StepResult::new(StepResultKind::Done, "");
+        Self::Completed {
+            question: None,
+            summary: summary.to_owned(),
+            result: Some(stated.unwrap_or(done)),
+        }
+    }
 }
 
 /// The kinds of failure, by what a user can do about them.

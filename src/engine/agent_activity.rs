@@ -7,7 +7,8 @@ use crate::adapter::{
 };
 use crate::domain::event::{AgentActivity, PathChange, ToolKind};
 use crate::domain::session::SessionUsage;
-use crate::domain::turn::{TurnOutcome, UsageLimit};
+use crate::domain::step_result::{StepResult, StepResultKind, split_result};
+use crate::domain::turn::{TurnOutcome, TurnPurpose, UsageLimit};
 use crate::text::question_heuristic::find_question;
 use crate::text::{clean_prefix, clean_suffix, clean_text, truncate};
 
@@ -250,13 +251,31 @@ pub fn to_session_usage(usage: &crate::adapter::CliUsageTotals) -> SessionUsage 
     }
 }
 
-/// Translates the end of a turn for the workflow; `other` is the adapter that the role could move to.
-pub fn to_turn_outcome(end: &CliTurnOutcome, other: Option<String>) -> TurnOutcome {
+/// Translates the end of a turn for the workflow: `other` is the adapter that the role could move to, `stated` the
+/// result of the step that its agent stated by a call. That one counts before one in the message.
+pub fn to_turn_outcome(
+    end: &CliTurnOutcome,
+    purpose: &TurnPurpose,
+    other: Option<String>,
+    stated: Option<StepResult>,
+) -> TurnOutcome {
     match end {
-        CliTurnOutcome::Completed { final_text } => TurnOutcome::Completed {
-            question: find_question(final_text).map(|question| clean_block(&question)),
-            summary: summary_line(final_text),
-        },
+        CliTurnOutcome::Completed { final_text } => {
+            let (result, message) = match purpose {
+                TurnPurpose::Step { .. } | TurnPurpose::Fix { .. } => {
+                    let (in_message, message) = split_result(final_text);
+                    let result = stated.or(in_message);
+                    let unstated = || StepResult::new(StepResultKind::Unstated, "");
+                    (Some(result.unwrap_or_else(unstated)), message)
+                }
+                _ => (None, final_text.clone()),
+            };
+            TurnOutcome::Completed {
+                question: find_question(&message).map(|question| clean_block(&question)),
+                summary: summary_line(&message),
+                result,
+            }
+        }
         CliTurnOutcome::Interrupted => TurnOutcome::Interrupted,
         CliTurnOutcome::Failed(failure) => to_failed_outcome(failure, other),
     }

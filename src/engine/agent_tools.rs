@@ -114,6 +114,11 @@ const TOOL_PERFORMERS: &[ToolPerformer] = &[
         perform: submissions::submit_review,
     },
     ToolPerformer {
+        name: "step_result",
+        rule_arguments: &["result"],
+        perform: submissions::state_step_result,
+    },
+    ToolPerformer {
         name: "ask_user",
         rule_arguments: &["question"],
         perform: user_questions::ask_user_question,

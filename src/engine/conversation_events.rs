@@ -311,6 +311,12 @@ impl Engine {
         self.settle()?;
         let calls = self.conversations.take_calls();
         self.record_opened_files(&ended.order, &calls)?;
+        let result = agent_activity::to_turn_outcome(
+            end,
+            &ended.order.purpose,
+            self.run.failover_adapter(role),
+            ended.step_result,
+        );
         let document =
             PendingDocument::new(ended.order, final_text, ended.staging).with_calls(calls);
         self.documents.set_pending(document);
@@ -321,7 +327,7 @@ impl Engine {
         }
         self.apply_event(Event::TurnEnded {
             turn: turn.clone(),
-            result: agent_activity::to_turn_outcome(end, self.run.failover_adapter(role)),
+            result,
         })?;
         // A document that is not collected is dropped; one in conflict is kept.
         if self.state().busy.is_none() {

@@ -19,6 +19,7 @@ use crate::adapter::{AdapterCommand, AdapterEvent};
 use crate::domain::event::Event;
 use crate::domain::ids::{RequestId, SessionId, Sha256};
 use crate::domain::session::{Message, MessageRole};
+use crate::domain::step_result::StepResult;
 use crate::domain::turn::{Role, TurnOrder, TurnPurpose};
 use crate::process::ProcessMark;
 
@@ -64,6 +65,8 @@ pub(super) struct ActiveTurn {
     pub(super) staging: TurnStagingFolder,
     /// Background tasks whose end the prompt reports.
     pub(super) background_reports: Vec<SessionId>,
+    /// The result of the step, where its agent stated one by a call.
+    pub(super) step_result: Option<StepResult>,
 }
 
 impl Default for OpenConversations {
@@ -99,6 +102,10 @@ impl OpenConversations {
     /// Returns the turn of a role that is running.
     pub(super) fn active_turn(&self) -> Option<&ActiveTurn> {
         self.active_turn.as_ref()
+    }
+
+    pub(super) fn active_turn_mut(&mut self) -> Option<&mut ActiveTurn> {
+        self.active_turn.as_mut()
     }
 
     /// Returns the turn of a role whose agent may still call and change something.

@@ -81,6 +81,9 @@ impl Engine {
                 paths,
                 message,
             } => commit_step(run, step, paths, message),
+            Effect::AmendStep { step, text } => {
+                return self.write_document(DocumentWrite::Amendment { step, text });
+            }
             Effect::RecordStep { step } => {
                 return self.write_document(DocumentWrite::StepRecord(step));
             }
@@ -94,7 +97,9 @@ impl Engine {
                 commit,
             } => return self.write_document(DocumentWrite::Reversal(reversal, kept, commit)),
             Effect::AskUser(question) => return Ok(vec![Event::QuestionAsked { question }]),
-            Effect::EnterPlan { reason } => return Ok(vec![Event::PlanEntered { reason }]),
+            Effect::EnterPlan { reason } => {
+                return Ok(vec![Event::PlanEntered { reason, step: None }]);
+            }
             Effect::AnswerAgent { request, answer } => {
                 let run = &mut self.run;
                 self.approvals.answer_questions(run, &request, &answer)

@@ -113,6 +113,7 @@ pub(super) fn prepare_turn(
         recovery_prompt: format!("{}\n\n{}", request.recovery, request.turn.prompt),
         staging,
         background_reports: prompts.background_reports,
+        step_result: None,
     };
     Ok(PreparedTurn {
         request,

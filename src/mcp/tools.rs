@@ -8,6 +8,7 @@ pub mod plan_exit;
 pub mod plan_submit;
 pub mod review_submit;
 pub mod session_manage;
+pub mod step_result;
 pub mod task;
 pub mod todoread;
 pub mod todowrite;

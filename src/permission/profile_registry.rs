@@ -108,6 +108,7 @@ const COLLABORATION_RULES: &[ProfileRuleRow] = &[
 
 const NO_PLAN_RULES: &[ProfileRuleRow] = &[
     ("plan_enter", "*", Deny, Always),
+    ("step_result", "*", Deny, Always),
     ("plan_exit", "*", Deny, Always),
     ("plan_submit", "*", Deny, Always),
 ];
@@ -117,12 +118,14 @@ const READ_ONLY_RULES: &[ProfileRuleRow] =
 
 const PLAN_ENTER_RULES: &[ProfileRuleRow] = &[
     ("plan_enter", "*", Allow, Always),
+    ("step_result", "*", Allow, Always),
     ("plan_exit", "*", Deny, Always),
     ("plan_submit", "*", Deny, Always),
     ("review_submit", "*", Deny, Always),
 ];
 const PLAN_EXIT_RULES: &[ProfileRuleRow] = &[
     ("plan_enter", "*", Deny, Always),
+    ("step_result", "*", Deny, Always),
     ("plan_exit", "*", Allow, Always),
     ("plan_submit", "*", Allow, Always),
     ("review_submit", "*", Deny, Always),
@@ -149,7 +152,7 @@ const NO_SESSION_RULES: &[ProfileRuleRow] = &[
     ("review_submit", "*", Deny, Always),
 ];
 /// Tools that a child never gets, whatever its rules say.
-pub const CHILD_FORBIDDEN_TOOLS: [&str; 10] = [
+pub const CHILD_FORBIDDEN_TOOLS: [&str; 11] = [
     "task",
     "todoread",
     "todowrite",
@@ -157,6 +160,7 @@ pub const CHILD_FORBIDDEN_TOOLS: [&str; 10] = [
     "plan_exit",
     "plan_submit",
     "review_submit",
+    "step_result",
     "group_discuss",
     "group_discuss_context",
     "session_manage",

@@ -33,6 +33,7 @@ const TOOL_PERMISSIONS: &[(&str, TargetKind, &[&str])] = &[
     ("plan_enter", TargetKind::Text, &["EnterPlanMode"]),
     ("plan_submit", TargetKind::Text, &[]),
     ("review_submit", TargetKind::Text, &[]),
+    ("step_result", TargetKind::Text, &[]),
 ];
 
 /// Permissions of this program's own tools, and of floors.

@@ -52,6 +52,10 @@ pub enum ScreenCommand {
     AnswerQuestion(String),
     /// Undo or redo steps.
     Undo(UndoRequest),
+    /// Skip a step: its number, and why.
+    SkipStep(u32, String),
+    /// Have a step planned again: its number, and what the planner is told.
+    ReplanStep(u32, String),
     /// Show the changes of the run or of a step.
     Diff(DiffScope),
     /// Give an agent a task: the agent's name, and the prompt.
@@ -195,6 +199,14 @@ fn parse_run_command(name: &str, argument: &str) -> Option<Result<ScreenCommand,
         }
         "undo" => return Some(parse_undo(argument)),
         "redo" => ScreenCommand::Undo(UndoRequest::Redo),
+        "skip" => {
+            let step = parse_step_words("skip", argument);
+            return Some(step.map(|(n, words)| ScreenCommand::SkipStep(n, words)));
+        }
+        "replan" => {
+            let step = parse_step_words("replan", argument);
+            return Some(step.map(|(n, words)| ScreenCommand::ReplanStep(n, words)));
+        }
         "diff" => return Some(parse_diff(argument)),
         "resume" => ScreenCommand::ResumeRun,
         "history" => ScreenCommand::ShowHistory,
@@ -325,6 +337,18 @@ fn parse_undo(argument: &str) -> Result<ScreenCommand, String> {
     let n = argument.parse().ok().filter(|n| *n > 0);
     n.map(|n| ScreenCommand::Undo(UndoRequest::BackTo(n)))
         .ok_or_else(|| "/undo takes the number of a step".to_owned())
+}
+
+/// Parses the number of a step and words about it.
+fn parse_step_words(command: &str, argument: &str) -> Result<(u32, String), String> {
+    let (number, words) = argument.split_once(' ').unwrap_or((argument, ""));
+    let n = number.parse().ok().filter(|n| *n > 0);
+    let words = words.trim();
+    match n {
+        Some(n) if !words.is_empty() => Ok((n, words.to_owned())),
+        Some(_) => Err(format!("/{command} takes words after the number: say why")),
+        None => Err(format!("/{command} takes the number of a step, and words")),
+    }
 }
 
 fn parse_unnote(argument: &str) -> Result<ScreenCommand, String> {

@@ -79,6 +79,10 @@ pub fn command_blocker(
             Some(state) => state.undo_blocker(),
             None => Some(no_run.to_owned()),
         },
+        ScreenCommand::SkipStep(step, _) | ScreenCommand::ReplanStep(step, _) => match state {
+            Some(state) => state.unfinished_step_blocker(*step),
+            None => Some(no_run.to_owned()),
+        },
         ScreenCommand::ExportRun(_) => unless(state.is_some(), no_run),
         ScreenCommand::Diff(_) => {
             let executes = state.is_some_and(|state| state.execution.is_some());

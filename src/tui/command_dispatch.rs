@@ -63,6 +63,17 @@ impl Screen {
             ScreenCommand::ShowTodos => self.show_todo_lists(state),
             ScreenCommand::AnswerQuestion(word) => self.answer_question(state, &word),
             ScreenCommand::Undo(wish) => self.request_undo(wish, state),
+            ScreenCommand::SkipStep(step, reason) => {
+                self.change_unfinished_step(state, step, Event::StepSkipped { step, reason })
+            }
+            ScreenCommand::ReplanStep(step, reason) => {
+                let step_again = Some(step);
+                let entered = Event::PlanEntered {
+                    reason,
+                    step: step_again,
+                };
+                self.change_unfinished_step(state, step, entered)
+            }
             ScreenCommand::Diff(scope) => self.show_diff(scope, state),
             ScreenCommand::StartTask(agent, prompt) => self.give_task(agent, prompt),
             ScreenCommand::ListTaskSessions => self.list_children(state),
@@ -399,6 +410,30 @@ impl Screen {
         }
         self.show_toast("Checking what it would do …");
         vec![Action::Undo(wish)]
+    }
+
+    /// Skips a step or has it planned again; a running turn ends.
+    fn change_unfinished_step(
+        &mut self,
+        state: Option<&RunState>,
+        step: u32,
+        event: Event,
+    ) -> Vec<Action> {
+        let Some(state) = state else {
+            return self.show_toast("No plan is being executed.");
+        };
+        if let Some(why) = state.unfinished_step_blocker(step) {
+            return self.show_toast(&why);
+        }
+        let current = state.execution.as_ref().and_then(|e| e.current.as_ref());
+        let is_current = current.is_some_and(|current| current.n == step);
+        let is_replan = matches!(event, Event::PlanEntered { .. });
+        let mut events = Vec::new();
+        if state.running.is_some() && (is_current || is_replan) {
+            events.push(Event::InterruptRequested);
+        }
+        events.push(event);
+        events.into_iter().map(Action::Event).collect()
     }
 
     /// Opens the diff of a step, or says which steps have one.

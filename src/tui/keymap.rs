@@ -625,6 +625,14 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::Undo(UndoWish::Redo),
         ["/redo", "Redo what you undid last", ""],
     ),
+    slash_only(
+        "/skip N TEXT",
+        "Skip step N, which has not ended, and say why",
+    ),
+    slash_only(
+        "/replan N TEXT",
+        "Have step N planned again; finished steps stay",
+    ),
     bind_keys(
         "redraw",
         &[ctrl_key('l')],

@@ -84,6 +84,8 @@ pub fn changes_run(command: &ScreenCommand) -> bool {
         | ScreenCommand::ShowApprovals
         | ScreenCommand::AnswerQuestion(_)
         | ScreenCommand::Undo(_)
+        | ScreenCommand::SkipStep(..)
+        | ScreenCommand::ReplanStep(..)
         | ScreenCommand::StartTask(..)
         | ScreenCommand::ListTaskSessions
         | ScreenCommand::ResumeRun

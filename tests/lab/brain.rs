@@ -152,6 +152,11 @@ fn respond() -> Reply {
     ))
 }
 
+/// A last message that says that the step is done.
+pub fn done(said: &str) -> String {
+    format!("{said}\n\n```step-result\ndone\n```")
+}
+
 fn first_step(request: &Request) -> Reply {
     match request.n_outputs() {
         0 => Reply::call(Tool::Read("code.js".to_owned())),
@@ -160,7 +165,7 @@ fn first_step(request: &Request) -> Reply {
             old: "exports.double = (a) => a;".to_owned(),
             new: "exports.double = (a) => 2 * a;".to_owned(),
         }),
-        _ => Reply::text("`double` doubles now."),
+        _ => Reply::text(done("`double` doubles now.")),
     }
 }
 
@@ -170,6 +175,6 @@ fn second_step(request: &Request) -> Reply {
             path: "README.md".to_owned(),
             content: "# Scratch\n\n`sum` adds two numbers, `double` doubles one.\n".to_owned(),
         }),
-        _ => Reply::text("README.md describes both functions."),
+        _ => Reply::text(done("README.md describes both functions.")),
     }
 }

@@ -24,6 +24,7 @@ mod own_rules;
 mod pending;
 mod permission;
 mod refused;
+mod review_ends;
 mod steered;
 mod stopped;
 mod tasks;
@@ -139,6 +140,38 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
     scenario(
         "plans_and_reviews_are_handed_in_as_data_claude_planning",
         tools::handed_in_swapped,
+    ),
+    scenario(
+        "a_fresh_session_judges_a_dispute_and_the_user_decides_codex_planning",
+        review_ends::dispute_usual,
+    ),
+    scenario(
+        "a_fresh_session_judges_a_dispute_and_the_user_decides_claude_planning",
+        review_ends::dispute_swapped,
+    ),
+    scenario(
+        "a_review_of_a_plan_that_goes_back_to_an_earlier_text_stops_codex_planning",
+        review_ends::circle_usual,
+    ),
+    scenario(
+        "a_review_of_a_plan_that_goes_back_to_an_earlier_text_stops_claude_planning",
+        review_ends::circle_swapped,
+    ),
+    scenario(
+        "a_true_blocker_that_comes_late_waits_for_the_user_codex_planning",
+        review_ends::late_blocker_usual,
+    ),
+    scenario(
+        "a_true_blocker_that_comes_late_waits_for_the_user_claude_planning",
+        review_ends::late_blocker_swapped,
+    ),
+    scenario(
+        "a_reviewer_is_asked_once_for_files_that_it_did_not_open_codex_planning",
+        review_ends::unopened_usual,
+    ),
+    scenario(
+        "a_reviewer_is_asked_once_for_files_that_it_did_not_open_claude_planning",
+        review_ends::unopened_swapped,
     ),
     scenario(
         "an_executor_goes_back_to_planning_codex",

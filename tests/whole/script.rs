@@ -10,10 +10,36 @@ pub struct Agent {
     tool_client: Vec<String>,
 }
 
-/// A turn that is played once, for a prompt that contains `when`.
+/// A turn that is played once, for a prompt that contains `when`. A step's turn ends with its result.
 pub fn turn(when: &str, actions: Vec<Value>) -> Value {
-    json!({ "when": when, "action": actions })
+    json!({ "when": when, "action": with_result(when, actions) })
 }
+
+/// Has a step's turn state that it is done, where it says nothing else.
+fn with_result(when: &str, mut actions: Vec<Value>) -> Vec<Value> {
+    let is_step = ["EXECUTE step", "EXECUTE fix"]
+        .iter()
+        .any(|of| when.contains(of));
+    let states = |action: &Value| {
+        let text = action.to_string();
+        text.contains("step-result") || text.contains("step_result") || text.contains("BLOCKED:")
+    };
+    if !is_step || actions.iter().any(states) {
+        return actions;
+    }
+    let last = actions.iter_mut().rfind(|action| action["do"] == "text");
+    match last {
+        Some(last) => {
+            let said = last["text"].as_str().unwrap_or_default();
+            last["text"] = json!(format!("{said}\n\n{DONE}"));
+        }
+        None => actions.push(say(DONE)),
+    }
+    actions
+}
+
+/// The result of a step that is done, as a message says it.
+pub const DONE: &str = "```step-result\ndone\n```";
 
 /// Sends a text at once.
 pub fn say(text: &str) -> Value {
@@ -131,8 +157,9 @@ impl Agent {
 
     /// Does this for every prompt that contains `when`.
     pub fn always(mut self, when: &str, actions: Vec<Value>) -> Self {
-        self.turns
-            .push(json!({ "when": when, "uses": "always", "action": actions }));
+        let mut turn = turn(when, actions);
+        turn["uses"] = json!("always");
+        self.turns.push(turn);
         self
     }
 

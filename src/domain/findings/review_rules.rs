@@ -137,7 +137,7 @@ impl FindingLedger {
                 continue;
             };
             pass.mentioned.push(verdict.n);
-            finding.record.last_word.clone_from(&verdict.detail);
+            finding.record.last_word = verdict.text_with_evidence();
             // A finding that is stated again in the same review stands.
             let kind = if restated.contains(&verdict.n) {
                 VerdictKind::Stands

@@ -261,6 +261,15 @@ fn settled_a_residual_finding_that_is_proven_later_goes_to_the_user_and_buys_no_
 }
 
 #[test]
+fn settled_the_new_evidence_of_a_finding_that_stands_is_part_of_the_last_word() {
+    let second = format!("[CHANGES_REQUIRED]\n1. stands: as before\n{TRUE_EVIDENCE}");
+    let (world, _) = play_texts(&[&first_review(), &second]);
+    let finding = world.state().findings.get(1).unwrap();
+    let word = "as before Evidence: \u{201c}Write part3 of module3\u{201d}";
+    assert_eq!(finding.record.last_word, word);
+}
+
+#[test]
 fn settled_new_findings_keep_their_own_numbers_whatever_their_order() {
     let minor = finding_text(4, FindingSeverity::Minor, "four", 1);
     let blocking = finding_text(5, FindingSeverity::Blocking, "five", 2);

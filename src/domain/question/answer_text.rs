@@ -44,7 +44,9 @@ impl QuestionAnswer {
             Self::Keep => "Keep the changes".to_owned(),
             Self::PutBack => "Restore the files".to_owned(),
             Self::AlreadyTrue => "It was already done".to_owned(),
-            Self::SkipStep => "Skip the step".to_owned(),
+            Self::SkipStep { reason } => with_words("Skip the step", reason),
+            Self::AmendStep { text } => with_words("Amend the step", text),
+            Self::ReplanStep { text } => with_words("Plan the step again", text),
             Self::SkipTests => "Continue without tests".to_owned(),
             Self::HostNetwork => "Give the tests the machine's network".to_owned(),
             Self::LoopbackNetwork => "Keep the tests off the network".to_owned(),
@@ -55,5 +57,13 @@ impl QuestionAnswer {
             Self::TreatAsDone => "Treat the step as done".to_owned(),
             Self::RedoStep => "Redo the step".to_owned(),
         }
+    }
+}
+
+fn with_words(what: &str, words: &str) -> String {
+    if words.is_empty() {
+        what.to_owned()
+    } else {
+        format!("{what}: {words}")
     }
 }

@@ -77,7 +77,10 @@ pub(super) fn end_turn(
     open: Vec<Question>,
 ) -> TurnContinuation {
     let late = std::mem::take(&mut state.late);
-    let TurnOutcome::Completed { summary, .. } = result else {
+    let TurnOutcome::Completed {
+        summary, result, ..
+    } = result
+    else {
         return TurnContinuation::Continue(running, open);
     };
     let stays = late.iter().find_map(|late| match &late.about {
@@ -100,6 +103,7 @@ pub(super) fn end_turn(
     let result = TurnOutcome::Completed {
         question: agent_questions::question_texts(&waits),
         summary: summary.clone(),
+        result: result.clone(),
     };
     state.awaiting = Some(waits.remove(0));
     state.asked.extend(waits);

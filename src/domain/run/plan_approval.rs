@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    DocumentAuthor, PlanFile, PlanFileState, ProgramOperation, RunState, review_loop,
+    DocumentAuthor, PlanFile, PlanFileState, ProgramOperation, RunState, plan_reentry, review_loop,
     step_execution, test_baseline, turn_lifecycle,
 };
 use crate::domain::effect::Effect;
@@ -118,6 +118,10 @@ pub(super) fn on_execution_entered(
         return ask_about_stale_plan(state);
     }
     turn_lifecycle::change_phase(state, TransitionCause::ExecutionStarted);
+    if let Some(next) = plan_reentry::resume_kept_execution(state, at, terms) {
+        let switch = std::iter::once(Effect::SwitchToBuildProfile);
+        return switch.chain(next).collect();
+    }
     state.execution = Some(PlanExecution {
         allowed_entry_points: Vec::new(),
         commits: terms.commits.clone(),
@@ -131,6 +135,7 @@ pub(super) fn on_execution_entered(
         dirty_policy: BTreeMap::new(),
         rewritten_policy: BTreeMap::new(),
         base_tree: None,
+        skips: BTreeMap::new(),
         undone: Vec::new(),
     });
     let mut effects = vec![Effect::SwitchToBuildProfile];
@@ -196,7 +201,11 @@ pub(super) fn on_stale_plan_answered(
     at: UnixMillis,
     answer: &QuestionAnswer,
 ) -> Vec<Effect> {
-    if *answer == QuestionAnswer::ReviewAgain && state.phase != Phase::Execute {
+    let is_again = *answer == QuestionAnswer::ReviewAgain;
+    if is_again && state.phase == Phase::Execute && state.reviewer.is_some() {
+        return plan_reentry::review_users_change(state, at);
+    }
+    if is_again && state.phase != Phase::Execute {
         review_loop::allow_one_more_iteration(state);
         state.approved_sha256 = None;
         turn_lifecycle::change_phase(state, TransitionCause::StaleReviewedAgain);

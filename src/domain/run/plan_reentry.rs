@@ -1,17 +1,48 @@
-//! Returns from executing to planning, when the executor asks for it and the user agrees.
+//! Returns from executing to planning, when the executor or the user asks for it.
 //!
 //! Commits stay. The turn that asked is not interrupted: its agent is instructed to end it, and its result does not
-//! count.
+//! count. Where one step is planned again, or the user edited the plan, the execution is kept, and only the change of
+//! the plan is reviewed.
 
-use super::{ResultValidity, RunState, deferred_answers, step_undo, turn_lifecycle};
+use super::{
+    ResultValidity, RunState, deferred_answers, review_loop, step_execution, step_undo,
+    turn_lifecycle,
+};
 use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::{Phase, TransitionCause};
-use crate::domain::plan_execution::ReplanRecord;
+use crate::domain::plan::Plan;
+use crate::domain::plan_execution::{PlanExecution, ReplanRecord, StepStage};
+use crate::domain::question::ExecutionTerms;
+use crate::domain::step_result::StepResultKind;
 use crate::domain::turn::TurnPurpose;
 
-pub(super) fn on_plan_entered(state: &mut RunState, at: UnixMillis, reason: &str) -> Vec<Effect> {
-    if step_undo::is_undo_running(state)
+impl RunState {
+    /// Returns why a plan does not fit the execution that continues with it; `None` where it does.
+    pub fn changed_ended_step(&self, plan: &Plan) -> Option<String> {
+        let kept = self.replanning.as_ref()?.kept.as_ref()?;
+        let is_changed = |n: u32, text: &str| {
+            let step = plan.steps.iter().find(|step| step.n == n);
+            step.is_none_or(|step| step.text != text)
+        };
+        let mut ended = kept.done.iter();
+        let changed = ended.find(|record| is_changed(record.n, &record.text))?;
+        Some(format!(
+            "step {} has ended and must stay as it is: \"{}\"",
+            changed.n, changed.text
+        ))
+    }
+}
+
+pub(super) fn on_plan_entered(
+    state: &mut RunState,
+    at: UnixMillis,
+    reason: &str,
+    step: Option<u32>,
+) -> Vec<Effect> {
+    let is_blocked = step.is_some_and(|step| state.unfinished_step_blocker(step).is_some());
+    if is_blocked
+        || step_undo::is_undo_running(state)
         || !turn_lifecycle::change_phase(state, TransitionCause::PlanEntered)
     {
         return Vec::new();
@@ -22,22 +53,109 @@ pub(super) fn on_plan_entered(state: &mut RunState, at: UnixMillis, reason: &str
         running.result = ResultValidity::No;
     }
     (state.awaiting, state.busy) = (None, None);
+    deferred_answers::forget_deferred(state);
+    let log = match step {
+        Some(step) => {
+            let reason = reason_with_result(state, step, reason);
+            keep_execution(state, &reason, Some(step));
+            format!("Step {step} is planned again: {reason}")
+        }
+        None => {
+            leave_execution(state, reason);
+            format!("Back to planning, confirmed by the user: {reason}")
+        }
+    };
+    effects.push(Effect::SwitchToPlanProfile);
+    effects.push(Effect::AppendLog(log));
+    effects.extend(propose_plan_when_idle(state, at));
+    effects
+}
+
+/// Returns what the planner is told: what stands in the way, as the step's agent said it, and the user's words.
+fn reason_with_result(state: &RunState, step: u32, words: &str) -> String {
+    let current = state.execution.as_ref().and_then(|e| e.current.as_ref());
+    let result = current
+        .filter(|current| current.n == step)
+        .and_then(|c| c.result.as_ref());
+    let stated = result.filter(|result| result.kind == StepResultKind::Blocked);
+    let stated = stated.map_or("", |result| result.text.as_str());
+    let parts = [stated, words].into_iter().filter(|part| !part.is_empty());
+    let said: Vec<&str> = parts.collect();
+    said.join("\n")
+}
+
+/// Ends the execution; a new one begins with the next plan.
+fn leave_execution(state: &mut RunState, reason: &str) {
     let earlier = state.replanning.take().map(|record| record.done);
     let ended = state.execution.take().map(|execution| execution.done);
     state.replanning = Some(ReplanRecord {
         reason: reason.to_owned(),
         done: [earlier, ended].into_iter().flatten().flatten().collect(),
+        step: None,
+        kept: None,
     });
-    deferred_answers::forget_deferred(state);
+    begin_cycle(state, 0);
+}
+
+/// Puts the execution aside until the changed plan is approved.
+fn keep_execution(state: &mut RunState, reason: &str, step: Option<u32>) {
+    let earlier = state.replanning.take().map(|record| record.done);
+    let mut kept = state.execution.take();
+    if let Some(current) = kept.as_mut().and_then(|kept| kept.current.as_mut()) {
+        current.stage = StepStage::Code;
+    }
+    state.replanning = Some(ReplanRecord {
+        reason: reason.to_owned(),
+        done: earlier.unwrap_or_default(),
+        step,
+        kept: kept.map(Box::new),
+    });
+    // The plan as a whole was reviewed: what follows is the second review of it, of the change alone.
+    let n_reviews = state.findings.review_count();
+    begin_cycle(state, n_reviews.min(1));
+    review_loop::allow_one_more_iteration(state);
+}
+
+fn begin_cycle(state: &mut RunState, iteration: u32) {
     (state.approved_sha256, state.verdict) = (None, None);
     state.cycle += 1;
-    (state.iteration, state.extra, state.stall) = (0, 0, 0);
-    effects.push(Effect::SwitchToPlanProfile);
-    effects.push(Effect::AppendLog(format!(
-        "Back to planning, confirmed by the user: {reason}"
-    )));
-    effects.extend(propose_plan_when_idle(state, at));
+    (state.iteration, state.extra, state.stall) = (iteration, 0, 0);
+}
+
+/// Has the change reviewed that the user made to the plan while it is executed.
+pub(super) fn review_users_change(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
+    if !turn_lifecycle::change_phase(state, TransitionCause::StaleReviewedAgain) {
+        return Vec::new();
+    }
+    keep_execution(state, "the user edited the plan", None);
+    let mut effects = vec![Effect::SwitchToPlanProfile];
+    effects.extend(review_loop::enter_review(state, at));
     effects
+}
+
+/// Continues the execution that was kept, where there is one, under the terms that the user approved now.
+pub(super) fn resume_kept_execution(
+    state: &mut RunState,
+    at: UnixMillis,
+    terms: &ExecutionTerms,
+) -> Option<Vec<Effect>> {
+    let kept = state.replanning.as_mut()?.kept.take()?;
+    if let Some(plan) = &mut state.plan {
+        let is_ended = |n: u32| {
+            kept.done
+                .iter()
+                .any(|record| record.n == n && !record.is_skipped())
+        };
+        for step in &mut plan.plan.steps {
+            step.done = is_ended(step.n);
+        }
+    }
+    state.execution = Some(PlanExecution {
+        commits: terms.commits.clone(),
+        test: terms.test.clone(),
+        ..*kept
+    });
+    Some(step_execution::propose_next_step(state, at, None))
 }
 
 /// Continues once no turn is running, whatever the result of the turn that asked.

@@ -67,8 +67,10 @@ pub(super) fn on_review_committed(
             None
         }
     };
-    let n_review = state.findings.review_count();
-    state.reviewed_plans.insert(n_review, reviewed.clone());
+    if review.facts.is_some() {
+        let n_review = state.findings.review_count();
+        state.reviewed_plans.insert(n_review, reviewed.clone());
+    }
     if let Some(earlier) = state.asked_back_review.take() {
         state.findings.record_dropped_remarks(&earlier, review);
     }

@@ -2,7 +2,7 @@
 
 use super::{
     ProgramOperation, RunState, deferred_answers, files_changed_by_tests, held_edit_questions,
-    plan_approval, step_undo, test_baseline, turn_lifecycle, unattributed_changes,
+    plan_approval, step_undo, test_baseline, turn_lifecycle, unattributed_changes, unfinished_step,
 };
 use crate::domain::effect::Effect;
 use crate::domain::event::{Event, StepAudit};
@@ -14,9 +14,13 @@ use crate::domain::plan_execution::{
 use crate::domain::question::{CommitTarget, EntryPoint, FileOrigin, QuestionAnswer, QuestionKind};
 use crate::domain::receipt::Receipt;
 use crate::domain::step_calls::StepCalls;
-use crate::domain::turn::{TurnPurpose, TurnRetryReason};
+use crate::domain::step_result::{self, StepResultKind};
+use crate::domain::turn::{TurnOutcome, TurnPurpose, TurnRetryReason};
 use crate::text::clean_to_one_line;
 
+/// What an agent reads that ended a step's turn without its result.
+const ASK_FOR_RESULT: &str = "Your turn ended without the result of the step. State it now, with the tool `step_result` \
+    or in a block `step-result`; finish the step first if it is not complete.";
 /// The maximum length of a commit message's first line, in characters.
 const MAX_SUBJECT_CHARS: usize = 72;
 
@@ -44,6 +48,7 @@ pub(super) fn propose_next_step(
         return turn_lifecycle::propose_turn(state, at, TurnPurpose::Summary, None);
     };
     let n = step.n;
+    let is_skipped = execution.skips.contains_key(&n);
     // A step that was already started keeps the tree from before it, so that all its changes stay its own.
     let begun = execution.current.take_if(|current| current.n == n);
     let begun = begun.unwrap_or_else(|| new_current_step(n));
@@ -52,6 +57,9 @@ pub(super) fn propose_next_step(
         stage: StepStage::Code,
         ..begun
     });
+    if is_skipped {
+        return unfinished_step::record_skipped_step(state);
+    }
     turn_lifecycle::propose_turn(state, at, TurnPurpose::Step { n }, again)
 }
 
@@ -75,6 +83,8 @@ fn new_current_step(n: u32) -> CurrentStep {
         receipt: None,
         decided: None,
         summary: String::new(),
+        result: None,
+        was_asked_for_result: false,
     }
 }
 
@@ -142,19 +152,46 @@ pub(super) fn on_snapshot_taken(
     turn_lifecycle::run_turn(state, at, order)
 }
 
-/// Audits what changed, after the agent's turn.
-pub(super) fn audit_step(
+/// Audits what changed, after a completed turn of the step. An agent that states no result of its step and asks nothing
+/// is asked for it once.
+pub(super) fn on_step_turn_completed(
     state: &mut RunState,
+    at: UnixMillis,
     step: u32,
-    question: Option<String>,
-    summary: &str,
+    again: Option<&TurnRetryReason>,
+    result: &TurnOutcome,
 ) -> Vec<Effect> {
+    let TurnOutcome::Completed {
+        question,
+        summary,
+        result,
+    } = result
+    else {
+        return Vec::new();
+    };
     let Some(current) = current_at_stage(state, step, &[StepStage::Code, StepStage::Fix]) else {
         return Vec::new();
     };
+    // A turn that only states the result does not replace what was said of the work.
+    if !matches!(again, Some(TurnRetryReason::AskedBack { .. })) || current.summary.is_empty() {
+        current.summary.clone_from(summary);
+    }
+    // Version 0.1 told a blocked step by the first line alone.
+    let stated = result.clone();
+    current.result = stated.or_else(|| step_result::parse_blocked_line(summary));
+    let is_unstated = matches!(result, Some(result) if result.kind == StepResultKind::Unstated);
+    let is_silent = is_unstated && question.is_none() && current.stage == StepStage::Code;
+    if is_silent && !current.was_asked_for_result {
+        current.was_asked_for_result = true;
+        let reason = ASK_FOR_RESULT.to_owned();
+        let again = TurnRetryReason::AskedBack { reason };
+        let purpose = TurnPurpose::Step { n: step };
+        return turn_lifecycle::propose_turn(state, at, purpose, Some(again));
+    }
     current.stage = StepStage::Audit;
-    current.summary = summary.to_owned();
-    state.busy = Some(ProgramOperation::Stepping { question });
+    state.busy = Some(ProgramOperation::Stepping {
+        question: question.clone(),
+    });
     vec![Effect::AuditStep { step }]
 }
 
@@ -210,10 +247,11 @@ pub(super) fn on_step_audited(
     );
     current.tree_after = audit.tree.clone();
     current.tested_again = false;
-    if let Some(why) = blocked_reason(&current.summary) {
+    let stated = current.result.as_ref();
+    if let Some(result) = stated.filter(|result| result.kind == StepResultKind::Blocked) {
         let kind = QuestionKind::Blocked {
             step,
-            said: why.to_owned(),
+            said: result.text.clone(),
             n_changed: current.changed.len(),
         };
         return turn_lifecycle::ask_user(state, kind);
@@ -284,55 +322,12 @@ fn on_nothing_changed(
 /// Asks the user about a step without changes: it is never done just because nothing happened.
 fn ask_about_no_change(state: &mut RunState, step: u32) -> Vec<Effect> {
     let current = state.execution.iter().find_map(|e| e.current.as_ref());
-    let said = current.map_or(String::new(), |current| current.summary.clone());
+    let said = current.map_or(String::new(), |current| {
+        let stated = current.result.as_ref().map(|result| &result.text);
+        let stated = stated.filter(|text| !text.is_empty());
+        stated.unwrap_or(&current.summary).clone()
+    });
     turn_lifecycle::ask_user(state, QuestionKind::NothingChanged { step, said })
-}
-
-/// Returns the obstacle, where the agent's message starts by saying that it is blocked.
-fn blocked_reason(summary: &str) -> Option<&str> {
-    let line = summary.trim_start_matches(['*', '#', '`', '>', ' ']);
-    let (word, why) = line.split_once(':')?;
-    let word = word.trim_end_matches(['*', '`', ' ']);
-    word.eq_ignore_ascii_case("blocked")
-        .then(|| why.trim_start_matches(['*', '`', ' ']))
-}
-
-/// Handles answers about a step that changed nothing, or whose agent is blocked.
-pub(super) fn on_no_change_answered(
-    state: &mut RunState,
-    at: UnixMillis,
-    step: u32,
-    answer: &QuestionAnswer,
-) -> Vec<Effect> {
-    let Some(current) = current_at_stage(state, step, &[StepStage::Audit]) else {
-        return Vec::new();
-    };
-    let outcome = if current.changed.is_empty() {
-        StepOutcome::NoChange
-    } else {
-        StepOutcome::Uncommitted {
-            reason: "its agent says that it is blocked".to_owned(),
-        }
-    };
-    match answer {
-        QuestionAnswer::AlreadyTrue => {
-            current.decided = Some(StepOverride::AlreadyTrue);
-            record_step(state, outcome)
-        }
-        QuestionAnswer::SkipStep => {
-            current.decided = Some(StepOverride::Skipped);
-            record_step(state, outcome)
-        }
-        _ => {
-            current.stage = StepStage::Code;
-            turn_lifecycle::propose_turn(
-                state,
-                at,
-                TurnPurpose::Step { n: step },
-                Some(TurnRetryReason::StepTried),
-            )
-        }
-    }
 }
 
 /// Lists files that test runs of this execution made; they belong to no step.
@@ -776,7 +771,7 @@ pub(super) fn on_step_question_answered(
 }
 
 /// Stores the step's record and has it written to disk.
-fn record_step(state: &mut RunState, outcome: StepOutcome) -> Vec<Effect> {
+pub(super) fn record_step(state: &mut RunState, outcome: StepOutcome) -> Vec<Effect> {
     let Some(execution) = enter_stage(state, StepStage::Record) else {
         return Vec::new();
     };
@@ -802,6 +797,7 @@ fn record_step(state: &mut RunState, outcome: StepOutcome) -> Vec<Effect> {
         left_out,
         users_edits: current.users_edits.clone(),
         decided: current.decided,
+        skip_reason: execution.skips.remove(&step).unwrap_or_default(),
         tree_before: current.tree_before.clone(),
         tree_after: current.tree_after.clone(),
     });

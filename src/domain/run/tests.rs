@@ -32,6 +32,7 @@ mod step_redo;
 mod test_choice;
 mod test_consent;
 mod turn_hold;
+mod unfinished_step;
 mod user_plan;
 
 const AT: UnixMillis = UnixMillis(1_000);
@@ -271,6 +272,7 @@ impl RunSimulation {
                     message: message.clone(),
                 },
             },
+            Effect::AmendStep { step, .. } => Event::StepAmended { step: *step },
             Effect::RecordStep { step } => Event::StepRecorded {
                 step: *step,
                 plan_file_sha256: Some(sha("ticked")),
@@ -298,6 +300,7 @@ impl RunSimulation {
                 }
             }
             Effect::EnterPlan { reason } => Event::PlanEntered {
+                step: None,
                 reason: reason.clone(),
             },
             Effect::AnswerAgent { .. }
@@ -514,11 +517,9 @@ fn result(dice: u8) -> TurnOutcome {
         2 => TurnOutcome::Completed {
             question: Some("which?".to_owned()),
             summary: String::new(),
+            result: None,
         },
-        _ => TurnOutcome::Completed {
-            question: None,
-            summary: "did it".to_owned(),
-        },
+        _ => TurnOutcome::completed("did it"),
     }
 }
 
@@ -654,6 +655,15 @@ fn stray(dice: u8) -> Event {
         6 if (dice / 16).is_multiple_of(8) => Event::RunCancelled,
         6 if (dice / 16) % 8 == 3 => Event::PlanEntered {
             reason: "a part is missing".to_owned(),
+            step: None,
+        },
+        6 if (dice / 16) % 8 == 4 => Event::PlanEntered {
+            reason: "the step relies on a file that is not there".to_owned(),
+            step: Some(u32::from(dice % 3)),
+        },
+        6 if (dice / 16) % 8 == 5 => Event::StepSkipped {
+            step: u32::from(dice % 3),
+            reason: "not wanted".to_owned(),
         },
         7 => Event::GoalGiven {
             text: "a goal".to_owned(),
@@ -818,10 +828,16 @@ impl RunInvariants {
         }
     }
 
-    /// Checks that the iteration rises by one with each review and is reset only with a new cycle.
+    /// Checks that the iteration rises by one with each review and is reset only with a new cycle, whose first review
+    /// is the second one where the execution is kept and only the change is reviewed.
     fn look_at_iteration(&self, before: &RunState, after: &RunState) {
         let rises = after.iteration == before.iteration + 1 && after.phase == Phase::Review;
-        let begins_anew = after.cycle == before.cycle + 1 && after.iteration == 0;
+        let is_kept = after
+            .replanning
+            .as_ref()
+            .is_some_and(|record| record.kept.is_some());
+        let first = u32::from(is_kept) * 2;
+        let begins_anew = after.cycle == before.cycle + 1 && after.iteration <= first;
         assert!(
             after.iteration == before.iteration || rises || begins_anew,
             "iteration {} after {}",
@@ -1094,10 +1110,7 @@ fn goal() -> [Event; 2] {
 }
 
 fn ended(n: u32) -> Event {
-    let result = TurnOutcome::Completed {
-        question: None,
-        summary: "ok".to_owned(),
-    };
+    let result = TurnOutcome::completed("ok");
     Event::TurnEnded {
         turn: TurnId::new(format!("trn_{n}")),
         result,
@@ -1257,6 +1270,12 @@ fn looked(held: Vec<HeldEdit>) -> Event {
         held,
         ..audit(1, 1)
     })
+}
+
+/// The answer that skips a step, without a reason.
+fn skipped() -> QuestionAnswer {
+    let reason = String::new();
+    QuestionAnswer::SkipStep { reason }
 }
 
 fn answered(id: u32, answer: QuestionAnswer) -> Event {
@@ -1646,10 +1665,7 @@ fn what_a_turn_was_told_that_failed_is_told_again_where_its_conversation_is_lost
     }
     // A message that was received is not sent to a later conversation.
     let (mut world, turn) = begun(1);
-    let done = TurnOutcome::Completed {
-        question: None,
-        summary: String::new(),
-    };
+    let done = TurnOutcome::completed("");
     ends(&mut world, &turn, done);
     world.feed(Event::SessionLost {
         role: Role::Planner,
@@ -1663,10 +1679,7 @@ fn a_commit_is_titled_by_the_agents_line_and_the_plans_step_is_its_body() {
     let message = |summary: &str| {
         let turn = |turn, summary: &str| Event::TurnEnded {
             turn,
-            result: TurnOutcome::Completed {
-                question: None,
-                summary: summary.to_owned(),
-            },
+            result: TurnOutcome::completed(summary),
         };
         let mut world = agreed();
         let terms = world.terms();
@@ -1875,10 +1888,7 @@ fn after_turn(summary: &str, changed: &[&str], then: &[Event]) -> String {
     let turn = running.map(|running| running.order.turn.clone()).unwrap();
     world.feed(Event::TurnEnded {
         turn,
-        result: TurnOutcome::Completed {
-            question: None,
-            summary: summary.to_owned(),
-        },
+        result: TurnOutcome::completed(summary),
     });
     world.feed(Event::StepAudited(StepAudit {
         step: 1,
@@ -1919,11 +1929,7 @@ fn a_step_that_changed_nothing_is_done_by_the_users_word_alone() {
         found,
         "changed nothing: the user marked it as already done Some(\"changed nothing\")"
     );
-    let found = after_turn(
-        "It is there.",
-        &[],
-        &[answered(2, QuestionAnswer::SkipStep)],
-    );
+    let found = after_turn("It is there.", &[], &[answered(2, skipped())]);
     assert_eq!(
         found,
         "changed nothing: the user skipped it Some(\"was skipped\")"
@@ -1945,8 +1951,7 @@ fn a_step_whose_agent_says_that_it_is_blocked_does_not_go_on() {
         found,
         "Step 1 is blocked, its agent says: no key. It changed 1 file anyway"
     );
-    let skipped = [answered(2, QuestionAnswer::SkipStep)];
-    let found = after_turn("BLOCKED: no key", &["a.rs"], &skipped);
+    let found = after_turn("BLOCKED: no key", &["a.rs"], &[answered(2, skipped())]);
     assert_eq!(found, "not tested Some(\"was skipped\")");
     // The same word about something else does not count.
     assert_eq!(after_turn("Unblocked: a", &["a.rs"], &[]), "");
@@ -1992,10 +1997,7 @@ fn a_step_that_was_being_written_down_is_redone_and_not_done_twice() {
     let turn = running.map(|running| running.order.turn.clone()).unwrap();
     world.feed(Event::TurnEnded {
         turn,
-        result: TurnOutcome::Completed {
-            question: None,
-            summary: "Wrote.".to_owned(),
-        },
+        result: TurnOutcome::completed("Wrote."),
     });
     world.feed(looked(Vec::new()));
     world.feed(tests_ran(1, 1));

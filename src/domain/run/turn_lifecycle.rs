@@ -4,7 +4,7 @@ use super::deferred_answers::TurnContinuation;
 use super::{
     DeferredResult, ProgramOperation, ResultValidity, RunState, RunningTurn, UnansweredRequest,
     agent_questions, child_sessions, deferred_answers, plan_approval, plan_reentry,
-    queued_messages, step_execution, unattributed_changes, usage_limits,
+    queued_messages, step_execution, unattributed_changes, unfinished_step, usage_limits,
 };
 use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::event::AgentProcess;
@@ -227,12 +227,14 @@ pub(super) fn on_turn_ended(
             TurnOutcome::Completed {
                 question: None,
                 summary,
+                result,
             },
             asked @ Some(_),
         ) => {
             let result = TurnOutcome::Completed {
                 question: asked,
                 summary: summary.clone(),
+                result: result.clone(),
             };
             continue_after_turn(state, at, running, &result)
         }
@@ -285,13 +287,18 @@ pub(super) fn continue_after_turn(
     running: RunningTurn,
     result: &TurnOutcome,
 ) -> Vec<Effect> {
+    if let TurnPurpose::Step { n } | TurnPurpose::Fix { n, .. } = running.order.purpose
+        && unfinished_step::is_skipped(state, n)
+    {
+        return unfinished_step::record_skipped_step(state);
+    }
     match result {
-        TurnOutcome::Completed { question, summary } => {
+        TurnOutcome::Completed { question, .. } => {
             (state.failures, state.blind_waits) = (0, 0);
             if !running.order.purpose.is_isolated() {
                 queued_messages::forget_delivered(state, running.order.purpose.role());
             }
-            on_turn_completed(state, at, running.order, question.clone(), summary)
+            on_turn_completed(state, at, running.order, question.clone(), result)
         }
         // A run also finishes without its summary.
         TurnOutcome::Interrupted if running.order.purpose == TurnPurpose::Summary => {
@@ -329,7 +336,7 @@ fn on_turn_completed(
     at: UnixMillis,
     order: TurnOrder,
     question: Option<String>,
-    summary: &str,
+    result: &TurnOutcome,
 ) -> Vec<Effect> {
     match order.purpose {
         TurnPurpose::RefineGoal { .. } => Vec::new(),
@@ -344,7 +351,7 @@ fn on_turn_completed(
             vec![Effect::CollectDocument(order)]
         }
         TurnPurpose::Step { n } | TurnPurpose::Fix { n, .. } => {
-            step_execution::audit_step(state, n, question, summary)
+            step_execution::on_step_turn_completed(state, at, n, order.again.as_ref(), result)
         }
         TurnPurpose::Summary => plan_approval::finish_run(state, at),
     }

@@ -4,7 +4,7 @@ use super::{
     ProgramOperation, ResultValidity, RunState, UnansweredRequest, agent_questions, child_sessions,
     deferred_answers, files_changed_by_tests, held_edit_questions, plan_approval, queued_messages,
     review_loop, run_discussions, run_recovery, step_execution, step_undo, test_baseline,
-    turn_lifecycle, unattributed_changes, usage_limits,
+    turn_lifecycle, unattributed_changes, unfinished_step, usage_limits,
 };
 use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::event::tampering::{self, RestoredFile};
@@ -282,7 +282,7 @@ fn dispatch_answer(
             step_execution::on_entry_points_answered(state, &changes)
         }
         QuestionKind::NothingChanged { step, .. } | QuestionKind::Blocked { step, .. } => {
-            step_execution::on_no_change_answered(state, at, step, answer)
+            unfinished_step::on_unfinished_step_answered(state, at, step, answer)
         }
         QuestionKind::TestsFailed { .. } => {
             step_execution::on_tests_failed_answered(state, at, answer)

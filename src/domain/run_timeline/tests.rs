@@ -17,10 +17,7 @@ use crate::permission::MaxApprovalScope;
 fn ended(n: u32) -> Event {
     Event::TurnEnded {
         turn: TurnId::new(format!("trn_{n}")),
-        result: TurnOutcome::Completed {
-            question: None,
-            summary: String::new(),
-        },
+        result: TurnOutcome::completed(""),
     }
 }
 

@@ -51,7 +51,7 @@ fn ledger(open: &[u32]) -> FindingLedger {
 }
 
 fn check(given: &ReviewSubmission, open: &[u32], expected: &str) {
-    let found = match build_review_document(given, &ledger(open)) {
+    let found = match build_review_document(given, &ledger(open), ReviewBar::Anything) {
         Ok(document) => document,
         Err(refused) => refused.to_string(),
     };
@@ -141,6 +141,20 @@ fn an_approval_is_refused_beside_a_finding_that_holds() {
 }
 
 #[test]
+fn a_later_approval_may_name_new_findings_which_may_be_residual() {
+    let stands = verdict(1, VerdictKind::Stands, "it is as it was");
+    let fixed = verdict(1, VerdictKind::Fixed, "x");
+    for (verdict, is_accepted) in [(stands, false), (fixed, true)] {
+        let late = finding(FindingSeverity::Blocking, "late");
+        let review = given(Verdict::Approved, vec![verdict], vec![late]);
+        for bar in [ReviewBar::ChangedOrProven, ReviewBar::BlockingInChanged] {
+            let built = build_review_document(&review, &ledger(&[1]), bar);
+            assert_eq!(built.is_ok(), is_accepted, "{bar:?}: {built:?}");
+        }
+    }
+}
+
+#[test]
 fn notes_that_read_as_a_verdict_or_a_finding_are_refused() {
     for (notes, is_taken) in [
         ("All good.", true),
@@ -157,7 +171,7 @@ fn notes_that_read_as_a_verdict_or_a_finding_are_refused() {
             vec![finding(FindingSeverity::Minor, "z")],
         );
         review.notes = Some(notes.to_owned());
-        let built = build_review_document(&review, &ledger(&[1]));
+        let built = build_review_document(&review, &ledger(&[1]), ReviewBar::Anything);
         assert_eq!(built.is_ok(), is_taken, "{notes}: {built:?}");
         let Ok(document) = built else { continue };
         let read = review::parse(&document, &ledger(&[1]));
@@ -259,7 +273,7 @@ proptest! {
         let before = ledger(&open);
         let verdict = if approves { Verdict::Approved } else { Verdict::ChangesRequired };
         let given = ReviewSubmission { verdict, verdicts, findings, notes };
-        let Ok(document) = build_review_document(&given, &before) else {
+        let Ok(document) = build_review_document(&given, &before, ReviewBar::Anything) else {
             return Ok(());
         };
         let read = review::parse(&document, &before);

@@ -1,10 +1,11 @@
-//! Performs `plan_submit` and `review_submit`: documents that agents submit as data.
+//! Performs `plan_submit`, `review_submit` and `step_result`: what agents submit as data.
 //!
 //! What can be submitted is defined in `domain::submission`. An accepted submission is saved beside the turn's
 //! staging folder, where the agent cannot write. It takes precedence over the files in that folder, and the last
 //! one counts.
 
 use super::{AdmittedToolCall, ToolReply};
+use crate::domain::findings::ReviewBar;
 use crate::domain::submission;
 use crate::domain::turn::TurnPurpose;
 use crate::engine::documents::too_large_message;
@@ -12,7 +13,10 @@ use crate::engine::staging_folder::{self, MAX_DOCUMENT_BYTES, SubmittedDocuments
 use crate::engine::{Engine, EngineError};
 use crate::mcp::parse_arguments;
 use crate::mcp::socket_protocol::ToolAnswer;
-use crate::mcp::tools::{plan_submit, review_submit};
+use crate::mcp::tools::{plan_submit, review_submit, step_result};
+
+/// The answer to a call outside of a turn.
+const NO_TURN: &str = "no turn of the session is under way";
 
 pub(super) fn submit_plan(
     engine: &mut Engine,
@@ -31,8 +35,9 @@ pub(super) fn submit_review(
 ) -> Result<ToolReply, EngineError> {
     let given = parse_arguments::<review_submit::ReviewSubmitToolArguments>(&call.arguments);
     let written = given.and_then(|given| {
-        let ledger = &engine.state().findings;
-        submission::build_review_document(&given.into_domain(), ledger)
+        let state = engine.state();
+        let bar = ReviewBar::for_review(state.iteration);
+        submission::build_review_document(&given.into_domain(), &state.findings, bar)
             .map_err(|refused| refused.to_string())
     });
     let answer = match written {
@@ -44,6 +49,23 @@ pub(super) fn submit_review(
             save_and_acknowledge(engine, &submitted, "the review")
         }
         Err(why) => ToolAnswer::failed(why),
+    };
+    Ok(ToolReply::Now(answer))
+}
+
+pub(super) fn state_step_result(
+    engine: &mut Engine,
+    call: &AdmittedToolCall,
+) -> Result<ToolReply, EngineError> {
+    let given = parse_arguments::<step_result::StepResultToolArguments>(&call.arguments);
+    let stated = given.and_then(step_result::StepResultToolArguments::into_domain);
+    let answer = match (stated, engine.conversations.active_turn_mut()) {
+        (Ok(result), Some(turn)) => {
+            turn.step_result = Some(result);
+            ToolAnswer::done("the result is accepted. End your turn now.".to_owned())
+        }
+        (Ok(_), None) => ToolAnswer::failed(NO_TURN),
+        (Err(why), _) => ToolAnswer::failed(why),
     };
     Ok(ToolReply::Now(answer))
 }
@@ -92,7 +114,7 @@ fn save_and_acknowledge(engine: &Engine, submitted: &SubmittedDocuments, what: &
         return ToolAnswer::failed(format!("nothing was accepted: {why}"));
     }
     let Some(turn) = engine.conversations.active_turn() else {
-        return ToolAnswer::failed("no turn of the session is under way");
+        return ToolAnswer::failed(NO_TURN);
     };
     match staging_folder::save_submission(&turn.staging, submitted) {
         Ok(()) => ToolAnswer::done(format!(

@@ -234,7 +234,7 @@ impl AgentTools {
                     plan.display()
                 );
                 self.answer_call(run, request, ToolAnswer::done(text));
-                return run.record(Event::PlanEntered { reason });
+                return run.record(Event::PlanEntered { reason, step: None });
             }
             (DeferredDecision::PlanEnter { .. }, text) => {
                 mode_unchanged_answer("executor", &text.unwrap_or_default())

@@ -93,6 +93,7 @@ impl ApprovalTestRun {
             recovery_prompt: "all of it again".to_owned(),
             staging,
             background_reports: Vec::new(),
+            step_result: None,
         };
         engine.subagents.set_step_turn(active.is_step_turn());
         engine
@@ -271,10 +272,7 @@ fn until_the_step() -> Vec<Event> {
 }
 
 fn completed() -> TurnOutcome {
-    TurnOutcome::Completed {
-        question: None,
-        summary: String::new(),
-    }
+    TurnOutcome::completed("")
 }
 
 fn sha() -> Sha256 {

@@ -233,9 +233,9 @@ fn commit_written_plan(
     base: &CommitBase,
     lock: &WorkflowDocumentLock,
 ) -> Result<Event, DocumentCommitError> {
-    let plan = match plan::parse(&plan::untick_all_steps(text)) {
-        Ok(plan) => clean_plan(plan),
-        Err(problem) => return Ok(missing_document_event(&pending.order, problem.to_string())),
+    let plan = match parse_returned_plan(run, text) {
+        Ok(plan) => plan,
+        Err(problem) => return Ok(missing_document_event(&pending.order, problem)),
     };
     let base = base.plan_hash(&pending.staging);
     let author = DocumentAuthor::Agent;
@@ -245,6 +245,16 @@ fn commit_written_plan(
         plan,
         file_sha256,
     })
+}
+
+/// Parses a plan that an agent returned. While an execution is kept, its finished steps must be in it as they were.
+fn parse_returned_plan(run: &RunContext, text: &str) -> Result<Plan, String> {
+    let plan = plan::parse(&plan::untick_all_steps(text)).map_err(|problem| problem.to_string())?;
+    let plan = clean_plan(plan);
+    match run.state().changed_ended_step(&plan) {
+        Some(changed) => Err(changed),
+        None => Ok(plan),
+    }
 }
 
 pub(super) fn commit_plan(
@@ -258,7 +268,12 @@ pub(super) fn commit_plan(
     save_overwritten_copy(run, WorkflowDocument::Plan, base)?;
     let version = run.state().plan.as_ref().map_or(0, |plan| plan.version) + 1;
     let facts = front_matter_facts(run, next_iteration(run));
-    document_commit::commit_plan(lock, text, plan, base, version, author, &facts)
+    // The boxes of steps that have ended stay ticked while another one is planned again.
+    let ended = run.state().ended_steps();
+    let ended = ended.filter(|record| !record.is_skipped());
+    let text = plan::untick_all_steps(text);
+    let text = ended.fold(text, |text, record| plan::tick_step(&text, record.n));
+    document_commit::commit_plan(lock, &text, plan, base, version, author, &facts)
 }
 
 fn commit_review(
@@ -322,13 +337,13 @@ fn commit_response(
     let plan = match returned
         .plan
         .as_deref()
-        .map(|text| (text, plan::parse(&plan::untick_all_steps(text))))
+        .map(|text| (text, parse_returned_plan(run, text)))
     {
         Some((_, Err(problem))) => {
-            return Ok(missing_document_event(&pending.order, problem.to_string()));
+            return Ok(missing_document_event(&pending.order, problem));
         }
         Some((text, Ok(plan))) => {
-            Some((text, clean_plan(plan))).filter(|(_, plan)| is_new_plan(run.state(), plan))
+            Some((text, plan)).filter(|(_, plan)| is_new_plan(run.state(), plan))
         }
         None => None,
     };

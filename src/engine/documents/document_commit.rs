@@ -220,8 +220,7 @@ pub fn commit_plan(
     author: DocumentAuthor,
     facts: &FrontMatterFacts,
 ) -> Result<CommittedPlan, DocumentCommitError> {
-    let emptied = plan::untick_all_steps(text);
-    let mut document = front_matter::parse_document(&emptied);
+    let mut document = front_matter::parse_document(text);
     let fields = &mut document.fields;
     front_matter::set_field(fields, "version", &version.to_string());
     front_matter::set_field(fields, "status", facts.status.as_str());
@@ -430,6 +429,24 @@ pub fn mark_steps(
     match replace_locked_document(&lock.plan, Some(&now.sha256), whole.as_bytes()) {
         Ok(sha256) => Ok(Some(sha256)),
         Err(DocumentCommitError::Conflict) => Ok(None),
+        Err(DocumentCommitError::Store(error)) => Err(error),
+    }
+}
+
+/// Adds the user's words to a step in `plan.md`. A plan without the step, or one that is written in the meantime, stays.
+///
+/// # Errors
+/// The file cannot be read or written.
+pub fn amend_step(lock: &WorkflowDocumentLock, step: u32, words: &str) -> Result<(), StoreError> {
+    let Some(now) = document_files::read_document(lock.plan.document())? else {
+        return Ok(());
+    };
+    let text = String::from_utf8_lossy(&now.bytes);
+    let Some(amended) = plan::amend_step(&text, step, words) else {
+        return Ok(());
+    };
+    match replace_locked_document(&lock.plan, Some(&now.sha256), amended.as_bytes()) {
+        Ok(_) | Err(DocumentCommitError::Conflict) => Ok(()),
         Err(DocumentCommitError::Store(error)) => Err(error),
     }
 }

@@ -19,7 +19,7 @@ use super::document_collector::CommitBase;
 use super::document_commit::{
     self, AppendMode, DocumentCommitError, FrontMatterFacts, LockAttempt, WorkflowDocumentLock,
 };
-use super::step_records::record_reversal;
+use super::step_records::{amend_step, record_reversal};
 use super::{PendingDocument, RunDocuments};
 
 /// A write to the documents.
@@ -39,6 +39,11 @@ pub(in crate::engine) enum DocumentWrite {
     Remarks(String),
     /// The status of the plan in the current phase.
     PlanStatus,
+    /// The user's words for a step.
+    Amendment {
+        step: u32,
+        text: String,
+    },
     /// The result of a step.
     StepRecord(u32),
     /// Steps that were undone or redone, with the tree from before and the commit.
@@ -52,7 +57,11 @@ impl DocumentWrite {
             Self::TurnDocument(order)
             | Self::ConflictResolution { order, .. }
             | Self::RecoveredDraft(order) => Some(order),
-            Self::Remarks(_) | Self::PlanStatus | Self::StepRecord(_) | Self::Reversal(..) => None,
+            Self::Remarks(_)
+            | Self::PlanStatus
+            | Self::Amendment { .. }
+            | Self::StepRecord(_)
+            | Self::Reversal(..) => None,
         }
     }
 }
@@ -148,6 +157,7 @@ impl RunDocuments {
             DocumentWrite::RecoveredDraft(order) => self.accept_draft(run, &order, lock),
             DocumentWrite::Remarks(text) => self.append_remarks(run, &text, lock),
             DocumentWrite::PlanStatus => mark_plan_status(run, lock),
+            DocumentWrite::Amendment { step, text } => amend_step(run, step, &text, lock),
             DocumentWrite::StepRecord(step) => self.record_step(run, step, lock),
             DocumentWrite::Reversal(reversal, kept, commit) => {
                 record_reversal(run, &reversal, kept, commit, lock)

@@ -63,6 +63,18 @@ impl RunDocuments {
     }
 }
 
+/// Adds the user's words to a step in plan.md, as an edit of the user.
+pub(super) fn amend_step(run: &RunContext, step: u32, text: &str, lock: LockAttempt) -> Vec<Event> {
+    match lock.and_then(|lock| document_commit::amend_step(&lock, step, text)) {
+        Ok(()) => {
+            let mut events = detect_user_edits(run);
+            events.push(Event::StepAmended { step });
+            events
+        }
+        Err(error) => vec![failure_event("amend the step", error)],
+    }
+}
+
 /// Unticks or ticks the boxes of the steps in plan.md. `kept` is the tree from before.
 pub(super) fn record_reversal(
     run: &RunContext,

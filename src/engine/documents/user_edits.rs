@@ -95,9 +95,7 @@ pub(super) fn foreign_tick_event(run: &RunContext, edit: &Event) -> Option<Event
     else {
         return None;
     };
-    let execution = run.state().execution.iter();
-    let records = execution.flat_map(|execution| &execution.done);
-    let done: Vec<u32> = records.map(|record| record.n).collect();
+    let done: Vec<u32> = run.state().ended_steps().map(|record| record.n).collect();
     let foreign = |step: &&Step| step.done && !done.contains(&step.n);
     let ticked: Vec<String> = steps
         .iter()

@@ -81,7 +81,7 @@ pub(super) fn describe_turn_retry(order: &TurnOrder) -> String {
         Some(TurnRetryReason::StepTried) => (
             "The step is not done",
             "Your last turn did not do it, and the user wants another try. If something still stands in the way, change \
-             nothing and begin your last message with `BLOCKED:` and what it is."
+             nothing and state that it is blocked."
                 .to_owned(),
         ),
         Some(TurnRetryReason::Undone { step }) => (

@@ -20,7 +20,7 @@ Use it once, when your review is complete: an accepted call ends your turn. Give
 finding: `fixed` with a quote of the text that changed, `stands` with what is still missing, or `withdrawn` with the \
 reason. The program numbers new findings. It checks the call at once: when it fails, nothing was accepted and the \
 message says what to correct.
-Do not use it for a part of a review, and do not approve beside a blocking or major finding.";
+Do not use it for a part of a review, and do not approve while a blocking or major finding holds the plan up.";
 
 /// Its arguments.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -43,7 +43,7 @@ pub struct ReviewSubmitToolArguments {
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReviewVerdictArgument {
-    /// No blocking or major finding is open.
+    /// No blocking or major finding holds the plan up.
     Approved,
     /// The planner is to change the plan.
     ChangesRequired,

@@ -3,7 +3,7 @@
 use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
 use crate::domain::question::QuestionAnswer;
 use crate::text::pluralize;
-use crate::tui::dialog::ChoiceDialog;
+use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
 use crate::tui::theme;
 
 pub(super) fn build_dialog(id: u32, step: u32, said: &str, n_changed: usize) -> ChoiceDialog {
@@ -19,11 +19,19 @@ pub(super) fn build_dialog(id: u32, step: u32, said: &str, n_changed: usize) -> 
             "Try the step again",
             answer_question(id, QuestionAnswer::Retry),
         )
-        .with_choice(
-            'w',
-            "Skip this step without a commit",
-            answer_question(id, QuestionAnswer::SkipStep),
-        )
+        .with_choice('a', "Amend the step …", amend_choice())
+        .with_choice('p', "Plan the step again …", command_choice("replan", step))
+        .with_choice('w', "Skip the step …", command_choice("skip", step))
         .with_choice('b', "Stop and return to the goal", confirm_back_to_goal(id))
         .with_choice('c', "Cancel the run", confirm_cancel())
+}
+
+/// Lets the user write what is added to the step.
+pub(super) fn amend_choice() -> ChoiceAction {
+    ChoiceAction::FillComposer("/answer amend: ".to_owned())
+}
+
+/// Lets the user write the words of a command about a step.
+pub(super) fn command_choice(name: &str, step: u32) -> ChoiceAction {
+    ChoiceAction::FillComposer(format!("/{name} {step} "))
 }

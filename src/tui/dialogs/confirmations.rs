@@ -83,6 +83,7 @@ pub fn force_pass(id: u32, open: usize) -> ChoiceDialog {
 pub fn replan() -> ChoiceDialog {
     let entered = Event::PlanEntered {
         reason: "a new plan is wanted".to_owned(),
+        step: None,
     };
     ChoiceDialog::new("confirm plan-anew", "Plan again?")
         .with_text(

@@ -59,13 +59,15 @@ pub(super) fn build_dialog(
         let accept = answer_question(id, QuestionAnswer::AcceptAsIs);
         sheet = sheet.with_choice('y', "Accept it as it is", accept);
     }
-    // While steps run, the only way back to the review is to stop.
-    if state.phase != Phase::Execute {
-        sheet = sheet.with_choice(
-            'r',
-            "Review it again",
-            answer_question(id, QuestionAnswer::ReviewAgain),
-        );
+    let executes = state.phase == Phase::Execute;
+    if !executes || (is_plan && state.reviewer.is_some()) {
+        let label = if executes {
+            "Have the change reviewed"
+        } else {
+            "Review it again"
+        };
+        let again = answer_question(id, QuestionAnswer::ReviewAgain);
+        sheet = sheet.with_choice('r', label, again);
     }
     let n_before = sheet.choices.len();
     let (look, see) = match changed {

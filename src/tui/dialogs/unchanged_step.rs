@@ -2,6 +2,7 @@
 //!
 //! Enter retries: the absence of a change is no proof that the step is done.
 
+use super::blocked_step::{amend_choice, command_choice};
 use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
 use crate::domain::question::QuestionAnswer;
 use crate::tui::dialog::ChoiceDialog;
@@ -26,11 +27,9 @@ pub(super) fn build_dialog(id: u32, step: u32, said: &str) -> ChoiceDialog {
             "Mark done, nothing was needed",
             answer_question(id, QuestionAnswer::AlreadyTrue),
         )
-        .with_choice(
-            'w',
-            "Skip this step",
-            answer_question(id, QuestionAnswer::SkipStep),
-        )
+        .with_choice('a', "Amend the step …", amend_choice())
+        .with_choice('p', "Plan the step again …", command_choice("replan", step))
+        .with_choice('w', "Skip the step …", command_choice("skip", step))
         .with_choice('b', "Stop and return to the goal", confirm_back_to_goal(id))
         .with_choice('c', "Cancel the run", confirm_cancel())
 }

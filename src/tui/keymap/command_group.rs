@@ -28,6 +28,8 @@ pub const COMMAND_GROUPS: &[CommandGroup] = &[
             "/refiner",
             "/undo",
             "/redo",
+            "/skip",
+            "/replan",
             "/cancel",
             "/resume",
         ],

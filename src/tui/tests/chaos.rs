@@ -297,6 +297,7 @@ fn reaction(effect: &Effect, die: u8) -> Option<Event> {
             result: TurnOutcome::Completed {
                 question: die.is_multiple_of(4).then(|| "which?".to_owned()),
                 summary: "did it".to_owned(),
+                result: None,
             },
         },
         Effect::CollectDocument(collected)

@@ -536,10 +536,7 @@ fn a_turn_says_what_it_took_and_names_its_author_once() {
         used(43_000, 850),
         Event::TurnEnded {
             turn: turn.clone(),
-            result: TurnOutcome::Completed {
-                question: None,
-                summary: "two".to_owned(),
-            },
+            result: TurnOutcome::completed("two"),
         },
     ];
     for (n, event) in (0..).zip(&events) {
@@ -590,10 +587,7 @@ fn a_turn_after_a_restart_is_told_in_the_light_of_what_came_before() {
         used(Role::Planner, 9_000),
         Event::TurnEnded {
             turn,
-            result: TurnOutcome::Completed {
-                question: None,
-                summary: String::new(),
-            },
+            result: TurnOutcome::completed(""),
         },
     ];
     let before = before.map(|event| EventRecord { at: NOW, event });
@@ -648,10 +642,7 @@ fn three_turns() -> Vec<EventRecord> {
             },
             Event::TurnEnded {
                 turn: turn.clone(),
-                result: TurnOutcome::Completed {
-                    question: None,
-                    summary: String::new(),
-                },
+                result: TurnOutcome::completed(""),
             },
         ]);
     }

@@ -20,10 +20,7 @@ fn moves_on() -> Vec<Event> {
     vec![
         Event::TurnEnded {
             turn: TurnId::new("trn_1"),
-            result: TurnOutcome::Completed {
-                question: None,
-                summary: String::new(),
-            },
+            result: TurnOutcome::completed(""),
         },
         Event::PhaseChanged {
             from: Phase::WritePlan,

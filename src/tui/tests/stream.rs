@@ -227,7 +227,10 @@ fn the_gate_is_called_manual_when_it_is_and_by_itself() {
         },
     };
     let reason = "another plan".to_owned();
-    let anew = [Event::InterruptRequested, Event::PlanEntered { reason }];
+    let anew = [
+        Event::InterruptRequested,
+        Event::PlanEntered { reason, step: None },
+    ];
     for (events, wanted) in [
         (vec![auto.clone(), Event::RunStopped], true),
         (

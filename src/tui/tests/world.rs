@@ -160,6 +160,7 @@ fn receipt(outcome: TestOutcome) -> Receipt {
 
 fn execution() -> PlanExecution {
     PlanExecution {
+        skips: BTreeMap::new(),
         allowed_entry_points: Vec::new(),
         commits: CommitTarget::New {
             branch: "agent-collab/sum".to_owned(),
@@ -194,6 +195,8 @@ fn execution() -> PlanExecution {
             receipt: Some(receipt(TestOutcome::Failed)),
             decided: None,
             summary: String::new(),
+            result: None,
+            was_asked_for_result: false,
         }),
         done: vec![StepRecord {
             n: 1,
@@ -210,6 +213,7 @@ fn execution() -> PlanExecution {
             left_out: Vec::new(),
             users_edits: Vec::new(),
             decided: None,
+            skip_reason: String::new(),
             tree_before: Some("t1".to_owned()),
             tree_after: Some("t2".to_owned()),
         }],

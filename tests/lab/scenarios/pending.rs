@@ -40,7 +40,7 @@ fn acts(request: &Request) -> Reply {
         Purpose::SecondStep if request.n_outputs() == 0 => {
             Reply::call(own("plan_enter", json!({ "reason": REASON })))
         }
-        Purpose::SecondStep => Reply::text("I wait for the user."),
+        Purpose::SecondStep => Reply::text(brain::done("I wait for the user.")),
         _other => brain::honest(request),
     }
 }

@@ -57,7 +57,7 @@ fn acts(request: &Request, root: &Path) -> Reply {
     ];
     match calls.get(request.n_outputs()) {
         Some(call) => Reply::call(call.clone()),
-        None => Reply::text("It doubles now."),
+        None => Reply::text(crate::brain::done("It doubles now.")),
     }
 }
 

@@ -118,10 +118,7 @@ impl ReviewSimulation {
     fn play_turn(&mut self, script: &mut dyn ReviewScript) {
         let order = self.state().running.as_ref().unwrap().order.clone();
         let turn = order.turn.clone();
-        let result = TurnOutcome::Completed {
-            question: None,
-            summary: String::new(),
-        };
+        let result = TurnOutcome::completed("");
         let ended = Event::TurnEnded {
             turn: turn.clone(),
             result,

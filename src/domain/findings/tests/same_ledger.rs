@@ -10,7 +10,7 @@ use crate::domain::event::Event;
 use crate::domain::findings::review_facts::{ReviewSources, assess_review};
 use crate::domain::findings::tests::document_events::NoFiles;
 use crate::domain::findings::{
-    FindingLedger, FindingSeverity, RemarkDetails, ReviewOutcome, UnsupportedFindings,
+    FindingLedger, FindingSeverity, RemarkDetails, ReviewBar, ReviewOutcome, UnsupportedFindings,
 };
 use crate::domain::ids::TurnId;
 use crate::domain::review::{self, FindingVerdict, Verdict, VerdictKind};
@@ -132,7 +132,7 @@ proptest! {
         let world = reviewed_before();
         let before = &world.state().findings;
         let given = submission(seed, n_new);
-        let by_tool = build_review_document(&given, before).unwrap();
+        let by_tool = build_review_document(&given, before, ReviewBar::ChangedOrProven).unwrap();
         let file = format!("[CHANGES_REQUIRED]\n\n{}", written_items(&given, before.highest_number()).join("\n"));
         let message = format!("Here it is.\n\n````comments.md\n{file}````\n");
         let block = fenced_block::find_document(&message, "comments.md").unwrap();

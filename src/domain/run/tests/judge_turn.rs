@@ -89,10 +89,7 @@ fn a_judgement_leaves_the_reviewers_session_as_it_is() {
     let summary = "the planner is right".to_owned();
     world.feed(Event::TurnEnded {
         turn: turn.clone(),
-        result: TurnOutcome::Completed {
-            question: None,
-            summary,
-        },
+        result: TurnOutcome::completed(&summary),
     });
     check(&world, &format!("None: {unchanged}, 2 queued"));
     world.feed(Event::DisputesJudged {

@@ -228,10 +228,7 @@ impl ConflictSimulation {
     }
 
     fn turn_ends(&mut self) {
-        let result = TurnOutcome::Completed {
-            question: None,
-            summary: String::new(),
-        };
+        let result = TurnOutcome::completed("");
         let turn = self.engine.state().running.clone().unwrap().order.turn;
         self.engine
             .apply_event(Event::TurnEnded { turn, result })
