@@ -116,8 +116,13 @@ impl AutoAnswers {
         if needs_a_hand && answer == QuestionAnswer::Merge {
             return None;
         }
-        // The same change request a second time would change nothing.
-        let once = matches!(answer, QuestionAnswer::RequestChanges { .. });
+        // The same words a second time would change nothing.
+        let once = matches!(
+            answer,
+            QuestionAnswer::RequestChanges { .. }
+                | QuestionAnswer::AmendStep { .. }
+                | QuestionAnswer::ReplanStep { .. }
+        );
         let bound = match (once, repeats) {
             (true, _) => 1,
             (false, true) => MAX_RETRIES,

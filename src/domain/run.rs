@@ -751,7 +751,7 @@ impl RunState {
         let records = self.execution.iter().flat_map(|execution| &execution.done);
         let told = records.filter_map(|record| {
             let why = record.unproven_reason()?;
-            Some(format!("step {} {why}", record.n))
+            Some(format!("step {} {why}{}", record.n, record.skip_words()))
         });
         let told: Vec<String> = told.collect();
         match told.is_empty() {

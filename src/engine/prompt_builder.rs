@@ -327,7 +327,11 @@ impl<'a> PromptBuilder<'a> {
             reviewer: self.describe_reviewer(),
             replanning: self.state().replanning.as_ref().map(|record| ReplanVars {
                 reason: record.reason.clone(),
-                done: record.done.iter().map(to_done_step).collect(),
+                step: record.step,
+                done: (record.done.iter())
+                    .chain(record.kept.iter().flat_map(|kept| &kept.done))
+                    .map(to_done_step)
+                    .collect(),
             }),
         };
         let prompt = self.run.setup.prompts.render_write_plan(&vars);

@@ -204,6 +204,7 @@ fn sample_values(template: PromptTemplate) -> Vec<serde_json::Value> {
                 test_command: sample_text(),
                 retry_reason: sample_text(),
                 replanning: Some(ReplanVars {
+                    step: Some(1),
                     done: vec![DoneStep::default()],
                     ..Default::default()
                 }),
@@ -219,6 +220,7 @@ fn sample_values(template: PromptTemplate) -> Vec<serde_json::Value> {
         PromptTemplate::Review | PromptTemplate::ReviewAgain => vec![
             to_json(&ReviewVars {
                 common: sample_common(),
+                replanned: sample_text(),
                 open_findings: sample_findings(),
                 settled_findings: vec![SettledFinding::default()],
                 plan_diff: sample_text(),

@@ -94,7 +94,9 @@ pub struct WritePlanVars {
 pub struct ReplanVars {
     /// The executor's reason.
     pub reason: String,
-    /// The steps of earlier plans that have ended, in order.
+    /// The step that is planned again while the others stay; `None` where the whole plan is.
+    pub step: Option<u32>,
+    /// The steps that have ended, in order.
     pub done: Vec<DoneStep>,
 }
 
@@ -122,6 +124,8 @@ pub struct ReviewVars {
     /// The changes of the plan since the review before, as a diff; empty without a change, `None` if there is no earlier
     /// version.
     pub plan_diff: Option<String>,
+    /// Why the plan was changed while it is executed; `None` if it is not executed yet.
+    pub replanned: Option<String>,
     /// Which new findings hold the plan up, such as `blocking, or major in steps 2 and 4`.
     pub bar: String,
     /// Whether the reviewer knows nothing of the run before this prompt.

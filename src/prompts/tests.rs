@@ -92,6 +92,7 @@ fn a_plan_is_asked_for_again() {
         retry_reason: some("Your last answer did not count: no plan.md was returned."),
         reviewer: "nobody".to_owned(),
         replanning: Some(ReplanVars {
+            step: None,
             reason: "There is no `list` command.".to_owned(),
             done: done_steps(),
         }),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::script::{Agent, say, write};
+use crate::script::{Agent, DONE, say, write};
 use crate::world::World;
 
 /// An agent that the user configured, and a hidden one.
@@ -99,7 +99,7 @@ fn an_agent_s_own_prompt_goes_out_with_its_turns_and_with_no_others() {
     let planner = Agent::planning(&["Write"])
         .on(
             "Prefer small functions",
-            vec![write("a.txt", "a\n"), say("Wrote.")],
+            vec![write("a.txt", "a\n"), say(&format!("Wrote.\n\n{DONE}"))],
         )
         .step(
             1,

@@ -233,7 +233,7 @@ fn a_step_without_a_change_asks_and_a_run_of_such_steps_is_not_proven() {
     let ran = world.run(&[]);
     ran.ends(3)
         .complains("needs you (nothing_changed): Step 1 changed nothing")
-        .complains("--answer nothing_changed=already-true|blocked|retry|skip|cancel");
+        .complains("--answer nothing_changed=already-true|blocked|retry|amend:TEXT|replan|replan:TEXT|skip|skip:TEXT|cancel");
     let ran = world.program(&[
         "resume",
         "--auto",

@@ -48,6 +48,7 @@ mod secrets;
 mod sent;
 mod sessions;
 mod silence;
+mod step_results;
 mod step_tests;
 mod stopping;
 mod tasks;

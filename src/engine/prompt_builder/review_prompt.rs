@@ -34,6 +34,9 @@ impl PromptBuilder<'_> {
             settled_findings: settled_findings(state),
             plan_diff: earlier.map(|earlier| diff_plans(&earlier, &plan)),
             bar: bar.describe(&changed.unwrap_or_default()),
+            replanned: (state.replanning.as_ref())
+                .filter(|record| record.kept.is_some())
+                .map(|record| record.reason.clone()),
             new_conversation: !self.has_history(),
             retry_reason: turn_retry_reason(self.order),
             plan,
