@@ -292,8 +292,8 @@ pub async fn run_headless(
 
 /// Reads goal and plan before anything is created.
 fn read_task(args: &RunArguments) -> Result<HeadlessCommand, StartError> {
-    let is_stdin = |file: &Option<PathBuf>| file.as_deref().is_some_and(is_stdin);
-    if is_stdin(&args.plan) && is_stdin(&args.goal_file) {
+    let reads_stdin = |file: &Option<PathBuf>| file.as_deref().is_some_and(is_stdin);
+    if reads_stdin(&args.plan) && reads_stdin(&args.goal_file) {
         return Err(usage_error(
             "`--plan -` and `--goal-file -` cannot both read standard input".to_owned(),
         ));

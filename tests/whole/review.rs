@@ -112,12 +112,12 @@ fn discussed(stance: &str, proposal: &str, last: &str) -> World {
         let stance = json!({ "stance": stance, "proposal": proposal, "confidence": 0.8 });
         vec![say(&format!("I looked.\n\n```stance\n{stance}\n```"))]
     };
-    const SPEECH: &str = "[agent-collab discussion";
+    let prompt = "[agent-collab discussion";
     let (planner, reviewer) = disputing();
     let planner = planner
-        .always(SPEECH, speech())
+        .always(prompt, speech())
         .revise("1. accepted: now\n");
-    world.cast(&planner, &reviewer.review(last).always(SPEECH, speech()));
+    world.cast(&planner, &reviewer.review(last).always(prompt, speech()));
     world
 }
 
