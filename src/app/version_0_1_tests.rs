@@ -37,7 +37,11 @@ use crate::tui::{Screen, ScreenSettings};
 /// The runs, as folders of the fixtures. The history of the first one has another run.
 const RUNS: [&str; 2] = ["headless_run", "screen_run"];
 /// Kinds of events, questions, answers and so on that version 0.1 did not have.
-const ADDED_LATER: [&str; 4] = [
+const ADDED_LATER: [&str; 8] = [
+    "step.amended",
+    "step.skipped",
+    "amend_step",
+    "replan_step",
     "disputes.judged",
     "review.opened",
     "dispute",

@@ -194,7 +194,7 @@ impl DemoWorkspace {
     fn headless_options(&self, story: DemoRunStart) -> HeadlessRun {
         let answers = DemoScene::value_variants()
             .iter()
-            .filter_map(|scene| scene.headless_answer())
+            .filter_map(|scene| scene.headless_answer)
             .chain([("step_recovery", "continue")])
             .map(|(kind, choice)| (kind.to_owned(), choice.to_owned()));
         HeadlessRun {

@@ -199,6 +199,14 @@ pub struct DisputeJudgement {
     pub reason: String,
 }
 
+/// New evidence with which a finding stands against the planner's answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewEvidence {
+    pub text: String,
+    /// What the program found of it.
+    pub check: EvidenceCheck,
+}
+
 /// What the ledger knows of a finding beside the reviewer's and the planner's words.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct FindingRecord {
@@ -234,9 +242,12 @@ pub struct FindingRecord {
     /// The review that closed it or made it residual; `None` while it is open, and where the user decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled_in: Option<u32>,
-    /// What the review said of it last: what changed, what is missing and new evidence for it, or why it was withdrawn.
+    /// What the review said of it last: what changed, what is missing, or why it was withdrawn.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub last_word: String,
+    /// The evidence that came with the last word of a finding that stands; `None` without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_evidence: Option<NewEvidence>,
 }
 
 #[expect(

@@ -74,18 +74,6 @@ pub struct FindingVerdict {
     pub evidence: String,
 }
 
-impl FindingVerdict {
-    /// Returns what it says, with the new evidence behind it.
-    pub fn text_with_evidence(&self) -> String {
-        match self.evidence.trim() {
-            "" => self.detail.clone(),
-            evidence => format!("{} Evidence: {evidence}", self.detail)
-                .trim_start()
-                .to_owned(),
-        }
-    }
-}
-
 /// What became of an earlier finding. Of two verdicts on one finding the lower one counts.
 #[derive(
     Debug,

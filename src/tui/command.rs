@@ -488,6 +488,7 @@ mod tests {
                 let typed = slash
                     .replace("[N|plan]", "")
                     .replace("[N]", "")
+                    .replace(" N ", " 1 ")
                     .replace("[NAME]", "")
                     .replace("[PRESET]", "")
                     .replace("TOPIC", "x")

@@ -500,6 +500,7 @@ fn dialog_rows(sheet: &ChoiceDialog, rest: Rect, reads_on: TabReading) -> usize 
     let frame_and_line = 2 + usize::from(!sheet.body.is_empty());
     let least = (sheet.choices.len() + frame_and_line).min(height);
     let rows = wanted.min(height.saturating_sub(for_body)).max(least);
+    let rows = rows.min(sheet.rows_within(usize::from(rest.width), rows));
     // If almost nothing of the tab would stay visible, the title and the action of Enter are enough.
     if reads_on == TabReading::BesideDialog && height < rows + MIN_BODY_ROWS {
         2.min(height)

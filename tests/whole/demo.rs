@@ -47,6 +47,8 @@ fn play(world: &World, scene: &str) -> Ran {
 fn every_scene_leads_to_its_question_and_on_until_over() {
     let world = World::without_git();
     for (scene, question) in [
+        ("dispute", "Reviewer and planner do not agree on finding 3"),
+        ("unread", "not opened: tests/test_count.sh"),
         ("question", "The agent asks: Two words occur equally often"),
         ("arbitration", "Review limit reached, 3 findings open"),
         ("no-document", "returned no document"),

@@ -120,6 +120,7 @@ pub fn finding_facts(finding: &Finding) -> Vec<(&'static str, String)> {
             finding.evidence_check().and_then(EvidenceCheck::describe),
         ),
         ("reviewer", Some(finding.record.last_word.clone())),
+        ("new evidence", finding.record.describe_new_evidence()),
         ("dispute", finding.describe_judgement()),
     ];
     let facts = facts.into_iter();

@@ -1,37 +1,40 @@
 //! The scenes of a demo: special situations, each a small change of the story.
 //!
 //! A scene adds turns to a script, changes a number in the configuration or adds to files of the repository. It does
-//! not touch the run: the demo shows how the program reacts.
+//! not touch the run: the demo shows how the program reacts. A new scene is one entry of [`SCENES`].
 
 use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use toml::{Table, Value};
 
 use super::DemoError;
 
 /// A situation for `--scene`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum DemoScene {
-    /// The reviewer asks you something
-    Question,
-    /// The review reaches its limit, and you decide
-    Arbitration,
-    /// The planner returns no plan
-    NoDocument,
-    /// The planner's service fails
-    AdapterFailed,
-    /// The planner reaches its usage limit for 90 seconds
-    UsageLimit,
-    /// A step edits a file with uncommitted changes of yours
-    DirtyFiles,
-    /// A step changes what the tests run
-    EntryPoints,
-    /// The tests fail, and no automatic fix turn is left
-    TestsFailed,
-    /// A hook rejects the first commit
-    CommitFailed,
-    /// The reviewer is silent for 100 seconds
-    Silent,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DemoScene {
+    /// Its word after `--scene`.
+    pub(super) name: &'static str,
+    /// What happens, for the help.
+    pub(super) help: &'static str,
+    /// Turns to add to the scripts, by adapter.
+    turns: &'static [(&'static str, &'static str)],
+    /// Numbers that it sets in the configuration.
+    settings: &'static [(&'static str, i64)],
+    /// Texts to append to files of the repository after its first commit.
+    pub(super) added_files: &'static [(&'static str, &'static str)],
+    /// The answer to its question, for a demo without a screen.
+    pub(super) headless_answer: Option<(&'static str, &'static str)>,
 }
+
+/// A scene that changes nothing.
+const NO_CHANGE: DemoScene = DemoScene {
+    name: "",
+    help: "",
+    turns: &[],
+    settings: &[],
+    added_files: &[],
+    headless_answer: None,
+};
 
 /// A hook that rejects the first commit. Its marker file is in the work tree: a file that a hook writes in the git
 /// folder goes away with the commit.
@@ -43,70 +46,129 @@ const REFUSING_HOOK: &str = "#!/bin/sh\n\
         exit 1\n\
     fi\n";
 
+macro_rules! scene_script {
+    ($name:literal) => {
+        include_str!(concat!("../../../assets/demo/scenes/", $name, ".toml"))
+    };
+}
+
+/// All scenes, in the order in which they are added to a demo, whatever the order of the flags: scenes whose turns
+/// continue with the story (`join`) are below those that replace a part of it, and continue with that.
+static SCENES: [DemoScene; 12] = [
+    DemoScene {
+        name: "dispute",
+        help: "Reviewer and planner do not agree on a finding, and you decide",
+        turns: &[
+            ("codex", scene_script!("dispute.codex")),
+            ("claude", scene_script!("dispute.claude")),
+        ],
+        headless_answer: Some(("dispute", "reviewer")),
+        ..NO_CHANGE
+    },
+    DemoScene {
+        name: "unread",
+        help: "The reviewer approves without opening a file that the plan names",
+        turns: &[("claude", scene_script!("unread.claude"))],
+        ..NO_CHANGE
+    },
+    DemoScene {
+        name: "question",
+        help: "The reviewer asks you something",
+        turns: &[("claude", scene_script!("question.claude"))],
+        headless_answer: Some(("question", "the first by name")),
+        ..NO_CHANGE
+    },
+    DemoScene {
+        name: "arbitration",
+        help: "The review reaches its limit, and you decide",
+        settings: &[("max_iterations", 1)],
+        headless_answer: Some(("arbitration", "more:3")),
+        ..NO_CHANGE
+    },
+    DemoScene {
+        name: "no-document",
+        help: "The planner returns no plan",
+        turns: &[("codex", scene_script!("no-document.codex"))],
+        headless_answer: Some(("no_document", "retry")),
+        ..NO_CHANGE
+    },
+    DemoScene {
+        name: "adapter-failed",
+        help: "The planner's service fails",
+        turns: &[("codex", scene_script!("adapter-failed.codex"))],
+        headless_answer: Some(("adapter_failed", "retry")),
+        ..NO_CHANGE
+    },
+    DemoScene {
+        name: "usage-limit",
+        help: "The planner reaches its usage limit for 90 seconds",
+        turns: &[("codex", scene_script!("usage-limit.codex"))],
+        headless_answer: Some(("usage_limit", "retry")),
+        ..NO_CHANGE
+    },
+    DemoScene {
+        name: "dirty-files",
+        help: "A step edits a file with uncommitted changes of yours",
+        added_files: &[(
+            "README.md",
+            "\nA line of yours that is not committed yet.\n",
+        )],
+        headless_answer: Some(("dirty_files", "leave-out")),
+        ..NO_CHANGE
+    },
+    DemoScene {
+        name: "entry-points",
+        help: "A step changes what the tests run",
+        turns: &[("codex", scene_script!("entry-points.codex"))],
+        headless_answer: Some(("entry_points", "allow")),
+        ..NO_CHANGE
+    },
+    DemoScene {
+        name: "tests-failed",
+        help: "The tests fail, and no automatic fix turn is left",
+        settings: &[("max_fix_turns", 0)],
+        headless_answer: Some(("tests_failed", "retry")),
+        ..NO_CHANGE
+    },
+    DemoScene {
+        name: "commit-failed",
+        help: "A hook rejects the first commit",
+        added_files: &[
+            (".git/hooks/pre-commit", REFUSING_HOOK),
+            (".git/info/exclude", ".hook-asked\n"),
+        ],
+        headless_answer: Some(("commit_failed", "retry")),
+        ..NO_CHANGE
+    },
+    DemoScene {
+        name: "silent",
+        help: "The reviewer is silent for 100 seconds",
+        turns: &[("claude", scene_script!("silent.claude"))],
+        ..NO_CHANGE
+    },
+];
+
+impl ValueEnum for DemoScene {
+    fn value_variants<'a>() -> &'a [Self] {
+        &SCENES
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name).help(self.help))
+    }
+}
+
+/// Returns the chosen scenes, each once, in the order in which they are added to a demo.
+pub(super) fn in_table_order(chosen: &[DemoScene]) -> Vec<DemoScene> {
+    let is_chosen = |scene: &&DemoScene| chosen.contains(scene);
+    SCENES.iter().filter(is_chosen).copied().collect()
+}
+
 impl DemoScene {
-    /// Returns the turns to add to the script of the adapter `name`.
-    fn added_turns(self, name: &str) -> Option<&'static str> {
-        match (self, name) {
-            (Self::Question, "claude") => Some(include_str!(
-                "../../../assets/demo/scenes/question.claude.toml"
-            )),
-            (Self::NoDocument, "codex") => Some(include_str!(
-                "../../../assets/demo/scenes/no-document.codex.toml"
-            )),
-            (Self::AdapterFailed, "codex") => Some(include_str!(
-                "../../../assets/demo/scenes/adapter-failed.codex.toml"
-            )),
-            (Self::UsageLimit, "codex") => Some(include_str!(
-                "../../../assets/demo/scenes/usage-limit.codex.toml"
-            )),
-            (Self::EntryPoints, "codex") => Some(include_str!(
-                "../../../assets/demo/scenes/entry-points.codex.toml"
-            )),
-            (Self::Silent, "claude") => Some(include_str!(
-                "../../../assets/demo/scenes/silent.claude.toml"
-            )),
-            _ => None,
-        }
-    }
-
     /// Returns the value that the scene sets for this number of the configuration.
-    pub(super) fn config_setting(self, name: &str) -> Option<i64> {
-        match (self, name) {
-            (Self::Arbitration, "max_iterations") => Some(1),
-            (Self::TestsFailed, "max_fix_turns") => Some(0),
-            _ => None,
-        }
-    }
-
-    /// Returns the texts to append to files of the repository after its first commit.
-    pub(super) fn added_files(self) -> Vec<(&'static str, &'static str)> {
-        match self {
-            Self::DirtyFiles => vec![(
-                "README.md",
-                "\nA line of yours that is not committed yet.\n",
-            )],
-            Self::CommitFailed => vec![
-                (".git/hooks/pre-commit", REFUSING_HOOK),
-                (".git/info/exclude", ".hook-asked\n"),
-            ],
-            _ => Vec::new(),
-        }
-    }
-
-    /// Returns the answer to the scene's question, for a demo without a screen.
-    pub(super) fn headless_answer(self) -> Option<(&'static str, &'static str)> {
-        match self {
-            Self::Question => Some(("question", "the first by name")),
-            Self::Arbitration => Some(("arbitration", "more:3")),
-            Self::NoDocument => Some(("no_document", "retry")),
-            Self::AdapterFailed => Some(("adapter_failed", "retry")),
-            Self::UsageLimit => Some(("usage_limit", "retry")),
-            Self::DirtyFiles => Some(("dirty_files", "leave-out")),
-            Self::EntryPoints => Some(("entry_points", "allow")),
-            Self::TestsFailed => Some(("tests_failed", "retry")),
-            Self::CommitFailed => Some(("commit_failed", "retry")),
-            Self::Silent => None,
-        }
+    pub(super) fn config_setting(&self, name: &str) -> Option<i64> {
+        let mut set = self.settings.iter();
+        set.find(|(set, _)| *set == name).map(|(_, value)| *value)
     }
 
     /// Returns a script with the scene's turns first, so that they are played first.
@@ -115,8 +177,8 @@ impl DemoScene {
     ///
     /// # Errors
     /// One of the two is not a valid script.
-    pub(super) fn add_to_script(self, name: &str, script: &str) -> Result<String, DemoError> {
-        let Some(added) = self.added_turns(name) else {
+    pub(super) fn add_to_script(&self, name: &str, script: &str) -> Result<String, DemoError> {
+        let Some((_, added)) = self.turns.iter().find(|(adapter, _)| *adapter == name) else {
             return Ok(script.to_owned());
         };
         let mut story: Table = script.parse()?;
@@ -142,14 +204,20 @@ fn turn_actions(turn: &Table) -> Vec<Value> {
     listed.cloned().unwrap_or_default()
 }
 
+fn turn_prompt(turn: &Table) -> &str {
+    let when = turn.get("when").and_then(Value::as_str);
+    when.unwrap_or_default()
+}
+
 fn join_story_turn(mut turn: Table, story: &[Table]) -> Table {
     if turn.remove("join").is_none() {
         return turn;
     }
-    let same = |own: &&Table| own.get("when") == turn.get("when");
+    // The story plays the first of its turns that the prompt fits.
+    let is_next = |own: &&Table| turn_prompt(&turn).contains(turn_prompt(own));
     let goes_on = story
         .iter()
-        .find(same)
+        .find(is_next)
         .map(turn_actions)
         .unwrap_or_default();
     let all: Vec<Value> = turn_actions(&turn).into_iter().chain(goes_on).collect();

@@ -13,7 +13,13 @@ use crate::adapter::{
     Adapter, AdapterCommand, AdapterEvent, AdapterOutput, CallDecision, CliTurnOutcome,
     SessionSpec, TurnAccess, TurnSpec, claude, codex,
 };
+use crate::domain::findings::evidence::EvidenceSource;
+use crate::domain::findings::review_facts::{ReviewSources, assess_responses, assess_review};
+use crate::domain::findings::{
+    DisputeSide, Finding, FindingLedger, ReviewOutcome, UnsupportedFindings,
+};
 use crate::domain::ids::TurnId;
+use crate::domain::review::{self, Verdict};
 use crate::permission::AgentToolCall;
 use crate::scripted::ScriptedProgram;
 use crate::scripted::test_harness::{
@@ -21,15 +27,28 @@ use crate::scripted::test_harness::{
 };
 
 fn demo() -> (tempfile::TempDir, DemoWorkspace) {
+    demo_with(&[])
+}
+
+fn demo_with(scenes: &[&str]) -> (tempfile::TempDir, DemoWorkspace) {
     let folder = tempfile::tempdir().unwrap();
-    let demo = create_demo(
-        folder.path(),
-        Path::new("/bin/agent-collab"),
-        DemoSpeed::Fast,
-        &[],
-    )
-    .unwrap();
+    let program = Path::new("/bin/agent-collab");
+    let scenes: Vec<DemoScene> = scenes
+        .iter()
+        .map(|name| DemoScene::from_str(name, false).unwrap())
+        .collect();
+    let demo = create_demo(folder.path(), program, DemoSpeed::Fast, &scenes).unwrap();
     (folder, demo)
+}
+
+/// Returns planner and reviewer with the scripts of a demo.
+fn agents(demo: &DemoWorkspace) -> [ScriptedAgentHarness; 2] {
+    [ScriptedProgram::Codex, ScriptedProgram::Claude].map(|guise| {
+        let script = demo.folder.join("scripts");
+        let script = script.join(format!("{}.toml", guise.name()));
+        let script = std::fs::read_to_string(script).unwrap();
+        ScriptedAgentHarness::new(guise, &script, &[], &demo.root)
+    })
 }
 
 /// Runs the project's tests and returns their last line.
@@ -114,8 +133,7 @@ fn play_claude(claude: &ScriptedAgentHarness, demo: &DemoWorkspace, header: &str
 #[test]
 fn the_whole_demo_plays_and_its_tests_fail_and_pass_where_they_should() {
     let (_folder, demo) = demo();
-    let [codex, claude] = [(ScriptedProgram::Codex, 0), (ScriptedProgram::Claude, 1)]
-        .map(|(guise, index)| ScriptedAgentHarness::new(guise, SCRIPTS[index].1, &[], &demo.root));
+    let [codex, claude] = agents(&demo);
     assert_eq!(test(&demo), "1 (3 passed, 1 failed)");
     play_codex(&codex, &demo, "WRITE_PLAN", "accept");
     let first = crate::domain::plan::parse(&staged(&demo, "plan.md")).unwrap();
@@ -161,6 +179,126 @@ fn what_the_reviewer_cites_is_there() {
             "{line}"
         );
     }
+}
+
+/// The files of a demo, as evidence.
+struct DemoFiles<'a>(&'a DemoWorkspace);
+
+impl EvidenceSource for DemoFiles<'_> {
+    fn read_file(&self, path: &str) -> Option<String> {
+        std::fs::read_to_string(self.0.root.join(path)).ok()
+    }
+
+    fn command_output(&self, _command: &str) -> Option<String> {
+        None
+    }
+}
+
+/// Plays a review and applies it to the ledger.
+fn review(
+    claude: &ScriptedAgentHarness,
+    demo: &DemoWorkspace,
+    ledger: &mut FindingLedger,
+    plans: &[String],
+) -> ReviewOutcome {
+    let n = u32::try_from(plans.len()).unwrap();
+    let text = play_claude(claude, demo, &format!("REVIEW {n}"));
+    let review = review::parse(&text, ledger);
+    let (plan, earlier_plans) = plans.split_last().unwrap();
+    let evidence = &DemoFiles(demo);
+    let unopened = Some(Vec::new());
+    let sources = ReviewSources {
+        plan,
+        earlier_plans,
+        evidence,
+        unopened,
+    };
+    let facts = assess_review(&review, ledger, &sources);
+    ledger.apply_review(&review, &facts, n, UnsupportedFindings::CountAsMinor)
+}
+
+/// Plays the planner's answers and applies them to the ledger; returns the plan after them.
+fn respond(
+    codex: &ScriptedAgentHarness,
+    demo: &DemoWorkspace,
+    ledger: &mut FindingLedger,
+    before: &str,
+) -> String {
+    let header = format!("RESPOND {}", ledger.review_count());
+    play_codex(codex, demo, &header, "accept");
+    let mut responses = review::parse_responses(&staged(demo, "comments.md"));
+    let after = staged(demo, "plan.md");
+    assess_responses(&mut responses, ledger, before, &after, &DemoFiles(demo));
+    for response in &responses {
+        let check = response.check.as_ref().unwrap();
+        assert!(check.is_verified(), "{}: {check:?}", response.n);
+    }
+    ledger.apply_responses(&responses);
+    after
+}
+
+#[test]
+fn in_the_dispute_all_evidence_is_true_and_whoever_is_right_the_plan_is_approved() {
+    for side in [DisputeSide::Reviewer, DisputeSide::Planner] {
+        let (_folder, demo) = demo_with(&["dispute"]);
+        let [codex, claude] = agents(&demo);
+        let mut ledger = FindingLedger::default();
+        play_codex(&codex, &demo, "WRITE_PLAN", "accept");
+        let mut plans = vec![staged(&demo, "plan.md")];
+        let first = review(&claude, &demo, &mut ledger, &plans);
+        assert_eq!(first.verdict, Verdict::ChangesRequired);
+        assert!(ledger.all().iter().all(Finding::is_proven), "{ledger:?}");
+        let after = respond(&codex, &demo, &mut ledger, &plans[0]);
+        plans.push(after);
+        let second = review(&claude, &demo, &mut ledger, &plans);
+        assert_eq!((second.disputes, second.unproven_fixes), (vec![3], vec![]));
+        let newest = ledger.get(3).unwrap().record.new_evidence.clone().unwrap();
+        assert!(newest.check.is_verified(), "{newest:?}");
+        ledger.decide_dispute(3, side);
+        let after = match side {
+            DisputeSide::Reviewer => respond(&codex, &demo, &mut ledger, &plans[1]),
+            DisputeSide::Planner => plans[1].clone(),
+        };
+        plans.push(after);
+        let third = review(&claude, &demo, &mut ledger, &plans);
+        assert_eq!(third.verdict, Verdict::Approved, "{third:?}");
+    }
+}
+
+#[test]
+fn every_scene_is_in_the_documentation_and_its_turns_are_a_script() {
+    let page = include_str!("../../../docs/scripted-agents.md");
+    let mut names = Vec::new();
+    for scene in DemoScene::value_variants() {
+        let (first, rest) = scene.help.split_at(1);
+        let row = format!("| `{}` | {}{rest} |", scene.name, first.to_lowercase());
+        assert!(page.contains(&row), "{row}");
+        for (name, story) in SCRIPTS {
+            let script = scene.add_to_script(name, story).unwrap();
+            let script: Value = toml::from_str(&script).unwrap();
+            let is_unjoined = |turn: &Value| turn.get("join").is_some();
+            assert!(!script["turn"].as_array().unwrap().iter().any(is_unjoined));
+        }
+        names.push(scene.name);
+    }
+    let n = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), n, "two scenes have the same name");
+}
+
+#[test]
+fn scenes_continue_with_what_others_replace_whatever_the_order_of_the_flags() {
+    let turns = |scenes: &[&str]| {
+        let (_folder, demo) = demo_with(scenes);
+        std::fs::read_to_string(demo.folder.join("scripts/claude.toml")).unwrap()
+    };
+    let both = turns(&["question", "dispute"]);
+    assert_eq!(both, turns(&["dispute", "question", "question"]));
+    let script: Value = toml::from_str(&both).unwrap();
+    let first = script["turn"][0]["action"].to_string();
+    assert!(first.contains("occur equally often"), "{first}");
+    assert!(first.contains("A file named `--top`"), "{first}");
 }
 
 #[test]

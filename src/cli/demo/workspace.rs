@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::scenes::DemoScene;
+use super::scenes::{DemoScene, in_table_order};
 use super::{DemoError, DemoSpeed, DemoWorkspace};
 
 /// The files of the project, as paths and contents.
@@ -121,6 +121,7 @@ pub fn create_demo(
     scenes: &[DemoScene],
 ) -> Result<DemoWorkspace, DemoError> {
     let demo = DemoWorkspace::in_folder(folder);
+    let scenes = &in_table_order(scenes);
     for (name, content) in PROJECT {
         write_file(&demo.root.join(name), content)?;
     }
@@ -138,7 +139,7 @@ pub fn create_demo(
         &config_text(&scripts, program, speed, scenes)?,
     )?;
     make_repository(&demo.root)?;
-    for (name, content) in scenes.iter().flat_map(|scene| scene.added_files()) {
+    for (name, content) in scenes.iter().flat_map(|scene| scene.added_files) {
         append_to_file(&demo.root.join(name), content)?;
     }
     Ok(demo)

@@ -2,20 +2,35 @@
 
 use super::{EventTone, EventWording, by_role};
 use crate::domain::findings::DisputeJudgement;
-use crate::domain::review::{ReviewDocument, Verdict};
+use crate::domain::review::{ReviewDocument, Verdict, VerdictKind};
 use crate::domain::run_timeline::UnopenedFiles;
 use crate::domain::turn::Role;
 use crate::text::{clean_to_one_line, pluralize};
 
-/// Describes the verdict and the number of findings: `approved, 1 finding`.
+/// Describes the verdict and the number of findings: `approved, 1 finding`; of a later review `changes required, 1
+/// stands, 0 new findings`.
 pub fn describe_verdict(review: &ReviewDocument) -> String {
     let doubt = if review.consistent {
         ""
     } else {
         " (marker and text disagree)"
     };
-    let findings = pluralize(review.remarks.len(), "finding");
-    format!("{}{doubt}, {findings}", review.verdict.label())
+    let n_remarks = review.remarks.len();
+    let verdict = review.verdict.label();
+    if review.verdicts.is_empty() {
+        return format!("{verdict}{doubt}, {}", pluralize(n_remarks, "finding"));
+    }
+    let verdicts = review.verdicts.iter();
+    let n_standing = verdicts
+        .filter(|verdict| verdict.kind == VerdictKind::Stands)
+        .count();
+    let standing = match n_standing {
+        0 => String::new(),
+        1 => ", 1 stands".to_owned(),
+        n => format!(", {n} stand"),
+    };
+    let new = pluralize(n_remarks, "new finding");
+    format!("{verdict}{doubt}{standing}, {new}")
 }
 
 pub(super) fn describe_judgement(judgement: &DisputeJudgement) -> String {
@@ -76,4 +91,28 @@ pub(super) fn describe_response(
         "{} answered, {plan}{left}",
         pluralize(n_responses, "finding")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::findings::FindingLedger;
+    use crate::domain::review;
+
+    #[test]
+    fn a_later_review_says_how_many_findings_stand_and_how_many_are_new() {
+        let describe = |text| describe_verdict(&review::parse(text, &FindingLedger::default()));
+        assert_eq!(
+            describe("[CHANGES_REQUIRED]\n\n1. [major] No test.\n"),
+            "changes required, 1 finding"
+        );
+        assert_eq!(
+            describe("[CHANGES_REQUIRED]\n\n1. fixed: now\n2. stands: no test\n3. [minor] Long.\n"),
+            "changes required, 1 stands, 1 new finding"
+        );
+        assert_eq!(
+            describe("[APPROVED]\n\n1. fixed: now\n"),
+            "approved, 0 new findings"
+        );
+    }
 }

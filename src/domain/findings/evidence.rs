@@ -312,7 +312,13 @@ fn check_file_quotes(
     source: &dyn EvidenceSource,
 ) -> Vec<EvidenceCheck> {
     let is_edge = |c: char| c.is_whitespace() || matches!(c, '`' | '"' | '(' | ')' | ',' | ';');
-    let words = evidence
+    // A path inside a longer quote is a part of what is quoted, and does not say where that is.
+    let longer = quotes.iter().map(|quote| quote.text.as_str());
+    let longer = longer.filter(|quote| quote.contains(char::is_whitespace));
+    let prose = longer.fold(evidence.to_owned(), |prose, quote| {
+        prose.replace(quote, " ")
+    });
+    let words = prose
         .split(is_edge)
         .map(|word| word.trim_end_matches([':', '.']));
     let paths = words.filter(|word| looks_like_path(word));
@@ -398,7 +404,7 @@ mod tests {
     }
 
     fn check(evidence: &str) -> String {
-        let plan = "1. [ ] Parse the header of each file\n";
+        let plan = "1. [ ] Parse the header of each file\n2. [ ] Call handler_7 of src/a.rs\n";
         match check_evidence(evidence, "the handler_12 is never called", plan, &TestFiles) {
             EvidenceCheck::Uncheckable => "-".to_owned(),
             EvidenceCheck::Verified { found } => format!("yes: {found}"),
@@ -446,6 +452,14 @@ mod tests {
             (
                 "the step says \"parse the footer of each\"",
                 "no: neither the plan nor a named file contains parse the footer of each",
+            ),
+            (
+                "the plan says \"call handler_7 of src/a.rs\"",
+                "yes: the plan",
+            ),
+            (
+                "src/a.rs says \"call handler_7 of src/a.rs\"",
+                "no: src/a.rs does not contain call handler_7 of src/a.rs",
             ),
             ("it is obvious", "-"),
             ("`some_name` is odd", "-"),

@@ -2,7 +2,7 @@
 //! ended.
 
 use super::evidence::EvidenceCheck;
-use super::{Finding, FindingDisposition, FindingStatus};
+use super::{Finding, FindingDisposition, FindingRecord, FindingStatus};
 use crate::domain::run::RunState;
 use crate::domain::run_timeline::ReviewSpan;
 use crate::text::{clean_to_one_line, pluralize};
@@ -53,7 +53,7 @@ impl Finding {
         let judgement = self.record.dispute.as_ref()?.judgement.as_ref()?;
         let side: &str = judgement.side.into();
         let reason = clean_to_one_line(&judgement.reason);
-        Some(format!("a fresh session agrees with the {side}: {reason}"))
+        Some(format!("a fresh session is for the {side}: {reason}"))
     }
 
     /// Describes it in one line: `4. [minor] text`.
@@ -84,6 +84,17 @@ impl Finding {
             (None, record) if record.was_reopened => "open again, with new evidence",
             (None, _) => "open",
         }
+    }
+}
+
+impl FindingRecord {
+    /// Describes the evidence that came with the reviewer's last word, and what the program found of it; `None` without
+    /// one.
+    pub fn describe_new_evidence(&self) -> Option<String> {
+        let newest = self.new_evidence.as_ref()?;
+        let check = newest.check.describe();
+        let check = check.map_or(String::new(), |check| format!(" ({check})"));
+        Some(format!("{}{check}", clean_to_one_line(&newest.text)))
     }
 }
 

@@ -9,7 +9,7 @@ use super::review_bar::ReviewBar;
 use super::review_facts::{RemarkFacts, ReviewFacts, VerdictFacts};
 use super::{
     Finding, FindingDisposition, FindingDispute, FindingLedger, FindingRecord, FindingSeverity,
-    FindingStatus, ResidualReason, ReviewRemark,
+    FindingStatus, NewEvidence, ResidualReason, ReviewRemark,
 };
 use crate::domain::review::{FindingVerdict, ReviewDocument, Verdict, VerdictKind};
 use crate::text::word_similarity::{collapse_white_space, word_similarity};
@@ -137,7 +137,8 @@ impl FindingLedger {
                 continue;
             };
             pass.mentioned.push(verdict.n);
-            finding.record.last_word = verdict.text_with_evidence();
+            finding.record.last_word.clone_from(&verdict.detail);
+            finding.record.new_evidence = new_evidence(verdict, facts);
             // A finding that is stated again in the same review stands.
             let kind = if restated.contains(&verdict.n) {
                 VerdictKind::Stands
@@ -469,6 +470,16 @@ pub(super) fn new_finding(remark: ReviewRemark, review: u32, record: FindingReco
         responses: Vec::new(),
         record,
     }
+}
+
+/// Returns the evidence that a finding gets when it stands.
+fn new_evidence(verdict: &FindingVerdict, facts: &VerdictFacts) -> Option<NewEvidence> {
+    let stands = verdict.kind == VerdictKind::Stands;
+    let is_given = stands && !verdict.evidence.trim().is_empty();
+    is_given.then(|| NewEvidence {
+        text: verdict.evidence.clone(),
+        check: facts.evidence.clone(),
+    })
 }
 
 impl Finding {

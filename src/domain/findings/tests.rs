@@ -261,12 +261,14 @@ fn settled_a_residual_finding_that_is_proven_later_goes_to_the_user_and_buys_no_
 }
 
 #[test]
-fn settled_the_new_evidence_of_a_finding_that_stands_is_part_of_the_last_word() {
+fn settled_the_new_evidence_of_a_finding_that_stands_is_kept_with_its_check() {
     let second = format!("[CHANGES_REQUIRED]\n1. stands: as before\n{TRUE_EVIDENCE}");
     let (world, _) = play_texts(&[&first_review(), &second]);
-    let finding = world.state().findings.get(1).unwrap();
-    let word = "as before Evidence: \u{201c}Write part3 of module3\u{201d}";
-    assert_eq!(finding.record.last_word, word);
+    let record = &world.state().findings.get(1).unwrap().record;
+    assert_eq!(record.last_word, "as before");
+    let newest = record.new_evidence.as_ref().unwrap();
+    assert_eq!(newest.text, "\u{201c}Write part3 of module3\u{201d}");
+    assert!(newest.check.is_verified());
 }
 
 #[test]

@@ -75,10 +75,16 @@ fn to_open_finding(finding: &Finding) -> OpenFinding {
             ("Checked by the program", &check.unwrap_or_default()),
             ("Settled by", &details.resolution),
             ("Reviewer's last word", &finding.record.last_word),
+            ("Reviewer's new evidence", new_evidence(finding)),
         ]),
         answer: describe_answer(finding),
         upheld: finding.record.is_upheld,
     }
+}
+
+fn new_evidence(finding: &Finding) -> &str {
+    let newest = finding.record.new_evidence.as_ref();
+    newest.map_or("", |newest| newest.text.as_str())
 }
 
 /// Returns the fields that are not empty, a line each.
@@ -133,11 +139,17 @@ fn to_disputed_finding(finding: &Finding) -> DisputedFinding {
         ("Evidence", &details.evidence),
         ("Settled by", &details.resolution),
         ("After the planner's answer", &finding.record.last_word),
+        ("New evidence", new_evidence(finding)),
     ]);
     let response = finding.last_response();
     let answer = response.and_then(|response| response.check.as_ref());
+    let newest = finding.record.new_evidence.as_ref();
     let checks = [
         ("reviewer", finding.record.evidence.as_ref()),
+        (
+            "reviewer's new evidence",
+            newest.map(|newest| &newest.check),
+        ),
         ("planner", answer),
     ];
     let checks: Vec<String> = checks

@@ -20,13 +20,23 @@ const NOT_READY_TEXT: &str = "wait a moment, so you can read it";
 const MAX_TEXT_COLUMNS: usize = 112;
 /// The width from which two texts are drawn side by side: that of a dialog in a window of 100 columns.
 const MIN_COLUMNS_OF_TWO_TEXTS: usize = 96;
+/// One row for each of two texts.
+const MIN_ROWS_OF_TWO_TEXTS: usize = 2;
 /// Between two texts.
 const COLUMN_GAP: &str = "   ";
 
 impl ChoiceDialog {
     /// Returns how many rows the dialog would like to have.
     pub fn preferred_rows(&self, columns: usize) -> usize {
-        self.body_lines(columns.saturating_sub(4), usize::MAX).len() + self.choices.len() + 2
+        self.rows_within(columns, usize::MAX)
+    }
+
+    /// Returns how many of these rows the dialog fills.
+    pub fn rows_within(&self, columns: usize, rows: usize) -> usize {
+        let n_other = self.choices.len() + 2;
+        let n_body = rows.saturating_sub(n_other);
+        let body = self.body_lines(columns.saturating_sub(4), n_body);
+        body.len().min(n_body) + n_other
     }
 
     fn body_lines(&self, columns: usize, rows: usize) -> Vec<Line<'static>> {
@@ -41,8 +51,20 @@ impl ChoiceDialog {
         lines.extend(what);
         if let Some(compared) = &self.side_by_side {
             lines.extend(column_lines(compared, columns));
+            if lines.len() > rows {
+                return fit_texts(&self.summarized_body(compared, rows), columns, rows);
+            }
         }
         lines
+    }
+
+    /// Returns the body with both texts to compare in short, below its first line; without that line where only both
+    /// fit.
+    fn summarized_body(&self, compared: &[DialogColumn; 2], rows: usize) -> Vec<(String, Style)> {
+        let (first, others) = self.body.split_at(self.body.len().min(1));
+        let first = first.iter().filter(|_| rows != MIN_ROWS_OF_TWO_TEXTS);
+        let summaries = compared.iter().map(|column| &column.summary);
+        first.chain(summaries).chain(others).cloned().collect()
     }
 
     /// Draws the dialog: choices as far as it has the keys, Enter's action at the bottom, and the key that
@@ -58,9 +80,7 @@ impl ChoiceDialog {
         frame.render_widget(Clear, area);
         let (inner, columns) = self.draw_frame(frame, area, enter);
         let rows = usize::from(inner.height);
-        // Choices can scroll, so the body always keeps at least one row.
-        let least = usize::from(!self.body.is_empty() && rows > 1);
-        let n_choices = self.choices.len().min(rows - least);
+        let n_choices = self.choices.len().min(rows - self.least_body_rows(rows));
         let n_body = rows - n_choices;
         let mut body = self.body_lines(columns, n_body);
         if body.len() > n_body {
@@ -108,6 +128,19 @@ impl ChoiceDialog {
             }
         }
         places
+    }
+
+    /// Returns how many rows the body keeps of those inside the frame: choices can scroll. Of two texts to compare
+    /// both are seen, if the first choice is.
+    fn least_body_rows(&self, rows: usize) -> usize {
+        let least = usize::from(!self.body.is_empty() && rows > 1);
+        match self.side_by_side {
+            Some(_) => {
+                let beside_choice = rows.saturating_sub(self.first_choice + 1);
+                MIN_ROWS_OF_TWO_TEXTS.min(beside_choice).max(least)
+            }
+            None => least,
+        }
     }
 
     /// Draws the dialog while it takes no keys yet: it has just appeared, and a key may be meant for something else.

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{DialogContext, answer_question, question_dialog_id};
+use super::{DialogContext, answer_question, capitalize, question_dialog_id};
 use crate::domain::question::{
     AgentQuestion, AnswerOption, AnswerSelectMode, QuestionAnswer, QuestionAsker,
 };
@@ -67,12 +67,6 @@ pub(super) fn build_dialog(
 }
 
 /// Starts a text with a capital letter.
-fn capitalize(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().into_iter().flat_map(char::to_uppercase);
-    first.collect::<String>() + letters.as_str()
-}
-
 /// Adds the offered answers. Where several may be chosen, each has a checkbox and one more choice sends
 /// them.
 fn add_answers(

@@ -1,11 +1,11 @@
 //! Dialog: the review does not end by itself, so the user decides.
 
 use super::{
-    MAX_FINDING_COLUMNS, answer_question, confirm_cancel, confirmations, edit_plan,
+    MAX_FINDING_COLUMNS, answer_question, capitalize, confirm_cancel, confirmations, edit_plan,
     question_dialog_id,
 };
 use crate::domain::findings::plan_blocks::BlockLabel;
-use crate::domain::findings::{Finding, FindingSeverity, describe_places};
+use crate::domain::findings::{Finding, FindingSeverity, ResidualReason, describe_places};
 use crate::domain::question::{ArbitrationReason, QuestionAnswer};
 use crate::domain::run::RunState;
 use crate::text::pluralize;
@@ -70,18 +70,12 @@ fn dialog_title(reason: ArbitrationReason, open: usize, state: &RunState) -> Str
             pluralize(usize::try_from(state.stall).unwrap_or(usize::MAX), "review"),
         ),
         ArbitrationReason::ApprovedBeside => {
-            format!("The reviewer approved the plan with {open_text} open")
+            format!("Approved with {open_text} open")
         }
-        ArbitrationReason::LeftOut => {
-            format!("The review leaves findings out, {open_text} open")
-        }
-        ArbitrationReason::NothingHolds => {
-            "Changes required, but nothing holds the plan up".to_owned()
-        }
-        ArbitrationReason::Circle => format!("The review goes in a circle, {open_text} open"),
-        ArbitrationReason::ResidualBlocker => {
-            "Approved, but a blocking finding that came late is true".to_owned()
-        }
+        ArbitrationReason::LeftOut => "The review leaves findings out".to_owned(),
+        ArbitrationReason::NothingHolds => "Nothing holds the plan up".to_owned(),
+        ArbitrationReason::Circle => "The review goes in a circle".to_owned(),
+        ArbitrationReason::ResidualBlocker => "A late blocking finding is true".to_owned(),
     }
 }
 
@@ -90,31 +84,28 @@ fn describe_reason(reason: ArbitrationReason, state: &RunState) -> Option<String
     match reason {
         ArbitrationReason::Cap | ArbitrationReason::Stall => None,
         ArbitrationReason::ApprovedBeside => {
-            Some("The reviewer was asked again and still approves beside these:".to_owned())
+            Some("Still approved when the reviewer was asked again, beside these:".to_owned())
         }
         ArbitrationReason::LeftOut => {
             let left_out = left_out_findings(state);
             let numbers: Vec<String> = left_out.map(|f| f.remark.n.to_string()).collect();
             let numbers = numbers.join(", ");
             Some(format!(
-                "The reviewer was asked again and says nothing of: {numbers}"
+                "No word on {numbers}, also when the reviewer was asked again"
             ))
         }
-        ArbitrationReason::NothingHolds => Some(
-            "The reviewer was asked again and names nothing that may hold the plan up".to_owned(),
-        ),
+        ArbitrationReason::NothingHolds => {
+            Some("The reviewer requires changes all the same, also when asked again".to_owned())
+        }
         ArbitrationReason::Circle => describe_circle(state),
-        ArbitrationReason::ResidualBlocker => Some(
-            "It lies in text that did not change, so it does not hold the plan up by itself"
-                .to_owned(),
-        ),
+        ArbitrationReason::ResidualBlocker => Some(describe_residual_reasons(state)),
     }
 }
 
 fn describe_circle(state: &RunState) -> Option<String> {
     let reverted = state.last_review().map(|review| review.reverted.as_slice());
     if let Some(places) = reverted.and_then(describe_places) {
-        return Some(format!("The plan went back to an earlier text in {places}"));
+        return Some(format!("Back to an earlier text in {places}"));
     }
     let deep = state.findings.holding();
     let deep = deep.filter(|finding| finding.record.fix_depth >= CIRCLE_DEPTH);
@@ -123,8 +114,18 @@ fn describe_circle(state: &RunState) -> Option<String> {
     blocks.dedup();
     let places = describe_places(&blocks)?;
     Some(format!(
-        "Each fix raises a new finding on its own text in {places}"
+        "In {places} each fix raises a new finding on its own text"
     ))
+}
+
+/// Says why a blocking finding does not hold the plan up by itself.
+fn describe_residual_reasons(state: &RunState) -> String {
+    let blockers = listed_findings(ArbitrationReason::ResidualBlocker, state);
+    let reasons = blockers.iter().filter_map(|f| f.record.residual);
+    let mut reasons: Vec<&str> = reasons.map(ResidualReason::describe).collect();
+    reasons.dedup();
+    let reasons = capitalize(&reasons.join("; "));
+    format!("{reasons}, so it does not hold the plan up")
 }
 
 /// Returns the findings that the last review left out.

@@ -19,8 +19,8 @@ pub(super) fn build_dialog(id: u32, step: u32, said: &str, n_changed: usize) -> 
             "Try the step again",
             answer_question(id, QuestionAnswer::Retry),
         )
-        .with_choice('a', "Amend the step …", amend_choice())
-        .with_choice('p', "Plan the step again …", command_choice("replan", step))
+        .with_choice('t', "Add a text to the step …", amend_choice())
+        .with_choice('l', "Plan the step again …", command_choice("replan", step))
         .with_choice('w', "Skip the step …", command_choice("skip", step))
         .with_choice('b', "Stop and return to the goal", confirm_back_to_goal(id))
         .with_choice('c', "Cancel the run", confirm_cancel())

@@ -3,8 +3,8 @@
 //! Enter only shows the plan; to execute it, the user selects another choice.
 
 use super::{
-    MAX_FINDING_COLUMNS, answer_question, confirm_back_to_goal, confirm_cancel, list_names,
-    question_dialog_id,
+    MAX_FINDING_COLUMNS, answer_question, capitalize, confirm_back_to_goal, confirm_cancel,
+    list_names, question_dialog_id,
 };
 use crate::domain::findings::{Finding, FindingStatus};
 use crate::domain::phase::Mode;
@@ -106,7 +106,7 @@ fn add_review_end(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
         sheet = sheet.with_text(&format!("Review {end}"), theme::PLAIN);
     }
     match state.last_review().and_then(ReviewSpan::describe_unopened) {
-        Some(unopened) => sheet.with_text(&format!("Reviewer: {unopened}"), theme::WARNING),
+        Some(unopened) => sheet.with_text(&capitalize(&unopened), theme::WARNING),
         None => sheet,
     }
 }

@@ -140,7 +140,10 @@ fn ground(word: &str) -> Ground {
 /// Returns the command with the argument that it needs.
 fn typed(slash: &str) -> String {
     let slash = slash.replace("plan|comments|merge", "comments");
-    let slash = slash.replace("TEXT", "text").replace("TOPIC", "why?");
+    let slash = slash
+        .replace(" N ", " 2 ")
+        .replace("TEXT", "text")
+        .replace("TOPIC", "why?");
     let slash = slash
         .replace("AGENT", "explore")
         .replace("CHOICE", "overwrite");

@@ -235,6 +235,7 @@ fn other_forms() -> Vec<Place> {
     }
     let mut asked = super::children::with_children();
     asked.asked = vec![super::children::asks()];
+    let judged = super::settled::asking(Phase::Review, QuestionKind::Dispute { n: 1 });
     vec![
         form("question usage_limit, waits", Phase::WritePlan, waits),
         form("question adapter_failed, alone", Phase::WritePlan, fails),
@@ -246,7 +247,31 @@ fn other_forms() -> Vec<Place> {
         form("question arbitration, approved", Phase::Review, approves),
         form("question of several answers", Phase::WritePlan, picks),
         at("question of a child", Some(asked), |_, _| {}),
+        at("question dispute, judged", Some(judged), |_, _| {}),
+        settled(ArbitrationReason::LeftOut),
+        settled(ArbitrationReason::NothingHolds),
+        settled(ArbitrationReason::Circle),
+        settled(ArbitrationReason::ResidualBlocker),
     ]
+}
+
+/// The question of a review that does not end by itself, with findings that fit the reason.
+fn settled(reason: ArbitrationReason) -> Place {
+    let state = super::settled::arbitrating(reason);
+    at(&arbitration_place(reason), Some(state), |_, _| {})
+}
+
+fn arbitration_place(reason: ArbitrationReason) -> String {
+    let what = match reason {
+        ArbitrationReason::Cap => return "question arbitration".to_owned(),
+        ArbitrationReason::Stall => "stall",
+        ArbitrationReason::ApprovedBeside => "approved",
+        ArbitrationReason::LeftOut => "left out",
+        ArbitrationReason::NothingHolds => "nothing holds",
+        ArbitrationReason::Circle => "circle",
+        ArbitrationReason::ResidualBlocker => "residual blocker",
+    };
+    format!("question arbitration, {what}")
 }
 
 /// Approval requests other than for a command of the turn: an edit, the patch of a task, a call of a child.
@@ -558,14 +583,8 @@ fn question_place(kind: &QuestionKind) -> String {
         {
             "question of several answers".to_owned()
         }
-        QuestionKind::Arbitration {
-            reason: ArbitrationReason::Stall,
-            ..
-        } => "question arbitration, stall".to_owned(),
-        QuestionKind::Arbitration {
-            reason: ArbitrationReason::ApprovedBeside,
-            ..
-        } => "question arbitration, approved".to_owned(),
+        QuestionKind::Arbitration { reason, .. } => arbitration_place(*reason),
+        QuestionKind::Dispute { n: 1 } => "question dispute, judged".to_owned(),
         QuestionKind::Execute { terms } if terms.other_test.is_none() => {
             "question execute, one command".to_owned()
         }

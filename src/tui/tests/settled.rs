@@ -43,6 +43,9 @@ fn settling(phase: Phase) -> RunState {
                 "n": 1, "side": "reviewer", "reason": "calc.py:7 has no branch for an empty list",
             } },
             "last_word": "step 1 still does not name the empty list",
+            "new_evidence": {
+                "text": "calc.py:3 `if not values: sys.exit(1)`", "check": verified("calc.py:3"),
+            },
         }),
     );
     disputed["remark"]["place"] = json!("Step 1");
@@ -55,7 +58,7 @@ fn settling(phase: Phase) -> RunState {
         [1, { "n": 1, "stand": "rejected", "reason": "the goal does not ask for it",
               "check": { "evidence": "uncheckable" } }],
         [2, { "n": 1, "stand": "rejected", "reason": "calc.py:3 `if not values` returns before",
-              "check": refuted("line 3 is `import sys`") }],
+              "check": refuted("calc.py:3 is: if not values: sys.exit(1)") }],
     ]);
     let accepted_answer = json!([[2, {
         "n": 2, "stand": "accepted", "reason": "step 2 names the test",
@@ -116,9 +119,22 @@ fn settling(phase: Phase) -> RunState {
     state
 }
 
-fn asking(phase: Phase, kind: QuestionKind) -> RunState {
+pub fn asking(phase: Phase, kind: QuestionKind) -> RunState {
     let mut state = settling(phase);
     state.awaiting = Some(Question { id: 7, kind });
+    state
+}
+
+/// A run that waits for the user for this reason.
+pub fn arbitrating(reason: ArbitrationReason) -> RunState {
+    let mut state = asking(Phase::Review, QuestionKind::Arbitration { reason, open: 2 });
+    let mut ledger = serde_json::to_value(&state.findings).unwrap();
+    match reason {
+        ArbitrationReason::LeftOut => ledger["all"][0]["last_in"] = json!(1),
+        ArbitrationReason::Circle => ledger["all"][1]["record"]["fix_depth"] = json!(2),
+        _ => {}
+    }
+    state.findings = serde_json::from_value(ledger).unwrap();
     state
 }
 
@@ -152,6 +168,24 @@ fn a_dispute_shows_both_texts_and_what_was_checked() {
 }
 
 #[test]
+fn a_small_dispute_dialog_has_a_line_of_each_side_and_enter_shows_them_in_full() {
+    let state = asking(Phase::Review, QuestionKind::Dispute { n: 1 });
+    let mut screen = comments(&state);
+    let small = drawn(&mut screen, (40, 20), Some(&state));
+    assert!(small.contains("Reviewer ✓ step 1 still"), "{small}");
+    assert!(small.contains("Planner ✗ calc.py:3"), "{small}");
+    let actions = press(&mut screen, Some(&state), &["<enter>"]);
+    assert_eq!(actions, [], "Enter decides nothing");
+    let whole = drawn(&mut screen, (80, 40), Some(&state));
+    for text in [
+        "New evidence: calc.py:3 `if not values: sys.exit(1)`",
+        "✗ not found: calc.py:3 is: if not values: sys.exit(1)",
+    ] {
+        assert!(whole.contains(text), "{whole}");
+    }
+}
+
+#[test]
 fn a_disputed_finding_can_be_discussed_while_the_question_waits() {
     let state = asking(Phase::Review, QuestionKind::Dispute { n: 1 });
     let mut screen = comments(&state);
@@ -171,14 +205,7 @@ fn arbitration_names_what_led_to_it() {
         (ArbitrationReason::ApprovedBeside, "approved_beside"),
     ];
     for (reason, name) in reasons {
-        let mut state = asking(Phase::Review, QuestionKind::Arbitration { reason, open: 2 });
-        let mut ledger = serde_json::to_value(&state.findings).unwrap();
-        match reason {
-            ArbitrationReason::LeftOut => ledger["all"][0]["last_in"] = json!(1),
-            ArbitrationReason::Circle => ledger["all"][1]["record"]["fix_depth"] = json!(2),
-            _ => {}
-        }
-        state.findings = serde_json::from_value(ledger).unwrap();
+        let state = arbitrating(reason);
         check(
             &format!("settled_{name}"),
             &mut comments(&state),

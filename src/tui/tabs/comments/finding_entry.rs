@@ -147,6 +147,11 @@ fn answer_entries(finding: &Finding, is_open: bool) -> Vec<CommentsEntry> {
         };
         entries.push(role_entry(Role::Reviewer, said, &last_word));
     }
+    if let Some(newest) = &finding.record.new_evidence {
+        let text = format!("    with new evidence: {}", to_one_line(&newest.text));
+        entries.push(CommentsEntry::from_parts(vec![(text, theme::PLAIN)], 6));
+        entries.extend(check_entry(&newest.check));
+    }
     entries
 }
 
@@ -156,19 +161,15 @@ fn response_entries(response: &FindingResponse) -> Vec<CommentsEntry> {
         FindingDisposition::Rejected => " rejects: ",
     };
     let mut entries = vec![role_entry(Role::Planner, stand, &response.reason)];
-    if let Some(check) = &response.check
-        && let Some(found) = check.describe()
-    {
-        let found = to_one_line(&found);
-        entries.push(CommentsEntry::from_parts(
-            vec![(
-                format!("    {found}"),
-                theme::check_style(check.is_verified()),
-            )],
-            6,
-        ));
-    }
+    entries.extend(response.check.as_ref().and_then(check_entry));
     entries
+}
+
+/// Returns what the program found of evidence; `None` where there was nothing to check.
+fn check_entry(check: &EvidenceCheck) -> Option<CommentsEntry> {
+    let found = format!("    {}", to_one_line(&check.describe()?));
+    let style = theme::check_style(check.is_verified());
+    Some(CommentsEntry::from_parts(vec![(found, style)], 6))
 }
 
 fn role_entry(role: Role, verb: &str, text: &str) -> CommentsEntry {

@@ -1,4 +1,4 @@
-//! The table of reviews: one row per review with its result. In a low window one summary row replaces it,
+//! The table of reviews: one row per review with its result. In a low window a summary of the last one replaces it,
 //! so that findings have room.
 
 use ratatui::style::Style;
@@ -45,6 +45,16 @@ pub(super) fn review_rows(
     if let (ReviewTableMode::Folded | ReviewTableMode::Opened, Some(last)) = (table, reviews.last())
     {
         entries.push(folded_row(reviews.len(), last, table));
+        if table == ReviewTableMode::Folded
+            && let Some(unopened) = last.describe_unopened()
+        {
+            entries.push(CommentsEntry {
+                parts: vec![(format!("  {unopened}"), theme::WARNING)],
+                indent: 2,
+                mark: None,
+                is_single_row: true,
+            });
+        }
     }
     if table != ReviewTableMode::Folded {
         entries.extend(reviews.iter().map(|review| review_row(review, clock)));
