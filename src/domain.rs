@@ -40,3 +40,4 @@ pub mod reversal_plan;
 pub mod run;
 pub mod run_timeline;
 pub mod text_delta;
+pub mod user_plan;

@@ -121,6 +121,7 @@ use tree_reversal::CommitRepository;
 
 pub use approvals::{ApprovalDecisionResult, ApprovalDetail};
 pub use discussion_runner::{DiscussionRequest, DiscussionStartError};
+pub use prompt_builder::RunPromptReader;
 pub use subagents::{ChildDeletionError, TaskCaller, TaskRequest, TaskStartError, find_subagent};
 use subagents::{ChildEvent, SubagentTasks};
 pub use warnings::error_with_hint;

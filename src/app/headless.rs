@@ -15,6 +15,7 @@ use crate::domain::phase::Phase;
 use crate::domain::question::{Question, QuestionKind};
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
+use crate::domain::user_plan::UserPlan;
 use crate::engine::{Engine, EngineError, EngineOutcome};
 use crate::text::{clean_text, truncate};
 
@@ -53,7 +54,11 @@ pub struct HeadlessRun {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HeadlessCommand {
     /// Runs this goal to its end; the goal counts as confirmed.
-    Begin(String),
+    Begin {
+        goal: String,
+        /// The user's plan, with whose review the run begins; `None` lets the planner write one.
+        plan: Option<Box<UserPlan>>,
+    },
     /// Resumes the existing run.
     Resume(UnconfirmedGoal),
 }
@@ -137,11 +142,13 @@ async fn run_to_exit_code(
     }
     let mut teller = RunReporter::new(out, form);
     let begun = match &task {
-        HeadlessCommand::Begin(goal) => give_goal(&mut engine, goal),
+        HeadlessCommand::Begin { goal, plan } => {
+            begin_run(&mut engine, goal, plan.as_deref()).await
+        }
         HeadlessCommand::Resume(_) => engine.resume(wishes.gate),
     };
     let goal = match task {
-        HeadlessCommand::Begin(_) => UnconfirmedGoal::WaitForUser,
+        HeadlessCommand::Begin { .. } => UnconfirmedGoal::WaitForUser,
         HeadlessCommand::Resume(goal) => goal,
     };
     let end = match begun {
@@ -176,14 +183,25 @@ async fn open_run(
 ) -> Result<RunInstance, StartError> {
     let starting = async {
         match task {
-            HeadlessCommand::Begin(_) => start_run(wishes).await,
+            HeadlessCommand::Begin { .. } => start_run(wishes).await,
             HeadlessCommand::Resume(_) => resume_run(wishes).await,
         }
     };
     open_unless_signalled(starting, signals).await
 }
 
-fn give_goal(engine: &mut Engine, goal: &str) -> Result<(), EngineError> {
+async fn begin_run(
+    engine: &mut Engine,
+    goal: &str,
+    plan: Option<&UserPlan>,
+) -> Result<(), EngineError> {
+    if let Some(plan) = plan {
+        engine.copy_user_plan(plan).await?;
+        // Without its plan the run would have the planner write one.
+        if engine.outcome().is_some() {
+            return Ok(());
+        }
+    }
     let text = clean_text(goal);
     engine.apply_event(Event::GoalGiven { text: text.clone() })?;
     confirm_goal(engine, text)

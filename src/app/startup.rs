@@ -7,6 +7,7 @@ mod ad_hoc_run;
 mod bootstrap;
 mod instance_presence;
 mod preflight;
+mod prompt_reader;
 mod start_error;
 mod unarchive;
 mod unfinished_run;
@@ -63,6 +64,7 @@ pub use instance_presence::InstancePresence;
 pub use preflight::{
     NO_GIT_IDENTITY, NO_REVIEWER_HINT, RunTreeReader, check_goal_requirements, role_adapters,
 };
+pub use prompt_reader::open_prompt_reader;
 pub use start_error::StartError;
 pub use unarchive::{UnarchivedRun, lock_and_unarchive_run, unarchive_run};
 pub use unfinished_run::{ExistingRun, find_finished_run, find_unfinished_run};
@@ -468,14 +470,22 @@ pub async fn reopen_run(
     clean_up_workdir(&occupied.layout, &occupied.lock)?;
     let journal = RunJournal::reopen(open_guard(occupied)?)?.ok_or_else(no_run_error)?;
     let git = prepare_git(occupied, &journal.state().run, commits).await?;
-    let checked = RunRequirements {
-        prompts: load_prompts(&occupied.project.loaded)?,
-        agent_prompts: load_agent_prompts(&occupied.project.loaded)?,
-        adapters: role_adapters(&occupied.project.loaded.config)?,
+    let checked = unprobed_requirements(&occupied.project, commits)?;
+    Ok(build_ready_run(occupied, checked, git, wishes, journal))
+}
+
+/// Returns the requirements of a run whose agents get no requests, so that they need not be installed.
+fn unprobed_requirements(
+    found: &ProjectContext,
+    commits: RunCommitMode,
+) -> Result<RunRequirements, StartError> {
+    Ok(RunRequirements {
+        prompts: load_prompts(&found.loaded)?,
+        agent_prompts: load_agent_prompts(&found.loaded)?,
+        adapters: role_adapters(&found.loaded.config)?,
         kernel: SandboxSupport::Unavailable("nothing will be started".to_owned()),
         commits,
-    };
-    Ok(build_ready_run(occupied, checked, git, wishes, journal))
+    })
 }
 
 /// The hint how to start a run, for the screen and for the command line.

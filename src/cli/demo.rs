@@ -200,7 +200,10 @@ impl DemoWorkspace {
         HeadlessRun {
             wishes: self.start_options(Gate::Auto, StartAskPolicy::Deny),
             command: match story {
-                DemoRunStart::New => HeadlessCommand::Begin(self.goal.clone()),
+                DemoRunStart::New => HeadlessCommand::Begin {
+                    goal: self.goal.clone(),
+                    plan: None,
+                },
                 DemoRunStart::Resumed => HeadlessCommand::Resume(UnconfirmedGoal::WaitForUser),
             },
             answers: AutoAnswers {

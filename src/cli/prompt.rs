@@ -1,12 +1,12 @@
 //! `agent-collab prompt`: prints the prompt that a turn of the run in this repository would get now.
 //!
-//! Sends nothing and changes nothing in the run. Needs the lock, so no instance may run.
+//! Sends and writes nothing and takes no lock, so it works while the run continues.
 
 use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
 
-use crate::app::startup::{self, RunCommitMode, StartError, StartOptions};
+use crate::app::startup::{self, StartError, StartOptions};
 use crate::domain::ids::TurnId;
 use crate::domain::run::RunState;
 use crate::domain::turn::{TurnOrder, TurnPurpose};
@@ -18,7 +18,7 @@ use super::ConfigFlagArguments;
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "The prompt is built from the run's files, your prompt templates and the configuration, as if the turn started now: \
-                        with the plan, the findings and the step of this moment. Nothing is sent. On the screen, a turn that waits shows its prompt too.\n\n\
+                        with the plan, the findings and the step of this moment. Nothing is sent or written, and the run may be in progress. On the screen, a turn that waits shows its prompt too.\n\n\
                         Examples:\n  agent-collab prompt review          # what the reviewer would get\n  \
                         agent-collab prompt execute | less  # the step that runs or comes next"
 )]
@@ -78,18 +78,17 @@ impl PromptPhase {
 /// Runs the command.
 ///
 /// # Errors
-/// There is no run, another instance has the lock, or the run has no such turn now.
+/// There is no run, its files cannot be read, or it has no such turn now.
 pub async fn run(args: PromptArguments) -> Result<u8, StartError> {
     let wishes =
         StartOptions::without_turns(super::current_dir()?, args.choices.to_config_flags()?);
-    let mut occupied = startup::lock_project_with_run(&wishes).await?;
-    let ready = startup::reopen_run(&mut occupied, &wishes, RunCommitMode::Disabled).await?;
+    let reader = startup::open_prompt_reader(&wishes).await?;
     let order = TurnOrder {
         turn: TurnId::new("trn_preview"),
-        purpose: args.phase.purpose(ready.engine.state()),
+        purpose: args.phase.purpose(reader.state()),
         again: None,
     };
-    let prompt = ready.engine.preview_prompt(&order).map_err(|error| {
+    let prompt = reader.preview_prompt(&order).map_err(|error| {
         StartError::new(
             format!("this run has no such prompt now: {error}"),
             "`agent-collab status` shows the phase; choose the turn that comes next",

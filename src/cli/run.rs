@@ -1,8 +1,9 @@
 //! `agent-collab run`: takes a goal to committed steps, without a screen.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
@@ -16,7 +17,9 @@ use crate::app::write_watchdog::WatchedWriter;
 use crate::config::ConfigFlags;
 use crate::domain::instructions_choice::InstructionsChoice;
 use crate::domain::phase::{Gate, Mode};
+use crate::domain::plan::MAX_PLAN_BYTES;
 use crate::domain::plan_execution::DirtyPolicy;
+use crate::domain::user_plan::{UserPlan, UserPlanError};
 use crate::engine::log_sinks::FrontEnd;
 use crate::engine::run_setup::{BranchPolicy, TestCommandPreference};
 use crate::process::ChildSpawner;
@@ -36,7 +39,7 @@ pub struct RunArguments {
     #[arg(
         long,
         value_name = "TEXT",
-        required_unless_present_any = ["goal_file", "bare_words"],
+        required_unless_present_any = ["goal_file", "plan", "bare_words"],
         conflicts_with = "goal_file"
     )]
     pub goal: Option<String>,
@@ -46,6 +49,10 @@ pub struct RunArguments {
     /// Read the goal from a file, or `-` for standard input
     #[arg(long, value_name = "FILE")]
     pub goal_file: Option<PathBuf>,
+    /// Begin with the review of this plan of yours, or `-` for standard input; its title and its section `Goal` are the
+    /// goal unless you give one. The file is copied and not changed
+    #[arg(long, value_name = "FILE")]
+    pub plan: Option<PathBuf>,
     /// Move an unfinished run to history/ and start a new one
     #[arg(long)]
     pub new: bool,
@@ -229,15 +236,8 @@ pub async fn run(args: RunArguments) -> Result<u8, StartError> {
     } else {
         UnfinishedRunPolicy::Refuse
     };
-    let goal = read_goal(&args)?;
-    let mode = args.mode.into();
-    run_headless(
-        &args.conduct,
-        HeadlessCommand::Begin(goal),
-        unfinished,
-        mode,
-    )
-    .await
+    let (command, mode) = (read_task(&args)?, args.mode.into());
+    run_headless(&args.conduct, command, unfinished, mode).await
 }
 
 /// Runs without a screen as the flags say.
@@ -290,6 +290,56 @@ pub async fn run_headless(
     .await)
 }
 
+/// Reads goal and plan before anything is created.
+fn read_task(args: &RunArguments) -> Result<HeadlessCommand, StartError> {
+    let reads_stdin = |file: &Option<PathBuf>| file.as_deref().is_some_and(is_stdin);
+    if reads_stdin(&args.plan) && reads_stdin(&args.goal_file) {
+        return Err(usage_error(
+            "`--plan -` and `--goal-file -` cannot both read standard input".to_owned(),
+        ));
+    }
+    let is_goal_given = args.goal.is_some() || args.goal_file.is_some();
+    let plan = match &args.plan {
+        Some(file) if args.bare_words.is_empty() => Some(Box::new(read_plan(file)?)),
+        Some(_) | None => None,
+    };
+    let goal = match &plan {
+        Some(plan) if !is_goal_given => plan.goal().map_err(plan_error)?,
+        Some(_) | None => read_goal(args)?,
+    };
+    Ok(HeadlessCommand::Begin { goal, plan })
+}
+
+fn is_stdin(file: &Path) -> bool {
+    file.as_os_str() == "-"
+}
+
+fn read_plan(file: &Path) -> Result<UserPlan, StartError> {
+    let name = if is_stdin(file) {
+        "standard input".to_owned()
+    } else {
+        file.display().to_string()
+    };
+    let mut bytes = Vec::new();
+    // One byte more than a plan may have shows that it is too long.
+    let limit = MAX_PLAN_BYTES as u64 + 1;
+    let read = if is_stdin(file) {
+        io::stdin().take(limit).read_to_end(&mut bytes)
+    } else {
+        File::open(file).and_then(|file| file.take(limit).read_to_end(&mut bytes))
+    };
+    read.map_err(|error| usage_error(format!("cannot read the plan from {name}: {error}")))?;
+    UserPlan::parse(&name, bytes).map_err(plan_error)
+}
+
+fn plan_error(error: UserPlanError) -> StartError {
+    StartError {
+        problem: error.to_string(),
+        hint: error.hint().to_owned(),
+        code: 2,
+    }
+}
+
 fn read_goal(args: &RunArguments) -> Result<String, StartError> {
     if !args.bare_words.is_empty() {
         let words = args.bare_words.join(" ");
@@ -301,7 +351,7 @@ fn read_goal(args: &RunArguments) -> Result<String, StartError> {
     }
     let text = match (&args.goal, &args.goal_file) {
         (Some(goal), _) => goal.clone(),
-        (None, Some(file)) if file.as_os_str() == "-" => {
+        (None, Some(file)) if is_stdin(file) => {
             io::read_to_string(io::stdin()).map_err(|error| {
                 usage_error(format!("cannot read the goal from standard input: {error}"))
             })?

@@ -275,6 +275,9 @@ pub enum Event {
         approval_sha256: Sha256,
         /// The hash of the file.
         file_sha256: Sha256,
+        /// The user's file that the run begins with and `plan.md` is a copy of; `None` for an edit of `plan.md`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        source: Option<String>,
     },
     /// The user edited `comments.md`.
     #[serde(rename = "comments.edited")]

@@ -228,6 +228,14 @@ pub fn word_event(event: &Event) -> Option<EventWording> {
             Bad,
             format!("{document} was edited while a turn was writing it. Nothing was overwritten"),
         ),
+        Event::PlanEdited {
+            plan: Some(plan),
+            source: Some(file),
+            ..
+        } => {
+            let steps = pluralize(plan.steps.len(), "step");
+            user(Quiet, format!("Plan from {file}: {steps}"))
+        }
         Event::PlanEdited { plan: Some(_), .. } => user(Message, "Edited the plan".to_owned()),
         Event::PlanEdited { plan: None, .. } => {
             program(Bad, "The edited plan is no longer a plan".to_owned())

@@ -100,6 +100,10 @@ pub enum TransitionCause {
     GoalGiven,
     /// The user confirmed the goal.
     GoalConfirmed,
+    /// The same, and the user brought the plan.
+    PlanProvided,
+    /// The same, in a run without a reviewer.
+    PlanProvidedUnreviewed,
     /// A plan with at least one numbered box was committed.
     PlanWritten,
     /// The same, in a run without a reviewer.
@@ -155,6 +159,16 @@ pub const TRANSITIONS: &[PhaseTransition] = &[
         Phase::RefineGoal,
         TransitionCause::GoalConfirmed,
         Phase::WritePlan,
+    ),
+    transition(
+        Phase::RefineGoal,
+        TransitionCause::PlanProvided,
+        Phase::Review,
+    ),
+    transition(
+        Phase::RefineGoal,
+        TransitionCause::PlanProvidedUnreviewed,
+        Phase::Approved,
     ),
     transition(
         Phase::WritePlan,

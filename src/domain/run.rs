@@ -552,6 +552,7 @@ impl Run {
                 plan,
                 approval_sha256,
                 file_sha256,
+                ..
             } => plan_approval::on_plan_edited(state, plan.as_ref(), approval_sha256, file_sha256),
             Event::RemarksAppended { file_sha256 } => {
                 review_loop::on_remarks_appended(state, file_sha256)

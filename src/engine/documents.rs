@@ -12,6 +12,7 @@ mod review_checker;
 mod step_log_entry;
 mod step_records;
 mod user_edits;
+mod user_plan_copy;
 
 use std::path::Path;
 
@@ -24,6 +25,7 @@ pub(super) use review_checker::last_reviewed_plan;
 pub(super) use user_edits::{
     comments_on_disk, detect_user_edits, plan_on_disk, try_detect_user_edits,
 };
+pub(super) use user_plan_copy::copy_user_plan;
 
 use document_writer::PostponedWrite;
 

@@ -6,13 +6,14 @@
 mod execute_prompt;
 mod open_findings;
 mod review_prompt;
+mod run_prompt_reader;
 mod turn_preamble;
 mod user_messages;
 mod user_notes;
 
 use crate::config::config_model::ReviewerSession;
 use crate::domain::phase::Phase;
-use crate::domain::run::RunState;
+use crate::domain::run::{DocumentAuthor, RunState};
 use crate::domain::session::Session;
 use crate::domain::tool_availability::{self, ToolContext};
 use crate::domain::turn::{Role, TurnOrder, TurnPurpose, TurnRetryReason};
@@ -40,6 +41,7 @@ use super::run_context::RunContext;
 use super::staging_folder::{self, TurnStagingFolder};
 use super::subagents::background_results::background_results_text;
 
+pub use self::run_prompt_reader::RunPromptReader;
 pub(super) use self::user_messages::user_messages;
 
 /// The tools with which an agent delegates work, and what each does.
@@ -354,6 +356,7 @@ impl<'a> PromptBuilder<'a> {
         let vars = RespondVars {
             common: self.common_variables(),
             plan: self.plan_for_agents()?.unwrap_or_default(),
+            plan_by_user: state.plan_by == DocumentAuthor::User,
             comments: self.comments_for_agents()?.unwrap_or_default(),
             open_findings: open_findings(state),
             staging_plan: staging.plan.to_string_lossy().into_owned(),

@@ -10,6 +10,7 @@ use crate::domain::event::{ApprovalDecision, Event};
 use crate::domain::ids::{DiscussionId, RequestId, SessionId, UnixMillis};
 use crate::domain::question::QuestionAnswer;
 use crate::domain::task::{TaskResult, TaskWaitMode};
+use crate::domain::user_plan::UserPlan;
 use crate::store::StoreError;
 use crate::text::three_way_merge::ConflictVersions;
 
@@ -61,6 +62,16 @@ impl Engine {
     /// Reading a file or writing the record of the run failed.
     pub fn record_user_edits(&mut self) -> Result<(), EngineError> {
         self.apply_events(documents::try_detect_user_edits(&self.run)?)
+    }
+
+    /// Copies a plan file of the user's to `plan.md`. The run has no goal yet; once one is confirmed, it begins with the
+    /// plan's review.
+    ///
+    /// # Errors
+    /// The plan cannot be written, or writing the record of the run failed.
+    pub async fn copy_user_plan(&mut self, file: &UserPlan) -> Result<(), EngineError> {
+        let events = documents::copy_user_plan(&self.run, file).await?;
+        self.apply_events(events)
     }
 
     /// Makes sure that the merge of the open conflict is in a file that can be edited, and returns its path.

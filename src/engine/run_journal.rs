@@ -61,6 +61,23 @@ impl RunJournal {
         Ok((journal, first))
     }
 
+    /// Opens the record of a run without a lock, for a reader that records nothing.
+    ///
+    /// # Errors
+    /// The files cannot be read, or have a newer schema.
+    pub(super) fn open_for_reading(layout: &WorkdirLayout) -> Result<Option<Self>, StoreError> {
+        let Some(run) = stored_run::load_run(layout)? else {
+            return Ok(None);
+        };
+        let guard = TamperGuard::open_for_reading(layout);
+        Ok(Some(Self {
+            log: EventLog::open_for_reading(&guard, &run.state().run),
+            guard,
+            run,
+            repair_notices: Vec::new(),
+        }))
+    }
+
     /// Reopens the record of a run that the program left: the snapshot, and the events after it.
     ///
     /// A missing or damaged snapshot is rebuilt from the log, and an incomplete last line of the log is cut off; a

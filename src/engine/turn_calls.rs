@@ -13,7 +13,7 @@ use crate::domain::plan::file_hash;
 use crate::permission::call_reads::{ReadDepth, ReadTarget};
 use crate::permission::lexical_path::lexical_absolute;
 use crate::permission::read_only_prover::{list_read_targets, prints_only_what_it_opens};
-use crate::permission::{AgentToolCall, prove_read_only};
+use crate::permission::{AgentToolCall, prove_read_only, wildcard};
 use crate::store::scoped_read::ScopedReader;
 use crate::text::word_similarity::collapse_white_space;
 use crate::text::{clean_to_one_line, truncate};
@@ -110,9 +110,15 @@ impl TurnCalls {
             .filter(|target| target.depth == ReadDepth::Contents);
         for target in shown {
             for folder in &target.folders {
-                let path = lexical_absolute(folder, Path::new(&target.text));
-                if shows_lines(output, &path) {
-                    self.record_file(&path, root);
+                let expanded = expand_pattern(folder, target);
+                // A search prints the names of the files where it gets several, and only of those it found in.
+                if target.search.is_none() || expanded.len() < 2 {
+                    let named = lexical_absolute(folder, Path::new(&target.text));
+                    for path in expanded.iter().chain([&named]) {
+                        if shows_lines(output, path) {
+                            self.record_file(path, root);
+                        }
+                    }
                 }
             }
             if target.search.is_some() {
@@ -159,6 +165,39 @@ impl TurnCalls {
         let run = runs.find(|run| run.line == line)?;
         Some(&run.output)
     }
+}
+
+/// Returns the paths that the shell passes to a program in place of a pattern; none where other characters than `*` and
+/// `?` may have a meaning, and for git, which opens only some of the files that it is given.
+fn expand_pattern(folder: &Path, target: &ReadTarget) -> Vec<PathBuf> {
+    let pattern = target.text.as_str();
+    let is_plain = !pattern.contains(['[', '{', '\\', '~', '$', '(']) && !pattern.contains("**");
+    if !target.is_pattern || !target.is_decided_by_name || !is_plain {
+        return Vec::new();
+    }
+    let mut found = vec![lexical_absolute(
+        folder,
+        Path::new(if pattern.starts_with('/') { "/" } else { "." }),
+    )];
+    for part in pattern.split('/').filter(|part| !part.is_empty()) {
+        let mut next = Vec::new();
+        for path in found {
+            if !part.contains(['*', '?']) {
+                next.push(lexical_absolute(&path, Path::new(part)));
+                continue;
+            }
+            let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
+            let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+            let is_matched = |name: &String| {
+                (part.starts_with('.') || !name.starts_with('.')) && wildcard::matches(part, name)
+            };
+            let matched = names.filter(is_matched).map(|name| path.join(name));
+            next.extend(matched.take(MAX_OPENED_FILES));
+        }
+        found = next;
+    }
+    found.retain(|path| path.exists());
+    found
 }
 
 /// Returns whether an output has a line that is not only the name of the file.
@@ -259,6 +298,19 @@ mod tests {
             ("rg -l add src/a.rs", "src/a.rs\n", ""),
             ("rg absent src/a.rs", "", ""),
             ("ls src", "a.rs\nb.rs\n", ""),
+            ("cat src/*.rs", "fn add() {}\n", "src/a.rs src/b.rs"),
+            (
+                "cd src && head -n 3 ?.rs",
+                "fn add() {}\n",
+                "src/a.rs src/b.rs",
+            ),
+            ("sed -n 1,9p */a.rs", "fn add() {}\n", "src/a.rs"),
+            ("cat 'src/*.rs'", "cat: 'src/*.rs': No such file", ""),
+            ("cat src/[a].rs", "fn add() {}\n", ""),
+            ("rg -n add src/*.rs", "src/b.rs:1:fn add() {}\n", "src/b.rs"),
+            ("rg -n add src/a*.rs", "1:fn add() {}\n", "src/a.rs"),
+            ("wc -l src/*.rs", " 1 src/a.rs\n 1 src/b.rs\n", ""),
+            ("git diff -- src/*.rs", "+fn add() {}\n", ""),
             ("cat src/none.rs", "cat: src/none.rs: No such file", ""),
             ("cargo test src/a.rs", "src/a.rs:1: x", ""),
         ] {

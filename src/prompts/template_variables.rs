@@ -141,6 +141,8 @@ pub struct RespondVars {
     pub common: CommonVars,
     /// The text of the plan.
     pub plan: String,
+    /// Whether the plan has words of the user: the planner may not know it.
+    pub plan_by_user: bool,
     /// The text of the review.
     pub comments: String,
     /// The findings to answer.

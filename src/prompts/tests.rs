@@ -177,6 +177,7 @@ fn answers_are_asked_for_by_number() {
     let vars = RespondVars {
         common: common(),
         plan: PLAN.to_owned(),
+        plan_by_user: false,
         comments:
             "[CHANGES_REQUIRED]\n\n1. [blocking] Step 2 has no test\n3. [minor] Say which order\n"
                 .to_owned(),

@@ -79,8 +79,24 @@ impl TamperGuard {
     /// reported by the first check.
     pub fn open(layout: &WorkdirLayout, side: &Path) -> Result<Self, StoreError> {
         std::fs::create_dir_all(side).map_err(|e| StoreError::from_io("create", side, e))?;
+        let guard = Self::with_side(layout, side);
+        {
+            let mut inner = guard.lock();
+            for path in inner.find_guarded_files()? {
+                inner.adopt_file(&path)?;
+            }
+        }
+        Ok(guard)
+    }
+
+    /// Guards nothing: for a reader that has no lock on the run.
+    pub fn open_for_reading(layout: &WorkdirLayout) -> Self {
+        Self::with_side(layout, Path::new(""))
+    }
+
+    fn with_side(layout: &WorkdirLayout, side: &Path) -> Self {
         let layout = Arc::new(layout.clone());
-        let mut inner = GuardState {
+        let inner = GuardState {
             layout: Arc::clone(&layout),
             pool: BlockPool::in_folder(side),
             n_writes: 0,
@@ -88,13 +104,10 @@ impl TamperGuard {
             pending: Vec::new(),
             aside_folder: None,
         };
-        for path in inner.find_guarded_files()? {
-            inner.adopt_file(&path)?;
-        }
-        Ok(Self {
+        Self {
             layout,
             inner: Arc::new(Mutex::new(inner)),
-        })
+        }
     }
 
     /// Returns the layout of the guarded work directory.

@@ -28,6 +28,7 @@ use crate::engine::sandbox;
 use crate::engine::sandbox_escapes;
 use crate::permission::UncontainedCommandPolicy;
 use crate::process::SandboxSupport;
+use crate::store::WorkdirLayout;
 use crate::store::approval_store::ApprovalStore;
 use crate::store::worktree_records::WorktreeRegistry;
 
@@ -56,38 +57,13 @@ pub(super) fn build_ready_run(
     if occupied.debug_log.is_none() {
         occupied.debug_log = open_debug_log(&sinks, &loaded.config, &mut notices);
     }
-    let trust = to_repository_trust(loaded.trust);
-    let on_ask = to_on_ask(wishes.ask_policy);
-    let mut permissions =
-        EffectivePermissions::from_config(&loaded.config, on_ask.allow_authority());
-    permissions.safety.home = Some(occupied.project.places.home.clone());
-    let setup = RunSetup {
-        root: root.clone(),
-        prompts: checked.prompts,
-        agent_prompts: checked.agent_prompts,
-        trust,
-        instructions: collect_instructions(loaded),
-        adapters: checked.adapters,
-        branch_policy: wishes.branch,
-        test_command_preference: wishes.test_choice,
-        commits_off_reason: commits_off,
-        ask_policy: on_ask,
-        permissions,
-        approvals: ApprovalStore::new(&occupied.project.places.approvals_dir(), root),
-        config: loaded.config.clone(),
-        origins: config_display::to_json(loaded),
-        worktrees: WorktreeRegistry::new(
-            &occupied.project.places.worktrees_dir(),
-            &occupied.layout,
-        ),
-        spawner: wishes.children.clone(),
-        sandbox_support: checked.kernel,
-        uncontained_policy: if wishes.children.is_simulated() {
-            UncontainedCommandPolicy::FollowRules
-        } else {
-            wishes.uncontained
-        },
-    };
+    let setup = run_setup(
+        &occupied.project,
+        &occupied.layout,
+        checked,
+        commits_off,
+        wishes,
+    );
     let repository = git.repository.map(|repository| {
         let places = (&*setup.root, occupied.layout.workdir());
         let repository = sandbox::sandbox_git_reads(repository, &setup.sandbox_support);
@@ -108,6 +84,50 @@ pub(super) fn build_ready_run(
     ReadyRun {
         engine: Engine::new(setup, journal, repository, git.cancel),
         notices,
+    }
+}
+
+/// Collects what is fixed when a run starts.
+pub(super) fn run_setup(
+    found: &ProjectContext,
+    layout: &WorkdirLayout,
+    checked: RunRequirements,
+    commits_off: Option<String>,
+    wishes: &StartOptions,
+) -> RunSetup {
+    let ProjectContext {
+        root,
+        loaded,
+        places,
+        ..
+    } = found;
+    let on_ask = to_on_ask(wishes.ask_policy);
+    let mut permissions =
+        EffectivePermissions::from_config(&loaded.config, on_ask.allow_authority());
+    permissions.safety.home = Some(places.home.clone());
+    RunSetup {
+        root: root.clone(),
+        prompts: checked.prompts,
+        agent_prompts: checked.agent_prompts,
+        trust: to_repository_trust(loaded.trust),
+        instructions: collect_instructions(loaded),
+        adapters: checked.adapters,
+        branch_policy: wishes.branch,
+        test_command_preference: wishes.test_choice,
+        commits_off_reason: commits_off,
+        ask_policy: on_ask,
+        permissions,
+        approvals: ApprovalStore::new(&places.approvals_dir(), root),
+        config: loaded.config.clone(),
+        origins: config_display::to_json(loaded),
+        worktrees: WorktreeRegistry::new(&places.worktrees_dir(), layout),
+        spawner: wishes.children.clone(),
+        sandbox_support: checked.kernel,
+        uncontained_policy: if wishes.children.is_simulated() {
+            UncontainedCommandPolicy::FollowRules
+        } else {
+            wishes.uncontained
+        },
     }
 }
 

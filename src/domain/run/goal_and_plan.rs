@@ -1,7 +1,7 @@
 //! Leads from a goal to a written plan, and handles a turn that produces no document.
 
 use super::{
-    DocumentAuthor, PlanFile, ProgramOperation, RunGoal, RunState, deferred_answers,
+    DocumentAuthor, PlanFile, PlanFileState, ProgramOperation, RunGoal, RunState, deferred_answers,
     incomplete_documents, plan_approval, review_loop, turn_lifecycle,
 };
 use crate::domain::effect::Effect;
@@ -67,7 +67,13 @@ pub(super) fn on_goal_confirmed(
     {
         return Vec::new();
     }
-    turn_lifecycle::change_phase(state, TransitionCause::GoalConfirmed);
+    let provided = provided_plan(state);
+    let cause = match (&provided, &state.reviewer) {
+        (None, _) => TransitionCause::GoalConfirmed,
+        (Some(_), Some(_)) => TransitionCause::PlanProvided,
+        (Some(_), None) => TransitionCause::PlanProvidedUnreviewed,
+    };
+    turn_lifecycle::change_phase(state, cause);
     state.goal = Some(RunGoal {
         title: title.to_owned(),
         text: text.to_owned(),
@@ -80,7 +86,17 @@ pub(super) fn on_goal_confirmed(
     state.opened_files.clear();
     state.verdict = None;
     (state.execution, state.replanning) = (None, None);
-    turn_lifecycle::propose_turn(state, at, TurnPurpose::WritePlan, None)
+    match provided {
+        None => turn_lifecycle::propose_turn(state, at, TurnPurpose::WritePlan, None),
+        Some(_) if state.reviewer.is_some() => review_loop::enter_review(state, at),
+        Some(approval) => plan_approval::enter_approved(state, approval),
+    }
+}
+
+/// Returns the approval hash of the plan that the user brought to the run; later goals are planned by the planner.
+fn provided_plan(state: &RunState) -> Option<Sha256> {
+    let plan = state.plan.as_ref().filter(|_| state.cycle == 0)?;
+    (plan.reading == PlanFileState::Plan).then(|| plan.plan.approval_sha256.clone())
 }
 
 /// Removes and returns the turn whose document is being collected, where it is this one and for this purpose.

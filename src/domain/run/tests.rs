@@ -33,6 +33,7 @@ mod test_choice;
 mod test_consent;
 mod turn_hold;
 mod unfinished_step;
+mod user_plan;
 
 const AT: UnixMillis = UnixMillis(1_000);
 
@@ -686,6 +687,7 @@ fn stray(dice: u8) -> Event {
                 plan: Some(plan),
                 approval_sha256,
                 file_sha256: sha("user"),
+                source: None,
             }
         }
         12 => Event::TestsRan {
@@ -884,8 +886,9 @@ impl RunInvariants {
         if after.phase == Phase::Approved {
             let by_review = matches!(event, Event::ReviewCommitted { review, .. } if review.verdict == Verdict::Approved);
             let by_user = matches!(event, Event::QuestionAnswered { .. });
-            let unreviewed =
-                matches!(event, Event::PlanCommitted { .. }) && before.reviewer.is_none();
+            let is_plan = matches!(event, Event::PlanCommitted { .. })
+                || matches!(event, Event::GoalConfirmed { .. }) && before.plan.is_some();
+            let unreviewed = is_plan && before.reviewer.is_none();
             assert!(by_review || by_user || unreviewed, "approved by {event:?}");
         }
         if after.phase == Phase::Execute {
@@ -913,7 +916,10 @@ fn play(gate: Gate, reviewer: bool, cap: u32, dice: &[(u8, u8)]) -> (RunSimulati
     };
     let mut world = RunSimulation::new(gate, reviewer, settings);
     let mut watch = RunInvariants::default();
-    for (kind, value) in [(255, 7), (255, 8)].iter().chain(dice) {
+    // Some runs begin with a plan of the user's.
+    let is_given = dice.first().is_some_and(|(kind, _)| kind % 8 == 0);
+    let given = is_given.then_some((255, 11));
+    for (kind, value) in given.iter().chain(&[(255, 7), (255, 8)]).chain(dice) {
         let event = next_event(&mut world, *kind, *value);
         let before = world.run.state().clone();
         let effects = world.feed(event.clone());
@@ -1532,6 +1538,7 @@ fn an_edit_of_the_approved_plan_makes_the_approval_stale() {
         plan: Some(plan),
         approval_sha256,
         file_sha256: sha("u"),
+        source: None,
     };
     check(
         &mut world,
@@ -1958,6 +1965,7 @@ fn a_box_that_somebody_else_ticked_counts_for_nothing() {
         plan: plan::parse(text).ok(),
         approval_sha256: plan::approval_hash(text),
         file_sha256: sha(text),
+        source: None,
     });
     let terms = world.terms();
     world.feed(Event::RepositorySurveyed {

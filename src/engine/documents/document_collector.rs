@@ -11,7 +11,7 @@ use crate::domain::ids::{Sha256, TurnId};
 use crate::domain::phase::Phase;
 use crate::domain::plan::{self, Plan, PlanStatus, Step};
 use crate::domain::review::{self, FindingVerdict, ReviewDocument};
-use crate::domain::run::{ProgramOperation, RunState};
+use crate::domain::run::{DocumentAuthor, ProgramOperation, RunState};
 use crate::domain::turn::{TurnOrder, TurnPurpose};
 use crate::engine::run_context::RunContext;
 use crate::engine::staging_folder::TurnStagingFolder;
@@ -216,6 +216,7 @@ fn next_plan_status(state: &RunState) -> PlanStatus {
     match (state.phase, &state.reviewer) {
         (Phase::WritePlan, _) if state.plan_stays.is_some() => PlanStatus::Draft,
         (Phase::WritePlan, None) => PlanStatus::Approved,
+        (Phase::Init | Phase::RefineGoal, _) => PlanStatus::Draft,
         _ => PlanStatus::Reviewing,
     }
 }
@@ -237,7 +238,8 @@ fn commit_written_plan(
         Err(problem) => return Ok(missing_document_event(&pending.order, problem)),
     };
     let base = base.plan_hash(&pending.staging);
-    let CommittedPlan { plan, file_sha256 } = commit_plan(run, text, plan, base, lock)?;
+    let author = DocumentAuthor::Agent;
+    let CommittedPlan { plan, file_sha256 } = commit_plan(run, text, plan, author, base, lock)?;
     Ok(Event::PlanCommitted {
         turn: pending.order.turn.clone(),
         plan,
@@ -255,10 +257,11 @@ fn parse_returned_plan(run: &RunContext, text: &str) -> Result<Plan, String> {
     }
 }
 
-fn commit_plan(
+pub(super) fn commit_plan(
     run: &RunContext,
     text: &str,
     plan: Plan,
+    author: DocumentAuthor,
     base: Option<&Sha256>,
     lock: &WorkflowDocumentLock,
 ) -> Result<CommittedPlan, DocumentCommitError> {
@@ -270,7 +273,7 @@ fn commit_plan(
     let ended = ended.filter(|record| !record.is_skipped());
     let text = plan::untick_all_steps(text);
     let text = ended.fold(text, |text, record| plan::tick_step(&text, record.n));
-    document_commit::commit_plan(lock, &text, plan, base, version, &facts)
+    document_commit::commit_plan(lock, &text, plan, base, version, author, &facts)
 }
 
 fn commit_review(
@@ -359,7 +362,10 @@ fn commit_response(
     }
     let plan_base = base.plan_hash(&pending.staging);
     let plan = match plan {
-        Some((text, plan)) => Some(commit_plan(run, text, plan, plan_base, lock)?),
+        Some((text, plan)) => {
+            let author = DocumentAuthor::Agent;
+            Some(commit_plan(run, text, plan, author, plan_base, lock)?)
+        }
         None => None,
     };
     save_overwritten_copy(run, WorkflowDocument::Comments, comments_base)?;

@@ -9,6 +9,7 @@ use crate::domain::findings::{FindingLedger, FindingResponse};
 use crate::domain::ids::{Sha256, UnixMillis};
 use crate::domain::plan::{self, Plan, PlanStatus};
 use crate::domain::review::{self, ReviewDocument, Verdict};
+use crate::domain::run::DocumentAuthor;
 use crate::engine::staging_folder::{self, MAX_DOCUMENT_BYTES, TurnStagingFolder};
 use crate::store::{
     DocumentLock, StoreError, TamperGuard, document_files, iteration_files, utc_time,
@@ -206,7 +207,7 @@ pub struct CommittedPlan {
     pub file_sha256: Sha256,
 }
 
-/// Commits an agent's plan: boxes are emptied, the program writes the front matter, and the version is saved.
+/// Commits a plan: boxes are emptied, the program writes the front matter, and the version is saved.
 ///
 /// # Errors
 /// The user edited the file in between, or it cannot be written.
@@ -216,6 +217,7 @@ pub fn commit_plan(
     plan: Plan,
     base: Option<&Sha256>,
     version: u32,
+    author: DocumentAuthor,
     facts: &FrontMatterFacts,
 ) -> Result<CommittedPlan, DocumentCommitError> {
     let mut document = front_matter::parse_document(text);
@@ -223,7 +225,11 @@ pub fn commit_plan(
     front_matter::set_field(fields, "version", &version.to_string());
     front_matter::set_field(fields, "status", facts.status.as_str());
     front_matter::set_field(fields, "iteration", &facts.iteration.to_string());
-    front_matter::set_field(fields, "author", "planner");
+    let author = match author {
+        DocumentAuthor::Agent => "planner",
+        DocumentAuthor::User => "user",
+    };
+    front_matter::set_field(fields, "author", author);
     front_matter::set_field(fields, "updated", &utc_time::to_rfc3339(facts.at));
     let whole = front_matter::write_document(fields, document.body);
     let file_sha256 = replace_locked_document(&lock.plan, base, whole.as_bytes())?;

@@ -49,6 +49,7 @@ pub(in crate::engine) fn try_detect_user_edits(run: &RunContext) -> Result<Vec<E
             plan: None,
             approval_sha256: plan::approval_hash(""),
             file_sha256: plan::file_hash(b""),
+            source: None,
         }),
         None => {}
     }
@@ -81,11 +82,12 @@ fn plan_edit_event(run: &RunContext, now: &DocumentContent) -> Option<Event> {
         approval_sha256: plan::approval_hash(&text),
         file_sha256: now.sha256.clone(),
         plan,
+        source: None,
     })
 }
 
 /// Returns an event about boxes that were not ticked by the program.
-fn foreign_tick_event(run: &RunContext, edit: &Event) -> Option<Event> {
+pub(super) fn foreign_tick_event(run: &RunContext, edit: &Event) -> Option<Event> {
     let Event::PlanEdited {
         plan: Some(Plan { steps, .. }),
         ..

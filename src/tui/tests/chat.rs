@@ -139,6 +139,7 @@ fn a_step_has_a_heading_and_is_not_called_done_while_its_tests_fail() {
             plan: Some(plan),
             approval_sha256: file_hash(b""),
             file_sha256: file_hash(b""),
+            source: None,
         },
         Event::SnapshotTaken {
             step: 2,

@@ -118,6 +118,7 @@ fn the_line_of_a_step_that_is_done_leaves_out_its_text() {
             plan: Some(plan),
             approval_sha256: plan::approval_hash(""),
             file_sha256: plan::file_hash(b""),
+            source: None,
         },
         tests_ran(TestOutcome::Passed, ""),
         Event::CommitMade {

@@ -269,6 +269,7 @@ fn what_the_user_changes_in_execute_is_reviewed_where_the_user_wants_it() {
         plan: plan::parse(&text).ok(),
         approval_sha256: plan::approval_hash(&text),
         file_sha256: sha(&text),
+        source: None,
     });
     finish(&mut world, 1);
     check_look(&world, "EXECUTE | stale_plan | 1 proven");
@@ -295,6 +296,7 @@ fn an_amended_step_is_asked_about_like_every_change_and_tried_again() {
         plan: plan::parse(&amended).ok(),
         approval_sha256: plan::approval_hash(&amended),
         file_sha256: sha(&amended),
+        source: None,
     });
     world.feed(Event::StepAmended { step: 1 });
     check_look(&world, "EXECUTE | stale_plan");
