@@ -239,7 +239,7 @@ mod tests {
         exit 1
         <scratch>/config/agent-collab/prompts/03_review.md:1: unknown variable `plann`
           | {{ plann }}
-          hint: did you mean `plan`? known variables: bar, cap, delegating, goal, goal_title, highest_finding, iteration, new_conversation, open_findings, plan, plan_diff, plan_path, project_instructions, retry_reason, root, settled_findings, staging_comments, tools
+          hint: did you mean `plan`? known variables: bar, cap, delegating, goal, goal_title, highest_finding, iteration, new_conversation, open_findings, plan, plan_diff, plan_path, project_instructions, replanned, retry_reason, root, settled_findings, staging_comments, tools
         1 problem in the prompts
         ");
     }

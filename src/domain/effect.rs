@@ -142,12 +142,12 @@ pub enum Effect {
         /// `Texts` or `Dismiss`.
         answer: QuestionAnswer,
     },
-    /// Returns to planning: the user's yes came late.
     /// Adds the user's words to a step in `plan.md`.
     AmendStep {
         step: u32,
         text: String,
     },
+    /// Returns to planning: the user's yes came late.
     EnterPlan {
         /// Why, as the executor said it.
         reason: String,

@@ -170,7 +170,9 @@ pub fn amend_step(text: &str, n: u32, words: &str) -> Option<String> {
     let mut lines = text.split_inclusive('\n').zip(rest.split_inclusive('\n'));
     let n_before = lines.position(|(line, other)| line != other);
     let n_before = n_before.unwrap_or_else(|| rest.split_inclusive('\n').count());
-    let until = n_before + block.lines().count();
+    // A block that ends in an open fence has one line less than its text.
+    let n_lines = text.split_inclusive('\n').count();
+    let until = n_lines.min(n_before + block.lines().count());
     let mut amended = String::new();
     for (at, line) in text.split_inclusive('\n').enumerate() {
         amended.push_str(line);

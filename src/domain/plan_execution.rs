@@ -43,7 +43,7 @@ pub struct PlanExecution {
     pub base_tree: Option<String>,
     /// Steps that the user skips before their turn, each with the reason.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub skips: BTreeMap<u32, String>,
+    pub skips: BTreeMap<u32, StepSkip>,
     /// What was undone and can be redone, the last one at the end; empty once another turn has worked.
     #[serde(default)]
     pub undone: Vec<UndoRecord>,
@@ -51,6 +51,15 @@ pub struct PlanExecution {
     /// commit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowed_entry_points: Vec<EntryPoint>,
+}
+
+/// The user's wish to skip a step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepSkip {
+    /// The step's text: the number may belong to another step by the time it counts.
+    pub text: String,
+    /// Why; may be empty.
+    pub reason: String,
 }
 
 /// The test result on the tree before the first step.
@@ -383,6 +392,11 @@ impl StepRecord {
     /// Returns whether it was skipped, so that its box stays open.
     pub fn is_skipped(&self) -> bool {
         self.decided == Some(StepOverride::Skipped)
+    }
+
+    /// Returns whether it was skipped before its first turn, so that it cannot have changed anything.
+    pub fn is_skipped_unbegun(&self) -> bool {
+        self.is_skipped() && self.tree_before.is_none() && self.outcome == StepOutcome::NoChange
     }
 
     /// Returns why its work is not proven; `None` where this program saw its tests pass, or where it changed only

@@ -204,7 +204,8 @@ impl PlanExecution {
         let records = self.done.get(at.unwrap_or(self.done.len())..);
         let records = records.unwrap_or_default();
         let mut spans = Vec::new();
-        for record in records {
+        // A step that was skipped before it began changed nothing.
+        for record in records.iter().filter(|record| !record.is_skipped_unbegun()) {
             spans.push(step_tree_span(record)?);
         }
         spans.extend(begun.and_then(|current| {

@@ -54,7 +54,7 @@ pub fn split_result(message: &str) -> (Option<StepResult>, String) {
     if blocks.is_empty() {
         return (parse_blocked_line(message), message.to_owned());
     }
-    let result = blocks.into_iter().rev().find_map(|part| match part {
+    let result = blocks.last().and_then(|part| match part {
         MarkdownPart::Block(block) => parse_result(&block.content),
         MarkdownPart::Prose(_) => None,
     });
@@ -77,7 +77,10 @@ fn parse_result(content: &str) -> Option<StepResult> {
     let (word, text) = content.split_at(word_end);
     let word = word.trim().to_lowercase().replace([' ', '-'], "_");
     let kind = word.parse().ok()?;
-    Some(StepResult::new(kind, text.trim_start_matches(':')))
+    let result = StepResult::new(kind, text.trim_start_matches(':'));
+    // Whoever is blocked says by what.
+    let says_nothing = kind == StepResultKind::Blocked && result.text.is_empty();
+    (!says_nothing).then_some(result)
 }
 
 /// Reads `BLOCKED: words` at the beginning of a message.
@@ -149,6 +152,12 @@ mod tests {
         }
         check("Hm\n```step-result\nperhaps\n```", None, "Hm");
         check("```step-result\n```", None, "");
+        check("```step-result\nblocked\n```", None, "");
+        check(
+            "```step-result\ndone\n```\nor\n```step-result\nperhaps\n```",
+            None,
+            "or",
+        );
     }
 
     #[test]

@@ -186,6 +186,10 @@ fn expand_pattern(folder: &Path, target: &ReadTarget) -> Vec<PathBuf> {
                 next.push(lexical_absolute(&path, Path::new(part)));
                 continue;
             }
+            // A linked folder may lead out of the project.
+            if next.len() >= MAX_OPENED_FILES || path.is_symlink() {
+                continue;
+            }
             let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
             let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
             let is_matched = |name: &String| {
@@ -194,6 +198,7 @@ fn expand_pattern(folder: &Path, target: &ReadTarget) -> Vec<PathBuf> {
             let matched = names.filter(is_matched).map(|name| path.join(name));
             next.extend(matched.take(MAX_OPENED_FILES));
         }
+        next.truncate(MAX_OPENED_FILES);
         found = next;
     }
     found.retain(|path| path.exists());

@@ -79,8 +79,12 @@ pub fn command_blocker(
             Some(state) => state.undo_blocker(),
             None => Some(no_run.to_owned()),
         },
-        ScreenCommand::SkipStep(step, _) | ScreenCommand::ReplanStep(step, _) => match state {
-            Some(state) => state.unfinished_step_blocker(*step),
+        ScreenCommand::SkipStep(step, _) => match state {
+            Some(state) => state.skip_blocker(*step),
+            None => Some(no_run.to_owned()),
+        },
+        ScreenCommand::ReplanStep(step, _) => match state {
+            Some(state) => state.replan_blocker(*step),
             None => Some(no_run.to_owned()),
         },
         ScreenCommand::ExportRun(_) => unless(state.is_some(), no_run),

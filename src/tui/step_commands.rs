@@ -35,12 +35,17 @@ impl Screen {
         let Some(state) = state else {
             return self.show_toast("No plan is being executed.");
         };
-        if let Some(why) = state.unfinished_step_blocker(step) {
+        let is_replan = matches!(event, Event::PlanEntered { .. });
+        let blocker = if is_replan {
+            state.replan_blocker(step)
+        } else {
+            state.skip_blocker(step)
+        };
+        if let Some(why) = blocker {
             return self.show_toast(&why);
         }
         let current = state.execution.as_ref().and_then(|e| e.current.as_ref());
         let is_current = current.is_some_and(|current| current.n == step);
-        let is_replan = matches!(event, Event::PlanEntered { .. });
         let mut events = Vec::new();
         if state.running.is_some() && (is_current || is_replan) {
             events.push(Event::InterruptRequested);

@@ -12,7 +12,8 @@ use crate::domain::phase::{Phase, TransitionCause};
 use crate::domain::plan::Plan;
 use crate::domain::plan_execution::PlanExecution;
 use crate::domain::question::{ExecutionTerms, QuestionAnswer, QuestionKind};
-use crate::domain::turn::TurnPurpose;
+use crate::domain::step_result::StepResultKind;
+use crate::domain::turn::{TurnPurpose, TurnRetryReason};
 
 /// Binds the approval to a plan's hash and inspects the repository.
 pub(super) fn enter_approved(state: &mut RunState, hash: Sha256) -> Vec<Effect> {
@@ -50,6 +51,11 @@ pub(super) fn on_surveyed(state: &mut RunState, terms: &ExecutionTerms) -> Vec<E
     }
     if !is_approval_current(state) || state.approved_sha256.as_ref() != Some(&terms.plan) {
         return ask_about_stale_plan(state);
+    }
+    let plan = state.plan.as_ref().map(|file| &file.plan);
+    if let Some(reason) = plan.and_then(|plan| state.changed_ended_step(plan)) {
+        let kind = QuestionKind::CannotExecute { reason };
+        return turn_lifecycle::ask_user(state, kind);
     }
     // With automatic approval the user is not asked, but open notes still count: the planner has not read them.
     if state.settings.auto_approve && state.notes.open().next().is_none() {
@@ -221,7 +227,11 @@ pub(super) fn on_stale_plan_answered(
     };
     if state.phase == Phase::Execute {
         state.approved_sha256 = Some(hash);
-        return step_execution::propose_next_step(state, at, None);
+        let current = state.execution.iter().find_map(|e| e.current.as_ref());
+        let result = current.and_then(|current| current.result.as_ref());
+        let is_blocked = result.is_some_and(|result| result.kind == StepResultKind::Blocked);
+        let again = is_blocked.then_some(TurnRetryReason::StepTried);
+        return step_execution::propose_next_step(state, at, again);
     }
     turn_lifecycle::change_phase(state, TransitionCause::StaleAccepted);
     enter_approved(state, hash)

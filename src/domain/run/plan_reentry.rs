@@ -5,17 +5,18 @@
 //! the plan is reviewed.
 
 use super::{
-    ResultValidity, RunState, deferred_answers, review_loop, step_execution, step_undo,
-    turn_lifecycle,
+    ResultValidity, RunState, agent_questions, deferred_answers, review_loop, step_execution,
+    step_undo, turn_lifecycle,
 };
 use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::{Phase, TransitionCause};
 use crate::domain::plan::Plan;
-use crate::domain::plan_execution::{PlanExecution, ReplanRecord, StepStage};
+use crate::domain::plan_execution::{CurrentStep, PlanExecution, ReplanRecord};
 use crate::domain::question::ExecutionTerms;
 use crate::domain::step_result::StepResultKind;
 use crate::domain::turn::TurnPurpose;
+use crate::text::clean_to_one_line;
 
 impl RunState {
     /// Returns why a plan does not fit the execution that continues with it; `None` where it does.
@@ -40,7 +41,7 @@ pub(super) fn on_plan_entered(
     reason: &str,
     step: Option<u32>,
 ) -> Vec<Effect> {
-    let is_blocked = step.is_some_and(|step| state.unfinished_step_blocker(step).is_some());
+    let is_blocked = step.is_some_and(|step| state.replan_blocker(step).is_some());
     if is_blocked
         || step_undo::is_undo_running(state)
         || !turn_lifecycle::change_phase(state, TransitionCause::PlanEntered)
@@ -53,11 +54,13 @@ pub(super) fn on_plan_entered(
         running.result = ResultValidity::No;
     }
     (state.awaiting, state.busy) = (None, None);
+    agent_questions::take_turn_questions(state);
     deferred_answers::forget_deferred(state);
     let log = match step {
         Some(step) => {
             let reason = reason_with_result(state, step, reason);
             keep_execution(state, &reason, Some(step));
+            let reason = clean_to_one_line(&reason);
             format!("Step {step} is planned again: {reason}")
         }
         None => {
@@ -101,8 +104,9 @@ fn leave_execution(state: &mut RunState, reason: &str) {
 fn keep_execution(state: &mut RunState, reason: &str, step: Option<u32>) {
     let earlier = state.replanning.take().map(|record| record.done);
     let mut kept = state.execution.take();
-    if let Some(current) = kept.as_mut().and_then(|kept| kept.current.as_mut()) {
-        current.stage = StepStage::Code;
+    if let Some(kept) = &mut kept {
+        kept.undone.clear();
+        kept.current = kept.current.take().map(restarted_step);
     }
     state.replanning = Some(ReplanRecord {
         reason: reason.to_owned(),
@@ -114,6 +118,29 @@ fn keep_execution(state: &mut RunState, reason: &str, step: Option<u32>) {
     let n_reviews = state.findings.review_count();
     begin_cycle(state, n_reviews.min(1));
     review_loop::allow_one_more_iteration(state);
+}
+
+/// Returns the step as it is tried with another text: only what it changed so far is its own.
+fn restarted_step(current: CurrentStep) -> CurrentStep {
+    CurrentStep {
+        tree_before: current.tree_before,
+        changed: current.changed,
+        made_by_tests: current.made_by_tests,
+        calls: current.calls,
+        users_edits: current.users_edits,
+        ..step_execution::new_current_step(current.n)
+    }
+}
+
+/// Gives the execution back that is kept while a step is planned again.
+pub(super) fn restore_kept_execution(state: &mut RunState) {
+    let kept = state
+        .replanning
+        .as_mut()
+        .and_then(|record| record.kept.take());
+    if let Some(kept) = kept {
+        state.execution = Some(*kept);
+    }
 }
 
 fn begin_cycle(state: &mut RunState, iteration: u32) {
@@ -150,9 +177,15 @@ pub(super) fn resume_kept_execution(
             step.done = is_ended(step.n);
         }
     }
+    let of_step = kept.current.iter().flat_map(|current| &current.changed);
+    let of_step: Vec<&String> = of_step.collect();
+    let is_new = |path: &&String| !kept.pre_dirty.contains(path) && !of_step.contains(path);
+    let new: Vec<String> = terms.dirty.iter().filter(is_new).cloned().collect();
     state.execution = Some(PlanExecution {
         commits: terms.commits.clone(),
         test: terms.test.clone(),
+        pre_dirty: [kept.pre_dirty.clone(), new].concat(),
+        left: terms.left.clone(),
         ..*kept
     });
     Some(step_execution::propose_next_step(state, at, None))

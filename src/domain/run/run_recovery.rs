@@ -5,7 +5,7 @@
 use super::{
     ProgramOperation, ResultValidity, RunState, UnansweredRequest, deferred_answers, plan_approval,
     plan_reentry, run_discussions, step_execution, step_undo, test_baseline, turn_lifecycle,
-    unattributed_changes, usage_limits,
+    unattributed_changes, unfinished_step, usage_limits,
 };
 use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::ids::{TurnId, UnixMillis};
@@ -249,6 +249,9 @@ fn discard_step_record(state: &mut RunState, step: u32) {
 }
 
 fn restart_step(state: &mut RunState, at: UnixMillis, step: u32) -> Vec<Effect> {
+    if unfinished_step::is_skipped(state, step) {
+        return unfinished_step::end_skipped_step(state, step);
+    }
     if let Some(stale) = plan_approval::check_approval_before_step(state) {
         return stale;
     }

@@ -48,7 +48,8 @@ pub(super) fn propose_next_step(
         return turn_lifecycle::propose_turn(state, at, TurnPurpose::Summary, None);
     };
     let n = step.n;
-    let is_skipped = execution.skips.contains_key(&n);
+    let skip = execution.skips.get(&n);
+    let is_skipped = skip.is_some_and(|skip| skip.text == step.text);
     // A step that was already started keeps the tree from before it, so that all its changes stay its own.
     let begun = execution.current.take_if(|current| current.n == n);
     let begun = begun.unwrap_or_else(|| new_current_step(n));
@@ -63,7 +64,7 @@ pub(super) fn propose_next_step(
     turn_lifecycle::propose_turn(state, at, TurnPurpose::Step { n }, again)
 }
 
-fn new_current_step(n: u32) -> CurrentStep {
+pub(super) fn new_current_step(n: u32) -> CurrentStep {
     CurrentStep {
         n,
         text: String::new(),
@@ -247,6 +248,13 @@ pub(super) fn on_step_audited(
     );
     current.tree_after = audit.tree.clone();
     current.tested_again = false;
+    if unfinished_step::is_skipped(state, step) {
+        return unfinished_step::record_skipped_step(state);
+    }
+    let current = state.execution.iter().find_map(|e| e.current.as_ref());
+    let Some(current) = current else {
+        return Vec::new();
+    };
     let stated = current.result.as_ref();
     if let Some(result) = stated.filter(|result| result.kind == StepResultKind::Blocked) {
         let kind = QuestionKind::Blocked {
@@ -797,7 +805,9 @@ pub(super) fn record_step(state: &mut RunState, outcome: StepOutcome) -> Vec<Eff
         left_out,
         users_edits: current.users_edits.clone(),
         decided: current.decided,
-        skip_reason: execution.skips.remove(&step).unwrap_or_default(),
+        skip_reason: (execution.skips.remove(&step))
+            .filter(|_| current.decided == Some(StepOverride::Skipped))
+            .map_or(String::new(), |skip| skip.reason),
         tree_before: current.tree_before.clone(),
         tree_after: current.tree_after.clone(),
     });

@@ -15,6 +15,12 @@ use crate::domain::turn::TurnRetryReason;
 impl RunState {
     /// Returns why no step can be undone or redone now, and what to do about it; `None` when one can.
     pub fn undo_blocker(&self) -> Option<String> {
+        let replanning = self.replanning.as_ref();
+        if replanning.is_some_and(|record| record.kept.is_some()) {
+            let what =
+                "a step is being planned again: steps can be undone once the plan is approved";
+            return Some(what.to_owned());
+        }
         if self.execution.is_none() {
             return Some("no step has changed anything yet".to_owned());
         }

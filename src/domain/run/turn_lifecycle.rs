@@ -290,7 +290,7 @@ pub(super) fn continue_after_turn(
     if let TurnPurpose::Step { n } | TurnPurpose::Fix { n, .. } = running.order.purpose
         && unfinished_step::is_skipped(state, n)
     {
-        return unfinished_step::record_skipped_step(state);
+        return unfinished_step::end_skipped_step(state, n);
     }
     match result {
         TurnOutcome::Completed { question, .. } => {

@@ -2,9 +2,9 @@
 
 use super::{
     ProgramOperation, ResultValidity, RunState, UnansweredRequest, agent_questions, child_sessions,
-    deferred_answers, files_changed_by_tests, held_edit_questions, plan_approval, queued_messages,
-    review_loop, run_discussions, run_recovery, step_execution, step_undo, test_baseline,
-    turn_lifecycle, unattributed_changes, unfinished_step, usage_limits,
+    deferred_answers, files_changed_by_tests, held_edit_questions, plan_approval, plan_reentry,
+    queued_messages, review_loop, run_discussions, run_recovery, step_execution, step_undo,
+    test_baseline, turn_lifecycle, unattributed_changes, unfinished_step, usage_limits,
 };
 use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::event::tampering::{self, RestoredFile};
@@ -106,6 +106,7 @@ pub(super) fn on_run_stopped(state: &mut RunState) -> Vec<Effect> {
     {
         return Vec::new();
     }
+    plan_reentry::restore_kept_execution(state);
     state.approved_sha256 = None;
     // After a stop, the user releases the next turn.
     state.gate = Gate::Manual;
@@ -122,6 +123,7 @@ pub(super) fn on_run_cancelled(state: &mut RunState) -> Vec<Effect> {
     {
         return Vec::new();
     }
+    plan_reentry::restore_kept_execution(state);
     let mut effects = stop_all_work(state);
     effects.push(Effect::AppendLog("Cancelled by the user.".to_owned()));
     effects.push(Effect::FinishRun);

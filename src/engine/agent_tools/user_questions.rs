@@ -119,7 +119,7 @@ pub(super) fn enter_plan(
         Err(why) => return Ok(ToolReply::Now(ToolAnswer::failed(why))),
     };
     if is_unattended(engine) {
-        let why = "nobody is there to agree: go on with the step, or change nothing and say what stands in the way";
+        let why = "nobody is there to agree: go on with the step, or change nothing and state that it is blocked";
         return Ok(ToolReply::Now(ToolAnswer::failed(why)));
     }
     let reason = agent_activity::clean_line(&given.reason);

@@ -433,20 +433,22 @@ pub fn mark_steps(
     }
 }
 
-/// Adds the user's words to a step in `plan.md`. A plan without the step, or one that is written in the meantime, stays.
+/// Adds the user's words to a step in `plan.md`; returns whether they are in it. A plan without the step, or one that is
+/// written in the meantime, stays.
 ///
 /// # Errors
 /// The file cannot be read or written.
-pub fn amend_step(lock: &WorkflowDocumentLock, step: u32, words: &str) -> Result<(), StoreError> {
+pub fn amend_step(lock: &WorkflowDocumentLock, step: u32, words: &str) -> Result<bool, StoreError> {
     let Some(now) = document_files::read_document(lock.plan.document())? else {
-        return Ok(());
+        return Ok(false);
     };
     let text = String::from_utf8_lossy(&now.bytes);
     let Some(amended) = plan::amend_step(&text, step, words) else {
-        return Ok(());
+        return Ok(false);
     };
     match replace_locked_document(&lock.plan, Some(&now.sha256), amended.as_bytes()) {
-        Ok(_) | Err(DocumentCommitError::Conflict) => Ok(()),
+        Ok(_) => Ok(true),
+        Err(DocumentCommitError::Conflict) => Ok(false),
         Err(DocumentCommitError::Store(error)) => Err(error),
     }
 }

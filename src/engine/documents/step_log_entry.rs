@@ -29,7 +29,8 @@ pub(super) fn format_step_entry(record: &StepRecord, at: &str) -> String {
     lines.push(format!("- tests: {}", record.describe_tests()));
     lines.extend(record.receipt.as_ref().and_then(test_command_line));
     if let Some(decided) = record.decided {
-        lines.push(format!("- decided: {}", decided.describe()));
+        let why = record.skip_words();
+        lines.push(format!("- decided: {}{why}", decided.describe()));
     }
     if record.fix_turns > 0 {
         lines.push(format!("- fix turns: {}", record.fix_turns));

@@ -3,8 +3,8 @@
 use crate::domain::event::Event;
 use crate::domain::reversal_plan::{ReversalPlan, UndoDirection};
 use crate::domain::run::changed_boxes;
-use crate::engine::failure_event;
 use crate::engine::run_context::RunContext;
+use crate::engine::{failure_event, warning_event};
 use crate::store::{StoreError, document_files as files, utc_time};
 
 use super::document_commit::{self, LockAttempt, StepMark};
@@ -66,8 +66,15 @@ impl RunDocuments {
 /// Adds the user's words to a step in plan.md, as an edit of the user.
 pub(super) fn amend_step(run: &RunContext, step: u32, text: &str, lock: LockAttempt) -> Vec<Event> {
     match lock.and_then(|lock| document_commit::amend_step(&lock, step, text)) {
-        Ok(()) => {
+        Ok(is_written) => {
             let mut events = detect_user_edits(run);
+            if !is_written {
+                let plan = &run.journal.layout().names().plan;
+                let why = format!(
+                    "{plan} has no step {step}, or changed meanwhile; write it there: {text}"
+                );
+                events.push(warning_event("amend the step", why));
+            }
             events.push(Event::StepAmended { step });
             events
         }

@@ -66,7 +66,6 @@ pub(super) fn build_dialog(
     )
 }
 
-/// Starts a text with a capital letter.
 /// Adds the offered answers. Where several may be chosen, each has a checkbox and one more choice sends
 /// them.
 fn add_answers(

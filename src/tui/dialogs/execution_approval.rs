@@ -23,7 +23,11 @@ const MAX_LISTED_FINDINGS: usize = 3;
 
 pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) -> ChoiceDialog {
     let n_steps = state.plan.as_ref().map_or(0, |plan| plan.plan.steps.len());
-    let title = format!("Run this plan ({})?", pluralize(n_steps, "step"));
+    let ended: Vec<u32> = state.ended_steps().map(|record| record.n).collect();
+    let title = match ended.len() {
+        0 => format!("Run this plan ({})?", pluralize(n_steps, "step")),
+        n => format!("Continue with the changed plan ({n} of {n_steps} steps ended)?"),
+    };
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title);
     if let Some(file) = &state.plan {
         sheet = sheet.with_plan_text(&to_one_line(&file.plan.title), theme::STRONG);
@@ -64,7 +68,12 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
     // Findings and steps come last: where the window is small they are cut, and a key shows them in full.
     sheet = add_findings(sheet, state);
     for step in state.plan.iter().flat_map(|file| &file.plan.steps) {
-        let line = format!("{}. {}", step.n, to_one_line(&step.text));
+        let mark = if ended.contains(&step.n) {
+            " (ended)"
+        } else {
+            ""
+        };
+        let line = format!("{}. {}{mark}", step.n, to_one_line(&step.text));
         sheet = sheet.with_plan_text(&line, theme::PLAIN);
     }
     let mut all: Vec<&str> = sheet.body.iter().map(|(line, _)| line.as_str()).collect();

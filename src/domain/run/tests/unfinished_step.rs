@@ -190,7 +190,7 @@ fn a_later_step_is_skipped_when_its_turn_comes_and_an_ended_one_never() {
     );
     world.feed(skip(1));
     assert_eq!(
-        world.run.state().unfinished_step_blocker(1).as_deref(),
+        world.run.state().skip_blocker(1).as_deref(),
         Some("step 1 has ended; /undo 1 takes it back")
     );
     check_look(
@@ -216,9 +216,80 @@ fn a_step_that_is_skipped_in_its_turn_ends_with_the_turn() {
             .turn
             .clone();
         world.feed(Event::TurnEnded { turn, result });
+        let at = world.run.state().execution.as_ref().unwrap();
+        assert_eq!(at.current.as_ref().unwrap().stage, StepStage::Audit);
+        world.feed(Event::StepAudited(StepAudit {
+            tree: Some("after 1".to_owned()),
+            changed: vec!["a.rs".to_owned()],
+            ..audit(1, 1)
+        }));
         record(&mut world, 1);
         check_look(&world, "EXECUTE | works on step 2 | 1 was skipped (enough)");
+        let execution = world.run.state().execution.as_ref().unwrap();
+        // What it left is asked about where a later step edits it, and can be undone.
+        assert!(execution.pre_dirty.contains(&"a.rs".to_owned()));
+        assert!(execution.plan_undo(1, "now").is_ok());
     }
+}
+
+#[test]
+fn a_step_that_is_skipped_before_it_begins_does_not_keep_others_from_being_undone() {
+    let mut world = executing();
+    let reason = "later".to_owned();
+    world.feed(Event::StepSkipped { step: 2, reason });
+    finish(&mut world, 1);
+    record(&mut world, 2);
+    let execution = world.run.state().execution.as_ref().unwrap();
+    assert_eq!(execution.plan_undo(1, "now").unwrap().steps, [1, 2]);
+}
+
+#[test]
+fn a_skip_counts_for_the_step_that_it_was_about_and_not_for_its_number() {
+    let mut world = executing();
+    let reason = "later".to_owned();
+    world.feed(Event::StepSkipped { step: 2, reason });
+    let text = plan_text(1, STEPS).replace("step 2", "another step");
+    world.feed(Event::PlanEdited {
+        plan: plan::parse(&text).ok(),
+        approval_sha256: plan::approval_hash(&text),
+        file_sha256: sha(&text),
+        source: None,
+    });
+    finish(&mut world, 1);
+    answer(&mut world, QuestionAnswer::AcceptAsIs);
+    check_look(&world, "EXECUTE | works on step 2 | 1 proven");
+}
+
+#[test]
+fn while_the_program_works_no_step_is_planned_again() {
+    let mut world = executing();
+    end(&mut world, 1, StepResultKind::Done, &["a.rs"]);
+    let entered = Event::PlanEntered {
+        reason: "no".to_owned(),
+        step: Some(3),
+    };
+    world.feed(entered.clone());
+    assert_eq!(world.run.state().phase, Phase::Execute, "its tests run");
+    world.feed(tests_ran(1, 1));
+    world.feed(entered);
+    assert_eq!(
+        world.run.state().phase,
+        Phase::Execute,
+        "it is being committed"
+    );
+}
+
+#[test]
+fn a_run_that_is_stopped_while_a_step_is_planned_again_keeps_its_steps() {
+    let mut world = executing();
+    finish(&mut world, 1);
+    begin(&mut world, 2);
+    end(&mut world, 2, StepResultKind::Blocked, &[]);
+    let text = String::new();
+    answer(&mut world, QuestionAnswer::ReplanStep { text });
+    assert!(world.run.state().undo_blocker().is_some());
+    world.feed(Event::RunCancelled);
+    check_look(&world, "CANCELLED | writes the plan | 1 proven");
 }
 
 #[test]
