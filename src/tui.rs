@@ -57,6 +57,7 @@ mod scroll_view;
 mod scrollback;
 mod search_bar;
 mod search_highlight;
+mod step_commands;
 mod stop_dialogs;
 mod tabs;
 mod terminal_status;

@@ -24,7 +24,7 @@ pub struct ChoiceDialog {
     /// How many lines of the body are the reason; they are dropped first if space is short.
     reason_lines: usize,
     /// Two texts below the body: side by side where the window is wide, else one after the other.
-    side_by_side: Option<[DialogColumn; 2]>,
+    pub(super) side_by_side: Option<[DialogColumn; 2]>,
     /// The choices; at least one.
     pub choices: Vec<DialogChoice>,
     /// The index of the choice that Enter carries out at first.

@@ -52,9 +52,13 @@ fn check(size: (u16, u16), writing: ComposerFocus, besides: u16) -> Result<(), T
             })
         };
         let n_shown = (0..sheet.choices.len()).filter(|n| shown(*n)).count();
-        // One row of choices makes room for the question.
-        let is_full = !sheet.body.is_empty() && sheet.choices.len() >= room;
-        let room = room - usize::from(is_full);
+        // One row of choices makes room for the question, and two for the two texts that it compares.
+        let n_kept = match sheet.side_by_side {
+            Some(_) => 2,
+            None => usize::from(!sheet.body.is_empty()),
+        };
+        let is_full = sheet.choices.len() + n_kept > room;
+        let room = if is_full { room - n_kept } else { room };
         // If there are more choices than rows, those around the selected one are shown.
         prop_assert!(
             n_shown >= sheet.choices.len().min(room),
