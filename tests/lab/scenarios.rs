@@ -5,6 +5,7 @@ use crate::report::Notes;
 mod answered;
 mod bare;
 mod before_execute;
+mod blocked_step;
 mod contained;
 mod discussing;
 mod failures;
@@ -172,6 +173,22 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
     scenario(
         "a_reviewer_is_asked_once_for_files_that_it_did_not_open_claude_planning",
         review_ends::unopened_swapped,
+    ),
+    scenario(
+        "a_step_blocked_by_a_tool_call_is_planned_again_and_done_codex_planning",
+        blocked_step::replanned_usual,
+    ),
+    scenario(
+        "a_step_blocked_by_a_tool_call_is_planned_again_and_done_claude_planning",
+        blocked_step::replanned_swapped,
+    ),
+    scenario(
+        "a_result_left_out_is_asked_for_and_a_blocked_step_is_skipped_codex_planning",
+        blocked_step::skipped_usual,
+    ),
+    scenario(
+        "a_result_left_out_is_asked_for_and_a_blocked_step_is_skipped_claude_planning",
+        blocked_step::skipped_swapped,
     ),
     scenario(
         "an_executor_goes_back_to_planning_codex",

@@ -5,6 +5,7 @@
 
 use crate::adapter::CallReports;
 use crate::domain::findings::evidence::EvidenceSource;
+use crate::domain::findings::plan_blocks::{BlockLabel, PlanBlocks};
 use crate::domain::findings::plan_files::named_files;
 use crate::domain::findings::review_facts::{
     ReviewFacts, ReviewSources, assess_responses, assess_review,
@@ -18,7 +19,7 @@ use crate::domain::turn::Role;
 use crate::engine::run_context::RunContext;
 use crate::engine::turn_calls::{TurnCalls, read_project_file};
 use crate::store::{StoreError, iteration_files};
-use crate::text::{clean_to_one_line, fenced_block, front_matter};
+use crate::text::{clean_to_one_line, fenced_block};
 
 use super::document_collector::next_iteration;
 use super::{PendingDocument, plan_on_disk};
@@ -45,7 +46,7 @@ pub(super) fn assess(
 }
 
 /// Returns the files that the plan names and that the reviewer did not open as they are now; `None` where its calls are
-/// not seen.
+/// not seen. Steps that have ended are not reviewed, so their files do not count.
 fn unopened_files(run: &RunContext, plan: &str) -> Option<Vec<String>> {
     let adapter = run.role_adapter(Role::Reviewer).ok()?;
     if adapter.traits().call_reports == CallReports::NoCalls {
@@ -62,8 +63,19 @@ fn unopened_files(run: &RunContext, plan: &str) -> Option<Vec<String>> {
         let may_read = !is_ours && rules.allows_reading(path);
         may_read && text.is_some_and(|text| opened.get(path) != Some(&file_hash(&text)))
     };
-    let body = front_matter::parse_document(plan).body;
-    let named = named_files(body).into_iter().filter(is_unopened);
+    let ended = run.state().ended_steps();
+    let ended: Vec<BlockLabel> = ended.map(|record| BlockLabel::Step(record.n)).collect();
+    let blocks = PlanBlocks::parse(plan);
+    let reviewed = blocks
+        .all()
+        .iter()
+        .filter(|block| !ended.contains(&block.label));
+    let texts: Vec<String> = reviewed
+        .map(|block| format!("{} {}", block.label, block.text))
+        .collect();
+    let named = named_files(&texts.join("\n"))
+        .into_iter()
+        .filter(is_unopened);
     Some(named.take(MAX_UNOPENED_FILES).collect())
 }
 

@@ -14,14 +14,14 @@ use crate::report::Notes;
 use crate::world::{Cast, Outcome, SWAPPED, USUAL, World};
 
 /// One turn of a model: its calls one after another, then its message.
-struct ScriptedTurn {
+pub(super) struct ScriptedTurn {
     /// A part of the prompts that it answers.
-    when: &'static str,
-    calls: Vec<Tool>,
-    message: &'static str,
+    pub(super) when: &'static str,
+    pub(super) calls: Vec<Tool>,
+    pub(super) message: &'static str,
 }
 
-fn turn(when: &'static str, calls: Vec<Tool>) -> ScriptedTurn {
+pub(super) fn turn(when: &'static str, calls: Vec<Tool>) -> ScriptedTurn {
     let message = "That is all.";
     ScriptedTurn {
         when,
@@ -31,7 +31,9 @@ fn turn(when: &'static str, calls: Vec<Tool>) -> ScriptedTurn {
 }
 
 /// Plays the first turn that answers the prompt; other prompts are answered honestly.
-fn play_turns(turns: Vec<ScriptedTurn>) -> impl Fn(&Request) -> Reply + Send + Sync + 'static {
+pub(super) fn play_turns(
+    turns: Vec<ScriptedTurn>,
+) -> impl Fn(&Request) -> Reply + Send + Sync + 'static {
     move |request| {
         let mut turns = turns.iter();
         let Some(turn) = turns.find(|turn| request.prompt.contains(turn.when)) else {
@@ -48,11 +50,11 @@ fn shell(line: &str) -> Tool {
     Tool::Shell(line.to_owned())
 }
 
-fn open_code() -> Tool {
+pub(super) fn open_code() -> Tool {
     Tool::Read("code.js".to_owned())
 }
 
-fn submit_review(verdict: &str, verdicts: Value, findings: Value) -> Tool {
+pub(super) fn submit_review(verdict: &str, verdicts: Value, findings: Value) -> Tool {
     Tool::Own {
         tool: "review_submit",
         input: json!({ "verdict": verdict, "verdicts": verdicts, "findings": findings }),
@@ -98,13 +100,13 @@ fn first_answer() -> ScriptedTurn {
 }
 
 /// The data of all events of a kind.
-fn data_of<'a>(outcome: &'a Outcome, kind: &'a str) -> Vec<&'a Value> {
+pub(super) fn data_of<'a>(outcome: &'a Outcome, kind: &'a str) -> Vec<&'a Value> {
     let events = outcome.of_kind(kind);
     events.map(|event| &event["data"]).collect()
 }
 
 /// The data of the only event of a kind.
-fn only<'a>(outcome: &'a Outcome, kind: &'a str) -> &'a Value {
+pub(super) fn only<'a>(outcome: &'a Outcome, kind: &'a str) -> &'a Value {
     let all = data_of(outcome, kind);
     assert_eq!(all.len(), 1, "{kind}: {all:#?}");
     all[0]
