@@ -192,7 +192,7 @@ fn what_each_agent_has_is_printed() {
         ("plan", all),
         (
             "build",
-            "todoread todowrite plan_enter ask_user task group_discuss group_discuss_context session_manage",
+            "todoread todowrite plan_enter step_result ask_user task group_discuss group_discuss_context session_manage",
         ),
         (
             "review",
