@@ -5,7 +5,7 @@ use agent_collab::domain::phase::Gate;
 use agent_collab::domain::question::{QuestionAnswer, QuestionKind};
 use serde_json::{Value, json};
 
-use crate::script::{Agent, FIXED, objection, say, whole_revision, write};
+use crate::script::{Agent, DONE, FIXED, finding, objection, say, whole_revision, write};
 
 /// One simulated run.
 pub struct Scenario {
@@ -47,7 +47,7 @@ const PLAIN: Scenario = Scenario {
     agents: plain,
 };
 
-pub const SCENARIOS: [Scenario; 10] = [
+pub const SCENARIOS: [Scenario; 15] = [
     PLAIN,
     Scenario {
         name: "manual",
@@ -103,11 +103,37 @@ pub const SCENARIOS: [Scenario; 10] = [
         agents: short,
         ..PLAIN
     },
+    Scenario {
+        name: "renumbered findings",
+        config: "[workflow]\nmax_iterations = 3\n",
+        agents: renumbering,
+        ..PLAIN
+    },
+    Scenario {
+        name: "forged evidence",
+        agents: forging,
+        ..PLAIN
+    },
+    Scenario {
+        name: "dispute",
+        agents: disputing,
+        ..PLAIN
+    },
+    Scenario {
+        name: "skipped step",
+        agents: blocked,
+        ..PLAIN
+    },
+    Scenario {
+        name: "replanned step",
+        agents: replanned,
+        ..PLAIN
+    },
 ];
 
 /// The scenario of a name.
 pub fn find(name: &str) -> &'static Scenario {
-    static ALL: [Scenario; 10] = SCENARIOS;
+    static ALL: [Scenario; 15] = SCENARIOS;
     ALL.iter()
         .find(|scenario| scenario.name == name)
         .expect("a scenario of this name")
@@ -121,6 +147,14 @@ impl Scenario {
             QuestionKind::Dispute { .. } => QuestionAnswer::DecideDispute {
                 side: DisputeSide::Planner,
             },
+            QuestionKind::Blocked { .. } if self.name == "replanned step" => {
+                let text = "in another way".to_owned();
+                QuestionAnswer::ReplanStep { text }
+            }
+            QuestionKind::Blocked { .. } => {
+                let reason = "nobody needs it".to_owned();
+                QuestionAnswer::SkipStep { reason }
+            }
             QuestionKind::StepRecovery { .. } => QuestionAnswer::ContinueStep,
             QuestionKind::DirtyFiles { .. } => QuestionAnswer::Include,
             QuestionKind::StalePlan { .. } => QuestionAnswer::ReviewAgain,
@@ -137,7 +171,6 @@ impl Scenario {
             | QuestionKind::TestsFailed { .. }
             | QuestionKind::TestsInDoubt { .. }
             | QuestionKind::NothingChanged { .. }
-            | QuestionKind::Blocked { .. }
             | QuestionKind::CannotExecute { .. } => QuestionAnswer::Retry,
             QuestionKind::Gate { .. }
             | QuestionKind::ManualEdit
@@ -243,4 +276,100 @@ fn asking() -> [Agent; 2] {
     turn.extend(review("[APPROVED]\n"));
     let reviewer = Agent::new().always("[agent-collab REVIEW", turn);
     [writes_one(planner(SHORT)), reviewer]
+}
+
+/// A reviewer that raises the same again under another number, says nothing of the open finding, and drips new ones.
+fn renumbering() -> [Agent; 2] {
+    let again = |n: u32| format!("[CHANGES_REQUIRED]\n{}", finding(n, "major", "say why"));
+    let dripping = finding(9, "blocking", "say since when");
+    let reviewer = Agent::new()
+        .always("[agent-collab REVIEW 1]", review(&again(1)))
+        .always(
+            "[agent-collab REVIEW 2]",
+            review(&format!("{}{dripping}", again(7))),
+        )
+        .always("[agent-collab REVIEW", review(&again(3)));
+    [writes_one(planner(SHORT)), reviewer]
+}
+
+/// A reviewer whose blocking findings quote what is nowhere.
+fn forging() -> [Agent; 2] {
+    let forged = |n: u32| {
+        format!("\n{n}. [blocking] It is broken\n   Evidence: one.txt:{n} says \"no such line\"\n")
+    };
+    let all: String = (1..6).map(forged).collect();
+    let reviewer = Agent::new().always(
+        "[agent-collab REVIEW",
+        review(&format!("[CHANGES_REQUIRED]\n{all}")),
+    );
+    [writes_one(planner(SHORT)), reviewer]
+}
+
+/// A planner that rejects a finding with evidence that is true, a reviewer that insists, and a session that judges.
+fn disputing() -> [Agent; 2] {
+    let rejects = "1. rejected: no. Evidence: the plan says \"# Task: A test\"\n";
+    let planner = Agent::new()
+        .always(
+            "[agent-collab WRITE_PLAN]",
+            vec![write("${plan_path}", SHORT), say("Done.")],
+        )
+        .always(
+            "[agent-collab RESPOND",
+            vec![write("${comments_path}", rejects)],
+        );
+    let judges = vec![say("```judgement\n1. planner: the goal asks for it\n```\n")];
+    let insists = "[CHANGES_REQUIRED]\n\n1. stands: it stays wrong\n";
+    let reviewer = Agent::new()
+        .always("[agent-collab REVIEW 2 dispute]", judges.clone())
+        .always("[agent-collab REVIEW 3 dispute]", judges)
+        .always(
+            "[agent-collab REVIEW 1]",
+            review(&objection("blocking", "Wrong.")),
+        )
+        .always("[agent-collab REVIEW 2]", review(insists))
+        .always("[agent-collab REVIEW 3]", review(insists))
+        .always("[agent-collab REVIEW", review("[APPROVED]\n"));
+    [writes_one(planner), reviewer]
+}
+
+/// A message whose result is that the step is blocked.
+fn blocks() -> Vec<Value> {
+    vec![say(
+        "I looked.\n\n```step-result\nblocked: one.txt:1 says \"one\"\n```",
+    )]
+}
+
+fn blocked() -> [Agent; 2] {
+    let planner = Agent::new()
+        .always(
+            "[agent-collab WRITE_PLAN]",
+            vec![write("${plan_path}", PLAN), say("Done.")],
+        )
+        .always("[agent-collab EXECUTE step 2]", blocks());
+    let reviewer = Agent::new().always("[agent-collab REVIEW", review("[APPROVED]\n"));
+    [writes_one(planner), reviewer]
+}
+
+/// The second step is blocked as it is planned first.
+fn replanned() -> [Agent; 2] {
+    let other = PLAN.replace("Write two", "Write two in another way");
+    let planner = Agent::new()
+        .always(
+            "the user wants it planned again",
+            vec![write("${plan_path}", &other), say("Done.")],
+        )
+        .always(
+            "[agent-collab WRITE_PLAN]",
+            vec![write("${plan_path}", PLAN), say("Done.")],
+        )
+        .always(
+            "## Step 2\nWrite two in another way",
+            vec![
+                write("two.txt", "two\n"),
+                say(&format!("Wrote two.\n\n{DONE}")),
+            ],
+        )
+        .always("[agent-collab EXECUTE step 2]", blocks());
+    let reviewer = Agent::new().always("[agent-collab REVIEW", review("[APPROVED]\n"));
+    [writes_one(planner), reviewer]
 }
