@@ -242,6 +242,9 @@ pub struct FindingRecord {
     /// The review that closed it or made it residual; `None` while it is open, and where the user decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled_in: Option<u32>,
+    /// The last review that raised it again after it was settled, without what would open it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeated_in: Option<u32>,
     /// What the review said of it last: what changed, what is missing, or why it was withdrawn.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub last_word: String,

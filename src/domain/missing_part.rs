@@ -234,16 +234,22 @@ pub(super) fn missing_parts_of_answers(
     if !numbers.is_empty() {
         lacks.push(MissingPart::Answers { numbers });
     }
-    let weighs = |response: &&FindingResponse| {
+    let weighs = |response: &FindingResponse| {
         let finding = ledger.get(response.n);
         finding.is_some_and(Finding::holds)
     };
-    let unproven = responses.iter().filter(weighs).filter_map(|response| {
+    let unproven = responses.iter().filter_map(|response| {
         let check = response.check.as_ref()?;
         (!check.is_verified()).then_some((response, check))
     });
-    let (accepted, rejected): (Vec<_>, Vec<_>) =
-        unproven.partition(|(response, _)| response.stand == FindingDisposition::Accepted);
+    let unproven: Vec<_> = unproven.collect();
+    // Minor findings alone cost nobody another turn.
+    if lacks.is_empty() && !unproven.iter().any(|(response, _)| weighs(response)) {
+        return lacks;
+    }
+    let (accepted, rejected): (Vec<_>, Vec<_>) = unproven
+        .into_iter()
+        .partition(|(response, _)| response.stand == FindingDisposition::Accepted);
     if !accepted.is_empty() {
         lacks.push(MissingPart::PlanChange {
             numbers: accepted.iter().map(|(response, _)| response.n).collect(),

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use super::evidence::EvidenceCheck;
 use super::plan_blocks::BlockLabel;
 use super::review_bar::ReviewBar;
 use super::review_facts::{RemarkFacts, ReviewFacts, VerdictFacts};
@@ -151,7 +152,10 @@ impl FindingLedger {
                     if !is_quoted && finding.holds() {
                         pass.outcome.unproven_fixes.push(verdict.n);
                     }
-                    if is_quoted || facts.is_block_changed || !finding.holds() {
+                    // Without a quote, a change of its block is enough; with one that is not true, nothing is.
+                    let is_refuted = matches!(facts.evidence, EvidenceCheck::Refuted { .. });
+                    let is_changed = facts.is_block_changed && !is_refuted;
+                    if is_quoted || is_changed || !finding.holds() {
                         finding.close(FindingStatus::Fixed);
                     } else {
                         finding.last_in = review;
@@ -264,7 +268,7 @@ impl FindingLedger {
             | FindingStatus::Withdrawn
             | FindingStatus::Rebutted
             | FindingStatus::DecidedByUser
-            | FindingStatus::Residual => {}
+            | FindingStatus::Residual => finding.record.repeated_in = Some(review),
         }
     }
 

@@ -388,6 +388,7 @@ fn assert_executed(seen: &[Value]) {
         "todoread",
         "todowrite",
         "plan_enter",
+        "step_result",
         "ask_user",
         "task",
         "group_discuss",

@@ -255,5 +255,7 @@ fn finding_history(word: &str, finding: &Finding) -> String {
             later.map(|review| format!("residual since {review}"))
         }
     });
+    let repeated = finding.record.repeated_in;
+    parts.extend(repeated.map(|review| format!("repeated in {review}")));
     parts.join(" → ")
 }
