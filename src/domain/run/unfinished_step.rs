@@ -108,11 +108,10 @@ pub(super) fn on_step_skipped(state: &mut RunState, step: u32, reason: &str) -> 
     if state.skip_blocker(step).is_some() {
         return Vec::new();
     }
-    let steps = state.plan.iter().flat_map(|file| &file.plan.steps);
-    let text = steps
-        .filter(|known| known.n == step)
-        .map(|known| known.text.clone());
-    let Some((execution, text)) = state.execution.as_mut().zip(text.last()) else {
+    let mut steps = state.plan.iter().flat_map(|file| &file.plan.steps);
+    let known = steps.find(|known| known.n == step);
+    let text = known.map(|known| known.text.clone());
+    let Some((execution, text)) = state.execution.as_mut().zip(text) else {
         return Vec::new();
     };
     let reason = clean_to_one_line(reason);

@@ -22,12 +22,7 @@ use crate::tui::theme;
 const MAX_LISTED_FINDINGS: usize = 3;
 
 pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) -> ChoiceDialog {
-    let n_steps = state.plan.as_ref().map_or(0, |plan| plan.plan.steps.len());
-    let ended: Vec<u32> = state.ended_steps().map(|record| record.n).collect();
-    let title = match ended.len() {
-        0 => format!("Run this plan ({})?", pluralize(n_steps, "step")),
-        n => format!("Continue with the changed plan ({n} of {n_steps} steps ended)?"),
-    };
+    let title = dialog_title(state);
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title);
     if let Some(file) = &state.plan {
         sheet = sheet.with_plan_text(&to_one_line(&file.plan.title), theme::STRONG);
@@ -67,15 +62,7 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
     }
     // Findings and steps come last: where the window is small they are cut, and a key shows them in full.
     sheet = add_findings(sheet, state);
-    for step in state.plan.iter().flat_map(|file| &file.plan.steps) {
-        let mark = if ended.contains(&step.n) {
-            " (ended)"
-        } else {
-            ""
-        };
-        let line = format!("{}. {}{mark}", step.n, to_one_line(&step.text));
-        sheet = sheet.with_plan_text(&line, theme::PLAIN);
-    }
+    sheet = add_steps(sheet, state);
     let mut all: Vec<&str> = sheet.body.iter().map(|(line, _)| line.as_str()).collect();
     // The label of this choice is cut where the window is narrow.
     let other = terms.other_test.as_ref().map(describe_other_test);
@@ -105,6 +92,25 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
         .with_choice('b', "Back to the goal", confirm_back_to_goal(id))
         .with_choice('c', "Cancel the run", confirm_cancel())
         .with_first_choice(2)
+}
+
+fn dialog_title(state: &RunState) -> String {
+    let n_steps = state.plan.as_ref().map_or(0, |plan| plan.plan.steps.len());
+    match state.ended_steps().count() {
+        0 => format!("Run this plan ({})?", pluralize(n_steps, "step")),
+        n => format!("Continue with the changed plan ({n} of {n_steps} steps ended)?"),
+    }
+}
+
+/// Adds the steps of the plan, and which of them have ended.
+fn add_steps(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
+    for step in state.plan.iter().flat_map(|file| &file.plan.steps) {
+        let is_ended = state.ended_steps().any(|record| record.n == step.n);
+        let mark = if is_ended { " (ended)" } else { "" };
+        let line = format!("{}. {}{mark}", step.n, to_one_line(&step.text));
+        sheet = sheet.with_plan_text(&line, theme::PLAIN);
+    }
+    sheet
 }
 
 /// Adds why the review ended, and what the reviewer did not open.
