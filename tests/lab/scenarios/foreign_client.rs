@@ -183,6 +183,8 @@ fn executing() -> Value {
         call("plan_submit", json!({ "plan": brain::plan("") })),
         call("plan_enter", json!({ "reason": "a part is missing" })),
         call("todoread", json!({})),
+        call("step_result", json!({ "result": "blocked" })),
+        call("step_result", json!({ "result": "done" })),
     ])
 }
 
@@ -381,7 +383,7 @@ fn assert_reviewed(seen: &[Value]) {
 }
 
 fn assert_executed(seen: &[Value]) {
-    let [list, plan, enter, read] = seen else {
+    let [list, plan, enter, read, blocked, done] = seen else {
         panic!("{seen:#?}");
     };
     let names = json!([
@@ -400,6 +402,8 @@ fn assert_executed(seen: &[Value]) {
     assert_failed(enter, "nobody is there to agree");
     // The list of todos is the session's, whatever turn it is.
     assert_done(read, "0 of 100 todos are completed");
+    assert_failed(blocked, "quote in `detail` what stands in the way");
+    assert_done(done, "the result is accepted");
 }
 
 /// Checks that the blocked calls are recorded, and that a task whose call was cancelled ended with it.
