@@ -766,6 +766,7 @@ impl RunState {
         self.plan_by = by;
         let version = self.plan.as_ref().map_or(0, |plan| plan.version) + 1;
         self.plan = Some(PlanFile { version, ..plan });
+        plan_reentry::mark_kept_steps(self);
     }
 
     fn plan_approval_hash(&self) -> Option<&Sha256> {

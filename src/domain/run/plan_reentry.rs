@@ -132,6 +132,23 @@ fn restarted_step(current: CurrentStep) -> CurrentStep {
     }
 }
 
+/// Marks the steps of the plan as done that have ended in the execution that is kept.
+pub(super) fn mark_kept_steps(state: &mut RunState) {
+    let kept = state
+        .replanning
+        .iter()
+        .filter_map(|record| record.kept.as_ref());
+    let records = kept.flat_map(|kept| &kept.done);
+    let ended = records
+        .filter(|record| !record.is_skipped())
+        .map(|record| record.n);
+    let ended: Vec<u32> = ended.collect();
+    let steps = state.plan.iter_mut().flat_map(|file| &mut file.plan.steps);
+    for step in steps.filter(|step| ended.contains(&step.n)) {
+        step.done = true;
+    }
+}
+
 /// Gives the execution back that is kept while a step is planned again.
 pub(super) fn restore_kept_execution(state: &mut RunState) {
     let kept = state
@@ -166,17 +183,8 @@ pub(super) fn resume_kept_execution(
     at: UnixMillis,
     terms: &ExecutionTerms,
 ) -> Option<Vec<Effect>> {
+    mark_kept_steps(state);
     let kept = state.replanning.as_mut()?.kept.take()?;
-    if let Some(plan) = &mut state.plan {
-        let is_ended = |n: u32| {
-            kept.done
-                .iter()
-                .any(|record| record.n == n && !record.is_skipped())
-        };
-        for step in &mut plan.plan.steps {
-            step.done = is_ended(step.n);
-        }
-    }
     let of_step = kept.current.iter().flat_map(|current| &current.changed);
     let of_step: Vec<&String> = of_step.collect();
     let is_new = |path: &&String| !kept.pre_dirty.contains(path) && !of_step.contains(path);

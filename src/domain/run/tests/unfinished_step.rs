@@ -316,6 +316,7 @@ fn a_step_that_is_planned_again_keeps_the_ended_ones_and_its_change_alone_is_rev
     world.feed(ended(5));
     world.feed(written(5, &changed));
     check_look(&world, "REVIEW | reviews the plan | 1 proven");
+    assert!(world.run.state().plan.as_ref().unwrap().plan.steps[0].done);
     assert_eq!(
         world.run.state().iteration,
         2,
