@@ -10,7 +10,7 @@ use super::receipt::{Receipt, ReceiptSource, TestOutcome};
 use super::reversal_plan::UndoRecord;
 use super::run::RunState;
 use super::step_calls::StepCalls;
-use super::step_result::StepResult;
+use super::step_result::{StepResult, StepResultKind};
 use super::test_command::TestCommand;
 
 /// An execution, running or finished.
@@ -121,6 +121,11 @@ pub struct StoppedStep {
 }
 
 impl PlanExecution {
+    /// Returns whether the user skips this step; a wish about another text under the same number does not count.
+    pub fn is_skip_requested(&self, n: u32, text: &str) -> bool {
+        self.skips.get(&n).is_some_and(|skip| skip.text == text)
+    }
+
     /// Returns why the current step's tests, which do not fail, may not have tested what earlier tests did.
     pub fn describe_test_doubt(&self) -> Option<String> {
         let now = self.current.as_ref()?.receipt.as_ref()?;
@@ -244,6 +249,15 @@ pub struct CurrentStep {
     /// Whether its agent was asked for the result that it left out. It is asked once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub was_asked_for_result: bool,
+}
+
+impl CurrentStep {
+    /// Returns what stands in the way, where its agent states that it is blocked.
+    pub fn obstacle(&self) -> Option<&str> {
+        let result = self.result.as_ref();
+        let blocked = result.filter(|result| result.kind == StepResultKind::Blocked);
+        blocked.map(|result| result.text.as_str())
+    }
 }
 
 /// The stage of a step.

@@ -453,7 +453,7 @@ pub enum QuestionAnswer {
     AmendStep {
         text: String,
     },
-    /// The planner writes the step anew; the finished steps stay.
+    /// The planner plans the step again; the finished steps stay.
     ReplanStep {
         /// What the planner is told beside what stands in the way; may be empty.
         text: String,

@@ -78,7 +78,7 @@ fn parse_result(content: &str) -> Option<StepResult> {
     let word = word.trim().to_lowercase().replace([' ', '-'], "_");
     let kind = word.parse().ok()?;
     let result = StepResult::new(kind, text.trim_start_matches(':'));
-    // Whoever is blocked says by what.
+    // A blocked result without what stands in the way is none.
     let says_nothing = kind == StepResultKind::Blocked && result.text.is_empty();
     (!says_nothing).then_some(result)
 }

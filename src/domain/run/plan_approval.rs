@@ -10,9 +10,8 @@ use crate::domain::effect::Effect;
 use crate::domain::ids::{Sha256, UnixMillis};
 use crate::domain::phase::{Phase, TransitionCause};
 use crate::domain::plan::Plan;
-use crate::domain::plan_execution::PlanExecution;
+use crate::domain::plan_execution::{CurrentStep, PlanExecution};
 use crate::domain::question::{ExecutionTerms, QuestionAnswer, QuestionKind};
-use crate::domain::step_result::StepResultKind;
 use crate::domain::turn::{TurnPurpose, TurnRetryReason};
 
 /// Binds the approval to a plan's hash and inspects the repository.
@@ -228,9 +227,8 @@ pub(super) fn on_stale_plan_answered(
     if state.phase == Phase::Execute {
         state.approved_sha256 = Some(hash);
         let current = state.execution.iter().find_map(|e| e.current.as_ref());
-        let result = current.and_then(|current| current.result.as_ref());
-        let is_blocked = result.is_some_and(|result| result.kind == StepResultKind::Blocked);
-        let again = is_blocked.then_some(TurnRetryReason::StepTried);
+        let obstacle = current.and_then(CurrentStep::obstacle);
+        let again = obstacle.map(|_| TurnRetryReason::StepTried);
         return step_execution::propose_next_step(state, at, again);
     }
     turn_lifecycle::change_phase(state, TransitionCause::StaleAccepted);

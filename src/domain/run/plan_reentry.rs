@@ -14,7 +14,6 @@ use crate::domain::phase::{Phase, TransitionCause};
 use crate::domain::plan::Plan;
 use crate::domain::plan_execution::{CurrentStep, PlanExecution, ReplanRecord};
 use crate::domain::question::ExecutionTerms;
-use crate::domain::step_result::StepResultKind;
 use crate::domain::turn::TurnPurpose;
 use crate::text::clean_to_one_line;
 
@@ -77,11 +76,8 @@ pub(super) fn on_plan_entered(
 /// Returns what the planner is told: what stands in the way, as the step's agent said it, and the user's words.
 fn reason_with_result(state: &RunState, step: u32, words: &str) -> String {
     let current = state.execution.as_ref().and_then(|e| e.current.as_ref());
-    let result = current
-        .filter(|current| current.n == step)
-        .and_then(|c| c.result.as_ref());
-    let stated = result.filter(|result| result.kind == StepResultKind::Blocked);
-    let stated = stated.map_or("", |result| result.text.as_str());
+    let current = current.filter(|current| current.n == step);
+    let stated = current.and_then(CurrentStep::obstacle).unwrap_or_default();
     let parts = [stated, words].into_iter().filter(|part| !part.is_empty());
     let said: Vec<&str> = parts.collect();
     said.join("\n")

@@ -48,8 +48,7 @@ pub(super) fn propose_next_step(
         return turn_lifecycle::propose_turn(state, at, TurnPurpose::Summary, None);
     };
     let n = step.n;
-    let skip = execution.skips.get(&n);
-    let is_skipped = skip.is_some_and(|skip| skip.text == step.text);
+    let is_skipped = execution.is_skip_requested(n, &step.text);
     // A step that was already started keeps the tree from before it, so that all its changes stay its own.
     let begun = execution.current.take_if(|current| current.n == n);
     let begun = begun.unwrap_or_else(|| new_current_step(n));
@@ -255,11 +254,10 @@ pub(super) fn on_step_audited(
     let Some(current) = current else {
         return Vec::new();
     };
-    let stated = current.result.as_ref();
-    if let Some(result) = stated.filter(|result| result.kind == StepResultKind::Blocked) {
+    if let Some(obstacle) = current.obstacle() {
         let kind = QuestionKind::Blocked {
             step,
-            said: result.text.clone(),
+            said: obstacle.to_owned(),
             n_changed: current.changed.len(),
         };
         return turn_lifecycle::ask_user(state, kind);

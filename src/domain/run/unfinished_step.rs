@@ -109,17 +109,19 @@ pub(super) fn on_step_skipped(state: &mut RunState, step: u32, reason: &str) -> 
         return Vec::new();
     }
     let mut steps = state.plan.iter().flat_map(|file| &file.plan.steps);
-    let known = steps.find(|known| known.n == step);
-    let text = known.map(|known| known.text.clone());
-    let Some((execution, text)) = state.execution.as_mut().zip(text) else {
+    let planned = steps.find(|known| known.n == step);
+    let planned = planned.map(|known| known.text.clone());
+    let Some(execution) = &mut state.execution else {
         return Vec::new();
     };
+    // The current step keeps the text with which it began, also where the user has edited the plan since.
+    let current = execution.current.as_ref();
+    let current = current.filter(|current| current.n == step);
+    let is_current = current.is_some();
+    let text = current.map(|current| current.text.clone()).or(planned);
+    let text = text.unwrap_or_default();
     let reason = clean_to_one_line(reason);
     execution.skips.insert(step, StepSkip { text, reason });
-    let is_current = execution
-        .current
-        .as_ref()
-        .is_some_and(|current| current.n == step);
     if !is_current || state.running.is_some() {
         return Vec::new();
     }
@@ -129,10 +131,14 @@ pub(super) fn on_step_skipped(state: &mut RunState, step: u32, reason: &str) -> 
     end_skipped_step(state, step)
 }
 
-/// Returns whether the user skips this step.
+/// Returns whether this is the current step and the user skips it.
 pub(super) fn is_skipped(state: &RunState, step: u32) -> bool {
     let execution = state.execution.as_ref();
-    execution.is_some_and(|execution| execution.skips.contains_key(&step))
+    execution.is_some_and(|execution| {
+        let current = execution.current.as_ref();
+        let current = current.filter(|current| current.n == step);
+        current.is_some_and(|current| execution.is_skip_requested(step, &current.text))
+    })
 }
 
 /// Ends a skipped step. If it had begun, the program first finds out what it changed.

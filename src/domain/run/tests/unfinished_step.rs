@@ -258,6 +258,9 @@ fn a_skip_counts_for_the_step_that_it_was_about_and_not_for_its_number() {
     finish(&mut world, 1);
     answer(&mut world, QuestionAnswer::AcceptAsIs);
     check_look(&world, "EXECUTE | works on step 2 | 1 proven");
+    begin(&mut world, 2);
+    finish(&mut world, 2);
+    check_look(&world, "EXECUTE | works on step 3 | 1 proven | 2 proven");
 }
 
 #[test]
