@@ -22,10 +22,12 @@ pub mod plan_execution;
 pub mod question;
 pub mod session;
 pub mod step_calls;
+pub mod step_proof;
 pub mod step_result;
 pub mod submission;
 pub mod task;
 pub mod test_command;
+pub mod test_report;
 pub mod todo_list;
 pub mod tool_availability;
 
