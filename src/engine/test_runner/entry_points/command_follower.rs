@@ -44,7 +44,7 @@ const FILE_OPTIONS: [&str; 14] = [
 
 /// What a test command runs.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct FollowedCommand {
+pub(in crate::engine::test_runner) struct FollowedCommand {
     /// The words of each simple command, starting with the test command itself.
     pub commands: Vec<Vec<String>>,
     /// Files that run, each with the file that names it; `None` if the test command names it.
@@ -66,10 +66,11 @@ impl FollowedCommand {
 }
 
 /// Reads a file of the repository by its path from the root; `None` if there is none.
-pub(super) type FollowedFileLookup<'a> = &'a dyn Fn(&Path) -> Option<Vec<u8>>;
+pub(in crate::engine::test_runner) type FollowedFileLookup<'a> =
+    &'a dyn Fn(&Path) -> Option<Vec<u8>>;
 
 /// Follows a command through the files that `read` returns.
-pub(super) fn follow_command(
+pub(in crate::engine::test_runner) fn follow_command(
     command: &TestCommandLine,
     read: FollowedFileLookup<'_>,
 ) -> FollowedCommand {

@@ -1,0 +1,115 @@
+//! Makes a test runner report each test by its identity, and reads what it reported (TRUTH.md T22).
+//!
+//! Each runner has its own file. Tests run in the process that reports, so a report is not trusted: it is limited in
+//! size, its names are cleaned, and what does not fit together becomes a doubt. Code that changes its runner in memory,
+//! or writes a whole report in the runner's place, is not recognized.
+
+mod cargo_packages;
+mod cargo_test;
+mod node_test;
+mod pytest;
+mod report_builder;
+mod runner_search;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+pub use runner_search::find_runner;
+
+use self::report_builder::ReportBuilder;
+use super::test_command_line::TestCommandLine;
+use crate::domain::test_report::TestReport;
+
+/// The name of a file or program that counts as one test, because its runner names no tests in it.
+const WHOLE_FILE: &str = "(whole file)";
+
+/// The maximum size of a run's reports, in bytes.
+const MAX_REPORT_BYTES: u64 = 32 * 1024 * 1024;
+
+/// The runner that a test command starts, as far as its tests can be known by identity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReportingRunner {
+    /// pytest, which writes a junit report.
+    Pytest {
+        /// The folder in which it runs, relative to the repository's root.
+        folder: PathBuf,
+    },
+    /// `node --test`, whose events a reporter of this program writes to a file.
+    NodeTest {
+        /// The reporters that the command itself names.
+        named: NamedReporters,
+    },
+    /// `cargo test`, whose output is its report.
+    CargoTest,
+}
+
+/// The reporters that a `node --test` command names itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NamedReporters {
+    Nothing,
+    /// One reporter without a destination.
+    WithoutDestination,
+    /// Reporters, each with its destination.
+    WithDestinations,
+}
+
+impl ReportingRunner {
+    /// Returns the environment that makes the runner write its report into a folder, which must exist and be empty. The
+    /// path is the one that the test command sees.
+    ///
+    /// A run does not stop at the first failure where the environment can say so, because tests that did not run are
+    /// unknown.
+    pub fn report_variables(&self, folder: &Path) -> BTreeMap<String, String> {
+        let (name, value) = match self {
+            Self::Pytest { .. } => ("PYTEST_ADDOPTS", pytest::report_options(folder)),
+            Self::NodeTest { named } => ("NODE_OPTIONS", node_test::report_options(folder, *named)),
+            Self::CargoTest => ("CARGO_TERM_COLOR", "never".to_owned()),
+        };
+        BTreeMap::from([(name.to_owned(), value)])
+    }
+
+    /// Returns the command to run instead, so that its own options neither hide tests nor end the run at the first
+    /// failure. Commands in scripts that it calls stay as they are.
+    pub fn reporting_command(&self, command: &TestCommandLine) -> TestCommandLine {
+        let line = command.to_string();
+        let changed = match self {
+            Self::Pytest { .. } => pytest::without_hiding_options(&line),
+            Self::CargoTest => cargo_test::with_all_programs(&line),
+            // Its reporters add up, so its own ones stay.
+            Self::NodeTest { .. } => return command.clone(),
+        };
+        if changed == line {
+            return command.clone();
+        }
+        TestCommandLine::parse(&changed).unwrap_or_else(|| command.clone())
+    }
+
+    /// Reads what a run reported about its tests.
+    ///
+    /// `folder` is where this program finds what the runner wrote, and `root` the repository's root. `output` is the whole
+    /// output, or `None` if it was cut; `exit_code` is `None` if the command did not end by itself.
+    pub fn read_report(
+        &self,
+        folder: &Path,
+        root: &Path,
+        output: Option<&str>,
+        exit_code: Option<i32>,
+    ) -> TestReport {
+        let mut report = ReportBuilder::default();
+        match self {
+            Self::Pytest { folder: runs_in } => {
+                let files = pytest::PytestFiles::new(root, runs_in);
+                pytest::read_report(folder, files, output, &mut report);
+            }
+            Self::NodeTest { .. } => node_test::read_reports(folder, root, &mut report),
+            Self::CargoTest => match output {
+                Some(output) => cargo_test::read_output(output, root, exit_code, &mut report),
+                None => report.doubt("the output of cargo was cut, so its tests are not known"),
+            },
+        }
+        report.finish(exit_code)
+    }
+}
+
+#[cfg(test)]
+mod tests;

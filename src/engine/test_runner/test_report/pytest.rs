@@ -1,0 +1,331 @@
+//! Makes pytest write a junit report, and reads it.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use quick_xml::XmlVersion;
+use quick_xml::events::{BytesStart, Event as XmlEvent};
+use quick_xml::reader::Reader;
+use regex::{Captures, Regex};
+
+use super::report_builder::ReportBuilder;
+use super::runner_search::normalize;
+use super::{MAX_REPORT_BYTES, WHOLE_FILE};
+use crate::domain::test_report::TestStatus;
+use crate::store::scoped_read::{ScopedReadError, ScopedReader};
+
+const REPORT_NAME: &str = "pytest.xml";
+
+/// Returns the options for pytest. They come after those of its configuration file, so they win over these, and before
+/// those of the command. The older form of the report names the file of each test.
+pub(super) fn report_options(folder: &Path) -> String {
+    let path = folder.join(REPORT_NAME);
+    let path = path.to_string_lossy().replace('\'', r"'\''");
+    format!(
+        "'--junitxml={path}' -o junit_family=xunit1 -o junit_logging=no --junit-prefix= --maxfail=0 \
+         --continue-on-collection-errors"
+    )
+}
+
+/// Removes the options that make pytest write its report elsewhere or stop at the first failure.
+pub(super) fn without_hiding_options(line: &str) -> String {
+    static PATTERNS: LazyLock<Option<(Regex, Regex)>> = LazyLock::new(|| {
+        let command = Regex::new(r#"\b(?:pytest|py\.test)\s[^&|;\n()`'"]*"#).ok()?;
+        let option = Regex::new(
+            r"\s(?:--junit-?xml[=\s]\s*[\w./:@%+,-]+|--maxfail[=\s]\s*\d+|--exitfirst|-x)(?P<end>\s|$)",
+        );
+        Some((command, option.ok()?))
+    });
+    let Some((command, option)) = PATTERNS.as_ref() else {
+        return line.to_owned();
+    };
+    let changed = command.replace_all(line, |found: &Captures<'_>| {
+        // A space ends one option and begins the next one.
+        let mut words = found[0].to_owned();
+        while let Cow::Owned(fewer) = option.replace(&words, "$end") {
+            words = fewer;
+        }
+        words
+    });
+    changed.into_owned()
+}
+
+/// The maximum number of paths that are looked up.
+const MAX_KNOWN_FILES: usize = 50_000;
+
+/// Resolves the files that pytest names, which are relative to its own root: the folder of its configuration.
+pub(super) struct PytestFiles<'a> {
+    root: &'a Path,
+    /// Where pytest runs, relative to the root.
+    folder: &'a Path,
+    known: BTreeMap<String, Option<String>>,
+}
+
+impl<'a> PytestFiles<'a> {
+    pub(super) fn new(root: &'a Path, folder: &'a Path) -> Self {
+        Self {
+            root,
+            folder,
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// Returns an existing file by its path from the root.
+    fn find(&mut self, file: &str) -> Option<String> {
+        if self.known.len() >= MAX_KNOWN_FILES {
+            return None;
+        }
+        let (root, folder) = (self.root, self.folder);
+        let found = self.known.entry(file.to_owned()).or_insert_with(|| {
+            let places = [normalize(&folder.join(file)), normalize(Path::new(file))];
+            let exists = |path: &PathBuf| root.join(path).is_file();
+            let found = places.into_iter().find(exists)?;
+            Some(found.to_string_lossy().into_owned())
+        });
+        found.clone()
+    }
+
+    /// Splits a class name such as `tests.test_a.TestThings` into the file and the classes in it. The file that the report
+    /// names is the one that defines the test, which may be another one if a class inherits it.
+    fn split_class(&mut self, class: &str, file: Option<&str>) -> (String, Vec<String>) {
+        if let Some(file) = file {
+            let module = file.strip_suffix(".py").unwrap_or(file).replace('/', ".");
+            let rest = class.strip_prefix(module.as_str());
+            if let Some(rest) = rest.filter(|rest| rest.is_empty() || rest.starts_with('.')) {
+                let found = self.find(file).unwrap_or_else(|| file.to_owned());
+                return (found, to_classes(rest));
+            }
+        }
+        let dots = class.match_indices('.').map(|(at, _)| at);
+        let mut ends: Vec<usize> = dots.chain([class.len()]).take(MAX_CLASS_PARTS).collect();
+        ends.reverse();
+        for end in ends {
+            let (module, rest) = class.split_at(end);
+            if let Some(found) = self.find(&format!("{}.py", module.replace('.', "/"))) {
+                return (found, to_classes(rest));
+            }
+        }
+        let file = file.unwrap_or_default();
+        let found = self.find(file).unwrap_or_else(|| file.to_owned());
+        (found, to_classes(class))
+    }
+}
+
+/// The maximum number of packages, modules and classes around a test.
+const MAX_CLASS_PARTS: usize = 40;
+
+fn to_classes(rest: &str) -> Vec<String> {
+    let parts = rest.split('.').filter(|part| !part.is_empty());
+    parts.map(str::to_owned).collect()
+}
+
+/// Reads the report and compares it with the output.
+pub(super) fn read_report(
+    folder: &Path,
+    files: PytestFiles<'_>,
+    output: Option<&str>,
+    report: &mut ReportBuilder,
+) {
+    let read = ScopedReader::open(folder)
+        .map_err(|error| error.to_string())
+        .map(|reader| reader.read_file(REPORT_NAME, MAX_REPORT_BYTES));
+    let bytes = match read {
+        Ok(Ok(bytes)) => bytes,
+        Ok(Err(ScopedReadError::NotFound { .. })) => {
+            report.doubt("pytest wrote no report: it did not start, was stopped from inside, or was told not to");
+            return;
+        }
+        Ok(Err(error)) => {
+            report.doubt(format!("the report of pytest cannot be read: {error}"));
+            return;
+        }
+        Err(error) => {
+            report.doubt(format!(
+                "the folder of pytest's report cannot be read: {error}"
+            ));
+            return;
+        }
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    let mut reader = JunitReader {
+        files,
+        n_open: 0,
+        has_root: false,
+        case: None,
+        names: BTreeSet::new(),
+        report,
+    };
+    reader.read(&text);
+    let n_named = reader.names.len();
+    if let Some(output) = output {
+        compare_with_output(output, n_named, report);
+    }
+}
+
+/// A test of the report while it is read.
+#[derive(Debug, Default)]
+struct JunitCase {
+    class: String,
+    name: Option<String>,
+    file: Option<String>,
+    is_failed: bool,
+    is_skipped: bool,
+}
+
+/// Folds a junit report, element by element.
+struct JunitReader<'a> {
+    files: PytestFiles<'a>,
+    /// How many elements are open.
+    n_open: usize,
+    has_root: bool,
+    case: Option<JunitCase>,
+    /// The classes and names of the tests.
+    names: BTreeSet<(String, String)>,
+    report: &'a mut ReportBuilder,
+}
+
+impl JunitReader<'_> {
+    fn read(&mut self, text: &str) {
+        let mut reader = Reader::from_str(text);
+        loop {
+            match reader.read_event() {
+                Ok(XmlEvent::Start(element)) => {
+                    self.n_open += 1;
+                    self.open_element(&element);
+                }
+                Ok(XmlEvent::Empty(element)) => {
+                    self.open_element(&element);
+                    self.close_element(element.name().as_ref());
+                }
+                Ok(XmlEvent::End(element)) => {
+                    self.n_open = self.n_open.saturating_sub(1);
+                    self.close_element(element.name().as_ref());
+                }
+                // Only a document type can define entities.
+                Ok(XmlEvent::DocType(_)) => {
+                    self.report
+                        .doubt("the report of pytest has a document type, so it is not pytest's");
+                    return;
+                }
+                Ok(XmlEvent::Eof) => break,
+                Ok(_) => {}
+                Err(_) => {
+                    self.report
+                        .doubt("the report of pytest is not well-formed; what follows is left out");
+                    return;
+                }
+            }
+        }
+        if self.n_open > 0 || !self.has_root {
+            self.report.doubt("the report of pytest is cut");
+        }
+    }
+
+    fn open_element(&mut self, element: &BytesStart<'_>) {
+        match element.name().as_ref() {
+            "testsuites" | "testsuite" => self.has_root = true,
+            "testcase" => self.case = Some(self.read_case(element)),
+            name => {
+                if let Some(case) = &mut self.case {
+                    case.is_failed |= name == "failure" || name == "error";
+                    case.is_skipped |= name == "skipped";
+                }
+            }
+        }
+    }
+
+    fn read_case(&mut self, element: &BytesStart<'_>) -> JunitCase {
+        let mut case = JunitCase::default();
+        for attribute in element.attributes() {
+            let value = attribute
+                .as_ref()
+                .ok()
+                .and_then(|attribute| attribute.normalized_value(XmlVersion::Implicit1_0).ok());
+            let (Ok(attribute), Some(value)) = (attribute, value) else {
+                self.report
+                    .doubt("a test in the report of pytest has an attribute that cannot be read");
+                continue;
+            };
+            match attribute.key.as_ref() {
+                "classname" => case.class = value.into_owned(),
+                "name" => case.name = Some(value.into_owned()),
+                "file" => case.file = Some(value.into_owned()),
+                _ => {}
+            }
+        }
+        case
+    }
+
+    fn close_element(&mut self, name: &str) {
+        if name == "testcase"
+            && let Some(case) = self.case.take()
+        {
+            self.add_case(case);
+        }
+    }
+
+    fn add_case(&mut self, case: JunitCase) {
+        let Some(name) = case.name else {
+            self.report
+                .doubt("a test began and did not end: pytest was told to stop");
+            return;
+        };
+        let status = match (case.is_failed, case.is_skipped) {
+            (true, _) => TestStatus::Failed,
+            (false, true) => TestStatus::Skipped,
+            (false, false) => TestStatus::Passed,
+        };
+        // A module, whose name is that of its file.
+        if case.class.is_empty() && status != TestStatus::Passed {
+            if status == TestStatus::Failed {
+                self.report.note_failed_load();
+            } else {
+                let (file, _) = self.files.split_class(&name, case.file.as_deref());
+                let file = if file.is_empty() { name } else { file };
+                self.report.add_test(&file, WHOLE_FILE, status);
+            }
+            return;
+        }
+        let (file, mut parts) = self.files.split_class(&case.class, case.file.as_deref());
+        parts.push(name.clone());
+        self.report.add_test(&file, &parts.join("::"), status);
+        self.names.insert((case.class, name));
+    }
+}
+
+/// Compares the report with what pytest printed: how many tests it collected, and whether it stopped early. Quiet runs
+/// do not print the former.
+fn compare_with_output(output: &str, n_named: usize, report: &mut ReportBuilder) {
+    let n_collected = output.lines().find_map(parse_collected_count);
+    if let Some(n) = n_collected.filter(|n| *n > n_named) {
+        report.doubt(format!(
+            "pytest collected {n} tests, but its report names {n_named}"
+        ));
+    }
+    let stop = output.lines().find_map(|line| {
+        let reason = line.trim_matches('!');
+        let is_bar = line.starts_with("!!!") && line.ends_with("!!!");
+        (is_bar && !reason.trim().is_empty()).then(|| reason.trim())
+    });
+    if let Some(reason) = stop {
+        report.doubt(format!("pytest stopped early: {reason}"));
+    }
+}
+
+/// Parses `collected 5 items / 1 deselected / 4 selected` and, of several workers, `2 workers [5 items]`.
+fn parse_collected_count(line: &str) -> Option<usize> {
+    if let Some((_, count)) = line.split_once(" workers [") {
+        return count.split_once(" item")?.0.parse().ok();
+    }
+    let rest = line.strip_prefix("collected ")?;
+    let (n, parts) = rest.split_once(" item")?;
+    let selected = parts
+        .split(" / ")
+        .find_map(|part| part.trim().strip_suffix(" selected"));
+    selected.unwrap_or(n).parse().ok()
+}
+
+#[cfg(test)]
+mod tests;
