@@ -7,9 +7,12 @@ use sha2::{Digest, Sha256 as Hasher};
 use strum::IntoStaticStr;
 use thiserror::Error;
 
+use self::proof_lines::StepProofPlan;
 use super::ids::Sha256;
 use super::phase::Phase;
 use crate::text::{clean_to_one_line, front_matter};
+
+pub mod proof_lines;
 
 /// One numbered box of the plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +23,9 @@ pub struct Step {
     pub text: String,
     /// Whether the box is ticked.
     pub done: bool,
+    /// What its lines say about its proof and its files; nothing in plans of earlier versions.
+    #[serde(default, skip_serializing_if = "StepProofPlan::is_empty")]
+    pub proof: StepProofPlan,
 }
 
 /// What the program reads from a plan.
@@ -113,6 +119,11 @@ pub fn parse(text: &str) -> Result<Plan, PlanParseError> {
     if steps.is_empty() {
         return Err(PlanParseError::NoCheckbox);
     }
+    for (n, block) in split_blocks(body) {
+        if let Some(step) = steps.iter_mut().find(|step| step.n == n) {
+            step.proof = StepProofPlan::parse(&block);
+        }
+    }
     Ok(Plan {
         title,
         steps,
@@ -148,6 +159,36 @@ pub fn step_block(text: &str, n: u32) -> Option<String> {
         Some((mark, length)) => format!("{block}\n{}", mark.to_string().repeat(length)),
         None => block.to_owned(),
     })
+}
+
+/// Splits a plan into the blocks of its steps, as [`step_block`] returns them, but with their first lines whole.
+fn split_blocks(body: &str) -> Vec<(u32, String)> {
+    let mut blocks: Vec<(u32, String)> = Vec::new();
+    let mut fence = CodeFenceTracker::default();
+    let (mut is_inside, mut after_blank) = (false, false);
+    for line in body.lines() {
+        let is_fenced = fence.consume_line(line);
+        let step = if is_fenced {
+            None
+        } else {
+            parse_step_line(line)
+        };
+        match step {
+            Some(step) => {
+                blocks.push((step.n, step.text));
+                is_inside = true;
+            }
+            None => {
+                is_inside &= is_fenced || !ends_block(line, after_blank);
+                if let Some((_, block)) = blocks.last_mut().filter(|_| is_inside) {
+                    block.push('\n');
+                    block.push_str(line);
+                }
+            }
+        }
+        after_blank = line.trim().is_empty();
+    }
+    blocks
 }
 
 /// Returns the plan without the block of step `n`; `None` where it has no such step.
@@ -291,6 +332,7 @@ fn parse_step_line(line: &str) -> Option<Step> {
         n: found.n,
         text,
         done: found.mark != ' ',
+        proof: StepProofPlan::default(),
     })
 }
 

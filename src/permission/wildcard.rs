@@ -36,9 +36,12 @@ pub fn matches(pattern: &str, target: &str) -> bool {
     }
     let target: Vec<char> = target.chars().collect();
     let is_it = |pattern: &str| {
-        match_elements(&parse_pattern(pattern), &target, |element, c| {
-            element_matches(element, *c)
-        })
+        match_sequence(
+            &parse_pattern(pattern),
+            &target,
+            is_any_run,
+            |element, c| element_matches(element, *c),
+        )
     };
     pattern.strip_suffix(" *").is_some_and(is_it) || is_it(pattern)
 }
@@ -67,7 +70,7 @@ pub fn covers(wide: &str, narrow: &str) -> bool {
     let wide = alternatives(wide);
     alternatives(narrow).iter().all(|narrow| {
         wide.iter()
-            .any(|wide| match_elements(wide, narrow, element_covers))
+            .any(|wide| match_sequence(wide, narrow, is_any_run, element_covers))
     })
 }
 
@@ -81,18 +84,25 @@ fn element_covers(taker: &PatternElement, element: &PatternElement) -> bool {
     }
 }
 
-/// Matches a pattern against a list of characters, or of another pattern's elements. On a mismatch only the last `*`
-/// takes one more item; earlier ones never need to.
-fn match_elements<T>(
-    pattern: &[PatternElement],
+fn is_any_run(element: &PatternElement) -> bool {
+    *element == PatternElement::AnyRun
+}
+
+/// Returns whether a pattern matches a whole list: of characters, of another pattern's elements or of a path's names.
+/// An element for which `is_run` is true takes any number of items, every other one takes one.
+///
+/// On a mismatch only the last run takes one more item; earlier ones never need to.
+pub fn match_sequence<P, T>(
+    pattern: &[P],
     target: &[T],
-    takes: impl Fn(&PatternElement, &T) -> bool,
+    is_run: impl Fn(&P) -> bool,
+    takes: impl Fn(&P, &T) -> bool,
 ) -> bool {
     let (mut at, mut next) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
     while let Some(one) = target.get(next) {
         match pattern.get(at) {
-            Some(PatternElement::AnyRun) => {
+            Some(element) if is_run(element) => {
                 retry = Some((at + 1, next));
                 at += 1;
             }
@@ -109,9 +119,7 @@ fn match_elements<T>(
             },
         }
     }
-    let rest = pattern.get(at..).unwrap_or_default();
-    rest.iter()
-        .all(|element| *element == PatternElement::AnyRun)
+    pattern.iter().skip(at).all(is_run)
 }
 
 fn element_matches(element: &PatternElement, c: char) -> bool {
