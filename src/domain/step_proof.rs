@@ -8,6 +8,17 @@ use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
 use super::receipt::TestOutcome;
+use super::test_report::TestIdentity;
+use crate::text::{clean_to_one_line, pluralize, truncate};
+
+mod assessment;
+mod cell_comparison;
+mod mutant_trial;
+mod named_tests;
+mod test_location;
+
+pub use cell_comparison::CellReports;
+pub use mutant_trial::MutantTrial;
 
 /// One of the four test runs that prove a step.
 #[derive(
@@ -41,6 +52,9 @@ pub struct CellRun {
     pub n_passed: usize,
     pub n_failed: usize,
     pub n_skipped: usize,
+    /// The number of its receipt; `None` where it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<u32>,
     /// Whether an earlier run on the same tree was used.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_reused: bool,
@@ -56,18 +70,34 @@ pub struct StepProof {
     /// The test files that the step changes, by path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed_tests: Vec<String>,
+    /// Those of them that hold only tests which did not exist before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added_tests: Vec<String>,
     /// The new or changed tests that fail without the change and pass with it.
     #[serde(default, skip_serializing_if = "TestNames::is_empty")]
     pub red: TestNames,
-    /// Whether the red cell could not load the tests, so that nothing but a failed build, import or link is known.
+    /// Whether nothing is red, and the red cell could not load tests or does not have the new ones: without the change
+    /// they cannot be built, imported or linked, and nothing else is known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_red_by_load: bool,
+    /// The known tests that the plan's `Test first:` names, where none of them fails without the change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmet_tests: Vec<String>,
+    /// What the plan's `Proof:` command did; `None` where it has none or it was not run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<CommandProof>,
+    /// What mutants of the step's code showed; `None` where none were needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mutants: Option<MutantTrial>,
     /// How many tests passed before and still pass.
     pub n_kept: usize,
+    /// Old tests that no longer pass or are gone, as the plan's `Changes tests:` says. The lists below leave them out.
+    #[serde(default, skip_serializing_if = "TestNames::is_empty")]
+    pub planned_changes: TestNames,
     /// Tests that passed before and that the new tree no longer has, or skips.
     #[serde(default, skip_serializing_if = "TestNames::is_empty")]
     pub lost: TestNames,
-    /// Tests that passed before and fail with the new code.
+    /// Old tests that passed before and do not pass with the new code.
     #[serde(default, skip_serializing_if = "TestNames::is_empty")]
     pub broken: TestNames,
     /// Tests that fail on the new tree and did not fail before the step.
@@ -81,8 +111,19 @@ pub struct StepProof {
     pub doubts: Vec<String>,
 }
 
+/// How the command of a `Proof:` line ended without the step's change and with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandProof {
+    pub failed_before: bool,
+    pub passed_after: bool,
+}
+
 /// How many tests a list of names holds at most.
 pub const MAX_LISTED_TESTS: usize = 20;
+/// How many of them a sentence names.
+const MAX_NAMED_TESTS: usize = 3;
+/// How many characters of a test's name are kept; runners put whole parameters into names.
+const MAX_NAME_CHARS: usize = 200;
 
 /// The number of some tests with the first of their names.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -95,6 +136,117 @@ pub struct TestNames {
 impl TestNames {
     pub fn is_empty(&self) -> bool {
         self.count == 0
+    }
+
+    /// Lists tests by their identity, in any order.
+    fn from_tests<'a>(tests: impl IntoIterator<Item = &'a TestIdentity>) -> Self {
+        let mut names = Self::default();
+        for test in tests {
+            names.add(&test.to_string());
+        }
+        names
+    }
+
+    /// Adds a name, which an agent may have chosen, as one line.
+    fn add(&mut self, name: &str) {
+        let name = truncate::to_chars(&clean_to_one_line(name), MAX_NAME_CHARS);
+        self.count += 1;
+        self.first.push(name);
+        self.first.sort();
+        self.first.truncate(MAX_LISTED_TESTS);
+    }
+
+    /// Names the first of them: `a, b, c and 4 more`.
+    pub fn describe(&self) -> String {
+        let named: Vec<&str> = self
+            .first
+            .iter()
+            .take(MAX_NAMED_TESTS)
+            .map(String::as_str)
+            .collect();
+        match self.count.saturating_sub(named.len()) {
+            0 => named.join(", "),
+            more => format!("{} and {more} more", named.join(", ")),
+        }
+    }
+}
+
+impl StepProof {
+    /// Returns the run of a cell.
+    pub fn run_of(&self, cell: ProofCell) -> Option<&CellRun> {
+        self.cells.iter().find(|run| run.cell == cell)
+    }
+
+    /// Summarizes what the cells showed, for the step's row: `red \u{2192} green · kept 13 · 4 s`.
+    pub fn summary(&self) -> String {
+        let after = self.describe_green();
+        let mut parts = vec![
+            match (&self.command, self.is_red_by_load, self.red.is_empty()) {
+                (Some(command), _, _) => {
+                    let word = |is_pass: bool| if is_pass { "passes" } else { "fails" };
+                    let (before, after) =
+                        (word(!command.failed_before), word(command.passed_after));
+                    format!("proof {before} \u{2192} {after}")
+                }
+                (None, true, _) if self.has_killed_mutant() => {
+                    format!("not built \u{2192} {after} \u{b7} mutant noticed")
+                }
+                (None, true, _) => format!("not built \u{2192} {after}"),
+                (None, false, false) => format!("red \u{2192} {after}"),
+                (None, false, true) => after.to_owned(),
+            },
+        ];
+        let counts = [
+            (self.n_kept, format!("kept {}", self.n_kept)),
+            (
+                self.failing.count,
+                format!("{} failing", self.failing.count),
+            ),
+            (self.broken.count, format!("{} broken", self.broken.count)),
+            (self.lost.count, format!("{} lost", self.lost.count)),
+            (
+                self.planned_changes.count,
+                format!("{} changed as planned", self.planned_changes.count),
+            ),
+            (
+                self.known_failures.count,
+                pluralize(self.known_failures.count, "known failure"),
+            ),
+        ];
+        parts.extend(
+            counts
+                .into_iter()
+                .filter(|(n, _)| *n > 0)
+                .map(|(_, words)| words),
+        );
+        let total_ms: u64 = self.cells.iter().map(|run| run.duration_ms).sum();
+        if total_ms > 0 {
+            parts.push(format_seconds(total_ms));
+        }
+        parts.join(" \u{b7} ")
+    }
+
+    fn describe_green(&self) -> &'static str {
+        match self.run_of(ProofCell::Green).map(|run| &run.outcome) {
+            None => "not tested",
+            Some(TestOutcome::NoTests | TestOutcome::NoCommand) => "no tests",
+            Some(TestOutcome::Passed) if self.failing.is_empty() => "green",
+            Some(TestOutcome::Failed)
+                if self.failing.is_empty() && !self.known_failures.is_empty() =>
+            {
+                "green"
+            }
+            Some(_) => "not green",
+        }
+    }
+}
+
+/// Formats a duration in whole seconds, at least one: `4 s`, `3 min 30 s`.
+fn format_seconds(millis: u64) -> String {
+    let seconds = (millis.saturating_add(500) / 1_000).max(1);
+    match seconds / 60 {
+        0 => format!("{seconds} s"),
+        minutes => format!("{minutes} min {} s", seconds % 60),
     }
 }
 
@@ -113,3 +265,29 @@ pub enum ProofStatus {
     /// The plan says that no test can prove it (`No test`); the plan's reason.
     Waived(String),
 }
+
+impl ProofStatus {
+    /// Returns the one word for the status.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Proven => "proven",
+            Self::Kept => "kept",
+            Self::Checked(_) => "checked",
+            Self::Unproven(_) => "unproven",
+            Self::Waived(_) => "waived",
+        }
+    }
+
+    /// Describes the status with its reason: `unproven: a test fails`.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Proven | Self::Kept => self.word().to_owned(),
+            Self::Checked(reason) | Self::Unproven(reason) | Self::Waived(reason) => {
+                format!("{}: {reason}", self.word())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
