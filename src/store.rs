@@ -26,6 +26,7 @@ pub mod merge_files;
 mod nofollow_fs;
 pub mod patch_files;
 pub mod raw_stream;
+pub mod receipt_files;
 pub mod run_archives;
 mod run_log;
 pub mod scoped_read;

@@ -106,11 +106,12 @@ pub fn is_move_unfinished(layout: &WorkdirLayout) -> Result<bool, StoreError> {
 }
 
 /// Returns the files of a run, the snapshot last: the run exists as long as its snapshot does.
-fn run_files(layout: &WorkdirLayout) -> [PathBuf; 10] {
+fn run_files(layout: &WorkdirLayout) -> [PathBuf; 11] {
     [
         layout.iterations(),
         layout.sessions(),
         layout.discussions(),
+        layout.receipts(),
         layout.turns(),
         layout.merges(),
         layout.comments(),
@@ -274,6 +275,7 @@ mod tests {
     fn fill(layout: &WorkdirLayout) {
         fs::create_dir_all(layout.iteration_folder(1)).unwrap();
         fs::create_dir_all(layout.sessions()).unwrap();
+        fs::create_dir_all(layout.receipts()).unwrap();
         for path in [
             layout.iteration_folder(1).join("plan.md"),
             layout.plan(),
@@ -295,7 +297,7 @@ mod tests {
         names.join(" ")
     }
 
-    const MOVED: &str = "events.jsonl iterations plan.md sessions state.json";
+    const MOVED: &str = "events.jsonl iterations plan.md receipts sessions state.json";
     const STAYED: &str = ".gitignore config.toml debug.log history lock";
 
     #[test]
@@ -373,7 +375,7 @@ mod tests {
         assert_eq!(tree(&history.join("2026-11-21-new")), MOVED);
         assert_eq!(
             tree(place.layout.workdir()),
-            ".gitignore config.toml debug.log dsc_1.md events.jsonl history iterations lock plan.md sessions state.json"
+            ".gitignore config.toml debug.log dsc_1.md events.jsonl history iterations lock plan.md receipts sessions state.json"
         );
         let read = |path: PathBuf| fs::read_to_string(path).unwrap();
         assert_eq!(read(place.layout.state()), "old");

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
-use crate::domain::ids::{DiscussionId, SessionId};
+use crate::domain::ids::{DiscussionId, RunId, SessionId};
 
 use super::nofollow_fs::{self, PathKind};
 use super::{StoreError, atomic_file};
@@ -15,7 +15,7 @@ use super::{StoreError, atomic_file};
 const GITIGNORE: &str = "*\n!.gitignore\n!config.toml\n!prompts/\n!prompts/**\n";
 
 /// Names in the work directory that no document may use.
-const RESERVED_NAMES: [&str; 16] = [
+const RESERVED_NAMES: [&str; 17] = [
     ".gitignore",
     "archive.json",
     "config.toml",
@@ -28,6 +28,7 @@ const RESERVED_NAMES: [&str; 16] = [
     "merges",
     "patches",
     "prompts",
+    "receipts",
     "sessions",
     "socket",
     "state.json",
@@ -257,8 +258,23 @@ impl WorkdirLayout {
     }
 
     /// Returns the directories of a run in which only the program writes.
-    pub(super) fn guarded_folders(&self) -> [PathBuf; 3] {
-        [self.sessions(), self.iterations(), self.discussions()]
+    pub(super) fn guarded_folders(&self) -> [PathBuf; 4] {
+        [
+            self.sessions(),
+            self.iterations(),
+            self.discussions(),
+            self.receipts(),
+        ]
+    }
+
+    /// Returns the directory of all receipts.
+    pub fn receipts(&self) -> PathBuf {
+        self.workdir.join("receipts")
+    }
+
+    /// Returns the directory of the receipts of one run.
+    pub fn receipts_folder(&self, run: &RunId) -> PathBuf {
+        self.receipts().join(id_to_file_name(run.as_str()))
     }
 
     /// Returns the directory of all discussions.
