@@ -14,6 +14,7 @@ pub mod ipc_socket;
 mod local_timezone;
 pub mod log_setup;
 mod oneshot_engine;
+pub mod receipt_verification;
 pub mod remote_control;
 pub mod run_diff;
 pub mod run_history;

@@ -29,6 +29,7 @@ pub mod tools;
 pub mod trust;
 mod uncontained_flag;
 pub mod undo;
+pub mod verify;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -58,7 +59,7 @@ pub use config_flags::ConfigFlagArguments;
                   Use your own codex and claude in this repository:\n  \
                   agent-collab doctor\n  \
                   agent-collab run --goal \"Make the parser accept empty input\" --auto --yes-execute\n\n\
-                  Exit codes: 0 done, 1 error, 2 usage error, 3 needs your answer, 4 another instance is running here, 5 cancelled, 6 done but not fully verified, 130 interrupted."
+                  Exit codes: 0 done, 1 error, 2 usage error, 3 needs your answer, 4 another instance is running here, 5 cancelled, 6 done but not fully verified, 7 receipts broken (verify), 130 interrupted."
 )]
 struct CommandLine {
     #[command(flatten)]
@@ -85,6 +86,8 @@ enum CliCommand {
     History(history::HistoryArguments),
     /// Export a run as one HTML or Markdown page to share
     Export(export::ExportArguments),
+    /// Check the receipts of a run, or of a range of commits, offline
+    Verify(verify::VerifyArguments),
     /// Undo steps of the run in this repository, or redo them
     Undo(undo::UndoArguments),
     /// List or show the agent sessions of this repository, or delete those of tasks
@@ -243,6 +246,7 @@ fn dispatch(command: CliCommand) -> Result<u8, StartError> {
         CliCommand::Export(args) => block_on(export::run(args)),
         CliCommand::Hook(args) => Ok(hook::run(&args)),
         CliCommand::Mcp(args) => block_on(mcp::run(args)),
+        CliCommand::Verify(args) => block_on(verify::run(args)),
         CliCommand::Undo(args) => block_on(undo::run(args)),
         CliCommand::Sessions(args) => block_on(sessions::run(args)),
         CliCommand::Task(args) => block_on(task::run(args)),

@@ -70,7 +70,10 @@ pub async fn run(args: ExportArguments) -> Result<u8, StartError> {
 }
 
 /// Returns the wanted run; by default the one in the work directory, else the last finished one.
-fn find_run(here: WorkdirLayout, wanted: Option<&str>) -> Result<WorkdirLayout, StartError> {
+pub(super) fn find_run(
+    here: WorkdirLayout,
+    wanted: Option<&str>,
+) -> Result<WorkdirLayout, StartError> {
     if wanted.is_none() && here.state().is_file() {
         return Ok(here);
     }

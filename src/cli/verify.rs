@@ -1,0 +1,336 @@
+//! `agent-collab verify`: checks the receipts of a run, or of a range of commits, offline.
+//!
+//! Takes no lock and changes nothing. Runs no test again.
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::app::receipt_verification::{
+    ChainReport, VerificationReport, VerificationResult, verify_range, verify_run,
+};
+use crate::app::startup::{RunTreeReader, StartError};
+use crate::domain::receipt_chain::{ChainBreak, ChainStep, WaiverPolicy};
+use crate::text::{clean_json_line, clean_text, clean_to_one_line, pluralize};
+
+use super::ConfigFlagArguments;
+use super::cli_context::CliContext;
+use super::export::find_run;
+
+/// Arguments of `agent-collab verify`.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Exit codes: 0 whole, and every step proven, kept or waived in the plan; 6 whole, but a step is unproven or was waived \
+                  later, or a range was rewritten; 7 broken, each break named; 1 cannot read.\n\n\
+                  Examples:\n  agent-collab verify              # the current run, or else the last finished one\n  \
+                  agent-collab verify 2            # the second of `agent-collab history`\n  \
+                  agent-collab verify main..HEAD   # the commits of a branch"
+)]
+pub struct VerifyArguments {
+    /// A finished run by its number, its name or part of it, or a range of commits [default: the last run]
+    #[arg(value_name = "RUN|A..B")]
+    pub wanted: Option<String>,
+    /// Count no waiver: every waived step makes the exit code 6
+    #[arg(long)]
+    pub strict: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// The configuration that counts.
+    #[command(flatten)]
+    pub choices: ConfigFlagArguments,
+}
+
+/// What a whole chain shows, and what it cannot show.
+const PROTECTION: &str = "\
+protects against: agents, and later edits of receipts, outputs, commits or their order
+does not protect against: the owner of this machine, who can write new receipts
+";
+
+/// Runs the command.
+///
+/// # Errors
+/// There are no such receipts or commits, or they cannot be read.
+pub async fn run(args: VerifyArguments) -> Result<u8, StartError> {
+    let here = CliContext::load(&args.choices).await?;
+    let layout = here.layout.clone();
+    let wanted = args.wanted.as_deref();
+    let ground = RunTreeReader::from(here);
+    let report = match wanted {
+        Some(range) if range.contains("..") => match &ground.repository {
+            Some(git) => verify_range(&layout, git, range).await?,
+            None => {
+                let hint = "name a run, or start in a git repository";
+                return Err(StartError::new("this is no git repository", hint));
+            }
+        },
+        Some(_) | None => {
+            let layout = find_run(layout, wanted)?;
+            let git = ground.open_repository(layout.workdir()).await?;
+            verify_run(&layout, git.as_ref()).await?
+        }
+    };
+    let waivers = if args.strict {
+        WaiverPolicy::Never
+    } else {
+        WaiverPolicy::InPlan
+    };
+    let text = if args.json {
+        let json = report_to_json(&report, waivers).to_string();
+        format!("{}\n", clean_json_line(&json))
+    } else {
+        format_report(&report, waivers)
+    };
+    let printed = super::print_output(&text);
+    Ok(match printed {
+        0 => report.result(waivers).exit_code(),
+        failed => failed,
+    })
+}
+
+fn format_report(report: &VerificationReport, waivers: WaiverPolicy) -> String {
+    let mut text = String::new();
+    for chain in &report.chains {
+        if report.chains.len() > 1 {
+            text.push_str(&format!("run {}\n", clean_to_one_line(chain.run.as_str())));
+        }
+        text.push_str(&format_steps(chain));
+        text.push_str(&format_chain(chain));
+    }
+    text.push_str(&format_breaks(&report.breaks));
+    for line in &report.unreadable {
+        text.push_str(&format!("cannot read: {}\n", clean_to_one_line(line)));
+    }
+    if !report.rewritten.is_empty() {
+        let n = pluralize(report.rewritten.len(), "commit");
+        text.push_str(&format!(
+            "whole, rewritten: the range ends with the last tree of the chain, and {n} replace its own:\n"
+        ));
+        for commit in &report.rewritten {
+            text.push_str(&format!("  {}\n", clean_to_one_line(commit)));
+        }
+    }
+    text.push_str(&format_unverified(report, waivers));
+    text.push_str(PROTECTION);
+    clean_text(&text)
+}
+
+fn format_steps(chain: &ChainReport) -> String {
+    let summary = |step: &ChainStep| clean_to_one_line(&step.summary);
+    let widths = chain.steps.iter().map(|step| summary(step).chars().count());
+    let width = widths.max().unwrap_or(0);
+    let mut text = String::new();
+    for step in &chain.steps {
+        let commit = step.commit.as_deref().map(clean_to_one_line);
+        let commit = commit.map_or("no commit".to_owned(), |id| id.chars().take(7).collect());
+        text.push_str(&format!(
+            "step {}  {:<8} {:<width$}   {commit}\n",
+            step.step,
+            step.status.label(),
+            summary(step),
+        ));
+    }
+    for number in &chain.steps_without_receipt {
+        text.push_str(&format!("step {number}  no receipt\n"));
+    }
+    text
+}
+
+fn format_chain(chain: &ChainReport) -> String {
+    if !chain.breaks.is_empty() {
+        let n = pluralize(chain.breaks.len(), "break");
+        return format!("chain broken: {n}\n{}", format_breaks(&chain.breaks));
+    }
+    let head = chain.head.as_ref().map_or("", |head| head.as_str());
+    let n = pluralize(chain.n_receipts, "receipt");
+    let short: String = head.chars().take(12).collect();
+    let unlogged = match chain.n_unlogged {
+        0 => String::new(),
+        n => format!(
+            "not in the log yet: {}; the run is at work or was interrupted\n",
+            pluralize(n, "later receipt")
+        ),
+    };
+    format!("chain whole: {n}, head {short}…\n{unlogged}")
+}
+
+fn format_breaks(breaks: &[ChainBreak]) -> String {
+    let lines = breaks.iter().map(|found| {
+        let line = clean_to_one_line(&found.to_string());
+        format!("  broken: {line}\n")
+    });
+    lines.collect()
+}
+
+/// Names the steps because of which the exit code is 6.
+fn format_unverified(report: &VerificationReport, waivers: WaiverPolicy) -> String {
+    let result = report.result(waivers);
+    let steps: Vec<String> = report
+        .chains
+        .iter()
+        .flat_map(|chain| {
+            let unverified = chain.steps.iter();
+            let unverified = unverified.filter(|step| !step.status.is_verified(waivers));
+            let numbers = unverified.map(|step| step.step);
+            numbers.chain(chain.steps_without_receipt.iter().copied())
+        })
+        .map(|number| format!("step {number}"))
+        .collect();
+    match result {
+        VerificationResult::Unverified if !steps.is_empty() => {
+            format!("not verified: {}\n", steps.join(", "))
+        }
+        VerificationResult::Unverified
+            if report.chains.iter().all(|chain| chain.steps.is_empty()) =>
+        {
+            "not verified: no step has a receipt\n".to_owned()
+        }
+        VerificationResult::Unverified
+        | VerificationResult::Verified
+        | VerificationResult::Broken
+        | VerificationResult::Unreadable => String::new(),
+    }
+}
+
+fn report_to_json(report: &VerificationReport, waivers: WaiverPolicy) -> Value {
+    let result = report.result(waivers);
+    let word = match result {
+        VerificationResult::Verified => "verified",
+        VerificationResult::Unverified => "not_verified",
+        VerificationResult::Broken => "broken",
+        VerificationResult::Unreadable => "unreadable",
+    };
+    let chains = report.chains.iter();
+    json!({
+        "result": word,
+        "exit_code": result.exit_code(),
+        "runs": chains.map(|chain| chain_to_json(chain, waivers)).collect::<Vec<Value>>(),
+        "breaks": breaks_to_json(&report.breaks),
+        "unreadable": report.unreadable,
+        "rewritten": report.rewritten,
+    })
+}
+
+fn chain_to_json(chain: &ChainReport, waivers: WaiverPolicy) -> Value {
+    let steps = chain.steps.iter().map(|step| {
+        json!({
+            "step": step.step,
+            "text": step.text,
+            "status": step.status.label(),
+            "verified": step.status.is_verified(waivers),
+            "summary": step.summary,
+            "commit": step.commit,
+            "receipt": step.receipt,
+        })
+    });
+    json!({
+        "run": chain.run,
+        "receipts": chain.n_receipts,
+        "head": chain.head,
+        "steps": steps.collect::<Vec<Value>>(),
+        "steps_without_receipt": chain.steps_without_receipt,
+        "unlogged_receipts": chain.n_unlogged,
+        "breaks": breaks_to_json(&chain.breaks),
+    })
+}
+
+fn breaks_to_json(breaks: &[ChainBreak]) -> Value {
+    let all = breaks.iter();
+    all.map(|found| json!({ "receipt": found.receipt, "what": found.to_string() }))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ids::{RunId, Sha256};
+    use crate::domain::receipt_chain::{BreakCause, ChainStepStatus};
+
+    fn step(number: u32, status: ChainStepStatus, summary: &str) -> ChainStep {
+        ChainStep {
+            step: number,
+            receipt: number * 3,
+            text: "Add `sum`".to_owned(),
+            status,
+            summary: summary.to_owned(),
+            commit: Some("3f2a91c0aa".to_owned()),
+            tree_after: "t".to_owned(),
+        }
+    }
+
+    fn report(steps: Vec<ChainStep>, breaks: Vec<ChainBreak>) -> VerificationReport {
+        VerificationReport {
+            chains: vec![ChainReport {
+                run: RunId::new("run_1"),
+                n_receipts: 14,
+                head: Some(Sha256::new("9c1e".repeat(16))),
+                steps,
+                steps_without_receipt: Vec::new(),
+                n_unlogged: 0,
+                breaks,
+            }],
+            ..VerificationReport::default()
+        }
+    }
+
+    fn check(report: &VerificationReport, waivers: WaiverPolicy, code: u8, expected: &str) {
+        let text = format_report(report, waivers);
+        assert_eq!(text, format!("{expected}{PROTECTION}"));
+        assert_eq!(report.result(waivers).exit_code(), code);
+        assert_eq!(report_to_json(report, waivers)["exit_code"], code);
+    }
+
+    #[test]
+    fn each_step_has_a_line_and_the_chain_one() {
+        let steps = vec![
+            step(1, ChainStepStatus::Proven, "red → green · kept 13 · 4 s"),
+            step(2, ChainStepStatus::WaivedInPlan, "documentation only"),
+        ];
+        let lines = "step 1  proven   red → green · kept 13 · 4 s   3f2a91c\n\
+                     step 2  waived   documentation only            3f2a91c\n\
+                     chain whole: 14 receipts, head 9c1e9c1e9c1e…\n";
+        let report = report(steps, Vec::new());
+        check(&report, WaiverPolicy::InPlan, 0, lines);
+        let strict = format!("{lines}not verified: step 2\n");
+        check(&report, WaiverPolicy::Never, 6, &strict);
+    }
+
+    #[test]
+    fn each_break_is_named_and_outweighs_the_rest() {
+        let breaks = vec![
+            ChainBreak::of_receipt(4, BreakCause::WrongNumber(5)),
+            ChainBreak::of_chain(BreakCause::NoReceipt {
+                commit: "c1".to_owned(),
+                subject: "by \u{1b}[31mhand".to_owned(),
+            }),
+        ];
+        let mut report = report(vec![step(1, ChainStepStatus::Unproven, "")], breaks);
+        report.unreadable.push("a file".to_owned());
+        let expected = "step 1  unproven    3f2a91c\n\
+                        chain broken: 2 breaks\n  \
+                        broken: receipt 4: it has the number 5\n  \
+                        broken: the commit c1 (\"by hand\") has no receipt\n\
+                        cannot read: a file\n";
+        check(&report, WaiverPolicy::InPlan, 7, expected);
+    }
+
+    #[test]
+    fn a_chain_without_a_step_verifies_nothing() {
+        let mut report = report(Vec::new(), Vec::new());
+        let lines = "chain whole: 14 receipts, head 9c1e9c1e9c1e…\n";
+        let none = format!("{lines}not verified: no step has a receipt\n");
+        check(&report, WaiverPolicy::InPlan, 6, &none);
+        report.chains[0].steps_without_receipt.push(2);
+        let missing = format!("step 2  no receipt\n{lines}not verified: step 2\n");
+        check(&report, WaiverPolicy::InPlan, 6, &missing);
+    }
+
+    #[test]
+    fn receipts_that_the_log_does_not_name_yet_are_told() {
+        let mut report = report(vec![step(1, ChainStepStatus::Kept, "x")], Vec::new());
+        report.chains[0].n_unlogged = 2;
+        let expected = "step 1  kept     x   3f2a91c\n\
+                        chain whole: 14 receipts, head 9c1e9c1e9c1e…\n\
+                        not in the log yet: 2 later receipts; the run is at work or was interrupted\n";
+        check(&report, WaiverPolicy::InPlan, 6, expected);
+    }
+}

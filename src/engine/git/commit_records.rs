@@ -1,0 +1,155 @@
+//! Reads many commits at once, to compare them with receipts: their trees, parents and trailers.
+//!
+//! Reads the objects as they are: what a replace reference, a graft or a commit-graph says in their place does not count.
+
+use super::error::GitError;
+use super::git_command::{GitCommand, split_nul};
+use super::repository::GitRepository;
+use super::{CommitId, TreeId};
+use crate::process::StdinSource;
+
+/// Separates the fields of a commit in git's output.
+const FIELD_SEPARATOR: char = '\u{1f}';
+
+/// A commit and its tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommitTree {
+    pub commit: CommitId,
+    pub tree: TreeId,
+}
+
+/// A commit as git has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommitRecord {
+    pub id: CommitId,
+    pub tree: TreeId,
+    pub parents: Vec<CommitId>,
+    /// The first line of its message.
+    pub subject: String,
+    pub trailers: ReceiptTrailers,
+}
+
+/// The trailers of a commit that belong to receipts, each as often as it is there.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ReceiptTrailers {
+    /// `Agent-Collab-Step`: the number of the step.
+    pub steps: Vec<String>,
+    /// `Agent-Collab-Receipt`: the hash of the last receipt before the commit.
+    pub receipts: Vec<String>,
+    /// `Agent-Collab-Plan`: the hash of the approved plan.
+    pub plans: Vec<String>,
+}
+
+impl GitRepository {
+    /// Finds the commits that some revisions name, in order; `None` for what is no commit here.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn resolve_commits(
+        &self,
+        revisions: &[String],
+    ) -> Result<Vec<Option<CommitTree>>, GitError> {
+        let is_plain = |revision: &&String| !revision.contains(['\n', '\0']);
+        let mut lines = String::new();
+        for revision in revisions.iter().filter(is_plain) {
+            lines.push_str(&format!("{revision}^{{commit}}\n{revision}^{{tree}}\n"));
+        }
+        let output = self
+            .plain_objects(&["cat-file", "--batch-check=%(objecttype) %(objectname)"])
+            .stdin(StdinSource::Bytes(lines.into_bytes()))
+            .stdout_text()
+            .await?;
+        let mut answers = output.lines();
+        let found = revisions.iter().map(|revision| {
+            if !is_plain(&revision) {
+                return None;
+            }
+            let (commit, tree) = (answers.next(), answers.next());
+            let id = |answer: Option<&str>, kind| {
+                let id = answer?.strip_prefix(kind)?;
+                is_object_id(id).then(|| id.to_owned())
+            };
+            Some(CommitTree {
+                commit: CommitId(id(commit, "commit ")?),
+                tree: TreeId(id(tree, "tree ")?),
+            })
+        });
+        Ok(found.collect())
+    }
+
+    /// Lists the commits that lead to `tips` and not to `base`, each after its parents.
+    ///
+    /// # Errors
+    /// Git fails, or does not know one of them.
+    pub async fn list_commits(
+        &self,
+        tips: &[CommitId],
+        base: Option<&CommitId>,
+    ) -> Result<Vec<CommitRecord>, GitError> {
+        if tips.is_empty() {
+            return Ok(Vec::new());
+        }
+        let trailer =
+            |key| format!("%x1f%(trailers:key=Agent-Collab-{key},valueonly,unfold,separator=%x2C)");
+        let trailers = ["Step", "Receipt", "Plan"].map(trailer).concat();
+        let mut call = self
+            .plain_objects(&["log", "-z", "--topo-order", "--reverse"])
+            .config("trailer.separators=:")
+            .arg(format!("--format=%H%x1f%T%x1f%P{trailers}%x1f%s"));
+        for tip in tips {
+            call = call.arg(&tip.0);
+        }
+        if let Some(base) = base {
+            call = call.arg(format!("^{}", base.0));
+        }
+        let output = call.stdout_bytes().await?;
+        let records = split_nul(&output).map(|line| {
+            parse_record(&String::from_utf8_lossy(line)).ok_or_else(|| GitError::Unreadable {
+                command: "log".to_owned(),
+                what: "a commit lacks fields".to_owned(),
+            })
+        });
+        records.collect()
+    }
+
+    /// Builds a call that reads nothing in place of the objects.
+    fn plain_objects<'a>(&'a self, args: &[&str]) -> GitCommand<'a> {
+        self.git_object_command(args)
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
+            .env("GIT_GRAFT_FILE", "/dev/null")
+            .config("core.commitGraph=false")
+    }
+}
+
+/// Returns whether a text is the full id of an object.
+pub fn is_object_id(text: &str) -> bool {
+    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    [40, 64].contains(&text.len()) && text.bytes().all(is_hex)
+}
+
+fn parse_record(line: &str) -> Option<CommitRecord> {
+    let mut fields = line.splitn(7, FIELD_SEPARATOR);
+    let mut next = || fields.next();
+    let (id, tree, parents) = (next()?, next()?, next()?);
+    let values = |list: &str| -> Vec<String> {
+        let values = list.split(',').map(str::trim);
+        values
+            .filter(|value| !value.is_empty())
+            .map(str::to_owned)
+            .collect()
+    };
+    Some(CommitRecord {
+        id: CommitId(id.to_owned()),
+        tree: TreeId(tree.to_owned()),
+        parents: parents
+            .split_whitespace()
+            .map(|parent| CommitId(parent.to_owned()))
+            .collect(),
+        trailers: ReceiptTrailers {
+            steps: values(next()?),
+            receipts: values(next()?),
+            plans: values(next()?),
+        },
+        subject: next()?.to_owned(),
+    })
+}
