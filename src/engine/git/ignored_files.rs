@@ -56,6 +56,21 @@ const BUILD_OUTPUT_EXTENSIONS: [&str; 10] = [
 ];
 
 impl GitRepository {
+    /// Lists the files and folders in the work tree that the index does not have: untracked ones, and ignored ones that
+    /// tools do not build or install.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn uncommitted_entries(&self) -> Result<Vec<PathBuf>, GitError> {
+        let list = self.git_command(&["ls-files", "-z", "--others", "--directory"]);
+        let output = list.stdout_bytes().await?;
+        let paths = split_nul(&output).map(|path| path.strip_suffix(b"/").unwrap_or(path));
+        Ok(paths
+            .map(path_from_bytes)
+            .filter(|path| !self.is_excluded(path) && !is_build_output(path))
+            .collect())
+    }
+
     /// Lists ignored files in the work tree whose `.gitignore` line was added between two trees, with that
     /// line. Build outputs, installed packages and caches are left out.
     ///

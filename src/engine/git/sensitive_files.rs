@@ -94,7 +94,7 @@ const WHICH_CARGO: &str = "it decides which cargo runs";
 const RECIPES: &str = "the test command may run its recipes";
 
 #[rustfmt::skip]
-const SENSITIVE_FILES: [SensitiveFile; 38] = [
+const SENSITIVE_FILES: [SensitiveFile; 37] = [
     exactly(".gitattributes", SensitiveFileReader::Git, ATTRIBUTES),
     exactly(".pre-commit-config.yaml", SensitiveFileReader::Git, HOOKS),
     exactly(".pre-commit-config.yml", SensitiveFileReader::Git, HOOKS),
@@ -107,7 +107,6 @@ const SENSITIVE_FILES: [SensitiveFile; 38] = [
     exactly(".yarnrc.yml", SensitiveFileReader::Npm, YARN),
     exactly(".pnp.cjs", SensitiveFileReader::Npm, "yarn runs it before the tests"),
     exactly(".pnpmfile.cjs", SensitiveFileReader::Npm, "pnpm runs it before the tests"),
-    exactly("conftest.py", SensitiveFileReader::Pytest, "pytest runs it before the tests"),
     exactly("pytest.ini", SensitiveFileReader::Pytest, PYTEST),
     exactly(".pytest.ini", SensitiveFileReader::Pytest, PYTEST),
     exactly("pytest.toml", SensitiveFileReader::Pytest, PYTEST),
@@ -135,7 +134,12 @@ const SENSITIVE_FILES: [SensitiveFile; 38] = [
     ending(".just", SensitiveFileReader::Recipes, RECIPES),
 ];
 
-const PARTLY_SENSITIVE_FILES: [PartlySensitiveFile; 8] = [
+const PARTLY_SENSITIVE_FILES: [PartlySensitiveFile; 9] = [
+    in_part(
+        "conftest.py",
+        SensitiveFileReader::Pytest,
+        IgnoredFileScope::Anywhere,
+    ),
     in_part(
         "package.json",
         SensitiveFileReader::Node,

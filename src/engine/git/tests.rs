@@ -1,6 +1,7 @@
 //! Tests with real repositories in temporary folders, isolated from the user's git configuration.
 
 mod attacks;
+mod clean_trees;
 mod commits;
 mod invariants;
 mod repositories;

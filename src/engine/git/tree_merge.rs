@@ -138,12 +138,38 @@ impl GitRepository {
         let Ok(joined) = diffy::merge_bytes(base, ours, theirs) else {
             return Ok(None);
         };
+        self.write_blob(joined).await.map(Some)
+    }
+
+    /// Stores a file's bytes; returns their object id.
+    async fn write_blob(&self, bytes: Vec<u8>) -> Result<String, GitError> {
         let write = self.git_object_command(&["hash-object", "-w", "--stdin"]);
-        write
-            .stdin(StdinSource::Bytes(joined))
-            .stdout_text()
-            .await
-            .map(Some)
+        write.stdin(StdinSource::Bytes(bytes)).stdout_text().await
+    }
+
+    /// Reads a content, given as git's mode and object id, as text; `None` where it is no UTF-8 text or no file.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn read_content_text(&self, content: &str) -> Result<Option<String>, GitError> {
+        let Some((mode, blob)) = content.split_once(' ') else {
+            return Ok(None);
+        };
+        if !mode.starts_with("100") {
+            return Ok(None);
+        }
+        let read = self.git_object_command(&["cat-file", "blob"]).arg(blob);
+        Ok(String::from_utf8(read.stdout_bytes().await?).ok())
+    }
+
+    /// Stores a text as a file with the mode of another content; returns it as git's mode and object id.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn write_content(&self, like: &str, text: String) -> Result<String, GitError> {
+        let mode = like.split(' ').next().unwrap_or("100644");
+        let blob = self.write_blob(text.into_bytes()).await?;
+        Ok(format!("{mode} {blob}"))
     }
 }
 

@@ -3,7 +3,7 @@
 //! Works on a copy of the index, so that the user's own index stays unchanged. Ignored files, the program's
 //! own folders and the content of nested repositories are not part of a tree.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -329,6 +329,36 @@ impl GitRepository {
             });
         }
         Ok(changes)
+    }
+
+    /// Returns the old path of each file that was renamed between two trees, with its new one. Paths that are not valid
+    /// text are left out.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn renamed_paths(
+        &self,
+        before: &TreeId,
+        after: &TreeId,
+    ) -> Result<BTreeMap<String, String>, GitError> {
+        let args = [
+            "diff-tree",
+            "-r",
+            "-z",
+            "-M",
+            "--name-status",
+            "--diff-filter=R",
+        ];
+        let apart = PrivateIndex::empty()?;
+        let call = self.isolated_command(&args, &apart);
+        let output = call.arg(&before.0).arg(&after.0).stdout_bytes().await?;
+        let words: Vec<&[u8]> = split_nul(&output).collect();
+        let text = |word: &[u8]| String::from_utf8(word.to_vec()).ok();
+        let rename = |three: &[&[u8]]| match three {
+            [_, old, new] => Some((text(old)?, text(new)?)),
+            _ => None,
+        };
+        Ok(words.chunks(3).filter_map(rename).collect())
     }
 
     /// Returns the diff of two trees as a patch for people, with renames detected, at most 4 MiB.
