@@ -24,6 +24,8 @@ pub struct AutoAnswers {
     pub on_cap: Option<CapPolicy>,
     /// `--on-dispute`
     pub on_dispute: DisputePolicy,
+    /// `--on-unproven waive`
+    pub waives_proof: Option<FlagConsent>,
     /// `--on-dirty`
     pub on_dirty: Option<DirtyPolicy>,
     /// `--answer KIND=CHOICE`
@@ -128,6 +130,10 @@ impl AutoAnswers {
             (false, true) => MAX_RETRIES,
             (false, false) => MAX_ANSWERS_PER_KIND,
         };
+        let answer = match answer {
+            QuestionAnswer::Execute => QuestionAnswer::ExecuteByFlag,
+            other => other,
+        };
         (*used <= bound).then_some(answer)
     }
 
@@ -167,6 +173,12 @@ impl AutoAnswers {
                 DisputePolicy::Discuss | DisputePolicy::Ask => None,
             }
             .map(|side| QuestionAnswer::DecideDispute { side }),
+            QuestionKind::Unproven { .. } => {
+                self.waives_proof
+                    .map(|FlagConsent| QuestionAnswer::WaiveProof {
+                        reason: "--on-unproven waive".to_owned(),
+                    })
+            }
             QuestionKind::DirtyFiles { .. } => self.on_dirty.map(|policy| match policy {
                 DirtyPolicy::Include => QuestionAnswer::Include,
                 DirtyPolicy::LeaveOut => QuestionAnswer::LeaveOut,
@@ -252,6 +264,10 @@ pub fn flag_for(kind: &QuestionKind) -> String {
         } => "--on-cap more:N|cancel or --answer arbitration=pass|more:N|edit|cancel".to_owned(),
         QuestionKind::Dispute { .. } => "--on-dispute reviewer|planner|discuss".to_owned(),
         QuestionKind::Arbitration { .. } => "--on-cap pass|more:N|cancel".to_owned(),
+        QuestionKind::Unproven { .. } => {
+            "--on-unproven waive or --answer unproven=retry|waive:TEXT|replan|stop|cancel"
+                .to_owned()
+        }
         QuestionKind::DirtyFiles { .. } => "--on-dirty include|leave-out".to_owned(),
         QuestionKind::StepRecovery { .. } => "--on-step continue|done|redo|stop".to_owned(),
         // A merge was tried and has conflicts, so `merge` is not offered.
@@ -360,7 +376,7 @@ mod tests {
             };
             answers.answer_by_flags(&kind(source))
         };
-        let yes = Some(QuestionAnswer::Execute);
+        let yes = Some(QuestionAnswer::ExecuteByFlag);
         assert_eq!(answered(None, TestCommandSource::Detected), yes);
         assert_eq!(answered(None, TestCommandSource::Configured), yes);
         assert_eq!(answered(None, TestCommandSource::Proposed), None);

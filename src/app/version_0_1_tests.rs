@@ -37,7 +37,12 @@ use crate::tui::{Screen, ScreenSettings};
 /// The runs, as folders of the fixtures. The history of the first one has another run.
 const RUNS: [&str; 2] = ["headless_run", "screen_run"];
 /// Kinds of events, questions, answers and so on that version 0.1 did not have.
-const ADDED_LATER: [&str; 8] = [
+const ADDED_LATER: [&str; 13] = [
+    "receipts.added",
+    "step.proved",
+    "unproven",
+    "waive_proof",
+    "execute_by_flag",
     "step.amended",
     "step.skipped",
     "amend_step",
@@ -46,6 +51,16 @@ const ADDED_LATER: [&str; 8] = [
     "review.opened",
     "dispute",
     "decide_dispute",
+];
+
+/// The keys of the configuration that version 0.1 did not have.
+const KEYS_ADDED_LATER: [&str; 6] = [
+    "commit.trailers",
+    "test.carry",
+    "test.env",
+    "test.paths",
+    "test.proof",
+    "test.setup",
 ];
 
 fn fixtures() -> PathBuf {
@@ -318,6 +333,12 @@ fn the_configuration_says_what_it_said() {
     let mut before: Value = serde_json::from_str(&before).unwrap();
     let values = before["values"].as_object_mut().unwrap();
     assert!(values.remove("workflow.stall_limit").is_some());
+    for (key, value) in shown["values"].as_object().unwrap() {
+        if KEYS_ADDED_LATER.contains(&key.as_str()) {
+            assert_eq!(value["layer"], "default", "{key}");
+            values.insert(key.clone(), value.clone());
+        }
+    }
     before["notices"] = shown["notices"].clone();
     assert_eq!(shown, before);
 }

@@ -161,6 +161,7 @@ impl CliCommand {
             Self::Prompt(args) => &mut args.choices,
             Self::History(args) => &mut args.choices,
             Self::Export(args) => &mut args.choices,
+            Self::Verify(args) => &mut args.choices,
             Self::Undo(args) => &mut args.choices,
             Self::Sessions(args) => &mut args.choices,
             Self::Task(args) => &mut args.choices,

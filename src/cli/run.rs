@@ -117,6 +117,9 @@ pub struct HeadlessRunArguments {
     /// Who decides when reviewer and planner do not agree on a finding, after a fresh session judged it [default: ask]
     #[arg(long, value_name = "WHO")]
     pub on_dispute: Option<OnDisputeFlag>,
+    /// What to do with a step whose proof is missing [default: ask]
+    #[arg(long, value_name = "WHAT")]
+    pub on_unproven: Option<OnUnprovenFlag>,
     /// How to commit changes that are not only the step's: in files that already had uncommitted changes of yours,
     /// that you saved while the step ran, or that its tests rewrite each time
     #[arg(long, value_name = "WHAT")]
@@ -215,6 +218,15 @@ impl From<OnDisputeFlag> for DisputePolicy {
             OnDisputeFlag::Ask => Self::Ask,
         }
     }
+}
+
+/// `--on-unproven`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OnUnprovenFlag {
+    /// Exit with 3 and the question
+    Ask,
+    /// Commit the step without its proof; the run then ends with 6
+    Waive,
 }
 
 /// `--on-dirty`
@@ -395,6 +407,7 @@ fn parse_answers(args: &HeadlessRunArguments) -> Result<AutoAnswers, StartError>
         execute: args.yes_execute.then_some(FlagConsent),
         plan_test: plan_test.then_some(FlagConsent),
         on_cap: args.on_cap,
+        waives_proof: (args.on_unproven == Some(OnUnprovenFlag::Waive)).then_some(FlagConsent),
         on_dispute: args
             .on_dispute
             .map_or_else(DisputePolicy::default, DisputePolicy::from),

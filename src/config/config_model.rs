@@ -30,6 +30,8 @@ pub struct AppConfig {
     pub paths: PathsConfig,
     /// `[test]`
     pub test: TestConfig,
+    /// `[commit]`
+    pub commit: CommitConfig,
     /// `[limits]`
     pub limits: LimitsConfig,
     /// `[permission]`
@@ -142,8 +144,36 @@ pub struct TestConfig {
     pub timeout: Duration,
     /// The network that tests have inside their sandbox.
     pub network: ConfiguredTestNetwork,
+    /// How a step is proven.
+    pub proof: ConfiguredProof,
+    /// More path patterns of tests, relative to the root.
+    pub paths: Vec<String>,
+    /// More variables of the test environment, as `NAME` or `NAME=value`.
+    pub env: Vec<String>,
+    /// Paths in no commit that a clean copy needs, relative to the root.
+    pub carry: Vec<String>,
+    /// What runs in each clean copy before its tests.
+    pub setup: Option<String>,
     /// Sockets that tests may use although sockets are hidden from them.
     pub sockets: Vec<PathBuf>,
+}
+
+/// How steps are committed.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct CommitConfig {
+    /// Whether commits name their step, plan and receipt in trailers.
+    pub trailers: bool,
+}
+
+/// How a step is proven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, VariantNames)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum ConfiguredProof {
+    /// Old and new tests meet old and new code in clean copies of the repository.
+    Full,
+    /// The tests run once, in the working tree.
+    Off,
 }
 
 /// The network that tests have inside their sandbox.

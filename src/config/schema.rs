@@ -9,7 +9,7 @@ use strum::VariantNames;
 use super::builtin_rule_overrides;
 use super::config_key::{ConfigKey, KeyDefault, UntrustedPolicy, ValueKind};
 use super::config_model::{
-    ConfiguredTestNetwork, MotionLevel, NotificationMethod, ReviewerSession,
+    ConfiguredProof, ConfiguredTestNetwork, MotionLevel, NotificationMethod, ReviewerSession,
 };
 use crate::domain::adapter_kind::AdapterKind;
 use crate::domain::discussion::{DiscussionMode, SizeProfile, SpeakingOrder};
@@ -71,7 +71,14 @@ pub const KEYS: &[ConfigKey] = &[
     key("test.max_fix_turns", Number(0, 20), Fixed("2"), Lower, "How many turns the agent has to fix failing tests of a step"),
     key("test.timeout", Duration(1, DAY), Fixed("\"10m\""), Lower, "How long one run of the tests may take"),
     key("test.network", Choice(ConfiguredTestNetwork::VARIANTS), Fixed("\"ask\""), Ignored, "The network of tests and commit hooks in their sandbox: only their own loopback interface, or the machine's network; \"ask\" is loopback until you choose for a repository"),
+    key("test.proof", Choice(ConfiguredProof::VARIANTS), Fixed("\"full\""), Ignored, "How a step is proven: \"full\" runs old and new tests on old and new code, in clean copies of the repository; \"off\" runs the tests once, in your working tree"),
+    key("test.paths", Texts, Fixed("[]"), Ignored, "More paths that hold tests, their helpers or data, such as \"checks/**\""),
+    key("test.env", Texts, Fixed("[]"), Ignored, "More environment variables for tests: NAME keeps yours, NAME=value sets one"),
+    key("test.carry", Texts, Fixed("[]"), Ignored, "Files and folders in no commit that tests need in a clean copy, such as \".env\""),
+    key("test.setup", Text, Unset("\"npm run build\""), Ignored, "A command that prepares each clean copy before its tests run"),
     key("test.sockets", Texts, Fixed("[]"), UserOnly, "Sockets that tests and commit hooks can reach in their sandbox, such as \"/run/docker.sock\"; ~/ is your home"),
+
+    key("commit.trailers", Flag, Fixed("true"), Ignored, "Whether a step's commit names its step, plan and receipt in trailers, which `agent-collab verify A..B` reads"),
 
     key("limits.max_children", Number(1, 64), Fixed("2"), Lower, "How many tasks and discussion participants run at a time"),
     key("limits.tasks_per_call", Number(1, 256), Fixed("16"), Lower, "How many tasks an agent may start in one call"),

@@ -96,6 +96,10 @@ pub enum Effect {
         /// The command; `None` yields a receipt without one.
         test: Option<TestCommand>,
     },
+    /// Runs old and new tests on the code before and after a step.
+    ProveStep {
+        step: u32,
+    },
     /// Saves the user's choice about the network for this repository's tests.
     SaveTestNetwork(TestNetworkChoice),
     /// Saves the user's choice about a socket that this repository's tests need.

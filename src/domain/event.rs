@@ -29,6 +29,7 @@ use super::receipt::Receipt;
 use super::reversal_plan::UndoDirection;
 use super::review::ReviewDocument;
 use super::session::{AccountUsageWindow, Message, SessionUsage};
+use super::step_proof::StepProof;
 use super::task::{TaskOrder, TaskResult};
 use super::task_patch::TaskPatch;
 use super::todo_list::TodoList;
@@ -431,6 +432,17 @@ pub enum Event {
         #[serde(default)]
         tree: Option<String>,
     },
+    /// The program ran old and new tests on old and new code.
+    #[serde(rename = "step.proved")]
+    StepProved { step: u32, proof: StepProof },
+    /// Receipts were added to the run's chain.
+    #[serde(rename = "receipts.added")]
+    ReceiptsAdded {
+        /// How many receipts the chain has now.
+        number: u32,
+        /// The hash of the last one.
+        sha256: Sha256,
+    },
     /// A step was committed.
     #[serde(rename = "commit.made")]
     CommitMade {
@@ -640,6 +652,9 @@ pub struct WorkflowSettings {
     /// Whether the tests run once before the first step; false in runs of earlier versions.
     #[serde(default)]
     pub baseline: bool,
+    /// Whether steps are proven in clean copies of the repository; false in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub proves_steps: bool,
 }
 
 impl WorkflowSettings {

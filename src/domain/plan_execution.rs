@@ -10,6 +10,7 @@ use super::receipt::{Receipt, ReceiptSource, TestOutcome};
 use super::reversal_plan::UndoRecord;
 use super::run::RunState;
 use super::step_calls::StepCalls;
+use super::step_proof::{ProofStatus, StepProof};
 use super::step_result::{StepResult, StepResultKind};
 use super::test_command::TestCommand;
 
@@ -47,6 +48,9 @@ pub struct PlanExecution {
     /// What was undone and can be redone, the last one at the end; empty once another turn has worked.
     #[serde(default)]
     pub undone: Vec<UndoRecord>,
+    /// The commit of the last redo, where it made one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redo_commit: Option<String>,
     /// What the user allowed in earlier steps, each with its content: later audits find changes again that are in no
     /// commit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -249,6 +253,53 @@ pub struct CurrentStep {
     /// Whether its agent was asked for the result that it left out. It is asked once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub was_asked_for_result: bool,
+    /// What running old and new tests on old and new code showed last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<RecordedProof>,
+}
+
+/// What is known of a step's proof.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedProof {
+    pub found: StepProof,
+    /// What that says about the step.
+    pub status: ProofStatus,
+    /// Whether a person approved the plan that waives the proof.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_waiver_approved: bool,
+    /// Why the user waives what is missing; `None` where nobody waived it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiver: Option<String>,
+}
+
+impl RecordedProof {
+    /// Returns why the step is not proven; `None` where it is proven or kept, or where nothing but documentation
+    /// changed and the plan says so.
+    fn unproven_reason(&self, changed: &[String]) -> Option<&'static str> {
+        match &self.status {
+            _ if self.waiver.is_some() => Some("was waived by you"),
+            ProofStatus::Proven | ProofStatus::Kept => None,
+            ProofStatus::Waived(_) if self.is_waiver_approved => None,
+            ProofStatus::Waived(_) => {
+                let is_documentation = changed.iter().all(|path| is_documentation(path));
+                (!is_documentation)
+                    .then_some("was waived by the plan, which nobody approved on the screen")
+            }
+            ProofStatus::Checked(_) => Some("was checked, not proven"),
+            ProofStatus::Unproven(_) => Some("is unproven"),
+        }
+    }
+
+    /// Describes the proof in one line: what the program saw, or why it counts as waived.
+    pub fn describe(&self) -> String {
+        match &self.waiver {
+            Some(reason) => format!("waived: {reason} (you)"),
+            None => match &self.status {
+                ProofStatus::Proven | ProofStatus::Kept => self.found.summary(),
+                status => status.describe(),
+            },
+        }
+    }
 }
 
 impl CurrentStep {
@@ -270,6 +321,8 @@ pub enum StepStage {
     Audit,
     /// The program runs the tests.
     Test,
+    /// The program runs old and new tests on old and new code.
+    Prove,
     /// The agent fixes failing tests.
     Fix,
     Commit,
@@ -284,6 +337,7 @@ impl StepStage {
             Self::Code => "the agent worked on the step",
             Self::Audit => "the step's changes were being checked",
             Self::Test => "the step's tests ran",
+            Self::Prove => "the step was being proven",
             Self::Fix => "the agent was fixing the step",
             Self::Commit => "the step was being committed",
             Self::Record => "the step was being recorded",
@@ -317,6 +371,9 @@ pub struct StepRecord {
     /// Why the user skipped it; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub skip_reason: String,
+    /// What is known of its proof; `None` where proofs are off, and in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<RecordedProof>,
     /// The tree before its first turn; `None` in runs of earlier versions.
     #[serde(default)]
     pub tree_before: Option<String>,
@@ -420,6 +477,17 @@ impl StepRecord {
             self.receipt.as_ref().map(|receipt| &receipt.outcome),
             Some(TestOutcome::Passed)
         );
+        let is_changed = matches!(
+            self.assessment(),
+            StepAssessment::Committed | StepAssessment::Uncommitted
+        );
+        if let Some(proof) = self
+            .proof
+            .as_ref()
+            .filter(|_| is_changed && self.decided.is_none())
+        {
+            return proof.unproven_reason(&self.changed);
+        }
         match (self.decided, self.assessment()) {
             (Some(StepOverride::Skipped), _) => Some("was skipped"),
             (Some(StepOverride::TestsInDoubt), _) => Some("was accepted with doubtful tests"),
@@ -442,8 +510,22 @@ impl StepRecord {
         }
     }
 
+    /// Returns the one word for what is proven of it: proven, kept, checked, waived or unproven.
+    pub fn proof_word(&self) -> &'static str {
+        match &self.proof {
+            Some(_) if self.decided.is_some() => "unproven",
+            Some(proof) if proof.waiver.is_some() => "waived",
+            Some(proof) => proof.status.word(),
+            None => "unproven",
+        }
+    }
+
     /// Describes what was tested, or says that it changed nothing where there was nothing to test.
     pub fn describe_tests(&self) -> String {
+        let is_failing = self.assessment() == StepAssessment::Failing;
+        if let Some(proof) = self.proof.as_ref().filter(|_| !is_failing) {
+            return proof.describe();
+        }
         match (&self.outcome, &self.receipt) {
             (StepOutcome::NoChange, _) => match self.decided {
                 Some(decided) => format!(
@@ -500,6 +582,7 @@ mod tests {
                 users_edits: Vec::new(),
                 decided: None,
                 skip_reason: String::new(),
+                proof: None,
                 tree_before: None,
                 tree_after: None,
             };

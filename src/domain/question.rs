@@ -168,6 +168,12 @@ pub enum QuestionKind {
         /// The test result, with the numbers before and now.
         found: String,
     },
+    /// The program did not see what the plan promises as the proof of a step.
+    Unproven {
+        step: u32,
+        /// What is missing, as text.
+        found: String,
+    },
     /// The program that runs the tests is missing, as the test run before the first step found.
     RunnerMissing {
         /// The test result, as text.
@@ -398,6 +404,8 @@ pub enum QuestionAnswer {
     AcceptAsIs,
     /// The plan is executed under the shown terms.
     Execute,
+    /// The same, approved by a flag before anybody saw the plan: it approves no waiver.
+    ExecuteByFlag,
     /// The other test command is used; the user is asked again.
     SwitchTest,
     /// The plan is changed first.
@@ -457,6 +465,11 @@ pub enum QuestionAnswer {
     ReplanStep {
         /// What the planner is told beside what stands in the way; may be empty.
         text: String,
+    },
+    /// The step counts without the proof that is missing.
+    WaiveProof {
+        /// Why, in the user's words.
+        reason: String,
     },
     /// The repository's tests get the machine's network, from now on.
     HostNetwork,
@@ -542,6 +555,17 @@ pub const ANSWER_CHOICES: &[(&str, &[&str])] = &[
     (
         "tests_in_doubt",
         &["retry", "skip", "accept", "stop", "cancel"],
+    ),
+    (
+        "unproven",
+        &[
+            "retry",
+            "waive:TEXT",
+            "replan",
+            "replan:TEXT",
+            "stop",
+            "cancel",
+        ],
     ),
     ("runner_missing", &["retry", "accept", "stop", "cancel"]),
     ("test_network", &["host", "loopback", "stop", "cancel"]),
@@ -644,6 +668,7 @@ impl QuestionKind {
             }
             Self::Execute { terms } => match answer {
                 QuestionAnswer::Execute
+                | QuestionAnswer::ExecuteByFlag
                 | QuestionAnswer::RequestChanges { .. }
                 | QuestionAnswer::Stop => true,
                 QuestionAnswer::SwitchTest => terms.other_test.is_some(),
@@ -709,6 +734,13 @@ impl QuestionKind {
                 QuestionAnswer::Retry
                     | QuestionAnswer::SkipTests
                     | QuestionAnswer::AcceptAsIs
+                    | QuestionAnswer::Stop
+            ),
+            Self::Unproven { .. } => matches!(
+                answer,
+                QuestionAnswer::Retry
+                    | QuestionAnswer::WaiveProof { .. }
+                    | QuestionAnswer::ReplanStep { .. }
                     | QuestionAnswer::Stop
             ),
             Self::RunnerMissing { .. } => {
@@ -780,7 +812,7 @@ impl QuestionKind {
             (_, "allow") => QuestionAnswer::Allow,
             (_, "keep") => QuestionAnswer::Keep,
             (_, "put-back") => QuestionAnswer::PutBack,
-            (Self::NothingChanged { .. } | Self::Blocked { .. }, word)
+            (Self::NothingChanged { .. } | Self::Blocked { .. } | Self::Unproven { .. }, word)
                 if word.starts_with("skip") || word.starts_with("replan") =>
             {
                 parse_answer_about_step(word)?
@@ -948,6 +980,9 @@ impl QuestionKind {
             Self::TestsFailed { step, found } | Self::TestsInDoubt { step, found } => {
                 format!("Step {step}: {found}")
             }
+            Self::Unproven { step, found } => {
+                format!("Step {step} is not proven: {}", clean_to_one_line(found))
+            }
             Self::RunnerMissing { found } => format!("Before step 1: {found}"),
             Self::TestNetwork { step, line } => format!(
                 "{} fail without the machine's network: {}",
@@ -1076,6 +1111,7 @@ fn parse_answer_with_argument(word: &str) -> Option<QuestionAnswer> {
         _ if text.is_empty() => None,
         "changes" => Some(QuestionAnswer::RequestChanges { text }),
         "amend" => Some(QuestionAnswer::AmendStep { text }),
+        "waive" => Some(QuestionAnswer::WaiveProof { reason: text }),
         _ => None,
     }
 }

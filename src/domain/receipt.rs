@@ -41,6 +41,9 @@ pub struct Receipt {
     /// The socket without which it failed, where the user has not decided yet whether tests may reach it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lacks_socket: Option<MissingSocket>,
+    /// Files and folders in no commit with which the tests pass that fail in a clean copy.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passes_with: Vec<String>,
 }
 
 /// A socket that is hidden from tests, and that a test needs.
@@ -160,6 +163,7 @@ impl Receipt {
             uncounted: false,
             lacks_network: None,
             lacks_socket: None,
+            passes_with: Vec::new(),
         }
     }
 

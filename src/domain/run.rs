@@ -18,6 +18,7 @@ mod review_loop;
 mod run_discussions;
 mod run_recovery;
 mod step_execution;
+mod step_proving;
 mod step_undo;
 mod test_baseline;
 mod turn_lifecycle;
@@ -115,6 +116,12 @@ pub struct RunState {
     /// The approval hashes of the plans that were reviewed, by the number of the review. Version 0.1 kept none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub reviewed_plans: BTreeMap<u32, Sha256>,
+    /// The hash of the last receipt of the run's chain; `None` before the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receipt_head: Option<Sha256>,
+    /// Whether a person approved the execution after seeing the plan, so that the waivers in it count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub approved_by_person: bool,
     /// The last verdict.
     pub verdict: Option<VerdictRecord>,
     /// The approval hash of the plan that was approved.
@@ -375,6 +382,8 @@ impl Run {
                 comments_by: DocumentAuthor::Agent,
                 reviewing: None,
                 reviewed_plans: BTreeMap::new(),
+                receipt_head: None,
+                approved_by_person: false,
                 verdict: None,
                 approved_sha256: None,
                 findings: FindingLedger::default(),
@@ -614,6 +623,11 @@ impl Run {
             Event::BaselineStopped => test_baseline::on_baseline_stopped(state),
             Event::BaselineSkipped { .. } => test_baseline::on_baseline_skipped(state, at),
             Event::TestsRan { .. } => step_execution::on_tests_ran(state, at, event),
+            Event::ReceiptsAdded { sha256, .. } => {
+                state.receipt_head = Some(sha256.clone());
+                Vec::new()
+            }
+            Event::StepProved { step, proof } => step_proving::on_step_proved(state, *step, proof),
             Event::CommitMade {
                 step,
                 commit,
@@ -744,6 +758,24 @@ impl RunState {
                 .all(|step| step.outcome == super::plan_execution::StepOutcome::NoChange)
         };
         self.phase == Phase::Done && self.execution.as_ref().is_none_or(nothing)
+    }
+
+    /// Counts the finished steps by what is proven of them: `4 of 5 proven, 1 waived`; `None` where proofs are off or no
+    /// step has ended.
+    pub fn describe_proofs(&self) -> Option<String> {
+        let records: Vec<_> = self.execution.iter().flat_map(|e| &e.done).collect();
+        if !self.settings.proves_steps || records.is_empty() {
+            return None;
+        }
+        let words: Vec<&str> = records.iter().map(|record| record.proof_word()).collect();
+        let count = |word: &str| words.iter().filter(|found| **found == word).count();
+        let mut parts = vec![format!("{} of {} proven", count("proven"), records.len())];
+        let others = ["kept", "checked", "waived", "unproven"];
+        parts.extend(others.iter().filter_map(|word| match count(word) {
+            0 => None,
+            n => Some(format!("{n} {word}")),
+        }));
+        Some(parts.join(", "))
     }
 
     /// Describes which steps are not proven and why, in one line; `None` where all are.

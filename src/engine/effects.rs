@@ -22,7 +22,7 @@ use super::role_session::{MessageWriter, append_message};
 use super::subagents::background_results::sessions_with_unreported_result;
 use super::subagents::new_session_id;
 use super::turn_start::{self, PreparedTurn, TurnPrompts};
-use super::{Engine, EngineError, EngineOutcome, error_with_hint, warning_event};
+use super::{Engine, EngineError, EngineOutcome, error_with_hint, proof_cells, warning_event};
 
 impl Engine {
     #[expect(clippy::too_many_lines, reason = "one arm an effect: a list to read")]
@@ -61,7 +61,10 @@ impl Engine {
                 return self.switch_planner_profile(TurnProfile::Plan, SWITCH_TO_PLAN_PROMPT);
             }
             Effect::SurveyRepository => return Ok(survey_repository(run)),
-            Effect::EnterExecution(terms) => return Ok(enter_execution(run, terms)),
+            Effect::EnterExecution(terms) => {
+                proof_cells::remove_clean_copies(run);
+                return Ok(enter_execution(run, terms));
+            }
             Effect::SnapshotTree { step, attempt } => snapshot_before_turn(run, step, attempt),
             Effect::RestoreTree { step } => {
                 self.documents.on_step_restarted();
@@ -72,6 +75,7 @@ impl Engine {
             Effect::RunBaseline(test) => self.execution_checks.run_baseline_tests(run, test),
             Effect::StopBaseline => self.execution_checks.stop_baseline_tests(),
             Effect::RunTests { step, test } => self.execution_checks.run_tests(run, step, test),
+            Effect::ProveStep { step } => self.execution_checks.prove_step(run, step),
             Effect::SaveTestNetwork(network) => return Ok(save_test_network(run, network)),
             Effect::SaveTestSocket { path, is_reached } => {
                 return Ok(save_test_socket(run, &path, is_reached));
@@ -113,7 +117,10 @@ impl Engine {
             }
             Effect::StopDiscussions(all) => self.discussions.cancel_and_wake(&all),
             Effect::AppendLog(text) => return Ok(self.append_log_line(&text)),
-            Effect::FinishRun => self.set_outcome(EngineOutcome::Finished),
+            Effect::FinishRun => {
+                proof_cells::remove_clean_copies(run);
+                self.set_outcome(EngineOutcome::Finished);
+            }
             Effect::HaltRun(reason) => self.set_outcome(EngineOutcome::Halted(reason)),
         }
         Ok(Vec::new())

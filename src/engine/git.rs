@@ -9,7 +9,9 @@
 
 mod author;
 mod branch;
+mod clean_tree;
 mod commit;
+mod commit_records;
 mod config_programs;
 mod error;
 mod excluded_paths;
@@ -34,7 +36,9 @@ mod worktree;
 
 pub use author::{CommitIdentity, GitPerson, MissingIdentity};
 pub use branch::{BranchChoice, GitHead, RunBranch};
+pub use clean_tree::CleanTreeFolder;
 pub use commit::{CommitFailure, CommitFailureKind};
+pub use commit_records::{CommitRecord, CommitTree, ReceiptTrailers, is_object_id};
 pub use error::GitError;
 pub use git_status::{FileStatus, StatusChange};
 pub use installed_packages::dependency_folder_of;

@@ -25,6 +25,7 @@ use crate::text::clean_json_line;
 
 use super::git::GitRepository;
 use super::owner_request::OwnerRequest;
+use super::receipt_writer::ReceiptWriter;
 use super::run_journal::RunJournal;
 use super::run_setup::{NamedAdapter, RunSetup};
 use super::warnings::{ReportedWarnings, error_with_hint, warning_event};
@@ -54,6 +55,8 @@ pub struct RunContext {
     pub(super) outcome: Option<EngineOutcome>,
     pub(super) warnings: ReportedWarnings,
     pub(super) follow_ups: Vec<FollowUp>,
+    /// The chain of the run's receipts.
+    pub(super) receipts: ReceiptWriter,
 }
 
 /// What the engine does after an owner has returned.
@@ -71,6 +74,23 @@ pub(super) struct RecordedStep {
     pub(super) effects: Vec<Effect>,
 }
 
+/// The operation that a warning names.
+const WRITE_RECEIPTS: &str = "write the receipts of the run";
+
+/// Returns whether receipts may be missing after an event.
+fn completes_chain(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::ExecutionEntered { .. }
+            | Event::BaselineRan(_)
+            | Event::TestsRan { .. }
+            | Event::StepProved { .. }
+            | Event::StepRecorded { .. }
+            | Event::UndoFinished { .. }
+            | Event::RunResumed { .. }
+    )
+}
+
 impl RunContext {
     /// Creates the shared parts of a run that a journal has loaded.
     pub(super) fn new(
@@ -80,8 +100,10 @@ impl RunContext {
         inputs: mpsc::Sender<EngineInput>,
         cancel: CancellationToken,
     ) -> Self {
+        let receipts = ReceiptWriter::new(journal.guard().clone(), journal.state().run.clone());
         Self {
             setup: Arc::new(setup),
+            receipts,
             journal,
             repository,
             inputs,
@@ -228,13 +250,35 @@ impl RunContext {
         if let Some(progress) = OwnerRequest::from_child_event(self.state(), &record.event) {
             self.request(progress);
         }
+        let completes = completes_chain(&record.event);
         self.recorded.push(record);
+        if completes {
+            self.complete_receipts()?;
+        }
         Ok(RecordedStep {
             phase_before,
             phase_after: self.state().phase,
             is_resume,
             effects,
         })
+    }
+
+    /// Appends the receipts that the chain lacks, and records its new head.
+    fn complete_receipts(&mut self) -> Result<(), EngineError> {
+        let event = match self.receipts.complete_chain(self.state()) {
+            Ok(Some(event)) => event,
+            Ok(None) => return Ok(()),
+            Err(error) => {
+                let why = format!("{error} (hint: {})", error.hint());
+                if !self.warnings.insert(WRITE_RECEIPTS, &why) {
+                    return Ok(());
+                }
+                warning_event(WRITE_RECEIPTS, why)
+            }
+        };
+        let (record, _none) = self.journal.record(event)?;
+        self.recorded.push(record);
+        Ok(())
     }
 
     /// Asks another owner for something; it is done after the calling owner has returned.

@@ -33,6 +33,10 @@ pub(super) fn event_log_entry(record: &EventLogRecord<Event>, iteration: u32) ->
             answer: QuestionAnswer::Execute,
             ..
         } => "execution approved by the user".to_owned(),
+        Event::QuestionAnswered {
+            answer: QuestionAnswer::ExecuteByFlag,
+            ..
+        } => "execution approved by a flag".to_owned(),
         Event::ExecutionEntered { terms, .. } => {
             let test = agent_activity::clean_line(&terms.describe_test());
             let commits = describe_commits(&terms.commits);

@@ -29,7 +29,10 @@ mod temp_folders;
 mod tool_caches;
 mod user_environment;
 
-pub use command_sandbox::{CommandReach, CommitSigningMode, check_sandbox_spec, test_sandbox_spec};
+pub use command_sandbox::{
+    CleanCopyMounts, CommandReach, CommitSigningMode, check_sandbox_spec, clean_copy_sandbox_spec,
+    test_sandbox_spec,
+};
 pub use git_call_sandbox::{sandbox_git_commits, sandbox_git_reads};
 pub use host_sockets::container_sockets;
 

@@ -10,6 +10,7 @@ mod test_command_detection;
 mod test_command_line;
 mod test_counts;
 mod test_outcome;
+mod test_report;
 
 pub use entry_points::{
     ChangedPath, PathChangeKind, SensitiveChange, needs_content, sensitive_changes_between,
@@ -17,6 +18,7 @@ pub use entry_points::{
 pub use missing_network::{missing_network_line, missing_socket};
 pub use test_command_detection::{TestCommandSelection, TestSelectionSource, choose_test_command};
 pub use test_command_line::TestCommandLine;
+pub use test_report::{ReportingRunner, find_runner};
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -36,7 +38,7 @@ use crate::process::{
 const MAX_TAIL_BYTES: usize = 16 * 1024;
 
 /// The variables that a test command keeps; a star matches any ending. None of these may contain a secret.
-const KEPT_VARIABLES: [&str; 37] = [
+pub(super) const KEPT_VARIABLES: [&str; 37] = [
     "PATH",
     "HOME",
     "USER",
@@ -114,6 +116,9 @@ pub enum TestRunError {
     /// Storing the tree before or after the tests failed.
     #[error(transparent)]
     Git(#[from] GitError),
+    /// A clean copy of the repository could not be prepared; the text says why.
+    #[error("cannot prepare a clean copy of the repository: {0}")]
+    Copy(String),
 }
 
 /// Runs a test command and writes its receipt. A command that fails or cannot be started has a receipt, too.
@@ -124,6 +129,25 @@ pub async fn run_tests(
     test: TestRun<'_>,
     cancel: &CancellationToken,
 ) -> Result<Receipt, TestRunError> {
+    Ok(run_tests_with_output(test, cancel).await?.receipt)
+}
+
+/// A test run that has ended.
+#[derive(Debug)]
+pub struct FinishedTestRun {
+    pub receipt: Receipt,
+    /// The whole output as the runner wrote it; `None` where it was too long to keep, or where nothing was started.
+    pub output: Option<String>,
+}
+
+/// Runs a test command like [`run_tests`], and returns its output, too.
+///
+/// # Errors
+/// The run is being stopped, or git fails.
+pub async fn run_tests_with_output(
+    test: TestRun<'_>,
+    cancel: &CancellationToken,
+) -> Result<FinishedTestRun, TestRunError> {
     let tree_before = current_tree(test.repository).await?;
     let limits = CommandLimits {
         timeout: test.settings.timeout,
@@ -135,20 +159,27 @@ pub async fn run_tests(
         .spawner
         .run_to_end(&build_spawn_spec(&test), &limits, cancel)
         .await;
-    let mut receipt = match ran {
+    let (mut receipt, output) = match ran {
         Ok(finished) if finished.end_cause == CommandEndCause::Cancelled => {
             return Err(TestRunError::Cancelled);
         }
-        Ok(finished) => build_receipt(&test, &finished),
-        Err(error) => Receipt {
-            command: test.command.to_string(),
-            outcome: TestOutcome::NotStarted(format!("{error} (hint: {})", error.hint())),
-            ..Receipt::without_command()
-        },
+        Ok(finished) => {
+            let whole = finished.stdout.complete_bytes();
+            let whole = whole.map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+            (build_receipt(&test, &finished), whole)
+        }
+        Err(error) => {
+            let receipt = Receipt {
+                command: test.command.to_string(),
+                outcome: TestOutcome::NotStarted(format!("{error} (hint: {})", error.hint())),
+                ..Receipt::without_command()
+            };
+            (receipt, None)
+        }
     };
     receipt.tree_before = tree_before;
     receipt.tree_after = current_tree(test.repository).await?;
-    Ok(receipt)
+    Ok(FinishedTestRun { receipt, output })
 }
 
 async fn current_tree(repository: Option<&GitRepository>) -> Result<Option<String>, GitError> {
@@ -222,6 +253,7 @@ fn build_receipt(test: &TestRun<'_>, finished: &CommandOutput) -> Receipt {
             && test_outcome::reports_counts(test.command, &output),
         lacks_network: None,
         lacks_socket: None,
+        passes_with: Vec::new(),
     }
 }
 

@@ -108,11 +108,11 @@ impl WorktreeRegistry {
         &self.folder
     }
 
-    /// Creates the folder (0700), and returns the path of a child's tree in it, with links resolved.
+    /// Creates the folder (0700), and returns its path with links resolved.
     ///
     /// # Errors
     /// The folder is inside the repository, or the disk fails.
-    pub fn prepare_worktree_path(&self, session: &SessionId, root: &Path) -> io::Result<PathBuf> {
+    pub fn prepare_folder(&self, root: &Path) -> io::Result<PathBuf> {
         use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
         let mut builder = fs::DirBuilder::new();
         builder.recursive(true).mode(0o700).create(&self.folder)?;
@@ -126,6 +126,15 @@ impl WorktreeRegistry {
             );
             return Err(io::Error::other(why));
         }
+        Ok(folder)
+    }
+
+    /// Creates the folder, and returns the path of a child's tree in it, with links resolved.
+    ///
+    /// # Errors
+    /// The folder is inside the repository, or the disk fails.
+    pub fn prepare_worktree_path(&self, session: &SessionId, root: &Path) -> io::Result<PathBuf> {
+        let folder = self.prepare_folder(root)?;
         Ok(folder.join(id_to_file_name(session.as_str())))
     }
 

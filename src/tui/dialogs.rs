@@ -37,6 +37,7 @@ pub mod run_history_list;
 pub mod theme_picker;
 pub mod undo_dialog;
 pub mod unfinished_run_dialog;
+mod unproven_step;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -183,6 +184,9 @@ fn question_dialog(
         }
         QuestionKind::TestsInDoubt { step, found } => {
             doubtful_tests::build_dialog(id, *step, found, state)
+        }
+        QuestionKind::Unproven { step, found } => {
+            unproven_step::build_dialog(id, *step, found, state)
         }
         QuestionKind::TestSocket { step, lacked } => {
             test_access::build_socket_dialog(id, *step, lacked, state)

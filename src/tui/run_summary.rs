@@ -86,6 +86,13 @@ impl Screen {
         };
         let mut said = vec![(format!("{}{steps}", sign.0), sign.1)];
         said.extend(describe_tests(&execution.done));
+        if let Some(proofs) = state.describe_proofs() {
+            let text = format!("{proofs}: agent-collab verify checks it");
+            said.push(match state.describe_unproven_steps() {
+                Some(_) => (format!("■ {text}"), theme::WARNING),
+                None => (format!("✓ {text}"), theme::GOOD),
+            });
+        }
         said.extend(describe_unchanged_steps(&execution.done));
         said.extend(describe_uncommitted_steps(&execution.done));
         if let Some(last) = execution.undone.last() {

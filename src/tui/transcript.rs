@@ -197,6 +197,7 @@ impl ChatTranscript {
             Event::TestsRan { receipt, .. } => {
                 self.append_step_check(event, receipt.describe_with_origin());
             }
+            Event::StepProved { proof, .. } => self.append_step_check(event, proof.summary()),
             // The subject of the commit repeats the step's heading.
             Event::CommitMade { commit, .. } => {
                 self.append_step_check(event, short_commit(commit));

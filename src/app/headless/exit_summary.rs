@@ -69,8 +69,11 @@ pub fn summarize_finished_run(state: &RunState, log: &str) -> String {
     let tested_by = test.map_or(String::new(), |test| {
         format!(", tested with {}", test.describe())
     });
+    let proven = state.describe_proofs().map_or(String::new(), |proofs| {
+        format!(", {proofs}: `agent-collab verify` checks it")
+    });
     format!(
-        "done: {changed} of {} changed something, {place}{tested_by}, details in {log}",
+        "done: {changed} of {} changed something, {place}{tested_by}{proven}, details in {log}",
         pluralize(done.len(), "step")
     )
 }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::app::log_setup::open_debug_log;
 use crate::config::config_display;
-use crate::config::config_model::AppConfig;
+use crate::config::config_model::{AppConfig, ConfiguredProof};
 use crate::config::effective_permissions::EffectivePermissions;
 use crate::config::{InstructionsReach, LoadedConfig};
 use crate::domain::event::{RunParameters, WorkflowSettings};
@@ -206,6 +206,7 @@ pub(super) fn created_event(
             auto_approve: config.workflow.auto_approve,
             max_fix_turns: config.test.max_fix_turns,
             baseline: config.test.baseline,
+            proves_steps: config.test.proof == ConfiguredProof::Full,
         },
         planner,
         reviewer: session(Role::Reviewer),

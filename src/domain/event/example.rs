@@ -19,6 +19,7 @@ impl RunParameters {
                 auto_approve: false,
                 max_fix_turns: 1,
                 baseline: false,
+                proves_steps: false,
             },
             planner: (SessionId::new("ses_a"), "codex".to_owned()),
             reviewer: Some((SessionId::new("ses_b"), "claude".to_owned())),

@@ -22,6 +22,8 @@ impl QuestionAnswer {
             Self::ReviewAgain => "Review it again".to_owned(),
             Self::AcceptAsIs => "Accept it as it is".to_owned(),
             Self::Execute => "Run the plan".to_owned(),
+            Self::ExecuteByFlag => "Run the plan (approved by a flag)".to_owned(),
+            Self::WaiveProof { reason } => with_words("Waive the proof", reason),
             Self::SwitchTest => "Test with the other command".to_owned(),
             Self::RequestChanges { text } => format!("Change the plan: {text}"),
             Self::Retry => "Try again".to_owned(),

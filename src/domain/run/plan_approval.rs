@@ -142,6 +142,7 @@ pub(super) fn on_execution_entered(
         base_tree: None,
         skips: BTreeMap::new(),
         undone: Vec::new(),
+        redo_commit: None,
     });
     let mut effects = vec![Effect::SwitchToBuildProfile];
     effects.extend(test_baseline::start_baseline(state, at));

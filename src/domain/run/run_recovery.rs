@@ -233,6 +233,7 @@ pub(super) fn on_step_recovery_answered(
         | StepStage::Fix
         | StepStage::Audit
         | StepStage::Test
+        | StepStage::Prove
         | StepStage::Commit => step_execution::audit_again(state, step),
     }
 }

@@ -2,7 +2,8 @@
 
 use super::{
     ProgramOperation, RunState, deferred_answers, files_changed_by_tests, held_edit_questions,
-    plan_approval, step_undo, test_baseline, turn_lifecycle, unattributed_changes, unfinished_step,
+    plan_approval, step_proving, step_undo, test_baseline, turn_lifecycle, unattributed_changes,
+    unfinished_step,
 };
 use crate::domain::effect::Effect;
 use crate::domain::event::{Event, StepAudit};
@@ -85,6 +86,7 @@ pub(super) fn new_current_step(n: u32) -> CurrentStep {
         summary: String::new(),
         result: None,
         was_asked_for_result: false,
+        proof: None,
     }
 }
 
@@ -300,9 +302,11 @@ fn ask_about_entry_points(
 ) -> Option<Vec<Effect>> {
     let execution = state.execution.as_ref()?;
     let current = execution.current.as_ref()?;
+    let planned = state.step_proof_plan(step);
     let new = |point: &&EntryPoint| {
         !current.allowed_entry_points.contains(point)
             && !execution.allowed_entry_points.contains(point)
+            && !planned.names_path(&point.path)
     };
     let changes: Vec<EntryPoint> = found.iter().filter(new).cloned().collect();
     (!changes.is_empty())
@@ -460,6 +464,14 @@ pub(super) fn on_tests_ran(state: &mut RunState, at: UnixMillis, event: &Event) 
 
 /// Accepts tests that do not fail. The user decides where they may not have tested what they tested before.
 pub(super) fn accept_tests(state: &mut RunState) -> Vec<Effect> {
+    if step_proving::is_proving(state) {
+        return step_proving::prove_step(state);
+    }
+    accept_checked_tests(state)
+}
+
+/// Accepts tests of which only the numbers are known.
+pub(super) fn accept_checked_tests(state: &mut RunState) -> Vec<Effect> {
     let execution = state.execution.as_ref();
     let step = execution.and_then(|execution| execution.current.as_ref());
     let step = step.map_or(0, |current| current.n);
@@ -510,6 +522,7 @@ fn record_test_run(
     let of_step = exclude_paths(changed, &current.users_edits);
     current.changed = exclude_paths(&exclude_paths(&of_step, &known), made_by_tests);
     current.receipt = Some(receipt.clone());
+    current.proof = None;
     current.decided = None;
 }
 
@@ -527,6 +540,10 @@ fn on_tests_failing(
     let may_fix = current.is_some_and(|current| current.fix_turns < max_fix_turns);
     let execution = state.execution.as_ref();
     let before = execution.and_then(|execution| execution.matching_baseline_failure(receipt));
+    if !receipt.passes_with.is_empty() {
+        let found = describe_missing_files(receipt);
+        return turn_lifecycle::ask_user(state, QuestionKind::TestsFailed { step, found });
+    }
     let found = match before {
         Some(_) => format!(
             "{}; {}",
@@ -541,6 +558,23 @@ fn on_tests_failing(
         return propose_fix(state, at);
     }
     turn_lifecycle::ask_user(state, QuestionKind::TestsFailed { step, found })
+}
+
+/// Describes tests that need files which no commit holds.
+fn describe_missing_files(receipt: &Receipt) -> String {
+    let names: Vec<String> = receipt
+        .passes_with
+        .iter()
+        .map(|path| clean_to_one_line(path))
+        .collect();
+    let list: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+    format!(
+        "{} in a clean copy of the commit, but they pass with files that no commit holds: {}. Commit what belongs to \
+        the project, or set test.carry = [{}]",
+        receipt.describe(),
+        names.join(", "),
+        list.join(", ")
+    )
 }
 
 fn describe_known_failures(receipt: &Receipt) -> String {
@@ -581,7 +615,7 @@ pub(super) fn on_test_access_answered(
     std::iter::once(keep).chain(then).collect()
 }
 
-fn propose_fix(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
+pub(super) fn propose_fix(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
     let Some(current) = state
         .execution
         .as_mut()
@@ -613,6 +647,18 @@ pub(super) fn on_tests_failed_answered(
     }
 }
 
+impl RunState {
+    /// Returns the paths that the current step's commit contains, without files that are the user's.
+    pub fn step_commit_paths(&self) -> Vec<String> {
+        let execution = self.execution.as_ref();
+        let current =
+            execution.and_then(|execution| Some((execution, execution.current.as_ref()?)));
+        current.map_or(Vec::new(), |(execution, current)| {
+            exclude_paths(&current.changed, &uncommitted_paths(execution, current))
+        })
+    }
+}
+
 /// Commits what the step changed, without files that the tests made or that are the user's.
 pub(super) fn commit_step(state: &mut RunState) -> Vec<Effect> {
     let Some(execution) = &state.execution else {
@@ -630,10 +676,11 @@ pub(super) fn commit_step(state: &mut RunState) -> Vec<Effect> {
         let reason = "everything it changed is left out of commits".to_owned();
         return record_step(state, StepOutcome::Uncommitted { reason });
     }
-    let tested = current
-        .receipt
-        .as_ref()
-        .map_or_else(|| "not tested".to_owned(), Receipt::describe);
+    let tested = match (&current.proof, &current.receipt) {
+        (Some(proof), _) => proof.describe(),
+        (None, Some(receipt)) => receipt.describe(),
+        (None, None) => "not tested".to_owned(),
+    };
     let (step, message) = (current.n, commit_message(current, &tested));
     enter_stage(state, StepStage::Commit);
     vec![Effect::CommitStep {
@@ -806,6 +853,7 @@ pub(super) fn record_step(state: &mut RunState, outcome: StepOutcome) -> Vec<Eff
         skip_reason: (execution.skips.remove(&step))
             .filter(|_| current.decided == Some(StepOverride::Skipped))
             .map_or(String::new(), |skip| skip.reason),
+        proof: current.proof.clone(),
         tree_before: current.tree_before.clone(),
         tree_after: current.tree_after.clone(),
     });

@@ -196,7 +196,12 @@ pub(super) fn on_undo_recorded(
             });
             steps
         }
-        (UndoDirection::Redo, Some(execution)) => redo_steps(execution.undone.pop(), execution),
+        (UndoDirection::Redo, Some(execution)) => {
+            if state.settings.proves_steps {
+                execution.redo_commit = commit;
+            }
+            redo_steps(execution.undone.pop(), execution)
+        }
         (_, None) => Vec::new(),
     };
     mark_boxes(state, way, &steps, plan_file);

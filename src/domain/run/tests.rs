@@ -19,6 +19,7 @@ use crate::domain::receipt::{MissingSocket, Receipt, TestOutcome};
 use crate::domain::reversal_plan::UndoDirection;
 use crate::domain::review::ReviewDocument;
 use crate::domain::session::{Message, MessageRole};
+use crate::domain::step_proof::{CellRun, ProofCell, StepProof, TestNames};
 use crate::domain::test_command::{TestCommand, TestCommandOrigin, TestCommandSource};
 use crate::domain::turn::{
     Role, TurnFailureKind, TurnOutcome, TurnProfile, TurnPurpose, UsageLimit,
@@ -28,6 +29,7 @@ use crate::permission::{MaxApprovalScope, PermissionAction};
 mod baseline_run;
 mod incomplete_document;
 mod judge_turn;
+mod step_proofs;
 mod step_redo;
 mod test_choice;
 mod test_consent;
@@ -54,6 +56,7 @@ pub(super) fn settings(max_iterations: u32) -> WorkflowSettings {
         auto_approve: false,
         max_fix_turns: 1,
         baseline: false,
+        proves_steps: false,
     }
 }
 
@@ -257,6 +260,10 @@ impl RunSimulation {
             Effect::RunBaseline(_) => baseline_ran(dice),
             Effect::StopBaseline => return None,
             Effect::RunTests { step, .. } => tests_ran(*step, dice),
+            Effect::ProveStep { step } => Event::StepProved {
+                step: *step,
+                proof: step_proof(dice),
+            },
             Effect::CommitStep { step, message, .. } => match dice % 5 {
                 0 => Event::CommitFailed {
                     step: *step,
@@ -603,6 +610,51 @@ fn tests_ran(step: u32, dice: u8) -> Event {
         held: audit(step, dice).held,
         rewritten: Vec::new(),
         tree: Some("after".to_owned()),
+    }
+}
+
+/// What the cells of a step showed: that it is proven, that nothing is known, or that something is wrong.
+fn step_proof(dice: u8) -> StepProof {
+    let run = |cell| CellRun {
+        cell,
+        tree: format!("tree {dice}"),
+        outcome: TestOutcome::Passed,
+        exit_code: Some(0),
+        duration_ms: 1,
+        n_passed: 2,
+        n_failed: 0,
+        n_skipped: 0,
+        receipt: None,
+        is_reused: false,
+    };
+    let cells = [
+        ProofCell::Baseline,
+        ProofCell::Red,
+        ProofCell::Green,
+        ProofCell::Kept,
+    ];
+    let names = |name: &str| TestNames {
+        count: 1,
+        first: vec![name.to_owned()],
+    };
+    let proven = StepProof {
+        cells: cells.map(run).into(),
+        is_by_identity: true,
+        changed_tests: vec!["tests/a.rs".to_owned()],
+        red: names("a"),
+        ..StepProof::default()
+    };
+    match dice % 4 {
+        0 => StepProof::without_cells("there is no sandbox"),
+        1 => StepProof {
+            red: TestNames::default(),
+            ..proven
+        },
+        2 => StepProof {
+            lost: names("b"),
+            ..proven
+        },
+        _ => proven,
     }
 }
 

@@ -3,8 +3,8 @@
 use super::{
     ProgramOperation, ResultValidity, RunState, UnansweredRequest, agent_questions, child_sessions,
     deferred_answers, files_changed_by_tests, held_edit_questions, plan_approval, plan_reentry,
-    queued_messages, review_loop, run_discussions, run_recovery, step_execution, step_undo,
-    test_baseline, turn_lifecycle, unattributed_changes, unfinished_step, usage_limits,
+    queued_messages, review_loop, run_discussions, run_recovery, step_execution, step_proving,
+    step_undo, test_baseline, turn_lifecycle, unattributed_changes, unfinished_step, usage_limits,
 };
 use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::event::tampering::{self, RestoredFile};
@@ -244,6 +244,8 @@ fn dispatch_answer(
         QuestionKind::ManualEdit => review_loop::on_manual_edit(state, at, answer),
         QuestionKind::StalePlan { .. } => plan_approval::on_stale_plan_answered(state, at, answer),
         QuestionKind::Execute { terms } => {
+            state.approved_by_person =
+                state.settings.proves_steps && *answer == QuestionAnswer::Execute;
             plan_approval::on_execute_answered(state, at, &terms, answer)
         }
         QuestionKind::NoDocument { purpose, reason } => turn_lifecycle::propose_turn(
@@ -291,6 +293,9 @@ fn dispatch_answer(
         }
         QuestionKind::TestsInDoubt { .. } => {
             step_execution::on_tests_in_doubt_answered(state, at, answer)
+        }
+        QuestionKind::Unproven { step, .. } => {
+            step_proving::on_unproven_answered(state, at, step, answer)
         }
         QuestionKind::RunnerMissing { .. } => {
             test_baseline::on_runner_missing_answered(state, at, answer)

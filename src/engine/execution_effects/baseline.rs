@@ -10,6 +10,7 @@ use crate::domain::plan_execution::TestBaseline;
 use crate::domain::receipt::Receipt;
 use crate::domain::test_command::TestCommand;
 use crate::engine::git::GitRepository;
+use crate::engine::proof_cells::StepProver;
 use crate::engine::run_context::RunContext;
 use crate::engine::test_runner::{self, TestRun, TestRunError, TestSettings};
 use crate::text::clean_text;
@@ -28,10 +29,12 @@ pub(super) struct BaselineRun {
     settings: TestSettings,
     /// The test environment that the user has neither allowed nor denied yet.
     undecided_access: UndecidedTestAccess,
+    /// Runs the tests in a clean copy; `None` runs them in the working tree.
+    prover: Option<StepProver>,
 }
 
 impl BaselineRun {
-    pub(super) fn new(run: &RunContext, test: TestCommand) -> Self {
+    pub(super) fn new(run: &RunContext, test: TestCommand, prover: Option<StepProver>) -> Self {
         let settings = test_settings(run, Some(&test));
         Self {
             git: run.repository.clone(),
@@ -39,6 +42,7 @@ impl BaselineRun {
             undecided_access: UndecidedTestAccess::for_tests(run, &settings),
             test,
             settings,
+            prover,
         }
     }
 
@@ -55,6 +59,15 @@ impl BaselineRun {
                 changed: Vec::new(),
             });
         };
+        if let Some(prover) = &self.prover {
+            let now = git.current_tree().await?;
+            let receipt = prover.run_baseline(now, stop).await?;
+            return Ok(TestBaseline {
+                receipt: self.complete_receipt(receipt),
+                made_by_tests: Vec::new(),
+                changed: Vec::new(),
+            });
+        }
         let (before, known) = (git.current_tree().await?, untracked_paths(git).await?);
         let mut receipt = self.run_tests(stop).await?;
         let now = git.snapshot(TREE_NAME).await?.tree;
@@ -84,9 +97,13 @@ impl BaselineRun {
             settings: &self.settings,
             clean: &clean_text,
         };
-        let mut receipt = test_runner::run_tests(run, stop).await?;
+        let receipt = test_runner::run_tests(run, stop).await?;
+        Ok(self.complete_receipt(receipt))
+    }
+
+    fn complete_receipt(&self, mut receipt: Receipt) -> Receipt {
         receipt.origin = Some(self.test.origin.clone());
         self.undecided_access.note_missing_access(&mut receipt);
-        Ok(receipt)
+        receipt
     }
 }

@@ -3,15 +3,18 @@
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::event::Event;
+use crate::domain::step_proof::StepProof;
 use crate::domain::test_command::TestCommand;
 use crate::engine::failure_event;
-use crate::engine::git::UnversionedCode;
+use crate::engine::git::{TreeId, UnversionedCode};
+use crate::engine::proof_cells::StepProver;
 use crate::engine::run_context::RunContext;
 use crate::engine::test_runner::{TestCommandLine, TestRun, TestRunError};
 use crate::text::clean_text;
 
 use super::baseline::BaselineRun;
 use super::change_attribution::ChangeAttribution;
+use super::clean_copy_test::CleanCopyTest;
 use super::edit_rules::EditRules;
 use super::git_error_with_hint;
 use super::step_tree::{report_missing_tree, repository_and_step_tree};
@@ -73,6 +76,14 @@ impl ExecutionChecks {
         };
         let settings = test_settings(run, test.as_ref());
         let undecided_access = UndecidedTestAccess::for_tests(run, &settings);
+        let prover = StepProver::for_run(run, test.as_ref());
+        let paths = run.state().step_commit_paths();
+        let current = run
+            .state()
+            .execution
+            .iter()
+            .find_map(|e| e.current.as_ref());
+        let changed = current.map_or(Vec::new(), |current| current.changed.clone());
         let (root, cancel) = (run.setup.root.clone(), run.cancel.clone());
         let inputs = StepAuditInputs {
             user_dirty_paths: Vec::new(),
@@ -92,8 +103,26 @@ impl ExecutionChecks {
                 settings: &settings,
                 clean: &clean_text,
             });
-            let ran =
-                run_tests_between_snapshots(&git, step, &before, test_run, &cancel, &inputs).await;
+            let ran = match &prover {
+                Some(prover) => {
+                    let copied = CleanCopyTest {
+                        git: &git,
+                        step,
+                        before: &before,
+                        prover,
+                        paths: &paths,
+                        changed,
+                    };
+                    let ran = copied.run_tests(&cancel, &inputs).await;
+                    ran.map_err(|error| error.to_string())
+                }
+                None => {
+                    let ran = run_tests_between_snapshots(
+                        &git, step, &before, test_run, &cancel, &inputs,
+                    );
+                    ran.await.map_err(|error| error.to_string())
+                }
+            };
             match ran {
                 Ok(mut event) => {
                     if let Event::TestsRan { receipt, .. } = &mut event {
@@ -107,13 +136,47 @@ impl ExecutionChecks {
         });
     }
 
+    /// Runs old and new tests on the code before and after a step.
+    pub(in crate::engine) fn prove_step(&self, run: &mut RunContext, step: u32) {
+        let Some((git, before)) = repository_and_step_tree(run) else {
+            return report_missing_tree(run, "prove the step");
+        };
+        let execution = run.state().execution.as_ref();
+        let test = execution.and_then(|execution| execution.test.clone());
+        let current = execution.and_then(|execution| execution.current.as_ref());
+        let now = current.and_then(|current| current.commit_tree.clone().map(TreeId));
+        let prover = StepProver::for_run(run, test.as_ref());
+        let paths = run.state().step_commit_paths();
+        let plan = run.state().step_proof_plan(step);
+        let cancel = run.cancel.clone();
+        run.spawn_event_task(async move {
+            let Some(prover) = prover else {
+                let proof = StepProof::without_cells("there is no sandbox for clean copies");
+                return Event::StepProved { step, proof };
+            };
+            let proved = async {
+                let now = match now {
+                    Some(now) => now,
+                    None => git.current_tree().await?,
+                };
+                let span = prover.step_span(before, &now, &paths).await?;
+                prover.prove(span, &plan, &cancel).await
+            };
+            match proved.await {
+                Ok(proof) => Event::StepProved { step, proof },
+                Err(error) => failure_event("prove the step", error),
+            }
+        });
+    }
+
     /// Runs the tests before the first step.
     pub(in crate::engine) fn run_baseline_tests(
         &mut self,
         run: &mut RunContext,
         test: TestCommand,
     ) {
-        let baseline = BaselineRun::new(run, test);
+        let prover = StepProver::for_run(run, Some(&test));
+        let baseline = BaselineRun::new(run, test, prover);
         self.baseline_stop = run.cancel.child_token();
         let stop = self.baseline_stop.clone();
         run.spawn_event_task(async move {
@@ -122,9 +185,11 @@ impl ExecutionChecks {
                 Err(TestRunError::Cancelled) => Event::BaselineSkipped {
                     reason: "you stopped them".to_owned(),
                 },
-                Err(error @ TestRunError::Git(_)) => Event::BaselineSkipped {
-                    reason: error.to_string(),
-                },
+                Err(error @ (TestRunError::Git(_) | TestRunError::Copy(_))) => {
+                    Event::BaselineSkipped {
+                        reason: error.to_string(),
+                    }
+                }
             }
         });
     }

@@ -28,11 +28,27 @@ pub(in crate::engine) fn commit_step(
         let reason = "no repository".to_owned();
         return run.spawn_event_task(ready(Event::CommitSkipped { step, reason }));
     };
+    let message = match commit_trailers(run, step) {
+        Some(trailers) => format!("{}\n\n{trailers}\n", message.trim_end()),
+        None => message,
+    };
     let (terms, base) = (execution.commits.clone(), execution.base.clone());
     let base = base.map(CommitId);
     let current = execution.current.as_ref();
     let tested = current.and_then(|current| current.commit_tree.clone().map(TreeId));
+    let receipts = run
+        .state()
+        .receipt_head
+        .is_some()
+        .then(|| run.receipts.clone());
     run.spawn_events_task(async move {
+        if let Some(receipts) = receipts
+            && let Ok(earlier) = git.commits_since(base.as_ref()).await
+        {
+            let earlier = earlier.into_iter().map(|(commit, _)| commit.0);
+            // The chain is checked when the step is recorded; a failure is told then.
+            let _told_later = receipts.append_users_commits(earlier.collect());
+        }
         let code_before = scan_before_hooks(&git).await;
         let result = commit_step_paths(
             &git,
@@ -49,6 +65,19 @@ pub(in crate::engine) fn commit_step(
         let events = describe_commit_result(step, title, result);
         hook_warning.into_iter().chain(events).collect()
     });
+}
+
+/// Returns the trailers that name a step's plan and its last receipt; `None` where it has none, or they are off.
+fn commit_trailers(run: &RunContext, step: u32) -> Option<String> {
+    let state = run.state();
+    let receipt = state.receipt_head.as_ref();
+    let receipt = receipt.filter(|_| run.setup.config.commit.trailers)?;
+    let plan = state.approved_sha256.as_ref()?;
+    Some(format!(
+        "Agent-Collab-Step: {step}\nAgent-Collab-Receipt: {}\nAgent-Collab-Plan: {}",
+        receipt.as_str(),
+        plan.as_str()
+    ))
 }
 
 /// Returns the events for the result of a commit: its warnings first.

@@ -47,7 +47,10 @@ impl UndecidedTestAccess {
 }
 
 /// Returns how the tests are run, with their sandbox.
-pub(super) fn test_settings(run: &RunContext, test: Option<&TestCommand>) -> TestSettings {
+pub(in crate::engine) fn test_settings(
+    run: &RunContext,
+    test: Option<&TestCommand>,
+) -> TestSettings {
     let (setup, state) = (&run.setup, run.state());
     let sandbox = setup.config.safety.contain_tests.then(|| {
         // The worktrees of children are below the cache folder, which tests may write.

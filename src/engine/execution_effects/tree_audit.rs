@@ -22,7 +22,7 @@ use super::change_attribution::ChangeAttribution;
 use super::edit_rules::EditRules;
 
 /// Formats a path for events; a path that is not valid text is quoted, so that it can be parsed back.
-pub(super) fn path_to_event_text(path: &Path) -> String {
+pub(in crate::engine) fn path_to_event_text(path: &Path) -> String {
     path_to_text(path.as_os_str().as_bytes())
 }
 

@@ -91,7 +91,8 @@ fn fix_task(
     doubt: Option<String>,
 ) -> ExecuteTask {
     let receipt = current.receipt.as_ref();
-    let outcome = receipt.map(|receipt| match doubt {
+    let missing = current.proof.as_ref().map(|proof| proof.status.describe());
+    let outcome = receipt.map(|receipt| match missing.or(doubt) {
         Some(doubt) => format!("{}, but {doubt}", describe_test_outcome(receipt)),
         None => describe_test_outcome(receipt),
     });

@@ -68,6 +68,43 @@ pub(super) fn test_sandbox_spec_for(
     Some(work.build_spec(bwrap, places))
 }
 
+/// Where a clean copy of the repository lies, and what is mounted with it.
+#[derive(Debug, Clone)]
+pub struct CleanCopyMounts {
+    /// The folder with the files of the copy; it appears at the repository's own path.
+    pub files: PathBuf,
+    /// Folders that the command may write, at their own paths.
+    pub writable: Vec<PathBuf>,
+    /// Folders that appear inside the copy: the path relative to the root, and what is mounted there.
+    pub inside: Vec<(PathBuf, SandboxMount)>,
+}
+
+/// Returns the sandbox of a test command in a clean copy of the repository: like [`test_sandbox_spec`], but the command
+/// sees the copy at the repository's own path, and nothing of the working tree.
+pub fn clean_copy_sandbox_spec(
+    kernel: &SandboxSupport,
+    root: &Path,
+    trees: &Path,
+    copy: &CleanCopyMounts,
+    reach: &CommandReach,
+) -> Option<SandboxSpec> {
+    let SandboxSupport::Available(bwrap) = kernel else {
+        return None;
+    };
+    let user = UserEnvironment::from_process();
+    let mut places = vec![
+        (root.to_owned(), SandboxMount::BindFrom(copy.files.clone())),
+        (root.join(".git"), SandboxMount::ReadOnly),
+        (trees.to_owned(), SandboxMount::EmptyFolder),
+    ];
+    let writable = copy.writable.iter();
+    places.extend(writable.map(|folder| (folder.clone(), SandboxMount::BindFrom(folder.clone()))));
+    let inside = copy.inside.iter().cloned();
+    places.extend(inside.map(|(path, mount)| (root.join(path), mount)));
+    let work = CommandSandboxBuilder::new(&user, root, KeyAgentAccess::Hidden, reach);
+    Some(work.build_spec(bwrap, places))
+}
+
 /// Whether the user's commits are signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommitSigningMode {

@@ -4,7 +4,7 @@
 //! configuration and build scripts, recipes of make and just, and scripts that the command names. Tests and
 //! other code run, too, but the user is not asked about them: they are what the step is for.
 
-mod command_follower;
+pub(super) mod command_follower;
 mod sensitive_parts;
 mod unversioned_code_diff;
 
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use self::command_follower::{FollowedCommand, follow_command};
 use self::sensitive_parts::{
     SensitivePart, cargo_settings, composer_scripts, go_replacements, ini_section, npm_scripts,
-    pytest_tables, typescript_settings,
+    pytest_hooks, pytest_tables, typescript_settings,
 };
 use super::test_command_line::TestCommandLine;
 use crate::engine::git::sensitive_files::{self, HOOK_FOLDERS, SensitiveFileReader};
@@ -284,6 +284,7 @@ impl<'a> TestCommandInputs<'a> {
                 go_replacements,
                 "it gets modules, or go itself, from elsewhere",
             ),
+            "conftest.py" => (pytest_hooks, "it changes how pytest finds and runs tests"),
             "pyproject.toml" => (pytest_tables, "pytest's settings in it changed"),
             "setup.cfg" => (
                 |text| ini_section(text, "tool:pytest"),
@@ -349,7 +350,7 @@ const INTERPRETERS: [&str; 14] = [
     ".", "tsx",
 ];
 
-fn base_name(word: &str) -> &str {
+pub(super) fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 

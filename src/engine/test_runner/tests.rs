@@ -207,7 +207,7 @@ async fn the_trees_before_and_after_are_noted() {
     );
 
     // The sensitive changes of a test run are found between two trees, too.
-    std::fs::write(root.path().join("conftest.py"), "").unwrap();
+    std::fs::write(root.path().join("pytest.ini"), "").unwrap();
     let after = repository.current_tree().await.unwrap();
     let before = crate::engine::git::TreeId(receipt.tree_after.unwrap());
     let pytest = TestCommandLine::parse("pytest").unwrap();
@@ -219,7 +219,7 @@ async fn the_trees_before_and_after_are_noted() {
             .iter()
             .map(|change| format!("{} {:?}", change.path.display(), change.content))
             .collect::<Vec<_>>(),
-        ["conftest.py Some(\"100644 e69de29bb2d1d6434b8b29ae775ad8c2e48c5391\")"]
+        ["pytest.ini Some(\"100644 e69de29bb2d1d6434b8b29ae775ad8c2e48c5391\")"]
     );
     let found = sensitive_changes_between(&repository, Some(&pytest), &after, &before)
         .await

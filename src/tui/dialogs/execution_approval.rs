@@ -8,6 +8,7 @@ use super::{
 };
 use crate::domain::findings::{Finding, FindingStatus};
 use crate::domain::phase::Mode;
+use crate::domain::plan::proof_lines::ProofClaim;
 use crate::domain::question::{CommitTarget, ExecutionTerms, LeftoverFiles, QuestionAnswer};
 use crate::domain::run::RunState;
 use crate::domain::run_timeline::ReviewSpan;
@@ -109,6 +110,12 @@ fn add_steps(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
         let mark = if is_ended { " (ended)" } else { "" };
         let line = format!("{}. {}{mark}", step.n, to_one_line(&step.text));
         sheet = sheet.with_plan_text(&line, theme::PLAIN);
+        if let ProofClaim::NoTest(reason) = &step.proof.claim
+            && !is_ended
+        {
+            let line = format!("   no test: {}", to_one_line(reason));
+            sheet = sheet.with_plan_text(&line, theme::WARNING);
+        }
     }
     sheet
 }

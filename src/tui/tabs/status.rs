@@ -206,6 +206,15 @@ fn now_rows(state: &RunState, about: StatusContext<'_>, now: UnixMillis) -> Vec<
     if let Some(text) = labels::describe_usage_limit(state, now, clock) {
         rows.push(StatusRow::new("waits", &text, theme::WARNING));
     }
+    if let (Some(proofs), Some(head)) = (state.describe_proofs(), &state.receipt_head) {
+        let head: String = head.as_str().chars().take(12).collect();
+        let text = format!("{proofs} · head of the receipts {head}");
+        let style = match state.describe_unproven_steps() {
+            Some(_) => theme::WARNING,
+            None => theme::PLAIN,
+        };
+        rows.push(StatusRow::new("proof", &text, style));
+    }
     if state.failures > 0 {
         let text = format!("{} in a row", state.failures);
         rows.push(StatusRow::new("failures", &text, theme::BAD));

@@ -69,6 +69,7 @@ pub fn created() -> RunParameters {
             auto_approve: false,
             max_fix_turns: 2,
             baseline: false,
+            proves_steps: false,
         },
         planner: (SessionId::new("ses_a"), "codex".to_owned()),
         reviewer: Some((SessionId::new("ses_b"), "claude".to_owned())),
@@ -197,6 +198,7 @@ fn execution() -> PlanExecution {
             summary: String::new(),
             result: None,
             was_asked_for_result: false,
+            proof: None,
         }),
         done: vec![StepRecord {
             n: 1,
@@ -214,6 +216,7 @@ fn execution() -> PlanExecution {
             users_edits: Vec::new(),
             decided: None,
             skip_reason: String::new(),
+            proof: None,
             tree_before: Some("t1".to_owned()),
             tree_after: Some("t2".to_owned()),
         }],
@@ -221,6 +224,7 @@ fn execution() -> PlanExecution {
         rewritten_policy: BTreeMap::new(),
         base_tree: Some("t1".to_owned()),
         undone: Vec::new(),
+        redo_commit: None,
     }
 }
 
@@ -443,6 +447,13 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
                 found: text(
                     "fewer tests ran than before: before 12 passed, 0 failed, 0 skipped; now 11 passed, 0 failed, 0 skipped",
                 ),
+            },
+        ),
+        (
+            Phase::Execute,
+            QuestionKind::Unproven {
+                step: 2,
+                found: text("no new or changed test fails without the change"),
             },
         ),
         (

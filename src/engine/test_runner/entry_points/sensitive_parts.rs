@@ -65,6 +65,25 @@ fn paths_are_absent(options: &Value) -> bool {
         .all(|key| options.get(key).is_none())
 }
 
+/// Returns a conftest.py that defines hooks or plugins of pytest, as a whole: any of its lines may be part of them. One
+/// with fixtures alone is a helper of the tests.
+pub(super) fn pytest_hooks(content: &[u8]) -> SensitivePart {
+    const MARKS: [&[u8]; 6] = [
+        b"pytest_",
+        b"hookimpl",
+        b"sys.modules",
+        b"_pytest",
+        b"os._exit",
+        b"__import__",
+    ];
+    let has = |mark: &&[u8]| content.windows(mark.len()).any(|part| part == *mark);
+    if MARKS.iter().any(|mark| has(&mark)) {
+        SensitivePart::Unreadable(content.to_vec())
+    } else {
+        SensitivePart::Absent
+    }
+}
+
 /// Returns what composer runs by itself.
 pub(super) fn composer_scripts(content: &[u8]) -> SensitivePart {
     match serde_json::from_slice::<Value>(content) {

@@ -164,8 +164,8 @@ fn pytests_own_settings_ask_and_the_rest_of_shared_files_does_not() {
     check(
         "pytest",
         &[
-            ("conftest.py", "-", ""),
-            ("tests/conftest.py", "x", "-"),
+            ("conftest.py", "-", "def pytest_configure(): pass"),
+            ("tests/conftest.py", "pytest_plugins = 1", "-"),
             ("tests/test_a.py", "x", "y"),
         ],
         "conftest.py created, tests/conftest.py removed",
@@ -229,7 +229,7 @@ fn recipes_and_named_scripts_ask() {
         &[
             ("Makefile", "x", "y"),
             ("rules.mk", "x", "y"),
-            ("conftest.py", "x", "y"),
+            ("conftest.py", "x", "pytest_plugins = 1"),
         ],
         "makefile changed, rules.mk changed, conftest.py changed",
     );

@@ -130,7 +130,7 @@ fn clean_finish(record: &StepRecord) -> Option<CleanFinish> {
     let is_committed = matches!(record.outcome, StepOutcome::Committed { .. });
     let passed = |receipt: &Receipt| receipt.outcome == TestOutcome::Passed;
     is_committed.then(|| {
-        if record.receipt.as_ref().is_some_and(passed) {
+        if record.receipt.as_ref().is_some_and(passed) && record.unproven_reason().is_none() {
             CleanFinish::Tested
         } else {
             CleanFinish::Untested
@@ -187,6 +187,7 @@ fn finished_notes(
     }
     let style = labels::assessment_style(came);
     match &record.receipt {
+        Some(_) if record.proof.is_some() => notes.push(vec![(record.describe_tests(), style)]),
         Some(receipt) => notes.push(vec![(summarize_receipt(receipt), style)]),
         None => notes.push(vec![("not tested".to_owned(), theme::PLAIN)]),
     }
@@ -197,7 +198,7 @@ fn finished_notes(
 }
 
 fn running_notes(current: &CurrentStep, state: &RunState, now: UnixMillis) -> StepNotes {
-    let mut notes = vec![stage_note(current.stage)];
+    let mut notes = vec![stage_note(current.stage, state.settings.proves_steps)];
     if let Some(receipt) = &current.receipt {
         let style = if receipt.allows_next_step() {
             theme::GOOD
@@ -213,22 +214,26 @@ fn running_notes(current: &CurrentStep, state: &RunState, now: UnixMillis) -> St
 }
 
 /// Renders the stages of a step; the current one is highlighted and in brackets.
-fn stage_note(stage: StepStage) -> StepNote {
-    let names = ["agent", "check", "tests", "commit", "record"];
-    let at = match stage {
-        StepStage::Code | StepStage::Fix => 0,
-        StepStage::Audit => 1,
-        StepStage::Test => 2,
-        StepStage::Commit => 3,
-        StepStage::Record => 4,
+fn stage_note(stage: StepStage, proves_steps: bool) -> StepNote {
+    let names = ["agent", "check", "tests", "proof", "commit", "record"];
+    let present_name = match stage {
+        StepStage::Code | StepStage::Fix => "agent",
+        StepStage::Audit => "check",
+        StepStage::Test => "tests",
+        StepStage::Prove => "proof",
+        StepStage::Commit => "commit",
+        StepStage::Record => "record",
     };
     let mut parts = StepNote::new();
-    for (n, name) in names.into_iter().enumerate() {
-        if n > 0 {
+    for name in names
+        .into_iter()
+        .filter(|name| proves_steps || *name != "proof")
+    {
+        if !parts.is_empty() {
             parts.push((" › ".to_owned(), theme::QUIET));
         }
         let present = theme::role_style(Role::Planner);
-        parts.push(match n == at {
+        parts.push(match name == present_name {
             true if stage == StepStage::Fix => ("[agent fixes]".to_owned(), present),
             true => (format!("[{name}]"), present),
             false => (name.to_owned(), theme::QUIET),

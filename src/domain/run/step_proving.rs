@@ -1,0 +1,93 @@
+//! Proves a step before it is committed, and asks the user about what is missing (TRUTH.md T22 to T25).
+
+use super::{ProgramOperation, RunState, plan_reentry, step_execution, turn_lifecycle};
+use crate::domain::effect::Effect;
+use crate::domain::ids::UnixMillis;
+use crate::domain::plan::proof_lines::StepProofPlan;
+use crate::domain::plan_execution::{RecordedProof, StepStage};
+use crate::domain::question::{QuestionAnswer, QuestionKind};
+use crate::domain::step_proof::{ProofStatus, StepProof};
+use crate::text::clean_to_one_line;
+
+impl RunState {
+    /// Returns what the plan says about the proof of a step.
+    pub fn step_proof_plan(&self, step: u32) -> StepProofPlan {
+        let mut steps = self.plan.iter().flat_map(|file| &file.plan.steps);
+        let planned = steps.find(|planned| planned.n == step);
+        planned.map_or(StepProofPlan::default(), |planned| planned.proof.clone())
+    }
+}
+
+/// Returns whether the current step has tests that can prove it.
+pub(super) fn is_proving(state: &RunState) -> bool {
+    let execution = state.execution.as_ref();
+    let has_tests = execution.is_some_and(|execution| execution.test.is_some());
+    state.settings.proves_steps && has_tests
+}
+
+/// Runs old and new tests on old and new code.
+pub(super) fn prove_step(state: &mut RunState) -> Vec<Effect> {
+    let Some(execution) = step_execution::enter_stage(state, StepStage::Prove) else {
+        return Vec::new();
+    };
+    let current = execution.current.iter();
+    current
+        .map(|current| Effect::ProveStep { step: current.n })
+        .collect()
+}
+
+pub(super) fn on_step_proved(state: &mut RunState, step: u32, found: &StepProof) -> Vec<Effect> {
+    if step_execution::current_at_stage(state, step, &[StepStage::Prove]).is_none() {
+        return Vec::new();
+    }
+    let busy = state.busy.take();
+    if !matches!(busy, Some(ProgramOperation::Stepping { .. })) {
+        state.busy = busy;
+        return Vec::new();
+    }
+    let planned = state.step_proof_plan(step);
+    let is_waiver_approved = state.approved_by_person;
+    let current = state.execution.iter_mut().find_map(|e| e.current.as_mut());
+    let Some(current) = current else {
+        return Vec::new();
+    };
+    let status = found.assess(&planned, &current.changed);
+    current.proof = Some(RecordedProof {
+        found: found.clone(),
+        status: status.clone(),
+        is_waiver_approved: is_waiver_approved && matches!(status, ProofStatus::Waived(_)),
+        waiver: None,
+    });
+    match status {
+        ProofStatus::Unproven(found) => {
+            turn_lifecycle::ask_user(state, QuestionKind::Unproven { step, found })
+        }
+        ProofStatus::Checked(_) => step_execution::accept_checked_tests(state),
+        ProofStatus::Proven | ProofStatus::Kept | ProofStatus::Waived(_) => {
+            step_execution::commit_step(state)
+        }
+    }
+}
+
+pub(super) fn on_unproven_answered(
+    state: &mut RunState,
+    at: UnixMillis,
+    step: u32,
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
+    let Some(current) = step_execution::current_at_stage(state, step, &[StepStage::Prove]) else {
+        return Vec::new();
+    };
+    match answer {
+        QuestionAnswer::WaiveProof { reason } => {
+            if let Some(proof) = &mut current.proof {
+                proof.waiver = Some(clean_to_one_line(reason));
+            }
+            step_execution::commit_step(state)
+        }
+        QuestionAnswer::ReplanStep { text } => {
+            plan_reentry::on_plan_entered(state, at, text, Some(step))
+        }
+        _ => step_execution::propose_fix(state, at),
+    }
+}

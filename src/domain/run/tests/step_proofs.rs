@@ -1,0 +1,233 @@
+//! Tests what follows from the cells of a step: commit, question, waiver.
+
+use super::*;
+use crate::domain::plan::proof_lines::{ProofClaim, StepProofPlan};
+use crate::domain::plan_execution::{StepAssessment, StepStage};
+
+/// A run whose first step is changed and tested, and is being proven.
+fn proving(claim: ProofClaim, approval: QuestionAnswer) -> RunSimulation {
+    let settings = WorkflowSettings {
+        proves_steps: true,
+        ..settings(1)
+    };
+    let mut world = RunSimulation::new(Gate::Auto, true, settings);
+    let mut planned = planned(1, 1);
+    if let Event::PlanCommitted { plan, .. } = &mut planned {
+        plan.steps[0].proof = StepProofPlan {
+            claim,
+            ..StepProofPlan::default()
+        };
+    }
+    let until_approved = [
+        ended(1),
+        planned,
+        ended(2),
+        reviewed(2, Verdict::Approved, Vec::new()),
+    ];
+    for event in goal().into_iter().chain(until_approved) {
+        world.feed(event);
+    }
+    let terms = world.terms();
+    world.feed(Event::RepositorySurveyed {
+        terms: terms.clone(),
+    });
+    world.feed(answered(1, approval));
+    world.feed(Event::ExecutionEntered { base: None, terms });
+    world.feed(Event::SnapshotTaken {
+        step: 1,
+        tree: Some("t".to_owned()),
+    });
+    let running = world.run.state().running.as_ref();
+    let turn = running.map(|running| running.order.turn.clone()).unwrap();
+    world.feed(Event::TurnEnded {
+        turn,
+        result: TurnOutcome::completed("Done."),
+    });
+    world.feed(Event::StepAudited(StepAudit {
+        step: 1,
+        changed: vec!["a.rs".to_owned()],
+        dirty: Vec::new(),
+        outside_of_calls: Vec::new(),
+        entry_points: Vec::new(),
+        held: Vec::new(),
+        tree: None,
+    }));
+    world.feed(Event::TestsRan {
+        step: 1,
+        receipt: receipt(TestOutcome::Passed),
+        changed: vec!["a.rs".to_owned()],
+        made_by_tests: Vec::new(),
+        entry_points: Vec::new(),
+        held: Vec::new(),
+        rewritten: Vec::new(),
+        tree: Some("after".to_owned()),
+    });
+    world
+}
+
+fn prove(world: &mut RunSimulation, dice: u8) -> Vec<Effect> {
+    world.feed(Event::StepProved {
+        step: 1,
+        proof: step_proof(dice),
+    })
+}
+
+/// Finishes the commit and the record of the step; returns what the run says of its proof at the end.
+fn finish(world: &mut RunSimulation) -> String {
+    world.feed(Event::CommitMade {
+        step: 1,
+        commit: "c".repeat(40),
+        message: "[Step 1] Done".to_owned(),
+    });
+    world.feed(Event::StepRecorded {
+        step: 1,
+        plan_file_sha256: None,
+    });
+    let state = world.run.state();
+    let record = &state.execution.as_ref().unwrap().done[0];
+    format!(
+        "{}: {}",
+        record.proof_word(),
+        record.unproven_reason().unwrap_or("fine")
+    )
+}
+
+fn first(world: &RunSimulation) -> Option<&'static str> {
+    world
+        .run
+        .state()
+        .current_question()
+        .map(|asked| asked.kind.name())
+}
+
+#[test]
+fn a_proven_step_is_committed_without_a_question() {
+    let mut world = proving(ProofClaim::Unnamed, QuestionAnswer::ExecuteByFlag);
+    assert!(matches!(
+        prove(&mut world, 3)[..],
+        [Effect::CommitStep { .. }]
+    ));
+    assert_eq!(finish(&mut world), "proven: fine");
+    assert_eq!(
+        world.run.state().describe_proofs().unwrap(),
+        "1 of 1 proven"
+    );
+}
+
+#[test]
+fn what_is_missing_is_asked_and_counts_only_as_waived() {
+    for dice in [1, 2] {
+        let mut world = proving(ProofClaim::Unnamed, QuestionAnswer::Execute);
+        prove(&mut world, dice);
+        assert_eq!(first(&world), Some("unproven"));
+        let id = world.run.state().current_question().unwrap().id;
+        let reason = "it is urgent".to_owned();
+        let effects = world.feed(answered(id, QuestionAnswer::WaiveProof { reason }));
+        assert!(
+            matches!(effects[..], [Effect::CommitStep { .. }]),
+            "{effects:?}"
+        );
+        assert_eq!(finish(&mut world), "waived: was waived by you");
+    }
+}
+
+#[test]
+fn the_agent_may_supply_what_is_missing() {
+    let mut world = proving(ProofClaim::Unnamed, QuestionAnswer::Execute);
+    prove(&mut world, 1);
+    let id = world.run.state().current_question().unwrap().id;
+    world.feed(answered(id, QuestionAnswer::Retry));
+    let current = world
+        .run
+        .state()
+        .execution
+        .as_ref()
+        .unwrap()
+        .current
+        .as_ref();
+    assert_eq!(current.unwrap().stage, StepStage::Fix);
+    assert_eq!(current.unwrap().fix_turns, 1);
+}
+
+#[test]
+fn without_a_sandbox_a_step_is_at_most_checked() {
+    let mut world = proving(ProofClaim::Unnamed, QuestionAnswer::Execute);
+    prove(&mut world, 0);
+    let said = match first(&world) {
+        None => finish(&mut world),
+        Some(asked) => asked.to_owned(),
+    };
+    assert!(
+        ["unproven", "checked: was checked, not proven"].contains(&said.as_str()),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_waiver_in_the_plan_needs_a_person_who_saw_it() {
+    for (approval, expected) in [
+        (QuestionAnswer::Execute, "waived: fine"),
+        (
+            QuestionAnswer::ExecuteByFlag,
+            "waived: was waived by the plan, which nobody approved on the screen",
+        ),
+    ] {
+        let claim = ProofClaim::NoTest("it is only shown".to_owned());
+        let mut world = proving(claim, approval);
+        let mut proof = step_proof(3);
+        proof.changed_tests.clear();
+        world.feed(Event::StepProved { step: 1, proof });
+        assert_eq!(finish(&mut world), expected);
+    }
+}
+
+proptest! {
+    /// TRUTH.md T24: no way to exit 0 without cells, or a waiver that a person approved, for every step.
+    #[test]
+    fn no_run_ends_well_without_cells_or_a_persons_waiver(
+        dice in any::<u8>(),
+        by_person in any::<bool>(),
+        is_waived in any::<bool>(),
+        gives_in in any::<bool>(),
+    ) {
+        let claim = if is_waived {
+            ProofClaim::NoTest("none".to_owned())
+        } else {
+            ProofClaim::Unnamed
+        };
+        let approval = if by_person {
+            QuestionAnswer::Execute
+        } else {
+            QuestionAnswer::ExecuteByFlag
+        };
+        let mut world = proving(claim, approval);
+        prove(&mut world, dice);
+        if let Some(asked) = world.run.state().current_question().map(|asked| asked.id) {
+            let reason = "later".to_owned();
+            let answer = if gives_in {
+                QuestionAnswer::WaiveProof { reason }
+            } else {
+                QuestionAnswer::Stop
+            };
+            world.feed(answered(asked, answer));
+        }
+        finish_if_committing(&mut world);
+        let state = world.run.state();
+        let records: Vec<_> = state.execution.iter().flat_map(|e| &e.done).collect();
+        for record in records.iter().filter(|record| record.unproven_reason().is_none()) {
+            let proof = record.proof.as_ref().expect("a proof");
+            let has_cells = proof.found.run_of(ProofCell::Green).is_some();
+            let is_persons = by_person && is_waived;
+            prop_assert!(has_cells || is_persons, "{record:?}");
+            prop_assert_ne!(record.assessment(), StepAssessment::Failing);
+        }
+    }
+}
+
+fn finish_if_committing(world: &mut RunSimulation) {
+    let execution = world.run.state().execution.as_ref();
+    let current = execution.and_then(|execution| execution.current.as_ref());
+    if current.is_some_and(|current| current.stage == StepStage::Commit) {
+        finish(world);
+    }
+}

@@ -1,0 +1,317 @@
+//! Proves steps: old and new tests on old and new code, in clean copies of the repository (TRUTH.md T22, T26).
+//!
+//! The copies come from git objects, so that neither untracked nor ignored files count, and tests that run there change
+//! nothing in the user's working tree. What the results mean is decided by the domain.
+
+mod carried_folders;
+mod cell_runner;
+mod cell_trees;
+mod mutant_trial;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use tokio_util::sync::CancellationToken;
+
+use cell_runner::{CellRunner, FinishedCell, parse_test_variables};
+use cell_trees::{StepTrees, tree_with_paths};
+
+use super::execution_effects::{path_from_event_text, path_to_event_text, test_settings};
+use super::git::TreeId;
+use super::run_context::RunContext;
+use super::test_runner::{TestCommandLine, TestRunError};
+use crate::domain::plan::proof_lines::{ProofClaim, StepProofPlan};
+use crate::domain::plan_execution::{PlanExecution, StepOutcome};
+use crate::domain::question::CommitTarget;
+use crate::domain::receipt::{Receipt, TestOutcome};
+use crate::domain::step_proof::{CellReports, CommandProof, ProofCell, StepProof};
+use crate::domain::test_command::TestCommand;
+use crate::domain::test_paths::TestPaths;
+use crate::process::SandboxSupport;
+
+/// How many files and folders in no commit are tried where tests fail in a clean copy.
+const MAX_MISSING_FILES: usize = 30;
+/// The name of the folder for clean copies beside the work trees of tasks.
+const CELLS_FOLDER: &str = "cells";
+
+/// Proves the steps of a run.
+#[derive(Debug, Clone)]
+pub(in crate::engine) struct StepProver {
+    cells: CellRunner,
+    tests: TestPaths,
+    /// Whether a step's commit contains everything that the step changed, so that commits tell the code before a step.
+    is_committing: bool,
+}
+
+/// The trees before and after a step, as commits hold them.
+#[derive(Debug, Clone)]
+pub(in crate::engine) struct StepSpan {
+    before: TreeId,
+    after: TreeId,
+}
+
+impl StepProver {
+    /// Returns what proves the steps of a run; `None` where proofs are off, where there is no sandbox, or nothing to run.
+    pub(in crate::engine) fn for_run(run: &RunContext, test: Option<&TestCommand>) -> Option<Self> {
+        let (setup, state) = (&run.setup, run.state());
+        if !state.settings.proves_steps
+            || !setup.config.safety.contain_tests
+            || !matches!(setup.sandbox_support, SandboxSupport::Available(_))
+        {
+            return None;
+        }
+        let test = test?;
+        let current = state.execution.iter().find_map(|e| e.current.as_ref());
+        let step = current.map_or(0, |current| current.n);
+        let command = TestCommandLine::parse(&test.command)?;
+        let config = &setup.config.test;
+        let mut settings = test_settings(run, Some(test));
+        settings.env.extend(parse_test_variables(&config.env));
+        let hidden = setup.worktrees.prepare_folder(&setup.root);
+        let hidden = hidden
+            .inspect_err(|error| tracing::warn!(%error, "there is no folder for clean copies"))
+            .ok()?;
+        let reach = setup.command_reach(&state.run);
+        let cells = CellRunner {
+            git: run.repository.clone()?,
+            root: setup.root.clone(),
+            place: hidden.join(CELLS_FOLDER).join(state.run.as_str()),
+            hidden,
+            setup: config.setup.as_deref().and_then(TestCommandLine::parse),
+            carry: config.carry.clone(),
+            support: setup.sandbox_support.clone(),
+            reach: reach.with_command_paths(&test.command),
+            receipts: run.receipts.clone(),
+            step,
+            command,
+            settings,
+        };
+        Some(Self {
+            cells,
+            tests: TestPaths::new(&config.paths),
+            is_committing: state.execution.as_ref().is_some_and(commits_every_step),
+        })
+    }
+
+    /// Runs the tests on the code before the first step; `now` is the whole working tree.
+    ///
+    /// # Errors
+    /// The run is being stopped, or a copy cannot be prepared.
+    pub(in crate::engine) async fn run_baseline(
+        &self,
+        now: TreeId,
+        cancel: &CancellationToken,
+    ) -> Result<Receipt, TestRunError> {
+        let before = self.tree_before(now).await?;
+        let cell = self.cells.run_cell(ProofCell::Baseline, &before, cancel);
+        Ok(cell.await?.receipt)
+    }
+
+    /// Returns the code before a step: the last commit, or the working tree before the step where not every step is
+    /// committed.
+    async fn tree_before(&self, working: TreeId) -> Result<TreeId, TestRunError> {
+        if self.is_committing
+            && let Some(head) = self.cells.git.head_tree().await?
+        {
+            return Ok(head);
+        }
+        Ok(working)
+    }
+
+    /// Returns the trees before and after a step: only the paths that its commit contains differ.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub(in crate::engine) async fn step_span(
+        &self,
+        working_before: TreeId,
+        now: &TreeId,
+        paths: &[String],
+    ) -> Result<StepSpan, TestRunError> {
+        let before = self.tree_before(working_before).await?;
+        let paths: Vec<PathBuf> = paths
+            .iter()
+            .map(|path| path_from_event_text(path))
+            .collect();
+        let after = tree_with_paths(&self.cells.git, &before, now, &paths).await?;
+        Ok(StepSpan { before, after })
+    }
+
+    /// Runs the new tests on the new code.
+    ///
+    /// # Errors
+    /// The run is being stopped, or a copy cannot be prepared.
+    pub(in crate::engine) async fn run_green(
+        &self,
+        span: &StepSpan,
+        cancel: &CancellationToken,
+    ) -> Result<Receipt, TestRunError> {
+        let cell = self.cells.run_cell(ProofCell::Green, &span.after, cancel);
+        let mut receipt = cell.await?.receipt;
+        if receipt.outcome == TestOutcome::Failed {
+            receipt.passes_with = self.find_missing_files(&span.after, cancel).await?;
+        }
+        Ok(receipt)
+    }
+
+    /// Returns the files and folders in no commit with which failing tests pass; empty where they fail with them, too.
+    async fn find_missing_files(
+        &self,
+        tree: &TreeId,
+        cancel: &CancellationToken,
+    ) -> Result<Vec<String>, TestRunError> {
+        let found = self.cells.git.uncommitted_entries().await?;
+        let named = found.iter().map(|path| path_to_event_text(path));
+        let named: Vec<String> = named
+            .filter(|path| !self.cells.carry.contains(path))
+            .collect();
+        if named.is_empty() || named.len() > MAX_MISSING_FILES {
+            return Ok(Vec::new());
+        }
+        let mut cells = self.cells.clone();
+        cells.carry.extend(named.iter().cloned());
+        let with_all = cells.run_cell(ProofCell::Green, tree, cancel).await?;
+        Ok(match with_all.receipt.outcome {
+            TestOutcome::Passed => named,
+            _ => Vec::new(),
+        })
+    }
+
+    /// Runs all cells of a step that did not run yet, and compares them.
+    ///
+    /// # Errors
+    /// The run is being stopped, or a copy cannot be prepared.
+    pub(in crate::engine) async fn prove(
+        &self,
+        span: StepSpan,
+        plan: &StepProofPlan,
+        cancel: &CancellationToken,
+    ) -> Result<StepProof, TestRunError> {
+        let git = &self.cells.git;
+        let trees = StepTrees::divide(git, span.before, span.after, &self.tests).await?;
+        let mut ran: BTreeMap<ProofCell, FinishedCell> = BTreeMap::new();
+        for (cell, tree) in [
+            (ProofCell::Baseline, &trees.old),
+            (ProofCell::Green, &trees.new),
+            (ProofCell::Red, &trees.red),
+            (ProofCell::Kept, &trees.kept),
+        ] {
+            // Without changed tests the old code is tested once, and the new code, too.
+            let is_same = (cell == ProofCell::Red && trees.red == trees.old)
+                || (cell == ProofCell::Kept && trees.kept == trees.new);
+            if !is_same {
+                ran.insert(cell, self.cells.run_cell(cell, tree, cancel).await?);
+            }
+        }
+        let renames = git.renamed_paths(&trees.old, &trees.new).await?;
+        let mut proof = compare_cells(&trees, &ran, plan, &renames);
+        if let ProofClaim::Command(line) = &plan.claim {
+            proof.command = self.run_proof_command(line, &trees, cancel).await?;
+        }
+        let needs_red = matches!(plan.claim, ProofClaim::TestFirst(_) | ProofClaim::Unnamed);
+        if needs_red
+            && proof.needs_mutants()
+            && let Some(green) = ran.get(&ProofCell::Green)
+        {
+            let report = |cell: ProofCell| ran.get(&cell)?.report.as_ref();
+            let red = report(ProofCell::Red)
+                .or_else(|| report(ProofCell::Baseline).filter(|_| trees.red == trees.old));
+            let before = [report(ProofCell::Baseline), red];
+            let trial =
+                mutant_trial::try_mutants(&self.cells, &trees, green, before, cancel).await?;
+            proof.mutants = Some(trial);
+        }
+        Ok(proof)
+    }
+
+    /// Runs the command of a `Proof:` line without the step's code and with it; the tests are the new ones both times.
+    async fn run_proof_command(
+        &self,
+        line: &str,
+        trees: &StepTrees,
+        cancel: &CancellationToken,
+    ) -> Result<Option<CommandProof>, TestRunError> {
+        let Some(command) = TestCommandLine::parse(line) else {
+            return Ok(None);
+        };
+        let cells = CellRunner {
+            command,
+            ..self.cells.clone()
+        };
+        let before = cells.run_cell(ProofCell::Red, &trees.red, cancel).await?;
+        let after = cells.run_cell(ProofCell::Green, &trees.new, cancel).await?;
+        let passes = |cell: &FinishedCell| cell.receipt.exit_code == Some(0);
+        // A command that cannot be started proves nothing on either side.
+        let is_run = |cell: &FinishedCell| {
+            !matches!(
+                cell.receipt.outcome,
+                TestOutcome::NotStarted(_) | TestOutcome::TimedOut
+            )
+        };
+        Ok(Some(CommandProof {
+            failed_before: is_run(&before) && !passes(&before),
+            passed_after: is_run(&after) && passes(&after),
+        }))
+    }
+}
+
+/// Compares the cells that ran.
+fn compare_cells(
+    trees: &StepTrees,
+    ran: &BTreeMap<ProofCell, FinishedCell>,
+    plan: &StepProofPlan,
+    renames: &BTreeMap<String, String>,
+) -> StepProof {
+    let report = |cell: ProofCell| ran.get(&cell).and_then(|cell| cell.report.as_ref());
+    let mut proof = StepProof {
+        cells: ran
+            .iter()
+            .map(|(cell, ran)| ran.to_cell_run(*cell))
+            .collect(),
+        changed_tests: trees.changed_tests.clone(),
+        ..StepProof::default()
+    };
+    for doubt in ran.values().flat_map(|cell| &cell.doubts) {
+        if !proof.doubts.contains(doubt) {
+            proof.doubts.push(doubt.clone());
+        }
+    }
+    let reports = CellReports {
+        baseline: report(ProofCell::Baseline),
+        // Without changed tests that can be told from the code, the old code was tested once.
+        red: report(ProofCell::Red)
+            .or_else(|| report(ProofCell::Baseline).filter(|_| trees.red == trees.old)),
+        green: report(ProofCell::Green),
+        kept: report(ProofCell::Kept)
+            .or_else(|| report(ProofCell::Green).filter(|_| trees.kept == trees.new)),
+    };
+    proof.compare_cells(reports, plan, renames);
+    proof
+}
+
+/// Returns whether commits hold the code before and after each step so far.
+fn commits_every_step(execution: &PlanExecution) -> bool {
+    let is_on = !matches!(execution.commits, CommitTarget::Off { .. });
+    let mut records = execution.done.iter();
+    let is_committed = |outcome: &StepOutcome| match outcome {
+        StepOutcome::Committed { .. } | StepOutcome::NoChange => true,
+        StepOutcome::Uncommitted { .. } => false,
+    };
+    is_on && records.all(|record| is_committed(&record.outcome))
+}
+
+/// Removes the clean copies of this repository's runs. No other program uses them: one run of a repository executes at a
+/// time.
+pub(in crate::engine) fn remove_clean_copies(run: &mut RunContext) {
+    let copies = run.setup.worktrees.folder().join(CELLS_FOLDER);
+    if copies.is_dir() {
+        // A large folder takes time, and nothing waits for it.
+        let aside =
+            copies.with_file_name(format!("{CELLS_FOLDER}-{}", uuid::Uuid::now_v7().simple()));
+        if std::fs::rename(&copies, &aside).is_ok() {
+            run.tasks.spawn_blocking(move || {
+                let _left = std::fs::remove_dir_all(&aside);
+            });
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! Runs the tests of one cell: lays its tree down, carries into it what no commit holds, and reads the runner's report.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256 as Sha256Hasher};
+use tokio_util::sync::CancellationToken;
+
+use super::carried_folders::{CarriedFolders, carry_into_copy, to_hex};
+use crate::domain::ids::Sha256;
+use crate::domain::receipt::{Receipt, TestCounts, TestOutcome};
+use crate::domain::receipt_chain::CheckLink;
+use crate::domain::step_proof::{CellRun, ProofCell};
+use crate::domain::test_report::{TestReport, TestStatus};
+use crate::engine::git::{CleanTreeFolder, GitRepository, TreeId};
+use crate::engine::receipt_writer::ReceiptWriter;
+use crate::engine::sandbox::{self, CleanCopyMounts, CommandReach};
+use crate::engine::test_runner::{
+    self, FinishedTestRun, TestCommandLine, TestRun, TestRunError, TestSettings, find_runner,
+};
+use crate::process::{SandboxMount, SandboxSupport};
+use crate::text::clean_text;
+
+/// Everything that the cells of a run share.
+#[derive(Debug, Clone)]
+pub(in crate::engine) struct CellRunner {
+    pub(super) git: GitRepository,
+    pub(super) root: PathBuf,
+    /// The folder for the clean copies of this run.
+    pub(super) place: PathBuf,
+    /// The folder around it, which no command in a sandbox sees.
+    pub(super) hidden: PathBuf,
+    pub(super) command: TestCommandLine,
+    /// What prepares a copy before its tests.
+    pub(super) setup: Option<TestCommandLine>,
+    /// The paths that `test.carry` names.
+    pub(super) carry: Vec<String>,
+    pub(super) settings: TestSettings,
+    pub(super) support: SandboxSupport,
+    pub(super) reach: CommandReach,
+    /// Where the receipts of the checks go.
+    pub(super) receipts: ReceiptWriter,
+    /// The step that is checked; 0 before the first.
+    pub(super) step: u32,
+}
+
+/// The tests of one cell, as they ended.
+#[derive(Debug, Clone)]
+pub(in crate::engine) struct FinishedCell {
+    pub(in crate::engine) tree: TreeId,
+    pub(in crate::engine) receipt: Receipt,
+    /// The tests by identity; `None` where only the exit code is known.
+    pub(in crate::engine) report: Option<TestReport>,
+    /// What the user should know about the copy, one line each.
+    pub(in crate::engine) doubts: Vec<String>,
+    /// The number of its receipt.
+    pub(in crate::engine) number: Option<u32>,
+    /// Whether an earlier run on the same tree was used.
+    pub(in crate::engine) is_reused: bool,
+}
+
+impl FinishedCell {
+    /// Describes the cell for a proof.
+    pub(super) fn to_cell_run(&self, cell: ProofCell) -> CellRun {
+        let count = |status| {
+            self.report
+                .as_ref()
+                .map_or(0, |report| report.count(status))
+        };
+        CellRun {
+            cell,
+            tree: self.tree.0.clone(),
+            outcome: self.receipt.outcome.clone(),
+            exit_code: self.receipt.exit_code,
+            duration_ms: if self.is_reused {
+                0
+            } else {
+                self.receipt.duration_ms
+            },
+            n_passed: count(TestStatus::Passed),
+            n_failed: count(TestStatus::Failed),
+            n_skipped: count(TestStatus::Skipped),
+            receipt: self.number,
+            is_reused: self.is_reused,
+        }
+    }
+}
+
+impl CellRunner {
+    /// Runs the tests on a tree; a tree whose tests ran before in the same environment is not tested again.
+    ///
+    /// # Errors
+    /// The run is being stopped, or a copy cannot be prepared.
+    pub(super) async fn run_cell(
+        &self,
+        cell: ProofCell,
+        tree: &TreeId,
+        cancel: &CancellationToken,
+    ) -> Result<FinishedCell, TestRunError> {
+        let slot = self.place.join(slot_name(cell));
+        let folder = CleanTreeFolder::new(slot.clone());
+        self.git.lay_down_tree(tree, &folder).await?;
+        let carried = self.carry(folder.files()).await?;
+        let environment = self.environment_hash(&carried);
+        if let Some(known) = self.find_earlier(tree, &environment, &carried.doubts)? {
+            return Ok(known);
+        }
+        let report_folder = slot.join("report");
+        let target = slot.join("target");
+        make_empty_folder(&report_folder)?;
+        let mut inside = carried.mounts;
+        if self.root.join("Cargo.toml").is_file() {
+            fs::create_dir_all(&target).map_err(|error| copy_error(&target, &error))?;
+            inside.push((PathBuf::from("target"), SandboxMount::BindFrom(target)));
+        }
+        let copy = CleanCopyMounts {
+            files: folder.files(),
+            writable: vec![report_folder.clone()],
+            inside,
+        };
+        let mut settings = self.settings.clone();
+        settings.sandbox = sandbox::clean_copy_sandbox_spec(
+            &self.support,
+            &self.root,
+            &self.hidden,
+            &copy,
+            &self.reach,
+        );
+        if settings.sandbox.is_none() {
+            let why = "there is no sandbox on this system".to_owned();
+            return Err(TestRunError::Copy(why));
+        }
+        if let Some(failed) = self.set_up(&settings, cancel).await? {
+            return Ok(FinishedCell {
+                tree: tree.clone(),
+                receipt: failed,
+                report: None,
+                doubts: carried.doubts,
+                number: None,
+                is_reused: false,
+            });
+        }
+        let files = folder.files();
+        let runner = find_runner(&self.command, &files);
+        let mut command = self.command.clone();
+        if let Some(runner) = &runner {
+            settings.env.extend(runner.report_variables(&report_folder));
+            command = runner.reporting_command(&command);
+        }
+        let ran = self.run_command(&command, &settings, cancel).await?;
+        let mut receipt = ran.receipt;
+        receipt.command = self.command.to_string();
+        receipt.tree_before = Some(tree.0.clone());
+        receipt.tree_after = Some(tree.0.clone());
+        let report = runner.map(|runner| {
+            let output = ran.output.as_deref();
+            runner.read_report(&report_folder, &self.root, output, receipt.exit_code)
+        });
+        let number = self.keep_receipt(cell, tree, &receipt, &report, ran.output, environment)?;
+        Ok(FinishedCell {
+            tree: tree.clone(),
+            receipt,
+            report,
+            doubts: carried.doubts,
+            number: Some(number),
+            is_reused: false,
+        })
+    }
+
+    /// Returns an earlier result on the same tree in the same environment.
+    fn find_earlier(
+        &self,
+        tree: &TreeId,
+        environment: &Sha256,
+        doubts: &[String],
+    ) -> Result<Option<FinishedCell>, TestRunError> {
+        let command = self.command.to_string();
+        let found = self.receipts.find_check(&tree.0, &command, environment);
+        let found = found.map_err(|error| TestRunError::Copy(error.to_string()))?;
+        Ok(found.map(|(number, check)| {
+            let receipt = Receipt {
+                command,
+                outcome: check.outcome,
+                exit_code: check.exit_code,
+                duration_ms: check.duration_ms,
+                tree_before: Some(tree.0.clone()),
+                tree_after: Some(tree.0.clone()),
+                counts: check.report.as_ref().map(count_tests),
+                ..Receipt::without_command()
+            };
+            FinishedCell {
+                tree: tree.clone(),
+                receipt,
+                report: check.report,
+                doubts: doubts.to_vec(),
+                number: Some(number),
+                is_reused: true,
+            }
+        }))
+    }
+
+    fn keep_receipt(
+        &self,
+        cell: ProofCell,
+        tree: &TreeId,
+        receipt: &Receipt,
+        report: &Option<TestReport>,
+        output: Option<String>,
+        environment_sha256: Sha256,
+    ) -> Result<u32, TestRunError> {
+        let check = CheckLink {
+            step: self.step,
+            cell,
+            command: self.command.to_string(),
+            tree: tree.0.clone(),
+            outcome: receipt.outcome.clone(),
+            exit_code: receipt.exit_code,
+            duration_ms: receipt.duration_ms,
+            sandboxed: true,
+            network: format!("{:?}", self.reach.network).to_lowercase(),
+            report: report.clone(),
+            // The writer fills it in.
+            output_sha256: Sha256::new(""),
+            environment_sha256,
+        };
+        let output = output.map(|output| clean_text(&output));
+        let output = output.as_deref().unwrap_or(&receipt.output_tail);
+        let kept = self.receipts.append_check(check, output);
+        let kept = kept.map_err(|error| TestRunError::Copy(error.to_string()))?;
+        Ok(kept.number)
+    }
+
+    async fn carry(&self, files: PathBuf) -> Result<CarriedFolders, TestRunError> {
+        let (root, copies) = (self.root.clone(), self.place.join("carried"));
+        let named = self.carry.clone();
+        let carried =
+            tokio::task::spawn_blocking(move || carry_into_copy(&root, &files, &copies, &named));
+        let carried = carried
+            .await
+            .map_err(|error| TestRunError::Copy(error.to_string()))?;
+        carried.map_err(TestRunError::Copy)
+    }
+
+    /// Returns the hash of what a result depends on besides the tree and the command.
+    fn environment_hash(&self, carried: &CarriedFolders) -> Sha256 {
+        let mut hash = Sha256Hasher::new();
+        let setup = self.setup.as_ref().map(ToString::to_string);
+        let network = format!("{:?}", self.reach.network);
+        let parts = [
+            setup.unwrap_or_default(),
+            network,
+            carried.fingerprint.clone(),
+        ];
+        let variables = self.settings.env.iter();
+        let variables = variables.flat_map(|(name, value)| [name.clone(), value.clone()]);
+        for part in parts.into_iter().chain(variables) {
+            hash.update(part.len().to_le_bytes());
+            hash.update(part.as_bytes());
+        }
+        Sha256::new(to_hex(&hash.finalize()))
+    }
+
+    /// Prepares the copy; returns the receipt of a preparation that failed.
+    async fn set_up(
+        &self,
+        settings: &TestSettings,
+        cancel: &CancellationToken,
+    ) -> Result<Option<Receipt>, TestRunError> {
+        let Some(setup) = &self.setup else {
+            return Ok(None);
+        };
+        let ran = self.run_command(setup, settings, cancel).await?.receipt;
+        let is_ready = ran.exit_code == Some(0) && ran.outcome != TestOutcome::TimedOut;
+        let why = format!("test.setup `{setup}` failed: {}", ran.describe());
+        Ok((!is_ready).then_some(Receipt {
+            outcome: TestOutcome::NotStarted(why),
+            ..ran
+        }))
+    }
+
+    async fn run_command(
+        &self,
+        command: &TestCommandLine,
+        settings: &TestSettings,
+        cancel: &CancellationToken,
+    ) -> Result<FinishedTestRun, TestRunError> {
+        let run = TestRun {
+            command,
+            root: &self.root,
+            repository: None,
+            settings,
+            clean: &clean_text,
+        };
+        test_runner::run_tests_with_output(run, cancel).await
+    }
+}
+
+/// Old and new code have copies of their own, so that build tools keep what they built for each.
+fn slot_name(cell: ProofCell) -> &'static str {
+    match cell {
+        ProofCell::Baseline | ProofCell::Red => "old",
+        ProofCell::Green | ProofCell::Kept => "new",
+    }
+}
+
+fn count_tests(report: &TestReport) -> TestCounts {
+    let count = |status| u64::try_from(report.count(status)).unwrap_or(u64::MAX);
+    TestCounts {
+        passed: count(TestStatus::Passed),
+        failed: count(TestStatus::Failed),
+        skipped: count(TestStatus::Skipped),
+    }
+}
+
+fn make_empty_folder(folder: &Path) -> Result<(), TestRunError> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).map_err(|error| copy_error(folder, &error))?;
+    }
+    fs::create_dir_all(folder).map_err(|error| copy_error(folder, &error))
+}
+
+fn copy_error(path: &Path, error: &std::io::Error) -> TestRunError {
+    TestRunError::Copy(format!("{}: {error}", path.display()))
+}
+
+/// Parses `test.env`: `NAME` keeps the user's variable, `NAME=value` sets one.
+pub(super) fn parse_test_variables(entries: &[String]) -> BTreeMap<String, String> {
+    let variable = |entry: &String| match entry.split_once('=') {
+        Some((name, value)) => Some((name.to_owned(), value.to_owned())),
+        None => Some((entry.clone(), std::env::var(entry).ok()?)),
+    };
+    entries.iter().filter_map(variable).collect()
+}
