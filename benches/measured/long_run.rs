@@ -85,6 +85,7 @@ pub fn created() -> RunParameters {
             auto_approve: false,
             max_fix_turns: 2,
             baseline: false,
+            proves_steps: false,
         },
         planner: (SessionId::new("ses_planner"), "claude".to_owned()),
         reviewer: Some((SessionId::new("ses_reviewer"), "codex".to_owned())),

@@ -41,6 +41,7 @@ const PURE: Crates = Crates::Only(&[
     "aho_corasick",
     "diffy",
     "memchr",
+    "proc_macro2",
     "regex",
     "regex_automata",
     "serde",

@@ -170,6 +170,7 @@ impl Scenario {
             | QuestionKind::CommitFailed { .. }
             | QuestionKind::TestsFailed { .. }
             | QuestionKind::TestsInDoubt { .. }
+            | QuestionKind::Unproven { .. }
             | QuestionKind::NothingChanged { .. }
             | QuestionKind::CannotExecute { .. } => QuestionAnswer::Retry,
             QuestionKind::Gate { .. }

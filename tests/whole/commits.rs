@@ -96,7 +96,7 @@ fn scripts_of_package_json_that_a_step_changes_ask_first() {
 fn a_conftest_that_a_step_writes_asks_first() {
     check_asks(
         &[("pytest.ini", "[pytest]\n")],
-        vec![write("conftest.py", "import os\n")],
+        vec![write("conftest.py", "def pytest_configure():\n    pass\n")],
         "conftest.py",
     );
 }

@@ -36,6 +36,7 @@ mod held_back;
 mod held_edits;
 mod history;
 mod killed_children;
+mod lies;
 mod permissions;
 mod places;
 mod plan_status;

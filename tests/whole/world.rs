@@ -42,6 +42,8 @@ pub struct World {
     pub config: String,
     /// Additions to the environment.
     pub env: Vec<(String, String)>,
+    /// Whether steps are proven in clean copies. Most tests are about something else, and run their tests once.
+    pub proves_steps: bool,
 }
 
 /// What a run of the program left.
@@ -77,6 +79,7 @@ impl World {
             root,
             config: String::new(),
             env: Vec::new(),
+            proves_steps: false,
         }
     }
 
@@ -260,7 +263,15 @@ impl World {
             "[test]\ndefault_command = \"true\"\n"
         };
         let (codex, claude) = (adapter("codex"), adapter("claude"));
-        format!("{}\n{codex}{claude}{test}", self.config)
+        let text = format!("{}\n{codex}{claude}{test}", self.config);
+        let off = "[test]\nproof = \"off\"\n";
+        if self.proves_steps {
+            text
+        } else if text.contains("[test]\n") {
+            text.replacen("[test]\n", off, 1)
+        } else {
+            format!("{text}{off}")
+        }
     }
 
     /// A file outside the repository that its tests may write: one in a cache of a tool's.

@@ -1,0 +1,103 @@
+//! Lying executors, and honest ones beside them: what each change is worth, as the program finds out by itself.
+//!
+//! `cargo test --test whole lies -- --nocapture` prints the tables; `UPDATE_DOCS=1` writes them to docs/measured.md.
+
+mod cargo;
+mod node;
+mod pytest;
+
+use crate::repository::commit_all;
+use crate::script::{Agent, say, shell, write};
+use crate::world::World;
+
+/// One change of an executor to a project.
+pub struct Change {
+    /// What it does, in words.
+    pub name: &'static str,
+    /// The lines of the plan below its step.
+    pub plan: &'static str,
+    /// Files that it writes, each with its whole text.
+    pub writes: &'static [(&'static str, &'static str)],
+    /// What it runs besides, a shell line.
+    pub runs: &'static str,
+    /// How the run ends: the exit code, and the question that is open with 3.
+    pub end: &'static str,
+}
+
+/// A project with its tests.
+pub struct Project {
+    pub runner: &'static str,
+    /// The test command.
+    pub command: &'static str,
+    pub files: &'static [(&'static str, &'static str)],
+}
+
+/// Plays a change; returns how its run ended.
+fn play(project: &Project, change: &Change) -> String {
+    let mut world = World::new();
+    world.proves_steps = true;
+    world.config = format!("[test]\ndefault_command = {:?}\n", project.command);
+    // The world has a home of its own, and rustup finds its toolchains below the real one.
+    let home = std::env::var("HOME").unwrap_or_default();
+    for (name, folder) in [("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")] {
+        let value = std::env::var(name).unwrap_or_else(|_| format!("{home}/{folder}"));
+        world.env.push((name.to_owned(), value));
+    }
+    for (path, text) in project.files {
+        world.put(path, text);
+    }
+    commit_all(&world.root, "project");
+    let mut actions: Vec<_> = change
+        .writes
+        .iter()
+        .map(|(path, text)| write(path, text))
+        .collect();
+    if !change.runs.is_empty() {
+        actions.push(shell(change.runs));
+    }
+    actions.push(say("Done: the step is complete and all tests pass."));
+    let plan = format!(
+        "# Task: A change\n\n## Goal\nA change.\n\n## Steps\n1. [ ] Make the change\n{}\n",
+        change.plan
+    );
+    let agent = Agent::new().plan(&plan).step(1, actions);
+    world.cast(&agent, &Agent::approving());
+    let ran = world.run(&["-s", "test.max_fix_turns=0", "--mode", "yolo"]);
+    let state = world.state();
+    let asked = state["awaiting"]["kind"]["about"]
+        .as_str()
+        .unwrap_or_default();
+    let status = state["execution"]["done"][0]["proof"]["status"]["status"].as_str();
+    let detail = if ran.code == 3 {
+        asked
+    } else {
+        status.unwrap_or_default()
+    };
+    let end = format!("{} {detail}", ran.code).trim().to_owned();
+    if end != change.end {
+        eprintln!(
+            "{}: {}: {end}, expected {}\n{}\n{}",
+            project.runner, change.name, change.end, ran.out, ran.err
+        );
+    }
+    end
+}
+
+/// Plays all changes of a table, prints it, and returns those that ended otherwise than they should.
+#[track_caller]
+fn check_table(project: &Project, title: &str, changes: &[Change]) {
+    let mut wrong = Vec::new();
+    let mut lines = Vec::new();
+    for change in changes {
+        let end = play(project, change);
+        lines.push(format!(
+            "| {} | {title} | {} | {end} |",
+            project.runner, change.name
+        ));
+        if end != change.end {
+            wrong.push(format!("{}: {end}, expected {}", change.name, change.end));
+        }
+    }
+    println!("{}", lines.join("\n"));
+    assert_eq!(wrong, Vec::<String>::new(), "{}", project.runner);
+}
