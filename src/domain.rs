@@ -28,6 +28,7 @@ pub mod session;
 pub mod step_calls;
 pub mod step_proof;
 pub mod step_result;
+pub mod step_scope;
 pub mod submission;
 pub mod task;
 pub mod test_command;

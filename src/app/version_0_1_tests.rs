@@ -37,10 +37,11 @@ use crate::tui::{Screen, ScreenSettings};
 /// The runs, as folders of the fixtures. The history of the first one has another run.
 const RUNS: [&str; 2] = ["headless_run", "screen_run"];
 /// Kinds of events, questions, answers and so on that version 0.1 did not have.
-const ADDED_LATER: [&str; 13] = [
+const ADDED_LATER: [&str; 14] = [
     "receipts.added",
     "step.proved",
     "unproven",
+    "out_of_scope",
     "waive_proof",
     "execute_by_flag",
     "step.amended",

@@ -30,6 +30,7 @@ use super::reversal_plan::UndoDirection;
 use super::review::ReviewDocument;
 use super::session::{AccountUsageWindow, Message, SessionUsage};
 use super::step_proof::StepProof;
+use super::step_scope::ScopeChange;
 use super::task::{TaskOrder, TaskResult};
 use super::task_patch::TaskPatch;
 use super::todo_list::TodoList;
@@ -758,6 +759,9 @@ pub struct StepAudit {
     /// Changes in it that path rules hold back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<HeldEdit>,
+    /// Changes in it that its plan does not name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub out_of_scope: Vec<ScopeChange>,
     /// The tree that was inspected; `None` in events of earlier versions.
     #[serde(default)]
     pub tree: Option<String>,

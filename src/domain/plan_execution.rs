@@ -12,6 +12,7 @@ use super::reversal_plan::UndoRecord;
 use super::run::RunState;
 use super::step_calls::StepCalls;
 use super::step_result::{StepResult, StepResultKind};
+use super::step_scope::ScopeChange;
 use super::test_command::TestCommand;
 
 /// An execution, running or finished.
@@ -233,6 +234,9 @@ pub struct CurrentStep {
     /// Files that the user allowed its agent to edit when it asked.
     #[serde(default)]
     pub allowed_edits: Vec<String>,
+    /// Changes outside of what its plan names that the user has allowed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowed_outside: Vec<ScopeChange>,
     /// The changes that its agent's calls account for; `None` in runs of earlier versions, where the user is not asked
     /// about them.
     #[serde(default)]

@@ -16,6 +16,7 @@ use super::ids::{RequestId, Sha256, UnixMillis};
 use super::phase::Gate;
 use super::plan_execution::StepStage;
 use super::receipt::MissingSocket;
+use super::step_scope::ScopeChange;
 use super::test_command::TestCommand;
 use super::turn::{Role, TurnFailureKind, TurnOrder, TurnPurpose};
 use crate::permission::PermissionAction;
@@ -141,6 +142,11 @@ pub enum QuestionKind {
     HeldEdits {
         step: u32,
         edits: Vec<HeldEdit>,
+    },
+    /// A step changed files that its plan does not name.
+    OutOfScope {
+        step: u32,
+        changes: Vec<ScopeChange>,
     },
     /// A step's turn is over, and nothing changed.
     NothingChanged {
@@ -521,6 +527,7 @@ pub const ANSWER_CHOICES: &[(&str, &[&str])] = &[
     ("dirty_files", &["include", "leave-out", "cancel"]),
     ("entry_points", &["allow", "stop", "cancel"]),
     ("held_edits", &["keep", "put-back", "stop", "cancel"]),
+    ("out_of_scope", &["allow", "put-back", "stop", "cancel"]),
     (
         "nothing_changed",
         &[
@@ -710,6 +717,12 @@ impl QuestionKind {
                 matches!(
                     answer,
                     QuestionAnswer::Keep | QuestionAnswer::PutBack | QuestionAnswer::Stop
+                )
+            }
+            Self::OutOfScope { .. } => {
+                matches!(
+                    answer,
+                    QuestionAnswer::Allow | QuestionAnswer::PutBack | QuestionAnswer::Stop
                 )
             }
             Self::NothingChanged { .. } => matches!(
@@ -951,6 +964,19 @@ impl QuestionKind {
                     .collect();
                 format!(
                     "Step {step} changed files that your rules protect: {}",
+                    list.join(", ")
+                )
+            }
+            Self::OutOfScope { step, changes } => {
+                let list: Vec<String> = changes
+                    .iter()
+                    .map(|change| {
+                        let mark = if change.is_deleted { " (deleted)" } else { "" };
+                        format!("{}{mark}", clean_to_one_line(&change.path))
+                    })
+                    .collect();
+                format!(
+                    "Step {step} changed files that its plan does not name: {}",
                     list.join(", ")
                 )
             }

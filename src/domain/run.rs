@@ -18,6 +18,7 @@ mod queued_messages;
 mod review_loop;
 mod run_discussions;
 mod run_recovery;
+mod scope_questions;
 mod step_execution;
 mod step_undo;
 mod test_baseline;

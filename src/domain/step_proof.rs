@@ -19,6 +19,7 @@ mod test_location;
 
 pub use cell_comparison::CellReports;
 pub use mutant_trial::MutantTrial;
+pub(super) use named_tests::find_test_files;
 
 /// One of the four test runs that prove a step.
 #[derive(

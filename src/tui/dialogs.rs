@@ -20,6 +20,7 @@ mod held_edits_decision;
 mod manual_edit;
 mod missing_document;
 mod missing_test_runner;
+mod out_of_scope_changes;
 pub mod stale_plan;
 mod step_recovery;
 mod test_access;
@@ -170,6 +171,9 @@ fn question_dialog(
         }
         QuestionKind::HeldEdits { step, edits } => {
             held_edits_decision::build_dialog(id, *step, edits)
+        }
+        QuestionKind::OutOfScope { step, changes } => {
+            out_of_scope_changes::build_dialog(id, *step, changes, state)
         }
         QuestionKind::NothingChanged { step, said } => {
             unchanged_step::build_dialog(id, *step, said)

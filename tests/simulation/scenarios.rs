@@ -160,6 +160,7 @@ impl Scenario {
             QuestionKind::StalePlan { .. } => QuestionAnswer::ReviewAgain,
             QuestionKind::EntryPoints { .. } => QuestionAnswer::Allow,
             QuestionKind::HeldEdits { .. } => QuestionAnswer::Keep,
+            QuestionKind::OutOfScope { .. } => QuestionAnswer::Allow,
             QuestionKind::TestNetwork { .. } => QuestionAnswer::LoopbackNetwork,
             QuestionKind::TestSocket { .. } => QuestionAnswer::HideSocket,
             QuestionKind::RunnerMissing { .. } => QuestionAnswer::AcceptAsIs,

@@ -47,10 +47,7 @@ pub(super) fn on_held_edits_answered(
     match answer {
         QuestionAnswer::PutBack => {
             let paths = edits.iter().map(|edit| edit.path.clone()).collect();
-            match enter_stage(state, StepStage::Audit) {
-                Some(_) => vec![Effect::RestoreFiles { step, paths }],
-                None => Vec::new(),
-            }
+            restore_files(state, step, paths)
         }
         _ => {
             if let Some(current) = current_step_mut(state) {
@@ -58,6 +55,14 @@ pub(super) fn on_held_edits_answered(
             }
             audit_again(state, step)
         }
+    }
+}
+
+/// Restores files of the step to their state before it.
+pub(super) fn restore_files(state: &mut RunState, step: u32, paths: Vec<String>) -> Vec<Effect> {
+    match enter_stage(state, StepStage::Audit) {
+        Some(_) => vec![Effect::RestoreFiles { step, paths }],
+        None => Vec::new(),
     }
 }
 

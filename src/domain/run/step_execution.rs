@@ -2,8 +2,8 @@
 
 use super::{
     ProgramOperation, RunState, deferred_answers, files_changed_by_tests, held_edit_questions,
-    plan_approval, proof_questions, step_undo, test_baseline, turn_lifecycle, unattributed_changes,
-    unfinished_step,
+    plan_approval, proof_questions, scope_questions, step_undo, test_baseline, turn_lifecycle,
+    unattributed_changes, unfinished_step,
 };
 use crate::domain::effect::Effect;
 use crate::domain::event::{Event, StepAudit};
@@ -79,6 +79,7 @@ pub(super) fn new_current_step(n: u32) -> CurrentStep {
         allowed_entry_points: Vec::new(),
         kept_edits: Vec::new(),
         allowed_edits: Vec::new(),
+        allowed_outside: Vec::new(),
         calls: Some(StepCalls::default()),
         users_edits: Vec::new(),
         receipt: None,
@@ -267,9 +268,11 @@ pub(super) fn on_step_audited(
     if current.changed.is_empty() {
         return on_nothing_changed(state, at, step, question);
     }
-    if let Some(effects) =
+    // Whose the changes are is asked first: what is the user's is outside of no step.
+    let asked =
         unattributed_changes::ask_about_unattributed_changes(state, step, &audit.outside_of_calls)
-    {
+            .or_else(|| scope_questions::ask_about_scope(state, step, &audit.out_of_scope));
+    if let Some(effects) = asked {
         return effects;
     }
     let Some(execution) = &state.execution else {

@@ -20,6 +20,7 @@ use crate::domain::reversal_plan::UndoDirection;
 use crate::domain::review::ReviewDocument;
 use crate::domain::session::{Message, MessageRole};
 use crate::domain::step_proof::{CellRun, ProofCell, StepProof, TestNames};
+use crate::domain::step_scope::ScopeChange;
 use crate::domain::test_command::{TestCommand, TestCommandOrigin, TestCommandSource};
 use crate::domain::turn::{
     Role, TurnFailureKind, TurnOutcome, TurnProfile, TurnPurpose, UsageLimit,
@@ -29,6 +30,7 @@ use crate::permission::{MaxApprovalScope, PermissionAction};
 mod baseline_run;
 mod incomplete_document;
 mod judge_turn;
+mod scope_questions;
 mod step_proofs;
 mod step_redo;
 mod test_choice;
@@ -570,6 +572,14 @@ fn audit(step: u32, dice: u8) -> StepAudit {
     } else {
         Vec::new()
     };
+    let out_of_scope = if dice % 17 == 16 && !changed.is_empty() {
+        vec![ScopeChange {
+            path: "mine.txt".to_owned(),
+            is_deleted: dice % 2 == 1,
+        }]
+    } else {
+        Vec::new()
+    };
     StepAudit {
         step,
         changed,
@@ -577,6 +587,7 @@ fn audit(step: u32, dice: u8) -> StepAudit {
         outside_of_calls,
         entry_points,
         held,
+        out_of_scope,
         tree: Some("after".to_owned()),
     }
 }
@@ -1251,6 +1262,7 @@ fn an_agreed_plan_becomes_a_committed_step() {
         outside_of_calls: Vec::new(),
         entry_points: Vec::new(),
         held: Vec::new(),
+        out_of_scope: Vec::new(),
         tree: None,
     });
     let made = Event::CommitMade {
@@ -1949,6 +1961,7 @@ fn after_turn(summary: &str, changed: &[&str], then: &[Event]) -> String {
         outside_of_calls: Vec::new(),
         entry_points: Vec::new(),
         held: Vec::new(),
+        out_of_scope: Vec::new(),
         tree: None,
     }));
     for event in then {

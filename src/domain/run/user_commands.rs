@@ -3,8 +3,9 @@
 use super::{
     ProgramOperation, ResultValidity, RunState, UnansweredRequest, agent_questions, child_sessions,
     deferred_answers, files_changed_by_tests, held_edit_questions, plan_approval, plan_reentry,
-    proof_questions, queued_messages, review_loop, run_discussions, run_recovery, step_execution,
-    step_undo, test_baseline, turn_lifecycle, unattributed_changes, unfinished_step, usage_limits,
+    proof_questions, queued_messages, review_loop, run_discussions, run_recovery, scope_questions,
+    step_execution, step_undo, test_baseline, turn_lifecycle, unattributed_changes,
+    unfinished_step, usage_limits,
 };
 use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::event::tampering::{self, RestoredFile};
@@ -281,6 +282,9 @@ fn dispatch_answer(
         } => on_dirty_files_answered(state, step, origin, &paths, answer),
         QuestionKind::HeldEdits { step, edits } => {
             held_edit_questions::on_held_edits_answered(state, step, &edits, answer)
+        }
+        QuestionKind::OutOfScope { step, changes } => {
+            scope_questions::on_out_of_scope_answered(state, step, &changes, answer)
         }
         QuestionKind::EntryPoints { changes, .. } => {
             step_execution::on_entry_points_answered(state, &changes)

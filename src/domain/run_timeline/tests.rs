@@ -134,6 +134,7 @@ pub fn example_timeline(at: UnixMillis) -> RunTimeline {
                 outside_of_calls: Vec::new(),
                 entry_points: Vec::new(),
                 held: Vec::new(),
+                out_of_scope: Vec::new(),
                 tree: None,
             }),
         ),

@@ -44,6 +44,15 @@ pub(super) fn find_mentions(words: &str) -> Vec<TestMention> {
     mentions
 }
 
+/// Returns what may be files or folders in the words of a plan, perhaps without the folders above them.
+pub(in crate::domain) fn find_test_files(words: &str) -> Vec<String> {
+    let mentions = find_mentions(words).into_iter();
+    mentions
+        .map(|mention| mention.path)
+        .filter(|path| !path.is_empty())
+        .collect()
+}
+
 fn parse_mention(word: &str, is_quoted: bool) -> Option<TestMention> {
     let word = word
         .trim_start_matches("./")

@@ -49,6 +49,7 @@ impl ExecutionChecks {
             attribution: ChangeAttribution::for_current_step(run),
             command: command.and_then(|test| TestCommandLine::parse(&test.command)),
             edit_rules: EditRules::for_executing_agent(run),
+            scope: run.state().step_scope(&run.setup.config.test.paths),
             initial_unversioned_code: self.initial_unversioned_code.clone(),
         };
         let lock = run.tree_lock.clone();
@@ -92,6 +93,7 @@ impl ExecutionChecks {
                 .as_ref()
                 .and_then(|test| TestCommandLine::parse(&test.command)),
             edit_rules: EditRules::for_executing_agent(run),
+            scope: None,
             initial_unversioned_code: self.initial_unversioned_code.clone(),
         };
         run.spawn_event_task(async move {

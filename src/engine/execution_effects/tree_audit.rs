@@ -10,9 +10,10 @@ use tokio_util::sync::CancellationToken;
 use crate::domain::event::{Event, StepAudit};
 use crate::domain::question::EntryPoint;
 use crate::domain::receipt::Receipt;
+use crate::domain::step_scope::{ScopeChange, StepScope};
 use crate::engine::agent_activity;
 use crate::engine::git::{
-    FileStatus, GitError, GitRepository, TreeChange, TreeId, UnversionedCode,
+    FileStatus, GitError, GitRepository, TreeChange, TreeChangeKind, TreeId, UnversionedCode,
 };
 use crate::engine::test_runner::{self, TestRun, TestRunError, sensitive_changes_between};
 
@@ -63,6 +64,8 @@ pub(super) struct StepAuditInputs {
     pub(super) attribution: Option<ChangeAttribution>,
     pub(super) command: Option<test_runner::TestCommandLine>,
     pub(super) edit_rules: EditRules,
+    /// What the step may write; `None` where it may write anywhere, and where only tests ran.
+    pub(super) scope: Option<StepScope>,
     /// Code outside the tree, as it was before the execution's first turn.
     pub(super) initial_unversioned_code: Option<UnversionedCode>,
 }
@@ -93,8 +96,24 @@ pub(super) async fn audit_changes(
         outside_of_calls: outside_of_calls.unwrap_or_default(),
         entry_points,
         held: inputs.edit_rules.find_held_edits(&changes),
+        out_of_scope: inputs
+            .scope
+            .as_ref()
+            .map_or(Vec::new(), |scope| changes_outside(scope, &changes)),
         tree: Some(now.0),
     })
+}
+
+fn changes_outside(scope: &StepScope, changes: &[TreeChange]) -> Vec<ScopeChange> {
+    let outside = changes.iter().filter_map(|change| {
+        let path = path_to_event_text(&change.path);
+        let is_new = change.kind == TreeChangeKind::Added;
+        (!scope.contains(&path, is_new)).then(|| ScopeChange {
+            path,
+            is_deleted: change.content.is_none(),
+        })
+    });
+    outside.collect()
 }
 
 /// Finds the changes, in the tree or outside of it, to files that the program would run.

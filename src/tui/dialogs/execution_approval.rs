@@ -116,6 +116,9 @@ fn add_steps(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
             let line = format!("   no test: {}", to_one_line(reason));
             sheet = sheet.with_plan_text(&line, theme::WARNING);
         }
+        if state.settings.proves_steps && step.proof.files.is_empty() && !is_ended {
+            sheet = sheet.with_plan_text("   may write anywhere", theme::QUIET);
+        }
     }
     sheet
 }

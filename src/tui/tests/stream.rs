@@ -531,6 +531,7 @@ fn a_step_that_changed_nothing_is_told_as_over_and_quietly() {
             outside_of_calls: Vec::new(),
             entry_points: Vec::new(),
             held: Vec::new(),
+            out_of_scope: Vec::new(),
 
             tree: None,
         })

@@ -30,6 +30,7 @@ use crate::domain::run::{
     VerdictRecord,
 };
 use crate::domain::session::AccountUsageWindow;
+use crate::domain::step_scope::ScopeChange;
 use crate::domain::test_command::{TestCommand, TestCommandOrigin, TestCommandSource};
 use crate::domain::turn::{Role, TurnFailureKind, TurnOrder, TurnPurpose};
 use crate::permission::{
@@ -191,6 +192,7 @@ fn execution() -> PlanExecution {
             allowed_entry_points: Vec::new(),
             kept_edits: Vec::new(),
             allowed_edits: Vec::new(),
+            allowed_outside: Vec::new(),
             calls: None,
             users_edits: Vec::new(),
             receipt: Some(receipt(TestOutcome::Failed)),
@@ -416,6 +418,18 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
                     why: text("denies: edit \"docs/*\" deny (config.toml:7:1)"),
                     content: None,
                 }],
+            },
+        ),
+        (
+            Phase::Execute,
+            QuestionKind::OutOfScope {
+                step: 2,
+                changes: [("docs/api.md", false), ("旧.py", true)]
+                    .map(|(path, is_deleted)| ScopeChange {
+                        path: text(path),
+                        is_deleted,
+                    })
+                    .to_vec(),
             },
         ),
         (

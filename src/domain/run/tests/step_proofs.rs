@@ -50,6 +50,7 @@ fn proving(claim: ProofClaim, approval: QuestionAnswer) -> RunSimulation {
         outside_of_calls: Vec::new(),
         entry_points: Vec::new(),
         held: Vec::new(),
+        out_of_scope: Vec::new(),
         tree: None,
     }));
     world.feed(Event::TestsRan {
