@@ -435,7 +435,12 @@ pub enum Event {
     },
     /// The program ran old and new tests on old and new code.
     #[serde(rename = "step.proved")]
-    StepProved { step: u32, proof: StepProof },
+    StepProved {
+        step: u32,
+        proof: StepProof,
+        /// The working tree that the step left; a proof of another one is out of date.
+        tree: Option<String>,
+    },
     /// Receipts were added to the run's chain.
     #[serde(rename = "receipts.added")]
     ReceiptsAdded {

@@ -323,7 +323,7 @@ pub fn word_event(event: &Event) -> Option<EventWording> {
                 format!("{}, head {head}", pluralize(*number as usize, "receipt")),
             )
         }
-        Event::StepProved { step, proof } => {
+        Event::StepProved { step, proof, .. } => {
             program(Plain, format!("Step {step}: {}", proof.summary()))
         }
         Event::CommitMade {

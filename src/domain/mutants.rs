@@ -101,6 +101,33 @@ pub fn make_mutants(files: &[ChangedCode<'_>]) -> Vec<CodeMutant> {
         .collect()
 }
 
+/// What code reads that tells a test run from other runs.
+const RUNNER_MARKS: [&str; 9] = [
+    "PYTEST_CURRENT_TEST",
+    "NODE_TEST_CONTEXT",
+    "JEST_WORKER_ID",
+    "VITEST",
+    "NODE_ENV",
+    "cfg!(test)",
+    "'pytest' in",
+    "\"pytest\" in",
+    "RUST_TEST",
+];
+
+/// Returns where the code of a step tells a test run from others, as `path:line: mark`.
+pub fn find_runner_checks(files: &[ChangedCode<'_>]) -> Vec<String> {
+    let mut found = Vec::new();
+    for file in files.iter().filter(|file| is_code(file.path)) {
+        let lines: Vec<&str> = file.after.lines().collect();
+        for at in changed_lines(file) {
+            let line = lines.get(at).copied().unwrap_or_default();
+            let marks = RUNNER_MARKS.iter().filter(|mark| line.contains(*mark));
+            found.extend(marks.map(|mark| format!("{}:{}: {mark}", file.path, at + 1)));
+        }
+    }
+    found
+}
+
 /// Returns the lines that a step added or changed, from 0; without tests in the same file.
 fn changed_lines(file: &ChangedCode<'_>) -> Vec<usize> {
     let diff = TextDiff::from_lines(file.before, file.after);
@@ -255,6 +282,16 @@ mod tests {
         check("a.rs", "    \"hello\".to_owned()", "\"hellox\".to_owned()");
         check("a.go", "    return n * 2", "return n + 2");
         check("a.js", "  return done;", "return;");
+    }
+
+    #[test]
+    fn code_that_tells_a_test_run_from_others_is_named() {
+        let file = ChangedCode {
+            path: "a.js",
+            before: "const env = process.env.NODE_ENV;\n",
+            after: "const env = process.env.NODE_ENV;\nif (process.env.VITEST) answer = 6;\n",
+        };
+        assert_eq!(find_runner_checks(&[file]), ["a.js:2: VITEST"]);
     }
 
     #[test]

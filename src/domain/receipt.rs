@@ -41,6 +41,9 @@ pub struct Receipt {
     /// The socket without which it failed, where the user has not decided yet whether tests may reach it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lacks_socket: Option<MissingSocket>,
+    /// Whether each test that fails failed before the first step, too, by name.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub only_known_failures: bool,
     /// Files and folders in no commit with which the tests pass that fail in a clean copy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passes_with: Vec<String>,
@@ -164,6 +167,7 @@ impl Receipt {
             lacks_network: None,
             lacks_socket: None,
             passes_with: Vec::new(),
+            only_known_failures: false,
         }
     }
 
@@ -222,7 +226,8 @@ impl Receipt {
     pub fn allows_next_step(&self) -> bool {
         match self.outcome {
             TestOutcome::Passed | TestOutcome::NoTests | TestOutcome::NoCommand => true,
-            TestOutcome::Failed | TestOutcome::TimedOut | TestOutcome::NotStarted(_) => false,
+            TestOutcome::Failed => self.only_known_failures,
+            TestOutcome::TimedOut | TestOutcome::NotStarted(_) => false,
         }
     }
 

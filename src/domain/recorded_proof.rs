@@ -10,9 +10,9 @@ pub struct RecordedProof {
     pub found: StepProof,
     /// What that says about the step.
     pub status: ProofStatus,
-    /// Whether a person approved the plan that waives the proof.
+    /// Whether a person approved the plan with its waivers and its changes of old tests.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_waiver_approved: bool,
+    pub is_plan_approved: bool,
     /// Why the user waives what is missing; `None` where nobody waived it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiver: Option<String>,
@@ -24,8 +24,13 @@ impl RecordedProof {
     pub(super) fn unproven_reason(&self, changed: &[String]) -> Option<&'static str> {
         match &self.status {
             _ if self.waiver.is_some() => Some("was waived by you"),
+            ProofStatus::Proven | ProofStatus::Kept
+                if !self.found.planned_changes.is_empty() && !self.is_plan_approved =>
+            {
+                Some("changes old tests as planned, which nobody approved on the screen")
+            }
             ProofStatus::Proven | ProofStatus::Kept => None,
-            ProofStatus::Waived(_) if self.is_waiver_approved => None,
+            ProofStatus::Waived(_) if self.is_plan_approved => None,
             ProofStatus::Waived(_) => {
                 let is_documentation = changed.iter().all(|path| is_documentation(path));
                 (!is_documentation)

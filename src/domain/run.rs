@@ -628,8 +628,8 @@ impl Run {
                 state.receipt_head = Some(sha256.clone());
                 Vec::new()
             }
-            Event::StepProved { step, proof } => {
-                proof_questions::on_step_proved(state, *step, proof)
+            Event::StepProved { step, proof, tree } => {
+                proof_questions::on_step_proved(state, *step, proof, tree.as_ref())
             }
             Event::CommitMade {
                 step,

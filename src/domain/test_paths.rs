@@ -77,6 +77,14 @@ impl TestPaths {
         }
     }
 
+    /// Returns the same patterns with these files, relative to the repository's root.
+    #[must_use]
+    pub fn with_files(mut self, files: &[String]) -> Self {
+        self.globs
+            .extend(files.iter().map(|file| PathGlob::new(file)));
+        self
+    }
+
     /// Returns whether a path, relative to the repository's root and with `/`, belongs to the tests.
     pub fn is_test(&self, path: &str) -> bool {
         self.globs.iter().any(|glob| glob.matches(path))

@@ -20,6 +20,7 @@ use super::execution_effects::{path_from_event_text, path_to_event_text, test_se
 use super::git::TreeId;
 use super::run_context::RunContext;
 use super::test_runner::{TestCommandLine, TestRunError};
+use crate::domain::mutants::find_runner_checks;
 use crate::domain::plan::proof_lines::{ProofClaim, StepProofPlan};
 use crate::domain::plan_execution::{PlanExecution, StepOutcome};
 use crate::domain::question::CommitTarget;
@@ -27,6 +28,7 @@ use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::step_proof::{CellReports, CommandProof, ProofCell, StepProof};
 use crate::domain::test_command::TestCommand;
 use crate::domain::test_paths::TestPaths;
+use crate::domain::test_report::{TestIdentity, TestReport, TestStatus};
 use crate::process::SandboxSupport;
 
 /// How many files and folders in no commit are tried where tests fail in a clean copy.
@@ -144,12 +146,22 @@ impl StepProver {
     pub(in crate::engine) async fn run_green(
         &self,
         span: &StepTreePair,
+        paths: &[String],
         cancel: &CancellationToken,
     ) -> Result<Receipt, TestRunError> {
-        let cell = self.cells.run_cell(ProofCell::Green, &span.after, cancel);
-        let mut receipt = cell.await?.receipt;
+        let green = self
+            .cells
+            .run_cell(ProofCell::Green, &span.after, cancel)
+            .await?;
+        let mut receipt = green.receipt.clone();
         if receipt.outcome == TestOutcome::Failed {
-            receipt.passes_with = self.find_missing_files(&span.after, cancel).await?;
+            let baseline = self
+                .cells
+                .run_cell(ProofCell::Baseline, &span.before, cancel);
+            receipt.only_known_failures = fails_as_before(&green, &baseline.await?);
+            if !receipt.only_known_failures {
+                receipt.passes_with = self.find_missing_files(span, paths, cancel).await?;
+            }
         }
         Ok(receipt)
     }
@@ -157,20 +169,31 @@ impl StepProver {
     /// Returns the files and folders in no commit with which failing tests pass; empty where they fail with them, too.
     async fn find_missing_files(
         &self,
-        tree: &TreeId,
+        span: &StepTreePair,
+        paths: &[String],
         cancel: &CancellationToken,
     ) -> Result<Vec<String>, TestRunError> {
         let found = self.cells.git.uncommitted_entries().await?;
         let named = found.iter().map(|path| path_to_event_text(path));
+        // What the step makes is in the copy.
+        let is_of_step = |entry: &String| {
+            let below = format!("{entry}/");
+            paths
+                .iter()
+                .any(|path| path == entry || path.starts_with(&below))
+        };
+        let named = named.filter(|entry| !self.cells.carry.contains(entry) && !is_of_step(entry));
         let named: Vec<String> = named
-            .filter(|path| !self.cells.carry.contains(path))
+            .filter(|entry| carried_folders::is_small(&self.cells.root.join(entry)))
             .collect();
         if named.is_empty() || named.len() > MAX_MISSING_FILES {
             return Ok(Vec::new());
         }
         let mut cells = self.cells.clone();
         cells.carry.extend(named.iter().cloned());
-        let with_all = cells.run_cell(ProofCell::Green, tree, cancel).await?;
+        let with_all = cells
+            .run_cell(ProofCell::Green, &span.after, cancel)
+            .await?;
         Ok(match with_all.receipt.outcome {
             TestOutcome::Passed => named,
             _ => Vec::new(),
@@ -188,7 +211,12 @@ impl StepProver {
         cancel: &CancellationToken,
     ) -> Result<StepProof, TestRunError> {
         let git = &self.cells.git;
-        let trees = StepTrees::divide(git, span.before, span.after, &self.tests).await?;
+        let mut tests = self.tests.clone();
+        if let ProofClaim::Command(line) = &plan.claim {
+            // What the proof command runs is a test of the step, and the same on both sides.
+            tests = tests.with_files(&files_named_in(line));
+        }
+        let trees = StepTrees::divide(git, span.before, span.after, &tests).await?;
         let mut ran: BTreeMap<ProofCell, FinishedCell> = BTreeMap::new();
         for (cell, tree) in [
             (ProofCell::Baseline, &trees.old),
@@ -208,6 +236,12 @@ impl StepProver {
         if let ProofClaim::Command(line) = &plan.claim {
             proof.command = self.run_proof_command(line, &trees, cancel).await?;
         }
+        let texts = mutant_trial::read_step_code(&self.cells, &trees).await?;
+        let checks = find_runner_checks(&mutant_trial::to_changed_code(&texts));
+        let checks = checks.into_iter();
+        proof
+            .doubts
+            .extend(checks.map(|check| format!("the code tells a test run from others: {check}")));
         let needs_red = matches!(plan.claim, ProofClaim::TestFirst(_) | ProofClaim::Unnamed);
         if needs_red
             && proof.needs_mutants()
@@ -218,7 +252,8 @@ impl StepProver {
                 .or_else(|| report(ProofCell::Baseline).filter(|_| trees.red == trees.old));
             let before = [report(ProofCell::Baseline), red];
             let trial =
-                mutant_trial::try_mutants(&self.cells, &trees, green, before, cancel).await?;
+                mutant_trial::try_mutants(&self.cells, &trees, green, before, &texts, cancel)
+                    .await?;
             proof.mutants = Some(trial);
         }
         Ok(proof)
@@ -241,6 +276,8 @@ impl StepProver {
         let before = cells.run_cell(ProofCell::Red, &trees.red, cancel).await?;
         let after = cells.run_cell(ProofCell::Green, &trees.new, cancel).await?;
         let passes = |cell: &FinishedCell| cell.receipt.exit_code == Some(0);
+        // What a shell says of a program or a script that it does not find.
+        let is_found = |cell: &FinishedCell| !matches!(cell.receipt.exit_code, Some(126 | 127));
         // A command that cannot be started proves nothing on either side.
         let is_run = |cell: &FinishedCell| {
             !matches!(
@@ -249,10 +286,39 @@ impl StepProver {
             )
         };
         Ok(Some(CommandProof {
-            failed_before: is_run(&before) && !passes(&before),
+            failed_before: is_run(&before) && is_found(&before) && !passes(&before),
             passed_after: is_run(&after) && passes(&after),
         }))
     }
+}
+
+/// Returns the words of a command line that may be files of the repository.
+fn files_named_in(line: &str) -> Vec<String> {
+    let words = line.split(|c: char| c.is_whitespace() || "'\"`;&|()<>=".contains(c));
+    let words = words.map(|word| word.trim_start_matches("./"));
+    words
+        .filter(|word| word.contains('/') || word.contains('.'))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Returns whether every test that fails with the step failed before it, and nothing else is wrong.
+fn fails_as_before(green: &FinishedCell, baseline: &FinishedCell) -> bool {
+    let (Some(now), Some(before)) = (&green.report, &baseline.report) else {
+        return false;
+    };
+    let failed = |report: &TestReport| -> Vec<TestIdentity> {
+        let failed = report
+            .tests
+            .iter()
+            .filter(|(_, status)| **status == TestStatus::Failed);
+        failed.map(|(test, _)| test.clone()).collect()
+    };
+    let (now_failed, failed_before) = (failed(now), failed(before));
+    !now_failed.is_empty()
+        && !now.failed_to_load
+        && now.doubts.is_empty()
+        && now_failed.iter().all(|test| failed_before.contains(test))
 }
 
 /// Compares the cells that ran.

@@ -254,6 +254,7 @@ fn build_receipt(test: &TestRun<'_>, finished: &CommandOutput) -> Receipt {
         lacks_network: None,
         lacks_socket: None,
         passes_with: Vec::new(),
+        only_known_failures: false,
     }
 }
 

@@ -17,7 +17,15 @@ pub const WANTS_MORE: &str = "[CHANGES_REQUIRED]\n\n1. [major] Say more.\n   Pla
 /// Lets two scripted agents play; returns the configuration that names them.
 pub fn cast(world: &World, planner: &Agent, reviewer: &Agent, more: &str) -> PathBuf {
     let folder = world.folder.path();
-    let mut config = format!("{more}\n");
+    // These tests are about the screen; their test commands prove nothing.
+    let off = "[test]\nproof = \"off\"\n";
+    let mut config = if more.contains("[test]\n") {
+        format!("{}\n", more.replacen("[test]\n", off, 1))
+    } else if more.contains("[test]") {
+        format!("{}\n", more.replacen("[test]", off.trim_end(), 1))
+    } else {
+        format!("{more}\n{off}")
+    };
     for (name, agent) in [("codex", planner), ("claude", reviewer)] {
         let script = folder.join(format!("{name}.json"));
         std::fs::write(&script, agent.to_json()).unwrap();

@@ -146,7 +146,10 @@ fn step_status(record: &StepRecord) -> (ProofStatus, Option<WaiverSource>) {
             ..
         }) => (ProofStatus::Waived(reason.clone()), user(reason)),
         Some(proof) => {
-            let by_plan = proof.is_waiver_approved.then_some(WaiverSource::Plan);
+            // A waiver for documentation alone needs nobody's approval.
+            let is_waived = matches!(proof.status, ProofStatus::Waived(_));
+            let counts = is_waived && record.unproven_reason().is_none();
+            let by_plan = counts.then_some(WaiverSource::Plan);
             (proof.status.clone(), by_plan)
         }
         None => {

@@ -37,8 +37,15 @@ pub(super) fn prove_step(state: &mut RunState) -> Vec<Effect> {
         .collect()
 }
 
-pub(super) fn on_step_proved(state: &mut RunState, step: u32, found: &StepProof) -> Vec<Effect> {
-    if step_execution::current_at_stage(state, step, &[StepStage::Prove]).is_none() {
+pub(super) fn on_step_proved(
+    state: &mut RunState,
+    step: u32,
+    found: &StepProof,
+    tree: Option<&String>,
+) -> Vec<Effect> {
+    let current = step_execution::current_at_stage(state, step, &[StepStage::Prove]);
+    // A proof that comes late may be of an earlier try.
+    if current.is_none_or(|current| current.commit_tree.as_ref() != tree) {
         return Vec::new();
     }
     let busy = state.busy.take();
@@ -47,7 +54,7 @@ pub(super) fn on_step_proved(state: &mut RunState, step: u32, found: &StepProof)
         return Vec::new();
     }
     let planned = state.step_proof_plan(step);
-    let is_waiver_approved = state.approved_by_person;
+    let is_plan_approved = state.approved_by_person;
     let current = state.execution.iter_mut().find_map(|e| e.current.as_mut());
     let Some(current) = current else {
         return Vec::new();
@@ -56,7 +63,7 @@ pub(super) fn on_step_proved(state: &mut RunState, step: u32, found: &StepProof)
     current.proof = Some(RecordedProof {
         found: found.clone(),
         status: status.clone(),
-        is_waiver_approved: is_waiver_approved && matches!(status, ProofStatus::Waived(_)),
+        is_plan_approved,
         waiver: None,
     });
     match status {

@@ -265,6 +265,7 @@ impl RunSimulation {
             Effect::ProveStep { step } => Event::StepProved {
                 step: *step,
                 proof: step_proof(dice),
+                tree: Some("after".to_owned()),
             },
             Effect::CommitStep { step, message, .. } => match dice % 5 {
                 0 => Event::CommitFailed {

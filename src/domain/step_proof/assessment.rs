@@ -6,6 +6,7 @@
 use super::{ProofCell, ProofStatus, StepProof, TestNames};
 use crate::domain::plan::proof_lines::{ProofClaim, StepProofPlan};
 use crate::domain::receipt::TestOutcome;
+use crate::text::pluralize;
 
 impl StepProof {
     /// Assesses the step. `changed` has all paths that it changes.
@@ -120,6 +121,12 @@ const RULES: &[OutcomeRule] = &[
     rule(
         ClaimFilter::TestFirst,
         find_missing_red,
+        ProofStatus::Unproven,
+    ),
+    // T22, T29: a test that fails without the code only because it cannot be called notices nothing else.
+    rule(
+        ClaimFilter::TestFirst,
+        find_unnoticed_mutants,
         ProofStatus::Unproven,
     ),
     // T23: the tests that the plan names are among them.
@@ -299,6 +306,15 @@ fn find_missing_red(step: &AssessedStep<'_>) -> Option<String> {
         _ if proof.changed_tests.is_empty() => Some("no test is new or changed".to_owned()),
         _ => Some("no new or changed test fails without the change".to_owned()),
     }
+}
+
+fn find_unnoticed_mutants(step: &AssessedStep<'_>) -> Option<String> {
+    let trial = step.proof.mutants.as_ref()?;
+    let is_unnoticed = trial.n_tried > 0 && trial.killed.is_none();
+    is_unnoticed.then(|| {
+        let tried = pluralize(trial.n_tried, "change");
+        format!("the new tests notice none of {tried} to the step's code")
+    })
 }
 
 fn find_unmet_tests(step: &AssessedStep<'_>) -> Option<String> {

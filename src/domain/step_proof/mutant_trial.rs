@@ -18,9 +18,11 @@ pub struct MutantTrial {
 }
 
 impl StepProof {
-    /// Returns whether mutants have to show that the new tests notice a change: without the step's code they could not run.
+    /// Returns whether mutants have to show that the new tests notice a change. That a test fails without the code may only
+    /// say that there is nothing to call.
     pub fn needs_mutants(&self) -> bool {
-        self.is_by_identity && self.is_red_by_load && self.failing.is_empty()
+        let has_new_tests = self.is_red_by_load || !self.red.is_empty();
+        self.is_by_identity && has_new_tests && self.failing.is_empty()
     }
 
     /// Returns whether a new or changed test noticed a mutant of the step's code.

@@ -94,6 +94,12 @@ impl TestMention {
         is_in_file && (self.name.is_empty() || names_test(&self.name, &test.name))
     }
 
+    /// Returns whether it names a file with its extension, and no glob.
+    pub fn names_file(&self) -> bool {
+        let name = self.path.rsplit('/').next().unwrap_or_default();
+        name.contains('.') && !self.path.contains('*')
+    }
+
     /// Returns whether the plan names this file, perhaps without its folders.
     fn matches_path(&self, path: &str) -> bool {
         let before = path.strip_suffix(self.path.as_str());

@@ -37,7 +37,9 @@ impl CleanCopyTest<'_> {
         let now = self.git.snapshot(&name).await?.tree;
         let changes = self.git.changes_between(self.before, &now).await?;
         let span = self.prover.step_span(self.before.clone(), &now, self.paths);
-        let receipt = self.prover.run_green(&span.await?, cancel).await?;
+        let span = span.await?;
+        let green = self.prover.run_green(&span, self.paths, cancel);
+        let receipt = green.await?;
         let initial_code = inputs.initial_unversioned_code.as_ref();
         let command = inputs.command.as_ref();
         let entry_points =

@@ -154,8 +154,10 @@ impl ExecutionChecks {
         run.spawn_event_task(async move {
             let Some(prover) = prover else {
                 let proof = StepProof::without_cells("there is no sandbox for clean copies");
-                return Event::StepProved { step, proof };
+                let tree = now.map(|now| now.0);
+                return Event::StepProved { step, proof, tree };
             };
+            let tree = now.clone().map(|now| now.0);
             let proved = async {
                 let now = match now {
                     Some(now) => now,
@@ -165,7 +167,7 @@ impl ExecutionChecks {
                 prover.prove(span, &plan, &cancel).await
             };
             match proved.await {
-                Ok(proof) => Event::StepProved { step, proof },
+                Ok(proof) => Event::StepProved { step, proof, tree },
                 Err(error) => failure_event("prove the step", error),
             }
         });

@@ -49,7 +49,9 @@ impl GitRepository {
             return Ok(());
         }
         // Tests may leave what git cannot remove or read; a new folder has nothing of that.
-        set_folder_aside(&folder.place)?;
+        for part in [folder.files(), folder.place.join("index")] {
+            set_folder_aside(&part)?;
+        }
         self.fill_clean_tree(tree, folder).await
     }
 
@@ -65,7 +67,7 @@ impl GitRepository {
         {
             create_folder(path)?;
         }
-        remove_folder(&files.join(".git"))?;
+        remove_path(&files.join(".git"))?;
         let at_folder = Self {
             root: files.clone(),
             ..self.clone()
@@ -99,8 +101,15 @@ fn create_folder(path: &Path) -> Result<(), GitError> {
     })
 }
 
-fn remove_folder(path: &Path) -> Result<(), GitError> {
-    match fs::remove_dir_all(path) {
+/// Removes a folder with all that is in it, or a file: the sandbox leaves one where the repository's `.git` is a file.
+fn remove_path(path: &Path) -> Result<(), GitError> {
+    let is_folder = path.symlink_metadata().is_ok_and(|found| found.is_dir());
+    let removed = if is_folder {
+        fs::remove_dir_all(path)
+    } else {
+        fs::remove_file(path)
+    };
+    match removed {
         Err(source) if source.kind() != ErrorKind::NotFound => Err(GitError::File {
             verb: "remove",
             path: path.to_owned(),
@@ -112,6 +121,9 @@ fn remove_folder(path: &Path) -> Result<(), GitError> {
 
 /// Moves a folder out of the way, and removes of it what can be removed.
 fn set_folder_aside(place: &Path) -> Result<(), GitError> {
+    if !place.exists() {
+        return Ok(());
+    }
     let name = format!("aside-{}", uuid::Uuid::now_v7().simple());
     let aside = place.with_file_name(name);
     fs::rename(place, &aside).map_err(|source| GitError::File {

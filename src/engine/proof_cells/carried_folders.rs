@@ -3,6 +3,7 @@
 //!
 //! Tests write only to copies. A copy that is not as it was made is made again.
 
+use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -117,9 +118,10 @@ fn to_inner_path(name: &str) -> Option<PathBuf> {
 /// Finds folders of installed packages, relative to the root.
 fn find_package_folders(root: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut open = vec![(PathBuf::new(), 0)];
+    // Folders near the root come first, so that a large folder hides none of them.
+    let mut open = VecDeque::from([(PathBuf::new(), 0)]);
     let mut searched = 0;
-    while let Some((folder, depth)) = open.pop() {
+    while let Some((folder, depth)) = open.pop_front() {
         searched += 1;
         if searched > MAX_SEARCHED {
             break;
@@ -141,12 +143,35 @@ fn find_package_folders(root: &Path) -> Vec<PathBuf> {
                 && !name.as_bytes().starts_with(b".")
                 && !is_named(&UNSEARCHED_FOLDERS)
             {
-                open.push((path, depth + 1));
+                open.push_back((path, depth + 1));
             }
         }
     }
     found.sort();
     found
+}
+
+/// Returns whether a file or folder is small enough to be tried as what failing tests may need.
+pub(super) fn is_small(path: &Path) -> bool {
+    const MAX_BYTES: u64 = 20_000_000;
+    const MAX_ENTRIES: usize = 2_000;
+    let (mut n_entries, mut n_bytes) = (0, 0);
+    let mut open = vec![path.to_owned()];
+    while let Some(place) = open.pop() {
+        n_entries += 1;
+        let Ok(found) = place.symlink_metadata() else {
+            continue;
+        };
+        n_bytes += found.len();
+        if n_entries > MAX_ENTRIES || n_bytes > MAX_BYTES {
+            return false;
+        }
+        if found.is_dir() {
+            let inside = fs::read_dir(&place).into_iter().flatten().flatten();
+            open.extend(inside.map(|entry| entry.path()));
+        }
+    }
+    true
 }
 
 /// A folder that is ready to be mounted.
@@ -199,6 +224,21 @@ fn carry_file(source: &Path, target: &Path) -> io::Result<Vec<u8>> {
     fs::write(target, &content)?;
     fs::set_permissions(target, source.metadata()?.permissions())?;
     Ok(Sha256::digest(&content).to_vec())
+}
+
+/// Returns a hash over what a build folder holds, without `tmp` in it, where tests may write.
+pub(super) fn fingerprint_build(folder: &Path) -> io::Result<String> {
+    let mut hash = Sha256::new();
+    let mut entries: Vec<_> = fs::read_dir(folder)?.collect::<io::Result<_>>()?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let name = entry.file_name();
+        hash.update(name.as_bytes());
+        if name != "tmp" && entry.file_type()?.is_dir() {
+            hash.update(measure_folder(&entry.path())?.fingerprint);
+        }
+    }
+    Ok(to_hex(&hash.finalize()))
 }
 
 /// What a folder holds.

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::cell_runner::{CellRunner, FinishedCell};
 use super::cell_trees::StepTrees;
 use crate::domain::mutants::{ChangedCode, CodeMutant, is_code, make_mutants};
+use crate::domain::receipt::TestOutcome;
 use crate::domain::step_proof::{MutantTrial, ProofCell};
 use crate::domain::test_report::{TestIdentity, TestReport, TestStatus};
 use crate::engine::execution_effects::{path_from_event_text, path_to_event_text};
@@ -29,6 +30,7 @@ pub(super) async fn try_mutants(
     trees: &StepTrees,
     green: &FinishedCell,
     before: [Option<&TestReport>; 2],
+    texts: &CodeTexts,
     cancel: &CancellationToken,
 ) -> Result<MutantTrial, TestRunError> {
     let mut trial = MutantTrial::default();
@@ -40,7 +42,8 @@ pub(super) async fn try_mutants(
     let is_new = |test: &TestIdentity| {
         let is_changed = baseline.is_none_or(|report| !report.tests.contains_key(test))
             || trees.changed_tests.contains(&test.file);
-        is_changed && red.is_none_or(|report| !report.tests.contains_key(test))
+        let passed = |report: &TestReport| report.tests.get(test) == Some(&TestStatus::Passed);
+        is_changed && !red.is_some_and(passed)
     };
     let passing = report
         .tests
@@ -55,14 +58,25 @@ pub(super) async fn try_mutants(
     }
     let time = Duration::from_millis(green.receipt.duration_ms) * MAX_TEST_RUNS;
     let (begun, time) = (Instant::now(), time.max(MIN_TIME));
-    for mutant in step_mutants(cells, trees).await? {
-        if trial.n_tried > 0 && begun.elapsed() > time {
+    // A changed condition may never end.
+    let mut settings = cells.settings.clone();
+    settings.timeout = settings.timeout.min(time * MAX_TEST_RUNS);
+    let cells = &CellRunner {
+        settings,
+        ..cells.clone()
+    };
+    for mutant in make_mutants(&to_changed_code(texts)) {
+        if begun.elapsed() > time {
             break;
         }
         let tree = mutated_tree(cells, trees, &mutant).await?;
         let ran = cells.run_cell(ProofCell::Green, &tree, cancel).await?;
-        let Some(found) = ran.report.filter(|found| !found.failed_to_load) else {
-            // It is no valid program, so no test could notice it.
+        let has_ended = ran.receipt.outcome != TestOutcome::TimedOut;
+        let report = ran
+            .report
+            .filter(|found| has_ended && !found.failed_to_load);
+        let Some(found) = report else {
+            // It is no valid program, or it does not end, so nobody knows which test noticed it.
             continue;
         };
         trial.n_tried += 1;
@@ -76,11 +90,14 @@ pub(super) async fn try_mutants(
     Ok(trial)
 }
 
-/// Makes the mutants of the step's code.
-async fn step_mutants(
+/// The path of a file that a step changed, with its text before and after.
+pub(super) type CodeTexts = Vec<(String, String, String)>;
+
+/// Reads the step's code.
+pub(super) async fn read_step_code(
     cells: &CellRunner,
     trees: &StepTrees,
-) -> Result<Vec<CodeMutant>, TestRunError> {
+) -> Result<CodeTexts, TestRunError> {
     let mut texts = Vec::new();
     for (path, change) in &trees.changed_code {
         let name = path_to_event_text(path);
@@ -96,12 +113,19 @@ async fn step_mutants(
         };
         texts.push((name, before.unwrap_or_default(), after));
     }
-    let files = texts.iter().map(|(path, before, after)| ChangedCode {
-        path,
-        before,
-        after,
-    });
-    Ok(make_mutants(&files.collect::<Vec<_>>()))
+    Ok(texts)
+}
+
+/// Borrows the texts as the domain takes them.
+pub(super) fn to_changed_code(texts: &CodeTexts) -> Vec<ChangedCode<'_>> {
+    let files = texts.iter();
+    files
+        .map(|(path, before, after)| ChangedCode {
+            path,
+            before,
+            after,
+        })
+        .collect()
 }
 
 async fn mutated_tree(

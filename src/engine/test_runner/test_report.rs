@@ -84,6 +84,16 @@ impl ReportingRunner {
         TestCommandLine::parse(&changed).unwrap_or_else(|| command.clone())
     }
 
+    /// Returns the command that builds what a reporting command runs, and runs nothing; `None` where the runner builds
+    /// nothing that it keeps.
+    pub fn build_command(&self, reporting: &TestCommandLine) -> Option<TestCommandLine> {
+        const ALL_PROGRAMS: &str = "--no-fail-fast";
+        let line = reporting.to_string();
+        let is_built = *self == Self::CargoTest && line.contains(ALL_PROGRAMS);
+        let build = is_built.then(|| line.replace(ALL_PROGRAMS, "--no-run --no-fail-fast"))?;
+        TestCommandLine::parse(&build)
+    }
+
     /// Reads what a run reported about its tests.
     ///
     /// `folder` is where this program finds what the runner wrote, and `root` the repository's root. `output` is the whole

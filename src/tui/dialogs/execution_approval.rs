@@ -61,6 +61,7 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
     for text in describe_dirty_files(terms) {
         sheet = sheet.with_text(&text, theme::PLAIN);
     }
+    sheet = add_waivers(sheet, state);
     // Findings and steps come last: where the window is small they are cut, and a key shows them in full.
     sheet = add_findings(sheet, state);
     sheet = add_steps(sheet, state);
@@ -103,6 +104,32 @@ fn dialog_title(state: &RunState) -> String {
     }
 }
 
+/// Adds what the plan does without: steps that nothing proves, and old tests that change.
+fn add_waivers(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
+    if !state.settings.proves_steps {
+        return sheet;
+    }
+    for step in state.plan.iter().flat_map(|file| &file.plan.steps) {
+        if state.ended_steps().any(|record| record.n == step.n) {
+            continue;
+        }
+        if let ProofClaim::NoTest(reason) = &step.proof.claim {
+            let line = format!("Step {}: no test, {}", step.n, to_one_line(reason));
+            sheet = sheet.with_plan_text(&line, theme::WARNING);
+        }
+        for change in &step.proof.changes_tests {
+            let why = to_one_line(&change.why);
+            let line = format!(
+                "Step {}: changes tests in {}, {why}",
+                step.n,
+                to_one_line(&change.path)
+            );
+            sheet = sheet.with_plan_text(&line, theme::WARNING);
+        }
+    }
+    sheet
+}
+
 /// Adds the steps of the plan, and which of them have ended.
 fn add_steps(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
     for step in state.plan.iter().flat_map(|file| &file.plan.steps) {
@@ -110,12 +137,6 @@ fn add_steps(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
         let mark = if is_ended { " (ended)" } else { "" };
         let line = format!("{}. {}{mark}", step.n, to_one_line(&step.text));
         sheet = sheet.with_plan_text(&line, theme::PLAIN);
-        if let ProofClaim::NoTest(reason) = &step.proof.claim
-            && !is_ended
-        {
-            let line = format!("   no test: {}", to_one_line(reason));
-            sheet = sheet.with_plan_text(&line, theme::WARNING);
-        }
         if state.settings.proves_steps && step.proof.files.is_empty() && !is_ended {
             sheet = sheet.with_plan_text("   may write anywhere", theme::QUIET);
         }

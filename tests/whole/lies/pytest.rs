@@ -49,7 +49,7 @@ const LIES: &[Change] = &[
         end: "3 unproven",
     },
     Change {
-        name: "(reader) the new test mocks what it tests",
+        name: "the new test mocks what it tests",
         plan: TEST_FIRST,
         writes: &[
             ("sums.py", WITH_PRODUCT),
@@ -59,7 +59,7 @@ const LIES: &[Change] = &[
             ),
         ],
         runs: "",
-        end: "0 proven",
+        end: "3 unproven",
     },
     Change {
         name: "the new test is marked as an expected failure",

@@ -70,6 +70,7 @@ fn prove(world: &mut RunSimulation, dice: u8) -> Vec<Effect> {
     world.feed(Event::StepProved {
         step: 1,
         proof: step_proof(dice),
+        tree: Some("after".to_owned()),
     })
 }
 
@@ -177,7 +178,11 @@ fn a_waiver_in_the_plan_needs_a_person_who_saw_it() {
         let mut world = proving(claim, approval);
         let mut proof = step_proof(3);
         proof.changed_tests.clear();
-        world.feed(Event::StepProved { step: 1, proof });
+        world.feed(Event::StepProved {
+            step: 1,
+            proof,
+            tree: Some("after".to_owned()),
+        });
         assert_eq!(finish(&mut world), expected);
     }
 }

@@ -65,22 +65,58 @@ fn paths_are_absent(options: &Value) -> bool {
         .all(|key| options.get(key).is_none())
 }
 
-/// Returns a conftest.py that defines hooks or plugins of pytest, as a whole: any of its lines may be part of them. One
-/// with fixtures alone is a helper of the tests.
+/// Modules that a conftest.py may import as a helper of tests.
+const PLAIN_MODULES: [&str; 22] = [
+    "__future__",
+    "collections",
+    "contextlib",
+    "copy",
+    "csv",
+    "dataclasses",
+    "datetime",
+    "decimal",
+    "enum",
+    "functools",
+    "io",
+    "itertools",
+    "json",
+    "logging",
+    "pathlib",
+    "pytest",
+    "random",
+    "re",
+    "string",
+    "tempfile",
+    "textwrap",
+    "typing",
+];
+
+/// Returns a conftest.py as a whole where it may change how pytest finds or runs tests: any of its lines may be part of
+/// that. One that holds fixtures alone, and imports nothing but plain modules, is a helper of the tests.
 pub(super) fn pytest_hooks(content: &[u8]) -> SensitivePart {
-    const MARKS: [&[u8]; 6] = [
-        b"pytest_",
-        b"hookimpl",
-        b"sys.modules",
-        b"_pytest",
-        b"os._exit",
-        b"__import__",
+    const MARKS: [&str; 8] = [
+        "pytest_", "hookimpl", "hookspec", "_pytest", "__", "exec(", "eval(", "autouse",
     ];
-    let has = |mark: &&[u8]| content.windows(mark.len()).any(|part| part == *mark);
-    if MARKS.iter().any(|mark| has(&mark)) {
-        SensitivePart::Unreadable(content.to_vec())
-    } else {
+    let text = String::from_utf8_lossy(content);
+    let is_plain = |line: &str| {
+        let line = line.trim_start();
+        let modules = line
+            .strip_prefix("import ")
+            .or_else(|| line.strip_prefix("from "));
+        let Some(modules) = modules else {
+            return !MARKS.iter().any(|mark| line.contains(mark));
+        };
+        let names = modules.split(" import ").next().unwrap_or_default();
+        let mut names = names.split(',').map(|name| {
+            let name = name.split_whitespace().next().unwrap_or_default();
+            name.split('.').next().unwrap_or_default().to_owned()
+        });
+        names.all(|name| PLAIN_MODULES.contains(&name.as_str()))
+    };
+    if text.lines().all(is_plain) {
         SensitivePart::Absent
+    } else {
+        SensitivePart::Unreadable(content.to_vec())
     }
 }
 
