@@ -39,8 +39,8 @@ pub(in crate::engine) struct CellRunner {
     pub(super) settings: TestSettings,
     pub(super) support: SandboxSupport,
     pub(super) reach: CommandReach,
-    /// Where the receipts of the checks go.
-    pub(super) receipts: ReceiptWriter,
+    /// Where the receipts of the checks go, and where earlier results are found; `None` keeps none and uses none.
+    pub(super) receipts: Option<ReceiptWriter>,
     /// The step that is checked; 0 before the first.
     pub(super) step: u32,
 }
@@ -58,6 +58,8 @@ pub(in crate::engine) struct FinishedCell {
     pub(in crate::engine) number: Option<u32>,
     /// Whether an earlier run on the same tree was used.
     pub(in crate::engine) is_reused: bool,
+    /// The hash of the environment that it ran in.
+    pub(super) environment: Sha256,
 }
 
 impl FinishedCell {
@@ -139,6 +141,7 @@ impl CellRunner {
                 doubts: carried.doubts,
                 number: None,
                 is_reused: false,
+                environment,
             });
         }
         let files = folder.files();
@@ -157,14 +160,15 @@ impl CellRunner {
             let output = ran.output.as_deref();
             runner.read_report(&report_folder, &self.root, output, receipt.exit_code)
         });
-        let number = self.keep_receipt(cell, tree, &receipt, &report, ran.output, environment)?;
+        let number = self.keep_receipt(cell, tree, &receipt, &report, ran.output, &environment)?;
         Ok(FinishedCell {
             tree: tree.clone(),
             receipt,
             report,
             doubts: carried.doubts,
-            number: Some(number),
+            number,
             is_reused: false,
+            environment,
         })
     }
 
@@ -175,8 +179,11 @@ impl CellRunner {
         environment: &Sha256,
         doubts: &[String],
     ) -> Result<Option<FinishedCell>, TestRunError> {
+        let Some(receipts) = &self.receipts else {
+            return Ok(None);
+        };
         let command = self.command.to_string();
-        let found = self.receipts.find_check(&tree.0, &command, environment);
+        let found = receipts.find_check(&tree.0, &command, environment);
         let found = found.map_err(|error| TestRunError::Copy(error.to_string()))?;
         Ok(found.map(|(number, check)| {
             let receipt = Receipt {
@@ -196,6 +203,7 @@ impl CellRunner {
                 doubts: doubts.to_vec(),
                 number: Some(number),
                 is_reused: true,
+                environment: environment.clone(),
             }
         }))
     }
@@ -207,8 +215,11 @@ impl CellRunner {
         receipt: &Receipt,
         report: &Option<TestReport>,
         output: Option<String>,
-        environment_sha256: Sha256,
-    ) -> Result<u32, TestRunError> {
+        environment: &Sha256,
+    ) -> Result<Option<u32>, TestRunError> {
+        let Some(receipts) = &self.receipts else {
+            return Ok(None);
+        };
         let check = CheckLink {
             step: self.step,
             cell,
@@ -222,13 +233,13 @@ impl CellRunner {
             report: report.clone(),
             // The writer fills it in.
             output_sha256: Sha256::new(""),
-            environment_sha256,
+            environment_sha256: environment.clone(),
         };
         let output = output.map(|output| clean_text(&output));
         let output = output.as_deref().unwrap_or(&receipt.output_tail);
-        let kept = self.receipts.append_check(check, output);
+        let kept = receipts.append_check(check, output);
         let kept = kept.map_err(|error| TestRunError::Copy(error.to_string()))?;
-        Ok(kept.number)
+        Ok(Some(kept.number))
     }
 
     async fn carry(&self, files: PathBuf) -> Result<CarriedFolders, TestRunError> {
