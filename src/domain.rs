@@ -22,6 +22,7 @@ pub mod instructions_choice;
 pub mod plan_execution;
 pub mod question;
 pub mod receipt_chain;
+pub mod recorded_proof;
 pub mod rust_test_items;
 pub mod session;
 pub mod step_calls;

@@ -44,7 +44,7 @@ const SKIPPED_STARTS: [&str; 22] = [
 
 /// A file with one changed line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mutant {
+pub struct CodeMutant {
     /// The path, relative to the root.
     pub path: String,
     /// The changed line, from 1.
@@ -56,7 +56,7 @@ pub struct Mutant {
     pub text: String,
 }
 
-impl Mutant {
+impl CodeMutant {
     /// Describes the change in one line.
     pub fn describe(&self) -> String {
         format!(
@@ -82,8 +82,8 @@ pub fn is_code(path: &str) -> bool {
 }
 
 /// Makes the mutants of a step: at most [`MAX_MUTANTS`], the most telling changes first, spread over the files and lines.
-pub fn make_mutants(files: &[ChangedCode<'_>]) -> Vec<Mutant> {
-    let mut ranked: Vec<(usize, usize, Mutant)> = Vec::new();
+pub fn make_mutants(files: &[ChangedCode<'_>]) -> Vec<CodeMutant> {
+    let mut ranked: Vec<(usize, usize, CodeMutant)> = Vec::new();
     for file in files.iter().filter(|file| is_code(file.path)) {
         let lines: Vec<&str> = file.after.split_inclusive('\n').collect();
         for (nth, at) in changed_lines(file).into_iter().enumerate() {
@@ -174,7 +174,7 @@ static RULES: LazyLock<Vec<MutationRule>> = LazyLock::new(|| {
 });
 
 /// Changes a line by the first rule that fits it; returns the rule's rank, too.
-fn mutate_line(file: &ChangedCode<'_>, lines: &[&str], at: usize) -> Option<(usize, Mutant)> {
+fn mutate_line(file: &ChangedCode<'_>, lines: &[&str], at: usize) -> Option<(usize, CodeMutant)> {
     let line = lines.get(at)?.trim_end_matches(['\n', '\r']);
     let ending = lines.get(at)?.get(line.len()..)?;
     let trimmed = line.trim_start();
@@ -194,7 +194,7 @@ fn mutate_line(file: &ChangedCode<'_>, lines: &[&str], at: usize) -> Option<(usi
     text.push_str(&changed);
     text.push_str(ending);
     text.push_str(&lines.get(at + 1..)?.concat());
-    let mutant = Mutant {
+    let mutant = CodeMutant {
         path: file.path.to_owned(),
         line: at + 1,
         before: trimmed.trim_end().to_owned(),

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::plan::Step;
 use super::question::{CommitTarget, EntryPoint, HeldEdit, LeftoverFiles};
 use super::receipt::{Receipt, ReceiptSource, TestOutcome};
+use super::recorded_proof::{RecordedProof, is_documentation};
 use super::reversal_plan::UndoRecord;
 use super::run::RunState;
 use super::step_calls::StepCalls;
-use super::step_proof::{ProofStatus, StepProof};
 use super::step_result::{StepResult, StepResultKind};
 use super::test_command::TestCommand;
 
@@ -258,50 +258,6 @@ pub struct CurrentStep {
     pub proof: Option<RecordedProof>,
 }
 
-/// What is known of a step's proof.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RecordedProof {
-    pub found: StepProof,
-    /// What that says about the step.
-    pub status: ProofStatus,
-    /// Whether a person approved the plan that waives the proof.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_waiver_approved: bool,
-    /// Why the user waives what is missing; `None` where nobody waived it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waiver: Option<String>,
-}
-
-impl RecordedProof {
-    /// Returns why the step is not proven; `None` where it is proven or kept, or where nothing but documentation
-    /// changed and the plan says so.
-    fn unproven_reason(&self, changed: &[String]) -> Option<&'static str> {
-        match &self.status {
-            _ if self.waiver.is_some() => Some("was waived by you"),
-            ProofStatus::Proven | ProofStatus::Kept => None,
-            ProofStatus::Waived(_) if self.is_waiver_approved => None,
-            ProofStatus::Waived(_) => {
-                let is_documentation = changed.iter().all(|path| is_documentation(path));
-                (!is_documentation)
-                    .then_some("was waived by the plan, which nobody approved on the screen")
-            }
-            ProofStatus::Checked(_) => Some("was checked, not proven"),
-            ProofStatus::Unproven(_) => Some("is unproven"),
-        }
-    }
-
-    /// Describes the proof in one line: what the program saw, or why it counts as waived.
-    pub fn describe(&self) -> String {
-        match &self.waiver {
-            Some(reason) => format!("waived: {reason} (you)"),
-            None => match &self.status {
-                ProofStatus::Proven | ProofStatus::Kept => self.found.summary(),
-                status => status.describe(),
-            },
-        }
-    }
-}
-
 impl CurrentStep {
     /// Returns what stands in the way, where its agent states that it is blocked.
     pub fn obstacle(&self) -> Option<&str> {
@@ -540,15 +496,6 @@ impl StepRecord {
             (_, None) => "not tested".to_owned(),
         }
     }
-}
-
-/// Returns whether a file contains only documentation, so that no test could cover it.
-fn is_documentation(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let name = name.to_ascii_lowercase();
-    let by_ending = [".md", ".markdown", ".rst", ".adoc"];
-    let by_name = ["readme", "license", "copying", "changelog", "authors"];
-    by_ending.iter().any(|ending| name.ends_with(ending)) || by_name.contains(&name.as_str())
 }
 
 #[cfg(test)]

@@ -13,12 +13,12 @@ mod legacy_review_loop;
 mod plan_approval;
 mod plan_notes;
 mod plan_reentry;
+mod proof_questions;
 mod queued_messages;
 mod review_loop;
 mod run_discussions;
 mod run_recovery;
 mod step_execution;
-mod step_proving;
 mod step_undo;
 mod test_baseline;
 mod turn_lifecycle;
@@ -627,7 +627,9 @@ impl Run {
                 state.receipt_head = Some(sha256.clone());
                 Vec::new()
             }
-            Event::StepProved { step, proof } => step_proving::on_step_proved(state, *step, proof),
+            Event::StepProved { step, proof } => {
+                proof_questions::on_step_proved(state, *step, proof)
+            }
             Event::CommitMade {
                 step,
                 commit,

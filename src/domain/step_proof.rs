@@ -177,6 +177,14 @@ impl StepProof {
         self.cells.iter().find(|run| run.cell == cell)
     }
 
+    /// Returns whether the old tests fail on the old code and pass on the new one.
+    fn mends_old_tests(&self) -> bool {
+        let outcome = |cell| self.run_of(cell).map(|run| &run.outcome);
+        self.changed_tests.is_empty()
+            && outcome(ProofCell::Baseline) == Some(&TestOutcome::Failed)
+            && outcome(ProofCell::Green) == Some(&TestOutcome::Passed)
+    }
+
     /// Summarizes what the cells showed, for the step's row: `red \u{2192} green · kept 13 · 4 s`.
     pub fn summary(&self) -> String {
         let after = self.describe_green();

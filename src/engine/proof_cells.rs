@@ -49,7 +49,7 @@ pub(in crate::engine) struct StepProver {
 
 /// The trees before and after a step, as commits hold them.
 #[derive(Debug, Clone)]
-pub(in crate::engine) struct StepSpan {
+pub(in crate::engine) struct StepTreePair {
     before: TreeId,
     after: TreeId,
 }
@@ -130,14 +130,14 @@ impl StepProver {
         working_before: TreeId,
         now: &TreeId,
         paths: &[String],
-    ) -> Result<StepSpan, TestRunError> {
+    ) -> Result<StepTreePair, TestRunError> {
         let before = self.tree_before(working_before).await?;
         let paths: Vec<PathBuf> = paths
             .iter()
             .map(|path| path_from_event_text(path))
             .collect();
         let after = tree_with_paths(&self.cells.git, &before, now, &paths).await?;
-        Ok(StepSpan { before, after })
+        Ok(StepTreePair { before, after })
     }
 
     /// Runs the new tests on the new code.
@@ -146,7 +146,7 @@ impl StepProver {
     /// The run is being stopped, or a copy cannot be prepared.
     pub(in crate::engine) async fn run_green(
         &self,
-        span: &StepSpan,
+        span: &StepTreePair,
         cancel: &CancellationToken,
     ) -> Result<Receipt, TestRunError> {
         let cell = self.cells.run_cell(ProofCell::Green, &span.after, cancel);
@@ -186,7 +186,7 @@ impl StepProver {
     /// The run is being stopped, or a copy cannot be prepared.
     pub(in crate::engine) async fn prove(
         &self,
-        span: StepSpan,
+        span: StepTreePair,
         plan: &StepProofPlan,
         cancel: &CancellationToken,
     ) -> Result<StepProof, TestRunError> {

@@ -8,7 +8,8 @@ use super::{
     ApprovalLink, ChainLink, ChainStep, ChainStepStatus, LinkKind, ReversalLink, StepLink,
     WaiverSource, list_steps,
 };
-use crate::domain::plan_execution::{PlanExecution, RecordedProof, StepOutcome, StepRecord};
+use crate::domain::plan_execution::{PlanExecution, StepOutcome, StepRecord};
+use crate::domain::recorded_proof::RecordedProof;
 use crate::domain::run::RunState;
 use crate::domain::step_proof::{ProofCell, ProofStatus};
 

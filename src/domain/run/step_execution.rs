@@ -2,7 +2,7 @@
 
 use super::{
     ProgramOperation, RunState, deferred_answers, files_changed_by_tests, held_edit_questions,
-    plan_approval, step_proving, step_undo, test_baseline, turn_lifecycle, unattributed_changes,
+    plan_approval, proof_questions, step_undo, test_baseline, turn_lifecycle, unattributed_changes,
     unfinished_step,
 };
 use crate::domain::effect::Effect;
@@ -464,8 +464,8 @@ pub(super) fn on_tests_ran(state: &mut RunState, at: UnixMillis, event: &Event) 
 
 /// Accepts tests that do not fail. The user decides where they may not have tested what they tested before.
 pub(super) fn accept_tests(state: &mut RunState) -> Vec<Effect> {
-    if step_proving::is_proving(state) {
-        return step_proving::prove_step(state);
+    if proof_questions::is_proving(state) {
+        return proof_questions::prove_step(state);
     }
     accept_checked_tests(state)
 }

@@ -3,7 +3,7 @@
 use super::{
     ProgramOperation, ResultValidity, RunState, UnansweredRequest, agent_questions, child_sessions,
     deferred_answers, files_changed_by_tests, held_edit_questions, plan_approval, plan_reentry,
-    queued_messages, review_loop, run_discussions, run_recovery, step_execution, step_proving,
+    proof_questions, queued_messages, review_loop, run_discussions, run_recovery, step_execution,
     step_undo, test_baseline, turn_lifecycle, unattributed_changes, unfinished_step, usage_limits,
 };
 use crate::domain::effect::{Effect, ExpiryReason};
@@ -295,7 +295,7 @@ fn dispatch_answer(
             step_execution::on_tests_in_doubt_answered(state, at, answer)
         }
         QuestionKind::Unproven { step, .. } => {
-            step_proving::on_unproven_answered(state, at, step, answer)
+            proof_questions::on_unproven_answered(state, at, step, answer)
         }
         QuestionKind::RunnerMissing { .. } => {
             test_baseline::on_runner_missing_answered(state, at, answer)

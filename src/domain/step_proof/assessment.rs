@@ -291,6 +291,8 @@ fn find_missing_red(step: &AssessedStep<'_>) -> Option<String> {
         _ if proof.is_red_by_load && proof.has_killed_mutant() => None,
         // Without identities the exit code is all that is known.
         Some(TestOutcome::Failed) if !proof.is_by_identity => None,
+        // Tests that fail before the step and pass after it are its tests, also where nobody changed them.
+        None if !proof.is_by_identity && proof.mends_old_tests() => None,
         None if !proof.is_by_identity && !proof.changed_tests.is_empty() => {
             Some("the new tests did not run without the change".to_owned())
         }

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::cell_runner::{CellRunner, FinishedCell};
 use super::cell_trees::StepTrees;
-use crate::domain::mutants::{ChangedCode, Mutant, is_code, make_mutants};
+use crate::domain::mutants::{ChangedCode, CodeMutant, is_code, make_mutants};
 use crate::domain::step_proof::{MutantTrial, ProofCell};
 use crate::domain::test_report::{TestIdentity, TestReport, TestStatus};
 use crate::engine::execution_effects::{path_from_event_text, path_to_event_text};
@@ -77,7 +77,10 @@ pub(super) async fn try_mutants(
 }
 
 /// Makes the mutants of the step's code.
-async fn step_mutants(cells: &CellRunner, trees: &StepTrees) -> Result<Vec<Mutant>, TestRunError> {
+async fn step_mutants(
+    cells: &CellRunner,
+    trees: &StepTrees,
+) -> Result<Vec<CodeMutant>, TestRunError> {
     let mut texts = Vec::new();
     for (path, change) in &trees.changed_code {
         let name = path_to_event_text(path);
@@ -104,7 +107,7 @@ async fn step_mutants(cells: &CellRunner, trees: &StepTrees) -> Result<Vec<Mutan
 async fn mutated_tree(
     cells: &CellRunner,
     trees: &StepTrees,
-    mutant: &Mutant,
+    mutant: &CodeMutant,
 ) -> Result<TreeId, TestRunError> {
     let path = path_from_event_text(&mutant.path);
     let like = trees

@@ -4,8 +4,9 @@ use super::{ProgramOperation, RunState, plan_reentry, step_execution, turn_lifec
 use crate::domain::effect::Effect;
 use crate::domain::ids::UnixMillis;
 use crate::domain::plan::proof_lines::StepProofPlan;
-use crate::domain::plan_execution::{RecordedProof, StepStage};
+use crate::domain::plan_execution::StepStage;
 use crate::domain::question::{QuestionAnswer, QuestionKind};
+use crate::domain::recorded_proof::RecordedProof;
 use crate::domain::step_proof::{ProofStatus, StepProof};
 use crate::text::clean_to_one_line;
 
