@@ -2,7 +2,7 @@
 //!
 //! Takes no lock and changes nothing. Runs the tests again only with `--rerun`, in clean copies.
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write};
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -89,13 +89,15 @@ pub async fn run(args: VerifyArguments) -> Result<u8, StartError> {
             places: &ground.places,
             layout: &layout,
         };
-        let is_told = !args.json || std::io::stderr().is_terminal();
+        let is_told = !args.json || io::stderr().is_terminal();
         let mut tell = |rerun: &CheckRerun| {
             if is_told {
-                eprintln!("{}", clean_to_one_line(&describe_rerun(rerun)));
+                let line = clean_to_one_line(&describe_rerun(rerun));
+                let _closed = writeln!(io::stderr(), "{line}");
             }
         };
-        if reruns.run(&mut report, &mut tell).await?.is_some() {
+        if let Some(signal) = reruns.run(&mut report, &mut tell).await? {
+            let _closed = writeln!(io::stderr(), "interrupted by {signal}");
             return Ok(130);
         }
     }
