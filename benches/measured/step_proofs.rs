@@ -15,6 +15,7 @@ use agent_collab::domain::step_proof::{ProofCell, ProofStatus};
 use agent_collab::domain::test_report::{TestIdentity, TestReport, TestStatus};
 use agent_collab::store::receipt_files::ReceiptLog;
 use agent_collab::store::{TamperGuard, WorkdirLayout, WorkdirNames};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::limit::Limit;
@@ -22,6 +23,7 @@ use crate::{side_by_side, timed};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_agent-collab");
 const ROUNDS: usize = 3;
+const RUN: [&str; 5] = ["run", "--goal", "A test", "--mode", "yolo"];
 /// Red, green and kept; the baseline ran before the step. The rest is what the program adds.
 const CELLS_LIMIT: Limit = Limit::Times(3.2);
 const SECOND: Limit = Limit::Within(Duration::from_secs(1));
@@ -29,13 +31,13 @@ const SECOND: Limit = Limit::Within(Duration::from_secs(1));
 const N_STEPS: u32 = 50;
 const N_TESTS: usize = 200;
 
-const OLD_TESTS: &str = "sleep 1\ntest -f one.txt\n";
-const NEW_TESTS: &str = "sleep 1\ntest -f one.txt && test -f two.txt\n";
+/// The test command runs this: it takes a second.
+const RUNNER: &str = "sleep 1\nfor file in tests/*.sh; do\n  sh \"$file\" || exit 1\ndone\n";
 
 pub fn run() -> anyhow::Result<()> {
     let mut tests_once = || {
         let project = ProofProject::new("")?;
-        let (took, ran) = timed(|| project.command("sh", &["tests/check.sh"]).status());
+        let (took, ran) = timed(|| project.command("sh", &["check.sh"]).status());
         anyhow::ensure!(ran?.success(), "the tests fail");
         Ok(took)
     };
@@ -45,7 +47,7 @@ pub fn run() -> anyhow::Result<()> {
         ROUNDS,
         &mut || {
             let project = ProofProject::new("")?;
-            project.program(&["run", "--goal", "A test"], 6)?;
+            project.program(&RUN, 6)?;
             project.last_proof_time()
         },
         &mut tests_once,
@@ -80,7 +82,7 @@ pub fn run() -> anyhow::Result<()> {
 fn resume_with_seen_cells() -> anyhow::Result<Duration> {
     // A command that passes before the step proves nothing, so nothing is committed and the user is asked.
     let project = ProofProject::new("   Proof: true\n")?;
-    project.program(&["run", "--goal", "A test"], 3)?;
+    project.program(&RUN, 3)?;
     let n_checks = project.count_checks()?;
     let log = project.root.join(".agent-collab/events.jsonl");
     let text = fs::read_to_string(&log)?;
@@ -118,7 +120,8 @@ impl ProofProject {
         fs::create_dir_all(&project.home)?;
         fs::create_dir_all(project.root.join("tests"))?;
         fs::write(project.root.join("one.txt"), "one\n")?;
-        fs::write(project.root.join("tests/check.sh"), OLD_TESTS)?;
+        fs::write(project.root.join("check.sh"), RUNNER)?;
+        fs::write(project.root.join("tests/one.sh"), "test -f one.txt\n")?;
         for arguments in [
             &["init", "-q", "-b", "main"][..],
             &["config", "user.name", "Bench"],
@@ -131,7 +134,7 @@ impl ProofProject {
         let plan = format!("# Task: A test\n\n## Steps\n1. [ ] Write two\n{proof}");
         let step = json!([
             { "do": "write", "path": "two.txt", "content": "two\n" },
-            { "do": "write", "path": "tests/check.sh", "content": NEW_TESTS },
+            { "do": "write", "path": "tests/two.sh", "content": "test -f two.txt\n" },
             { "do": "text", "text": "Wrote two.\n\n```step-result\ndone\n```", "delta": "whole" },
         ]);
         let say = json!([{ "do": "text", "text": "All is said.", "delta": "whole" }]);
@@ -146,7 +149,7 @@ impl ProofProject {
         let path = folder.join("script.json");
         fs::write(&path, script.to_string())?;
         let text = format!(
-            "[roles]\nreviewer = \"none\"\n[test]\ndefault_command = \"sh tests/check.sh\"\nmax_fix_turns = 0\n\
+            "[roles]\nreviewer = \"none\"\n[test]\ndefault_command = \"sh check.sh\"\nmax_fix_turns = 0\n\
              [adapters.codex]\nprogram = {PROGRAM:?}\nargs = [\"scripted-agent\", \"--as\", \"codex\", \"--fast\", \"--script\", {path:?}]\n\
              writable = [{folder:?}]\n"
         );
@@ -176,34 +179,29 @@ impl ProofProject {
     /// Runs the program, with everything released and approved beforehand.
     fn program(&self, arguments: &[&str], code: i32) -> anyhow::Result<()> {
         let mut command = self.command(PROGRAM, arguments);
-        command.args([
-            "--auto",
-            "--yes-execute",
-            "--allow-plan-test",
-            "--mode",
-            "yolo",
-        ]);
+        command.args(["--auto", "--yes-execute", "--allow-plan-test"]);
         let output = command.arg("--config").arg(&self.config).output()?;
         check_exit(&output, code)
     }
 
-    /// Returns the time from the end of the last turn before the last proof to that proof, by the log.
+    /// Returns the time from the end of a step's work to its last proof, by the log.
     fn last_proof_time(&self) -> anyhow::Result<Duration> {
         let text = fs::read_to_string(self.root.join(".agent-collab/events.jsonl"))?;
-        let (mut ended, mut took) = (None, None);
+        let (mut begun, mut took) = (None, None);
         for line in text.lines() {
             let event: Value = serde_json::from_str(line)?;
-            let at = event["at"].as_u64();
-            match event["kind"].as_str() {
-                Some("turn.ended") => ended = at,
-                Some("step.proved") => {
-                    took = ended.zip(at).map(|(ended, at)| at.saturating_sub(ended));
-                }
-                Some(_) | None => {}
+            let kind = event["kind"].as_str().unwrap_or_default();
+            if !["step.audited", "step.proved"].contains(&kind) {
+                continue;
+            }
+            let at: Timestamp = event["ts"].as_str().unwrap_or_default().parse()?;
+            if kind == "step.audited" {
+                begun = Some(at);
+            } else if let Some(begun) = begun {
+                took = Some(Duration::try_from(at.duration_since(begun))?);
             }
         }
-        let took = took.ok_or_else(|| anyhow::anyhow!("no step was proven"))?;
-        Ok(Duration::from_millis(took))
+        took.ok_or_else(|| anyhow::anyhow!("no step was proven"))
     }
 
     fn count_checks(&self) -> anyhow::Result<usize> {
