@@ -61,7 +61,7 @@ pub mod git;
 pub mod log_sinks;
 mod owner_request;
 mod prompt_builder;
-mod proof_cells;
+pub mod proof_cells;
 mod public_api;
 pub mod read_target_resolver;
 mod receipt_writer;

@@ -23,6 +23,7 @@ mod resuming;
 mod saving;
 mod scrubbing;
 mod spawning;
+mod step_proofs;
 mod streams;
 mod translating;
 
@@ -54,7 +55,7 @@ fn main() -> anyhow::Result<ExitCode> {
     let wanted = std::env::args()
         .skip(1)
         .find(|word| !word.starts_with("--"));
-    let parts: [(&str, Part); 16] = [
+    let parts: [(&str, Part); 17] = [
         ("fold", folding::run),
         ("translate", translating::run),
         ("save", saving::run),
@@ -71,6 +72,7 @@ fn main() -> anyhow::Result<ExitCode> {
         ("discussions", discussing::run),
         ("queue", fanning_out::queued),
         ("call", calling::run),
+        ("prove", step_proofs::run),
     ];
     say(format_args!(
         "{:<46} {:>10} {:>10} {:>7}  limit",

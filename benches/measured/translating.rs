@@ -125,7 +125,8 @@ fn answer(asked: &Value) -> Option<Value> {
         "initialize" => json!({"userAgent": "bench/0.169.0 (Debian)"}),
         "thread/start" => {
             json!({"thread": {"id": THREAD}, "approvalPolicy": "on-request", "approvalsReviewer": "user",
-            "sandbox": {"type": "readOnly", "networkAccess": false}})
+            "sandbox": {"type": "readOnly", "networkAccess": false},
+            "activePermissionProfile": {"id": asked["params"]["permissions"]}})
         }
         "turn/start" => json!({"turn": {"id": TURN}}),
         _ => return None,

@@ -1,7 +1,8 @@
 //! Verifies the receipts of a run, or of a range of commits: the chain, the outputs and the commits (TRUTH.md T32).
 //!
-//! Works offline, takes no lock and changes nothing. Runs no test again.
+//! Works offline, takes no lock and changes nothing. Only [`CheckReruns`] runs tests.
 
+mod check_reruns;
 mod commit_range;
 mod linked_commits;
 #[cfg(test)]
@@ -22,6 +23,7 @@ use crate::store::{StoreError, WorkdirLayout, receipt_files};
 
 use super::startup::StartError;
 
+pub use check_reruns::{CheckRerun, CheckReruns};
 pub use commit_range::verify_range;
 
 /// What was found out about one or more chains.
@@ -48,6 +50,10 @@ pub struct ChainReport {
     /// How many receipts of an unfinished run come after the head that its log names. They count for nothing.
     pub n_unlogged: usize,
     pub breaks: Vec<ChainBreak>,
+    /// The receipts that can be read, in order.
+    pub links: Vec<ChainLink>,
+    /// The checks of the steps that were run again, or could not be; empty where nobody asked for it.
+    pub reruns: Vec<CheckRerun>,
 }
 
 /// The result of a verification.
@@ -76,6 +82,7 @@ impl VerificationReport {
             let mut steps = chain.steps.iter();
             chain.steps_without_receipt.is_empty()
                 && chain.n_unlogged == 0
+                && chain.reruns.iter().all(CheckRerun::is_confirmed)
                 && !chain.steps.is_empty()
                 && steps.all(|step| step.status.is_verified(waivers))
         };
@@ -169,6 +176,8 @@ impl StoredChain {
             steps,
             n_unlogged: self.n_unlogged,
             breaks,
+            links: Vec::new(),
+            reruns: Vec::new(),
         }
     }
 
@@ -264,6 +273,7 @@ pub async fn verify_run(
         }
         Some(_) | None => {}
     }
+    checked.links = chain.reading.links;
     report.chains.push(checked);
     Ok(report)
 }

@@ -1,15 +1,19 @@
 //! `agent-collab verify`: checks the receipts of a run, or of a range of commits, offline.
 //!
-//! Takes no lock and changes nothing. Runs no test again.
+//! Takes no lock and changes nothing. Runs the tests again only with `--rerun`, in clean copies.
+
+use std::io::{self, IsTerminal, Write};
 
 use clap::Args;
 use serde_json::{Value, json};
 
 use crate::app::receipt_verification::{
-    ChainReport, VerificationReport, VerificationResult, verify_range, verify_run,
+    ChainReport, CheckRerun, CheckReruns, VerificationReport, VerificationResult, verify_range,
+    verify_run,
 };
 use crate::app::startup::{RunTreeReader, StartError};
 use crate::domain::receipt_chain::{ChainBreak, ChainStep, WaiverPolicy};
+use crate::engine::proof_cells::RerunResult;
 use crate::text::{clean_json_line, clean_text, clean_to_one_line, pluralize};
 
 use super::ConfigFlagArguments;
@@ -20,10 +24,11 @@ use super::export::find_run;
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Exit codes: 0 whole, and every step proven, kept or waived in the plan; 6 whole, but a step is unproven or was waived \
-                  later, or a range was rewritten; 7 broken, each break named; 1 cannot read.\n\n\
+                  later, a range was rewritten, or with --rerun a check could not be run again; 7 broken, each break named; 1 cannot read.\n\n\
                   Examples:\n  agent-collab verify              # the current run, or else the last finished one\n  \
                   agent-collab verify 2            # the second of `agent-collab history`\n  \
-                  agent-collab verify main..HEAD   # the commits of a branch"
+                  agent-collab verify main..HEAD   # the commits of a branch\n  \
+                  agent-collab verify --rerun      # and run the tests of each step again"
 )]
 pub struct VerifyArguments {
     /// A finished run by its number, its name or part of it, or a range of commits [default: the last run]
@@ -32,6 +37,9 @@ pub struct VerifyArguments {
     /// Count no waiver: every waived step makes the exit code 6
     #[arg(long)]
     pub strict: bool,
+    /// Run the checks of the steps again, in clean copies in the sandbox, and compare each test
+    #[arg(long)]
+    pub rerun: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -53,22 +61,46 @@ does not protect against: the owner of this machine, who can write new receipts
 pub async fn run(args: VerifyArguments) -> Result<u8, StartError> {
     let here = CliContext::load(&args.choices).await?;
     let layout = here.layout.clone();
+    let config = here.loaded.config.clone();
     let wanted = args.wanted.as_deref();
     let ground = RunTreeReader::from(here);
-    let report = match wanted {
-        Some(range) if range.contains("..") => match &ground.repository {
-            Some(git) => verify_range(&layout, git, range).await?,
+    let (mut report, git) = match wanted {
+        Some(range) if range.contains("..") => match ground.repository.clone() {
+            Some(git) => (verify_range(&layout, &git, range).await?, Some(git)),
             None => {
                 let hint = "name a run, or start in a git repository";
                 return Err(StartError::new("this is no git repository", hint));
             }
         },
         Some(_) | None => {
-            let layout = find_run(layout, wanted)?;
+            let layout = find_run(layout.clone(), wanted)?;
             let git = ground.open_repository(layout.workdir()).await?;
-            verify_run(&layout, git.as_ref()).await?
+            (verify_run(&layout, git.as_ref()).await?, git)
         }
     };
+    if args.rerun {
+        let Some(repository) = git else {
+            let problem = "there are no trees of the run here to run its checks on";
+            return Err(StartError::new(problem, "start in the run's repository"));
+        };
+        let reruns = CheckReruns {
+            repository,
+            config: &config,
+            places: &ground.places,
+            layout: &layout,
+        };
+        let is_told = !args.json || io::stderr().is_terminal();
+        let mut tell = |rerun: &CheckRerun| {
+            if is_told {
+                let line = clean_to_one_line(&describe_rerun(rerun));
+                let _closed = writeln!(io::stderr(), "{line}");
+            }
+        };
+        if let Some(signal) = reruns.run(&mut report, &mut tell).await? {
+            let _closed = writeln!(io::stderr(), "interrupted by {signal}");
+            return Ok(130);
+        }
+    }
     let waivers = if args.strict {
         WaiverPolicy::Never
     } else {
@@ -95,6 +127,7 @@ fn format_report(report: &VerificationReport, waivers: WaiverPolicy) -> String {
         }
         text.push_str(&format_steps(chain));
         text.push_str(&format_chain(chain));
+        text.push_str(&format_reruns(&chain.reruns));
     }
     text.push_str(&format_breaks(&report.breaks));
     for line in &report.unreadable {
@@ -153,6 +186,33 @@ fn format_chain(chain: &ChainReport) -> String {
     format!("chain whole: {n}, head {short}…\n{unlogged}")
 }
 
+/// Counts what was run again, and names what could not be.
+fn format_reruns(reruns: &[CheckRerun]) -> String {
+    if reruns.is_empty() {
+        return String::new();
+    }
+    let is_unrun = |rerun: &&CheckRerun| matches!(rerun.result, RerunResult::NotRun(_));
+    let n_same = reruns.iter().filter(|rerun| rerun.is_confirmed()).count();
+    let n_run = reruns.len() - reruns.iter().filter(is_unrun).count();
+    let n = pluralize(reruns.len(), "check");
+    let mut text = format!("run again: {n_run} of {n}, {n_same} with the same result\n");
+    for rerun in reruns.iter().filter(is_unrun) {
+        let line = clean_to_one_line(&describe_rerun(rerun));
+        text.push_str(&format!("  {line}\n"));
+    }
+    text
+}
+
+fn describe_rerun(rerun: &CheckRerun) -> String {
+    let cell: &str = rerun.cell.into();
+    let what = match &rerun.result {
+        RerunResult::Same => "the same".to_owned(),
+        RerunResult::Different(what) => format!("another result: {what}"),
+        RerunResult::NotRun(why) => format!("not run again: {why}"),
+    };
+    format!("step {} {cell} `{}`: {what}", rerun.step, rerun.command)
+}
+
 fn format_breaks(breaks: &[ChainBreak]) -> String {
     let lines = breaks.iter().map(|found| {
         let line = clean_to_one_line(&found.to_string());
@@ -169,7 +229,9 @@ fn format_unverified(report: &VerificationReport, waivers: WaiverPolicy) -> Stri
         .iter()
         .flat_map(|chain| {
             let unverified = chain.steps.iter();
-            let unverified = unverified.filter(|step| !step.status.is_verified(waivers));
+            let unverified = unverified.filter(|step| {
+                !step.status.is_verified(waivers) || !is_confirmed(chain, step.step)
+            });
             let numbers = unverified.map(|step| step.step);
             numbers.chain(chain.steps_without_receipt.iter().copied())
         })
@@ -189,6 +251,12 @@ fn format_unverified(report: &VerificationReport, waivers: WaiverPolicy) -> Stri
         | VerificationResult::Broken
         | VerificationResult::Unreadable => String::new(),
     }
+}
+
+/// Returns whether all checks of a step that were to be run again ended as before.
+fn is_confirmed(chain: &ChainReport, step: u32) -> bool {
+    let mut reruns = chain.reruns.iter().filter(|rerun| rerun.step == step);
+    reruns.all(CheckRerun::is_confirmed)
 }
 
 fn report_to_json(report: &VerificationReport, waivers: WaiverPolicy) -> Value {
@@ -222,7 +290,7 @@ fn chain_to_json(chain: &ChainReport, waivers: WaiverPolicy) -> Value {
             "receipt": step.receipt,
         })
     });
-    json!({
+    let mut json = json!({
         "run": chain.run,
         "receipts": chain.n_receipts,
         "head": chain.head,
@@ -230,6 +298,26 @@ fn chain_to_json(chain: &ChainReport, waivers: WaiverPolicy) -> Value {
         "steps_without_receipt": chain.steps_without_receipt,
         "unlogged_receipts": chain.n_unlogged,
         "breaks": breaks_to_json(&chain.breaks),
+    });
+    if !chain.reruns.is_empty() {
+        json["reruns"] = chain.reruns.iter().map(rerun_to_json).collect();
+    }
+    json
+}
+
+fn rerun_to_json(rerun: &CheckRerun) -> Value {
+    let (result, what) = match &rerun.result {
+        RerunResult::Same => ("same", None),
+        RerunResult::Different(what) => ("different", Some(what)),
+        RerunResult::NotRun(why) => ("not_run", Some(why)),
+    };
+    json!({
+        "step": rerun.step,
+        "cell": rerun.cell,
+        "command": rerun.command,
+        "receipt": rerun.receipt,
+        "result": result,
+        "what": what,
     })
 }
 
@@ -244,6 +332,7 @@ mod tests {
     use super::*;
     use crate::domain::ids::{RunId, Sha256};
     use crate::domain::receipt_chain::{BreakCause, ChainStepStatus};
+    use crate::domain::step_proof::ProofCell;
 
     fn step(number: u32, status: ChainStepStatus, summary: &str) -> ChainStep {
         ChainStep {
@@ -267,6 +356,8 @@ mod tests {
                 steps_without_receipt: Vec::new(),
                 n_unlogged: 0,
                 breaks,
+                links: Vec::new(),
+                reruns: Vec::new(),
             }],
             ..VerificationReport::default()
         }
@@ -322,6 +413,37 @@ mod tests {
         report.chains[0].steps_without_receipt.push(2);
         let missing = format!("step 2  no receipt\n{lines}not verified: step 2\n");
         check(&report, WaiverPolicy::InPlan, 6, &missing);
+    }
+
+    #[test]
+    fn checks_that_were_run_again_are_told() {
+        let rerun = |receipt, cell, result| CheckRerun {
+            step: 1,
+            cell,
+            command: "npm test".to_owned(),
+            receipt,
+            result,
+        };
+        let mut report = report(vec![step(1, ChainStepStatus::Proven, "x")], Vec::new());
+        report.chains[0].reruns = vec![rerun(2, ProofCell::Green, RerunResult::Same)];
+        let lines = "step 1  proven   x   3f2a91c\n\
+                     chain whole: 14 receipts, head 9c1e9c1e9c1e…\n";
+        let same = format!("{lines}run again: 1 of 1 check, 1 with the same result\n");
+        check(&report, WaiverPolicy::InPlan, 0, &same);
+        let why = RerunResult::NotRun("no sandbox".to_owned());
+        report.chains[0].reruns.push(rerun(3, ProofCell::Red, why));
+        let partly = format!(
+            "{lines}run again: 1 of 2 checks, 1 with the same result\n  \
+             step 1 red `npm test`: not run again: no sandbox\n\
+             not verified: step 1\n"
+        );
+        check(&report, WaiverPolicy::InPlan, 6, &partly);
+        let json = report_to_json(&report, WaiverPolicy::InPlan);
+        let expected = json!({
+            "step": 1, "cell": "red", "command": "npm test", "receipt": 3,
+            "result": "not_run", "what": "no sandbox",
+        });
+        assert_eq!(json["runs"][0]["reruns"][1], expected);
     }
 
     #[test]

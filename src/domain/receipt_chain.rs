@@ -5,6 +5,7 @@
 
 mod chain_check;
 mod chain_steps;
+mod check_reruns;
 mod compact_report;
 mod missing_links;
 
@@ -23,6 +24,7 @@ pub use chain_check::{
     BreakCause, ChainBreak, ChainReading, check_chain, check_contents, read_chain,
 };
 pub use chain_steps::{ChainStep, ChainStepStatus, WaiverPolicy, list_steps};
+pub use check_reruns::{StepCheck, describe_differences, list_step_checks};
 pub use missing_links::{ApprovalFacts, missing_links};
 
 /// The version of the receipts that this program writes.

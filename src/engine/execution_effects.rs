@@ -23,7 +23,7 @@ pub(super) use repository_survey::{enter_execution, survey_repository};
 pub(super) use step_commits::commit_step;
 pub(super) use step_tree::{restore_files, restore_step_tree, snapshot_before_turn};
 pub(super) use test_commands::test_command_without_plan;
-pub(super) use test_environment::{save_test_network, save_test_socket, test_settings};
+pub(super) use test_environment::{save_test_network, save_test_socket, unsandboxed_settings};
 pub(super) use tree_audit::{path_from_event_text, path_to_event_text};
 pub(super) use undo_effects::{
     apply_planned_reversal, reversal_commit_repository, store_tree_before_undo,

@@ -6,6 +6,7 @@
 mod carried_folders;
 mod cell_runner;
 mod cell_trees;
+mod check_rerunner;
 mod mutant_trial;
 
 use std::collections::BTreeMap;
@@ -13,13 +14,16 @@ use std::path::PathBuf;
 
 use tokio_util::sync::CancellationToken;
 
+pub use check_rerunner::{CheckRerunner, RerunGround, RerunResult};
+
 use cell_runner::{CellRunner, FinishedCell, parse_test_variables};
 use cell_trees::{StepTrees, tree_with_paths};
 
-use super::execution_effects::{path_from_event_text, path_to_event_text, test_settings};
+use super::execution_effects::{path_from_event_text, path_to_event_text, unsandboxed_settings};
 use super::git::TreeId;
 use super::run_context::RunContext;
-use super::test_runner::{TestCommandLine, TestRunError};
+use super::test_runner::{TestCommandLine, TestRunError, TestSettings};
+use crate::config::AppConfig;
 use crate::domain::mutants::find_runner_checks;
 use crate::domain::plan::proof_lines::{ProofClaim, StepProofPlan};
 use crate::domain::plan_execution::{PlanExecution, StepOutcome};
@@ -29,7 +33,7 @@ use crate::domain::step_proof::{CellReports, CommandProof, ProofCell, StepProof}
 use crate::domain::test_command::TestCommand;
 use crate::domain::test_paths::TestPaths;
 use crate::domain::test_report::{TestIdentity, TestReport, TestStatus};
-use crate::process::SandboxSupport;
+use crate::process::{ChildSpawner, SandboxSupport};
 
 /// How many files and folders in no commit are tried where tests fail in a clean copy.
 const MAX_MISSING_FILES: usize = 30;
@@ -67,8 +71,7 @@ impl StepProver {
         let step = current.map_or(0, |current| current.n);
         let command = TestCommandLine::parse(&test.command)?;
         let config = &setup.config.test;
-        let mut settings = test_settings(run, Some(test));
-        settings.env.extend(parse_test_variables(&config.env));
+        let settings = cell_settings(&setup.config, &setup.spawner, state.run.as_str());
         let hidden = setup.worktrees.prepare_folder(&setup.root);
         let hidden = hidden
             .inspect_err(|error| tracing::warn!(%error, "there is no folder for clean copies"))
@@ -83,7 +86,7 @@ impl StepProver {
             carry: config.carry.clone(),
             support: setup.sandbox_support.clone(),
             reach: reach.with_command_paths(&test.command),
-            receipts: run.receipts.clone(),
+            receipts: Some(run.receipts.clone()),
             step,
             command,
             settings,
@@ -319,6 +322,14 @@ fn fails_as_before(green: &FinishedCell, baseline: &FinishedCell) -> bool {
         && !now.failed_to_load
         && now.doubts.is_empty()
         && now_failed.iter().all(|test| failed_before.contains(test))
+}
+
+/// Returns how the tests of cells run; each cell has a sandbox of its own.
+fn cell_settings(config: &AppConfig, spawner: &ChildSpawner, run: &str) -> TestSettings {
+    TestSettings {
+        env: parse_test_variables(&config.test.env),
+        ..unsandboxed_settings(config, spawner, run)
+    }
 }
 
 /// Compares the cells that ran.

@@ -63,14 +63,25 @@ pub struct RunSetup {
 impl RunSetup {
     /// Returns what tests and commits of a run can reach besides files.
     pub fn command_reach(&self, run: &RunId) -> CommandReach {
-        CommandReach {
-            run: run.as_str().to_owned(),
-            network: self
-                .decided_test_network(run)
-                .unwrap_or(SandboxNetwork::Loopback),
-            sockets: self.test_sockets(run),
-            mentioned_paths: Vec::new(),
-        }
+        decided_test_reach(&self.config, &self.approvals, run)
+    }
+}
+
+/// Returns what tests can reach besides files, by the configuration and by what the user decided for this repository.
+pub(super) fn decided_test_reach(
+    config: &AppConfig,
+    approvals: &ApprovalStore,
+    run: &RunId,
+) -> CommandReach {
+    let said = socket_decisions(approvals, run);
+    let reached = said.into_iter().filter(|(_, is_reached)| *is_reached);
+    let reached = reached.map(|(path, _)| path);
+    let network = decided_test_network(config, approvals, run);
+    CommandReach {
+        run: run.as_str().to_owned(),
+        network: network.unwrap_or(SandboxNetwork::Loopback),
+        sockets: config.test.sockets.iter().cloned().chain(reached).collect(),
+        mentioned_paths: Vec::new(),
     }
 }
 
@@ -87,24 +98,7 @@ impl RunSetup {
     /// Returns the test network that the user chose in the configuration or for this repository; `None` if the user
     /// has not chosen one, or the choice cannot be read.
     pub fn decided_test_network(&self, run: &RunId) -> Option<SandboxNetwork> {
-        match self.config.test.network {
-            ConfiguredNetwork::Loopback => return Some(SandboxNetwork::Loopback),
-            ConfiguredNetwork::Host => return Some(SandboxNetwork::Host),
-            ConfiguredNetwork::Ask => {}
-        }
-        let approved = self.approvals.list_for_run(run);
-        let approved = approved
-            .inspect_err(
-                |error| tracing::warn!(%error, "your choice of the network for tests is unknown"),
-            )
-            .ok()?;
-        let said = |word: &str| approved.contains(&network_approval(word));
-        // Only the last choice is stored; if a file edited by hand has both, the stricter one counts.
-        match (said(NETWORK_LOOPBACK), said(NETWORK_HOST)) {
-            (true, _) => Some(SandboxNetwork::Loopback),
-            (false, true) => Some(SandboxNetwork::Host),
-            (false, false) => None,
-        }
+        decided_test_network(&self.config, &self.approvals, run)
     }
 
     /// Stores the user's choice of the test network.
@@ -127,46 +121,13 @@ impl RunSetup {
 }
 
 impl RunSetup {
-    /// Returns the sockets that tests can reach: configured ones, and those that the user allowed for this
-    /// repository.
-    fn test_sockets(&self, run: &RunId) -> Vec<PathBuf> {
-        let said = self.socket_decisions(run);
-        let reached = said.iter().filter(|(_, is_reached)| **is_reached);
-        let reached = reached.map(|(path, _)| path.clone());
-        let configured = self.config.test.sockets.iter().cloned();
-        configured.chain(reached).collect()
-    }
-
     /// Returns the sockets of container engines that the user has not decided on for tests.
     pub fn undecided_sockets(&self, run: &RunId) -> Vec<PathBuf> {
-        let said = self.socket_decisions(run);
+        let said = socket_decisions(&self.approvals, run);
         let reached = &self.config.test.sockets;
         let mut sockets = sandbox::container_sockets();
         sockets.retain(|path| !said.contains_key(path) && !reached.contains(path));
         sockets
-    }
-
-    /// Returns the stored decisions on sockets; if a file edited by hand has both answers, the stricter one counts,
-    /// as it does when they cannot be read.
-    fn socket_decisions(&self, run: &RunId) -> BTreeMap<PathBuf, bool> {
-        let approved = self.approvals.list_for_run(run);
-        let approved = approved.inspect_err(
-            |error| tracing::warn!(%error, "your choice of sockets for tests is unknown"),
-        );
-        let mut said = BTreeMap::new();
-        for answer in approved.into_iter().flatten() {
-            if answer.profile != TESTS_PROFILE || answer.permission != SOCKET_PERMISSION {
-                continue;
-            }
-            let ApprovalMatcher::Exact(what) = &answer.what else {
-                continue;
-            };
-            if let Some((word, path)) = what.split_once(' ') {
-                let known = said.entry(PathBuf::from(path)).or_insert(true);
-                *known &= word == SOCKET_REACHABLE;
-            }
-        }
-        said
     }
 
     /// Stores the user's decision on a socket.
@@ -188,6 +149,53 @@ impl RunSetup {
         self.approvals.add(run, utc_time::now(), &[answer])?;
         Ok(())
     }
+}
+
+fn decided_test_network(
+    config: &AppConfig,
+    approvals: &ApprovalStore,
+    run: &RunId,
+) -> Option<SandboxNetwork> {
+    match config.test.network {
+        ConfiguredNetwork::Loopback => return Some(SandboxNetwork::Loopback),
+        ConfiguredNetwork::Host => return Some(SandboxNetwork::Host),
+        ConfiguredNetwork::Ask => {}
+    }
+    let approved = approvals.list_for_run(run);
+    let approved = approved
+        .inspect_err(
+            |error| tracing::warn!(%error, "your choice of the network for tests is unknown"),
+        )
+        .ok()?;
+    let said = |word: &str| approved.contains(&network_approval(word));
+    // Only the last choice is stored; if a file edited by hand has both, the stricter one counts.
+    match (said(NETWORK_LOOPBACK), said(NETWORK_HOST)) {
+        (true, _) => Some(SandboxNetwork::Loopback),
+        (false, true) => Some(SandboxNetwork::Host),
+        (false, false) => None,
+    }
+}
+
+/// Returns the stored decisions on sockets; if a file edited by hand has both answers, the stricter one counts, as it
+/// does when they cannot be read.
+fn socket_decisions(approvals: &ApprovalStore, run: &RunId) -> BTreeMap<PathBuf, bool> {
+    let approved = approvals.list_for_run(run);
+    let approved = approved
+        .inspect_err(|error| tracing::warn!(%error, "your choice of sockets for tests is unknown"));
+    let mut said = BTreeMap::new();
+    for answer in approved.into_iter().flatten() {
+        if answer.profile != TESTS_PROFILE || answer.permission != SOCKET_PERMISSION {
+            continue;
+        }
+        let ApprovalMatcher::Exact(what) = &answer.what else {
+            continue;
+        };
+        if let Some((word, path)) = what.split_once(' ') {
+            let known = said.entry(PathBuf::from(path)).or_insert(true);
+            *known &= word == SOCKET_REACHABLE;
+        }
+    }
+    said
 }
 
 fn network_approval(word: &str) -> StoredApproval {

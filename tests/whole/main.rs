@@ -59,4 +59,5 @@ mod tools;
 mod undo;
 mod unheld;
 mod user_plan;
+mod verify;
 mod writing;

@@ -37,7 +37,7 @@ pub async fn verify_range(
 ) -> Result<VerificationReport, StartError> {
     let records = load_commits(git, range).await?;
     let mut report = VerificationReport::default();
-    let chains = load_chains(layout, &mut report.unreadable)?;
+    let mut chains = load_chains(layout, &mut report.unreadable)?;
     if chains.is_empty() {
         return Err(StartError::new(
             "no run here has receipts",
@@ -71,6 +71,7 @@ pub async fn verify_range(
         found.entry(chain).or_default();
     }
     let in_range: BTreeSet<&str> = records.iter().map(|record| record.id.0.as_str()).collect();
+    let reported: Vec<usize> = found.keys().copied().collect();
     for (at, breaks) in found {
         let mut checked = chains[at].check(&mut report.unreadable);
         checked.breaks.extend(breaks);
@@ -84,6 +85,9 @@ pub async fn verify_range(
                 .retain(|step| step.commit.as_ref().is_some_and(is_in_range));
         }
         report.chains.push(checked);
+    }
+    for (at, chain) in reported.into_iter().zip(&mut report.chains) {
+        chain.links = std::mem::take(&mut chains[at].reading.links);
     }
     Ok(report)
 }

@@ -75,6 +75,12 @@ pub enum BreakCause {
     MissingOutput(Sha256),
     #[error("the output {0} was changed")]
     ChangedOutput(Sha256),
+    #[error("run again, the {cell} check of step {step} is another: {what}")]
+    OtherResult {
+        step: u32,
+        cell: &'static str,
+        what: String,
+    },
     #[error("the base commit {0} is not in the repository")]
     MissingBase(String),
     #[error("the commit {0} is not in the repository")]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::config::AppConfig;
 use crate::domain::event::Event;
 use crate::domain::question::TestNetworkChoice;
 use crate::domain::receipt::Receipt;
@@ -10,6 +11,7 @@ use crate::domain::test_command::TestCommand;
 use crate::engine::run_context::RunContext;
 use crate::engine::test_runner::{self, TestSettings};
 use crate::engine::{sandbox, warning_event};
+use crate::process::ChildSpawner;
 
 /// How much of a test run's output is parsed for counts, in bytes.
 const MAX_OUTPUT_BYTES: usize = 4 * 1024 * 1024;
@@ -47,10 +49,7 @@ impl UndecidedTestAccess {
 }
 
 /// Returns how the tests are run, with their sandbox.
-pub(in crate::engine) fn test_settings(
-    run: &RunContext,
-    test: Option<&TestCommand>,
-) -> TestSettings {
+pub(super) fn test_settings(run: &RunContext, test: Option<&TestCommand>) -> TestSettings {
     let (setup, state) = (&run.setup, run.state());
     let sandbox = setup.config.safety.contain_tests.then(|| {
         // The worktrees of children are below the cache folder, which tests may write.
@@ -65,12 +64,24 @@ pub(in crate::engine) fn test_settings(
         )
     });
     TestSettings {
-        timeout: setup.config.test.timeout,
+        sandbox: sandbox.flatten(),
+        ..unsandboxed_settings(&setup.config, &setup.spawner, state.run.as_str())
+    }
+}
+
+/// Returns how tests are run, without a sandbox; `run` marks their processes.
+pub(in crate::engine) fn unsandboxed_settings(
+    config: &AppConfig,
+    spawner: &ChildSpawner,
+    run: &str,
+) -> TestSettings {
+    TestSettings {
+        timeout: config.test.timeout,
         max_output_bytes: MAX_OUTPUT_BYTES,
         env: BTreeMap::new(),
-        run: state.run.as_str().to_owned(),
-        spawner: setup.spawner.clone(),
-        sandbox: sandbox.flatten(),
+        run: run.to_owned(),
+        spawner: spawner.clone(),
+        sandbox: None,
     }
 }
 

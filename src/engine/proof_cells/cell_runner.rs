@@ -39,8 +39,8 @@ pub(in crate::engine) struct CellRunner {
     pub(super) settings: TestSettings,
     pub(super) support: SandboxSupport,
     pub(super) reach: CommandReach,
-    /// Where the receipts of the checks go.
-    pub(super) receipts: ReceiptWriter,
+    /// Where the receipts of the checks go, and where earlier results are found; `None` keeps none and uses none.
+    pub(super) receipts: Option<ReceiptWriter>,
     /// The step that is checked; 0 before the first.
     pub(super) step: u32,
 }
@@ -58,6 +58,18 @@ pub(in crate::engine) struct FinishedCell {
     pub(in crate::engine) number: Option<u32>,
     /// Whether an earlier run on the same tree was used.
     pub(in crate::engine) is_reused: bool,
+    /// The hash of the environment that it ran in.
+    pub(super) environment: Sha256,
+}
+
+/// A copy that is ready for a test run.
+struct CopyRoom {
+    /// How commands run in it.
+    settings: TestSettings,
+    /// Where the runner writes its report.
+    report: PathBuf,
+    /// Where cargo builds.
+    target: PathBuf,
 }
 
 impl FinishedCell {
@@ -106,9 +118,45 @@ impl CellRunner {
         if let Some(known) = self.find_earlier(cell, tree, &environment, &carried.doubts)? {
             return Ok(known);
         }
-        let report_folder = slot.join("report");
-        let target = slot.join("target");
-        make_empty_folder(&report_folder)?;
+        let doubts = carried.doubts.clone();
+        let room = self.prepare_copy(&slot, &folder, carried)?;
+        let failed = self.set_up(&room.settings, cancel).await?;
+        let (receipt, report, number) = match failed {
+            Some(failed) => (failed, None, None),
+            None => {
+                let (ran, report) = self.run_in_copy(room, &folder.files(), cancel).await?;
+                let FinishedTestRun {
+                    mut receipt,
+                    output,
+                } = ran;
+                receipt.command = self.command.to_string();
+                receipt.tree_before = Some(tree.0.clone());
+                receipt.tree_after = Some(tree.0.clone());
+                let number =
+                    self.keep_receipt(cell, tree, &receipt, &report, output, &environment)?;
+                (receipt, report, number)
+            }
+        };
+        Ok(FinishedCell {
+            tree: tree.clone(),
+            receipt,
+            report,
+            doubts,
+            number,
+            is_reused: false,
+            environment,
+        })
+    }
+
+    /// Prepares the sandbox of a copy that was laid down, and the folders beside it.
+    fn prepare_copy(
+        &self,
+        slot: &Path,
+        folder: &CleanTreeFolder,
+        carried: CarriedFolders,
+    ) -> Result<CopyRoom, TestRunError> {
+        let (report, target) = (slot.join("report"), slot.join("target"));
+        make_empty_folder(&report)?;
         let mut inside = carried.mounts;
         if self.root.join("Cargo.toml").is_file() {
             fs::create_dir_all(&target).map_err(|error| copy_error(&target, &error))?;
@@ -117,7 +165,7 @@ impl CellRunner {
         }
         let copy = CleanCopyMounts {
             files: folder.files(),
-            writable: vec![report_folder.clone()],
+            writable: vec![report.clone()],
             inside,
         };
         let mut settings = self.settings.clone();
@@ -132,55 +180,48 @@ impl CellRunner {
             let why = "there is no sandbox on this system".to_owned();
             return Err(TestRunError::Copy(why));
         }
-        if let Some(failed) = self.set_up(&settings, cancel).await? {
-            return Ok(FinishedCell {
-                tree: tree.clone(),
-                receipt: failed,
-                report: None,
-                doubts: carried.doubts,
-                number: None,
-                is_reused: false,
-            });
-        }
-        let files = folder.files();
-        let runner = find_runner(&self.command, &files);
+        Ok(CopyRoom {
+            settings,
+            report,
+            target,
+        })
+    }
+
+    /// Runs the tests in a copy that is ready, and reads what they report.
+    async fn run_in_copy(
+        &self,
+        room: CopyRoom,
+        files: &Path,
+        cancel: &CancellationToken,
+    ) -> Result<(FinishedTestRun, Option<TestReport>), TestRunError> {
+        let CopyRoom {
+            mut settings,
+            report: report_folder,
+            target,
+        } = room;
+        let runner = find_runner(&self.command, files);
         let mut command = self.command.clone();
         if let Some(runner) = &runner {
             settings.env.extend(runner.report_variables(&report_folder));
             command = runner.reporting_command(&command);
         }
-        let build = runner
-            .as_ref()
-            .and_then(|runner| runner.build_command(&command));
-        let built = match &build {
-            Some(build) => {
-                self.run_command(build, &settings, cancel).await?;
-                fingerprint_build(&target).ok()
-            }
-            None => None,
-        };
+        let build = runner.as_ref();
+        let build = build.and_then(|runner| runner.build_command(&command));
+        let mut built = None;
+        if let Some(build) = &build {
+            self.run_command(build, &settings, cancel).await?;
+            built = fingerprint_build(&target).ok();
+        }
         let ran = self.run_command(&command, &settings, cancel).await?;
         // Tests that write among what was built could decide what the next cell runs.
         if build.is_some() && (built.is_none() || fingerprint_build(&target).ok() != built) {
             make_empty_folder(&target)?;
         }
-        let mut receipt = ran.receipt;
-        receipt.command = self.command.to_string();
-        receipt.tree_before = Some(tree.0.clone());
-        receipt.tree_after = Some(tree.0.clone());
         let report = runner.map(|runner| {
-            let output = ran.output.as_deref();
-            runner.read_report(&report_folder, &self.root, output, receipt.exit_code)
+            let (output, exit_code) = (ran.output.as_deref(), ran.receipt.exit_code);
+            runner.read_report(&report_folder, &self.root, output, exit_code)
         });
-        let number = self.keep_receipt(cell, tree, &receipt, &report, ran.output, environment)?;
-        Ok(FinishedCell {
-            tree: tree.clone(),
-            receipt,
-            report,
-            doubts: carried.doubts,
-            number: Some(number),
-            is_reused: false,
-        })
+        Ok((ran, report))
     }
 
     /// Returns an earlier result on the same tree in the same environment.
@@ -191,8 +232,11 @@ impl CellRunner {
         environment: &Sha256,
         doubts: &[String],
     ) -> Result<Option<FinishedCell>, TestRunError> {
+        let Some(receipts) = &self.receipts else {
+            return Ok(None);
+        };
         let command = self.command.to_string();
-        let found = self.receipts.find_check(&tree.0, &command, environment);
+        let found = receipts.find_check(&tree.0, &command, environment);
         let found = found.map_err(|error| TestRunError::Copy(error.to_string()))?;
         // With the new code a failure is tried again: it may have been the machine's.
         let is_old_code = matches!(cell, ProofCell::Baseline | ProofCell::Red);
@@ -215,6 +259,7 @@ impl CellRunner {
                 doubts: doubts.to_vec(),
                 number: Some(number),
                 is_reused: true,
+                environment: environment.clone(),
             }
         }))
     }
@@ -226,8 +271,11 @@ impl CellRunner {
         receipt: &Receipt,
         report: &Option<TestReport>,
         output: Option<String>,
-        environment_sha256: Sha256,
-    ) -> Result<u32, TestRunError> {
+        environment: &Sha256,
+    ) -> Result<Option<u32>, TestRunError> {
+        let Some(receipts) = &self.receipts else {
+            return Ok(None);
+        };
         let check = CheckLink {
             step: self.step,
             cell,
@@ -241,13 +289,13 @@ impl CellRunner {
             report: report.clone(),
             // The writer fills it in.
             output_sha256: Sha256::new(""),
-            environment_sha256,
+            environment_sha256: environment.clone(),
         };
         let output = output.map(|output| clean_text(&output));
         let output = output.as_deref().unwrap_or(&receipt.output_tail);
-        let kept = self.receipts.append_check(check, output);
+        let kept = receipts.append_check(check, output);
         let kept = kept.map_err(|error| TestRunError::Copy(error.to_string()))?;
-        Ok(kept.number)
+        Ok(Some(kept.number))
     }
 
     async fn carry(&self, files: PathBuf) -> Result<CarriedFolders, TestRunError> {
