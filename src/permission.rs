@@ -28,6 +28,7 @@ pub mod rule_lint;
 mod sandbox_escape;
 pub mod shell;
 pub mod standalone_evaluation;
+pub mod step_scope;
 pub mod stored_approval;
 pub mod tool_names;
 pub mod uncontained_commands;
@@ -46,6 +47,7 @@ pub use profile_registry::{AgentMode, ProfileDefinition, ProfileRegistry};
 pub use read_only_prover::{ReadOnlyRefusal, prove_read_only};
 pub use rule::{PermissionAction, Rule, RuleLayer, RuleOrigin};
 pub use rule_layers::RuleSet;
+pub use step_scope::ScopePolicy;
 pub use stored_approval::{ApprovalMatcher, ApprovalScope, MaxApprovalScope, StoredApproval};
 pub use uncontained_commands::UncontainedCommandPolicy;
 

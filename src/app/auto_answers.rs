@@ -6,6 +6,8 @@ use crate::domain::findings::DisputeSide;
 use crate::domain::phase::Gate;
 use crate::domain::plan_execution::DirtyPolicy;
 use crate::domain::question::{ANSWER_CHOICES, ArbitrationReason, QuestionAnswer, QuestionKind};
+use crate::domain::step_scope::ScopeChange;
+use crate::permission::ScopePolicy;
 
 /// Limit for flag answers that start a turn again, per kind of question.
 const MAX_RETRIES: u32 = 2;
@@ -26,6 +28,8 @@ pub struct AutoAnswers {
     pub on_dispute: DisputePolicy,
     /// `--on-unproven waive`
     pub waives_proof: Option<FlagConsent>,
+    /// `--on-scope`
+    pub on_scope: ScopePolicy,
     /// `--on-dirty`
     pub on_dirty: Option<DirtyPolicy>,
     /// `--answer KIND=CHOICE`
@@ -179,6 +183,11 @@ impl AutoAnswers {
                         reason: "--on-unproven waive".to_owned(),
                     })
             }
+            QuestionKind::OutOfScope { changes, .. } => match self.on_scope {
+                ScopePolicy::Deny => Some(QuestionAnswer::PutBack),
+                ScopePolicy::Allow if !has_deletion(changes) => Some(QuestionAnswer::Allow),
+                ScopePolicy::Allow | ScopePolicy::Ask => None,
+            },
             QuestionKind::DirtyFiles { .. } => self.on_dirty.map(|policy| match policy {
                 DirtyPolicy::Include => QuestionAnswer::Include,
                 DirtyPolicy::LeaveOut => QuestionAnswer::LeaveOut,
@@ -200,6 +209,10 @@ impl AutoAnswers {
             }
         }
     }
+}
+
+fn has_deletion(changes: &[ScopeChange]) -> bool {
+    changes.iter().any(|change| change.is_deleted)
 }
 
 /// Returns whether the run already does what the answer says.
@@ -268,6 +281,10 @@ pub fn flag_for(kind: &QuestionKind) -> String {
             "--on-unproven waive or --answer unproven=retry|waive:TEXT|replan|stop|cancel"
                 .to_owned()
         }
+        QuestionKind::OutOfScope { changes, .. } if has_deletion(changes) => {
+            "--on-scope deny or --answer out_of_scope=allow|put-back|stop|cancel".to_owned()
+        }
+        QuestionKind::OutOfScope { .. } => "--on-scope allow|deny".to_owned(),
         QuestionKind::DirtyFiles { .. } => "--on-dirty include|leave-out".to_owned(),
         QuestionKind::StepRecovery { .. } => "--on-step continue|done|redo|stop".to_owned(),
         // A merge was tried and has conflicts, so `merge` is not offered.
@@ -323,6 +340,33 @@ mod tests {
         let more = QuestionAnswer::MoreIterations { n: 1 };
         assert_eq!(answer("more:1"), Some(more));
         assert!(flag_for(&kind).contains("arbitration=pass"));
+    }
+
+    #[test]
+    fn a_deletion_outside_of_a_step_is_not_allowed_by_the_flag_for_its_scope() {
+        let answered = |on_scope, is_deleted| {
+            let change = ScopeChange {
+                path: "a".to_owned(),
+                is_deleted,
+            };
+            let kind = QuestionKind::OutOfScope {
+                step: 1,
+                changes: vec![change],
+            };
+            let mut answers = AutoAnswers {
+                on_scope,
+                ..AutoAnswers::default()
+            };
+            answers.answer_by_flags(&kind)
+        };
+        assert_eq!(answered(ScopePolicy::Ask, false), None);
+        let allowed = Some(QuestionAnswer::Allow);
+        assert_eq!(answered(ScopePolicy::Allow, false), allowed);
+        assert_eq!(answered(ScopePolicy::Allow, true), None);
+        for is_deleted in [false, true] {
+            let put_back = Some(QuestionAnswer::PutBack);
+            assert_eq!(answered(ScopePolicy::Deny, is_deleted), put_back);
+        }
     }
 
     #[test]

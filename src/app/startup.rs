@@ -35,7 +35,7 @@ use crate::engine::run_setup::{
 };
 use crate::engine::runtime_dir;
 use crate::engine::sandbox;
-use crate::permission::UncontainedCommandPolicy;
+use crate::permission::{ScopePolicy, UncontainedCommandPolicy};
 use crate::process::{
     ChildSpawner, SandboxSupport, describe_foreign_owner, terminate_leftovers_by_prefix,
 };
@@ -89,6 +89,8 @@ pub struct StartOptions {
     pub test_choice: TestCommandPreference,
     /// What to do with calls that need the user.
     pub ask_policy: StartAskPolicy,
+    /// What to do with what a step changes outside of the files that its plan names.
+    pub scope_policy: ScopePolicy,
     /// What to do with an unfinished run.
     pub unfinished: UnfinishedRunPolicy,
     /// Starts agents, git and tests; by default with the system's processes.
@@ -111,6 +113,7 @@ impl StartOptions {
             branch: BranchPolicy::NewIfDefault,
             test_choice: TestCommandPreference::Configured,
             ask_policy: StartAskPolicy::Deny,
+            scope_policy: ScopePolicy::Ask,
             unfinished: UnfinishedRunPolicy::Refuse,
             children: ChildSpawner::default(),
             uncontained: UncontainedCommandPolicy::AskEach,

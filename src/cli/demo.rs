@@ -22,7 +22,7 @@ use crate::config::ConfigFlags;
 use crate::domain::phase::{Gate, Mode};
 use crate::engine::log_sinks::FrontEnd;
 use crate::engine::run_setup::{BranchPolicy, TestCommandPreference};
-use crate::permission::UncontainedCommandPolicy;
+use crate::permission::{ScopePolicy, UncontainedCommandPolicy};
 use crate::process::ChildSpawner;
 
 use scenes::DemoScene;
@@ -169,6 +169,7 @@ impl DemoWorkspace {
             branch: BranchPolicy::NewIfDefault,
             test_choice: TestCommandPreference::Configured,
             ask_policy: asks,
+            scope_policy: ScopePolicy::Ask,
             unfinished: UnfinishedRunPolicy::Refuse,
             children: ChildSpawner::default(),
             // The agents are this program's own scripts.

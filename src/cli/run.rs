@@ -22,6 +22,7 @@ use crate::domain::plan_execution::DirtyPolicy;
 use crate::domain::user_plan::{UserPlan, UserPlanError};
 use crate::engine::log_sinks::FrontEnd;
 use crate::engine::run_setup::{BranchPolicy, TestCommandPreference};
+use crate::permission::ScopePolicy;
 use crate::process::ChildSpawner;
 
 use super::ConfigFlagArguments;
@@ -120,6 +121,10 @@ pub struct HeadlessRunArguments {
     /// What to do with a step whose proof is missing [default: ask]
     #[arg(long, value_name = "WHAT")]
     pub on_unproven: Option<OnUnprovenFlag>,
+    /// What to do with what a step changes outside of the files that its plan names; `allow` leaves deletions a
+    /// question
+    #[arg(long, value_name = "WHAT", default_value = "ask")]
+    pub on_scope: OnScopeFlag,
     /// How to commit changes that are not only the step's: in files that already had uncommitted changes of yours,
     /// that you saved while the step ran, or that its tests rewrite each time
     #[arg(long, value_name = "WHAT")]
@@ -229,6 +234,27 @@ pub enum OnUnprovenFlag {
     Waive,
 }
 
+/// `--on-scope`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OnScopeFlag {
+    /// Exit with 3 and the question; an edit that asks first is denied
+    Ask,
+    /// Allow it in this step
+    Allow,
+    /// Restore these files to their state before the step
+    Deny,
+}
+
+impl From<OnScopeFlag> for ScopePolicy {
+    fn from(word: OnScopeFlag) -> Self {
+        match word {
+            OnScopeFlag::Ask => Self::Ask,
+            OnScopeFlag::Allow => Self::Allow,
+            OnScopeFlag::Deny => Self::Deny,
+        }
+    }
+}
+
 /// `--on-dirty`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OnDirtyFlag {
@@ -288,6 +314,7 @@ pub async fn run_headless(
                 Some(TestCommandFlag::Detected) | None => TestCommandPreference::Configured,
             },
             ask_policy: args.on_ask.into(),
+            scope_policy: args.on_scope.into(),
             unfinished,
             children: ChildSpawner::default(),
             uncontained: args.holding.uncontained_commands(),
@@ -411,6 +438,7 @@ fn parse_answers(args: &HeadlessRunArguments) -> Result<AutoAnswers, StartError>
         on_dispute: args
             .on_dispute
             .map_or_else(DisputePolicy::default, DisputePolicy::from),
+        on_scope: args.on_scope.into(),
         on_dirty: args.on_dirty.map(|policy| match policy {
             OnDirtyFlag::Include => DirtyPolicy::Include,
             OnDirtyFlag::LeaveOut => DirtyPolicy::LeaveOut,

@@ -8,7 +8,7 @@ use crate::config::ConfigFlags;
 use crate::domain::phase::{Gate, Mode};
 use crate::engine::log_sinks::FrontEnd;
 use crate::engine::run_setup::{BranchPolicy, TestCommandPreference};
-use crate::permission::UncontainedCommandPolicy;
+use crate::permission::{ScopePolicy, UncontainedCommandPolicy};
 use crate::process::ChildSpawner;
 
 use super::ConfigFlagArguments;
@@ -68,6 +68,7 @@ pub(super) fn screen_options(
         branch: BranchPolicy::NewIfDefault,
         test_choice: TestCommandPreference::Configured,
         ask_policy: StartAskPolicy::Wait,
+        scope_policy: ScopePolicy::Ask,
         unfinished: UnfinishedRunPolicy::Refuse,
         children: ChildSpawner::default(),
         uncontained: UncontainedCommandPolicy::AskEach,

@@ -164,6 +164,7 @@ impl ApprovalRequests {
         let circumstances = CallCircumstances {
             lineage: run.setup.permissions.child_lineage(),
             repetition: LoopStatus::NoLoop,
+            deleted: Vec::new(),
         };
         self.wait_for_user(run, caller, asking, address, circumstances, decision);
         Ok(())

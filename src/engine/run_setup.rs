@@ -14,7 +14,9 @@ use crate::config::{AppConfig, TrustState};
 use crate::domain::ids::RunId;
 use crate::domain::question::TestNetworkChoice;
 use crate::domain::turn::Role;
-use crate::permission::{ApprovalMatcher, ApprovalScope, StoredApproval, UncontainedCommandPolicy};
+use crate::permission::{
+    ApprovalMatcher, ApprovalScope, ScopePolicy, StoredApproval, UncontainedCommandPolicy,
+};
 use crate::process::{ChildSpawner, SandboxNetwork, SandboxSupport};
 use crate::prompts::PromptLibrary;
 use crate::store::approval_store::ApprovalStore;
@@ -46,6 +48,8 @@ pub struct RunSetup {
     pub commits_off_reason: Option<String>,
     /// What happens to a call that needs the user.
     pub ask_policy: AskPolicy,
+    /// What happens to what a step changes outside of the files that its plan names.
+    pub scope_policy: ScopePolicy,
     /// The permission profiles and rules in force.
     pub permissions: EffectivePermissions,
     /// What the user approved in this repository for more than one call.
@@ -325,6 +329,7 @@ impl RunSetup {
             test_command_preference: TestCommandPreference::Configured,
             commits_off_reason: None,
             ask_policy: on_ask,
+            scope_policy: ScopePolicy::Ask,
             worktrees: WorktreeRegistry::new(&places.worktrees_dir(), layout),
             spawner: ChildSpawner::default(),
             sandbox_support: SandboxSupport::Unavailable("not checked".to_owned()),

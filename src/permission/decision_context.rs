@@ -12,6 +12,7 @@ use super::command_safety;
 use super::permission_mode::Mode;
 use super::profile_registry::ProfileDefinition;
 use super::rule_layers::RuleSet;
+use super::step_scope::OutsidePaths;
 use super::stored_approval::StoredApproval;
 use super::uncontained_commands::UncontainedCommandPolicy;
 
@@ -64,6 +65,8 @@ pub struct DecisionContext {
     pub paths: Vec<ResolvedPath>,
     /// What the call opens to read, if the caller looked it up.
     pub reads: CallReads,
+    /// What an edit changes outside of what the plan names for the step, if the caller looked it up.
+    pub outside_paths: OutsidePaths,
     /// The repository's resolved root, absolute.
     pub root: PathBuf,
     /// The files that the turn may write before EXECUTE, resolved and absolute.
@@ -105,6 +108,7 @@ impl DecisionContext {
             phase_access,
             paths: Vec::new(),
             reads: CallReads::default(),
+            outside_paths: OutsidePaths::default(),
             root,
             staging_files: Vec::new(),
             program_folders: Vec::new(),

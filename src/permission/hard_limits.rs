@@ -17,7 +17,7 @@ use super::sandbox_escape::check_outside_sandbox;
 use super::stored_approval::MaxApprovalScope;
 use super::{
     AgentToolCall, SandboxReach, call_reads, command_safety, command_segments, read_only_prover,
-    tool_names, uncontained_commands, wildcard,
+    step_scope, tool_names, uncontained_commands, wildcard,
 };
 
 /// The floors in the order in which they are reported. Each looks at one kind of danger.
@@ -40,6 +40,10 @@ pub enum Floor {
     SafetyList,
     /// No sandbox limits the command.
     Uncontained,
+    /// A deletion of what the plan does not name for the step.
+    DeletionOutsideStep,
+    /// An edit of what the plan does not name for the step.
+    EditOutsideStep,
     /// The agent repeats the same calls.
     DoomLoop,
 }
@@ -57,6 +61,8 @@ impl Floor {
             Self::OutsideSandbox => "sandbox",
             Self::SafetyList => "safety list",
             Self::Uncontained => "uncontained",
+            Self::DeletionOutsideStep => "deletion outside the step",
+            Self::EditOutsideStep => "edit outside the step",
             Self::DoomLoop => "doom loop",
         }
     }
@@ -106,6 +112,8 @@ impl Floor {
             Self::OutsideSandbox => check_outside_sandbox(looked),
             Self::SafetyList => check_safety_list(looked),
             Self::Uncontained => uncontained_commands::check_uncontained_command(looked),
+            Self::DeletionOutsideStep => step_scope::check_deletion(looked),
+            Self::EditOutsideStep => step_scope::check_edit(looked),
             Self::DoomLoop => match looked.context.loop_status {
                 LoopStatus::NoLoop => None,
                 LoopStatus::Loop => Some(FloorRestriction {

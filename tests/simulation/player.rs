@@ -22,7 +22,7 @@ use agent_collab::domain::turn::TurnPurpose;
 use agent_collab::engine::log_sinks::FrontEnd;
 use agent_collab::engine::run_setup::{BranchPolicy, TestCommandPreference};
 use agent_collab::engine::{Engine, EngineError, EngineOutcome};
-use agent_collab::permission::UncontainedCommandPolicy;
+use agent_collab::permission::{ScopePolicy, UncontainedCommandPolicy};
 use agent_collab::process::ChildSpawner;
 use agent_collab::store::event_log::EventLogReader;
 use agent_collab::store::utc_time;
@@ -141,6 +141,7 @@ fn wishes(launch: &Launch, scenario: &Scenario) -> StartOptions {
         branch: BranchPolicy::NewIfDefault,
         test_choice: TestCommandPreference::Configured,
         ask_policy: StartAskPolicy::Wait,
+        scope_policy: ScopePolicy::Ask,
         uncontained: UncontainedCommandPolicy::FollowRules,
         front_end: FrontEnd::Lines,
         unfinished: UnfinishedRunPolicy::Refuse,

@@ -44,6 +44,7 @@ mod prompts;
 mod record;
 mod recovery;
 mod review;
+mod scope;
 mod scrub;
 mod secrets;
 mod sent;

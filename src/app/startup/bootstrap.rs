@@ -116,6 +116,7 @@ pub(super) fn run_setup(
         test_command_preference: wishes.test_choice,
         commits_off_reason: commits_off,
         ask_policy: on_ask,
+        scope_policy: wishes.scope_policy,
         permissions,
         approvals: ApprovalStore::new(&places.approvals_dir(), root),
         config: loaded.config.clone(),

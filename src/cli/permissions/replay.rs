@@ -21,6 +21,7 @@ use crate::engine::call_paths::resolve_call_paths;
 use crate::engine::read_target_resolver::with_read_paths;
 use crate::engine::stored_run::StoredRun;
 use crate::permission::hard_limits::Floor;
+use crate::permission::step_scope::OutsidePaths;
 use crate::permission::{
     AgentToolCall, Decision, DecisionContext, DecisionSource, LoopStatus, PermissionAction,
     PhaseAccess, SandboxReach, SessionLineage, decide_call,
@@ -121,6 +122,7 @@ impl PermissionReplayContext {
                 Some(_) => self.permissions.child_lineage(),
             },
             loop_status: recorded_repetition(approval),
+            outside_paths: recorded_outside_paths(approval),
             ..self
                 .permissions
                 .decision_context(profile, phase_access, &self.root)
@@ -137,6 +139,21 @@ fn recorded_repetition(approval: &Approval) -> LoopStatus {
     } else {
         LoopStatus::NoLoop
     }
+}
+
+/// Returns the paths that the recorded decision found outside of what the plan names for the step.
+fn recorded_outside_paths(approval: &Approval) -> OutsidePaths {
+    let mut outside = OutsidePaths::default();
+    let decided_by = approval.why.as_ref().map(|why| why.source);
+    let is_deleted = match decided_by {
+        Some(DecisionSource::Floor(Floor::DeletionOutsideStep)) => true,
+        Some(DecisionSource::Floor(Floor::EditOutsideStep)) => false,
+        Some(_) | None => return outside,
+    };
+    for path in &approval.targets {
+        outside.add(path.clone(), is_deleted);
+    }
+    outside
 }
 
 /// Rebuilds the call from its recorded approval request.

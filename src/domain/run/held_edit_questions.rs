@@ -1,7 +1,7 @@
 //! Asks about a step's changes that path rules hold back: the user keeps them, or they are restored.
 
 use super::step_execution::{audit_again, current_at_stage, enter_stage};
-use super::{RunState, turn_lifecycle};
+use super::{RunState, scope_questions, turn_lifecycle};
 use crate::domain::effect::Effect;
 use crate::domain::event::Approval;
 use crate::domain::plan_execution::{CurrentStep, StepStage};
@@ -35,6 +35,7 @@ pub(super) fn on_edit_allowed(state: &mut RunState, approval: &Approval) {
         && let Some(current) = current_step_mut(state)
     {
         current.allowed_edits.extend_from_slice(&approval.targets);
+        scope_questions::on_edit_allowed(current, approval);
     }
 }
 

@@ -4,10 +4,13 @@ use super::held_edit_questions::restore_files;
 use super::step_execution::audit_again;
 use super::{RunState, turn_lifecycle};
 use crate::domain::effect::Effect;
+use crate::domain::event::Approval;
 use crate::domain::plan_execution::CurrentStep;
 use crate::domain::question::{QuestionAnswer, QuestionKind};
 use crate::domain::step_scope::{ScopeChange, StepScope};
 use crate::domain::test_paths::TestPaths;
+use crate::permission::DecisionSource;
+use crate::permission::hard_limits::Floor;
 
 impl RunState {
     /// Returns what the current step may write; `None` where it may write anywhere. `test_paths` are the user's patterns
@@ -40,6 +43,18 @@ fn allows_change(current: &CurrentStep, change: &ScopeChange) -> bool {
     let is_edit_allowed = !is_deleted
         && (current.allowed_edits.contains(path) || entry_points.any(|point| point.path == *path));
     is_edit_allowed || decided.any(|(known, is_gone)| known == path && (is_gone || !is_deleted))
+}
+
+/// Records that the user allowed an agent to delete files when it asked.
+pub(super) fn on_edit_allowed(current: &mut CurrentStep, approval: &Approval) {
+    let why = approval.why.as_ref().map(|why| why.source);
+    if why == Some(DecisionSource::Floor(Floor::DeletionOutsideStep)) {
+        let deleted = approval.targets.iter().map(|path| ScopeChange {
+            path: path.clone(),
+            is_deleted: true,
+        });
+        current.allowed_outside.extend(deleted);
+    }
 }
 
 /// Asks about changes of the step that its plan does not name and that the user has not allowed in this step.

@@ -1,8 +1,10 @@
 //! Derives from a call and its turn what a decision needs. It reads nothing from the disk.
 
+use std::path::PathBuf;
+
 use serde_json::json;
 
-use crate::adapter::ApprovalRequest;
+use crate::adapter::{ApprovalRequest, FileChangeKind};
 use crate::domain::tool_availability::own_tool_name;
 use crate::permission::loop_detector::LoopDetector;
 use crate::permission::tool_names::{self, permission_for_tool};
@@ -15,6 +17,8 @@ pub(in crate::engine) struct CallCircumstances {
     pub(in crate::engine) lineage: SessionLineage,
     /// Whether the call closes a loop.
     pub(in crate::engine) repetition: LoopStatus,
+    /// The paths that an edit removes, as the call names them.
+    pub(in crate::engine) deleted: Vec<PathBuf>,
 }
 
 /// Returns whether a CLI asks about one of the program's own tools, whose call is decided when it arrives.
@@ -38,7 +42,13 @@ impl CallCircumstances {
     ) -> Self {
         let fingerprint = asking.fingerprint.clone();
         let fingerprint = fingerprint.or_else(|| call_fingerprint(asking));
+        let removes = |kind: &FileChangeKind| match kind {
+            FileChangeKind::Delete | FileChangeKind::Move(_) => true,
+            FileChangeKind::Add | FileChangeKind::Update => false,
+        };
+        let deleted = asking.changes.iter().filter(|change| removes(&change.kind));
         Self {
+            deleted: deleted.map(|change| change.path.clone()).collect(),
             lineage,
             repetition: calls.record_call(asking.item.as_deref(), fingerprint.as_deref()),
         }

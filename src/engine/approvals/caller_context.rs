@@ -1,19 +1,24 @@
 //! Defines who makes a call: its session and turn, and what the decision about its calls depends on.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::adapter::ApprovalRequest;
 use crate::domain::ids::{RequestId, SessionId, TurnId};
 use crate::domain::run::ResultValidity;
+use crate::domain::step_scope::ScopeChange;
 use crate::domain::turn::Role;
 use crate::engine::call_paths::{resolve_call_paths, resolve_tree_entry};
 use crate::engine::read_target_resolver::with_read_paths;
 use crate::engine::run_context::RunContext;
 use crate::permission::loop_detector::LoopDetector;
+use crate::permission::step_scope::OutsidePaths;
 use crate::permission::{
-    AgentToolCall, DecisionContext, PhaseAccess, ResolvedPath, RuleSet, StoredApproval,
+    AgentToolCall, DecisionContext, PhaseAccess, ResolvedPath, RuleSet, ScopePolicy,
+    StoredApproval, lexical_path,
 };
+use crate::text::path_name::path_to_text;
 
 use super::call_request::{CallCircumstances, hidden_permissions, hidden_tool_names};
 
@@ -132,8 +137,16 @@ impl CallerContext {
     ) -> DecisionContext {
         let base = run.base_decision_context(&self.profile, self.access, &self.root);
         let rules = self.rules.clone().unwrap_or_else(|| base.rules.clone());
+        let paths = self.resolve_paths(call);
+        let outside_paths = match call {
+            AgentToolCall::Edit { .. } => self.find_outside_paths(run, &paths, circumstances),
+            AgentToolCall::Command { .. }
+            | AgentToolCall::Read { .. }
+            | AgentToolCall::Tool { .. } => OutsidePaths::default(),
+        };
         let context = DecisionContext {
-            paths: self.resolve_paths(call),
+            paths,
+            outside_paths,
             staging_files: self.staging_files.clone(),
             hidden_tools: hidden_tool_names(call, &rules, self.removed_tools),
             closed_folders: self.closed_folders.clone(),
@@ -147,6 +160,52 @@ impl CallerContext {
             CallPaths::Files => with_read_paths(call, context),
             CallPaths::TreeEntries => context,
         }
+    }
+
+    /// Returns which paths of an edit the plan does not name for the executing agent's step.
+    fn find_outside_paths(
+        &self,
+        run: &RunContext,
+        paths: &[ResolvedPath],
+        circumstances: &CallCircumstances,
+    ) -> OutsidePaths {
+        let is_executor = self.role.is_some() && self.access == PhaseAccess::Execute;
+        let scope = run.state().step_scope(&run.setup.config.test.paths);
+        let Some(scope) = scope.filter(|_| is_executor) else {
+            return OutsidePaths::default();
+        };
+        let mut outside = OutsidePaths {
+            step: scope.step,
+            ..OutsidePaths::default()
+        };
+        let is_deleted = |path: &Path| {
+            let mut deleted = circumstances.deleted.iter();
+            deleted.any(|named| lexical_path::lexical_absolute(&self.root, named) == path)
+        };
+        for path in paths.iter().filter(|path| !self.is_staging(path)) {
+            let is_deleted = is_deleted(&path.lexical);
+            for form in [&path.lexical, &path.real] {
+                // What lies outside of the repository has rules of its own.
+                let Ok(below) = form.strip_prefix(&self.root) else {
+                    continue;
+                };
+                let path = path_to_text(below.as_os_str().as_bytes());
+                let change = ScopeChange { path, is_deleted };
+                // Which files are new is known to the audit after the turn.
+                let is_inside = scope.contains(&change.path, !is_deleted);
+                if !is_inside && !run.state().is_allowed_outside(&change) {
+                    outside.add(change.path, is_deleted);
+                }
+            }
+        }
+        if run.setup.scope_policy == ScopePolicy::Allow {
+            outside.edited.clear();
+        }
+        outside
+    }
+
+    fn is_staging(&self, path: &ResolvedPath) -> bool {
+        self.staging_files.contains(&path.lexical) && self.staging_files.contains(&path.real)
     }
 
     fn resolve_paths(&self, call: &AgentToolCall) -> Vec<ResolvedPath> {

@@ -121,6 +121,21 @@ impl ApprovalTestRun {
             | AgentToolCall::Read { .. }
             | AgentToolCall::Tool { .. } => Vec::new(),
         };
+        self.asks_for(request, call, changes, mark);
+    }
+
+    /// Lets the agent ask for an edit with these changes.
+    fn asks_to_change(&mut self, request: &str, call: AgentToolCall, changes: Vec<FileChange>) {
+        self.asks_for(request, call, changes, Some(request.to_owned()));
+    }
+
+    fn asks_for(
+        &mut self,
+        request: &str,
+        call: AgentToolCall,
+        changes: Vec<FileChange>,
+        mark: Option<String>,
+    ) {
         self.handle_adapter_event(AdapterEvent::ApprovalRequested(Box::new(ApprovalRequest {
             request: RequestId::new(request),
             item: None,
@@ -216,7 +231,11 @@ fn created() -> RunParameters {
 
 /// Returns the events up to the first step's turn: a goal, a plan, and its approval.
 fn until_the_step() -> Vec<Event> {
-    let plan = plan::parse("# Task: x\n1. [ ] a step\n").unwrap();
+    until_the_step_of("# Task: x\n1. [ ] a step\n")
+}
+
+fn until_the_step_of(plan: &str) -> Vec<Event> {
+    let plan = plan::parse(plan).unwrap();
     let text = "a goal".to_owned();
     let terms = ExecutionTerms {
         plan: plan.approval_sha256.clone(),
@@ -531,6 +550,44 @@ fn approvals_serve_the_agent_that_they_were_given_under() {
         .unwrap();
     world.runs("1", "pytest one");
     assert_eq!(world.waiting(), "1");
+}
+
+#[test]
+fn an_edit_outside_of_the_step_is_asked_about_once_and_a_deletion_again() {
+    let mut created = created();
+    created.settings.proves_steps = true;
+    let text = "# Task: x\n1. [ ] a step\n   Files: src, Cargo.toml\n   Keeps behaviour\n";
+    let mut world = ApprovalTestRun::after(created, until_the_step_of(text));
+    let root = world.engine.run.setup.root.clone();
+    let edit = |names: &[&str]| AgentToolCall::Edit {
+        paths: names.iter().map(|name| root.join(name)).collect(),
+        reach: SandboxReach::Unconfined,
+    };
+    for (request, names) in [
+        ("1", &["src/new/a.rs", "Cargo.lock"][..]),
+        ("2", &["src/a.rs", "docs/a.md"]),
+    ] {
+        world.asks(request, edit(names), Some(request.to_owned()));
+    }
+    assert_eq!(world.answered(), ["1 allow"]);
+    assert_eq!(world.waiting(), "2");
+    let why = world.engine.state().approvals[0].why.clone();
+    assert_eq!(
+        why.unwrap().reason,
+        "step 1 names other files, not docs/a.md"
+    );
+    world.answers("2", ApprovalDecision::AllowOnce);
+    world.asks("3", edit(&["docs/a.md"]), Some("3".to_owned()));
+    assert_eq!(world.answered(), ["2 allow", "3 allow"]);
+    let removed = FileChange {
+        kind: FileChangeKind::Delete,
+        ..change(&root.join("docs/a.md"))
+    };
+    world.asks_to_change("4", edit(&["docs/a.md"]), vec![removed.clone()]);
+    assert_eq!(world.waiting(), "4");
+    world.answers("4", ApprovalDecision::AllowOnce);
+    world.asks_to_change("5", edit(&["docs/a.md"]), vec![removed]);
+    assert_eq!(world.answered(), ["4 allow", "5 allow"]);
 }
 
 #[test]

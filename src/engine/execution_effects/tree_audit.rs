@@ -99,12 +99,12 @@ pub(super) async fn audit_changes(
         out_of_scope: inputs
             .scope
             .as_ref()
-            .map_or(Vec::new(), |scope| changes_outside(scope, &changes)),
+            .map_or(Vec::new(), |scope| find_changes_outside(scope, &changes)),
         tree: Some(now.0),
     })
 }
 
-fn changes_outside(scope: &StepScope, changes: &[TreeChange]) -> Vec<ScopeChange> {
+fn find_changes_outside(scope: &StepScope, changes: &[TreeChange]) -> Vec<ScopeChange> {
     let outside = changes.iter().filter_map(|change| {
         let path = path_to_event_text(&change.path);
         let is_new = change.kind == TreeChangeKind::Added;

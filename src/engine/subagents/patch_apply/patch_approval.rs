@@ -50,6 +50,7 @@ impl SubagentTasks {
         let circumstances = CallCircumstances {
             lineage: run.setup.permissions.child_lineage(),
             repetition: LoopStatus::NoLoop,
+            deleted: Vec::new(),
         };
         let context = caller.decision_context(run, &call, &circumstances, stored);
         let mut decision = decide_call(&call, &context);

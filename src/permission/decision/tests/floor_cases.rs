@@ -3,6 +3,7 @@
 use super::super::super::permission_mode::MODES;
 use super::super::super::rule::{Rule, RuleLayer, RuleOrigin};
 use super::super::super::rule_layers::RuleSet;
+use super::super::super::step_scope::OutsidePaths;
 use super::super::super::{
     ApprovalMatcher, ApprovalScope, LoopStatus, MaxApprovalScope, Mode, ProfileDefinition,
     SessionLineage, StoredApproval,
@@ -154,6 +155,57 @@ fn nothing_outside_is_read_in_read_only_phases() {
     };
     let expected = [DENY, DENY, DENY, DENY, DENY, ALLOW, ALLOW, ALLOW];
     check_all(&call, &["/etc/hosts"], |context| context, expected);
+}
+
+#[test]
+fn what_the_plan_does_not_name_asks_in_mode_default_and_a_deletion_in_every_mode() {
+    let outside = |is_deleted| {
+        move |context| {
+            let mut outside_paths = OutsidePaths {
+                step: 2,
+                ..OutsidePaths::default()
+            };
+            for path in ["a.rs", "b.rs", "a.rs"] {
+                outside_paths.add(path.to_owned(), is_deleted);
+            }
+            DecisionContext {
+                outside_paths,
+                ..context
+            }
+        }
+    };
+    let call = edit(&["a.rs"]);
+    let before = [DENY; 5];
+    for (is_deleted, in_execute, reason) in [
+        (
+            false,
+            [ASK, ALLOW, ALLOW],
+            "step 2 names other files, not a.rs and 1 more",
+        ),
+        (
+            true,
+            [ASK; 3],
+            "step 2 names other files, and this deletes a.rs and 1 more",
+        ),
+    ] {
+        let expected: Vec<&str> = before.iter().chain(&in_execute).copied().collect();
+        check_all(
+            &call,
+            &["a.rs"],
+            outside(is_deleted),
+            expected.try_into().unwrap(),
+        );
+        let context = outside(is_deleted)(all_allowed(Execute, Mode::Default, &["a.rs"]));
+        let decision = decide_call(&call, &context);
+        assert_eq!(decision.max_scope, MaxApprovalScope::Never);
+        assert_eq!(decision.reason.reason, reason);
+    }
+    // What rules deny stays denied.
+    let denied = DecisionContext {
+        outside_paths: outside(true)(context(Execute, &[])).outside_paths,
+        ..super::relaxation_cases::with_rules(&["edit * deny"], &["a.rs"])
+    };
+    assert_eq!(decide_call(&call, &denied).action, PermissionAction::Deny);
 }
 
 #[test]

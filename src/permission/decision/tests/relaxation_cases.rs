@@ -21,7 +21,7 @@ fn rule(line: &str) -> Rule {
     Rule::new(permission, pattern, action.parse().unwrap(), origin)
 }
 
-fn with_rules(rules: &[&str], paths: &[&str]) -> DecisionContext {
+pub(super) fn with_rules(rules: &[&str], paths: &[&str]) -> DecisionContext {
     let written: Vec<Rule> = rules.iter().map(|line| rule(line)).collect();
     let profile = ProfileDefinition::built_in("build").unwrap();
     DecisionContext {
