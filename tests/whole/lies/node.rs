@@ -359,7 +359,7 @@ const HONEST: &[Change] = &[
     },
     Change {
         name: "a function is renamed, and its test with it",
-        plan: "   Files: src/**, test/**\n   Test first: test/sum.test.js\n   Changes tests: test/sum.test.js — it imports the new name\n",
+        plan: "   Files: src/**, test/**\n   Keeps behaviour\n   Changes tests: test/sum.test.js — it imports the new name\n",
         writes: &[
             (
                 "src/sum.js",
@@ -371,7 +371,7 @@ const HONEST: &[Change] = &[
             ),
         ],
         runs: "",
-        end: "6 proven",
+        end: "6 kept",
     },
     Change {
         name: "an expectation changes, as the plan says",
