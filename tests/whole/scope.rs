@@ -36,8 +36,8 @@ const ANSWERS: [&str; 2] = ["--on-unproven", "waive"];
 
 /// Returns why edits were denied.
 fn denied_edits(world: &World) -> Vec<String> {
-    let decided = world.events_of("approval.decided");
-    let asked = world.events_of("approval.requested");
+    let decided = world.events_of("approval.answered");
+    let asked = world.events_of("approval.asked");
     let said = |asked: Value| {
         let mut answers = decided.iter();
         let answer = answers.find(|one| one["request"] == asked["request"])?;
