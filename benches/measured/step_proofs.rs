@@ -60,12 +60,13 @@ pub fn run() -> anyhow::Result<()> {
         &mut tests_once,
     )?;
     let verified = verified_run()?;
+    let range = format!("HEAD~{N_STEPS}..HEAD");
     side_by_side(
         "verify a run of 50 steps / git log",
         SECOND,
         ROUNDS,
         &mut || {
-            let (took, output) = timed(|| verified.command(PROGRAM, &["verify"]).output());
+            let (took, output) = timed(|| verified.command(PROGRAM, &["verify", &range]).output());
             check_exit(&output?, 0)?;
             Ok(took)
         },
