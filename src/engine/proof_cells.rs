@@ -364,7 +364,9 @@ fn compare_cells(
     };
     proof.compare_cells(reports, plan, renames);
     // A file that the plan names may be moved.
-    let moved = renames.iter().filter(|(old, _)| plan.expects_change_of(old));
+    let moved = renames
+        .iter()
+        .filter(|(old, _)| plan.expects_change_of(old));
     proof.added_tests.extend(moved.map(|(_, new)| new.clone()));
     proof
 }

@@ -1,6 +1,6 @@
 //! Lying executors, and honest ones beside them: what each change is worth, as the program finds out by itself.
 //!
-//! `cargo test --test whole lies -- --nocapture` prints the tables; `UPDATE_DOCS=1` writes them to docs/measured.md.
+//! `cargo test --test whole lies -- --nocapture` prints the tables.
 
 mod cargo;
 mod node;
@@ -33,6 +33,10 @@ pub struct Project {
 }
 
 /// Plays a change; returns how its run ended.
+#[expect(
+    clippy::print_stderr,
+    reason = "what a run said is shown where it ends otherwise"
+)]
 fn play(project: &Project, change: &Change) -> String {
     let mut world = World::new();
     world.proves_steps = true;
@@ -85,6 +89,7 @@ fn play(project: &Project, change: &Change) -> String {
 
 /// Plays all changes of a table, prints it, and returns those that ended otherwise than they should.
 #[track_caller]
+#[expect(clippy::print_stdout, reason = "the table is what this prints")]
 fn check_table(project: &Project, title: &str, changes: &[Change]) {
     let mut wrong = Vec::new();
     let mut lines = Vec::new();
