@@ -44,15 +44,6 @@ impl<'a> RustItems<'a> {
         self.is_test_file || has_tests(&self.items)
     }
 
-    /// Returns the modules in other files that are compiled for tests only, as paths below this file's own module
-    /// without extension: `tests` for `#[cfg(test)] mod tests;`, `a/tests` for one in the inline module `a`. One with a
-    /// `#[path = "x.rs"]` is that path.
-    pub fn test_module_files(&self) -> Vec<String> {
-        let mut found = Vec::new();
-        collect_module_files(&self.items, "", &mut found);
-        found
-    }
-
     /// Returns the tokens of the code, without white space, comments and test items.
     fn code_tokens(&self) -> Vec<&str> {
         let tests = self.test_ranges();
@@ -131,30 +122,6 @@ fn collect_test_ranges(items: &[RustItem], found: &mut Vec<Range<usize>>) {
             ItemKind::Test { .. } => found.push(item.range.clone()),
             ItemKind::Container(container) => collect_test_ranges(&container.items, found),
             ItemKind::Code => {}
-        }
-    }
-}
-
-fn collect_module_files(items: &[RustItem], folder: &str, found: &mut Vec<String>) {
-    for item in items {
-        match &item.kind {
-            ItemKind::Test {
-                module_file: Some(file),
-                ..
-            } if file.ends_with(".rs") => found.push(file.clone()),
-            ItemKind::Test {
-                module_file: Some(file),
-                ..
-            } => found.push(format!("{folder}{file}")),
-            ItemKind::Container(container) => {
-                if let Some(name) = container.header.strip_prefix("mod ") {
-                    collect_module_files(&container.items, &format!("{folder}{name}/"), found);
-                }
-            }
-            ItemKind::Test {
-                module_file: None, ..
-            }
-            | ItemKind::Code => {}
         }
     }
 }

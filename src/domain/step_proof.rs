@@ -198,9 +198,9 @@ impl StepProof {
                     format!("proof {before} \u{2192} {after}")
                 }
                 (None, true, _) if self.has_killed_mutant() => {
-                    format!("not built \u{2192} {after} \u{b7} mutant noticed")
+                    format!("not loaded \u{2192} {after} \u{b7} mutant noticed")
                 }
-                (None, true, _) => format!("not built \u{2192} {after}"),
+                (None, true, _) => format!("not loaded \u{2192} {after}"),
                 (None, false, false) => format!("red \u{2192} {after}"),
                 (None, false, true) => after.to_owned(),
             },

@@ -41,7 +41,7 @@ pub use commit::{CommitFailure, CommitFailureKind};
 pub use commit_records::{CommitRecord, CommitTree, ReceiptTrailers, is_object_id};
 pub use error::GitError;
 pub use git_status::{FileStatus, StatusChange};
-pub use installed_packages::dependency_folder_of;
+pub use installed_packages::{DEPENDENCY_FOLDERS, dependency_folder_of};
 pub use repository::{GitRepository, GitSettings, RepositoryDiscovery};
 pub use revert::{RevertContents, RevertSpan};
 pub(super) use submodules::submodule_mounts;

@@ -57,41 +57,52 @@ pub(in crate::engine) struct StepTreePair {
 }
 
 impl StepProver {
-    /// Returns what proves the steps of a run; `None` where proofs are off, where there is no sandbox, or nothing to run.
-    pub(in crate::engine) fn for_run(run: &RunContext, test: Option<&TestCommand>) -> Option<Self> {
+    /// Returns what proves the steps of a run.
+    ///
+    /// # Errors
+    /// Nothing can: proofs are off, or a part that they need is missing. The text says which.
+    pub(in crate::engine) fn for_run(
+        run: &RunContext,
+        test: Option<&TestCommand>,
+    ) -> Result<Self, String> {
         let (setup, state) = (&run.setup, run.state());
-        if !state.settings.proves_steps
-            || !setup.config.safety.contain_tests
-            || !matches!(setup.sandbox_support, SandboxSupport::Available(_))
-        {
-            return None;
+        let command = test.and_then(|test| TestCommandLine::parse(&test.command));
+        let (Some(git), Some(command)) = (run.repository.clone(), command) else {
+            return Err("there is no test command or no store of trees".to_owned());
+        };
+        match &setup.sandbox_support {
+            _ if !state.settings.proves_steps => return Err("proofs are off".to_owned()),
+            _ if !setup.config.safety.contain_tests => {
+                return Err("safety.contain_tests is off".to_owned());
+            }
+            SandboxSupport::Unavailable(why) => {
+                return Err(format!("there is no sandbox for clean copies: {why}"));
+            }
+            SandboxSupport::Available(_) => {}
         }
-        let test = test?;
         let current = state.execution.iter().find_map(|e| e.current.as_ref());
         let step = current.map_or(0, |current| current.n);
-        let command = TestCommandLine::parse(&test.command)?;
         let config = &setup.config.test;
         let settings = cell_settings(&setup.config, &setup.spawner, state.run.as_str());
         let hidden = setup.worktrees.prepare_folder(&setup.root);
-        let hidden = hidden
-            .inspect_err(|error| tracing::warn!(%error, "there is no folder for clean copies"))
-            .ok()?;
+        let hidden =
+            hidden.map_err(|error| format!("there is no folder for clean copies: {error}"))?;
         let reach = setup.command_reach(&state.run);
         let cells = CellRunner {
-            git: run.repository.clone()?,
+            git,
             root: setup.root.clone(),
             place: hidden.join(CELLS_FOLDER).join(state.run.as_str()),
             hidden,
             setup: config.setup.as_deref().and_then(TestCommandLine::parse),
             carry: config.carry.clone(),
             support: setup.sandbox_support.clone(),
-            reach: reach.with_command_paths(&test.command),
+            reach: reach.with_command_paths(&command.to_string()),
             receipts: Some(run.receipts.clone()),
             step,
             command,
             settings,
         };
-        Some(Self {
+        Ok(Self {
             cells,
             tests: TestPaths::new(&config.paths),
             is_committing: state.execution.as_ref().is_some_and(commits_every_step),

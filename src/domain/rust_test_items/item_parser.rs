@@ -32,8 +32,6 @@ pub(super) struct RustItem {
 pub(super) enum ItemKind {
     Code,
     Test {
-        /// The name or path of a module in a file of its own.
-        module_file: Option<String>,
         /// Whether it defines macros, which count from their place on.
         has_macros: bool,
     },
@@ -59,13 +57,7 @@ impl RustItem {
     }
 
     pub fn depends_on_order(&self) -> bool {
-        matches!(
-            self.kind,
-            ItemKind::Test {
-                has_macros: true,
-                ..
-            }
-        )
+        matches!(self.kind, ItemKind::Test { has_macros: true })
     }
 
     pub fn container(&self) -> Option<&ItemContainer> {
@@ -262,19 +254,7 @@ fn parse_kind(
                 "macro_use" | "macro_export"
             )
         });
-    let module_file = || match (&name, body) {
-        (Some(name), None) => Some(
-            attributes
-                .iter()
-                .find_map(|attribute| path_of(attribute))
-                .unwrap_or_else(|| name.clone()),
-        ),
-        (Some(_) | None, _) => None,
-    };
-    let as_test = || ItemKind::Test {
-        module_file: module_file(),
-        has_macros,
-    };
+    let as_test = || ItemKind::Test { has_macros };
     if attributes
         .iter()
         .any(|attribute| is_test_attribute(attribute))
@@ -362,19 +342,6 @@ fn attribute_name(attribute: &Group) -> String {
         }
     }
     name
-}
-
-/// Returns the value of `#[path = "…"]`.
-fn path_of(attribute: &Group) -> Option<String> {
-    let tokens: Vec<TokenTree> = attribute.stream().into_iter().collect();
-    match tokens.as_slice() {
-        [
-            TokenTree::Ident(name),
-            TokenTree::Punct(_),
-            TokenTree::Literal(value),
-        ] if name == "path" => Some(value.to_string().trim_matches('"').to_owned()),
-        _ => None,
-    }
 }
 
 /// Returns whether a predicate of `cfg` can only be true in a test build: `test`, `all(test, …)`, `any(test)`; not

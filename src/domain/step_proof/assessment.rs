@@ -278,15 +278,8 @@ fn find_failed_command(step: &AssessedStep<'_>) -> Option<String> {
 fn find_red_by_load(step: &AssessedStep<'_>) -> Option<String> {
     let reason = "without the change the tests cannot be built or loaded, which shows nothing about what they test";
     let counts = step.proof.is_red_by_load && !step.proof.has_killed_mutant();
-    counts.then(|| match &step.proof.mutants {
-        Some(trial) if trial.n_tried > 0 => {
-            format!(
-                "{reason}; and they notice none of {} changes to it",
-                trial.n_tried
-            )
-        }
-        _ => reason.to_owned(),
-    })
+    // That the tests notice no change of the code says more, and what to do.
+    counts.then(|| find_unnoticed_mutants(step).unwrap_or_else(|| reason.to_owned()))
 }
 
 fn find_missing_red(step: &AssessedStep<'_>) -> Option<String> {
@@ -311,10 +304,14 @@ fn find_missing_red(step: &AssessedStep<'_>) -> Option<String> {
 fn find_unnoticed_mutants(step: &AssessedStep<'_>) -> Option<String> {
     let trial = step.proof.mutants.as_ref()?;
     let is_unnoticed = trial.n_tried > 0 && trial.killed.is_none();
-    is_unnoticed.then(|| {
-        let tried = pluralize(trial.n_tried, "change");
-        format!("the new tests notice none of {tried} to the step's code")
-    })
+    let first = trial.survived.first().filter(|_| is_unnoticed)?;
+    let others = match trial.n_tried {
+        0 | 1 => String::new(),
+        n => format!(", nor {} like it", pluralize(n - 1, "other change")),
+    };
+    Some(format!(
+        "the new tests do not notice a changed line, {first}{others}"
+    ))
 }
 
 fn find_unmet_tests(step: &AssessedStep<'_>) -> Option<String> {

@@ -177,7 +177,7 @@ fn a_step_without_a_red_test_is_not_proven() {
             ..CASE
         },
         "unproven: without the change the tests cannot be built or loaded, which shows nothing about what they test",
-        "not built → green · kept 2 · 4 s",
+        "not loaded → green · kept 2 · 4 s",
     );
     check(
         &StepCase {
@@ -194,7 +194,7 @@ fn a_step_without_a_red_test_is_not_proven() {
             ..CASE
         },
         "unproven: without the change the tests cannot be built or loaded, which shows nothing about what they test",
-        "not built → green · kept 2 · 4 s",
+        "not loaded → green · kept 2 · 4 s",
     );
     let untested = StepCase {
         changed_tests: "",

@@ -77,7 +77,7 @@ impl ExecutionChecks {
         };
         let settings = test_settings(run, test.as_ref());
         let undecided_access = UndecidedTestAccess::for_tests(run, &settings);
-        let prover = StepProver::for_run(run, test.as_ref());
+        let prover = StepProver::for_run(run, test.as_ref()).ok();
         let paths = run.state().step_commit_paths();
         let current = run
             .state()
@@ -152,10 +152,13 @@ impl ExecutionChecks {
         let plan = run.state().step_proof_plan(step);
         let cancel = run.cancel.clone();
         run.spawn_event_task(async move {
-            let Some(prover) = prover else {
-                let proof = StepProof::without_cells("there is no sandbox for clean copies");
-                let tree = now.map(|now| now.0);
-                return Event::StepProved { step, proof, tree };
+            let prover = match prover {
+                Ok(prover) => prover,
+                Err(reason) => {
+                    let proof = StepProof::without_cells(&reason);
+                    let tree = now.map(|now| now.0);
+                    return Event::StepProved { step, proof, tree };
+                }
             };
             let tree = now.clone().map(|now| now.0);
             let proved = async {
@@ -179,7 +182,7 @@ impl ExecutionChecks {
         run: &mut RunContext,
         test: TestCommand,
     ) {
-        let prover = StepProver::for_run(run, Some(&test));
+        let prover = StepProver::for_run(run, Some(&test)).ok();
         let baseline = BaselineRun::new(run, test, prover);
         self.baseline_stop = run.cancel.child_token();
         let stop = self.baseline_stop.clone();

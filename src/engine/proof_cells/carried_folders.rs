@@ -12,12 +12,11 @@ use std::path::{Component, Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use crate::engine::git::DEPENDENCY_FOLDERS;
 use crate::process::SandboxMount;
 
-/// Folders with installed packages, which are carried without being named.
-const PACKAGE_FOLDERS: [&str; 3] = ["node_modules", ".venv", "venv"];
 /// Folders that are not searched for package folders.
-const UNSEARCHED_FOLDERS: [&str; 3] = ["target", "vendor", "dist"];
+const UNSEARCHED_FOLDERS: [&str; 2] = ["target", "dist"];
 /// How deep below the root package folders are searched, in folders.
 const MAX_SEARCH_DEPTH: usize = 4;
 /// How many folders are searched.
@@ -137,7 +136,7 @@ fn find_package_folders(root: &Path) -> Vec<PathBuf> {
                 continue;
             }
             let is_named = |names: &[&str]| names.iter().any(|known| name == *known);
-            if is_named(&PACKAGE_FOLDERS) {
+            if is_named(&DEPENDENCY_FOLDERS) {
                 found.push(path);
             } else if depth < MAX_SEARCH_DEPTH
                 && !name.as_bytes().starts_with(b".")

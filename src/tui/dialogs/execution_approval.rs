@@ -113,6 +113,10 @@ fn add_waivers(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
         if state.ended_steps().any(|record| record.n == step.n) {
             continue;
         }
+        for note in &step.proof.notes {
+            let line = format!("Step {}: {}", step.n, to_one_line(note));
+            sheet = sheet.with_plan_text(&line, theme::WARNING);
+        }
         if let ProofClaim::NoTest(reason) = &step.proof.claim {
             let line = format!("Step {}: no test, {}", step.n, to_one_line(reason));
             sheet = sheet.with_plan_text(&line, theme::WARNING);

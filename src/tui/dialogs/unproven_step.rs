@@ -34,6 +34,12 @@ pub(super) fn build_dialog(id: u32, step: u32, found: &str, state: &RunState) ->
 fn remedy(found: &StepProof) -> &'static str {
     if !found.broken.is_empty() || !found.lost.is_empty() {
         "If the old tests have to change, plan the step again with a line `Changes tests: <path> — <why>`."
+    } else if found
+        .mutants
+        .as_ref()
+        .is_some_and(|trial| trial.n_tried > 0)
+    {
+        "A test that asserts what this line does would prove it."
     } else if found.failing.is_empty() {
         "A new test that fails without the step's change and passes with it would prove it."
     } else {
