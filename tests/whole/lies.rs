@@ -32,12 +32,12 @@ pub struct Project {
     pub files: &'static [(&'static str, &'static str)],
 }
 
-/// Plays a change; returns how its run ended.
+/// Plays a change; returns how its run ended, or, where it should have ended otherwise, that with the open question.
 #[expect(
     clippy::print_stderr,
     reason = "what a run said is shown where it ends otherwise"
 )]
-fn play(project: &Project, change: &Change) -> String {
+fn play(project: &Project, change: &Change) -> Result<String, String> {
     let mut world = World::new();
     world.proves_steps = true;
     world.config = format!("[test]\ndefault_command = {:?}\n", project.command);
@@ -78,29 +78,32 @@ fn play(project: &Project, change: &Change) -> String {
         status.unwrap_or_default()
     };
     let end = format!("{} {detail}", ran.code).trim().to_owned();
-    if end != change.end {
-        eprintln!(
-            "{}: {}: {end}, expected {}\n{}\n{}",
-            project.runner, change.name, change.end, ran.out, ran.err
-        );
+    if end == change.end {
+        return Ok(end);
     }
-    end
+    eprintln!(
+        "{}: {}: {end}, expected {}\n{}\n{}",
+        project.runner, change.name, change.end, ran.out, ran.err
+    );
+    let receipt = &state["execution"]["current"]["receipt"];
+    Err(format!(
+        "{}: {end}, expected {}: {} {receipt}",
+        change.name, change.end, state["awaiting"]["kind"]
+    ))
 }
 
 /// Plays all changes of a table, prints it, and returns those that ended otherwise than they should.
 #[track_caller]
 #[expect(clippy::print_stdout, reason = "the table is what this prints")]
 fn check_table(project: &Project, title: &str, changes: &[Change]) {
-    let mut wrong = Vec::new();
-    let mut lines = Vec::new();
+    let (mut wrong, mut lines) = (Vec::new(), Vec::new());
     for change in changes {
-        let end = play(project, change);
-        lines.push(format!(
-            "| {} | {title} | {} | {end} |",
-            project.runner, change.name
-        ));
-        if end != change.end {
-            wrong.push(format!("{}: {end}, expected {}", change.name, change.end));
+        match play(project, change) {
+            Ok(end) => lines.push(format!(
+                "| {} | {title} | {} | {end} |",
+                project.runner, change.name
+            )),
+            Err(problem) => wrong.push(problem),
         }
     }
     println!("{}", lines.join("\n"));

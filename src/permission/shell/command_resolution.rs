@@ -412,7 +412,10 @@ impl ShellInterpreter {
     /// Runs what an alias means; whether the shell expands aliases is unknown.
     fn run_alias(&mut self, name: &str, call: &CommandCall, env: &mut ShellEnvironment) {
         let aliases = env.aliases(name);
-        if aliases.is_empty() || self.call_stack.iter().any(|(calling, _)| calling == name) {
+        // An alias may define another one with its own name.
+        let meanings: Vec<&str> = aliases.iter().map(|value| value.text.as_str()).collect();
+        let key = format!("alias {name}={}", meanings.join("\n"));
+        if aliases.is_empty() || self.call_stack.iter().any(|(calling, _)| *calling == key) {
             return;
         }
         let wrapper = Self::shell_wrapper("alias", call.words.get(..1).unwrap_or_default());
@@ -421,7 +424,7 @@ impl ShellInterpreter {
             let quoted = format!(" '{}'", word.text().replace('\'', "'\\''"));
             text = text.concat(&PossibleValues::single(word.value.with_text(quoted)));
         }
-        self.call_stack.push((name.to_owned(), self.n_forks));
+        self.call_stack.push((key, self.n_forks));
         self.interpret_nested_scripts(&text, wrapper, call, env);
         self.call_stack.pop();
     }

@@ -91,7 +91,11 @@ pub fn match_wrapper(spec: &'static WrapperSpec, words: &[ShellField]) -> Option
         if is_option {
             found.command_index += 1 + usize::from(takes_next_word(spec, text));
         } else if let (true, Some((name, value))) = (
-            spec.command_form != CommandForm::JoinedScript || !text.contains(' '),
+            // In a shell text an assignment may itself run something: x=`reboot`.
+            matches!(
+                spec.command_form,
+                CommandForm::Words | CommandForm::OptionOnly
+            ),
             parse_assignment(text),
         ) {
             let field = ShellField {
