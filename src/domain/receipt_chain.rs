@@ -115,6 +115,9 @@ pub struct StepLink {
     pub waived_by: Option<WaiverSource>,
     /// The numbers of the receipts of its checks.
     pub checks: Vec<u32>,
+    /// The tests that were found flaky, as their identities read; the first of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flaky: Vec<String>,
     /// What its checks showed, in one line: `red → green · kept 13 · 4 s`.
     pub summary: String,
 }

@@ -13,11 +13,13 @@ use crate::text::{clean_to_one_line, pluralize, truncate};
 
 mod assessment;
 mod cell_comparison;
+mod flaky_tests;
 mod mutant_trial;
 mod named_tests;
 mod test_location;
 
 pub use cell_comparison::CellReports;
+pub use flaky_tests::find_flaky_suspects;
 pub use mutant_trial::MutantTrial;
 pub(super) use named_tests::find_test_files;
 
@@ -107,6 +109,10 @@ pub struct StepProof {
     /// Tests that fail on the new tree and failed before the step, too.
     #[serde(default, skip_serializing_if = "TestNames::is_empty")]
     pub known_failures: TestNames,
+    /// Tests that the step did not touch and that pass and fail with the code before the step, too. Those that fail count
+    /// as known failures.
+    #[serde(default, skip_serializing_if = "TestNames::is_empty")]
+    pub flaky: TestNames,
     /// Why something could not be established, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<String>,
@@ -140,7 +146,7 @@ impl TestNames {
     }
 
     /// Lists tests by their identity, in any order.
-    fn from_tests<'a>(tests: impl IntoIterator<Item = &'a TestIdentity>) -> Self {
+    pub fn from_tests<'a>(tests: impl IntoIterator<Item = &'a TestIdentity>) -> Self {
         let mut names = Self::default();
         for test in tests {
             names.add(&test.to_string());
@@ -221,6 +227,7 @@ impl StepProof {
                 self.known_failures.count,
                 pluralize(self.known_failures.count, "known failure"),
             ),
+            (self.flaky.count, format!("{} flaky", self.flaky.count)),
         ];
         parts.extend(
             counts

@@ -7,9 +7,10 @@ mod carried_folders;
 mod cell_runner;
 mod cell_trees;
 mod check_rerunner;
+mod flaky_tests;
 mod mutant_trial;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use tokio_util::sync::CancellationToken;
@@ -29,7 +30,7 @@ use crate::domain::plan::proof_lines::{ProofClaim, StepProofPlan};
 use crate::domain::plan_execution::{PlanExecution, StepOutcome};
 use crate::domain::question::CommitTarget;
 use crate::domain::receipt::{Receipt, TestOutcome};
-use crate::domain::step_proof::{CellReports, CommandProof, ProofCell, StepProof};
+use crate::domain::step_proof::{CellReports, CommandProof, ProofCell, StepProof, TestNames};
 use crate::domain::test_command::TestCommand;
 use crate::domain::test_paths::TestPaths;
 use crate::domain::test_report::{TestIdentity, TestReport, TestStatus};
@@ -172,7 +173,13 @@ impl StepProver {
             let baseline = self
                 .cells
                 .run_cell(ProofCell::Baseline, &span.before, cancel);
-            receipt.only_known_failures = fails_as_before(&green, &baseline.await?);
+            let mut baseline = baseline.await?;
+            let trees = self.divide_trees(span.clone(), &self.tests).await?;
+            let failed = (ProofCell::Green, &green);
+            self.cells
+                .find_flaky_tests(failed, &mut baseline, &trees.changed_tests, cancel)
+                .await?;
+            receipt.only_known_failures = fails_as_before(&green, &baseline);
             if !receipt.only_known_failures {
                 receipt.passes_with = self.find_missing_files(span, paths, cancel).await?;
             }
@@ -230,7 +237,7 @@ impl StepProver {
             // What the proof command runs is a test of the step, and the same on both sides.
             tests = tests.with_files(&files_named_in(line));
         }
-        let trees = StepTrees::divide(git, span.before, span.after, &tests).await?;
+        let trees = self.divide_trees(span, &tests).await?;
         let mut ran: BTreeMap<ProofCell, FinishedCell> = BTreeMap::new();
         for (cell, tree) in [
             (ProofCell::Baseline, &trees.old),
@@ -245,8 +252,10 @@ impl StepProver {
                 ran.insert(cell, self.cells.run_cell(cell, tree, cancel).await?);
             }
         }
+        let flaky = self.find_flaky_tests(&trees, &mut ran, cancel).await?;
         let renames = git.renamed_paths(&trees.old, &trees.new).await?;
         let mut proof = compare_cells(&trees, &ran, plan, &renames);
+        proof.flaky = TestNames::from_tests(&flaky);
         if let ProofClaim::Command(line) = &plan.claim {
             proof.command = self.run_proof_command(line, &trees, cancel).await?;
         }
@@ -271,6 +280,41 @@ impl StepProver {
             proof.mutants = Some(trial);
         }
         Ok(proof)
+    }
+
+    async fn divide_trees(
+        &self,
+        span: StepTreePair,
+        tests: &TestPaths,
+    ) -> Result<StepTrees, TestRunError> {
+        let divided = StepTrees::divide(&self.cells.git, span.before, span.after, tests);
+        Ok(divided.await?)
+    }
+
+    /// Finds flaky tests among those that fail with the step's code, and enters them in the baseline as failures.
+    async fn find_flaky_tests(
+        &self,
+        trees: &StepTrees,
+        ran: &mut BTreeMap<ProofCell, FinishedCell>,
+        cancel: &CancellationToken,
+    ) -> Result<BTreeSet<TestIdentity>, TestRunError> {
+        let mut flaky = BTreeSet::new();
+        let Some(mut baseline) = ran.remove(&ProofCell::Baseline) else {
+            return Ok(flaky);
+        };
+        for cell in [ProofCell::Green, ProofCell::Kept] {
+            if let Some(failed) = ran.get(&cell) {
+                let found = self.cells.find_flaky_tests(
+                    (cell, failed),
+                    &mut baseline,
+                    &trees.changed_tests,
+                    cancel,
+                );
+                flaky.extend(found.await?);
+            }
+        }
+        ran.insert(ProofCell::Baseline, baseline);
+        Ok(flaky)
     }
 
     /// Runs the command of a `Proof:` line without the step's code and with it; the tests are the new ones both times.

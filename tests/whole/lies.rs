@@ -3,6 +3,7 @@
 //! `cargo test --test whole lies -- --nocapture` prints the tables.
 
 mod cargo;
+mod flaky;
 mod node;
 mod pytest;
 
@@ -33,11 +34,12 @@ pub struct Project {
 }
 
 /// Plays a change; returns how its run ended, or, where it should have ended otherwise, that with the open question.
-#[expect(
-    clippy::print_stderr,
-    reason = "what a run said is shown where it ends otherwise"
-)]
 fn play(project: &Project, change: &Change) -> Result<String, String> {
+    play_in(&lay_out(project), project, change)
+}
+
+/// Makes a world with this project, in which steps are proven.
+fn lay_out(project: &Project) -> World {
     let mut world = World::new();
     world.proves_steps = true;
     world.config = format!("[test]\ndefault_command = {:?}\n", project.command);
@@ -51,6 +53,15 @@ fn play(project: &Project, change: &Change) -> Result<String, String> {
         world.put(path, text);
     }
     commit_all(&world.root, "project");
+    world
+}
+
+/// Plays a change in a world that has its project, as [`play`] does.
+#[expect(
+    clippy::print_stderr,
+    reason = "what a run said is shown where it ends otherwise"
+)]
+fn play_in(world: &World, project: &Project, change: &Change) -> Result<String, String> {
     let mut actions: Vec<_> = change
         .writes
         .iter()

@@ -79,19 +79,26 @@ fn checks_of_other_commands<'a>(
 }
 
 /// Compares a check with the same one run again: the outcome, and each test by its identity. Names the first
-/// differences; `None` where there is none.
+/// differences; `None` where there is none. `flaky` names tests that may end in either way.
 pub fn describe_differences(
     check: &CheckLink,
+    flaky: &[String],
     outcome: &TestOutcome,
     report: Option<&TestReport>,
 ) -> Option<String> {
     let mut found = Vec::new();
-    if check.outcome != *outcome {
+    let is_flaky = |test: &TestIdentity| flaky.contains(&test.to_string());
+    let has_flaky_failure = |report: Option<&TestReport>| {
+        let mut tests = report.iter().flat_map(|report| &report.tests);
+        tests.any(|(test, status)| *status == TestStatus::Failed && is_flaky(test))
+    };
+    let is_explained = has_flaky_failure(check.report.as_ref()) || has_flaky_failure(report);
+    if check.outcome != *outcome && !is_explained {
         let (then, now) = (outcome_word(&check.outcome), outcome_word(outcome));
         found.push(format!("the command {then} then, and {now} now"));
     }
     match (&check.report, report) {
-        (Some(then), Some(now)) => found.extend(report_differences(then, now)),
+        (Some(then), Some(now)) => found.extend(report_differences(then, now, is_flaky)),
         (Some(_), None) => found.push("the tests are not known by name now".to_owned()),
         // A newer version of this program may know more runners.
         (None, _) => {}
@@ -104,12 +111,16 @@ pub fn describe_differences(
     (!found.is_empty()).then(|| found.join("; "))
 }
 
-fn report_differences(then: &TestReport, now: &TestReport) -> Vec<String> {
+fn report_differences(
+    then: &TestReport,
+    now: &TestReport,
+    is_flaky: impl Fn(&TestIdentity) -> bool,
+) -> Vec<String> {
     let tests: BTreeSet<&TestIdentity> = then.tests.keys().chain(now.tests.keys()).collect();
     let status = |report: &TestReport, test: &TestIdentity| report.tests.get(test).copied();
     let mut found: Vec<String> = tests
         .into_iter()
-        .filter(|test| status(then, test) != status(now, test))
+        .filter(|test| status(then, test) != status(now, test) && !is_flaky(test))
         .map(|test| {
             let before = status_word(status(then, test));
             let after = status_word(status(now, test));
@@ -195,7 +206,7 @@ mod tests {
         let check = check(1, ProofCell::Green, "t1", "out");
         let mut report = check.report.clone().unwrap();
         change(&mut report);
-        describe_differences(&check, &TestOutcome::Passed, Some(&report))
+        describe_differences(&check, &[], &TestOutcome::Passed, Some(&report))
     }
 
     #[test]
@@ -232,14 +243,21 @@ mod tests {
     #[test]
     fn the_outcome_and_the_report_are_compared() {
         let mut link = check(1, ProofCell::Green, "t1", "out");
-        let other = describe_differences(&link, &TestOutcome::Failed, None);
+        let other = describe_differences(&link, &[], &TestOutcome::Failed, None);
         assert_eq!(
             other.unwrap(),
             "the command passed then, and failed now; the tests are not known by name now"
         );
+        let mut failed = link.report.clone().unwrap();
+        let (test, _) = failed.tests.pop_last().unwrap();
+        failed.tests.insert(test.clone(), TestStatus::Failed);
+        let flaky = [test.to_string()];
+        let again = |flaky| describe_differences(&link, flaky, &TestOutcome::Failed, Some(&failed));
+        assert_eq!(again(&flaky), None);
+        assert!(again(&[]).is_some());
         link.report = None;
         assert_eq!(
-            describe_differences(&link, &TestOutcome::Passed, None),
+            describe_differences(&link, &[], &TestOutcome::Passed, None),
             None
         );
     }

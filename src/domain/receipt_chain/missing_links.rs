@@ -129,6 +129,7 @@ fn to_step_link(record: &StepRecord, plan_sha256: crate::domain::ids::Sha256) ->
                 .filter_map(|run| run.receipt)
                 .collect()
         }),
+        flaky: proof.map_or(Vec::new(), |proof| proof.found.flaky.first.clone()),
         summary: record.describe_tests(),
     }
 }

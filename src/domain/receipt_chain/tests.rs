@@ -82,6 +82,7 @@ pub(crate) fn step(number: u32, plan: &str, green: u32) -> StepLink {
         status: ProofStatus::Proven,
         waived_by: None,
         checks: vec![green],
+        flaky: Vec::new(),
         summary: "red → green · kept 13 · 4 s".to_owned(),
     }
 }

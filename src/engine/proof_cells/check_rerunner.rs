@@ -159,7 +159,12 @@ impl CheckRerunner {
             if let Some(why) = why_unusable(&ran, check.exit_code) {
                 return Ok(RerunResult::NotRun(why));
             }
-            let found = describe_differences(check, &ran.receipt.outcome, ran.report.as_ref());
+            let found = describe_differences(
+                check,
+                &step_check.step.flaky,
+                &ran.receipt.outcome,
+                ran.report.as_ref(),
+            );
             match found {
                 None => return Ok(RerunResult::Same),
                 Some(found) if ran.environment != check.environment_sha256 => {

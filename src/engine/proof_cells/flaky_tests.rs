@@ -1,0 +1,85 @@
+//! Runs tests again that fail with a step's code although the step did not touch them (TRUTH.md T25).
+//!
+//! A test is flaky, and no fault of the step, where it passes once with the step's code and fails once without it. The
+//! whole suite runs each time, so that tests which depend on each other are found, too.
+
+use std::collections::BTreeSet;
+
+use tokio_util::sync::CancellationToken;
+
+use super::cell_runner::{CellRunner, FinishedCell};
+use crate::domain::step_proof::{ProofCell, find_flaky_suspects};
+use crate::domain::test_report::{TestIdentity, TestStatus};
+use crate::engine::git::TreeId;
+use crate::engine::test_runner::TestRunError;
+
+/// How often tests run again with the step's code.
+const MAX_NEW_RUNS: usize = 2;
+/// How often they run again without it.
+const MAX_OLD_RUNS: usize = 3;
+/// Tests that took longer are not run again: the user decides about their failures.
+const MAX_DURATION_MS: u64 = 120_000;
+
+impl CellRunner {
+    /// Finds the flaky ones of the tests that failed in a cell with the step's code, and enters them in the baseline as
+    /// failures from before the step, which they are.
+    ///
+    /// # Errors
+    /// The run is being stopped, or a copy cannot be prepared.
+    pub(super) async fn find_flaky_tests(
+        &self,
+        failed: (ProofCell, &FinishedCell),
+        baseline: &mut FinishedCell,
+        changed_tests: &[String],
+        cancel: &CancellationToken,
+    ) -> Result<BTreeSet<TestIdentity>, TestRunError> {
+        let (cell, failed) = failed;
+        let (Some(now), Some(before)) = (&failed.report, &mut baseline.report) else {
+            return Ok(BTreeSet::new());
+        };
+        let suspects = find_flaky_suspects(now, before, changed_tests);
+        if suspects.is_empty() || failed.receipt.duration_ms > MAX_DURATION_MS {
+            return Ok(BTreeSet::new());
+        }
+        let new = (cell, &failed.tree, MAX_NEW_RUNS);
+        let passed = self.rerun_until(new, &suspects, TestStatus::Passed, cancel);
+        // Tests that fail each time with the new code fail because of it.
+        if passed.await? != suspects {
+            return Ok(BTreeSet::new());
+        }
+        let old = (ProofCell::Baseline, &baseline.tree, MAX_OLD_RUNS);
+        let flaky = self.rerun_until(old, &suspects, TestStatus::Failed, cancel);
+        let flaky = flaky.await?;
+        for test in &flaky {
+            before.tests.insert(test.clone(), TestStatus::Failed);
+        }
+        Ok(flaky)
+    }
+
+    /// Runs the tests of a tree again until each of these has ended like this, at most so many times; returns those that
+    /// have.
+    async fn rerun_until(
+        &self,
+        (cell, tree, max_runs): (ProofCell, &TreeId, usize),
+        tests: &BTreeSet<TestIdentity>,
+        status: TestStatus,
+        cancel: &CancellationToken,
+    ) -> Result<BTreeSet<TestIdentity>, TestRunError> {
+        // These runs decide what a failure means; the receipts hold the failure itself.
+        let again = Self {
+            receipts: None,
+            ..self.clone()
+        };
+        let mut found = BTreeSet::new();
+        for _ in 0..max_runs {
+            let ran = again.run_cell(cell, tree, cancel).await?;
+            let report = ran.report.unwrap_or_default();
+            let ended = |test: &&TestIdentity| report.tests.get(*test) == Some(&status);
+            found.extend(tests.iter().filter(ended).cloned());
+            if found.len() == tests.len() {
+                break;
+            }
+        }
+        Ok(found)
+    }
+}
