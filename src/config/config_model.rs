@@ -172,6 +172,8 @@ pub struct CommitConfig {
 pub enum ConfiguredProof {
     /// Old and new tests meet old and new code in clean copies of the repository.
     Full,
+    /// As `Full`, but each step with the tests that it names or changes, and the whole suite once at the end.
+    Red,
     /// The tests run once, in the working tree.
     Off,
 }

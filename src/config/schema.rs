@@ -71,7 +71,7 @@ pub const KEYS: &[ConfigKey] = &[
     key("test.max_fix_turns", Number(0, 20), Fixed("2"), Lower, "How many turns the agent has to fix failing tests of a step"),
     key("test.timeout", Duration(1, DAY), Fixed("\"10m\""), Lower, "How long one run of the tests may take"),
     key("test.network", Choice(ConfiguredTestNetwork::VARIANTS), Fixed("\"ask\""), Ignored, "The network of tests and commit hooks in their sandbox: only their own loopback interface, or the machine's network; \"ask\" is loopback until you choose for a repository"),
-    key("test.proof", Choice(ConfiguredProof::VARIANTS), Fixed("\"full\""), Ignored, "How a step is proven: \"full\" runs old and new tests on old and new code, in clean copies of the repository; \"off\" runs the tests once, in your working tree"),
+    key("test.proof", Choice(ConfiguredProof::VARIANTS), Fixed("\"full\""), Ignored, "How a step is proven: \"full\" runs old and new tests on old and new code, in clean copies of the repository; \"red\" runs only the tests that a step names or changes, and the whole suite once after the last step, as \"full\" does where the suite takes more than two minutes; \"off\" runs the tests once, in your working tree"),
     key("test.paths", Texts, Fixed("[]"), Ignored, "More paths that hold tests, their helpers or data, such as \"checks/**\""),
     key("test.env", Texts, Fixed("[]"), Ignored, "More environment variables for tests: NAME keeps yours, NAME=value sets one"),
     key("test.carry", Texts, Fixed("[]"), Ignored, "Files and folders in no commit that tests need in a clean copy, such as \".env\""),

@@ -661,6 +661,9 @@ pub struct WorkflowSettings {
     /// Whether steps are proven in clean copies of the repository; false in runs of earlier versions.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub proves_steps: bool,
+    /// Whether a step's own tests prove it, and the whole suite runs once at the end, however fast it is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub proves_by_step_tests: bool,
 }
 
 impl WorkflowSettings {

@@ -44,6 +44,9 @@ pub struct Receipt {
     /// Whether each test that fails failed before the first step, too, by name.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub only_known_failures: bool,
+    /// The earlier step since which tests fail that passed before the first; `None` where it is this one, or unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fails_since: Option<u32>,
     /// Files and folders in no commit with which the tests pass that fail in a clean copy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passes_with: Vec<String>,
@@ -168,6 +171,7 @@ impl Receipt {
             lacks_socket: None,
             passes_with: Vec::new(),
             only_known_failures: false,
+            fails_since: None,
         }
     }
 
@@ -247,10 +251,15 @@ impl Receipt {
             .map_or(String::new(), |counts| format!(": {}", counts.describe()));
         match &self.outcome {
             TestOutcome::Passed => format!("tests passed{counted}"),
-            TestOutcome::Failed => match self.exit_code {
-                Some(code) => format!("tests failed (exit {code}){counted}"),
-                None => format!("tests failed (ended by a signal){counted}"),
-            },
+            TestOutcome::Failed => {
+                let since = self
+                    .fails_since
+                    .map_or(String::new(), |step| format!(", since step {step}"));
+                match self.exit_code {
+                    Some(code) => format!("tests failed (exit {code}){counted}{since}"),
+                    None => format!("tests failed (ended by a signal){counted}{since}"),
+                }
+            }
             TestOutcome::NoTests => "not tested: the command found no tests".to_owned(),
             TestOutcome::TimedOut => "tests ended at the time limit".to_owned(),
             TestOutcome::NotStarted(why) => format!("tests could not be started: {why}"),

@@ -14,6 +14,7 @@ mod plan_approval;
 mod plan_notes;
 mod plan_reentry;
 mod proof_questions;
+mod proof_scope;
 mod queued_messages;
 mod review_loop;
 mod run_discussions;
@@ -788,7 +789,10 @@ impl RunState {
             let why = record.unproven_reason()?;
             Some(format!("step {} {why}{}", record.n, record.skip_words()))
         });
-        let told: Vec<String> = told.collect();
+        let suite = self
+            .step_without_suite()
+            .map(|step| format!("the whole test suite did not run after step {step}"));
+        let told: Vec<String> = told.chain(suite).collect();
         match told.is_empty() {
             true if self.has_changed_nothing() => Some("nothing was changed".to_owned()),
             true => None,

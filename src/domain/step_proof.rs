@@ -23,6 +23,26 @@ pub use flaky_tests::find_flaky_suspects;
 pub use mutant_trial::MutantTrial;
 pub(super) use named_tests::find_test_files;
 
+/// The tests that prove a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProofScope {
+    /// Each cell runs the whole suite.
+    #[default]
+    WholeSuite,
+    /// Each cell runs the tests that the step names or changes; a later step runs the suite.
+    StepTests,
+    /// The last step: its own tests in each cell, and the suite once, compared with the one before the first step.
+    StepTestsAndSuite,
+}
+
+impl ProofScope {
+    /// Returns whether each cell runs the whole suite.
+    fn is_whole_suite(&self) -> bool {
+        *self == Self::WholeSuite
+    }
+}
+
 /// One of the four test runs that prove a step.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
@@ -66,8 +86,11 @@ pub struct CellRun {
 /// What the cells of a step showed. Lists of names are cut to [`MAX_LISTED_TESTS`]; the numbers beside them are whole.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StepProof {
-    /// The cells in the order in which they ran.
+    /// The cells in the order in which they ran; after them the whole suite, if it ran apart from them.
     pub cells: Vec<CellRun>,
+    /// Which tests the cells ran.
+    #[serde(default, skip_serializing_if = "ProofScope::is_whole_suite")]
+    pub scope: ProofScope,
     /// Whether all cells know their tests by identity; otherwise the step is at most checked.
     pub is_by_identity: bool,
     /// The test files that the step changes, by path.
@@ -184,6 +207,28 @@ impl StepProof {
         self.cells.iter().find(|run| run.cell == cell)
     }
 
+    /// Adds what a comparison of the whole suite found, after one of the step's own tests.
+    pub fn add_suite(&mut self, suite: Self) {
+        let lists = [
+            (&mut self.lost, suite.lost),
+            (&mut self.broken, suite.broken),
+            (&mut self.failing, suite.failing),
+            (&mut self.known_failures, suite.known_failures),
+            (&mut self.planned_changes, suite.planned_changes),
+        ];
+        for (own, whole) in lists {
+            // The suite has the step's own tests, too.
+            if whole.count >= own.count {
+                *own = whole;
+            }
+        }
+        self.n_kept = self.n_kept.max(suite.n_kept);
+        self.is_by_identity &= suite.is_by_identity;
+        let new = suite.doubts.into_iter();
+        let new: Vec<String> = new.filter(|doubt| !self.doubts.contains(doubt)).collect();
+        self.doubts.extend(new);
+    }
+
     /// Returns whether the old tests fail on the old code and pass on the new one.
     fn mends_old_tests(&self) -> bool {
         let outcome = |cell| self.run_of(cell).map(|run| &run.outcome);
@@ -235,6 +280,11 @@ impl StepProof {
                 .filter(|(n, _)| *n > 0)
                 .map(|(_, words)| words),
         );
+        match self.scope {
+            ProofScope::WholeSuite => {}
+            ProofScope::StepTests => parts.push("its own tests".to_owned()),
+            ProofScope::StepTestsAndSuite => parts.push("its own tests and the suite".to_owned()),
+        }
         let total_ms: u64 = self.cells.iter().map(|run| run.duration_ms).sum();
         if total_ms > 0 {
             parts.push(format_seconds(total_ms));

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::path_glob::PathGlob;
 use super::plan::proof_lines::{ProofClaim, StepProofPlan};
-use super::step_proof::find_test_files;
 use super::test_paths::TestPaths;
 
 /// A change of a step outside of what its plan names.
@@ -34,11 +33,10 @@ impl StepScope {
         if planned.files.is_empty() {
             return None;
         }
-        let (test_files, needs_tests) = match &planned.claim {
-            ProofClaim::TestFirst(words) => (find_test_files(words), true),
-            ProofClaim::Command(words) => (find_test_files(words), false),
-            ProofClaim::Unnamed => (Vec::new(), true),
-            ProofClaim::KeepsBehaviour | ProofClaim::NoTest(_) => (Vec::new(), false),
+        let test_files = planned.named_test_files();
+        let needs_tests = match &planned.claim {
+            ProofClaim::TestFirst(_) | ProofClaim::Unnamed => true,
+            ProofClaim::Command(_) | ProofClaim::KeepsBehaviour | ProofClaim::NoTest(_) => false,
         };
         // A word with a slash alone may be prose.
         let takes_any_test = needs_tests && !test_files.iter().any(|file| file.contains('.'));

@@ -9,6 +9,7 @@ mod cell_trees;
 mod check_rerunner;
 mod flaky_tests;
 mod mutant_trial;
+mod suite_check;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ pub use check_rerunner::{CheckRerunner, RerunGround, RerunResult};
 
 use cell_runner::{CellRunner, FinishedCell, parse_test_variables};
 use cell_trees::{StepTrees, tree_with_paths};
+use suite_check::SuiteHistory;
 
 use super::execution_effects::{path_from_event_text, path_to_event_text, unsandboxed_settings};
 use super::git::TreeId;
@@ -30,7 +32,9 @@ use crate::domain::plan::proof_lines::{ProofClaim, StepProofPlan};
 use crate::domain::plan_execution::{PlanExecution, StepOutcome};
 use crate::domain::question::CommitTarget;
 use crate::domain::receipt::{Receipt, TestOutcome};
-use crate::domain::step_proof::{CellReports, CommandProof, ProofCell, StepProof, TestNames};
+use crate::domain::step_proof::{
+    CellReports, CommandProof, ProofCell, ProofScope, StepProof, TestNames,
+};
 use crate::domain::test_command::TestCommand;
 use crate::domain::test_paths::TestPaths;
 use crate::domain::test_report::{TestIdentity, TestReport, TestStatus};
@@ -46,6 +50,10 @@ const CELLS_FOLDER: &str = "cells";
 pub(in crate::engine) struct StepProver {
     cells: CellRunner,
     tests: TestPaths,
+    scope: ProofScope,
+    /// The test files that the plan names for the step.
+    named_tests: Vec<String>,
+    suite: SuiteHistory,
     /// Whether a step's commit contains everything that the step changed, so that commits tell the code before a step.
     is_committing: bool,
 }
@@ -102,10 +110,14 @@ impl StepProver {
             step,
             command,
             settings,
+            selection: Vec::new(),
         };
         Ok(Self {
             cells,
             tests: TestPaths::new(&config.paths),
+            scope: state.proof_scope(step),
+            named_tests: state.step_proof_plan(step).named_test_files(),
+            suite: SuiteHistory::of(state),
             is_committing: state.execution.as_ref().is_some_and(commits_every_step),
         })
     }
@@ -164,23 +176,31 @@ impl StepProver {
         paths: &[String],
         cancel: &CancellationToken,
     ) -> Result<Receipt, TestRunError> {
-        let green = self
-            .cells
-            .run_cell(ProofCell::Green, &span.after, cancel)
-            .await?;
+        let trees = self.divide_trees(span.clone(), &self.tests).await?;
+        let (cells, before) = match (self.scope, &self.suite.start) {
+            (ProofScope::StepTests, _) => (self.step_cells(&trees), &span.before),
+            (ProofScope::StepTestsAndSuite, Some(start)) => (self.cells.clone(), start),
+            (ProofScope::WholeSuite | ProofScope::StepTestsAndSuite, _) => {
+                (self.cells.clone(), &span.before)
+            }
+        };
+        let new = (ProofCell::Green, &span.after);
+        let mut green = cells.run_cell(new.0, new.1, cancel).await?;
+        if green.fails_without_a_test() {
+            // The machine may have been short of something while the tests were built.
+            green = cells.run_cell(new.0, new.1, cancel).await?;
+        }
         let mut receipt = green.receipt.clone();
         if receipt.outcome == TestOutcome::Failed {
-            let baseline = self
-                .cells
-                .run_cell(ProofCell::Baseline, &span.before, cancel);
+            let baseline = cells.run_cell(ProofCell::Baseline, before, cancel);
             let mut baseline = baseline.await?;
-            let trees = self.divide_trees(span.clone(), &self.tests).await?;
             let failed = (ProofCell::Green, &green);
-            self.cells
+            cells
                 .find_flaky_tests(failed, &mut baseline, &trees.changed_tests, cancel)
                 .await?;
             receipt.only_known_failures = fails_as_before(&green, &baseline);
             if !receipt.only_known_failures {
+                receipt.fails_since = self.find_failing_step(&green, &baseline, cancel).await?;
                 receipt.passes_with = self.find_missing_files(span, paths, cancel).await?;
             }
         }
@@ -238,6 +258,7 @@ impl StepProver {
             tests = tests.with_files(&files_named_in(line));
         }
         let trees = self.divide_trees(span, &tests).await?;
+        let cells = self.step_cells(&trees);
         let mut ran: BTreeMap<ProofCell, FinishedCell> = BTreeMap::new();
         for (cell, tree) in [
             (ProofCell::Baseline, &trees.old),
@@ -249,13 +270,15 @@ impl StepProver {
             let is_same = (cell == ProofCell::Red && trees.red == trees.old)
                 || (cell == ProofCell::Kept && trees.kept == trees.new);
             if !is_same {
-                ran.insert(cell, self.cells.run_cell(cell, tree, cancel).await?);
+                ran.insert(cell, cells.run_cell(cell, tree, cancel).await?);
             }
         }
-        let flaky = self.find_flaky_tests(&trees, &mut ran, cancel).await?;
+        let flaky = find_flaky_tests(&cells, &trees, &mut ran, cancel).await?;
         let renames = git.renamed_paths(&trees.old, &trees.new).await?;
         let mut proof = compare_cells(&trees, &ran, plan, &renames);
         proof.flaky = TestNames::from_tests(&flaky);
+        proof.scope = self.scope;
+        self.add_suite(&mut proof, &trees, cancel).await?;
         if let ProofClaim::Command(line) = &plan.claim {
             proof.command = self.run_proof_command(line, &trees, cancel).await?;
         }
@@ -275,8 +298,7 @@ impl StepProver {
                 .or_else(|| report(ProofCell::Baseline).filter(|_| trees.red == trees.old));
             let before = [report(ProofCell::Baseline), red];
             let trial =
-                mutant_trial::try_mutants(&self.cells, &trees, green, before, &texts, cancel)
-                    .await?;
+                mutant_trial::try_mutants(&cells, &trees, green, before, &texts, cancel).await?;
             proof.mutants = Some(trial);
         }
         Ok(proof)
@@ -291,30 +313,16 @@ impl StepProver {
         Ok(divided.await?)
     }
 
-    /// Finds flaky tests among those that fail with the step's code, and enters them in the baseline as failures.
-    async fn find_flaky_tests(
-        &self,
-        trees: &StepTrees,
-        ran: &mut BTreeMap<ProofCell, FinishedCell>,
-        cancel: &CancellationToken,
-    ) -> Result<BTreeSet<TestIdentity>, TestRunError> {
-        let mut flaky = BTreeSet::new();
-        let Some(mut baseline) = ran.remove(&ProofCell::Baseline) else {
-            return Ok(flaky);
-        };
-        for cell in [ProofCell::Green, ProofCell::Kept] {
-            if let Some(failed) = ran.get(&cell) {
-                let found = self.cells.find_flaky_tests(
-                    (cell, failed),
-                    &mut baseline,
-                    &trees.changed_tests,
-                    cancel,
-                );
-                flaky.extend(found.await?);
-            }
+    /// Returns what runs a step's cells: with the whole suite, or with the tests that the step names or changes.
+    fn step_cells(&self, trees: &StepTrees) -> CellRunner {
+        let mut cells = self.cells.clone();
+        if self.scope != ProofScope::WholeSuite {
+            let named = self.named_tests.iter().chain(&trees.changed_tests);
+            cells.selection = named.cloned().collect();
+            cells.selection.sort();
+            cells.selection.dedup();
         }
-        ran.insert(ProofCell::Baseline, baseline);
-        Ok(flaky)
+        cells
     }
 
     /// Runs the command of a `Proof:` line without the step's code and with it; the tests are the new ones both times.
@@ -348,6 +356,28 @@ impl StepProver {
             passed_after: is_run(&after) && passes(&after),
         }))
     }
+}
+
+/// Finds flaky tests among those that fail with the step's code, and enters them in the baseline as failures.
+async fn find_flaky_tests(
+    cells: &CellRunner,
+    trees: &StepTrees,
+    ran: &mut BTreeMap<ProofCell, FinishedCell>,
+    cancel: &CancellationToken,
+) -> Result<BTreeSet<TestIdentity>, TestRunError> {
+    let mut flaky = BTreeSet::new();
+    let Some(mut baseline) = ran.remove(&ProofCell::Baseline) else {
+        return Ok(flaky);
+    };
+    for cell in [ProofCell::Green, ProofCell::Kept] {
+        if let Some(failed) = ran.get(&cell) {
+            let found =
+                cells.find_flaky_tests((cell, failed), &mut baseline, &trees.changed_tests, cancel);
+            flaky.extend(found.await?);
+        }
+    }
+    ran.insert(ProofCell::Baseline, baseline);
+    Ok(flaky)
 }
 
 /// Returns the words of a command line that may be files of the repository.

@@ -6,6 +6,7 @@ mod cargo;
 mod flaky;
 mod node;
 mod pytest;
+mod step_tests;
 
 use crate::repository::commit_all;
 use crate::script::{Agent, say, shell, write};

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::CodeFenceTracker;
 use crate::domain::path_glob::PathGlob;
+use crate::domain::step_proof::find_test_files;
 
 /// What a step says about its proof and its files.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -74,6 +75,15 @@ const LOCK_FILES: &[(&str, &str)] = &[
 ];
 
 impl StepProofPlan {
+    /// Returns what may be test files or folders in the words that name the step's proof, perhaps without the folders
+    /// above them.
+    pub fn named_test_files(&self) -> Vec<String> {
+        match &self.claim {
+            ProofClaim::TestFirst(words) | ProofClaim::Command(words) => find_test_files(words),
+            ProofClaim::Unnamed | ProofClaim::KeepsBehaviour | ProofClaim::NoTest(_) => Vec::new(),
+        }
+    }
+
     /// Returns whether the step names this path itself, under `Files:` or `Changes tests:`; a glob or a folder around it
     /// does not count.
     pub fn names_path(&self, path: &str) -> bool {

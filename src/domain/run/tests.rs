@@ -59,6 +59,7 @@ pub(super) fn settings(max_iterations: u32) -> WorkflowSettings {
         max_fix_turns: 1,
         baseline: false,
         proves_steps: false,
+        proves_by_step_tests: false,
     }
 }
 

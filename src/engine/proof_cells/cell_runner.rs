@@ -18,6 +18,7 @@ use crate::engine::receipt_writer::ReceiptWriter;
 use crate::engine::sandbox::{self, CleanCopyMounts, CommandReach};
 use crate::engine::test_runner::{
     self, FinishedTestRun, TestCommandLine, TestRun, TestRunError, TestSettings, find_runner,
+    select_test_files,
 };
 use crate::process::{SandboxMount, SandboxSupport};
 use crate::text::clean_text;
@@ -43,6 +44,8 @@ pub(in crate::engine) struct CellRunner {
     pub(super) receipts: Option<ReceiptWriter>,
     /// The step that is checked; 0 before the first.
     pub(super) step: u32,
+    /// The test files that run, by path; all where it is empty, or where the command cannot be narrowed to them.
+    pub(super) selection: Vec<String>,
 }
 
 /// The tests of one cell, as they ended.
@@ -73,6 +76,32 @@ struct CopyRoom {
 }
 
 impl FinishedCell {
+    /// A tree without any of the selected tests.
+    fn without_tests(tree: &TreeId) -> Self {
+        let receipt = Receipt {
+            outcome: TestOutcome::NoTests,
+            ..Receipt::without_command()
+        };
+        Self {
+            tree: tree.clone(),
+            receipt,
+            report: Some(TestReport::default()),
+            doubts: Vec::new(),
+            number: None,
+            is_reused: false,
+            environment: Sha256::new(""),
+        }
+    }
+
+    /// Returns whether the command fails although its report names no test that does, as where a build fails.
+    pub(super) fn fails_without_a_test(&self) -> bool {
+        self.receipt.outcome == TestOutcome::Failed
+            && self
+                .report
+                .as_ref()
+                .is_some_and(|report| report.count(TestStatus::Failed) == 0)
+    }
+
     /// Describes the cell for a proof.
     pub(super) fn to_cell_run(&self, cell: ProofCell) -> CellRun {
         let count = |status| {
@@ -113,6 +142,12 @@ impl CellRunner {
         let slot = self.place.join(slot_name(cell));
         let folder = CleanTreeFolder::new(slot.clone());
         self.git.lay_down_tree(tree, &folder).await?;
+        if !self.selection.is_empty() {
+            return match self.narrow(&folder.files()) {
+                Some(narrowed) => Box::pin(narrowed.run_cell(cell, tree, cancel)).await,
+                None => Ok(FinishedCell::without_tests(tree)),
+            };
+        }
         let carried = self.carry(folder.files()).await?;
         let environment = self.environment_hash(&carried);
         if let Some(known) = self.find_earlier(cell, tree, &environment, &carried.doubts)? {
@@ -145,6 +180,23 @@ impl CellRunner {
             number,
             is_reused: false,
             environment,
+        })
+    }
+
+    /// Returns what runs only the selected tests in a copy; `None` where the copy has none of their files.
+    fn narrow(&self, files: &Path) -> Option<Self> {
+        let there = self
+            .selection
+            .iter()
+            .filter(|path| files.join(path).is_file());
+        let there: Vec<String> = there.cloned().collect();
+        let command = select_test_files(&self.command, files, &there);
+        // What cannot be narrowed is run as a whole, wherever the files are.
+        let is_narrowing = || select_test_files(&self.command, files, &self.selection).is_some();
+        (!there.is_empty() || !is_narrowing()).then(|| Self {
+            command: command.unwrap_or_else(|| self.command.clone()),
+            selection: Vec::new(),
+            ..self.clone()
         })
     }
 

@@ -103,6 +103,7 @@ impl CheckRerunner {
             reach,
             receipts: None,
             step: 0,
+            selection: Vec::new(),
         };
         Ok(Self {
             cells,

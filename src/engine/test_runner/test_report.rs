@@ -10,11 +10,13 @@ mod node_test;
 mod pytest;
 mod report_builder;
 mod runner_search;
+mod test_selection;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub use runner_search::find_runner;
+pub use test_selection::select_test_files;
 
 use self::report_builder::ReportBuilder;
 use super::test_command_line::TestCommandLine;

@@ -15,7 +15,7 @@ pub(super) const PROJECT: Project = Project {
     ],
 };
 
-const SUM: &str = "export function sum(a, b) {\n  return a + b;\n}\n";
+pub(super) const SUM: &str = "export function sum(a, b) {\n  return a + b;\n}\n";
 const SUM_TEST: &str = "import test from 'node:test';\nimport assert from 'node:assert';\nimport { sum } from '../src/sum.js';\n\ntest('adds', () => {\n  assert.equal(sum(1, 2), 3);\n});\n\ntest('adds a negative number', () => {\n  assert.equal(sum(1, -2), -1);\n});\n";
 pub(super) const WITH_PRODUCT: &str = "export function sum(a, b) {\n  return a + b;\n}\n\nexport function product(a, b) {\n  return a * b;\n}\n";
 pub(super) const PRODUCT_TEST: &str = "import test from 'node:test';\nimport assert from 'node:assert';\nimport { product } from '../src/sum.js';\n\ntest('multiplies', () => {\n  assert.equal(product(2, 3), 6);\n});\n";

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::domain::plan::proof_lines::{ProofClaim, StepProofPlan};
-use crate::domain::plan_execution::{StepAssessment, StepStage};
+use crate::domain::plan_execution::{StepAssessment, StepSkip, StepStage};
 
 /// A run whose first step is changed and tested, and is being proven.
 fn proving(claim: ProofClaim, approval: QuestionAnswer) -> RunSimulation {
@@ -236,4 +236,25 @@ fn finish_if_committing(world: &mut RunSimulation) {
     if current.is_some_and(|current| current.stage == StepStage::Commit) {
         finish(world);
     }
+}
+
+#[test]
+fn a_slow_suite_runs_with_the_last_step_only() {
+    use crate::domain::step_proof::ProofScope::{StepTests, StepTestsAndSuite, WholeSuite};
+    let mut world = proving(ProofClaim::Unnamed, QuestionAnswer::Execute);
+    let state = &mut world.run.state;
+    let mut steps = state.plan.clone().unwrap();
+    let mut second = steps.plan.steps[0].clone();
+    second.n = 2;
+    steps.plan.steps.push(second);
+    state.plan = Some(steps);
+    let scopes = |state: &RunState| [state.proof_scope(1), state.proof_scope(2)];
+    assert_eq!(scopes(state), [WholeSuite; 2]);
+    state.settings.proves_by_step_tests = true;
+    assert_eq!(scopes(state), [StepTests; 2]);
+    let text = state.plan.as_ref().unwrap().plan.steps[1].text.clone();
+    let reason = "not needed".to_owned();
+    let execution = state.execution.as_mut().unwrap();
+    execution.skips.insert(2, StepSkip { text, reason });
+    assert_eq!(state.proof_scope(1), StepTestsAndSuite);
 }

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::{NamedReporters, ReportingRunner};
 use crate::engine::test_runner::entry_points::base_name;
-use crate::engine::test_runner::entry_points::command_follower::follow_command;
+use crate::engine::test_runner::entry_points::command_follower::{FollowedCommand, follow_command};
 use crate::engine::test_runner::test_command_line::TestCommandLine;
 use crate::store::scoped_read::ScopedReader;
 
@@ -87,7 +87,7 @@ const OTHER_RUNNERS: [&str; 26] = [
 
 /// A runner that one simple command starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum StartedRunner {
+pub(super) enum StartedRunner {
     Pytest,
     NodeTest(NamedReporters),
     CargoTest,
@@ -97,13 +97,7 @@ enum StartedRunner {
 /// Finds the runner of a command. `None` if its tests cannot be known by identity: it starts another runner, more than
 /// one kind, or pytest twice, whose second report would replace the first.
 pub fn find_runner(command: &TestCommandLine, root: &Path) -> Option<ReportingRunner> {
-    let reader = ScopedReader::open(root).ok();
-    let followed = follow_command(command, &|path| {
-        reader
-            .as_ref()?
-            .read_file(path.to_str()?, MAX_SCRIPT_BYTES)
-            .ok()
-    });
+    let followed = read_followed(command, root);
     let started: Vec<StartedRunner> = followed
         .commands
         .iter()
@@ -125,8 +119,19 @@ pub fn find_runner(command: &TestCommandLine, root: &Path) -> Option<ReportingRu
     }
 }
 
+/// Follows a command through the scripts of a repository.
+pub(super) fn read_followed(command: &TestCommandLine, root: &Path) -> FollowedCommand {
+    let reader = ScopedReader::open(root).ok();
+    follow_command(command, &|path| {
+        reader
+            .as_ref()?
+            .read_file(path.to_str()?, MAX_SCRIPT_BYTES)
+            .ok()
+    })
+}
+
 /// Returns the runner that a simple command starts; `None` if it starts none.
-fn started_runner(words: &[&str]) -> Option<StartedRunner> {
+pub(super) fn started_runner(words: &[&str]) -> Option<StartedRunner> {
     let mut words = words.iter().copied();
     while let Some(word) = words.next() {
         let rest: Vec<&str> = words.clone().collect();
