@@ -51,11 +51,25 @@ impl GitRepository {
             if extended.is_empty() {
                 return Ok(());
             }
+            self.check_commits_exist(&extended).await?;
             match self.import_notes(tip.as_ref(), &extended).await {
                 Err(GitError::Failed { .. }) if n_tries < MAX_TRIES => n_tries += 1,
                 done => return done,
             }
         }
+    }
+
+    /// Checks that the commits of notes are here: `git fast-import` ends with a crash report in git's folder if one is not.
+    async fn check_commits_exist(&self, notes: &[CommitNote]) -> Result<(), GitError> {
+        let ids: Vec<String> = notes.iter().map(|note| note.commit.clone()).collect();
+        let found = self.resolve_commits(&ids).await?;
+        let missing = ids.iter().zip(found).find(|(_, found)| found.is_none());
+        missing.map_or(Ok(()), |(id, _)| {
+            Err(GitError::Failed {
+                command: "notes add".to_owned(),
+                output: format!("the commit {id} is not in the repository"),
+            })
+        })
     }
 
     async fn notes_tip(&self) -> Result<Option<CommitId>, GitError> {

@@ -79,6 +79,10 @@ async fn notes_of_a_commit_that_is_not_here_are_read_and_not_written() {
     let missing = "0123456789012345678901234567890123456789";
     let failed = repository.append_notes(&lines(&[(missing, &["x"])])).await;
     assert!(matches!(failed, Err(GitError::Failed { .. })), "{failed:?}");
+    let git_folder = std::fs::read_dir(fixture.root().join(".git")).unwrap();
+    let names = git_folder.map(|entry| entry.unwrap().file_name());
+    let is_crash = |name: &std::ffi::OsString| name.to_string_lossy().contains("crash");
+    assert!(!names.collect::<Vec<_>>().iter().any(is_crash));
     assert_eq!(repository.load_notes(None).await.unwrap(), []);
     let head = fixture.git("rev-parse HEAD");
     repository
