@@ -36,8 +36,8 @@ fn verify(world: &World, folder: &Path) -> String {
     ] {
         settings.env.insert(name.to_owned(), value.to_owned());
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all();
-    let runtime = runtime.build().expect("a runtime");
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().build().expect("a runtime");
     let report = runtime.block_on(async {
         match GitRepository::discover(&world.root, settings).await {
             Ok(RepositoryDiscovery::Found(git)) => {

@@ -560,7 +560,8 @@ async fn a_trailer_that_does_not_fit_the_receipt_is_named() {
     let commit = run.git(&["rev-parse", "HEAD"]);
     let report = run.range_report("HEAD~..HEAD").await;
     let expected = format!(
-        "7\nthe commit C (\"x\") names the receipt {}, which is in no chain here",
+        "7\nthe commit C (\"x\") names the receipt {}, which is in no chain here\n\
+         hint: its receipts may be in git notes: `git fetch origin {NOTES_REF}:{NOTES_REF}` gets the receipts of a clone's commits",
         "0".repeat(64)
     );
     assert_eq!(told(&report, &[(&commit, "C")]), expected);
