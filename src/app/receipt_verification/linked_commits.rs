@@ -151,7 +151,7 @@ fn compare_rewritten(
     let from = base_commit(chain).map_or("A".to_owned(), short_id);
     let to = end.as_deref().unwrap_or("HEAD");
     CommitComparison {
-        hint: Some(rewrite_hint(&from, to)),
+        hint: is_whole.then(|| rewrite_hint(&from, to)),
         breaks,
         ..CommitComparison::default()
     }
