@@ -467,6 +467,8 @@ impl Engine {
         while let Some((session, event)) = self.conversations.next_closing_event().await {
             self.queue_undelivered_input(&session, event);
         }
+        // Not stopped with the other tasks: a git command that is killed may leave its lock behind.
+        self.run.finish_notes().await;
         self.run.tasks.shutdown().await;
     }
 

@@ -5,6 +5,8 @@
 mod check_reruns;
 mod commit_range;
 mod linked_commits;
+mod outside_commits;
+mod rewritten_commits;
 #[cfg(test)]
 mod tests;
 
@@ -13,8 +15,8 @@ use std::collections::BTreeSet;
 use crate::domain::ids::{RunId, Sha256};
 use crate::domain::plan::file_hash;
 use crate::domain::receipt_chain::{
-    BreakCause, ChainBreak, ChainLink, ChainReading, ChainStep, LinkKind, WaiverPolicy,
-    check_contents, list_steps, read_chain,
+    BreakCause, ChainBreak, ChainLink, ChainReading, ChainStep, LinkKind, NotedChain, WaiverPolicy,
+    check_contents, list_steps, read_chain, read_notes,
 };
 use crate::domain::run::RunState;
 use crate::engine::git::GitRepository;
@@ -34,8 +36,12 @@ pub struct VerificationReport {
     pub breaks: Vec<ChainBreak>,
     /// What could not be read or compared, one line each.
     pub unreadable: Vec<String>,
-    /// The commits of a range that replace the chain's own, one line each. Empty where no commit was rewritten.
+    /// The commits that replace the chain's own, one line each. Empty where no commit was rewritten.
     pub rewritten: Vec<String>,
+    /// The commits of a range from before the first or after the last commit of its runs, one line each.
+    pub outside: Vec<String>,
+    /// What probably happened to commits that are broken, and what to try.
+    pub hint: Option<String>,
 }
 
 /// What was found out about the chain of one run.
@@ -49,6 +55,8 @@ pub struct ChainReport {
     pub steps_without_receipt: Vec<u32>,
     /// How many receipts of an unfinished run come after the head that its log names. They count for nothing.
     pub n_unlogged: usize,
+    /// Whether the chain comes from git notes, which have no outputs.
+    pub is_from_notes: bool,
     pub breaks: Vec<ChainBreak>,
     /// The receipts that can be read, in order.
     pub links: Vec<ChainLink>,
@@ -61,7 +69,7 @@ pub struct ChainReport {
 pub enum VerificationResult {
     /// Whole, and every step is proven, kept or waived in the plan.
     Verified,
-    /// Whole, but somebody has to look at a step, or commits were rewritten.
+    /// Whole, but somebody has to look at a step, or commits were rewritten or are of no run.
     Unverified,
     Broken,
     /// A part cannot be read or compared, and nothing else is broken.
@@ -86,7 +94,8 @@ impl VerificationReport {
                 && !chain.steps.is_empty()
                 && steps.all(|step| step.status.is_verified(waivers))
         };
-        if self.rewritten.is_empty() && self.chains.iter().all(is_verified) {
+        let is_run_alone = self.rewritten.is_empty() && self.outside.is_empty();
+        if is_run_alone && self.chains.iter().all(is_verified) {
             VerificationResult::Verified
         } else {
             VerificationResult::Unverified
@@ -106,9 +115,10 @@ impl VerificationResult {
     }
 }
 
-/// The chain of a run as it is on disk.
+/// The chain of a run as it is on disk, or in git notes.
 struct StoredChain {
-    layout: WorkdirLayout,
+    /// Where the outputs are; `None` for a chain from notes.
+    layout: Option<WorkdirLayout>,
     run: RunId,
     /// The state of the run, where it can be read.
     state: Option<RunState>,
@@ -132,19 +142,45 @@ impl StoredChain {
             let found = ChainBreak::of_receipt(first.number, cause);
             reading.breaks.insert(0, found);
         }
-        let is_unfinished = state.as_ref().is_some_and(|state| !state.phase.is_final());
-        let n_unlogged = if is_unfinished {
-            set_unlogged_aside(&mut reading)
-        } else {
-            0
-        };
-        Ok(Self {
-            layout: layout.clone(),
+        let mut chain = Self {
+            layout: Some(layout.clone()),
             run,
             state,
             reading,
-            n_unlogged,
-        })
+            n_unlogged: 0,
+        };
+        if chain.is_unfinished() {
+            chain.n_unlogged = set_unlogged_aside(&mut chain.reading);
+        }
+        Ok(chain)
+    }
+
+    fn from_notes(run: RunId, noted: NotedChain) -> Self {
+        let files: Vec<Vec<u8>> = noted.receipts.into_values().collect();
+        let mut reading = read_chain(&files, None);
+        reading.breaks.extend(noted.breaks);
+        Self {
+            layout: None,
+            run,
+            state: None,
+            reading,
+            n_unlogged: 0,
+        }
+    }
+
+    fn is_unfinished(&self) -> bool {
+        let state = self.state.as_ref();
+        state.is_some_and(|state| !state.phase.is_final())
+    }
+
+    /// Adds a break for each receipt that is another one in the notes.
+    fn compare_with_notes(&mut self, noted: &NotedChain) {
+        let mut found = noted.differences(&self.reading.hashes);
+        if self.is_unfinished() {
+            // The run may have gone on since its receipts were read.
+            found.retain(|found| found.cause != BreakCause::OnlyNotedReceipt);
+        }
+        self.reading.breaks.extend(found);
     }
 
     fn links(&self) -> &[ChainLink] {
@@ -175,6 +211,7 @@ impl StoredChain {
             steps_without_receipt: self.steps_without_receipt(&steps),
             steps,
             n_unlogged: self.n_unlogged,
+            is_from_notes: self.layout.is_none(),
             breaks,
             links: Vec::new(),
             reruns: Vec::new(),
@@ -182,11 +219,11 @@ impl StoredChain {
     }
 
     fn check_output(&self, link: &ChainLink) -> Result<Option<ChainBreak>, StoreError> {
-        let LinkKind::Check(check) = &link.kind else {
+        let (LinkKind::Check(check), Some(layout)) = (&link.kind, &self.layout) else {
             return Ok(None);
         };
         let sha256 = &check.output_sha256;
-        let cause = match receipt_files::load_output(&self.layout, &self.run, sha256) {
+        let cause = match receipt_files::load_output(layout, &self.run, sha256) {
             Ok(None) => BreakCause::MissingOutput(sha256.clone()),
             Ok(Some(bytes)) if file_hash(&bytes) == *sha256 => return Ok(None),
             // This program writes no output above the limit.
@@ -251,27 +288,38 @@ pub async fn verify_run(
     let Some(run) = run else {
         return Err(StartError::new("no run here yet", NO_RECEIPTS_HINT));
     };
-    let chain = StoredChain::load(layout, run, state)?;
+    let mut chain = StoredChain::load(layout, run, state)?;
     if chain.reading.hashes.is_empty() && chain.reading.breaks.is_empty() {
         let problem = format!("the run {} has no receipts", chain.run);
         return Err(StartError::new(problem, NO_RECEIPTS_HINT));
     }
-    let mut report = VerificationReport::default();
-    let mut checked = chain.check(&mut report.unreadable);
-    let has_commits = chain
+    let commits: BTreeSet<String> = chain
         .links()
         .iter()
-        .any(|link| !link.kind.commits().is_empty());
-    match git {
-        Some(git) if has_commits => {
-            let found = linked_commits::check_commits(git, &chain).await;
-            checked.breaks.extend(found.map_err(git_failed)?);
+        .flat_map(|link| link.kind.commits().iter().cloned())
+        .collect();
+    let git = git.filter(|_| !commits.is_empty());
+    if let Some(git) = git {
+        let notes = git.load_notes(Some(&commits)).await.map_err(git_failed)?;
+        if let Some(noted) = read_notes(&notes).get(&chain.run) {
+            chain.compare_with_notes(noted);
         }
-        None if has_commits => {
+    }
+    let mut report = VerificationReport::default();
+    let mut checked = chain.check(&mut report.unreadable);
+    match git {
+        Some(git) => {
+            let found = linked_commits::check_commits(git, &chain).await;
+            let found = found.map_err(git_failed)?;
+            checked.breaks.extend(found.breaks);
+            report.rewritten = found.rewritten;
+            report.hint = found.hint;
+        }
+        None if !commits.is_empty() => {
             let problem = "the commits cannot be compared: this is no git repository";
             report.unreadable.push(problem.to_owned());
         }
-        Some(_) | None => {}
+        None => {}
     }
     checked.links = chain.reading.links;
     report.chains.push(checked);

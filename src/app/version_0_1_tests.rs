@@ -55,7 +55,8 @@ const ADDED_LATER: [&str; 14] = [
 ];
 
 /// The keys of the configuration that version 0.1 did not have.
-const KEYS_ADDED_LATER: [&str; 6] = [
+const KEYS_ADDED_LATER: [&str; 7] = [
+    "commit.notes",
     "commit.trailers",
     "test.carry",
     "test.env",

@@ -24,7 +24,7 @@ use super::export::find_run;
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Exit codes: 0 whole, and every step proven, kept or waived in the plan; 6 whole, but a step is unproven or was waived \
-                  later, a range was rewritten, or with --rerun a check could not be run again; 7 broken, each break named; 1 cannot read.\n\n\
+                  later, commits were rewritten or belong to no run, or with --rerun a check could not be run again; 7 broken, each break named; 1 cannot read.\n\n\
                   Examples:\n  agent-collab verify              # the current run, or else the last finished one\n  \
                   agent-collab verify 2            # the second of `agent-collab history`\n  \
                   agent-collab verify main..HEAD   # the commits of a branch\n  \
@@ -136,15 +136,28 @@ fn format_report(report: &VerificationReport, waivers: WaiverPolicy) -> String {
     if !report.rewritten.is_empty() {
         let n = pluralize(report.rewritten.len(), "commit");
         text.push_str(&format!(
-            "whole, rewritten: the range ends with the last tree of the chain, and {n} replace its own:\n"
+            "whole, rewritten: the commits end with the last tree of the chain, and {n} replace its own:\n"
         ));
-        for commit in &report.rewritten {
-            text.push_str(&format!("  {}\n", clean_to_one_line(commit)));
-        }
+        text.push_str(&format_commits(&report.rewritten));
+    }
+    if !report.outside.is_empty() {
+        let n = pluralize(report.outside.len(), "commit");
+        text.push_str(&format!(
+            "before or after the run, not part of it and not verified: {n}:\n"
+        ));
+        text.push_str(&format_commits(&report.outside));
+    }
+    if let Some(hint) = &report.hint {
+        text.push_str(&format!("hint: {}\n", clean_to_one_line(hint)));
     }
     text.push_str(&format_unverified(report, waivers));
     text.push_str(PROTECTION);
     clean_text(&text)
+}
+
+fn format_commits(commits: &[String]) -> String {
+    let lines = commits.iter().map(|commit| clean_to_one_line(commit));
+    lines.map(|line| format!("  {line}\n")).collect()
 }
 
 fn format_steps(chain: &ChainReport) -> String {
@@ -183,7 +196,12 @@ fn format_chain(chain: &ChainReport) -> String {
             pluralize(n, "later receipt")
         ),
     };
-    format!("chain whole: {n}, head {short}…\n{unlogged}")
+    let source = if chain.is_from_notes {
+        "read from git notes: output not here, only its hashes\n"
+    } else {
+        ""
+    };
+    format!("chain whole: {n}, head {short}…\n{source}{unlogged}")
 }
 
 /// Counts what was run again, and names what could not be.
@@ -275,6 +293,8 @@ fn report_to_json(report: &VerificationReport, waivers: WaiverPolicy) -> Value {
         "breaks": breaks_to_json(&report.breaks),
         "unreadable": report.unreadable,
         "rewritten": report.rewritten,
+        "outside": report.outside,
+        "hint": report.hint,
     })
 }
 
@@ -297,6 +317,7 @@ fn chain_to_json(chain: &ChainReport, waivers: WaiverPolicy) -> Value {
         "steps": steps.collect::<Vec<Value>>(),
         "steps_without_receipt": chain.steps_without_receipt,
         "unlogged_receipts": chain.n_unlogged,
+        "from_notes": chain.is_from_notes,
         "breaks": breaks_to_json(&chain.breaks),
     });
     if !chain.reruns.is_empty() {
@@ -355,6 +376,7 @@ mod tests {
                 steps,
                 steps_without_receipt: Vec::new(),
                 n_unlogged: 0,
+                is_from_notes: false,
                 breaks,
                 links: Vec::new(),
                 reruns: Vec::new(),
@@ -454,5 +476,23 @@ mod tests {
                         chain whole: 14 receipts, head 9c1e9c1e9c1e…\n\
                         not in the log yet: 2 later receipts; the run is at work or was interrupted\n";
         check(&report, WaiverPolicy::InPlan, 6, expected);
+    }
+
+    #[test]
+    fn what_is_not_as_it_was_is_told_with_what_to_try() {
+        let mut report = report(vec![step(1, ChainStepStatus::Kept, "x")], Vec::new());
+        report.chains[0].is_from_notes = true;
+        let mut lines = "step 1  kept     x   3f2a91c\n\
+                         chain whole: 14 receipts, head 9c1e9c1e9c1e…\n\
+                         read from git notes: output not here, only its hashes\n"
+            .to_owned();
+        check(&report, WaiverPolicy::Never, 0, &lines);
+        report.outside.push("c1 by \u{1b}[31mhand".to_owned());
+        lines +=
+            "before or after the run, not part of it and not verified: 1 commit:\n  c1 by hand\n";
+        check(&report, WaiverPolicy::InPlan, 6, &lines);
+        report.hint = Some("try this".to_owned());
+        lines += "hint: try this\n";
+        check(&report, WaiverPolicy::InPlan, 6, &lines);
     }
 }

@@ -163,6 +163,8 @@ pub struct TestConfig {
 pub struct CommitConfig {
     /// Whether commits name their step, plan and receipt in trailers.
     pub trailers: bool,
+    /// Whether the receipts are written into git notes of the commits, too.
+    pub notes: bool,
 }
 
 /// How a step is proven.

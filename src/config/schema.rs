@@ -79,6 +79,7 @@ pub const KEYS: &[ConfigKey] = &[
     key("test.sockets", Texts, Fixed("[]"), UserOnly, "Sockets that tests and commit hooks can reach in their sandbox, such as \"/run/docker.sock\"; ~/ is your home"),
 
     key("commit.trailers", Flag, Fixed("true"), Ignored, "Whether a step's commit names its step, plan and receipt in trailers, which `agent-collab verify A..B` reads"),
+    key("commit.notes", Flag, Fixed("true"), Ignored, "Whether the receipts of a step are a git note of its commit, too (refs/notes/agent-collab), so that `agent-collab verify A..B` works in a clone"),
 
     key("limits.max_children", Number(1, 64), Fixed("2"), Lower, "How many tasks and discussion participants run at a time"),
     key("limits.tasks_per_call", Number(1, 256), Fixed("16"), Lower, "How many tasks an agent may start in one call"),

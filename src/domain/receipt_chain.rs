@@ -4,6 +4,7 @@
 //! `receipt::Receipt`.
 
 mod chain_check;
+mod chain_notes;
 mod chain_steps;
 mod check_reruns;
 mod compact_report;
@@ -23,6 +24,7 @@ use super::test_report::TestReport;
 pub use chain_check::{
     BreakCause, ChainBreak, ChainReading, check_chain, check_contents, read_chain,
 };
+pub use chain_notes::{CommitNote, NoteLines, NotedChain, note_lines, read_notes};
 pub use chain_steps::{ChainStep, ChainStepStatus, WaiverPolicy, list_steps};
 pub use check_reruns::{StepCheck, describe_differences, list_step_checks};
 pub use missing_links::{ApprovalFacts, missing_links};

@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::domain::event::Event;
 use crate::domain::ids::{RunId, Sha256};
 use crate::domain::receipt_chain::{
-    ApprovalFacts, CheckLink, LinkKind, UserCommitsLink, missing_links,
+    ApprovalFacts, CheckLink, LinkKind, UserCommitsLink, missing_links, note_lines,
 };
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
 use crate::store::receipt_files::{ReceiptError, ReceiptLog, ReceiptReference};
 use crate::store::{TamperGuard, utc_time};
 
+use super::git::GitRepository;
 use super::test_runner::KEPT_VARIABLES;
 
 /// The one writer of a run's receipts.
@@ -22,6 +23,8 @@ pub(super) struct ReceiptWriter {
     run: RunId,
     /// Opened with the first receipt, and again after an error.
     log: Arc<Mutex<Option<ReceiptLog>>>,
+    /// How many receipts this process knows to be in notes. Locked while notes are written.
+    n_noted: Arc<tokio::sync::Mutex<usize>>,
 }
 
 impl ReceiptWriter {
@@ -30,6 +33,7 @@ impl ReceiptWriter {
             guard,
             run,
             log: Arc::default(),
+            n_noted: Arc::default(),
         }
     }
 
@@ -46,6 +50,12 @@ impl ReceiptWriter {
         let done = work(&mut log)?;
         *open = Some(log);
         Ok(done)
+    }
+
+    /// Returns whether this process wrote receipts, or read them to write more.
+    pub(super) fn is_open(&self) -> bool {
+        let open = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        open.is_some()
     }
 
     /// Appends the receipt of a check with what it printed, which is already free of secrets.
@@ -102,6 +112,24 @@ impl ReceiptWriter {
             }
             Ok(())
         })
+    }
+
+    /// Writes the receipts that the notes lack into the notes of the run's commits.
+    ///
+    /// # Errors
+    /// Git fails, or the chain on disk is not whole; with a hint.
+    pub(super) async fn write_notes(&self, git: &GitRepository) -> Result<(), String> {
+        let mut n_noted = self.n_noted.lock().await;
+        let (lines, n_receipts) = self
+            .with_log(|log| Ok((note_lines(log.links(), *n_noted), log.links().len())))
+            .map_err(|error| format!("{error} (hint: {})", error.hint()))?;
+        // Before the first commit they have no place.
+        if !lines.is_empty() {
+            let written = git.append_notes(&lines).await;
+            written.map_err(|error| format!("{error} (hint: {})", error.hint()))?;
+            *n_noted = n_receipts;
+        }
+        Ok(())
     }
 
     /// Appends what the state of the run records and the chain lacks. Returns the event that names the new head; `None`

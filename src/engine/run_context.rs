@@ -77,6 +77,17 @@ pub(super) struct RecordedStep {
 /// The operation that a warning names.
 const WRITE_RECEIPTS: &str = "write the receipts of the run";
 
+/// The operation that a warning names.
+const WRITE_NOTES: &str = "write the receipts into git notes";
+
+/// Returns whether an event ends something that the notes of commits tell: a step, an undo, or a kill.
+fn completes_notes(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::StepRecorded { .. } | Event::UndoFinished { .. } | Event::RunResumed { .. }
+    )
+}
+
 /// Returns whether receipts may be missing after an event.
 fn completes_chain(event: &Event) -> bool {
     matches!(
@@ -251,9 +262,18 @@ impl RunContext {
             self.request(progress);
         }
         let completes = completes_chain(&record.event);
+        let is_noted = completes_notes(&record.event);
         self.recorded.push(record);
         if completes {
             self.complete_receipts()?;
+        }
+        if is_noted && let Some(git) = self.notes_repository() {
+            let receipts = self.receipts.clone();
+            self.spawn_events_task(async move {
+                let failed = receipts.write_notes(&git).await.err();
+                let warning = failed.map(|why| warning_event(WRITE_NOTES, why));
+                warning.into_iter().collect()
+            });
         }
         Ok(RecordedStep {
             phase_before,
@@ -279,6 +299,23 @@ impl RunContext {
         let (record, _none) = self.journal.record(event)?;
         self.recorded.push(record);
         Ok(())
+    }
+
+    /// Returns the repository whose notes get the receipts; its calls outlive the cancellation of the run.
+    fn notes_repository(&self) -> Option<GitRepository> {
+        let git = self.commit_repository()?.clone();
+        let is_wanted = self.setup.config.commit.notes && self.state().receipt_head.is_some();
+        is_wanted.then(|| git.with_cancel(self.final_work_cancel.clone()))
+    }
+
+    /// Waits until all receipts that this process wrote are in notes.
+    pub(super) async fn finish_notes(&self) {
+        let Some(git) = self.notes_repository().filter(|_| self.receipts.is_open()) else {
+            return;
+        };
+        if let Err(error) = self.receipts.write_notes(&git).await {
+            tracing::error!(%error, "the last receipts are not in git notes");
+        }
     }
 
     /// Asks another owner for something; it is done after the calling owner has returned.

@@ -12,6 +12,7 @@
     reason = "all of this crate is a test, which clippy's own switches for tests do not see"
 )]
 
+mod chain;
 mod dice;
 mod fault;
 mod oracle;
@@ -32,8 +33,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
-use seed::Seed;
-use tally::{Bound, play_all};
+use seed::{CHAIN, Seed, chain_boundaries};
+use tally::{Bound, Tally, play_all};
 
 /// How many fresh sets there are. Of a thousand seeds each, all below those that sweep.
 const FRESH: u64 = 1_000_000;
@@ -64,6 +65,7 @@ fn main() {
     let trials = vec![
         Trial::test("the_first_seeds_reach_their_end", || check(0)),
         Trial::test("fresh_seeds_reach_their_end", move || check(fresh)),
+        Trial::test("a_kill_between_any_two_receipts_is_survived", check_chain),
     ];
     let mut arguments = arguments;
     // Each set uses all cores by itself.
@@ -83,7 +85,18 @@ fn fresh() -> u64 {
 
 fn check(from: u64) -> Result<(), Failed> {
     println!("seeds from {from} on");
-    let tally = play_all(from, Bound::Time(BOUND));
+    report(&play_all(from, Bound::Time(BOUND)))
+}
+
+/// Kills the program at each place where the chain of receipts, a commit of it or a note changes.
+fn check_chain() -> Result<(), Failed> {
+    let n = chain_boundaries().len() as u64;
+    // Three receipts, two commits and two notes.
+    assert!(n >= 20, "only {n} boundaries");
+    report(&play_all(CHAIN, Bound::Seeds(n)))
+}
+
+fn report(tally: &Tally) -> Result<(), Failed> {
     println!("{tally}");
     if tally.failures.is_empty() {
         Ok(())

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use crate::chain;
 use crate::dice::Dice;
 use crate::fault::{Fault, KINDS, Kind};
 use crate::oracle::{self, Asked, End};
@@ -33,7 +34,14 @@ pub struct Outcome {
 struct Undisturbed {
     end: End,
     asked: Asked,
-    n_boundaries: u64,
+    /// As `number|place|what`.
+    boundaries: Vec<String>,
+}
+
+impl Undisturbed {
+    fn n_boundaries(&self) -> u64 {
+        self.boundaries.len() as u64
+    }
 }
 
 fn undisturbed(scenario: &'static Scenario) -> Arc<Undisturbed> {
@@ -53,7 +61,7 @@ fn undisturbed(scenario: &'static Scenario) -> Arc<Undisturbed> {
     let found = Arc::new(Undisturbed {
         end: oracle::end_of(&world),
         asked: oracle::asked(&world),
-        n_boundaries: told.n_boundaries(),
+        boundaries: told.all("at").map(str::to_owned).collect(),
     });
     known.insert(scenario.name, Arc::clone(&found));
     found
@@ -70,12 +78,48 @@ fn launch(world: &World, scenario: &Scenario, fault: Option<Fault>) -> Launch {
 /// From this number on seeds sweep: a million for each scenario, one kill at each boundary.
 const SWEEP: u64 = 1_000_000_000;
 const A_SWEEP: u64 = 1_000_000;
+/// From this number on seeds kill the program where the chain of receipts grows; each verifies the chain.
+pub const CHAIN: u64 = 2_000_000_000;
+
+/// Returns the boundaries before and after each change of a receipt, a commit and a note, in the first scenario. A
+/// receipt's event is between its last boundary and the next one.
+pub fn chain_boundaries() -> Vec<u64> {
+    let undisturbed = undisturbed(&SCENARIOS[0]);
+    let is_of_chain = |at: &String| {
+        let mut parts = at.split('|').skip(1);
+        let (place, what) = (parts.next().unwrap_or(""), parts.next().unwrap_or(""));
+        let number = what.strip_suffix(".json").unwrap_or("");
+        let is_receipt = number.len() == 4 && number.parse::<u32>().is_ok();
+        is_receipt || (place.ends_with(" command") && ["commit", "fast-import"].contains(&what))
+    };
+    let all = undisturbed.boundaries.iter().map(is_of_chain);
+    let of_chain: Vec<bool> = all.collect();
+    let is_wanted = |at: &usize| of_chain[*at] || (*at > 0 && of_chain[*at - 1]);
+    let wanted = (0..of_chain.len()).filter(is_wanted);
+    wanted.map(|at| at as u64 + 1).collect()
+}
 
 impl Seed {
     pub fn new(number: u64) -> Self {
-        match number.checked_sub(SWEEP) {
-            Some(place) => Self::sweeping(number, place),
-            None => Self::thrown(number),
+        match (number.checked_sub(CHAIN), number.checked_sub(SWEEP)) {
+            (Some(place), _) => Self::of_chain(number, place),
+            (None, Some(place)) => Self::sweeping(number, place),
+            (None, None) => Self::thrown(number),
+        }
+    }
+
+    fn of_chain(number: u64, place: u64) -> Self {
+        let boundaries = chain_boundaries();
+        let place = usize::try_from(place).expect("a place") % boundaries.len();
+        let fault = Fault {
+            kind: Kind::Kill,
+            at: boundaries[place],
+            salt: 0,
+        };
+        Self {
+            number,
+            scenario: SCENARIOS[0].name,
+            faults: vec![fault],
         }
     }
 
@@ -84,7 +128,7 @@ impl Seed {
         let scenario = SCENARIOS[n].name;
         let fault = Fault {
             kind: Kind::Kill,
-            at: 1 + place % A_SWEEP % undisturbed(find(scenario)).n_boundaries,
+            at: 1 + place % A_SWEEP % undisturbed(find(scenario)).n_boundaries(),
             salt: 0,
         };
         Self {
@@ -97,7 +141,7 @@ impl Seed {
     fn thrown(number: u64) -> Self {
         let mut dice = Dice::new(number);
         let scenario = dice.of(&SCENARIOS).name;
-        let n_boundaries = undisturbed(find(scenario)).n_boundaries;
+        let n_boundaries = undisturbed(find(scenario)).n_boundaries();
         let n_faults = 1 + u64::from(dice.below(3) == 0) + u64::from(dice.below(6) == 0);
         let faults = (0..n_faults)
             .map(|n| Fault {
@@ -149,6 +193,9 @@ impl Seed {
             .collect();
         wrong.extend(oracle::violations(&world, &typed));
         wrong.extend(differences(&expected.end, &oracle::end_of(&world)));
+        if self.number >= CHAIN {
+            wrong.extend(chain::violations(&world));
+        }
         wrong.extend(asked_too_often(
             &expected.asked,
             &oracle::asked(&world),

@@ -53,11 +53,6 @@ impl Told {
         let is_it = move |line: &&'t (String, String)| line.0 == word;
         self.lines.iter().filter(is_it).map(|line| line.1.as_str())
     }
-
-    /// How many boundaries were passed.
-    pub fn n_boundaries(&self) -> u64 {
-        self.all("at").count() as u64
-    }
 }
 
 impl World {

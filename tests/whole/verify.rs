@@ -1,6 +1,7 @@
 //! Tests `agent-collab verify`: in the run's repository, in a clone of it, and after something was changed.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -8,16 +9,25 @@ use serde_json::Value;
 
 use crate::repository::{commit_all, git};
 use crate::script::{Agent, say, write};
-use crate::world::World;
+use crate::world::{PROGRAM, World, wait_until};
 
 const PLAN: &str = "# Task: Products\n\n## Goal\nA product.\n\n## Steps\n1. [ ] Multiply\n   Files: src/**, test/**\n   Test first: test/product.test.js\n";
 const SUM: &str = "export const sum = (a, b) => a + b;\n";
 const PRODUCT: &str = "export const product = (a, b) => a * b;\n";
 const PRODUCT_TEST: &str = "import test from 'node:test';\nimport assert from 'node:assert';\nimport * as sums from '../src/sum.js';\n\ntest('multiplies', () => {\n  assert.equal(sums.product(2, 3), 6);\n});\n";
 
+const RUN_FLAGS: [&str; 4] = ["-s", "test.max_fix_turns=0", "--mode", "yolo"];
+
 /// A repository with a run of one step, which is proven by a new test. Its old test needs the file that is returned,
 /// which lies outside of the repository.
 fn proven_run() -> (World, PathBuf) {
+    let (world, needed) = unproven_project();
+    world.run(&RUN_FLAGS).ends(0);
+    (world, needed)
+}
+
+/// The same before the run.
+fn unproven_project() -> (World, PathBuf) {
     let mut world = World::new();
     world.proves_steps = true;
     world.config = "[test]\ndefault_command = \"npm test\"\n".to_owned();
@@ -44,9 +54,6 @@ fn proven_run() -> (World, PathBuf) {
     ];
     let agent = Agent::new().plan(PLAN).step(1, actions);
     world.cast(&agent, &Agent::approving());
-    world
-        .run(&["-s", "test.max_fix_turns=0", "--mode", "yolo"])
-        .ends(0);
     (world, needed)
 }
 
@@ -58,8 +65,8 @@ fn verify_in(world: &World, folder: &Path, arguments: &[&str]) -> (Option<i32>, 
     (output.status.code(), text)
 }
 
-/// Clones the repository, only with objects that a commit holds, and gives the clone the receipts and the run's state.
-fn clone_with_receipts(world: &World, name: &str) -> PathBuf {
+/// Clones the repository, only with objects that a commit holds.
+fn clone(world: &World, name: &str) -> PathBuf {
     let clone = world.folder.join(name);
     let (from, to) = (
         world.root.display().to_string(),
@@ -69,6 +76,12 @@ fn clone_with_receipts(world: &World, name: &str) -> PathBuf {
         &world.folder,
         &["clone", "--quiet", "--no-local", &from, &to],
     );
+    clone
+}
+
+/// Gives a clone the receipts and the run's state, too.
+fn clone_with_receipts(world: &World, name: &str) -> PathBuf {
+    let clone = clone(world, name);
     let copied = Command::new("cp")
         .arg("-a")
         .arg(world.root.join(".agent-collab"))
@@ -185,7 +198,11 @@ fn what_was_changed_afterwards_is_named() {
         &|clone| {
             git(clone, &["config", "user.name", "Test"]);
             git(clone, &["config", "user.email", "test@example.invalid"]);
-            git(clone, &["commit", "--quiet", "--amend", "--message", "x"]);
+            fs::write(clone.join("src/sum.js"), SUM).expect("file");
+            git(
+                clone,
+                &["commit", "--quiet", "--all", "--amend", "--message", "x"],
+            );
         },
         "it was amended or rewritten",
     );
@@ -197,4 +214,88 @@ fn what_was_changed_afterwards_is_named() {
         },
         "the log names another head of the chain",
     );
+}
+
+#[test]
+fn the_job_for_ci_verifies_a_clone_by_its_notes() {
+    let (world, _needed) = proven_run();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/ci");
+    let script = examples.join("verify.sh");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/verify-in-ci.md");
+    let page = fs::read_to_string(page).expect("the page");
+    let lines = fs::read_to_string(&script).expect("the script");
+    for line in lines.lines().filter(|line| line.starts_with("git fetch")) {
+        assert!(page.contains(line), "{line}");
+    }
+    let programs = world.folder.join("programs");
+    fs::create_dir(&programs).expect("folder");
+    symlink(PROGRAM, programs.join("agent-collab")).expect("a link");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", programs.display());
+    let clone = clone(&world, "ci");
+    let job = || {
+        let mut command = world.shell(&format!("sh {}", script.display()));
+        let output = command.current_dir(&clone).env("PATH", &path).output();
+        let output = output.expect("sh");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), text + &errors)
+    };
+    let (code, text) = verify_in(&world, &clone, &["origin/main..HEAD"]);
+    assert_eq!(code, Some(1), "{text}");
+    let (code, text) = job();
+    assert_eq!(code, Some(0), "{text}");
+    for words in [
+        "step 1  proven",
+        "output not here, only its hashes",
+        "run again: 4 of 4 checks, 4 with the same result",
+    ] {
+        assert!(text.contains(words), "no `{words}` in\n{text}");
+    }
+    // A note of one commit that somebody changes.
+    let note = world.git(&["notes", "--ref=agent-collab", "show", "HEAD"]);
+    let changed = note.replacen("loopback", "lookback", 1);
+    assert_ne!(changed, note);
+    let file = world.folder.join("note");
+    fs::write(&file, changed).expect("file");
+    let file = file.display().to_string();
+    let notes = [
+        "notes",
+        "--ref=agent-collab",
+        "add",
+        "--force",
+        "--file",
+        &file,
+    ];
+    world.git(&notes);
+    let (code, text) = job();
+    assert_eq!(code, Some(7), "{text}");
+    assert!(text.contains("the hash that it names"), "{text}");
+    // Where the receipts are, they and the note differ.
+    world
+        .program(&["verify"])
+        .ends(7)
+        .says("the notes have another receipt with this number");
+}
+
+#[test]
+fn a_kill_between_the_checks_of_a_step_leaves_a_whole_chain() {
+    let (world, _needed) = unproven_project();
+    let running = world.start_run(&RUN_FLAGS);
+    // Wherever it is from then on, what follows is the same.
+    wait_until("the second check has a receipt", || {
+        let runs = fs::read_dir(world.root.join(".agent-collab/receipts"));
+        let mut runs = runs.into_iter().flatten().flatten();
+        runs.any(|run| run.path().join("0003.json").is_file())
+    });
+    running.signal("KILL");
+    running.wait();
+    let resume = ["resume", "--auto", "--yes-execute", "--on-step", "done"];
+    world
+        .program(&[&resume[..], &RUN_FLAGS[..2]].concat())
+        .ends(0);
+    world.program(&["verify"]).ends(0).says("step 1  proven");
+    fs::remove_dir_all(world.root.join(".agent-collab/receipts")).expect("the receipts");
+    let (code, text) = verify_in(&world, &world.root, &["main..HEAD"]);
+    assert_eq!(code, Some(0), "{text}");
 }

@@ -2,14 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::domain::receipt_chain::{BreakCause, ChainBreak, LinkKind};
-use crate::engine::git::{CommitRecord, GitRepository};
+use crate::domain::receipt_chain::{BreakCause, ChainBreak, read_notes};
+use crate::engine::git::{CommitRecord, GitRepository, NOTES_REF};
 use crate::engine::stored_run::load_partial_run;
 use crate::store::run_archives::list_archives;
 use crate::store::{WorkdirLayout, receipt_files};
 
 use super::linked_commits::{LinkedCommit, list_linked_commits, record_breaks};
-use super::{NO_RECEIPTS_HINT, StoredChain, VerificationReport, git_failed};
+use super::outside_commits::find_outside_commits;
+use super::rewritten_commits::{
+    describe_commit, find_last_tree, find_replaced_chain, is_rewritten, rewrite_hint, short_id,
+};
+use super::{StoredChain, VerificationReport, git_failed};
 use crate::app::startup::StartError;
 
 /// A commit of the range and what the chains know of it.
@@ -37,16 +41,14 @@ pub async fn verify_range(
 ) -> Result<VerificationReport, StartError> {
     let records = load_commits(git, range).await?;
     let mut report = VerificationReport::default();
-    let mut chains = load_chains(layout, &mut report.unreadable)?;
+    let mut chains = load_chains(layout, git, &mut report.unreadable).await?;
     if chains.is_empty() {
-        return Err(StartError::new(
-            "no run here has receipts",
-            NO_RECEIPTS_HINT,
-        ));
+        return Err(StartError::new("no run here has receipts", fetch_hint()));
     }
     let linked: Vec<Vec<LinkedCommit<'_>>> = chains.iter().map(list_linked_commits).collect();
     let matches = match_commits(&records, &chains, &linked);
     let replaced = find_replaced_chain(&records, &chains, &linked);
+    let outside = find_outside_commits(&records, &chains, &linked);
     let mut found: BTreeMap<usize, Vec<ChainBreak>> = BTreeMap::new();
     for (record, matched) in records.iter().zip(&matches) {
         match matched {
@@ -59,6 +61,9 @@ pub async fn verify_range(
             CommitMatch::CopiedTrailer | CommitMatch::NoReceipt if replaced.is_some() => {
                 report.rewritten.push(describe_commit(record));
             }
+            CommitMatch::NoReceipt if outside.contains(record.id.0.as_str()) => {
+                report.outside.push(describe_commit(record));
+            }
             CommitMatch::CopiedTrailer
             | CommitMatch::UnknownReceipt(_)
             | CommitMatch::NoReceipt => {
@@ -70,6 +75,7 @@ pub async fn verify_range(
     if let Some(chain) = replaced {
         found.entry(chain).or_default();
     }
+    report.hint = find_hint(&report.breaks, range, &records, &chains);
     let in_range: BTreeSet<&str> = records.iter().map(|record| record.id.0.as_str()).collect();
     let reported: Vec<usize> = found.keys().copied().collect();
     for (at, breaks) in found {
@@ -90,6 +96,33 @@ pub async fn verify_range(
         chain.links = std::mem::take(&mut chains[at].reading.links);
     }
     Ok(report)
+}
+
+/// Says what to try where the breaks of a range may come from a part of it, or from notes that are not here.
+fn find_hint(
+    breaks: &[ChainBreak],
+    range: &str,
+    records: &[CommitRecord],
+    chains: &[StoredChain],
+) -> Option<String> {
+    let is_unknown = |found: &ChainBreak| matches!(found.cause, BreakCause::UnknownReceipt { .. });
+    if breaks.iter().any(is_unknown) {
+        return Some(format!(
+            "its receipts may be in git notes: {}",
+            fetch_hint()
+        ));
+    }
+    let (from, _) = range.split_once("..")?;
+    let mut ends = chains
+        .iter()
+        .filter_map(|chain| find_last_tree(records, chain));
+    let end = ends.next().filter(|_| is_rewritten(breaks))?;
+    let is_shorter = records.last().is_some_and(|last| last.id != end.id);
+    is_shorter.then(|| rewrite_hint(from, &short_id(&end.id.0)))
+}
+
+fn fetch_hint() -> String {
+    format!("`git fetch origin {NOTES_REF}:{NOTES_REF}` gets the receipts of a clone's commits")
 }
 
 async fn load_commits(git: &GitRepository, range: &str) -> Result<Vec<CommitRecord>, StartError> {
@@ -115,8 +148,26 @@ async fn load_commits(git: &GitRepository, range: &str) -> Result<Vec<CommitReco
     Ok(records)
 }
 
-/// Loads the chains of the current run and of all archived ones.
-fn load_chains(
+/// Loads the chains of the current run, of all archived ones, and those that only notes have.
+async fn load_chains(
+    layout: &WorkdirLayout,
+    git: &GitRepository,
+    unreadable: &mut Vec<String>,
+) -> Result<Vec<StoredChain>, StartError> {
+    let notes = git.load_notes(None).await.map_err(git_failed)?;
+    let mut noted = read_notes(&notes);
+    let mut chains = load_stored_chains(layout, unreadable)?;
+    for chain in &mut chains {
+        if let Some(noted) = noted.remove(&chain.run) {
+            chain.compare_with_notes(&noted);
+        }
+    }
+    let from_notes = noted.into_iter();
+    chains.extend(from_notes.map(|(run, noted)| StoredChain::from_notes(run, noted)));
+    Ok(chains)
+}
+
+fn load_stored_chains(
     layout: &WorkdirLayout,
     unreadable: &mut Vec<String>,
 ) -> Result<Vec<StoredChain>, StartError> {
@@ -172,44 +223,6 @@ fn match_commits<'a>(
     records.iter().map(match_one).collect()
 }
 
-/// Finds the chain whose last tree the range ends with, although its last commit is not in the range: the range was
-/// squashed or rebased.
-fn find_replaced_chain(
-    records: &[CommitRecord],
-    chains: &[StoredChain],
-    linked: &[Vec<LinkedCommit<'_>>],
-) -> Option<usize> {
-    let last = records.last()?;
-    let in_range: BTreeSet<&str> = records.iter().map(|record| record.id.0.as_str()).collect();
-    (0..chains.len()).find(|at| {
-        let chain = &chains[*at];
-        let last_commit = linked[*at]
-            .iter()
-            .rev()
-            .find(|commit| commit.step.is_some());
-        chain.reading.breaks.is_empty()
-            && last_tree(chain) == Some(last.tree.0.as_str())
-            && last_commit.is_none_or(|commit| !in_range.contains(commit.id))
-    })
-}
-
-/// Returns the tree that the run ended with; `None` where its last change was an undo.
-fn last_tree(chain: &StoredChain) -> Option<&str> {
-    let last = chain
-        .links()
-        .iter()
-        .rev()
-        .find_map(|link| match &link.kind {
-            LinkKind::Step(step) => Some(Some(step.tree_after.as_str())),
-            LinkKind::Undo(_) | LinkKind::Redo(_) => Some(None),
-            LinkKind::Approval(_)
-            | LinkKind::Check(_)
-            | LinkKind::UsersCommits(_)
-            | LinkKind::Unknown(_) => None,
-        });
-    last.flatten()
-}
-
 fn unmatched_cause(record: &CommitRecord, matched: &CommitMatch<'_>) -> BreakCause {
     let (commit, subject) = (record.id.0.clone(), record.subject.clone());
     match matched {
@@ -227,9 +240,4 @@ fn unmatched_cause(record: &CommitRecord, matched: &CommitMatch<'_>) -> BreakCau
             BreakCause::NoReceipt { commit, subject }
         }
     }
-}
-
-fn describe_commit(record: &CommitRecord) -> String {
-    let id: String = record.id.0.chars().take(7).collect();
-    format!("{id} {}", record.subject)
 }

@@ -9,6 +9,10 @@ use crate::domain::receipt_chain::{BreakCause, ChainBreak, LinkKind, StepLink};
 use crate::engine::git::{CommitId, CommitRecord, CommitTree, GitError, GitRepository};
 
 use super::StoredChain;
+use super::outside_commits::base_commit;
+use super::rewritten_commits::{
+    describe_commit, find_last_tree, is_rewritten, last_tree, rewrite_hint, short_id,
+};
 
 /// A commit that a receipt names.
 pub(super) struct LinkedCommit<'a> {
@@ -41,11 +45,21 @@ pub(super) fn list_linked_commits(chain: &StoredChain) -> Vec<LinkedCommit<'_>> 
     linked
 }
 
+/// What the repository has of a run's commits.
+#[derive(Default)]
+pub(super) struct CommitComparison {
+    pub(super) breaks: Vec<ChainBreak>,
+    /// The commits that replace the run's, where they end with its last tree.
+    pub(super) rewritten: Vec<String>,
+    /// What to try where they do not.
+    pub(super) hint: Option<String>,
+}
+
 /// Compares all commits of a run with the repository, in two calls of git.
 pub(super) async fn check_commits(
     git: &GitRepository,
     chain: &StoredChain,
-) -> Result<Vec<ChainBreak>, GitError> {
+) -> Result<CommitComparison, GitError> {
     let linked = list_linked_commits(chain);
     let approval = chain.links().iter().find_map(|link| match &link.kind {
         LinkKind::Approval(approval) => Some((link.number, approval.base.as_deref())),
@@ -63,20 +77,18 @@ pub(super) async fn check_commits(
         .collect();
     let mut found = git.resolve_commits(&revisions).await?.into_iter();
     let mut next = || found.next().flatten();
-    let tips: BTreeSet<String> = [next(), next()]
+    let tips = [next(), next()].into_iter().flatten();
+    let tips: Vec<CommitTree> = tips.collect();
+    let tip_ids: BTreeSet<&str> = tips.iter().map(|tip| tip.commit.0.as_str()).collect();
+    let tip_ids: Vec<CommitId> = tip_ids
         .into_iter()
-        .flatten()
-        .map(|tip| tip.commit.0)
+        .map(|id| CommitId(id.to_owned()))
         .collect();
-    let tips: Vec<CommitId> = tips.into_iter().map(CommitId).collect();
     // A receipt names commits by their whole ids.
     let base_commit = next().filter(|found| Some(found.commit.0.as_str()) == base);
     let base_commit = base_commit.map(|found| found.commit);
-    let records = git.list_commits(&tips, base_commit.as_ref()).await?;
-    let by_id: HashMap<&str, &CommitRecord> = records
-        .iter()
-        .map(|record| (record.id.0.as_str(), record))
-        .collect();
+    let records = git.list_commits(&tip_ids, base_commit.as_ref()).await?;
+    let by_id = index_by_id(&records);
     let mut breaks = Vec::new();
     for commit in &linked {
         let resolved = next().filter(|found| found.commit.0 == commit.id);
@@ -90,11 +102,69 @@ pub(super) async fn check_commits(
             let cause = BreakCause::MissingBase(base.to_owned());
             breaks.push(ChainBreak::of_receipt(receipt, cause));
         }
-        Some(_) => breaks.extend(unlinked_breaks(&linked, &records, &by_id)),
+        Some(_) => {
+            // The last receipt may be of an earlier commit: a step that was redone names its own again.
+            let own: Vec<&str> = linked.iter().map(|commit| commit.id).collect();
+            breaks.extend(
+                list_unlinked(&linked, &records, &own)
+                    .into_iter()
+                    .map(|record| {
+                        ChainBreak::of_chain(BreakCause::NoReceipt {
+                            commit: record.id.0.clone(),
+                            subject: record.subject.clone(),
+                        })
+                    }),
+            );
+        }
         // Without an approval nobody knows where the run began, which is a break of its own.
         None => {}
     }
-    Ok(breaks)
+    Ok(if is_rewritten(&breaks) {
+        compare_rewritten(chain, breaks, &linked, &records, &tips)
+    } else {
+        CommitComparison {
+            breaks,
+            ..CommitComparison::default()
+        }
+    })
+}
+
+/// Looks for commits that replace those of the run.
+fn compare_rewritten(
+    chain: &StoredChain,
+    breaks: Vec<ChainBreak>,
+    linked: &[LinkedCommit<'_>],
+    records: &[CommitRecord],
+    tips: &[CommitTree],
+) -> CommitComparison {
+    let is_whole = chain.reading.breaks.is_empty() && breaks.iter().all(is_of_rewriting);
+    let last_tree = last_tree(chain).filter(|_| is_whole);
+    let mut tips = tips.iter();
+    if let Some(tip) = tips.find(|tip| last_tree == Some(tip.tree.0.as_str())) {
+        let rewritten = list_unlinked(linked, records, &[tip.commit.0.as_str()]);
+        return CommitComparison {
+            rewritten: rewritten.into_iter().map(describe_commit).collect(),
+            ..CommitComparison::default()
+        };
+    }
+    let end = find_last_tree(records, chain).map(|record| short_id(&record.id.0));
+    let from = base_commit(chain).map_or("A".to_owned(), short_id);
+    let to = end.as_deref().unwrap_or("HEAD");
+    CommitComparison {
+        hint: is_whole.then(|| rewrite_hint(&from, to)),
+        breaks,
+        ..CommitComparison::default()
+    }
+}
+
+/// Returns whether a break is nothing but a commit that another one replaces.
+fn is_of_rewriting(found: &ChainBreak) -> bool {
+    matches!(
+        found.cause,
+        BreakCause::RewrittenCommit(_)
+            | BreakCause::MissingCommit(_)
+            | BreakCause::NoReceipt { .. }
+    )
 }
 
 /// Returns the branch that the run commits to.
@@ -160,15 +230,18 @@ pub(super) fn record_breaks(
     causes
 }
 
-/// Names the commits up to the last one of the chain that no receipt stands for.
-fn unlinked_breaks(
-    linked: &[LinkedCommit<'_>],
-    records: &[CommitRecord],
-    by_id: &HashMap<&str, &CommitRecord>,
-) -> Vec<ChainBreak> {
-    let is_linked: BTreeSet<&str> = linked.iter().map(|commit| commit.id).collect();
-    // The last receipt may be of an earlier commit: a step that was redone names its own again.
-    let there = linked.iter().filter_map(|commit| by_id.get(commit.id));
+/// Finds commits by their ids.
+pub(super) fn index_by_id(records: &[CommitRecord]) -> HashMap<&str, &CommitRecord> {
+    let by_id = records.iter().map(|record| (record.id.0.as_str(), record));
+    by_id.collect()
+}
+
+/// Returns the commits among `by_id` that lead to some commits, with these.
+pub(super) fn find_ancestors<'a>(
+    by_id: &HashMap<&'a str, &'a CommitRecord>,
+    commits: &[&str],
+) -> BTreeSet<&'a str> {
+    let there = commits.iter().filter_map(|id| by_id.get(*id));
     let mut open: Vec<&CommitRecord> = there.copied().collect();
     let mut reached: BTreeSet<&str> = BTreeSet::new();
     while let Some(record) = open.pop() {
@@ -177,16 +250,20 @@ fn unlinked_breaks(
             open.extend(parents.filter_map(|parent| by_id.get(parent.0.as_str()).copied()));
         }
     }
+    reached
+}
+
+/// Lists the commits among `records` that lead to some commits and that no receipt stands for.
+fn list_unlinked<'a>(
+    linked: &[LinkedCommit<'_>],
+    records: &'a [CommitRecord],
+    commits: &[&str],
+) -> Vec<&'a CommitRecord> {
+    let is_linked: BTreeSet<&str> = linked.iter().map(|commit| commit.id).collect();
+    let reached = find_ancestors(&index_by_id(records), commits);
     let unlinked = records.iter().filter(|record| {
         let id = record.id.0.as_str();
         reached.contains(id) && !is_linked.contains(id)
     });
-    unlinked
-        .map(|record| {
-            ChainBreak::of_chain(BreakCause::NoReceipt {
-                commit: record.id.0.clone(),
-                subject: record.subject.clone(),
-            })
-        })
-        .collect()
+    unlinked.collect()
 }

@@ -9,9 +9,11 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 use crate::domain::ids::UnixMillis;
 use crate::domain::receipt_chain::tests::{ChainFixture, approval, check, step};
-use crate::domain::receipt_chain::{CheckLink, ReversalLink, StepLink, UserCommitsLink};
+use crate::domain::receipt_chain::{
+    CheckLink, ReversalLink, StepLink, UserCommitsLink, note_lines,
+};
 use crate::domain::step_proof::{ProofCell, ProofStatus};
-use crate::engine::git::{GitSettings, RepositoryDiscovery};
+use crate::engine::git::{GitSettings, NOTES_REF, RepositoryDiscovery};
 use crate::process::tests::put_program;
 use crate::store::receipt_files::ReceiptLog;
 use crate::store::{TamperGuard, WorkdirNames};
@@ -33,6 +35,8 @@ struct RunFixture {
     _side: TempDir,
     layout: WorkdirLayout,
     log: ReceiptLog,
+    /// Whether the commits of steps name their receipts.
+    has_trailers: bool,
 }
 
 impl RunFixture {
@@ -48,6 +52,7 @@ impl RunFixture {
             _side: side,
             layout,
             log,
+            has_trailers: true,
         };
         fixture.git(&["init", "-q", "-b", "main"]);
         let base = fixture.commit("first", "first");
@@ -100,7 +105,12 @@ impl RunFixture {
             link.plan_sha256
         );
         let title = format!("[Step {number}] do it");
-        self.git(&["commit", "-q", "-m", &title, "-m", &trailers]);
+        let body = if self.has_trailers {
+            trailers.as_str()
+        } else {
+            ""
+        };
+        self.git(&["commit", "-q", "-m", &title, "-m", body]);
         let link = StepLink {
             tree_before,
             tree_after: tree,
@@ -112,6 +122,19 @@ impl RunFixture {
 
     fn step(&mut self, number: u32) {
         self.step_with(number, |link| link);
+    }
+
+    /// Writes the receipts into notes, as a run does after a step.
+    async fn write_notes(&self) {
+        let git = self.repository(None).await;
+        git.append_notes(&note_lines(self.log.links(), 0))
+            .await
+            .unwrap();
+    }
+
+    /// Takes the receipts away: what a clone has is the notes.
+    fn remove_receipts(&self) {
+        std::fs::remove_dir_all(self.layout.receipts()).unwrap();
     }
 
     async fn repository(&self, program: Option<&Path>) -> GitRepository {
@@ -150,11 +173,18 @@ fn told(report: &VerificationReport, names: &[(&str, &str)]) -> String {
         let (_, subject) = line.split_once(' ').unwrap();
         format!("rewritten: {subject}")
     });
+    let outside = report.outside.iter().map(|line| {
+        let (_, subject) = line.split_once(' ').unwrap();
+        format!("outside: {subject}")
+    });
+    let hint = report.hint.iter().map(|hint| format!("hint: {hint}"));
     let lines: Vec<String> = [code.to_string()]
         .into_iter()
         .chain(steps)
         .chain(breaks)
         .chain(rewritten)
+        .chain(outside)
+        .chain(hint)
         .chain(report.unreadable.clone())
         .collect();
     let named = |text: String, (id, name): &(&str, &str)| text.replace(id, name);
@@ -230,16 +260,35 @@ async fn a_commit_that_was_amended_is_named() {
     let mut run = RunFixture::new();
     run.step(1);
     run.step(2);
-    let commit = run.git(&["rev-parse", "HEAD"]);
+    let (base, commit) = (
+        run.git(&["rev-parse", "--short=12", "HEAD~2"]),
+        run.git(&["rev-parse", "HEAD"]),
+    );
+    // Other words for the same tree: whole, but not as it was.
     run.git(&["commit", "-q", "--amend", "-m", "nicer words"]);
+    let replaced = run.git(&["rev-parse", "--short=12", "HEAD"]);
+    let rewritten = "6\n1 proven\n2 proven\nrewritten: nicer words";
+    assert_eq!(told(&run.run_report().await, &[]), rewritten);
+    // One more commit, and a command says where the run's last tree is.
+    run.commit("later", "after the run");
     let expected = "7\n1 proven\n2 proven\n\
-                    receipt 5: the commit C is on neither HEAD nor the run's branch: it was amended or rewritten";
+                    receipt 5: the commit C is on neither HEAD nor the run's branch: it was amended or rewritten\n\
+                    hint: the run's commits were probably amended, rebased or squashed: \
+                    try `agent-collab verify B..R`, which compares the last trees";
+    let names = [(commit.as_str(), "C"), (&base, "B"), (&replaced, "R")];
+    assert_eq!(told(&run.run_report().await, &names), expected);
+    let tried = run.range_report(&format!("{base}..{replaced}")).await;
+    assert_eq!(told(&tried, &[]), rewritten);
+    run.git(&["reset", "-q", "--hard", "HEAD~"]);
+    std::fs::write(run.root().join("step2"), "other").unwrap();
+    run.git(&["commit", "-q", "-a", "--amend", "-m", "nicer words"]);
+    let expected = expected.replace("B..R", "B..HEAD");
     let report = run.run_report().await;
-    assert_eq!(told(&report, &[(&commit, "C")]), expected);
+    assert_eq!(told(&report, &names), expected);
     // A reference that puts the old commit back in the place of the new one changes nothing.
     let amended = run.git(&["rev-parse", "HEAD"]);
     run.git(&["replace", &amended, &commit]);
-    assert_eq!(told(&run.run_report().await, &[(&commit, "C")]), expected);
+    assert_eq!(told(&run.run_report().await, &names), expected);
 }
 
 #[tokio::test]
@@ -274,7 +323,7 @@ async fn commits_that_are_missing_unlinked_or_of_another_tree_are_named() {
 }
 
 #[tokio::test]
-async fn git_is_asked_twice_however_many_steps_there_are() {
+async fn git_is_asked_three_times_however_many_steps_there_are() {
     let mut run = RunFixture::new();
     for number in 1..=12 {
         run.step(number);
@@ -288,7 +337,7 @@ async fn git_is_asked_twice_however_many_steps_there_are() {
     let before = n_calls();
     let report = verify_run(&run.layout, Some(&git)).await.unwrap();
     assert_eq!(report.result(WaiverPolicy::Never).exit_code(), 0);
-    assert_eq!(n_calls() - before, 2);
+    assert_eq!(n_calls() - before, 3);
 }
 
 #[tokio::test]
@@ -312,10 +361,9 @@ async fn the_commits_of_a_range_are_found_among_all_runs() {
         told(&run.range_report("HEAD~2..main").await, &[]),
         "0\n1 proven\n2 proven"
     );
-    let by_hand = run.commit("notes", "by hand");
-    let expected = "7\n2 proven\nthe commit H (\"by hand\") has no receipt";
-    let report = run.range_report("HEAD~2..HEAD").await;
-    assert_eq!(told(&report, &[(&by_hand, "H")]), expected);
+    run.commit("notes", "by hand");
+    let expected = "6\n2 proven\noutside: by hand";
+    assert_eq!(told(&run.range_report("HEAD~2..HEAD").await, &[]), expected);
     let git = run.repository(None).await;
     for (range, code) in [
         ("HEAD..HEAD", 1),
@@ -325,6 +373,142 @@ async fn the_commits_of_a_range_are_found_among_all_runs() {
         let error = verify_range(&run.layout, &git, range).await.unwrap_err();
         assert_eq!(error.code, code, "{range}: {error}");
     }
+}
+
+#[tokio::test]
+async fn commits_of_a_range_that_belong_to_no_run_are_told_apart_from_those_of_a_run() {
+    let mut run = RunFixture::new();
+    let first = run.git(&["rev-parse", "HEAD"]);
+    let before = run.commit("before", "before the run");
+    run.add(approval("p", Some(&before)));
+    run.step(1);
+    let between = run.commit("between", "between two steps");
+    run.step(2);
+    run.commit("later", "after the run");
+    // The first approval names the first commit, so that the commit after it is the run's.
+    let names = [(before.as_str(), "P"), (&between, "H")];
+    let expected = "7\n1 proven\n2 proven\n\
+                    the commit P (\"before the run\") has no receipt\n\
+                    the commit H (\"between two steps\") has no receipt\noutside: after the run";
+    let range = format!("{first}..HEAD");
+    assert_eq!(told(&run.range_report(&range).await, &names), expected);
+    run.add(LinkKind::UsersCommits(UserCommitsLink {
+        commits: vec![before, between],
+    }));
+    let expected = "6\n1 proven\n2 proven\noutside: after the run";
+    assert_eq!(told(&run.range_report(&range).await, &[]), expected);
+    // In the place of the last step a commit without trailers is none that came after the run.
+    let mut amended = RunFixture::new();
+    amended.step(1);
+    amended.step(2);
+    std::fs::write(amended.root().join("step2"), "other").unwrap();
+    amended.git(&["commit", "-q", "-a", "--amend", "-m", "by hand"]);
+    let id = amended.git(&["rev-parse", "HEAD"]);
+    let expected = "7\n1 proven\nthe commit X (\"by hand\") has no receipt";
+    let report = amended.range_report("HEAD~2..HEAD").await;
+    assert_eq!(told(&report, &[(&id, "X")]), expected);
+}
+
+#[tokio::test]
+async fn commits_before_a_run_are_outside_of_it() {
+    let mut run = RunFixture::new();
+    run.remove_receipts();
+    let first = run.git(&["rev-parse", "HEAD"]);
+    let before = run.commit("before", "before the run");
+    let side = tempfile::tempdir().unwrap();
+    let guard = TamperGuard::open(&run.layout, side.path()).unwrap();
+    run.log = ReceiptLog::open(&guard, &RunId::new("run_2")).unwrap();
+    run.add(approval("p", Some(&before)));
+    run.step(1);
+    let report = run.range_report(&format!("{first}..HEAD")).await;
+    assert_eq!(told(&report, &[]), "6\n1 proven\noutside: before the run");
+}
+
+#[tokio::test]
+async fn a_chain_is_verified_by_notes_alone() {
+    for has_trailers in [true, false] {
+        let mut run = RunFixture::new();
+        run.has_trailers = has_trailers;
+        run.step(1);
+        run.step(2);
+        run.write_notes().await;
+        let whole = "0\n1 proven\n2 proven";
+        assert_eq!(told(&run.run_report().await, &[]), whole);
+        run.remove_receipts();
+        let report = run.range_report("HEAD~2..").await;
+        assert_eq!(told(&report, &[]), whole, "{has_trailers}");
+        assert!(report.chains[0].is_from_notes);
+        // The notes do not lie at the commits that replace those of the run.
+        run.git(&["branch", "run"]);
+        run.git(&["reset", "-q", "--soft", "HEAD~2"]);
+        run.git(&["commit", "-q", "-m", "both steps"]);
+        let squashed = "6\n1 proven\n2 proven\nrewritten: both steps";
+        assert_eq!(told(&run.range_report("HEAD~..").await, &[]), squashed);
+        run.git(&["reset", "-q", "--hard", "run"]);
+        run.git(&["update-ref", "-d", NOTES_REF]);
+        let git = run.repository(None).await;
+        let error = verify_range(&run.layout, &git, "HEAD~2..").await;
+        let error = error.unwrap_err();
+        assert!(error.hint.contains(NOTES_REF), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_note_that_is_not_as_the_receipts_is_a_break() {
+    let mut run = RunFixture::new();
+    run.step(1);
+    run.step(2);
+    run.write_notes().await;
+    let show = |commit: &str| {
+        let note = run.git(&["notes", "--ref", NOTES_REF, "show", commit]);
+        note + "\n"
+    };
+    let set = |commit: &str, note: &str| {
+        let path = run.root().join(".git/note");
+        std::fs::write(&path, note).unwrap();
+        let file = path.display().to_string();
+        run.git(&[
+            "notes", "--ref", NOTES_REF, "add", "-f", "-F", &file, commit,
+        ]);
+    };
+    let (first, last) = (show("HEAD~"), show("HEAD"));
+    let changed = first.replacen("\"duration_ms\":40", "\"duration_ms\":41", 1);
+    assert_ne!(changed, first);
+    let other = "7\n1 proven\n2 proven\nreceipt 2: the notes have another receipt with this number";
+    set("HEAD~", &changed);
+    assert_eq!(told(&run.run_report().await, &[]), other);
+    assert_eq!(told(&run.range_report("HEAD~2..").await, &[]), other);
+    set("HEAD~", &format!("{first}{changed}"));
+    let twice = told(&run.run_report().await, &[]);
+    assert!(
+        twice.contains("the notes have two receipts with this number"),
+        "{twice}"
+    );
+    set("HEAD~", &format!("{first}a remark\n"));
+    let remark = told(&run.run_report().await, &[]);
+    assert!(remark.contains("has a line that is no receipt"), "{remark}");
+    // Notes that lack receipts say nothing against those that are here.
+    run.git(&["notes", "--ref", NOTES_REF, "remove", "HEAD"]);
+    set("HEAD~", &first);
+    assert_eq!(told(&run.run_report().await, &[]), "0\n1 proven\n2 proven");
+    // Alone they do: the commit names a receipt that nobody has, or one that was changed.
+    run.remove_receipts();
+    let lacks = told(&run.range_report("HEAD~2..").await, &[]);
+    assert!(
+        lacks.starts_with("7\n1 proven\n") && lacks.contains(NOTES_REF),
+        "{lacks}"
+    );
+    set("HEAD", &last);
+    assert_eq!(
+        told(&run.range_report("HEAD~2..").await, &[]),
+        "0\n1 proven\n2 proven"
+    );
+    set("HEAD~", &changed);
+    let alone = told(&run.range_report("HEAD~2..").await, &[]);
+    assert!(
+        alone.starts_with("7\n") && alone.contains("receipt 3: the hash"),
+        "{alone}"
+    );
 }
 
 #[tokio::test]
@@ -376,7 +560,8 @@ async fn a_trailer_that_does_not_fit_the_receipt_is_named() {
     let commit = run.git(&["rev-parse", "HEAD"]);
     let report = run.range_report("HEAD~..HEAD").await;
     let expected = format!(
-        "7\nthe commit C (\"x\") names the receipt {}, which is in no chain here",
+        "7\nthe commit C (\"x\") names the receipt {}, which is in no chain here\n\
+         hint: its receipts may be in git notes: `git fetch origin {NOTES_REF}:{NOTES_REF}` gets the receipts of a clone's commits",
         "0".repeat(64)
     );
     assert_eq!(told(&report, &[(&commit, "C")]), expected);

@@ -75,6 +75,14 @@ pub enum BreakCause {
     MissingOutput(Sha256),
     #[error("the output {0} was changed")]
     ChangedOutput(Sha256),
+    #[error("the notes have another receipt with this number")]
+    OtherNotedReceipt,
+    #[error("the notes have it, and it is not among the receipts here")]
+    OnlyNotedReceipt,
+    #[error("the notes have two receipts with this number")]
+    TwoNotedReceipts,
+    #[error("the note of the commit {commit} has a line that is no receipt: {why}")]
+    NoteLine { commit: String, why: String },
     #[error("run again, the {cell} check of step {step} is another: {what}")]
     OtherResult {
         step: u32,

@@ -351,3 +351,83 @@ fn a_step_that_is_undone_counts_again_when_it_is_redone_or_done_again() {
     chain.add(LinkKind::Step(step(1, "p", 2)));
     assert_eq!(told(&chain), [format!("1 proven 00 {summary}")]);
 }
+
+/// Creates notes with these lines.
+fn to_notes(lines: &NoteLines) -> Vec<CommitNote> {
+    let note = |(commit, lines): (&String, &Vec<Vec<u8>>)| CommitNote {
+        commit: commit.clone(),
+        text: lines.join(&b'\n'),
+    };
+    lines.iter().map(note).collect()
+}
+
+#[test]
+fn each_receipt_is_in_the_note_of_the_next_commit_of_the_run() {
+    let mut chain = small_chain();
+    chain.add(approval("q", None));
+    let links = chain.links();
+    let told = |n_noted| {
+        let lines = note_lines(&links, n_noted);
+        let numbers = |(commit, lines): (&String, &Vec<Vec<u8>>)| {
+            let numbers = lines.iter().map(|line| parse_link(line).unwrap().number);
+            format!("{commit} {:?}", numbers.collect::<Vec<u32>>())
+        };
+        lines.iter().map(numbers).collect::<Vec<String>>().join(" ")
+    };
+    for (n_noted, expected) in [
+        (0, "c1 [1, 2, 3] c3 [4, 5, 6]"),
+        (2, "c1 [3] c3 [4, 5, 6]"),
+        (3, "c1 [] c3 [4, 5, 6]"),
+        (5, "c3 [6]"),
+        (6, "c3 []"),
+    ] {
+        assert_eq!(told(n_noted), expected, "{n_noted}");
+    }
+    // Nothing belongs to a note before the first commit.
+    assert_eq!(note_lines(&links[..2], 0), NoteLines::new());
+}
+
+#[test]
+fn a_chain_is_read_from_notes_in_any_order_and_a_flipped_byte_of_one_is_a_break() {
+    let mut chain = small_chain();
+    chain.add(approval("q", None));
+    let mut notes = to_notes(&note_lines(&chain.links(), 0));
+    notes.reverse();
+    // Git copied a note to a commit that was rewritten, and somebody merged notes by sorting their lines.
+    let mut copied = notes[0].clone();
+    copied.commit = "c9".to_owned();
+    let mut lines: Vec<&[u8]> = copied.text.split(|byte| *byte == b'\n').collect();
+    lines.sort_unstable();
+    copied.text = lines.join(&b'\n');
+    notes.push(copied);
+    let run = RunId::new("run_1");
+    let noted = |notes: &[CommitNote]| read_notes(notes).remove(&run).unwrap_or_default();
+    let files = |noted: &NotedChain| -> Vec<Vec<u8>> { noted.receipts.values().cloned().collect() };
+    let whole = noted(&notes);
+    assert_eq!(
+        (files(&whole), &whole.breaks),
+        (chain.files.clone(), &vec![])
+    );
+    let hashes: Vec<Sha256> = chain.files.iter().map(|bytes| file_hash(bytes)).collect();
+    assert_eq!(whole.differences(&hashes), []);
+    let only = whole.differences(&hashes[..5]);
+    assert_eq!(
+        only,
+        [ChainBreak::of_receipt(6, BreakCause::OnlyNotedReceipt)]
+    );
+    notes.truncate(2);
+    let last_starts = chain.files[3].len() + chain.files[4].len() + 2;
+    for at in 0..notes.len() {
+        for byte in 0..notes[at].text.len() {
+            let mut notes = notes.clone();
+            notes[at].text[byte] ^= 1;
+            let found = noted(&notes);
+            let is_broken = !breaks(&files(&found), None).is_empty() || !found.breaks.is_empty();
+            // Nothing protects the last receipt but the receipts on disk.
+            assert!(is_broken || (at == 0 && byte >= last_starts), "{at} {byte}");
+            let is_other_run = files(&found).len() < 6;
+            let differs = !found.differences(&hashes).is_empty();
+            assert!(differs || is_other_run, "{at} {byte}");
+        }
+    }
+}

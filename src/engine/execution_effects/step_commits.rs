@@ -45,7 +45,13 @@ pub(in crate::engine) fn commit_step(
         if let Some(receipts) = receipts
             && let Ok(earlier) = git.commits_since(base.as_ref()).await
         {
-            let earlier = earlier.into_iter().map(|(commit, _)| commit.0);
+            // The last one may be the step's own, which a kill left unrecorded.
+            let is_own = earlier
+                .last()
+                .is_some_and(|(_, subject)| Some(subject.as_str()) == message.lines().next());
+            let n_others = earlier.len() - usize::from(is_own);
+            let others = earlier.into_iter().take(n_others);
+            let earlier = others.map(|(commit, _)| commit.0);
             // The chain is checked when the step is recorded; a failure is told then.
             let _told_later = receipts.append_users_commits(earlier.collect());
         }

@@ -113,7 +113,7 @@ impl GitRepository {
     }
 
     /// Builds a call that reads nothing in place of the objects.
-    fn plain_objects<'a>(&'a self, args: &[&str]) -> GitCommand<'a> {
+    pub(super) fn plain_objects<'a>(&'a self, args: &[&str]) -> GitCommand<'a> {
         self.git_object_command(args)
             .env("GIT_NO_REPLACE_OBJECTS", "1")
             .env("GIT_GRAFT_FILE", "/dev/null")

@@ -2,6 +2,7 @@
 
 mod attacks;
 mod clean_trees;
+mod commit_notes;
 mod commits;
 mod invariants;
 mod repositories;

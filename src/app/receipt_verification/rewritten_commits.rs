@@ -1,0 +1,87 @@
+//! Finds the commits that replace those of a run after an amend, a rebase or a squash: they end with the run's last tree.
+
+use std::collections::BTreeSet;
+
+use crate::domain::receipt_chain::{BreakCause, ChainBreak, LinkKind};
+use crate::engine::git::CommitRecord;
+
+use super::StoredChain;
+use super::linked_commits::LinkedCommit;
+
+/// Returns whether commits of a run are not where they were.
+pub(super) fn is_rewritten(breaks: &[ChainBreak]) -> bool {
+    breaks.iter().any(|found| {
+        matches!(
+            found.cause,
+            BreakCause::RewrittenCommit(_)
+                | BreakCause::MissingCommit(_)
+                | BreakCause::CopiedTrailer { .. }
+        )
+    })
+}
+
+/// Finds the chain whose last tree the range ends with, although its last commit is not in the range: the range was
+/// squashed or rebased.
+pub(super) fn find_replaced_chain(
+    records: &[CommitRecord],
+    chains: &[StoredChain],
+    linked: &[Vec<LinkedCommit<'_>>],
+) -> Option<usize> {
+    let last = records.last()?;
+    let in_range: BTreeSet<&str> = records.iter().map(|record| record.id.0.as_str()).collect();
+    (0..chains.len()).find(|at| {
+        let chain = &chains[*at];
+        let last_commit = linked[*at]
+            .iter()
+            .rev()
+            .find(|commit| commit.step.is_some());
+        chain.reading.breaks.is_empty()
+            && last_tree(chain) == Some(last.tree.0.as_str())
+            && last_commit.is_none_or(|commit| !in_range.contains(commit.id))
+    })
+}
+
+/// Returns the tree that the run ended with; `None` where its last change was an undo.
+pub(super) fn last_tree(chain: &StoredChain) -> Option<&str> {
+    let last = chain
+        .links()
+        .iter()
+        .rev()
+        .find_map(|link| match &link.kind {
+            LinkKind::Step(step) => Some(Some(step.tree_after.as_str())),
+            LinkKind::Undo(_) | LinkKind::Redo(_) => Some(None),
+            LinkKind::Approval(_)
+            | LinkKind::Check(_)
+            | LinkKind::UsersCommits(_)
+            | LinkKind::Unknown(_) => None,
+        });
+    last.flatten()
+}
+
+/// Finds the last of some commits that has the last tree of a chain.
+pub(super) fn find_last_tree<'a>(
+    records: &'a [CommitRecord],
+    chain: &StoredChain,
+) -> Option<&'a CommitRecord> {
+    let tree = last_tree(chain)?;
+    records.iter().rev().find(|record| record.tree.0 == tree)
+}
+
+/// Says what probably happened to a run's commits, and which range to verify.
+pub(super) fn rewrite_hint(from: &str, to: &str) -> String {
+    format!(
+        "the run's commits were probably amended, rebased or squashed: try `agent-collab verify {from}..{to}`, \
+         which compares the last trees"
+    )
+}
+
+/// Returns as much of a commit's id as a command needs.
+pub(super) fn short_id(id: &str) -> String {
+    id.chars().take(12).collect()
+}
+
+/// Formats a commit as its short id and the first line of its message.
+pub(super) fn describe_commit(record: &CommitRecord) -> String {
+    let id: String = record.id.0.chars().take(7).collect();
+    format!("{id} {}", record.subject)
+}
