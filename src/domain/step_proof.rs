@@ -15,11 +15,13 @@ mod assessment;
 mod cell_comparison;
 mod mutant_trial;
 mod named_tests;
+mod proof_cost;
 mod test_location;
 
 pub use cell_comparison::CellReports;
 pub use mutant_trial::MutantTrial;
 pub(super) use named_tests::find_test_files;
+pub use proof_cost::ProofCost;
 
 /// One of the four test runs that prove a step.
 #[derive(
@@ -251,7 +253,7 @@ impl StepProof {
 }
 
 /// Formats a duration in whole seconds, at least one: `4 s`, `3 min 30 s`.
-fn format_seconds(millis: u64) -> String {
+pub(super) fn format_seconds(millis: u64) -> String {
     let seconds = (millis.saturating_add(500) / 1_000).max(1);
     match seconds / 60 {
         0 => format!("{seconds} s"),

@@ -27,6 +27,7 @@ use crate::config::AppConfig;
 use crate::domain::mutants::find_runner_checks;
 use crate::domain::plan::proof_lines::{ProofClaim, StepProofPlan};
 use crate::domain::plan_execution::{PlanExecution, StepOutcome};
+use crate::domain::proof_progress::ProofRun;
 use crate::domain::question::CommitTarget;
 use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::step_proof::{CellReports, CommandProof, ProofCell, StepProof};
@@ -99,6 +100,7 @@ impl StepProver {
             reach: reach.with_command_paths(&command.to_string()),
             receipts: Some(run.receipts.clone()),
             step,
+            progress: Some(run.inputs.clone()),
             command,
             settings,
         };
@@ -206,7 +208,12 @@ impl StepProver {
         let mut cells = self.cells.clone();
         cells.carry.extend(named.iter().cloned());
         let with_all = cells
-            .run_cell(ProofCell::Green, &span.after, cancel)
+            .run_as(
+                ProofRun::WithUncommittedFiles,
+                ProofCell::Green,
+                &span.after,
+                cancel,
+            )
             .await?;
         Ok(match with_all.receipt.outcome {
             TestOutcome::Passed => named,
@@ -230,6 +237,7 @@ impl StepProver {
             // What the proof command runs is a test of the step, and the same on both sides.
             tests = tests.with_files(&files_named_in(line));
         }
+        let needs_red = matches!(plan.claim, ProofClaim::TestFirst(_) | ProofClaim::Unnamed);
         let trees = StepTrees::divide(git, span.before, span.after, &tests).await?;
         let mut ran: BTreeMap<ProofCell, FinishedCell> = BTreeMap::new();
         for (cell, tree) in [
@@ -242,7 +250,12 @@ impl StepProver {
             let is_same = (cell == ProofCell::Red && trees.red == trees.old)
                 || (cell == ProofCell::Kept && trees.kept == trees.new);
             if !is_same {
-                ran.insert(cell, self.cells.run_cell(cell, tree, cancel).await?);
+                let run = match cell {
+                    ProofCell::Red if needs_red => ProofRun::ExpectedRed,
+                    cell => ProofRun::Cell(cell),
+                };
+                let ended = self.cells.run_as(run, cell, tree, cancel).await?;
+                ran.insert(cell, ended);
             }
         }
         let renames = git.renamed_paths(&trees.old, &trees.new).await?;
@@ -256,7 +269,6 @@ impl StepProver {
         proof
             .doubts
             .extend(checks.map(|check| format!("the code tells a test run from others: {check}")));
-        let needs_red = matches!(plan.claim, ProofClaim::TestFirst(_) | ProofClaim::Unnamed);
         if needs_red
             && proof.needs_mutants()
             && let Some(green) = ran.get(&ProofCell::Green)
@@ -287,8 +299,9 @@ impl StepProver {
             command,
             ..self.cells.clone()
         };
-        let before = cells.run_cell(ProofCell::Red, &trees.red, cancel).await?;
-        let after = cells.run_cell(ProofCell::Green, &trees.new, cancel).await?;
+        let run = |cell: ProofCell, tree| cells.run_as(ProofRun::Command(cell), cell, tree, cancel);
+        let before = run(ProofCell::Red, &trees.red).await?;
+        let after = run(ProofCell::Green, &trees.new).await?;
         let passes = |cell: &FinishedCell| cell.receipt.exit_code == Some(0);
         // What a shell says of a program or a script that it does not find.
         let is_found = |cell: &FinishedCell| !matches!(cell.receipt.exit_code, Some(126 | 127));

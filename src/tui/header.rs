@@ -19,6 +19,7 @@ use super::text_wrap::{draw_line, text_width, to_one_line, truncate_to_columns};
 use super::theme;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::{Mode, Phase};
+use crate::domain::plan_execution::StepStage;
 use crate::domain::question::CommitTarget;
 use crate::domain::run::{ProgramOperation, ResultValidity, RunState, RunningTurn};
 use crate::domain::task::ChildSession;
@@ -362,7 +363,15 @@ fn describe_activity(
         return (text, theme::role_style(role));
     }
     match &state.busy {
-        Some(busy) => (describe_program_operation(busy, state), theme::RUNNING),
+        Some(busy) => {
+            let what = describe_program_operation(busy, state);
+            let step = state.current_step_number().unwrap_or(0);
+            let text = match screen.proof_board.describe_running(step, now) {
+                Some(run) if is_testing(busy, state) => format!("{what}: {run}"),
+                Some(_) | None => what,
+            };
+            (text, theme::RUNNING)
+        }
         None if state.phase.is_final() => {
             let style = match state.phase {
                 Phase::Done => theme::GOOD,
@@ -468,6 +477,11 @@ fn describe_read_only_run(screen: &Screen, state: &RunState) -> Option<&'static 
     }
 }
 
+/// Returns whether tests run, before the first step or after a step's turn.
+fn is_testing(busy: &ProgramOperation, state: &RunState) -> bool {
+    *busy == ProgramOperation::Baseline || state.is_testing_step()
+}
+
 /// Describes the program's own operation.
 pub fn describe_program_operation(busy: &ProgramOperation, state: &RunState) -> String {
     let execution = state.execution.as_ref();
@@ -480,7 +494,18 @@ pub fn describe_program_operation(busy: &ProgramOperation, state: &RunState) -> 
         (ProgramOperation::Entering, _) => "Preparing the branch",
         (ProgramOperation::Baseline, _) => "Running the tests before step 1",
         (ProgramOperation::Moving { .. }, _) => "Moving to the other CLI",
-        (ProgramOperation::Stepping { .. }, Some(step)) => &format!("Checking step {}", step.n),
+        (ProgramOperation::Stepping { .. }, Some(step)) => {
+            let verb = match step.stage {
+                StepStage::Test => "Testing",
+                StepStage::Prove => "Proving",
+                StepStage::Code
+                | StepStage::Audit
+                | StepStage::Fix
+                | StepStage::Commit
+                | StepStage::Record => "Checking",
+            };
+            &format!("{verb} step {}", step.n)
+        }
         (ProgramOperation::Stepping { .. }, None) => "Checking the step",
         (ProgramOperation::Reversing { .. }, _) => "Restoring files",
     };

@@ -103,6 +103,7 @@ impl CheckRerunner {
             reach,
             receipts: None,
             step: 0,
+            progress: None,
         };
         Ok(Self {
             cells,
@@ -155,7 +156,7 @@ impl CheckRerunner {
         };
         let mut differences = String::new();
         for _ in 0..MAX_TRIES {
-            let ran = cells.run_cell(check.cell, &tree, cancel).await?;
+            let ran = cells.run_unreported(check.cell, &tree, cancel).await?;
             if let Some(why) = why_unusable(&ran, check.exit_code) {
                 return Ok(RerunResult::NotRun(why));
             }
