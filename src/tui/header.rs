@@ -364,12 +364,7 @@ fn describe_activity(
     }
     match &state.busy {
         Some(busy) => {
-            let what = describe_program_operation(busy, state);
-            let step = state.current_step_number().unwrap_or(0);
-            let text = match screen.proof_board.describe_running(step, now) {
-                Some(run) if is_testing(busy, state) => format!("{what}: {run}"),
-                Some(_) | None => what,
-            };
+            let text = describe_busy_program(screen, state, busy, now, named);
             (text, theme::RUNNING)
         }
         None if state.phase.is_final() => {
@@ -477,9 +472,31 @@ fn describe_read_only_run(screen: &Screen, state: &RunState) -> Option<&'static 
     }
 }
 
-/// Returns whether tests run, before the first step or after a step's turn.
-fn is_testing(busy: &ProgramOperation, state: &RunState) -> bool {
-    *busy == ProgramOperation::Baseline || state.is_testing_step()
+/// Describes what the program does: of a proof also which of its test runs, and since when.
+fn describe_busy_program(
+    screen: &Screen,
+    state: &RunState,
+    busy: &ProgramOperation,
+    now: UnixMillis,
+    named: AgentLabelForm,
+) -> String {
+    let what = describe_program_operation(busy, state);
+    let step = match busy {
+        ProgramOperation::Baseline => Some(0),
+        _ if state.is_testing_step() => state.current_step_number(),
+        _ => None,
+    };
+    let running = step.and_then(|step| screen.proof_board.running(step));
+    let Some((run, since)) = running else {
+        return what;
+    };
+    let took = labels::format_elapsed(since, now);
+    match named {
+        AgentLabelForm::WithTime => format!("{what}  {took}"),
+        AgentLabelForm::WithAdapter | AgentLabelForm::Alone | AgentLabelForm::Briefly => {
+            format!("{what}: {}  {took}", run.describe())
+        }
+    }
 }
 
 /// Describes the program's own operation.

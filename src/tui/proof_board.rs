@@ -45,11 +45,9 @@ impl ProofBoard {
         }
     }
 
-    /// Describes what runs for a step, and for how long: `new tests on old code  0:04`.
-    pub fn describe_running(&self, step: u32, now: UnixMillis) -> Option<String> {
-        let (run, since) = self.running.filter(|_| self.step == step)?;
-        let took = format_elapsed(since, now);
-        Some(format!("{}  {took}", run.describe()))
+    /// Returns what runs for a step, and since when.
+    pub fn running(&self, step: u32) -> Option<(ProofRun, UnixMillis)> {
+        self.running.filter(|_| self.step == step)
     }
 
     /// Lists the runs of a step in order, each with its style; the last one may be running.
@@ -61,8 +59,10 @@ impl ProofBoard {
             let style = if end.is_good { theme::GOOD } else { theme::BAD };
             (format!("{} {}", run.describe(), end.describe()), style)
         });
-        let running = self.describe_running(step, now);
-        let running = running.map(|running| (running, theme::RUNNING));
+        let running = self.running(step).map(|(run, since)| {
+            let took = format_elapsed(since, now);
+            (format!("{}  {took}", run.describe()), theme::RUNNING)
+        });
         ended.chain(running).collect()
     }
 }
