@@ -486,16 +486,16 @@ fn describe_busy_program(
         _ if state.is_testing_step() => state.current_step_number(),
         _ => None,
     };
-    let running = step.and_then(|step| screen.proof_board.running(step));
-    let Some((run, since)) = running else {
+    let running = step.and_then(|step| Some((step, screen.proof_board.running(step)?)));
+    let Some((step, (run, since))) = running else {
         return what;
     };
-    let took = labels::format_elapsed(since, now);
+    let (run, took) = (run.describe(), labels::format_elapsed(since, now));
     match named {
         AgentLabelForm::WithTime => format!("{what}  {took}"),
-        AgentLabelForm::WithAdapter | AgentLabelForm::Alone | AgentLabelForm::Briefly => {
-            format!("{what}: {}  {took}", run.describe())
-        }
+        AgentLabelForm::Briefly if step == 0 => format!("Before step 1: {run} {took}"),
+        AgentLabelForm::Briefly => format!("Step {step}: {run} {took}"),
+        AgentLabelForm::WithAdapter | AgentLabelForm::Alone => format!("{what}: {run}  {took}"),
     }
 }
 
