@@ -50,8 +50,9 @@ impl RecordedProof {
                 ProofStatus::Waived(_) if self.is_plan_approved => {
                     format!("{} (you)", self.status.describe())
                 }
-                ProofStatus::Waived(_) => format!("{} (plan)", self.status.describe()),
-                ProofStatus::Checked(_) | ProofStatus::Unproven(_) => self.status.describe(),
+                ProofStatus::Waived(_) | ProofStatus::Checked(_) | ProofStatus::Unproven(_) => {
+                    self.status.describe()
+                }
             },
         }
     }
