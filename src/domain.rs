@@ -20,6 +20,7 @@ pub mod deferred_answer;
 pub mod discussion;
 pub mod instructions_choice;
 pub mod plan_execution;
+pub mod proof_progress;
 pub mod question;
 pub mod receipt_chain;
 pub mod recorded_proof;

@@ -100,8 +100,9 @@ use tokio_util::sync::CancellationToken;
 use crate::adapter::CliTurnOutcome;
 use crate::domain::discussion::CheckRun;
 use crate::domain::event::{Event, RegisteredMode};
-use crate::domain::ids::{DiscussionId, RequestId, SessionId, TurnId};
+use crate::domain::ids::{DiscussionId, RequestId, SessionId, TurnId, UnixMillis};
 use crate::domain::phase::Gate;
+use crate::domain::proof_progress::ProofProgress;
 use crate::domain::run::RunState;
 use crate::domain::text_delta::TextDelta;
 use crate::domain::turn::TurnOrder;
@@ -156,6 +157,8 @@ pub enum EngineInput {
         /// The code outside the tree that git and the tests would run.
         unversioned_code: UnversionedCode,
     },
+    /// A test run of a proof starts or has ended.
+    ProofProgress(ProofProgress),
     /// An event of a child session's task.
     ChildEvent(SessionId, ChildEvent),
     /// A request from the tool server of an agent.
@@ -321,6 +324,11 @@ impl Engine {
         std::mem::take(&mut self.run.deltas)
     }
 
+    /// Returns which test runs of proofs started and ended since the last call, and when, in order.
+    pub fn take_proof_progress(&mut self) -> Vec<(UnixMillis, ProofProgress)> {
+        std::mem::take(&mut self.run.proof_progress)
+    }
+
     /// Waits for the next input. Cancel safe.
     pub async fn next_input(&mut self) -> EngineInput {
         let limit = usage_limit_wait::pending_usage_limit(self.state());
@@ -366,6 +374,10 @@ impl Engine {
                 self.on_conversation_event(&session, event)
             }
             EngineInput::Event(event) => self.apply_event(*event),
+            EngineInput::ProofProgress(progress) => {
+                run.note_proof_progress(progress);
+                Ok(())
+            }
             EngineInput::ChildEvent(session, ChildEvent::Conversation(event)) => {
                 self.on_conversation_event(&session, event)
             }

@@ -47,6 +47,7 @@ mod pager;
 mod panes;
 mod popup;
 mod prompt_preview;
+mod proof_board;
 mod quit_flow;
 mod read_only;
 mod remote_commands;
@@ -96,6 +97,7 @@ pub use document_texts::{DocumentRevision, RunDocumentFiles};
 use keymap::ComposerFocus;
 pub use keymap::{ActiveKeymap, KeyOverride as WishedKeys, KeymapError as KeyFlaw};
 use pager::{PagerFormat, TextPager};
+use proof_board::ProofBoard;
 pub use read_only::{OwnerActivity, ReadOnlyStatus, RunCompletion, RunListEntry};
 pub use remote_commands::{SENDABLE, check_remote_command};
 use screen_layout::ScreenHitAreas;
@@ -115,6 +117,7 @@ use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
+use crate::domain::proof_progress::ProofProgress;
 use crate::domain::reversal_plan::ReversalPreview;
 use crate::domain::run::RunState;
 use crate::domain::text_delta::TextDelta;
@@ -213,6 +216,7 @@ pub struct Screen {
     cross_tab_toast: Option<cross_tab_toast::CrossTabToast>,
     /// Set while the running turn gives no output.
     silent_turn: Option<SilentTurn>,
+    proof_board: ProofBoard,
     sandbox_status: Vec<AdapterSandboxView>,
     is_unsandboxed: bool,
     is_quitting: bool,
@@ -308,6 +312,7 @@ impl Screen {
             last_copied_code: None,
             cross_tab_toast: None,
             silent_turn: None,
+            proof_board: ProofBoard::default(),
             sandbox_status: Vec::new(),
             is_unsandboxed: false,
             is_quitting: false,
@@ -352,6 +357,7 @@ impl Screen {
             child.on_event(at, event);
         }
         self.record.on_event(at, event);
+        self.proof_board.on_event(event);
         self.on_discussion_event(event);
         self.note_cross_tab_event(at, event);
         match event {
@@ -424,6 +430,12 @@ impl Screen {
         }
         self.silent_turn = None;
         self.transcript.on_delta(delta);
+    }
+
+    /// Applies the start or the end of a test run that proves a step.
+    pub fn on_proof_progress(&mut self, at: UnixMillis, progress: &ProofProgress) {
+        self.is_dirty = true;
+        self.proof_board.on_progress(at, progress);
     }
 
     /// Applies the documents as they are on disk now.

@@ -316,7 +316,8 @@ fn is_idle(engine: &Engine) -> bool {
 /// Prints the recorded events; text deltas are for screens only.
 fn flush_records(engine: &mut Engine, teller: &mut RunReporter<'_>) -> std::io::Result<()> {
     engine.take_deltas();
-    teller.print_records(&engine.take_recorded())
+    teller.print_records(&engine.take_recorded())?;
+    teller.print_proof_progress(&engine.take_proof_progress())
 }
 
 /// Prints how the run ended, records the exit of the program if the run is not over, and returns the exit code.

@@ -6,7 +6,9 @@ use std::io::{self, Write};
 
 use crate::domain::event::Event;
 use crate::domain::event_wording::{CallDescriptions, EventSpeaker, EventTone, EventWording};
+use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
+use crate::domain::proof_progress::ProofProgress;
 use crate::store::EventLogRecord;
 
 /// The output format of a headless run.
@@ -54,6 +56,26 @@ impl<'a> RunReporter<'a> {
     pub fn print_records(&mut self, records: &[EventLogRecord<Event>]) -> io::Result<()> {
         for record in records {
             self.print_record(record)?;
+        }
+        self.out.flush()
+    }
+
+    /// Prints how test runs of a proof ended. Programs get the whole proof as an event.
+    ///
+    /// # Errors
+    /// The output is closed.
+    pub fn print_proof_progress(
+        &mut self,
+        progress: &[(UnixMillis, ProofProgress)],
+    ) -> io::Result<()> {
+        if self.format == ReportFormat::Json {
+            return Ok(());
+        }
+        let lines = progress
+            .iter()
+            .filter_map(|(_, progress)| progress.describe_end());
+        for line in lines {
+            writeln!(self.out, "  {line}")?;
         }
         self.out.flush()
     }

@@ -88,8 +88,8 @@ pub enum Effect {
     },
     /// Runs the tests on the tree before the first step.
     RunBaseline(TestCommand),
-    /// Stops that test run, if there is one.
-    StopBaseline,
+    /// Stops the tests that run before the first step or after a step's turn, if there are any.
+    StopTests,
     /// Runs the tests of a step.
     RunTests {
         step: u32,

@@ -135,7 +135,7 @@ pub fn word_event(event: &Event) -> Option<EventWording> {
         Event::ModeChanged { mode } => {
             user(Quiet, format!("Mode {}: {}", mode.label(), mode.describe()))
         }
-        Event::InterruptRequested => user(Quiet, "You interrupted the turn".to_owned()),
+        Event::InterruptRequested => user(Quiet, "You interrupted what was running".to_owned()),
         Event::RunStopped => user(Plain, "You stopped the run, back to the goal".to_owned()),
         Event::RunCancelled => user(Bad, "You cancelled the run".to_owned()),
         Event::RunResumed { .. } => program(Quiet, "Run resumed".to_owned()),
@@ -306,7 +306,8 @@ pub fn word_event(event: &Event) -> Option<EventWording> {
                 Good => Plain,
                 tone => tone,
             };
-            program(tone, baseline.describe())
+            let wording = program(tone, baseline.describe());
+            wording.map(|wording| wording.with_detail(baseline.describe_cost().into_iter()))
         }
         Event::BaselineStopped => user(Quiet, "You stopped the tests before step 1".to_owned()),
         Event::BaselineSkipped { reason } => {

@@ -11,6 +11,7 @@ use super::recorded_proof::{RecordedProof, is_documentation};
 use super::reversal_plan::UndoRecord;
 use super::run::RunState;
 use super::step_calls::StepCalls;
+use super::step_proof::ProofCost;
 use super::step_result::{StepResult, StepResultKind};
 use super::step_scope::ScopeChange;
 use super::test_command::TestCommand;
@@ -77,9 +78,22 @@ pub struct TestBaseline {
     /// Other files that changed while it ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
+    /// What proving the steps will cost; `None` where nothing is proven, and in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof_cost: Option<ProofCost>,
 }
 
 impl TestBaseline {
+    /// Describes what proving the steps will cost; `None` where no test ran, or nothing is proven.
+    pub fn describe_cost(&self) -> Option<String> {
+        let has_run = matches!(
+            self.receipt.outcome,
+            TestOutcome::Passed | TestOutcome::Failed
+        );
+        let cost = self.proof_cost.filter(|cost| has_run && cost.n_steps > 0)?;
+        Some(cost.describe(self.receipt.duration_ms))
+    }
+
     /// Describes the result and its consequence in one line.
     pub fn describe(&self) -> String {
         let told = if self.receipt.allows_next_step() {

@@ -1026,10 +1026,7 @@ impl QuestionKind {
             }
             Self::CannotExecute { reason } => format!("The plan cannot run: {reason}"),
             Self::StepRecovery { step, stage } => {
-                format!(
-                    "The program exited during step {step} ({})",
-                    stage.describe()
-                )
+                format!("Step {step} was cut off ({})", stage.describe())
             }
         }
     }

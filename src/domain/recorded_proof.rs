@@ -47,7 +47,12 @@ impl RecordedProof {
             Some(reason) => format!("waived: {reason} (you)"),
             None => match &self.status {
                 ProofStatus::Proven | ProofStatus::Kept => self.found.summary(),
-                status => status.describe(),
+                ProofStatus::Waived(_) if self.is_plan_approved => {
+                    format!("{} (you)", self.status.describe())
+                }
+                ProofStatus::Waived(_) | ProofStatus::Checked(_) | ProofStatus::Unproven(_) => {
+                    self.status.describe()
+                }
             },
         }
     }

@@ -16,12 +16,14 @@ mod cell_comparison;
 mod flaky_tests;
 mod mutant_trial;
 mod named_tests;
+mod proof_cost;
 mod test_location;
 
 pub use cell_comparison::CellReports;
 pub use flaky_tests::find_flaky_suspects;
 pub use mutant_trial::MutantTrial;
 pub(super) use named_tests::find_test_files;
+pub use proof_cost::ProofCost;
 
 /// The tests that prove a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -308,7 +310,7 @@ impl StepProof {
 }
 
 /// Formats a duration in whole seconds, at least one: `4 s`, `3 min 30 s`.
-fn format_seconds(millis: u64) -> String {
+pub(super) fn format_seconds(millis: u64) -> String {
     let seconds = (millis.saturating_add(500) / 1_000).max(1);
     match seconds / 60 {
         0 => format!("{seconds} s"),

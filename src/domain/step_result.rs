@@ -2,6 +2,8 @@
 //!
 //! It is a claim. What the program itself finds out about the step decides what becomes of it.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 
@@ -43,6 +45,21 @@ impl StepResult {
         let text = truncate::to_chars(clean_text(text).trim(), MAX_TEXT_CHARS);
         Self { kind, text }
     }
+
+    /// Describes the result: `blocked: the file is generated`.
+    fn describe(&self) -> String {
+        let word = match self.kind {
+            StepResultKind::Done => "done",
+            StepResultKind::AlreadyTrue => "already true",
+            StepResultKind::Blocked => "blocked",
+            StepResultKind::Unstated => "not stated",
+        };
+        if self.text.is_empty() {
+            word.to_owned()
+        } else {
+            format!("{word}: {}", self.text)
+        }
+    }
 }
 
 /// Splits a message into the result that it states and the rest; the last block counts. A message that begins with
@@ -66,6 +83,22 @@ pub fn split_result(message: &str) -> (Option<StepResult>, String) {
     });
     let rest: String = rest.collect();
     (result, rest.trim_end().to_owned())
+}
+
+/// Returns a message with one line in place of the blocks that state a result; a message without one as it is.
+pub fn with_result_line(message: &str) -> Cow<'_, str> {
+    if !message.contains(RESULT_BLOCK) {
+        return Cow::Borrowed(message);
+    }
+    match split_result(message) {
+        (Some(result), rest) if rest != message => {
+            let line = format!("Result of the step: {}", result.describe());
+            let parts = [rest.as_str(), line.as_str()];
+            let parts = parts.into_iter().filter(|part| !part.is_empty());
+            Cow::Owned(parts.collect::<Vec<_>>().join("\n\n"))
+        }
+        _ => Cow::Borrowed(message),
+    }
 }
 
 /// Reads `blocked: words`, `result: already true` and the like: the word stands first, the text follows.
@@ -96,6 +129,28 @@ pub fn parse_blocked_line(message: &str) -> Option<StepResult> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reader_sees_the_result_as_one_line() {
+        for (message, expected) in [
+            (
+                "Wrote.\n\n```step-result\ndone\n```\n",
+                "Wrote.\n\nResult of the step: done",
+            ),
+            (
+                "```step-result\nalready true: a.rs:3 has it\n```",
+                "Result of the step: already true: a.rs:3 has it",
+            ),
+            ("A step-result is left out.", "A step-result is left out."),
+            (
+                "```step-result\nperhaps\n```",
+                "```step-result\nperhaps\n```",
+            ),
+            ("BLOCKED: no step-result", "BLOCKED: no step-result"),
+        ] {
+            assert_eq!(with_result_line(message), expected);
+        }
+    }
 
     #[track_caller]
     fn check(message: &str, expected: Option<(StepResultKind, &str)>, rest: &str) {

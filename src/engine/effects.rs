@@ -73,7 +73,7 @@ impl Engine {
             Effect::AuditStep { step } => self.execution_checks.audit_step(run, step),
             Effect::RestoreFiles { step, paths } => restore_files(run, step, paths),
             Effect::RunBaseline(test) => self.execution_checks.run_baseline_tests(run, test),
-            Effect::StopBaseline => self.execution_checks.stop_baseline_tests(),
+            Effect::StopTests => self.execution_checks.stop_tests(),
             Effect::RunTests { step, test } => self.execution_checks.run_tests(run, step, test),
             Effect::ProveStep { step } => self.execution_checks.prove_step(run, step),
             Effect::SaveTestNetwork(network) => return Ok(save_test_network(run, network)),

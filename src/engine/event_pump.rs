@@ -51,7 +51,10 @@ impl Engine {
         let halted = matches!(self.run.outcome, Some(EngineOutcome::Halted(_)));
         let ends_something = matches!(
             effect,
-            Effect::InterruptTurn(_) | Effect::StopChildren(_) | Effect::ExpireApprovals { .. }
+            Effect::InterruptTurn(_)
+                | Effect::StopTests
+                | Effect::StopChildren(_)
+                | Effect::ExpireApprovals { .. }
         );
         if halted && !ends_something {
             return Ok(Vec::new());

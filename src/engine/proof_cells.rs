@@ -30,6 +30,7 @@ use crate::config::AppConfig;
 use crate::domain::mutants::find_runner_checks;
 use crate::domain::plan::proof_lines::{ProofClaim, StepProofPlan};
 use crate::domain::plan_execution::{PlanExecution, StepOutcome};
+use crate::domain::proof_progress::ProofRun;
 use crate::domain::question::CommitTarget;
 use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::step_proof::{
@@ -108,6 +109,7 @@ impl StepProver {
             reach: reach.with_command_paths(&command.to_string()),
             receipts: Some(run.receipts.clone()),
             step,
+            progress: Some(run.inputs.clone()),
             command,
             settings,
             selection: Vec::new(),
@@ -233,7 +235,12 @@ impl StepProver {
         let mut cells = self.cells.clone();
         cells.carry.extend(named.iter().cloned());
         let with_all = cells
-            .run_cell(ProofCell::Green, &span.after, cancel)
+            .run_as(
+                ProofRun::WithUncommittedFiles,
+                ProofCell::Green,
+                &span.after,
+                cancel,
+            )
             .await?;
         Ok(match with_all.receipt.outcome {
             TestOutcome::Passed => named,
@@ -257,6 +264,7 @@ impl StepProver {
             // What the proof command runs is a test of the step, and the same on both sides.
             tests = tests.with_files(&files_named_in(line));
         }
+        let needs_red = matches!(plan.claim, ProofClaim::TestFirst(_) | ProofClaim::Unnamed);
         let trees = self.divide_trees(span, &tests).await?;
         let cells = self.step_cells(&trees);
         let mut ran: BTreeMap<ProofCell, FinishedCell> = BTreeMap::new();
@@ -270,7 +278,12 @@ impl StepProver {
             let is_same = (cell == ProofCell::Red && trees.red == trees.old)
                 || (cell == ProofCell::Kept && trees.kept == trees.new);
             if !is_same {
-                ran.insert(cell, cells.run_cell(cell, tree, cancel).await?);
+                let run = match cell {
+                    ProofCell::Red if needs_red => ProofRun::ExpectedRed,
+                    cell => ProofRun::Cell(cell),
+                };
+                let ended = cells.run_as(run, cell, tree, cancel).await?;
+                ran.insert(cell, ended);
             }
         }
         let flaky = find_flaky_tests(&cells, &trees, &mut ran, cancel).await?;
@@ -288,7 +301,6 @@ impl StepProver {
         proof
             .doubts
             .extend(checks.map(|check| format!("the code tells a test run from others: {check}")));
-        let needs_red = matches!(plan.claim, ProofClaim::TestFirst(_) | ProofClaim::Unnamed);
         if needs_red
             && proof.needs_mutants()
             && let Some(green) = ran.get(&ProofCell::Green)
@@ -339,8 +351,9 @@ impl StepProver {
             command,
             ..self.cells.clone()
         };
-        let before = cells.run_cell(ProofCell::Red, &trees.red, cancel).await?;
-        let after = cells.run_cell(ProofCell::Green, &trees.new, cancel).await?;
+        let run = |cell: ProofCell, tree| cells.run_as(ProofRun::Command(cell), cell, tree, cancel);
+        let before = run(ProofCell::Red, &trees.red).await?;
+        let after = run(ProofCell::Green, &trees.new).await?;
         let passes = |cell: &FinishedCell| cell.receipt.exit_code == Some(0);
         // What a shell says of a program or a script that it does not find.
         let is_found = |cell: &FinishedCell| !matches!(cell.receipt.exit_code, Some(126 | 127));

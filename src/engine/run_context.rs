@@ -13,9 +13,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
-use crate::domain::ids::SessionId;
+use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::phase::Phase;
-use crate::domain::run::RunState;
+use crate::domain::proof_progress::ProofProgress;
+use crate::domain::run::{ProgramOperation, RunState};
 use crate::domain::task::ChildSession;
 use crate::domain::text_delta::TextDelta;
 use crate::domain::turn::Role;
@@ -46,6 +47,8 @@ pub struct RunContext {
     pub(super) tasks: JoinSet<()>,
     pub(super) recorded: Vec<EventLogRecord<Event>>,
     pub(super) deltas: Vec<TextDelta>,
+    /// Which test runs of proofs started and ended, and when; only for views.
+    pub(super) proof_progress: Vec<(UnixMillis, ProofProgress)>,
     /// Stops running git commands and tests.
     pub(super) cancel: CancellationToken,
     /// Passed to work that must finish even when everything else is stopped; it is never cancelled.
@@ -121,6 +124,7 @@ impl RunContext {
             tasks: JoinSet::new(),
             recorded: Vec::new(),
             deltas: Vec::new(),
+            proof_progress: Vec::new(),
             cancel,
             final_work_cancel: CancellationToken::new(),
             tree_lock: Arc::default(),
@@ -361,6 +365,18 @@ impl RunContext {
         self.record(Event::StoreTampered {
             files: files.collect(),
         })
+    }
+
+    /// Notes for the views how far a proof is; what is said of tests that were stopped comes too late.
+    pub(super) fn note_proof_progress(&mut self, progress: ProofProgress) {
+        let state = self.state();
+        let is_present = match progress.step {
+            0 => state.busy == Some(ProgramOperation::Baseline),
+            step => state.is_testing_step() && state.current_step_number() == Some(step),
+        };
+        if is_present {
+            self.proof_progress.push((self.journal.now(), progress));
+        }
     }
 
     /// Runs work outside the main loop; its result comes back as an event.

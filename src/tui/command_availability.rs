@@ -54,7 +54,9 @@ pub fn command_blocker(
         }
         ScreenCommand::InterruptTurn => {
             let runs = state.is_some_and(|state| {
-                state.running.is_some() || state.busy == Some(ProgramOperation::Baseline)
+                state.running.is_some()
+                    || state.busy == Some(ProgramOperation::Baseline)
+                    || state.may_interrupt_step_tests()
             });
             unless(runs, "nothing is running")
         }

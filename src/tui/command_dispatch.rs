@@ -221,7 +221,9 @@ impl Screen {
 
     fn interrupt_turn(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let tests_run = state.is_some_and(|state| state.busy == Some(ProgramOperation::Baseline));
-        match state.and_then(|state| state.running.as_ref()) {
+        let is_interruptible =
+            |state: &RunState| state.running.is_some() || state.may_interrupt_step_tests();
+        match state.filter(|state| is_interruptible(state)) {
             Some(_) => vec![Action::Event(Event::InterruptRequested)],
             None if tests_run => vec![Action::Event(Event::BaselineStopped)],
             None => self.show_toast("No turn is running."),

@@ -19,6 +19,7 @@ use super::text_wrap::{draw_line, text_width, to_one_line, truncate_to_columns};
 use super::theme;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::{Mode, Phase};
+use crate::domain::plan_execution::StepStage;
 use crate::domain::question::CommitTarget;
 use crate::domain::run::{ProgramOperation, ResultValidity, RunState, RunningTurn};
 use crate::domain::task::ChildSession;
@@ -362,7 +363,10 @@ fn describe_activity(
         return (text, theme::role_style(role));
     }
     match &state.busy {
-        Some(busy) => (describe_program_operation(busy, state), theme::RUNNING),
+        Some(busy) => {
+            let text = describe_busy_program(screen, state, busy, now, named);
+            (text, theme::RUNNING)
+        }
         None if state.phase.is_final() => {
             let style = match state.phase {
                 Phase::Done => theme::GOOD,
@@ -468,6 +472,33 @@ fn describe_read_only_run(screen: &Screen, state: &RunState) -> Option<&'static 
     }
 }
 
+/// Describes what the program does: of a proof also which of its test runs, and since when.
+fn describe_busy_program(
+    screen: &Screen,
+    state: &RunState,
+    busy: &ProgramOperation,
+    now: UnixMillis,
+    named: AgentLabelForm,
+) -> String {
+    let what = describe_program_operation(busy, state);
+    let step = match busy {
+        ProgramOperation::Baseline => Some(0),
+        _ if state.is_testing_step() => state.current_step_number(),
+        _ => None,
+    };
+    let running = step.and_then(|step| Some((step, screen.proof_board.running(step)?)));
+    let Some((step, (run, since))) = running else {
+        return what;
+    };
+    let (run, took) = (run.describe(), labels::format_elapsed(since, now));
+    match named {
+        AgentLabelForm::WithTime => format!("{what}  {took}"),
+        AgentLabelForm::Briefly if step == 0 => format!("Before step 1: {run} {took}"),
+        AgentLabelForm::Briefly => format!("Step {step}: {run} {took}"),
+        AgentLabelForm::WithAdapter | AgentLabelForm::Alone => format!("{what}: {run}  {took}"),
+    }
+}
+
 /// Describes the program's own operation.
 pub fn describe_program_operation(busy: &ProgramOperation, state: &RunState) -> String {
     let execution = state.execution.as_ref();
@@ -480,7 +511,18 @@ pub fn describe_program_operation(busy: &ProgramOperation, state: &RunState) -> 
         (ProgramOperation::Entering, _) => "Preparing the branch",
         (ProgramOperation::Baseline, _) => "Running the tests before step 1",
         (ProgramOperation::Moving { .. }, _) => "Moving to the other CLI",
-        (ProgramOperation::Stepping { .. }, Some(step)) => &format!("Checking step {}", step.n),
+        (ProgramOperation::Stepping { .. }, Some(step)) => {
+            let verb = match step.stage {
+                StepStage::Test => "Testing",
+                StepStage::Prove => "Proving",
+                StepStage::Code
+                | StepStage::Audit
+                | StepStage::Fix
+                | StepStage::Commit
+                | StepStage::Record => "Checking",
+            };
+            &format!("{verb} step {}", step.n)
+        }
         (ProgramOperation::Stepping { .. }, None) => "Checking the step",
         (ProgramOperation::Reversing { .. }, _) => "Restoring files",
     };

@@ -62,11 +62,7 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[letter_key('x'), ctrl_key('x')],
         Anywhere,
         || ScreenCommand::InterruptTurn,
-        [
-            "/interrupt",
-            "Interrupt the turn or the first test run",
-            "interrupt",
-        ],
+        ["/interrupt", "Interrupt the turn or the tests", "interrupt"],
     ),
     bind_keys(
         "stop",

@@ -22,6 +22,9 @@ use crate::domain::receipt::TestOutcome;
 use crate::domain::run::RunState;
 use crate::text::pluralize;
 
+/// Up to how many steps each have a row in the summary.
+const MAX_STEP_ROWS: usize = 8;
+
 impl Screen {
     /// Shows the summary card while the run is over, and removes it otherwise.
     pub(super) fn update_run_summary(&mut self, state: Option<&RunState>) {
@@ -95,6 +98,7 @@ impl Screen {
         }
         said.extend(describe_unchanged_steps(&execution.done));
         said.extend(describe_uncommitted_steps(&execution.done));
+        said.extend(describe_step_proofs(&execution.done));
         if let Some(last) = execution.undone.last() {
             let n = last.records.len();
             said.push((format!("↺ undone: {}", pluralize(n, "step")), theme::PLAIN));
@@ -214,6 +218,24 @@ fn describe_tests(done: &[StepRecord]) -> Vec<(String, Style)> {
         (text, theme::BAD)
     }));
     said
+}
+
+/// Says of each step what was seen of its proof; of a long run only of those that are not proven.
+fn describe_step_proofs(done: &[StepRecord]) -> Vec<(String, Style)> {
+    let is_long = done.len() > MAX_STEP_ROWS;
+    let has_row = |step: &&StepRecord| {
+        let has_proof = step.proof.is_some() && step.assessment() != StepAssessment::Failing;
+        has_proof && !(is_long && matches!(step.proof_word(), "proven" | "kept"))
+    };
+    let row = |step: &StepRecord| {
+        let text = format!("  step {}  {}", step.n, to_one_line(&step.describe_tests()));
+        let style = match step.unproven_reason() {
+            Some(_) => theme::WARNING,
+            None => theme::PLAIN,
+        };
+        (text, style)
+    };
+    done.iter().filter(has_row).map(row).collect()
 }
 
 /// Creates a key with a long and a short label.

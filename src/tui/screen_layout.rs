@@ -371,7 +371,8 @@ impl Screen {
             }
             TabKind::Plan => {
                 let read = (&self.documents, &self.plan_view, keymap);
-                tabs::plan::draw(page, read, frame, area, (state, now));
+                let progress = (state, &self.proof_board, now);
+                tabs::plan::draw(page, read, frame, area, progress);
             }
             TabKind::Comments => {
                 let about = (state, &self.finding_selection, clock);

@@ -24,6 +24,7 @@ mod nasty;
 mod outcome;
 mod panes;
 mod pictures;
+mod proving;
 mod settled;
 pub(super) mod sites;
 mod sizes;

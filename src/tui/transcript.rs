@@ -53,6 +53,7 @@ use super::labels::LocalClock;
 use crate::domain::event::{AgentActivity, Event, PathChange, ToolStatus};
 use crate::domain::event_wording::short_commit;
 use crate::domain::ids::{SessionId, UnixMillis};
+use crate::domain::step_result::with_result_line;
 use crate::domain::text_delta::TextDelta;
 
 /// How many results are stored for tool calls whose start is not loaded.
@@ -333,7 +334,7 @@ impl ChatTranscript {
 
     /// Replaces the author's oldest provisional block with the finished one.
     fn finish_text(&mut self, who: BlockAuthor, text: &str) {
-        let finished = TranscriptBlock::new(who, BlockContent::message(text));
+        let finished = TranscriptBlock::new(who, BlockContent::message(&with_result_line(text)));
         let found = self
             .blocks
             .iter_mut()

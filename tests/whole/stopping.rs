@@ -6,6 +6,7 @@ use std::process::Stdio;
 use serde_json::json;
 
 use crate::programs::put_program;
+use crate::repository::commit_all;
 use crate::script::{Agent, say, shell, write};
 use crate::world::{RUN, World, wait_until};
 
@@ -209,4 +210,62 @@ fn an_output_that_nobody_reads_any_more_ends_the_run_cleanly() {
     assert_eq!(output.status.code(), Some(1), "{err}");
     assert_eq!(world.leftovers(), Vec::<String>::new());
     assert_eq!(world.events_of("run.left").len(), 1);
+}
+
+/// A new test that, without the step's code and until a file exists, starts a process of its own and never ends.
+fn endless_without_code(world: &World, begun: &str, may_end: &std::path::Path) -> String {
+    let begun = world.fifo(begun);
+    format!(
+        "import test from 'node:test';\nimport assert from 'node:assert';\nimport fs from 'node:fs';\nimport {{ spawn }} from 'node:child_process';\nimport * as sums from '../src/sum.js';\n\n\
+         if (!sums.product && !fs.existsSync({may_end:?})) {{\n  spawn('sleep', ['600'], {{ detached: true, stdio: 'ignore' }}).unref();\n  fs.writeFileSync({begun:?}, 'begun\\n');\n  await new Promise(() => setInterval(() => {{}}, 1000000));\n}}\n\n\
+         test('multiplies', () => {{\n  assert.equal(sums.product(2, 3), 6);\n}});\n"
+    )
+}
+
+#[test]
+fn a_proof_that_is_stopped_leaves_no_process_and_is_done_again() {
+    const SUM: &str = "export const sum = (a, b) => a + b;\n";
+    const PRODUCT: &str = "export const product = (a, b) => a * b;\n";
+    const PLAN: &str = "# Task: Products\n\n## Goal\nA product.\n\n## Steps\n1. [ ] Multiply\n   Files: src/**, test/**\n   Test first: test/product.test.js\n";
+    for is_interrupted in [false, true] {
+        let mut world = World::new();
+        world.proves_steps = true;
+        world.config = "[test]\ndefault_command = \"npm test\"\n".to_owned();
+        let may_end = world.written_by_tests("may-end");
+        let begun = "home/.ccache/begun";
+        let test = endless_without_code(&world, begun, &may_end);
+        let package =
+            "{\"name\":\"sums\",\"type\":\"module\",\"scripts\":{\"test\":\"node --test\"}}\n";
+        world.put("package.json", package);
+        world.put("src/sum.js", SUM);
+        commit_all(&world.root, "project");
+        let actions = vec![
+            write("src/sum.js", &format!("{SUM}{PRODUCT}")),
+            write("test/product.test.js", &test),
+            say("The step is complete."),
+        ];
+        let agent = Agent::new().plan(PLAN).step(1, actions);
+        world.cast(&agent, &Agent::approving());
+        let continues = ["--answer", "step_recovery=continue", "--mode", "yolo"];
+        let running = world.start_run(&continues);
+        assert_eq!(world.heard(begun), "begun\n");
+        std::fs::write(&may_end, "").expect("a file");
+        let ran = if is_interrupted {
+            // The run itself goes on, so it is the interrupt that ends the test.
+            world.program(&["send", "interrupt"]).ends(0);
+            running.wait()
+        } else {
+            running.signal("INT");
+            running.wait().ends(130);
+            assert_eq!(world.leftovers(), Vec::<String>::new());
+            assert_eq!(world.state()["execution"]["current"]["stage"], "prove");
+            let resume = ["resume", "--auto", "--yes-execute", "--on-step", "continue"];
+            world.program(&resume)
+        };
+        ran.ends(0)
+            .says("new tests on old code: ✗ as it should")
+            .says("1 of 1 proven");
+        assert_eq!(world.leftovers(), Vec::<String>::new());
+        world.program(&["verify"]).ends(0).says("step 1  proven");
+    }
 }

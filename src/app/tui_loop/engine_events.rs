@@ -10,6 +10,8 @@ use tokio::time::Instant;
 
 use crate::app::remote_control::halt_reason;
 use crate::domain::event::Event;
+use crate::domain::ids::UnixMillis;
+use crate::domain::proof_progress::ProofProgress;
 use crate::domain::text_delta::TextDelta;
 use crate::engine::EngineInput;
 use crate::store::event_log::EventLogRecord;
@@ -25,6 +27,8 @@ const BATCH_TIME: Duration = Duration::from_millis(1);
 pub enum ViewUpdate {
     /// A piece of an agent's text.
     TextDelta(TextDelta),
+    /// A test run of a proof starts or has ended.
+    ProofProgress(UnixMillis, ProofProgress),
     EventRecord(Box<EventLogRecord<Event>>),
 }
 
@@ -102,6 +106,10 @@ impl TuiApp {
                 .into_iter()
                 .map(|record| ViewUpdate::EventRecord(Box::new(record))),
         );
+        // An event before them may be what they follow from.
+        let progress = engine.take_proof_progress().into_iter();
+        self.pending_updates
+            .extend(progress.map(|(at, progress)| ViewUpdate::ProofProgress(at, progress)));
         is_all_flow
     }
 
@@ -110,6 +118,9 @@ impl TuiApp {
         for news in std::mem::take(&mut self.pending_updates) {
             match news {
                 ViewUpdate::TextDelta(delta) => self.screen.on_delta(delta),
+                ViewUpdate::ProofProgress(at, progress) => {
+                    self.screen.on_proof_progress(at, &progress);
+                }
                 ViewUpdate::EventRecord(record) => {
                     self.load_next_task(&record.event);
                     self.screen.on_event(record.at, &record.event);

@@ -2,6 +2,7 @@
 
 use super::{EventSpeaker, EventTone, EventWording, describe_tool_call};
 use crate::domain::event::AgentActivity;
+use crate::domain::step_result;
 use crate::domain::turn::Role;
 
 /// Words what the agent of a role, or of a task, said or did; `None` where there is nothing to say.
@@ -10,7 +11,9 @@ pub fn word_activity(role: Option<Role>, news: &AgentActivity) -> Option<EventWo
     let who = role.map_or("agent", Role::name);
     let agent = |tone, text: String| Some(EventWording::new(EventSpeaker::Agent(role), tone, text));
     match news {
-        AgentActivity::Text { text } => agent(Message, text.clone()),
+        AgentActivity::Text { text } => {
+            agent(Message, step_result::with_result_line(text).into_owned())
+        }
         AgentActivity::ToolStarted { tool, title, .. } => {
             let (verb, subject) = describe_tool_call(tool, title);
             agent(Quiet, verb + &subject)

@@ -259,6 +259,11 @@ struct ProofLine {
     is_list: bool,
 }
 
+/// Returns whether a line of a step says something about its proof or its files.
+pub fn is_proof_line(line: &str) -> bool {
+    parse_proof_line(line).is_some()
+}
+
 fn collect_lines(block: &str) -> Vec<ProofLine> {
     let mut fence = CodeFenceTracker::default();
     let mut found: Vec<ProofLine> = Vec::new();

@@ -1,10 +1,12 @@
 //! Proves a step before it is committed, and asks the user about what is missing (TRUTH.md T22 to T25).
 
-use super::{ProgramOperation, RunState, plan_reentry, step_execution, turn_lifecycle};
+use super::{
+    ProgramOperation, RunState, plan_reentry, run_recovery, step_execution, turn_lifecycle,
+};
 use crate::domain::effect::Effect;
 use crate::domain::ids::UnixMillis;
 use crate::domain::plan::proof_lines::StepProofPlan;
-use crate::domain::plan_execution::StepStage;
+use crate::domain::plan_execution::{CurrentStep, StepStage};
 use crate::domain::question::{QuestionAnswer, QuestionKind};
 use crate::domain::recorded_proof::RecordedProof;
 use crate::domain::step_proof::{ProofStatus, StepProof};
@@ -17,6 +19,36 @@ impl RunState {
         let planned = steps.find(|planned| planned.n == step);
         planned.map_or(StepProofPlan::default(), |planned| planned.proof.clone())
     }
+
+    /// Returns the number of the step that is being worked on.
+    pub fn current_step_number(&self) -> Option<u32> {
+        let mut current = self.execution.iter().filter_map(|e| e.current.as_ref());
+        current.next().map(|current| current.n)
+    }
+
+    /// Returns whether the tests of the current step run.
+    pub fn is_testing_step(&self) -> bool {
+        let current = self.execution.iter().find_map(|e| e.current.as_ref());
+        let is_at_tests =
+            |current: &CurrentStep| matches!(current.stage, StepStage::Test | StepStage::Prove);
+        matches!(self.busy, Some(ProgramOperation::Stepping { .. }))
+            && current.is_some_and(is_at_tests)
+    }
+
+    /// Returns whether the user can interrupt the tests of the current step.
+    pub fn may_interrupt_step_tests(&self) -> bool {
+        self.settings.proves_steps && self.is_testing_step()
+    }
+}
+
+/// Ends the tests of the current step at once; as after the program's end, the user decides what becomes of the step.
+pub(super) fn on_step_tests_interrupted(state: &mut RunState) -> Vec<Effect> {
+    if !state.may_interrupt_step_tests() {
+        return Vec::new();
+    }
+    state.busy = None;
+    let asked = run_recovery::ask_about_step_recovery(state);
+    std::iter::once(Effect::StopTests).chain(asked).collect()
 }
 
 /// Returns whether the current step has tests that can prove it.

@@ -197,7 +197,7 @@ pub(super) fn ask_question_again(
     }
 }
 
-fn ask_about_step_recovery(state: &mut RunState) -> Vec<Effect> {
+pub(super) fn ask_about_step_recovery(state: &mut RunState) -> Vec<Effect> {
     let current = state
         .execution
         .as_ref()

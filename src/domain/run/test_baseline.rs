@@ -104,7 +104,7 @@ pub(super) fn attribute_to_step(execution: &mut PlanExecution, changed: &[String
 /// Stops the test run. The next step starts only after its end, so that they never run at the same time.
 pub(super) fn on_baseline_stopped(state: &RunState) -> Vec<Effect> {
     match state.busy {
-        Some(ProgramOperation::Baseline) => vec![Effect::StopBaseline],
+        Some(ProgramOperation::Baseline) => vec![Effect::StopTests],
         _ => Vec::new(),
     }
 }

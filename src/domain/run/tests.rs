@@ -255,13 +255,11 @@ impl RunSimulation {
                 plan_file_sha256: Some(sha("boxes")),
             },
             Effect::AuditStep { step } => Event::StepAudited(audit(*step, dice)),
-            Effect::RunBaseline(_) | Effect::StopBaseline if dice % 5 == 4 => {
-                Event::BaselineSkipped {
-                    reason: "stopped".to_owned(),
-                }
-            }
+            Effect::RunBaseline(_) | Effect::StopTests if dice % 5 == 4 => Event::BaselineSkipped {
+                reason: "stopped".to_owned(),
+            },
             Effect::RunBaseline(_) => baseline_ran(dice),
-            Effect::StopBaseline => return None,
+            Effect::StopTests => return None,
             Effect::RunTests { step, .. } => tests_ran(*step, dice),
             Effect::ProveStep { step } => Event::StepProved {
                 step: *step,
@@ -686,6 +684,7 @@ fn baseline_ran(dice: u8) -> Event {
         },
         made_by_tests: vec!["cache.tmp".to_owned()],
         changed: vec!["golden.txt".to_owned()],
+        proof_cost: None,
     })
 }
 

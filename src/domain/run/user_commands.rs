@@ -56,6 +56,9 @@ pub(super) fn on_mode_changed(state: &mut RunState, mode: Mode) -> Vec<Effect> {
 }
 
 pub(super) fn on_turn_interrupted(state: &mut RunState) -> Vec<Effect> {
+    if state.running.is_none() {
+        return proof_questions::on_step_tests_interrupted(state);
+    }
     let running = state
         .running
         .iter()
@@ -91,6 +94,9 @@ fn stop_all_work(state: &mut RunState) -> Vec<Effect> {
         effects.push(Effect::InterruptTurn(running.order.turn.clone()));
     }
     effects.extend(test_baseline::on_baseline_stopped(state));
+    if state.is_testing_step() {
+        effects.push(Effect::StopTests);
+    }
     state.awaiting = None;
     agent_questions::take_turn_questions(state);
     deferred_answers::forget_deferred(state);

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::domain::plan_execution::TestBaseline;
 use crate::domain::receipt::Receipt;
+use crate::domain::step_proof::ProofCost;
 use crate::domain::test_command::TestCommand;
 use crate::engine::git::GitRepository;
 use crate::engine::proof_cells::StepProver;
@@ -31,12 +32,22 @@ pub(super) struct BaselineRun {
     undecided_access: UndecidedTestAccess,
     /// Runs the tests in a clean copy; `None` runs them in the working tree.
     prover: Option<StepProver>,
+    /// What proving the steps that are left will cost.
+    proof_cost: ProofCost,
 }
 
 impl BaselineRun {
     pub(super) fn new(run: &RunContext, test: TestCommand, prover: Option<StepProver>) -> Self {
         let settings = test_settings(run, Some(&test));
+        let state = run.state();
+        let is_done = |n: u32| {
+            let mut done = state.execution.iter().flat_map(|e| &e.done);
+            done.any(|record| record.n == n)
+        };
+        let steps = state.plan.iter().flat_map(|file| &file.plan.steps);
+        let left = steps.filter(|step| !is_done(step.n));
         Self {
+            proof_cost: ProofCost::estimate(left.map(|step| &step.proof.claim)),
             git: run.repository.clone(),
             root: run.setup.root.clone(),
             undecided_access: UndecidedTestAccess::for_tests(run, &settings),
@@ -57,6 +68,7 @@ impl BaselineRun {
                 receipt,
                 made_by_tests: Vec::new(),
                 changed: Vec::new(),
+                proof_cost: None,
             });
         };
         if let Some(prover) = &self.prover {
@@ -66,6 +78,7 @@ impl BaselineRun {
                 receipt: self.complete_receipt(receipt),
                 made_by_tests: Vec::new(),
                 changed: Vec::new(),
+                proof_cost: Some(self.proof_cost),
             });
         }
         let (before, known) = (git.current_tree().await?, untracked_paths(git).await?);
@@ -81,6 +94,7 @@ impl BaselineRun {
             receipt,
             made_by_tests,
             changed,
+            proof_cost: None,
         })
     }
 

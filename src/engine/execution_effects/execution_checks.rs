@@ -26,8 +26,8 @@ use super::tree_audit::{StepAuditInputs, audit_changes, run_tests_between_snapsh
 pub(in crate::engine) struct ExecutionChecks {
     /// Code outside the tree that git and the tests would run, as it was before the execution's first turn.
     initial_unversioned_code: Option<UnversionedCode>,
-    /// Stops the tests that run before the first step.
-    baseline_stop: CancellationToken,
+    /// Stops the tests that run.
+    test_stop: CancellationToken,
 }
 
 impl ExecutionChecks {
@@ -67,7 +67,7 @@ impl ExecutionChecks {
 
     /// Runs the tests after a step.
     pub(in crate::engine) fn run_tests(
-        &self,
+        &mut self,
         run: &mut RunContext,
         step: u32,
         test: Option<TestCommand>,
@@ -85,7 +85,7 @@ impl ExecutionChecks {
             .iter()
             .find_map(|e| e.current.as_ref());
         let changed = current.map_or(Vec::new(), |current| current.changed.clone());
-        let (root, cancel) = (run.setup.root.clone(), run.cancel.clone());
+        let (root, stop) = (run.setup.root.clone(), self.next_stop(run));
         let inputs = StepAuditInputs {
             user_dirty_paths: Vec::new(),
             attribution: None,
@@ -96,7 +96,7 @@ impl ExecutionChecks {
             scope: None,
             initial_unversioned_code: self.initial_unversioned_code.clone(),
         };
-        run.spawn_event_task(async move {
+        run.spawn_events_task(async move {
             let test_run = inputs.command.as_ref().map(|command| TestRun {
                 command,
                 root: &root,
@@ -115,13 +115,12 @@ impl ExecutionChecks {
                         paths: &paths,
                         changed,
                     };
-                    let ran = copied.run_tests(&cancel, &inputs).await;
+                    let ran = copied.run_tests(&stop, &inputs).await;
                     ran.map_err(|error| error.to_string())
                 }
                 None => {
-                    let ran = run_tests_between_snapshots(
-                        &git, step, &before, test_run, &cancel, &inputs,
-                    );
+                    let ran =
+                        run_tests_between_snapshots(&git, step, &before, test_run, &stop, &inputs);
                     ran.await.map_err(|error| error.to_string())
                 }
             };
@@ -131,15 +130,17 @@ impl ExecutionChecks {
                         receipt.origin = test.map(|test| test.origin);
                         undecided_access.note_missing_access(receipt);
                     }
-                    event
+                    vec![event]
                 }
-                Err(error) => failure_event("run the tests", error),
+                // Whoever stopped them knows.
+                Err(_) if stop.is_cancelled() => Vec::new(),
+                Err(error) => vec![failure_event("run the tests", error)],
             }
         });
     }
 
     /// Runs old and new tests on the code before and after a step.
-    pub(in crate::engine) fn prove_step(&self, run: &mut RunContext, step: u32) {
+    pub(in crate::engine) fn prove_step(&mut self, run: &mut RunContext, step: u32) {
         let Some((git, before)) = repository_and_step_tree(run) else {
             return report_missing_tree(run, "prove the step");
         };
@@ -150,14 +151,14 @@ impl ExecutionChecks {
         let prover = StepProver::for_run(run, test.as_ref());
         let paths = run.state().step_commit_paths();
         let plan = run.state().step_proof_plan(step);
-        let cancel = run.cancel.clone();
-        run.spawn_event_task(async move {
+        let stop = self.next_stop(run);
+        run.spawn_events_task(async move {
             let prover = match prover {
                 Ok(prover) => prover,
                 Err(reason) => {
                     let proof = StepProof::without_cells(&reason);
                     let tree = now.map(|now| now.0);
-                    return Event::StepProved { step, proof, tree };
+                    return vec![Event::StepProved { step, proof, tree }];
                 }
             };
             let tree = now.clone().map(|now| now.0);
@@ -167,11 +168,12 @@ impl ExecutionChecks {
                     None => git.current_tree().await?,
                 };
                 let span = prover.step_span(before, &now, &paths).await?;
-                prover.prove(span, &plan, &cancel).await
+                prover.prove(span, &plan, &stop).await
             };
             match proved.await {
-                Ok(proof) => Event::StepProved { step, proof, tree },
-                Err(error) => failure_event("prove the step", error),
+                Ok(proof) => vec![Event::StepProved { step, proof, tree }],
+                Err(_) if stop.is_cancelled() => Vec::new(),
+                Err(error) => vec![failure_event("prove the step", error)],
             }
         });
     }
@@ -184,8 +186,7 @@ impl ExecutionChecks {
     ) {
         let prover = StepProver::for_run(run, Some(&test)).ok();
         let baseline = BaselineRun::new(run, test, prover);
-        self.baseline_stop = run.cancel.child_token();
-        let stop = self.baseline_stop.clone();
+        let stop = self.next_stop(run);
         run.spawn_event_task(async move {
             match baseline.run_between_snapshots(&stop).await {
                 Ok(found) => Event::BaselineRan(found),
@@ -201,8 +202,14 @@ impl ExecutionChecks {
         });
     }
 
-    /// Stops the baseline tests and every process they started.
-    pub(in crate::engine) fn stop_baseline_tests(&self) {
-        self.baseline_stop.cancel();
+    /// Returns what stops the next tests; those before them have ended.
+    fn next_stop(&mut self, run: &RunContext) -> CancellationToken {
+        self.test_stop = run.cancel.child_token();
+        self.test_stop.clone()
+    }
+
+    /// Stops the tests that run, and every process that they started.
+    pub(in crate::engine) fn stop_tests(&self) {
+        self.test_stop.cancel();
     }
 }

@@ -5,14 +5,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256 as Sha256Hasher};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::carried_folders::{CarriedFolders, carry_into_copy, fingerprint_build, to_hex};
 use crate::domain::ids::Sha256;
+use crate::domain::proof_progress::{ProofProgress, ProofRun, ProofRunEnd, RunTime};
 use crate::domain::receipt::{Receipt, TestCounts, TestOutcome};
 use crate::domain::receipt_chain::CheckLink;
 use crate::domain::step_proof::{CellRun, ProofCell};
 use crate::domain::test_report::{TestReport, TestStatus};
+use crate::engine::EngineInput;
 use crate::engine::git::{CleanTreeFolder, GitRepository, TreeId};
 use crate::engine::receipt_writer::ReceiptWriter;
 use crate::engine::sandbox::{self, CleanCopyMounts, CommandReach};
@@ -46,6 +49,8 @@ pub(in crate::engine) struct CellRunner {
     pub(super) step: u32,
     /// The test files that run, by path; all where it is empty, or where the command cannot be narrowed to them.
     pub(super) selection: Vec<String>,
+    /// Who hears which run starts and ends; `None` where nobody watches.
+    pub(super) progress: Option<mpsc::Sender<EngineInput>>,
 }
 
 /// The tests of one cell, as they ended.
@@ -129,11 +134,57 @@ impl FinishedCell {
 }
 
 impl CellRunner {
-    /// Runs the tests on a tree; a tree whose tests ran before in the same environment is not tested again.
+    /// Runs the tests on a tree, and reports that.
     ///
     /// # Errors
     /// The run is being stopped, or a copy cannot be prepared.
     pub(super) async fn run_cell(
+        &self,
+        cell: ProofCell,
+        tree: &TreeId,
+        cancel: &CancellationToken,
+    ) -> Result<FinishedCell, TestRunError> {
+        self.run_as(ProofRun::Cell(cell), cell, tree, cancel).await
+    }
+
+    /// Runs the tests of a cell on a tree, and reports it under another name.
+    ///
+    /// # Errors
+    /// The run is being stopped, or a copy cannot be prepared.
+    pub(super) async fn run_as(
+        &self,
+        run: ProofRun,
+        cell: ProofCell,
+        tree: &TreeId,
+        cancel: &CancellationToken,
+    ) -> Result<FinishedCell, TestRunError> {
+        self.report(run, None).await;
+        let ran = self.run_unreported(cell, tree, cancel).await?;
+        let time = if ran.is_reused {
+            RunTime::Reused
+        } else {
+            RunTime::Took(ran.receipt.duration_ms)
+        };
+        let end = run.end(&ran.receipt.outcome, ran.receipt.exit_code, time);
+        self.report(run, Some(end)).await;
+        Ok(ran)
+    }
+
+    /// Reports that a run starts, or how it ended.
+    pub(super) async fn report(&self, run: ProofRun, end: Option<ProofRunEnd>) {
+        let step = self.step;
+        if let Some(progress) = &self.progress {
+            let news = EngineInput::ProofProgress(ProofProgress { step, run, end });
+            // The receiver is gone only if the program is about to end.
+            let _nobody = progress.send(news).await;
+        }
+    }
+
+    /// Runs the tests on a tree; a tree whose tests ran before in the same environment is not tested again.
+    ///
+    /// # Errors
+    /// The run is being stopped, or a copy cannot be prepared.
+    pub(super) async fn run_unreported(
         &self,
         cell: ProofCell,
         tree: &TreeId,
@@ -144,7 +195,7 @@ impl CellRunner {
         self.git.lay_down_tree(tree, &folder).await?;
         if !self.selection.is_empty() {
             return match self.narrow(&folder.files()) {
-                Some(narrowed) => Box::pin(narrowed.run_cell(cell, tree, cancel)).await,
+                Some(narrowed) => Box::pin(narrowed.run_unreported(cell, tree, cancel)).await,
                 None => Ok(FinishedCell::without_tests(tree)),
             };
         }

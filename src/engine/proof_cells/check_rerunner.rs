@@ -104,6 +104,7 @@ impl CheckRerunner {
             receipts: None,
             step: 0,
             selection: Vec::new(),
+            progress: None,
         };
         Ok(Self {
             cells,
@@ -156,7 +157,7 @@ impl CheckRerunner {
         };
         let mut differences = String::new();
         for _ in 0..MAX_TRIES {
-            let ran = cells.run_cell(check.cell, &tree, cancel).await?;
+            let ran = cells.run_unreported(check.cell, &tree, cancel).await?;
             if let Some(why) = why_unusable(&ran, check.exit_code) {
                 return Ok(RerunResult::NotRun(why));
             }

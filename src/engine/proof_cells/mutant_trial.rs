@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::cell_runner::{CellRunner, FinishedCell};
 use super::cell_trees::StepTrees;
 use crate::domain::mutants::{ChangedCode, CodeMutant, is_code, make_mutants};
+use crate::domain::proof_progress::{ProofRun, ProofRunEnd};
 use crate::domain::receipt::TestOutcome;
 use crate::domain::step_proof::{MutantTrial, ProofCell};
 use crate::domain::test_report::{TestIdentity, TestReport, TestStatus};
@@ -65,29 +66,41 @@ pub(super) async fn try_mutants(
         settings,
         ..cells.clone()
     };
-    for mutant in make_mutants(&to_changed_code(texts)) {
+    let mutants = make_mutants(&to_changed_code(texts));
+    for (at, mutant) in mutants.iter().enumerate() {
         if begun.elapsed() > time {
             break;
         }
-        let tree = mutated_tree(cells, trees, &mutant).await?;
-        let ran = cells.run_cell(ProofCell::Green, &tree, cancel).await?;
-        let has_ended = ran.receipt.outcome != TestOutcome::TimedOut;
-        let report = ran
-            .report
-            .filter(|found| has_ended && !found.failed_to_load);
-        let Some(found) = report else {
-            // It is no valid program, or it does not end, so nobody knows which test noticed it.
+        let (n, n_all) = (at + 1, mutants.len());
+        let run = ProofRun::Mutant { n, n_all };
+        cells.report(run, None).await;
+        let tree = mutated_tree(cells, trees, mutant).await?;
+        let ran = cells.run_unreported(ProofCell::Green, &tree, cancel);
+        let ran = ran.await?;
+        let is_noticed = notices_mutant(&ran, &new_tests);
+        let end = ProofRunEnd::of_mutant(is_noticed, ran.receipt.duration_ms);
+        cells.report(run, Some(end)).await;
+        let Some(is_noticed) = is_noticed else {
             continue;
         };
         trial.n_tried += 1;
-        let fails = |test: &&TestIdentity| found.tests.get(*test) == Some(&TestStatus::Failed);
-        if new_tests.iter().copied().any(|test| fails(&test)) {
+        if is_noticed {
             trial.killed = Some(mutant.describe());
             break;
         }
         trial.survived.push(mutant.describe());
     }
     Ok(trial)
+}
+
+/// Returns whether one of the tests fails with a mutant; `None` where it is no valid program, or does not end, so that
+/// nobody knows which test noticed it.
+fn notices_mutant(ran: &FinishedCell, tests: &[&TestIdentity]) -> Option<bool> {
+    let has_ended = ran.receipt.outcome != TestOutcome::TimedOut;
+    let report = ran.report.as_ref();
+    let found = report.filter(|found| has_ended && !found.failed_to_load)?;
+    let fails = |test: &TestIdentity| found.tests.get(test) == Some(&TestStatus::Failed);
+    Some(tests.iter().any(|test| fails(test)))
 }
 
 /// The path of a file that a step changed, with its text before and after.

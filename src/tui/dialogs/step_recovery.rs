@@ -1,4 +1,4 @@
-//! Dialog: the program ended in the middle of a step; what should happen to its changes?
+//! Dialog: a step ended in its middle, with the program or by an interrupt; what should happen to its changes?
 
 use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
 use crate::domain::diff_scope::DiffScope;
@@ -10,7 +10,7 @@ use crate::tui::theme;
 
 pub(super) fn build_dialog(id: u32, step: u32, stage: StepStage) -> ChoiceDialog {
     let title = format!("Step {step} was cut off. What next?");
-    let cut_off = format!("The program exited while {}.", stage.describe());
+    let cut_off = format!("It ended while {}.", stage.describe());
     ChoiceDialog::new(question_dialog_id(id), &title)
         .with_text(&cut_off, theme::PLAIN)
         .with_choice(

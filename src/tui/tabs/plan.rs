@@ -15,7 +15,7 @@ use ratatui::text::{Line, Span};
 
 use crate::domain::findings::{Finding, FindingSeverity};
 use crate::domain::ids::UnixMillis;
-use crate::domain::plan;
+use crate::domain::plan::{self, proof_lines};
 use crate::domain::plan_note::PlanNote;
 use crate::domain::run::RunState;
 use crate::text::{count_changed_lines, front_matter};
@@ -24,6 +24,7 @@ use crate::tui::document_texts::{DisplayDocuments, PlanVersion};
 use crate::tui::finding_location;
 use crate::tui::keymap::{ActiveKeymap, ComposerFocus};
 use crate::tui::markdown::MarkdownRenderer;
+use crate::tui::proof_board::ProofBoard;
 use crate::tui::scroll_view::{ScrollContent, ScrollTarget, ScrollView, add_gutter};
 use crate::tui::text_comparison::{self, ComparisonSide};
 use crate::tui::text_wrap::{to_one_line, wrap_spans, wrap_trusted_text};
@@ -37,7 +38,7 @@ pub fn draw(
     (texts, reading, keymap): (&DisplayDocuments, &PlanViewState, &ActiveKeymap),
     frame: &mut Frame,
     area: Rect,
-    (state, now): (Option<&RunState>, UnixMillis),
+    (state, board, now): (Option<&RunState>, &ProofBoard, UnixMillis),
 ) {
     let columns = usize::from(area.width);
     let mut hasher = DefaultHasher::new();
@@ -72,7 +73,7 @@ pub fn draw(
         });
         return page.draw(frame, area);
     }
-    let marks = step_marks::step_marks(state, now);
+    let marks = step_marks::step_marks(state, board, now);
     let remarks = line_remarks(state, text);
     let at_work = state.and_then(|state| step_folding::current_step(&marks, state));
     let folds = reading.is_folded() && at_work.is_some() && !page.is_searching();
@@ -317,6 +318,11 @@ fn plan_parts(
                 let lines = match below {
                     0 => markdown.lay_out_line(line, columns, theme::PLAIN),
                     _ if is_code => markdown.lay_out_line(line, columns, theme::PLAIN),
+                    // Stars there are globs, not emphasis.
+                    below if proof_lines::is_proof_line(trimmed) => {
+                        let text = format!("{}{}", " ".repeat(below), to_one_line(trimmed));
+                        wrap_spans(&[Span::raw(text)], columns, below)
+                    }
                     below => continuation_lines(&mut markdown, trimmed, below, columns),
                 };
                 (

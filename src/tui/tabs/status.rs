@@ -214,6 +214,9 @@ fn now_rows(state: &RunState, about: StatusContext<'_>, now: UnixMillis) -> Vec<
             None => theme::PLAIN,
         };
         rows.push(StatusRow::new("proof", &text, style));
+        if let Some(unproven) = state.describe_unproven_steps() {
+            rows.push(StatusRow::new("unproven", &unproven, theme::WARNING));
+        }
     }
     if state.failures > 0 {
         let text = format!("{} in a row", state.failures);

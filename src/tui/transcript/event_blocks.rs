@@ -50,7 +50,12 @@ pub fn from_event(event: &Event) -> Vec<TranscriptBlock> {
     };
     match event {
         Event::TestsRan { receipt, .. } => with_test_receipt(&wording, receipt),
-        Event::BaselineRan(baseline) => with_test_receipt(&wording, &baseline.receipt),
+        Event::BaselineRan(baseline) => {
+            let mut blocks = with_test_receipt(&wording, &baseline.receipt);
+            let cost = baseline.describe_cost();
+            blocks.extend(cost.iter().flat_map(|cost| notice(cost)));
+            blocks
+        }
         Event::PhaseChanged { .. } if !wording.detail.is_empty() => {
             let reason = BlockContent::fact(fact_tone(EventTone::Good), &wording.detail);
             let mut blocks = from_wording(&wording);

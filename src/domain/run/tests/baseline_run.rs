@@ -37,6 +37,7 @@ fn found(receipt: Receipt) -> Event {
         receipt,
         made_by_tests: vec!["cache.tmp".to_owned()],
         changed: vec!["golden.txt".to_owned()],
+        proof_cost: None,
     })
 }
 
@@ -286,7 +287,7 @@ fn a_run_that_was_cut_off_in_them_runs_them_again() {
 #[test]
 fn the_user_stops_them_and_the_first_step_begins_once_they_are_gone() {
     let (mut world, _) = entered();
-    check(&mut world, Event::BaselineStopped, "StopBaseline");
+    check(&mut world, Event::BaselineStopped, "StopTests");
     let skipped = || Event::BaselineSkipped {
         reason: "you stopped them".to_owned(),
     };
@@ -296,7 +297,7 @@ fn the_user_stops_them_and_the_first_step_begins_once_they_are_gone() {
     // Stopping the run stops them, too.
     let (mut world, _) = entered();
     let effects = world.feed(Event::RunStopped);
-    assert!(effects.contains(&Effect::StopBaseline), "{effects:?}");
+    assert!(effects.contains(&Effect::StopTests), "{effects:?}");
     check(&mut world, found(run(3, &[])), "");
 }
 

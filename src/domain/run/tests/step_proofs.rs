@@ -258,3 +258,29 @@ fn a_slow_suite_runs_with_the_last_step_only() {
     execution.skips.insert(2, StepSkip { text, reason });
     assert_eq!(state.proof_scope(1), StepTestsAndSuite);
 }
+
+#[test]
+fn tests_that_the_user_ends_prove_nothing_and_the_step_is_tested_again() {
+    let late = Event::StepProved {
+        step: 1,
+        proof: step_proof(3),
+        tree: Some("after".to_owned()),
+    };
+    let mut world = proving(ProofClaim::Unnamed, QuestionAnswer::Execute);
+    assert!(world.run.state().may_interrupt_step_tests());
+    let effects = world.feed(Event::InterruptRequested);
+    assert_eq!(effects[0], Effect::StopTests);
+    assert_eq!(first(&world), Some("step_recovery"));
+    // A second interrupt finds nothing, and a proof that was on its way is refused.
+    assert_eq!(world.feed(Event::InterruptRequested), []);
+    assert_eq!(world.feed(late.clone()), []);
+    let id = world.run.state().current_question().unwrap().id;
+    let effects = world.feed(answered(id, QuestionAnswer::ContinueStep));
+    assert_eq!(effects, [Effect::AuditStep { step: 1 }]);
+    for stop in [Event::RunStopped, Event::RunCancelled] {
+        let mut world = proving(ProofClaim::Unnamed, QuestionAnswer::Execute);
+        let effects = world.feed(stop);
+        assert!(effects.contains(&Effect::StopTests), "{effects:?}");
+        assert_eq!(world.feed(late.clone()), []);
+    }
+}

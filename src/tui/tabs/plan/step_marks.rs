@@ -16,6 +16,7 @@ use crate::domain::run_timeline::elapsed_millis;
 use crate::domain::turn::Role;
 use crate::tui::labels::{self, format_millis, short_commit, summarize_receipt};
 use crate::tui::markdown::style_inline;
+use crate::tui::proof_board::ProofBoard;
 use crate::tui::text_wrap::{text_width, to_one_line, wrap_spans};
 use crate::tui::theme;
 
@@ -30,6 +31,8 @@ pub struct PlanStepMark {
     tone: StepTone,
     /// Notes for the line below, each split into styled parts.
     notes: StepNotes,
+    /// The test runs that prove it, in the line below the notes.
+    proof_runs: Vec<(String, Style)>,
     clean_finish: Option<CleanFinish>,
 }
 
@@ -95,7 +98,11 @@ pub fn plan_problems(text: &str, marks: &[PlanStepMark]) -> Vec<String> {
 }
 
 /// Returns the progress of each step of the plan.
-pub fn step_marks(state: Option<&RunState>, now: UnixMillis) -> Vec<PlanStepMark> {
+pub fn step_marks(
+    state: Option<&RunState>,
+    board: &ProofBoard,
+    now: UnixMillis,
+) -> Vec<PlanStepMark> {
     let Some((state, file)) = state.and_then(|state| Some((state, state.plan.as_ref()?))) else {
         return Vec::new();
     };
@@ -120,6 +127,13 @@ pub fn step_marks(state: Option<&RunState>, now: UnixMillis) -> Vec<PlanStepMark
                 sign,
                 tone,
                 notes,
+                proof_runs: if state.is_testing_step()
+                    && state.current_step_number() == Some(step.n)
+                {
+                    board.runs(step.n, now)
+                } else {
+                    Vec::new()
+                },
                 clean_finish: record.and_then(clean_finish),
             }
         })
@@ -282,9 +296,11 @@ pub fn step_lines(mark: &PlanStepMark, columns: usize) -> Vec<Line<'static>> {
     let mut spans = vec![Span::styled(head, tone_style(mark.tone))];
     spans.extend(style_inline(&mark.text, text_style(mark.tone)));
     let mut lines = wrap_spans(&spans, columns, indent);
-    if !mark.notes.is_empty() {
+    let notes: Vec<&[(String, Style)]> = mark.notes.iter().map(Vec::as_slice).collect();
+    let runs: Vec<&[(String, Style)]> = mark.proof_runs.chunks(1).collect();
+    for row in [notes, runs].iter().filter(|row| !row.is_empty()) {
         let mut spans = vec![Span::raw(" ".repeat(indent))];
-        for (n, parts) in mark.notes.iter().enumerate() {
+        for (n, parts) in row.iter().enumerate() {
             if n > 0 {
                 spans.push(Span::styled(" · ", theme::QUIET));
             }

@@ -1,0 +1,77 @@
+//! Estimates what proving the steps of a plan costs, once it is known how long the tests take (TRUTH.md T34).
+
+use serde::{Deserialize, Serialize};
+
+use super::format_seconds;
+use crate::domain::plan::proof_lines::ProofClaim;
+use crate::text::pluralize;
+
+/// How often the tests will run to prove the steps that are left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProofCost {
+    pub n_steps: u32,
+    /// About how many test runs that takes.
+    pub n_runs: u32,
+}
+
+impl ProofCost {
+    /// Estimates the runs by what the steps say about their proof.
+    pub fn estimate<'a>(claims: impl IntoIterator<Item = &'a ProofClaim>) -> Self {
+        let mut cost = Self {
+            n_steps: 0,
+            n_runs: 0,
+        };
+        for claim in claims {
+            cost.n_steps += 1;
+            cost.n_runs += match claim {
+                // New tests on new and on old code, old tests on new code, mutants. What ran on the old code before is
+                // known.
+                ProofClaim::TestFirst(_) | ProofClaim::Unnamed => 4,
+                // The tests, and the command twice.
+                ProofClaim::Command(_) => 3,
+                ProofClaim::KeepsBehaviour | ProofClaim::NoTest(_) => 1,
+            };
+        }
+        cost
+    }
+
+    /// Describes the cost, where one run takes so many milliseconds.
+    pub fn describe(self, run_ms: u64) -> String {
+        let (n_steps, n_runs) = (self.n_steps as usize, u64::from(self.n_runs));
+        format!(
+            "The tests took {}. Proving {} runs them about {}, about {}",
+            format_seconds(run_ms),
+            pluralize(n_steps, "step"),
+            pluralize(self.n_runs as usize, "time"),
+            format_seconds(run_ms.saturating_mul(n_runs))
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cost_counts_the_runs_that_each_claim_takes() {
+        let check = |claims: &[ProofClaim], run_ms: u64, expected: &str| {
+            assert_eq!(ProofCost::estimate(claims).describe(run_ms), expected);
+        };
+        let test = || ProofClaim::TestFirst("a".to_owned());
+        check(
+            &[test(), ProofClaim::Unnamed, ProofClaim::KeepsBehaviour],
+            4_000,
+            "The tests took 4 s. Proving 3 steps runs them about 9 times, about 36 s",
+        );
+        check(
+            &[ProofClaim::Command("make".to_owned())],
+            70_000,
+            "The tests took 1 min 10 s. Proving 1 step runs them about 3 times, about 3 min 30 s",
+        );
+        check(
+            &[ProofClaim::NoTest("a".to_owned())],
+            10,
+            "The tests took 1 s. Proving 1 step runs them about 1 time, about 1 s",
+        );
+    }
+}
