@@ -12,8 +12,9 @@ use crate::app::receipt_verification::{
     verify_run,
 };
 use crate::app::startup::{RunTreeReader, StartError};
-use crate::domain::receipt_chain::{ChainBreak, ChainStep, WaiverPolicy};
+use crate::domain::receipt_chain::{BreakCause, ChainBreak, ChainStep, LinkKind, WaiverPolicy};
 use crate::engine::proof_cells::RerunResult;
+use crate::store::receipt_files;
 use crate::text::{clean_json_line, clean_text, clean_to_one_line, pluralize};
 
 use super::ConfigFlagArguments;
@@ -73,7 +74,12 @@ pub async fn run(args: VerifyArguments) -> Result<u8, StartError> {
             }
         },
         Some(_) | None => {
-            let layout = find_run(layout.clone(), wanted)?;
+            // In a clone the receipts may be all that there is of the run.
+            let is_here = wanted.is_none() && !receipt_files::list_runs(&layout)?.is_empty();
+            let layout = match is_here {
+                true => layout.clone(),
+                false => find_run(layout.clone(), wanted)?,
+            };
             let git = ground.open_repository(layout.workdir()).await?;
             (verify_run(&layout, git.as_ref()).await?, git)
         }
@@ -135,8 +141,14 @@ fn format_report(report: &VerificationReport, waivers: WaiverPolicy) -> String {
     }
     if !report.rewritten.is_empty() {
         let n = pluralize(report.rewritten.len(), "commit");
+        let whole = match report.result(waivers) {
+            VerificationResult::Broken => "",
+            VerificationResult::Verified
+            | VerificationResult::Unverified
+            | VerificationResult::Unreadable => "whole, ",
+        };
         text.push_str(&format!(
-            "whole, rewritten: the commits end with the last tree of the chain, and {n} replace its own:\n"
+            "{whole}rewritten: the commits end with the last tree of the chain, and {n} replace its own:\n"
         ));
         text.push_str(&format_commits(&report.rewritten));
     }

@@ -239,6 +239,17 @@ impl StepProof {
             && outcome(ProofCell::Green) == Some(&TestOutcome::Passed)
     }
 
+    /// Returns whether the old tests as a whole pass with the new code, by their exit code.
+    fn keeps_all_old_tests(&self) -> bool {
+        let kept = self.run_of(ProofCell::Kept);
+        // Without changed tests the new tests are the old ones.
+        let ran = kept.or_else(|| {
+            let green = self.run_of(ProofCell::Green);
+            green.filter(|_| self.changed_tests.is_empty())
+        });
+        ran.is_some_and(|run| run.outcome == TestOutcome::Passed)
+    }
+
     /// Summarizes what the cells showed, for the step's row: `red \u{2192} green · kept 13 · 4 s`.
     pub fn summary(&self) -> String {
         let after = self.describe_green();

@@ -466,6 +466,12 @@ fn compare_cells(
         .iter()
         .filter(|(old, _)| plan.expects_change_of(old));
     proof.added_tests.extend(moved.map(|(_, new)| new.clone()));
+    // No report names the scripts of a proof command. What did not exist can be no old test.
+    if let ProofClaim::Command(line) = &plan.claim {
+        let named = files_named_in(line);
+        let scripts = trees.added_tests.iter().filter(|path| named.contains(path));
+        proof.added_tests.extend(scripts.cloned());
+    }
     proof
 }
 

@@ -11,7 +11,8 @@ use crate::store::{WorkdirLayout, receipt_files};
 use super::linked_commits::{LinkedCommit, list_linked_commits, record_breaks};
 use super::outside_commits::find_outside_commits;
 use super::rewritten_commits::{
-    describe_commit, find_last_tree, find_replaced_chain, is_rewritten, rewrite_hint, short_id,
+    copied_trailer_breaks, describe_commit, find_last_tree, find_replaced_chain, is_rewritten,
+    rewrite_hint, short_id,
 };
 use super::{StoredChain, VerificationReport, git_failed};
 use crate::app::startup::StartError;
@@ -51,22 +52,28 @@ pub async fn verify_range(
     let outside = find_outside_commits(&records, &chains, &linked);
     let mut found: BTreeMap<usize, Vec<ChainBreak>> = BTreeMap::new();
     for (record, matched) in records.iter().zip(&matches) {
-        match matched {
-            CommitMatch::Linked { chain, commit } => {
+        match (matched, replaced) {
+            (CommitMatch::Linked { chain, commit }, _) => {
                 let causes = record_breaks(commit, record, &chains[*chain].reading.hashes);
                 let of_receipt = |cause| ChainBreak::of_receipt(commit.receipt, cause);
                 let breaks = found.entry(*chain).or_default();
                 breaks.extend(causes.into_iter().map(of_receipt));
             }
-            CommitMatch::CopiedTrailer | CommitMatch::NoReceipt if replaced.is_some() => {
+            (CommitMatch::CopiedTrailer | CommitMatch::NoReceipt, Some(chain)) => {
                 report.rewritten.push(describe_commit(record));
+                let causes = copied_trailer_breaks(record, &chains[chain]);
+                let breaks = causes.into_iter().map(ChainBreak::of_chain);
+                found.entry(chain).or_default().extend(breaks);
             }
-            CommitMatch::NoReceipt if outside.contains(record.id.0.as_str()) => {
+            (CommitMatch::NoReceipt, None) if outside.contains(record.id.0.as_str()) => {
                 report.outside.push(describe_commit(record));
             }
-            CommitMatch::CopiedTrailer
-            | CommitMatch::UnknownReceipt(_)
-            | CommitMatch::NoReceipt => {
+            (
+                CommitMatch::CopiedTrailer
+                | CommitMatch::UnknownReceipt(_)
+                | CommitMatch::NoReceipt,
+                _,
+            ) => {
                 let cause = unmatched_cause(record, matched);
                 report.breaks.push(ChainBreak::of_chain(cause));
             }

@@ -11,7 +11,8 @@ use crate::engine::git::{CommitId, CommitRecord, CommitTree, GitError, GitReposi
 use super::StoredChain;
 use super::outside_commits::base_commit;
 use super::rewritten_commits::{
-    describe_commit, find_last_tree, is_rewritten, last_tree, rewrite_hint, short_id,
+    copied_trailer_breaks, describe_commit, find_last_tree, is_rewritten, last_tree, rewrite_hint,
+    short_id,
 };
 
 /// A commit that a receipt names.
@@ -142,7 +143,11 @@ fn compare_rewritten(
     let mut tips = tips.iter();
     if let Some(tip) = tips.find(|tip| last_tree == Some(tip.tree.0.as_str())) {
         let rewritten = list_unlinked(linked, records, &[tip.commit.0.as_str()]);
+        let causes = rewritten
+            .iter()
+            .flat_map(|record| copied_trailer_breaks(record, chain));
         return CommitComparison {
+            breaks: causes.map(ChainBreak::of_chain).collect(),
             rewritten: rewritten.into_iter().map(describe_commit).collect(),
             ..CommitComparison::default()
         };

@@ -41,6 +41,59 @@ pub(super) fn find_replaced_chain(
     })
 }
 
+/// Compares the trailers of a rewritten commit with the steps whose receipts they name.
+pub(super) fn copied_trailer_breaks(record: &CommitRecord, chain: &StoredChain) -> Vec<BreakCause> {
+    let trailers = &record.trailers;
+    // The messages of squashed commits may be cut anywhere.
+    let n = trailers.receipts.len();
+    if trailers.steps.len() != n || trailers.plans.len() != n {
+        return Vec::new();
+    }
+    let hashes = &chain.reading.hashes;
+    let is_unknown = |receipt: &&String| !hashes.iter().any(|hash| hash.as_str() == **receipt);
+    if let Some(receipt) = trailers.receipts.iter().find(is_unknown) {
+        return vec![BreakCause::UnknownReceipt {
+            commit: record.id.0.clone(),
+            subject: record.subject.clone(),
+            receipt: receipt.clone(),
+        }];
+    }
+    let step_after = |receipt: &String| {
+        let hashes = chain.reading.hashes.iter();
+        let mut after = hashes
+            .zip(1_u32..)
+            .skip_while(|(hash, _)| hash.as_str() != receipt);
+        let (_, number) = after.next()?;
+        chain.links().iter().find_map(|link| match &link.kind {
+            LinkKind::Step(step) => (link.number > number).then_some(step),
+            LinkKind::Approval(_)
+            | LinkKind::Check(_)
+            | LinkKind::Undo(_)
+            | LinkKind::Redo(_)
+            | LinkKind::UsersCommits(_)
+            | LinkKind::Unknown(_) => None,
+        })
+    };
+    let named = trailers.receipts.iter().zip(&trailers.steps);
+    let wrong = named
+        .zip(&trailers.plans)
+        .flat_map(|((receipt, step), plan)| {
+            let meant = step_after(receipt);
+            let is_step = meant.is_some_and(|meant| meant.step.to_string() == *step);
+            let is_plan = meant.is_some_and(|meant| meant.plan_sha256.as_str() == plan);
+            let step = (!is_step).then(|| format!("Agent-Collab-Step: {step}"));
+            let plan = (!is_plan).then(|| format!("Agent-Collab-Plan: {plan}"));
+            step.into_iter().chain(plan)
+        });
+    let commit = record.id.0.clone();
+    wrong
+        .map(|trailer| BreakCause::OtherTrailer {
+            commit: commit.clone(),
+            trailer,
+        })
+        .collect()
+}
+
 /// Returns the tree that the run ended with; `None` where its last change was an undo.
 pub(super) fn last_tree(chain: &StoredChain) -> Option<&str> {
     let last = chain

@@ -17,6 +17,8 @@ pub struct StepCheck<'a> {
     pub receipt: u32,
     pub check: &'a CheckLink,
     pub step: &'a StepLink,
+    /// The command of the step's checks that is not the test command, as of a `Proof:` line.
+    pub other_command: Option<&'a str>,
 }
 
 /// Lists the checks of these steps that were not undone, each once: those that a step names, and those of other
@@ -39,12 +41,9 @@ pub fn list_step_checks<'a>(links: &'a [ChainLink], steps: &[ChainStep]) -> Vec<
                 checks.push((*number, check));
             }
         }
-        checks.extend(checks_of_other_commands(
-            &by_number,
-            counted.receipt,
-            step,
-            &checks,
-        ));
+        let others = checks_of_other_commands(&by_number, counted.receipt, step, &checks);
+        let other_command = others.first().map(|(_, check)| check.command.as_str());
+        checks.extend(others);
         let new = checks
             .into_iter()
             .filter(|(number, _)| seen.insert(*number));
@@ -52,6 +51,7 @@ pub fn list_step_checks<'a>(links: &'a [ChainLink], steps: &[ChainStep]) -> Vec<
             receipt,
             check,
             step,
+            other_command,
         }));
     }
     listed

@@ -135,7 +135,7 @@ const RULES: &[OutcomeRule] = &[
         find_unmet_tests,
         ProofStatus::Unproven,
     ),
-    // T22: tests are known by their identity, never by an exit code alone.
+    // T22: tests are known by their identity, never by an exit code alone, which is all that a proof command has.
     rule(
         ClaimFilter::All,
         find_missing_identity,
@@ -209,7 +209,9 @@ fn find_failed_kept(step: &AssessedStep<'_>) -> Option<String> {
                 // The failures that the report names are in the lists, if their tests passed before.
                 run.n_failed > 0 || !step.proof.planned_changes.is_empty()
             } else {
-                find_unplanned_tests(step).is_none() && !step.proof.changed_tests.is_empty()
+                let mut changed = step.proof.changed_tests.iter();
+                find_unplanned_tests(step).is_none()
+                    && changed.any(|path| step.plan.expects_change_of(path))
             };
             let is_explained = failed_before || is_planned || !step.proof.known_failures.is_empty();
             let reason = "the tests as they were before fail with the new code";
@@ -330,7 +332,9 @@ fn find_unmet_tests(step: &AssessedStep<'_>) -> Option<String> {
 
 fn find_missing_identity(step: &AssessedStep<'_>) -> Option<String> {
     let reason = "no report names the tests, so only the exit code is known";
-    (!step.proof.is_by_identity).then(|| reason.to_owned())
+    let is_proven_by_command =
+        matches!(step.plan.claim, ProofClaim::Command(_)) && step.proof.keeps_all_old_tests();
+    (!step.proof.is_by_identity && !is_proven_by_command).then(|| reason.to_owned())
 }
 
 fn find_doubt(step: &AssessedStep<'_>) -> Option<String> {

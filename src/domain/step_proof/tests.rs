@@ -661,6 +661,85 @@ fn a_command_fails_before_and_passes_after() {
 }
 
 #[test]
+fn without_identities_a_command_proves_a_step_if_all_old_tests_pass() {
+    let by_exit = StepCase {
+        plan: "Proof: sh run.sh t.py",
+        baseline: None,
+        red: None,
+        green: None,
+        kept: None,
+        ..CASE
+    };
+    let (mut proof, plan) = prove(&by_exit);
+    proof.command = Some(CommandProof {
+        failed_before: true,
+        passed_after: true,
+    });
+    let checked = "checked: no report names the tests, so only the exit code is known";
+    let unplanned = "unproven: t.py changed, and `Changes tests:` does not name it";
+    let broken = "unproven: the tests as they were before fail with the new code";
+    let planned = StepProofPlan::parse("Title\nProof: sh run.sh\nChanges tests: t.py: stricter");
+    // The script is new, or the plan names its change, or neither.
+    for (is_added, plan, baseline, kept, expected) in [
+        (
+            true,
+            &plan,
+            TestOutcome::Passed,
+            TestOutcome::Passed,
+            "proven",
+        ),
+        (
+            true,
+            &plan,
+            TestOutcome::Failed,
+            TestOutcome::Passed,
+            "proven",
+        ),
+        (
+            true,
+            &plan,
+            TestOutcome::Passed,
+            TestOutcome::Failed,
+            broken,
+        ),
+        (
+            true,
+            &plan,
+            TestOutcome::Failed,
+            TestOutcome::Failed,
+            checked,
+        ),
+        (
+            false,
+            &planned,
+            TestOutcome::Passed,
+            TestOutcome::Passed,
+            "proven",
+        ),
+        (
+            false,
+            &planned,
+            TestOutcome::Passed,
+            TestOutcome::Failed,
+            checked,
+        ),
+        (
+            false,
+            &plan,
+            TestOutcome::Passed,
+            TestOutcome::Passed,
+            unplanned,
+        ),
+    ] {
+        proof.added_tests = if is_added { words("t.py") } else { Vec::new() };
+        proof.cells[0].outcome = baseline.clone();
+        proof.cells[3].outcome = kept.clone();
+        let status = proof.assess(plan, &["a".to_owned()]).describe();
+        assert_eq!(status, expected, "{is_added} {baseline:?} {kept:?}");
+    }
+}
+
+#[test]
 fn a_stored_proof_of_earlier_fields_is_read() {
     let proof: StepProof =
         serde_json::from_str(r#"{"cells":[],"is_by_identity":true,"n_kept":3}"#).unwrap();
@@ -738,7 +817,8 @@ proptest! {
         if status == ProofStatus::Proven {
             let is_command = proof.command.is_some_and(|command| command.failed_before && command.passed_after);
             prop_assert!(!proof.red.is_empty() || is_command && plan.claim.label() == "Proof");
-            prop_assert!(proof.is_by_identity && green.is_some());
+            prop_assert!(proof.is_by_identity || is_command && proof.keeps_all_old_tests());
+            prop_assert!(green.is_some());
         }
         if status != ProofStatus::Unproven(String::new()) && rank(&status) > 0 {
             prop_assert!(is_clean);

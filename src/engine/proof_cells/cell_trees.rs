@@ -22,6 +22,8 @@ pub(super) struct StepTrees {
     pub(super) kept: TreeId,
     /// Those of them that hold tests, or code and tests of which the tests differ.
     pub(super) changed_tests: Vec<String>,
+    /// Those of them that do not exist before the step.
+    pub(super) added_tests: Vec<String>,
     /// The contents of those that hold code, before and after the step.
     pub(super) changed_code: BTreeMap<PathBuf, PathMergeResult>,
 }
@@ -40,6 +42,7 @@ impl StepTrees {
         let mut with_new_tests = BTreeMap::new();
         let mut with_old_tests = BTreeMap::new();
         let mut changed_tests = Vec::new();
+        let mut added_tests = Vec::new();
         let mut changed_code = BTreeMap::new();
         for (path, change) in git.path_changes_between(&old, &new).await? {
             let name = path_to_event_text(&path);
@@ -52,6 +55,9 @@ impl StepTrees {
             if let Some((new_tests, old_tests)) = sides {
                 with_new_tests.insert(path.clone(), new_tests);
                 with_old_tests.insert(path, old_tests);
+                if change.before.is_none() {
+                    added_tests.push(name.clone());
+                }
                 changed_tests.push(name);
             } else if brings_rust_tests(git, &path, &change).await? {
                 changed_tests.push(name);
@@ -63,6 +69,7 @@ impl StepTrees {
             old,
             new,
             changed_tests,
+            added_tests,
             changed_code,
         })
     }

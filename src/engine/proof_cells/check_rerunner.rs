@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::cell_runner::{CellRunner, FinishedCell};
 use super::cell_settings;
 use super::cell_trees::StepTrees;
+use super::files_named_in;
 use crate::config::AppConfig;
 use crate::domain::ids::RunId;
 use crate::domain::receipt::TestOutcome;
@@ -191,10 +192,16 @@ impl CheckRerunner {
         if !self.has_tree(&old).await || !self.has_tree(&new).await {
             return Ok(None);
         }
-        let trees = StepTrees::divide(&self.cells.git, old, new, &self.tests).await?;
-        Ok([trees.red, trees.kept]
-            .into_iter()
-            .find(|built| *built == tree))
+        let proof_command = check.other_command.unwrap_or(&check.check.command);
+        let with_scripts = self.tests.clone();
+        let with_scripts = with_scripts.with_files(&files_named_in(proof_command));
+        for tests in [&self.tests, &with_scripts] {
+            let trees = StepTrees::divide(&self.cells.git, old.clone(), new.clone(), tests).await?;
+            if [trees.red, trees.kept].contains(&tree) {
+                return Ok(Some(tree));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns whether the repository has all of a tree.
