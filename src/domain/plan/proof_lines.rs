@@ -73,6 +73,17 @@ const LOCK_FILES: &[(&str, &str)] = &[
     ("flake.lock", "flake.nix"),
 ];
 
+impl ProofClaim {
+    /// Returns whether it names tests or a command, which could pass before the step.
+    pub fn names_proof(&self) -> bool {
+        match self {
+            Self::TestFirst(words) => !words.is_empty(),
+            Self::Command(_) => true,
+            Self::KeepsBehaviour | Self::NoTest(_) | Self::Unnamed => false,
+        }
+    }
+}
+
 impl StepProofPlan {
     /// Returns whether the step names this path itself, under `Files:` or `Changes tests:`; a glob or a folder around it
     /// does not count.
