@@ -245,6 +245,9 @@ pub struct FindingRecord {
     /// The last review that raised it again after it was settled, without what would open it again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeated_in: Option<u32>,
+    /// The last review that called it fixed without quoting text that changed, so that it stayed open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unproven_fix_in: Option<u32>,
     /// What the review said of it last: what changed, what is missing, or why it was withdrawn.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub last_word: String,
@@ -402,6 +405,13 @@ impl FindingLedger {
     /// Returns the findings that hold the plan up.
     pub fn holding(&self) -> impl Iterator<Item = &Finding> {
         self.all.iter().filter(|finding| finding.holds())
+    }
+
+    /// Returns the findings that the last review called fixed without quoting text that changed.
+    pub fn unproven_fixes(&self) -> impl Iterator<Item = &Finding> {
+        let review = Some(self.reviews);
+        self.holding()
+            .filter(move |finding| finding.record.unproven_fix_in == review)
     }
 
     /// Returns the residual findings.

@@ -278,10 +278,17 @@ pub struct CurrentStep {
 
 impl CurrentStep {
     /// Returns what stands in the way, where its agent states that it is blocked.
-    pub fn obstacle(&self) -> Option<&str> {
-        let result = self.result.as_ref();
-        let blocked = result.filter(|result| result.kind == StepResultKind::Blocked);
-        blocked.map(|result| result.text.as_str())
+    pub fn obstacle(&self) -> Option<&StepResult> {
+        self.result_of(StepResultKind::Blocked)
+    }
+
+    /// Returns whether it changed nothing and its agent states that there was nothing to change.
+    pub fn claims_already_true(&self) -> bool {
+        self.changed.is_empty() && self.result_of(StepResultKind::AlreadyTrue).is_some()
+    }
+
+    fn result_of(&self, kind: StepResultKind) -> Option<&StepResult> {
+        self.result.as_ref().filter(|result| result.kind == kind)
     }
 }
 
@@ -465,6 +472,9 @@ impl StepRecord {
         match (self.decided, self.assessment()) {
             (Some(StepOverride::Skipped), _) => Some("was skipped"),
             (Some(StepOverride::TestsInDoubt), _) => Some("was accepted with doubtful tests"),
+            (None, StepAssessment::Unchanged) if self.proof.is_some() => {
+                Some("was already true, seen by the baseline")
+            }
             (_, StepAssessment::Unchanged) => Some(StepAssessment::CHANGED_NOTHING),
             (_, StepAssessment::Failing) => Some("was accepted with failing tests"),
             (_, StepAssessment::Committed | StepAssessment::Uncommitted) if is_tested => None,

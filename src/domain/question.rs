@@ -12,6 +12,7 @@ use strum::IntoStaticStr;
 pub use self::agent_question::{AgentQuestion, AnswerOption, AnswerSelectMode};
 pub use self::question_asker::QuestionAsker;
 use super::findings::DisputeSide;
+use super::findings::evidence::EvidenceCheck;
 use super::ids::{RequestId, Sha256, UnixMillis};
 use super::phase::Gate;
 use super::plan_execution::StepStage;
@@ -153,12 +154,18 @@ pub enum QuestionKind {
         step: u32,
         /// The first line of its agent's last message.
         said: String,
+        /// What the program found where its agent says that the step was already true; empty where it did not look.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        found: String,
     },
     /// A step's agent says that it cannot do the step.
     Blocked {
         step: u32,
         /// The obstacle, as the agent describes it.
         said: String,
+        /// What the program found of what it quotes; `None` in runs of earlier versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        check: Option<EvidenceCheck>,
         /// How many files it changed anyway.
         n_changed: usize,
     },
@@ -261,9 +268,12 @@ pub enum ArbitrationReason {
     ApprovedBeside,
     /// The reviewer says nothing of open blocking or major findings, also after it was asked.
     LeftOut,
+    /// The reviewer calls open blocking or major findings fixed and quotes nothing that changed, also after it was
+    /// asked.
+    UnprovenFix,
     /// The reviewer requires changes, and nothing holds the plan up, also after it was asked.
     NothingHolds,
-    /// Fixes go back to an earlier text, or each one raises a new finding on its own text.
+    /// Fixes go back to an earlier text, or each one raises a new finding on the text that it changed.
     Circle,
     /// The plan is approved, and a blocking finding that came too late to hold it up is true.
     ResidualBlocker,
@@ -851,6 +861,11 @@ impl QuestionKind {
         clean_text(&self.describe_uncleaned())
     }
 
+    /// Returns whether a review of the plan ends with it.
+    pub fn is_about_review(&self) -> bool {
+        matches!(self, Self::Arbitration { .. } | Self::Dispute { .. })
+    }
+
     #[expect(clippy::too_many_lines, reason = "one arm a kind: a list to read")]
     fn describe_uncleaned(&self) -> String {
         match self {
@@ -874,6 +889,9 @@ impl QuestionKind {
                     ArbitrationReason::LeftOut => {
                         format!("The review leaves out findings that hold the plan up, {open} open")
                     }
+                    ArbitrationReason::UnprovenFix => format!(
+                        "The review calls findings fixed and quotes nothing that changed, {open} open"
+                    ),
                     ArbitrationReason::NothingHolds => {
                         "The reviewer requires changes, but nothing holds the plan up".to_owned()
                     }
@@ -980,26 +998,34 @@ impl QuestionKind {
                     list.join(", ")
                 )
             }
-            Self::NothingChanged { step, said } => {
+            Self::NothingChanged { step, said, found } => {
                 let said = clean_to_one_line(said);
                 let said = if said.is_empty() {
                     String::new()
                 } else {
                     format!(". Its agent says: {said}")
                 };
-                format!("Step {step} changed nothing{said}")
+                let found = clean_to_one_line(found);
+                let found = match found.as_str() {
+                    "" => found,
+                    found => format!(". Not seen by the baseline: {found}"),
+                };
+                format!("Step {step} changed nothing{said}{found}")
             }
             Self::Blocked {
                 step,
                 said,
+                check,
                 n_changed,
             } => {
+                let check = check.as_ref().and_then(EvidenceCheck::describe);
+                let check = check.map_or(String::new(), |check| format!(" ({check})"));
                 let left = match n_changed {
                     0 => String::new(),
                     n => format!(". It changed {} anyway", pluralize(*n, "file")),
                 };
                 format!(
-                    "Step {step} is blocked, its agent says: {}{left}",
+                    "Step {step} is blocked, its agent says: {}{check}{left}",
                     clean_to_one_line(said)
                 )
             }

@@ -47,7 +47,7 @@ use super::phase::{Gate, Mode, Phase, TurnHold};
 use super::plan::Plan;
 use super::plan_execution::{PlanExecution, ReplanRecord, StoppedStep};
 use super::plan_note::PlanNotes;
-use super::question::{DraftFile, Question};
+use super::question::{ArbitrationReason, DraftFile, Question};
 use super::reversal_plan::UndoDirection;
 use super::review::{ReviewDocument, Verdict};
 use super::run_timeline::{self, RunTimeline};
@@ -135,6 +135,9 @@ pub struct RunState {
     /// The review that was asked back, until the reviewer returns another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     asked_back_review: Option<Box<ReviewDocument>>,
+    /// Why the user decides about the last review, once its disputes are decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    arbitration_after_disputes: Option<ArbitrationReason>,
     /// The files that the reviewer opened for this goal, with the hash of what it saw last.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub opened_files: BTreeMap<String, Sha256>,
@@ -391,6 +394,7 @@ impl Run {
                 findings: FindingLedger::default(),
                 asked_back: Vec::new(),
                 asked_back_review: None,
+                arbitration_after_disputes: None,
                 opened_files: BTreeMap::new(),
                 execution: None,
                 running: None,

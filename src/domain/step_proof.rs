@@ -111,6 +111,9 @@ pub struct StepProof {
     /// The known tests that the plan's `Test first:` names, where none of them fails without the change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unmet_tests: Vec<String>,
+    /// Of a step that changes nothing, the tests that its plan names and that pass; `None` where not all do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passed_before: Option<TestNames>,
     /// What the plan's `Proof:` command did; `None` where it has none or it was not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<CommandProof>,

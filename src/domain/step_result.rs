@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 
+use super::findings::evidence::EvidenceCheck;
 use crate::text::fenced_block::{self, MarkdownPart};
 use crate::text::{clean_text, truncate};
 
@@ -22,6 +23,9 @@ pub struct StepResult {
     /// What the agent says of it, cleaned: for `blocked` what stands in the way. May be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
+    /// For `blocked` what the program found of what it quotes; `None` until it looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<EvidenceCheck>,
 }
 
 /// What an executor can say of its step.
@@ -43,7 +47,8 @@ pub enum StepResultKind {
 impl StepResult {
     pub fn new(kind: StepResultKind, text: &str) -> Self {
         let text = truncate::to_chars(clean_text(text).trim(), MAX_TEXT_CHARS);
-        Self { kind, text }
+        let check = None;
+        Self { kind, text, check }
     }
 
     /// Describes the result: `blocked: the file is generated`.

@@ -6,7 +6,7 @@ use crate::adapter::{AdapterEvent, CliTurnOutcome};
 use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::{SessionId, TurnId};
 use crate::domain::text_delta::TextDelta;
-use crate::domain::turn::{Role, TurnOrder, TurnPurpose};
+use crate::domain::turn::{Role, TurnOrder, TurnOutcome, TurnPurpose};
 use crate::store::TamperedFile;
 
 use super::agent_conversation::ConversationEvent;
@@ -311,12 +311,19 @@ impl Engine {
         self.settle()?;
         let calls = self.conversations.take_calls();
         self.record_opened_files(&ended.order, &calls)?;
-        let result = agent_activity::to_turn_outcome(
+        let mut result = agent_activity::to_turn_outcome(
             end,
             &ended.order.purpose,
             self.run.failover_adapter(role),
             ended.step_result,
         );
+        if let TurnOutcome::Completed {
+            result: Some(result),
+            ..
+        } = &mut result
+        {
+            documents::check_step_result(&self.run, &calls, result);
+        }
         let document =
             PendingDocument::new(ended.order, final_text, ended.staging).with_calls(calls);
         self.documents.set_pending(document);

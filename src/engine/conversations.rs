@@ -130,9 +130,17 @@ impl OpenConversations {
             return;
         };
         let purpose = &active.order.purpose;
-        if let (TurnPurpose::Review | TurnPurpose::Respond, Ok(adapter)) =
-            (purpose, run.role_adapter(purpose.role()))
-        {
+        let is_checked = match purpose {
+            TurnPurpose::Review
+            | TurnPurpose::Respond
+            | TurnPurpose::Step { .. }
+            | TurnPurpose::Fix { .. } => true,
+            TurnPurpose::RefineGoal { .. }
+            | TurnPurpose::WritePlan
+            | TurnPurpose::Judge
+            | TurnPurpose::Summary => false,
+        };
+        if let (true, Ok(adapter)) = (is_checked, run.role_adapter(purpose.role())) {
             self.calls
                 .on_event(event, adapter.traits(), &run.setup.root);
         }

@@ -21,7 +21,7 @@ pub(super) use document_commit::{WorkflowDocumentLock, insert_responses, too_lar
 pub(super) use document_writer::DocumentWrite;
 pub(super) use pending_document::PendingDocument;
 pub(super) use recovered_draft::find_recovered_draft;
-pub(super) use review_checker::last_reviewed_plan;
+pub(super) use review_checker::{check_step_result, last_reviewed_plan};
 pub(super) use user_edits::{
     comments_on_disk, detect_user_edits, plan_on_disk, try_detect_user_edits,
 };

@@ -461,6 +461,9 @@ fn compare_cells(
             .or_else(|| report(ProofCell::Green).filter(|_| trees.kept == trees.new)),
     };
     proof.compare_cells(reports, plan, renames);
+    if trees.old == trees.new {
+        proof.note_named_tests(report(ProofCell::Baseline), plan);
+    }
     // A file that the plan names may be moved.
     let moved = renames
         .iter()

@@ -29,6 +29,14 @@ pub(super) fn event_log_entry(record: &EventLogRecord<Event>, iteration: u32) ->
         Event::ReviewCommitted { review, .. } => {
             format!("review {iteration}: {}", describe_verdict(review))
         }
+        Event::PhaseChanged {
+            reason: Some(reason),
+            ..
+        } => format!("review of the plan: {}", agent_activity::clean_line(reason)),
+        Event::QuestionAsked { question } if question.kind.is_about_review() => {
+            let asked = agent_activity::clean_line(&question.kind.describe());
+            format!("review {iteration} is up to the user: {asked}")
+        }
         Event::QuestionAnswered {
             answer: QuestionAnswer::Execute,
             ..

@@ -39,12 +39,14 @@ pub(super) struct TurnCalls {
     opened: BTreeMap<String, Sha256>,
 }
 
-/// A command that printed nothing but what it opened.
+/// A command that ran.
 #[derive(Debug, Clone)]
 struct CommandRun {
     /// Its text, with white space collapsed.
     line: String,
     output: String,
+    /// Whether it is proven to print nothing but what it opens.
+    is_reading: bool,
 }
 
 impl TurnCalls {
@@ -77,11 +79,11 @@ impl TurnCalls {
     fn record_call(&mut self, call: &AgentToolCall, output: &str, root: &Path) {
         match call {
             AgentToolCall::Command { line, cwd, .. } => {
-                if self.commands.len() < MAX_COMMANDS && prints_only_what_it_opens(line, cwd, root)
-                {
+                if self.commands.len() < MAX_COMMANDS {
                     self.commands.push(CommandRun {
                         line: collapse_white_space(line),
                         output: truncate::to_bytes(output, MAX_OUTPUT_BYTES),
+                        is_reading: prints_only_what_it_opens(line, cwd, root),
                     });
                 }
                 if prove_read_only(line, cwd, root).is_ok() {
@@ -162,8 +164,14 @@ impl TurnCalls {
     pub(super) fn command_output(&self, command: &str) -> Option<&str> {
         let line = collapse_white_space(command);
         let mut runs = self.commands.iter().rev();
-        let run = runs.find(|run| run.line == line)?;
+        let run = runs.find(|run| run.is_reading && run.line == line)?;
         Some(&run.output)
+    }
+
+    /// Returns every command that ran with what it printed, the last one first.
+    pub(super) fn commands(&self) -> impl Iterator<Item = (&str, &str)> {
+        let runs = self.commands.iter().rev();
+        runs.map(|run| (run.line.as_str(), run.output.as_str()))
     }
 }
 
@@ -270,6 +278,8 @@ mod tests {
         assert_eq!(calls.command_output("rg absent src"), Some(""));
         assert_eq!(calls.command_output("grep -rn gone src"), Some(""));
         assert_eq!(calls.command_output("cat src/a.rs"), None);
+        let echoed = ("echo src/a.rs:9", "src/a.rs:9\n");
+        assert!(calls.commands().any(|run| run == echoed));
     }
 
     fn opened_by(root: &Path, call: AgentToolCall, output: &str) -> String {

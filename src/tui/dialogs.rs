@@ -175,14 +175,15 @@ fn question_dialog(
         QuestionKind::OutOfScope { step, changes } => {
             out_of_scope_changes::build_dialog(id, *step, changes, state)
         }
-        QuestionKind::NothingChanged { step, said } => {
-            unchanged_step::build_dialog(id, *step, said)
+        QuestionKind::NothingChanged { step, said, found } => {
+            unchanged_step::build_dialog(id, *step, said, found)
         }
         QuestionKind::Blocked {
             step,
             said,
+            check,
             n_changed,
-        } => blocked_step::build_dialog(id, *step, said, *n_changed),
+        } => blocked_step::build_dialog(id, *step, said, check.as_ref(), *n_changed),
         QuestionKind::TestsFailed { step, found } => {
             test_failure::build_dialog(id, *step, found, state)
         }

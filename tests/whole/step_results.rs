@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::repository::commit_all;
 use crate::script::{Agent, plan, say, write};
 use crate::world::World;
 
@@ -88,6 +89,66 @@ fn what_is_already_true_is_a_question_and_so_is_a_blocked_step() {
             .any(|asked| asked.to_string().contains("a.txt has it")),
         "{asked:?}"
     );
+}
+
+#[test]
+fn what_was_already_true_is_seen_by_the_baseline_and_what_blocks_is_looked_for() {
+    let mut world = World::new();
+    world.proves_steps = true;
+    world.config = "[test]\ndefault_command = \"npm test\"\n".to_owned();
+    let package =
+        "{\"name\":\"sums\",\"type\":\"module\",\"scripts\":{\"test\":\"node --test\"}}\n";
+    let test = "import test from 'node:test';\nimport assert from 'node:assert';\nimport { sum } from '../src/sum.js';\n\ntest('adds up', () => {\n  assert.equal(sum(1, 2), 3);\n});\n";
+    world.put("package.json", package);
+    world.put(
+        "src/sum.js",
+        "export function sum(a, b) {\n  return a + b;\n}\n",
+    );
+    world.put("test/sum.test.js", test);
+    commit_all(&world.root, "project");
+    let steps = [
+        "1. [ ] Add\n   Test first: `adds up` in test/sum.test.js\n",
+        "2. [ ] Export\n   Proof: grep -q export src/sum.js\n",
+        "3. [ ] Subtract\n   Test first: `takes away` in test/sum.test.js\n",
+        "4. [ ] Multiply\n   Proof: grep -q product src/sum.js\n",
+        "5. [ ] Divide\n   Test first: test/sum.test.js\n",
+    ];
+    let plan = format!(
+        "# Task: Sums\n\n## Goal\nSums.\n\n## Steps\n{}",
+        steps.concat()
+    );
+    let mut agent = Agent::new().plan(&plan);
+    for step in 1..=4 {
+        let already = "```step-result\nalready true: src/sum.js has it\n```";
+        agent = agent.step(step, vec![say(already)]);
+    }
+    let blocked = "```step-result\nblocked: src/sum.js:2 says \"return a + b\"\n```";
+    world.cast(&agent.step(5, vec![say(blocked)]), &Agent::approving());
+    world
+        .run(&["--answer", "nothing_changed=already-true"])
+        .ends(3)
+        .complains("says \"return a + b\" (✓ checked: src/sum.js:2)");
+    let done = &world.state()["execution"]["done"];
+    for (at, seen) in [
+        (0, "test/sum.test.js: adds up passes"),
+        (1, "`grep -q export src/sum.js` passes"),
+    ] {
+        let status = &done[at]["proof"]["status"];
+        let reason = format!("already true, seen by the baseline: {seen}");
+        assert_eq!(status["status"], "checked");
+        assert_eq!(status["reason"], reason);
+        assert!(world.read(".agent-collab/log.md").contains(&reason));
+    }
+    // What the old code does not show is a question.
+    let asked = world.events_of("question.asked");
+    let asked = asked.iter().filter_map(|asked| {
+        let kind = &asked["question"]["kind"];
+        (kind["about"] == "nothing_changed").then(|| kind["found"].to_string())
+    });
+    let asked: Vec<String> = asked.collect();
+    assert_eq!(asked.len(), 2, "{asked:?}");
+    assert!(asked[0].contains("takes away"), "{asked:?}");
+    assert!(asked[1].contains("grep -q product src/sum.js"), "{asked:?}");
 }
 
 #[test]

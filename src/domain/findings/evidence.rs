@@ -6,6 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::plan_blocks::looks_like_path;
+use crate::domain::plan::parse_step;
+use crate::text::front_matter;
 use crate::text::truncate;
 use crate::text::word_similarity::{collapse_white_space, split_words};
 
@@ -85,14 +87,45 @@ pub fn check_evidence(
     checks.swap_remove(verified.unwrap_or(0))
 }
 
+/// Checks the quote of what stands in the way of a step. `commands` are those of its turn with what each printed.
+pub fn check_obstacle<'a>(
+    said: &str,
+    step: &str,
+    plan: &str,
+    source: &dyn EvidenceSource,
+    commands: impl Iterator<Item = (&'a str, &'a str)>,
+) -> EvidenceCheck {
+    let check = check_evidence(said, step, plan, source);
+    if check.is_verified() {
+        return check;
+    }
+    let mut quotes = find_quotes(said);
+    quotes.retain(|quote| is_substantial(&quote.text));
+    for (command, output) in commands {
+        let output = normalize(output);
+        if quotes
+            .iter()
+            .any(|quote| output.contains(&normalize(&quote.text)))
+        {
+            let found = format!("the output of `{}`", shorten(command));
+            return EvidenceCheck::Verified { found };
+        }
+    }
+    check
+}
+
 /// Checks that a verdict names text that changed between two versions of the plan: words that only one of them has.
+/// Front matter, and the numbers and boxes of steps, are no words of the plan.
 pub fn check_changed_quote(claim: &str, earlier: &str, now: &str) -> EvidenceCheck {
-    let (earlier, now) = (normalize(earlier), normalize(now));
+    let (earlier, now) = (normalize_plan(earlier), normalize_plan(now));
     let mut quotes: Vec<String> = find_quotes(claim).into_iter().map(|q| q.text).collect();
     if quotes.is_empty() {
         quotes.push(claim.to_owned());
     }
-    let quotes: Vec<String> = quotes.iter().map(|quote| normalize(quote)).collect();
+    let quotes: Vec<String> = quotes
+        .iter()
+        .map(|quote| normalize(strip_step_number(quote)))
+        .collect();
     let mut usable = quotes.iter().filter(|quote| quote.chars().count() >= 3);
     if quotes.iter().all(|quote| quote.chars().count() < 3) {
         return EvidenceCheck::Uncheckable;
@@ -372,6 +405,25 @@ fn normalize(text: &str) -> String {
     collapse_white_space(&plain).to_lowercase()
 }
 
+/// Returns the text of a plan without front matter, numbers and boxes, so that renumbered steps are unchanged.
+fn normalize_plan(plan: &str) -> String {
+    let lines = front_matter::parse_document(plan).body.lines();
+    let words: Vec<String> = lines
+        .map(|line| parse_step(line).map_or_else(|| line.to_owned(), |step| step.text))
+        .collect();
+    normalize(&words.join("\n"))
+}
+
+/// Removes `2. [ ] ` from the start of a quote.
+fn strip_step_number(quote: &str) -> &str {
+    let bare = quote.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = bare.strip_prefix(['.', ')']).filter(|_| bare != quote);
+    let rest = rest.map_or(quote, str::trim_start);
+    let boxed = ["[ ]", "[x]", "[X]"];
+    let unboxed = boxed.iter().find_map(|mark| rest.strip_prefix(mark));
+    unboxed.unwrap_or(rest).trim_start()
+}
+
 fn shorten(text: &str) -> String {
     truncate::to_chars(&collapse_white_space(text), MAX_FOUND_CHARS)
 }
@@ -488,6 +540,52 @@ mod tests {
             EvidenceCheck::Refuted { .. }
         ));
         assert_eq!(is(""), EvidenceCheck::Uncheckable);
+        // A number, a box or front matter is no change of the text.
+        let (earlier, now) = (
+            "---\nversion: 1\n---\n1. [ ] read the file\n2. [ ] close it\n",
+            "---\nversion: 2\n---\n1. [ ] open the file\n2. [x] read the file\n3. [ ] close it\n",
+        );
+        for (quote, is_changed) in [
+            ("version: 2", false),
+            ("2. [x] read the file", false),
+            ("3. [ ] close it", false),
+            ("3. close it", false),
+            ("1. [ ] open the file", true),
+            ("1. open the file", true),
+        ] {
+            let check = check_changed_quote(&format!("\u{201c}{quote}\u{201d}"), earlier, now);
+            assert_eq!(check.is_verified(), is_changed, "{quote}");
+        }
+    }
+
+    #[test]
+    fn an_obstacle_is_found_in_files_and_in_what_commands_printed() {
+        let plan = "1. [ ] Parse the header of each file\n";
+        let commands = [("cargo build", "error: linker `cc` not found\n")];
+        for (said, expected) in [
+            ("src/a.rs:12 says \"fn handler_12()\"", Some("src/a.rs:12")),
+            (
+                "`cargo build`: \"error: linker cc not found\"",
+                Some("the output of `cargo build`"),
+            ),
+            (
+                "\"Linker cc NOT found\"",
+                Some("the output of `cargo build`"),
+            ),
+            ("\"permission denied by the registry\"", None),
+            ("src/a.rs:12 says \"fn handler_20()\"", None),
+        ] {
+            let check = check_obstacle(said, "step", plan, &TestFiles, commands.into_iter());
+            let found = match check {
+                EvidenceCheck::Verified { found } => Some(found),
+                EvidenceCheck::Refuted { .. } => None,
+                EvidenceCheck::Uncheckable => panic!("{said} can be checked"),
+            };
+            assert_eq!(found.as_deref(), expected, "{said}");
+        }
+        let said = "it is locked";
+        let check = check_obstacle(said, "step", plan, &TestFiles, commands.into_iter());
+        assert_eq!(check, EvidenceCheck::Uncheckable);
     }
 
     proptest::proptest! {

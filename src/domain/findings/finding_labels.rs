@@ -81,6 +81,9 @@ impl Finding {
             (Some(FindingDisposition::Accepted), _) => "accepted, reviewer checks next",
             (Some(FindingDisposition::Rejected), _) => "rejected, reviewer checks next",
             (None, record) if record.is_upheld => "open, you decided for the reviewer",
+            (None, record) if record.unproven_fix_in == Some(self.last_in) => {
+                "open, called fixed without a quote of what changed"
+            }
             (None, record) if record.was_reopened => "open again, with new evidence",
             (None, _) => "open",
         }

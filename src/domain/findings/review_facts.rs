@@ -49,6 +49,9 @@ pub struct RemarkFacts {
     /// Whether the text of this block changed since the review before; false in the first review.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_block_changed: bool,
+    /// The findings of which the planner's last answers may have changed that text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fixes: Vec<u32>,
     #[serde(default)]
     pub evidence: EvidenceCheck,
     /// The number of the earlier finding that it is.
@@ -78,9 +81,6 @@ impl RemarkFacts {
 pub struct VerdictFacts {
     /// For `fixed`, whether it quotes text that changed; for `stands`, whether it brings new evidence that is true.
     pub evidence: EvidenceCheck,
-    /// Whether the block of the finding changed since it was raised.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_block_changed: bool,
 }
 
 /// The block of an earlier finding.
@@ -117,13 +117,21 @@ pub fn assess_review(
     let blocks = follow_findings(ledger, earlier.last(), &now);
     let first = first_review(ledger, sources);
     let repeats = match_repeats(&review.remarks, ledger, first, &blocks, &now);
+    let fixes = fixed_blocks(ledger, &blocks, &now, earlier.last());
     let remarks = review.remarks.iter().zip(repeats);
     let remarks = remarks
-        .map(|(remark, repeats)| assess_remark(remark, repeats, ledger, &now, &earlier, sources))
+        .map(|(remark, repeats)| {
+            let facts = assess_remark(remark, repeats, ledger, &now, &earlier, sources);
+            let fixes = facts.block.as_ref().and_then(|block| fixes.get(block));
+            RemarkFacts {
+                fixes: fixes.cloned().unwrap_or_default(),
+                ..facts
+            }
+        })
         .collect();
     let verdicts = review.verdicts.iter();
     let verdicts = verdicts
-        .map(|verdict| assess_verdict(verdict, ledger, &blocks, &now, sources))
+        .map(|verdict| assess_verdict(verdict, ledger, sources))
         .collect();
     ReviewFacts {
         remarks,
@@ -151,6 +159,43 @@ fn follow_findings(
             n: finding.remark.n,
             block: follow(label).map(|block| block.label.clone()),
         })
+        .collect()
+}
+
+/// Returns for each block that changed since the review before the findings whose accepted answers may have changed it:
+/// those that lie there, and those whose answer names it. A block that belongs to no answer may be of any.
+fn fixed_blocks(
+    ledger: &FindingLedger,
+    blocks: &[FindingBlock],
+    now: &PlanBlocks,
+    before: Option<&PlanBlocks>,
+) -> BTreeMap<BlockLabel, Vec<u32>> {
+    let Some(before) = before else {
+        return BTreeMap::new();
+    };
+    let last_review = ledger.review_count();
+    let mut accepted: Vec<(u32, [Option<&BlockLabel>; 2])> = Vec::new();
+    for finding in ledger.all() {
+        let n = finding.remark.n;
+        let answers = finding.responses.iter();
+        let of_last = answers.filter(|(review, _)| *review == last_review);
+        let is_acceptance =
+            |answer: &&FindingResponse| answer.stand == FindingDisposition::Accepted;
+        for answer in of_last.map(|(_, answer)| answer).filter(is_acceptance) {
+            let named = now.find_place(&answer.reason).map(|block| &block.label);
+            accepted.push((n, [block_of(blocks, n), named]));
+        }
+    }
+    let changed = now.changed_since(before).map(|block| &block.label);
+    let fixes_of = |label: &BlockLabel| {
+        let is_here = |places: &[Option<&BlockLabel>; 2]| places.contains(&Some(label));
+        let is_claimed = accepted.iter().any(|(_, places)| is_here(places));
+        let fixes = accepted.iter();
+        let fixes = fixes.filter(|(_, places)| !is_claimed || is_here(places));
+        fixes.map(|(n, _)| *n).collect()
+    };
+    changed
+        .map(|label| (label.clone(), fixes_of(label)))
         .collect()
 }
 
@@ -244,6 +289,7 @@ fn assess_remark(
     RemarkFacts {
         block: block.map(|block| block.label.clone()),
         is_block_changed,
+        fixes: Vec::new(),
         evidence: evidence.unwrap_or_default(),
         repeats,
         is_new_scenario: repeated.is_some_and(|repeated| {
@@ -256,8 +302,6 @@ fn assess_remark(
 fn assess_verdict(
     verdict: &FindingVerdict,
     ledger: &FindingLedger,
-    blocks: &[FindingBlock],
-    now: &PlanBlocks,
     sources: &ReviewSources<'_>,
 ) -> VerdictFacts {
     let first = first_review(ledger, sources);
@@ -266,20 +310,6 @@ fn assess_verdict(
         .and_then(|finding| finding.raised_in.checked_sub(first))
         .and_then(|at| sources.earlier_plans.get(usize::try_from(at).ok()?));
     let at_raising = raised.or_else(|| sources.earlier_plans.first());
-    let is_block_changed = match (block_of(blocks, verdict.n), at_raising) {
-        (Some(label), Some(then)) => {
-            let then = PlanBlocks::parse(then);
-            now.get(label)
-                .is_some_and(|block| !then.has_text(&block.text))
-        }
-        // A block that is gone has changed; a finding on the whole plan changed with any of its text.
-        (None, Some(then)) => {
-            let was_in_block = finding.is_some_and(|finding| finding.record.block.is_some());
-            let then = PlanBlocks::parse(then);
-            was_in_block || now.changed_since(&then).next().is_some()
-        }
-        (_, None) => false,
-    };
     let evidence = match verdict.kind {
         VerdictKind::Fixed => check_changed_quote(
             &verdict.detail,
@@ -289,10 +319,7 @@ fn assess_verdict(
         VerdictKind::Stands => new_evidence(verdict, finding, sources),
         VerdictKind::Withdrawn => EvidenceCheck::Uncheckable,
     };
-    VerdictFacts {
-        evidence,
-        is_block_changed,
-    }
+    VerdictFacts { evidence }
 }
 
 /// Checks the evidence of a verdict `stands`, where it is not the evidence that the finding had before.

@@ -4,8 +4,6 @@
 
 use std::collections::BTreeSet;
 
-use super::evidence::EvidenceCheck;
-use super::plan_blocks::BlockLabel;
 use super::review_bar::ReviewBar;
 use super::review_facts::{RemarkFacts, ReviewFacts, VerdictFacts};
 use super::{
@@ -147,20 +145,16 @@ impl FindingLedger {
                 verdict.kind
             };
             match kind {
-                VerdictKind::Fixed => {
-                    let is_quoted = facts.evidence.is_verified();
-                    if !is_quoted && finding.holds() {
-                        pass.outcome.unproven_fixes.push(verdict.n);
-                    }
-                    // Without a quote, a change of its block is enough; with one that is not true, nothing is.
-                    let is_refuted = matches!(facts.evidence, EvidenceCheck::Refuted { .. });
-                    let is_changed = facts.is_block_changed && !is_refuted;
-                    if is_quoted || is_changed || !finding.holds() {
-                        finding.close(FindingStatus::Fixed);
-                    } else {
-                        finding.last_in = review;
-                    }
+                VerdictKind::Fixed if facts.evidence.is_verified() => {
+                    finding.close(FindingStatus::Fixed);
                 }
+                // Without a quote of text that changed the verdict does not count, whatever changed.
+                VerdictKind::Fixed if finding.holds() => {
+                    pass.outcome.unproven_fixes.push(verdict.n);
+                    finding.last_in = review;
+                    finding.record.unproven_fix_in = Some(review);
+                }
+                VerdictKind::Fixed => finding.make_residual(ResidualReason::Minor),
                 VerdictKind::Withdrawn => {
                     let is_rebutted = finding
                         .last_response()
@@ -336,7 +330,7 @@ impl FindingLedger {
                 }
             }
             if record.residual.is_none() && facts.is_block_changed && severity.can_hold() {
-                record.fix_depth = self.fix_depth(facts.block.as_ref()) + 1;
+                record.fix_depth = self.fix_depth(facts) + 1;
                 pass.outcome.is_circle |= record.fix_depth >= MAX_FIX_DEPTH;
             }
             let n = self.free_number(remark.n, highest, &wanted);
@@ -380,12 +374,15 @@ impl FindingLedger {
         }
     }
 
-    /// Returns the greatest depth of the earlier findings in a block that held the plan up.
-    fn fix_depth(&self, block: Option<&BlockLabel>) -> u32 {
+    /// Returns the greatest depth of the earlier findings that held the plan up and that lie in the block of a new one,
+    /// or that were fixed there.
+    fn fix_depth(&self, facts: &RemarkFacts) -> u32 {
         let review = self.reviews;
         let here = self.all.iter().filter(|finding| {
-            let is_here = finding.record.block.as_ref() == block && block.is_some();
-            is_here && finding.raised_in < review && finding.record.residual.is_none()
+            let is_here = facts.block.is_some() && finding.record.block == facts.block;
+            let is_fixed_here = facts.fixes.contains(&finding.remark.n);
+            let is_earlier = finding.raised_in < review && finding.record.residual.is_none();
+            (is_here || is_fixed_here) && is_earlier
         });
         here.map(|finding| finding.record.fix_depth)
             .max()

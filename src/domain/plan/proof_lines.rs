@@ -74,6 +74,17 @@ const LOCK_FILES: &[(&str, &str)] = &[
     ("flake.lock", "flake.nix"),
 ];
 
+impl ProofClaim {
+    /// Returns whether it names tests or a command, which could pass before the step.
+    pub fn names_proof(&self) -> bool {
+        match self {
+            Self::TestFirst(words) => !words.is_empty(),
+            Self::Command(_) => true,
+            Self::KeepsBehaviour | Self::NoTest(_) | Self::Unnamed => false,
+        }
+    }
+}
+
 impl StepProofPlan {
     /// Returns what may be test files or folders in the words that name the step's proof, perhaps without the folders
     /// above them.

@@ -77,7 +77,8 @@ pub(super) fn on_plan_entered(
 fn reason_with_result(state: &RunState, step: u32, words: &str) -> String {
     let current = state.execution.as_ref().and_then(|e| e.current.as_ref());
     let current = current.filter(|current| current.n == step);
-    let stated = current.and_then(CurrentStep::obstacle).unwrap_or_default();
+    let stated = current.and_then(CurrentStep::obstacle);
+    let stated = stated.map_or("", |obstacle| obstacle.text.as_str());
     let parts = [stated, words].into_iter().filter(|part| !part.is_empty());
     let said: Vec<&str> = parts.collect();
     said.join("\n")

@@ -6,7 +6,7 @@ use super::{
 use crate::domain::effect::Effect;
 use crate::domain::ids::UnixMillis;
 use crate::domain::plan::proof_lines::StepProofPlan;
-use crate::domain::plan_execution::{CurrentStep, StepStage};
+use crate::domain::plan_execution::{CurrentStep, StepOutcome, StepStage};
 use crate::domain::question::{QuestionAnswer, QuestionKind};
 use crate::domain::recorded_proof::RecordedProof;
 use crate::domain::step_proof::{ProofStatus, StepProof};
@@ -69,6 +69,49 @@ pub(super) fn prove_step(state: &mut RunState) -> Vec<Effect> {
         .collect()
 }
 
+/// Runs the planned proof of a step that changed nothing on the code before it, where its agent states that the step was
+/// already true; `None` where its plan names nothing that could show it (TRUTH.md T20).
+pub(super) fn look_for_earlier_proof(state: &mut RunState, step: u32) -> Option<Vec<Effect>> {
+    let is_provable = is_proving(state) && state.step_proof_plan(step).claim.names_proof();
+    let current = state.execution.as_mut()?.current.as_mut()?;
+    current.proof = None;
+    if !is_provable || !current.claims_already_true() {
+        return None;
+    }
+    current.commit_tree = current.tree_after.clone();
+    Some(prove_step(state))
+}
+
+/// Records a step that was already true, or asks about it as about any step that changed nothing.
+fn on_earlier_proof(
+    state: &mut RunState,
+    step: u32,
+    found: &StepProof,
+    planned: &StepProofPlan,
+) -> Vec<Effect> {
+    let is_plan_approved = state.approved_by_person;
+    let current = state.execution.iter_mut().find_map(|e| e.current.as_mut());
+    let Some(current) = current else {
+        return Vec::new();
+    };
+    match found.assess_already_true(planned) {
+        Ok(seen) => {
+            current.proof = Some(RecordedProof {
+                found: found.clone(),
+                status: ProofStatus::Checked(format!("already true, seen by the baseline: {seen}")),
+                is_plan_approved,
+                waiver: None,
+            });
+            step_execution::record_step(state, StepOutcome::NoChange)
+        }
+        Err(missing) => {
+            current.stage = StepStage::Audit;
+            current.commit_tree = None;
+            step_execution::ask_about_no_change(state, step, missing)
+        }
+    }
+}
+
 pub(super) fn on_step_proved(
     state: &mut RunState,
     step: u32,
@@ -91,6 +134,9 @@ pub(super) fn on_step_proved(
     let Some(current) = current else {
         return Vec::new();
     };
+    if current.claims_already_true() {
+        return on_earlier_proof(state, step, found, &planned);
+    }
     let status = found.assess(&planned, &current.changed);
     current.proof = Some(RecordedProof {
         found: found.clone(),

@@ -22,6 +22,7 @@ use crate::text::pluralize;
 pub(super) fn enter_review(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
     state.iteration += 1;
     state.asked_back.clear();
+    state.arbitration_after_disputes = None;
     turn_lifecycle::propose_turn(state, at, TurnPurpose::Review, None)
 }
 
@@ -86,6 +87,7 @@ pub(super) fn on_review_committed(
     });
     let question = match &outcome {
         Some(outcome) if !outcome.disputes.is_empty() => {
+            state.arbitration_after_disputes = question_beside_disputes(state, outcome);
             return turn_lifecycle::propose_turn(state, at, TurnPurpose::Judge, None);
         }
         Some(outcome) => question_after_review(state, outcome),
@@ -111,10 +113,36 @@ pub(super) fn on_review_committed(
     }
 }
 
+/// Returns why the user decides about more than the disputes of a review.
+fn question_beside_disputes(
+    state: &RunState,
+    outcome: &ReviewOutcome,
+) -> Option<ArbitrationReason> {
+    use ArbitrationReason as Reason;
+    match question_after_review(state, outcome)? {
+        reason @ (Reason::Circle | Reason::LeftOut | Reason::UnprovenFix) => Some(reason),
+        // They are about the findings that hold the plan up, which the disputes still decide.
+        Reason::Cap
+        | Reason::Stall
+        | Reason::ApprovedBeside
+        | Reason::NothingHolds
+        | Reason::ResidualBlocker => None,
+    }
+}
+
 /// Returns why the user decides after a review; `None` where the workflow continues by itself.
 fn question_after_review(state: &RunState, outcome: &ReviewOutcome) -> Option<ArbitrationReason> {
+    // Without a finding that holds the plan up there is nothing to go in a circle about. The user's own edit may go
+    // back to an earlier text.
+    let is_holding = state.findings.holding().next().is_some();
+    if outcome.is_circle && is_holding && state.plan_by == DocumentAuthor::Agent {
+        return Some(ArbitrationReason::Circle);
+    }
     if !outcome.unmentioned.is_empty() {
         return Some(ArbitrationReason::LeftOut);
+    }
+    if !outcome.unproven_fixes.is_empty() {
+        return Some(ArbitrationReason::UnprovenFix);
     }
     let is_approved = outcome.verdict == Verdict::Approved;
     match outcome.contradiction {
@@ -129,14 +157,8 @@ fn question_after_review(state: &RunState, outcome: &ReviewOutcome) -> Option<Ar
         }
         None => {}
     }
-    // The user's own edit may go back to an earlier text.
-    let is_circle = outcome.is_circle && state.plan_by == DocumentAuthor::Agent;
     let is_at_limit = state.iteration >= state.iteration_limit();
-    if is_circle {
-        Some(ArbitrationReason::Circle)
-    } else {
-        is_at_limit.then_some(ArbitrationReason::Cap)
-    }
+    is_at_limit.then_some(ArbitrationReason::Cap)
 }
 
 fn ask_to_arbitrate(state: &mut RunState, reason: ArbitrationReason) -> Vec<Effect> {
@@ -170,6 +192,11 @@ pub(super) fn ask_about_dispute(state: &mut RunState, at: UnixMillis) -> Vec<Eff
     let first = state.findings.disputed().next();
     if let Some(n) = first.map(|finding| finding.remark.n) {
         return turn_lifecycle::ask_user(state, QuestionKind::Dispute { n });
+    }
+    let reason = state.arbitration_after_disputes.take();
+    let is_holding = state.findings.holding().next().is_some();
+    if let Some(reason) = reason.filter(|_| is_holding) {
+        return ask_to_arbitrate(state, reason);
     }
     if state.iteration >= state.iteration_limit() {
         return ask_to_arbitrate(state, ArbitrationReason::Cap);

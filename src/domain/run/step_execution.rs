@@ -260,7 +260,8 @@ pub(super) fn on_step_audited(
     if let Some(obstacle) = current.obstacle() {
         let kind = QuestionKind::Blocked {
             step,
-            said: obstacle.to_owned(),
+            said: obstacle.text.clone(),
+            check: obstacle.check.clone(),
             n_changed: current.changed.len(),
         };
         return turn_lifecycle::ask_user(state, kind);
@@ -323,7 +324,8 @@ fn on_nothing_changed(
     question: Option<String>,
 ) -> Vec<Effect> {
     let Some(text) = question else {
-        return ask_about_no_change(state, step);
+        return proof_questions::look_for_earlier_proof(state, step)
+            .unwrap_or_else(|| ask_about_no_change(state, step, String::new()));
     };
     let purpose = TurnPurpose::Step { n: step };
     if let Some(answered) = deferred_answers::take_background_results(state, &purpose) {
@@ -333,14 +335,16 @@ fn on_nothing_changed(
 }
 
 /// Asks the user about a step without changes: it is never done just because nothing happened.
-fn ask_about_no_change(state: &mut RunState, step: u32) -> Vec<Effect> {
+///
+/// `found` is why the program does not see that it was done before; empty where it did not look.
+pub(super) fn ask_about_no_change(state: &mut RunState, step: u32, found: String) -> Vec<Effect> {
     let current = state.execution.iter().find_map(|e| e.current.as_ref());
     let said = current.map_or(String::new(), |current| {
         let stated = current.result.as_ref().map(|result| &result.text);
         let stated = stated.filter(|text| !text.is_empty());
         stated.unwrap_or(&current.summary).clone()
     });
-    turn_lifecycle::ask_user(state, QuestionKind::NothingChanged { step, said })
+    turn_lifecycle::ask_user(state, QuestionKind::NothingChanged { step, said, found })
 }
 
 /// Lists files that test runs of this execution made; they belong to no step.
@@ -820,7 +824,7 @@ pub(super) fn on_step_question_answered(
         return Vec::new();
     };
     if again.is_none() {
-        return ask_about_no_change(state, step);
+        return ask_about_no_change(state, step, String::new());
     }
     current.stage = StepStage::Code;
     turn_lifecycle::propose_turn(state, at, TurnPurpose::Step { n: step }, again)

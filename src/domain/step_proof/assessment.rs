@@ -33,6 +33,34 @@ impl StepProof {
     }
 }
 
+impl StepProof {
+    /// Returns what shows that the step, which changes nothing, was already true: its planned proof passes on the code
+    /// before it.
+    ///
+    /// # Errors
+    /// It does not, or nobody can tell; the text says what is missing, in one line.
+    pub fn assess_already_true(&self, plan: &StepProofPlan) -> Result<String, String> {
+        if let Some(doubt) = self.doubts.first() {
+            return Err(doubt.clone());
+        }
+        match (&plan.claim, &self.passed_before, &self.command) {
+            (ProofClaim::TestFirst(_), Some(tests), _) => {
+                Ok(format!("{} passes", tests.describe()))
+            }
+            (ProofClaim::TestFirst(words), None, _) => {
+                Err(format!("not every test of `Test first: {words}` passes"))
+            }
+            (ProofClaim::Command(line), _, Some(command)) if command.passed_after => {
+                Ok(format!("`{line}` passes"))
+            }
+            (ProofClaim::Command(line), _, _) => Err(format!("`{line}` does not pass")),
+            (ProofClaim::KeepsBehaviour | ProofClaim::NoTest(_) | ProofClaim::Unnamed, _, _) => {
+                Err("the plan names no proof".to_owned())
+            }
+        }
+    }
+}
+
 struct AssessedStep<'a> {
     proof: &'a StepProof,
     plan: &'a StepProofPlan,

@@ -63,6 +63,33 @@ impl StepProof {
     }
 }
 
+impl StepProof {
+    /// Notes which tests that the plan names pass on the code before a step that changes nothing.
+    pub fn note_named_tests(&mut self, baseline: Option<&TestReport>, plan: &StepProofPlan) {
+        let (ProofClaim::TestFirst(words), Some(report)) = (&plan.claim, baseline) else {
+            return;
+        };
+        let mut passed = BTreeSet::new();
+        for mention in find_mentions(words) {
+            let mut named = report.tests.iter();
+            let mut is_met = false;
+            let is_passed = named.all(|(test, status)| {
+                let is_named = mention.matches(test);
+                if is_named && *status == TestStatus::Passed {
+                    is_met = true;
+                    passed.insert(test);
+                }
+                !is_named || *status == TestStatus::Passed
+            });
+            if !is_met || !is_passed {
+                return;
+            }
+        }
+        let is_whole = !report.failed_to_load && !passed.is_empty();
+        self.passed_before = is_whole.then(|| TestNames::from_tests(passed));
+    }
+}
+
 struct CellComparison<'a> {
     reports: CellReports<'a>,
     plan: &'a StepProofPlan,

@@ -129,6 +129,38 @@ fn check(case: &StepCase, status: &str, summary: &str) {
 }
 
 #[test]
+fn a_step_was_already_true_where_every_test_that_it_names_passes_before_it() {
+    let no = |words: &str| format!("no: not every test of `Test first: {words}` passes");
+    for (words, baseline, expected) in [
+        ("t.py::a", "t.py:a+ u.py:b-", "t.py: a passes".to_owned()),
+        (
+            "t.py",
+            "t.py:a+ t.py:c+",
+            "t.py: a, t.py: c passes".to_owned(),
+        ),
+        (
+            "t.py::a, u.py",
+            "t.py:a+ u.py:b+",
+            "t.py: a, u.py: b passes".to_owned(),
+        ),
+        ("t.py::new", "t.py:a+", no("t.py::new")),
+        ("t.py::a, t.py::new", "t.py:a+", no("t.py::a, t.py::new")),
+        ("t.py::a", "t.py:a-", no("t.py::a")),
+        ("t.py::a", "t.py:a~", no("t.py::a")),
+        ("t.py", "t.py:a+ t.py:c-", no("t.py")),
+        ("t.py::a", "t.py:a+ !", no("t.py::a")),
+        ("a test of sums", "t.py:a+", no("a test of sums")),
+    ] {
+        let plan = StepProofPlan::parse(&format!("Title\nTest first: {words}"));
+        let mut proof = StepProof::default();
+        proof.note_named_tests(Some(&report(baseline)), &plan);
+        let found = proof.assess_already_true(&plan);
+        let found = found.unwrap_or_else(|missing| format!("no: {missing}"));
+        assert_eq!(found, expected, "{words}: {baseline}");
+    }
+}
+
+#[test]
 fn a_red_test_and_clean_cells_prove_a_step() {
     check(&CASE, "proven", "red → green · kept 2 · 4 s");
     for plan in [

@@ -451,7 +451,7 @@ fn clean_facts(facts: ReviewFacts) -> ReviewFacts {
     facts
 }
 
-fn clean_check(check: &mut EvidenceCheck) {
+pub(super) fn clean_check(check: &mut EvidenceCheck) {
     match check {
         EvidenceCheck::Verified { found } | EvidenceCheck::Refuted { found } => {
             *found = clean_to_one_line(found);

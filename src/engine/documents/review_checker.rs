@@ -1,10 +1,10 @@
-//! Gathers what a review and its answers are checked against: the plans of earlier reviews, files of the project, and
-//! the commands that the agent ran.
+//! Gathers what a review, its answers and a blocked step are checked against: the plans of earlier reviews, files of
+//! the project, and the commands that the agent ran.
 //!
 //! A file that the rules do not let an agent read is not read here either: what was found goes back to the agent.
 
 use crate::adapter::CallReports;
-use crate::domain::findings::evidence::EvidenceSource;
+use crate::domain::findings::evidence::{EvidenceSource, check_obstacle};
 use crate::domain::findings::plan_blocks::{BlockLabel, PlanBlocks};
 use crate::domain::findings::plan_files::named_files;
 use crate::domain::findings::review_facts::{
@@ -15,13 +15,14 @@ use crate::domain::ids::Sha256;
 use crate::domain::phase::Phase;
 use crate::domain::plan::{approval_hash, file_hash};
 use crate::domain::review::{self, ReviewDocument};
+use crate::domain::step_result::{StepResult, StepResultKind};
 use crate::domain::turn::Role;
 use crate::engine::run_context::RunContext;
 use crate::engine::turn_calls::{TurnCalls, read_project_file};
 use crate::store::{StoreError, iteration_files};
 use crate::text::{clean_to_one_line, fenced_block};
 
-use super::document_collector::next_iteration;
+use super::document_collector::{clean_check, next_iteration};
 use super::{PendingDocument, plan_on_disk};
 
 /// How many files the reviewer is asked to open at most.
@@ -97,6 +98,28 @@ pub(super) fn check_responses(
         &ProjectEvidence { run, calls },
     );
     Ok(())
+}
+
+/// Checks what a blocked step's agent quotes. A plan that cannot be read now is no source.
+pub(in crate::engine) fn check_step_result(
+    run: &RunContext,
+    calls: &TurnCalls,
+    result: &mut StepResult,
+) {
+    if result.kind != StepResultKind::Blocked {
+        return;
+    }
+    let plan = plan_on_disk(run).ok().flatten().unwrap_or_default();
+    let current = run
+        .state()
+        .execution
+        .iter()
+        .find_map(|e| e.current.as_ref());
+    let step = current.map_or("", |current| current.text.as_str());
+    let source = ProjectEvidence { run, calls };
+    let mut check = check_obstacle(&result.text, step, &plan, &source, calls.commands());
+    clean_check(&mut check);
+    result.check = Some(check);
 }
 
 /// Loads the plan that the review before this one saw; `None` for the first review, or if it is not stored.

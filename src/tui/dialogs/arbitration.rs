@@ -73,6 +73,7 @@ fn dialog_title(reason: ArbitrationReason, open: usize, state: &RunState) -> Str
             format!("Approved with {open_text} open")
         }
         ArbitrationReason::LeftOut => "The review leaves findings out".to_owned(),
+        ArbitrationReason::UnprovenFix => "Called fixed, and nothing quoted".to_owned(),
         ArbitrationReason::NothingHolds => "Nothing holds the plan up".to_owned(),
         ArbitrationReason::Circle => "The review goes in a circle".to_owned(),
         ArbitrationReason::ResidualBlocker => "A late blocking finding is true".to_owned(),
@@ -93,6 +94,9 @@ fn describe_reason(reason: ArbitrationReason, state: &RunState) -> Option<String
             Some(format!(
                 "No word on {numbers}, also when the reviewer was asked again"
             ))
+        }
+        ArbitrationReason::UnprovenFix => {
+            Some("The reviewer quotes no text that changed, also when asked again".to_owned())
         }
         ArbitrationReason::NothingHolds => {
             Some("The reviewer requires changes all the same, also when asked again".to_owned())
@@ -143,6 +147,7 @@ fn listed_findings(reason: ArbitrationReason, state: &RunState) -> Vec<&Finding>
         }
         ArbitrationReason::ApprovedBeside => findings.open().collect(),
         ArbitrationReason::LeftOut => left_out_findings(state).collect(),
+        ArbitrationReason::UnprovenFix => findings.unproven_fixes().collect(),
         ArbitrationReason::NothingHolds => {
             let review = findings.review_count();
             let all = findings.open().chain(findings.residual());

@@ -1,14 +1,27 @@
 //! Dialog: the agent of a step reports that it is blocked.
 
 use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
+use crate::domain::findings::evidence::EvidenceCheck;
 use crate::domain::question::QuestionAnswer;
 use crate::text::pluralize;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
 use crate::tui::theme;
 
-pub(super) fn build_dialog(id: u32, step: u32, said: &str, n_changed: usize) -> ChoiceDialog {
+pub(super) fn build_dialog(
+    id: u32,
+    step: u32,
+    said: &str,
+    check: Option<&EvidenceCheck>,
+    n_changed: usize,
+) -> ChoiceDialog {
     let title = format!("Agent says step {step} is blocked");
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title).with_text(said, theme::BAD);
+    if let Some(check) = check {
+        sheet = match check.describe() {
+            Some(found) => sheet.with_text(&found, theme::check_style(check.is_verified())),
+            None => sheet.with_text("It quotes nothing that can be checked.", theme::QUIET),
+        };
+    }
     if n_changed > 0 {
         let text = format!("It changed {} anyway.", pluralize(n_changed, "file"));
         sheet = sheet.with_text(&text, theme::PLAIN);

@@ -8,13 +8,17 @@ use crate::domain::question::QuestionAnswer;
 use crate::tui::dialog::ChoiceDialog;
 use crate::tui::theme;
 
-pub(super) fn build_dialog(id: u32, step: u32, said: &str) -> ChoiceDialog {
+pub(super) fn build_dialog(id: u32, step: u32, said: &str, found: &str) -> ChoiceDialog {
     let title = format!("No changes in step {step}. What next?");
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title);
     if !said.is_empty() {
         sheet = sheet
             .with_text("Its agent says:", theme::QUIET)
             .with_text(said, theme::PLAIN);
+    }
+    if !found.is_empty() {
+        let text = format!("Not seen on the code before the step: {found}");
+        sheet = sheet.with_text(&text, theme::QUIET);
     }
     sheet
         .with_choice(

@@ -267,6 +267,7 @@ fn arbitration_place(reason: ArbitrationReason) -> String {
         ArbitrationReason::Stall => "stall",
         ArbitrationReason::ApprovedBeside => "approved",
         ArbitrationReason::LeftOut => "left out",
+        ArbitrationReason::UnprovenFix => "unproven fix",
         ArbitrationReason::NothingHolds => "nothing holds",
         ArbitrationReason::Circle => "circle",
         ArbitrationReason::ResidualBlocker => "residual blocker",

@@ -131,6 +131,9 @@ pub fn arbitrating(reason: ArbitrationReason) -> RunState {
     let mut ledger = serde_json::to_value(&state.findings).unwrap();
     match reason {
         ArbitrationReason::LeftOut => ledger["all"][0]["last_in"] = json!(1),
+        ArbitrationReason::UnprovenFix => {
+            ledger["all"][0]["record"]["unproven_fix_in"] = ledger["reviews"].clone();
+        }
         ArbitrationReason::Circle => ledger["all"][1]["record"]["fix_depth"] = json!(2),
         _ => {}
     }
@@ -199,6 +202,7 @@ fn a_disputed_finding_can_be_discussed_while_the_question_waits() {
 fn arbitration_names_what_led_to_it() {
     let reasons = [
         (ArbitrationReason::LeftOut, "left_out"),
+        (ArbitrationReason::UnprovenFix, "unproven_fix"),
         (ArbitrationReason::NothingHolds, "nothing_holds"),
         (ArbitrationReason::Circle, "circle"),
         (ArbitrationReason::ResidualBlocker, "residual_blocker"),

@@ -11,6 +11,7 @@ use crate::domain::event::{
     AgentActivity, Approval, Event, PathChange, RunParameters, ToolKind, ToolStatus,
     WorkflowSettings,
 };
+use crate::domain::findings::evidence::EvidenceCheck;
 use crate::domain::findings::{FindingDisposition, FindingResponse, FindingSeverity, ReviewRemark};
 use crate::domain::ids::{RequestId, RunId, SessionId, TurnId, UnixMillis};
 use crate::domain::phase::{Gate, Mode, Phase};
@@ -438,6 +439,7 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
             QuestionKind::NothingChanged {
                 step: 2,
                 said: text("The sum is there already."),
+                found: text("not every test of `Test first: test_sum` passes"),
             },
         ),
         (
@@ -445,6 +447,9 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
             QuestionKind::Blocked {
                 step: 2,
                 said: text("calc.py is generated from calc.y, which the plan does not name"),
+                check: Some(EvidenceCheck::Verified {
+                    found: text("calc.py:1"),
+                }),
                 n_changed: 1,
             },
         ),

@@ -88,6 +88,34 @@ struct CourseScript<'a> {
     /// How many findings were raised in the reviews before the one that is being written.
     n_raised_before: u32,
     review: u32,
+    placement: LatePlacement,
+    /// The plan of the review before.
+    plan_before: String,
+}
+
+/// Where the findings after the first review lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LatePlacement {
+    /// In any step.
+    Spread,
+    /// In a step that changed since the review before.
+    InChangedText,
+}
+
+impl CourseScript<'_> {
+    /// Returns the step of a finding. It depends on the finding and on its review, so that late ones that are spread lie
+    /// in old and in new text.
+    fn place(&self, number: u32, review: u32, plan: &str) -> u32 {
+        let at = number * 5 + review;
+        let steps = plan.lines().zip(self.plan_before.lines());
+        let changed = steps.filter(|(now, before)| now != before);
+        let changed = changed.filter_map(|(now, _)| now.split_once(". ")?.0.parse().ok());
+        let changed: Vec<u32> = changed.collect();
+        if self.placement == LatePlacement::Spread || changed.is_empty() {
+            return at % N_PLAN_STEPS + 1;
+        }
+        changed[at as usize % changed.len()]
+    }
 }
 
 impl ReviewScript for CourseScript<'_> {
@@ -116,8 +144,7 @@ impl ReviewScript for CourseScript<'_> {
             let number = self.n_raised_before + at;
             let severity = self.mix.severity(number);
             holds |= severity.can_hold();
-            // The step depends on the finding and on its review, so that late ones lie in old and in new text.
-            let step = (number * 5 + review) % N_PLAN_STEPS + 1;
+            let step = self.place(number, review, context.plan);
             body.push_str(&finding_text(
                 next + at,
                 severity,
@@ -141,6 +168,7 @@ impl ReviewScript for CourseScript<'_> {
     }
 
     fn respond(&mut self, context: &ScriptContext<'_>) -> PlannerDocuments {
+        self.plan_before = context.plan.to_owned();
         ScriptedAgents::new(ReviewerBehavior::Omit, PlannerBehavior::Fix, 0).respond(context)
     }
 }
@@ -163,13 +191,15 @@ struct ReplayResult {
     n_late_kept: usize,
 }
 
-fn replay(course: &PublishedCourse, mix: SeverityMix) -> ReplayResult {
+fn replay(course: &PublishedCourse, mix: SeverityMix, placement: LatePlacement) -> ReplayResult {
     let mut world = ReviewSimulation::new(MAX_ITERATIONS, &course_plan());
     let mut script = CourseScript {
         course,
         mix,
         n_raised_before: 0,
         review: 0,
+        placement,
+        plan_before: String::new(),
     };
     let ending = world.play(&mut script);
     let ledger = &world.state().findings;
@@ -186,7 +216,8 @@ fn replay(course: &PublishedCourse, mix: SeverityMix) -> ReplayResult {
         ending: match ending {
             PlayEnding::Approved => "approved".to_owned(),
             PlayEnding::Asked(QuestionKind::Arbitration { reason, .. }) => {
-                format!("question: {reason:?}").to_lowercase()
+                let name = serde_json::to_value(reason).unwrap();
+                format!("question: {}", name.as_str().unwrap().replace('_', " "))
             }
             PlayEnding::Asked(kind) => format!("question: {}", kind.name()),
         },
@@ -217,7 +248,7 @@ fn settled_published_courses_end_early_and_lose_nothing() {
     for mix in MIXES {
         let mut reviews = Vec::new();
         for course in courses() {
-            let result = replay(&course, mix);
+            let result = replay(&course, mix, LatePlacement::Spread);
             let name = format!("{}, {}", course.course, mix.label());
             assert!(result.n_reviews <= MAX_ITERATIONS, "{name}");
             assert_eq!(
@@ -258,8 +289,59 @@ fn settled_published_courses_end_early_and_lose_nothing() {
         println!("settled: {} median {median}, goal {goal}", mix.label());
         assert!(median <= goal, "{}: {median} reviews\n{table}", mix.label());
     }
+    table.push('\n');
+    table.push_str(&placement_table());
     println!("{table}");
     check_document(&table);
+}
+
+/// Compares where late findings lie: the reviews of each mix, and how many courses end how.
+fn placement_table() -> String {
+    let mut table = String::from(
+        "| late findings lie | severities | median | most | approved | circle | residual blocker | other questions |\n|---|---|---|---|---|---|---|---|\n",
+    );
+    for (words, placement) in [
+        ("in any step", LatePlacement::Spread),
+        ("in changed text", LatePlacement::InChangedText),
+    ] {
+        for mix in MIXES {
+            let courses = courses();
+            let replays = courses.iter();
+            let results: Vec<ReplayResult> = replays
+                .map(|course| replay(course, mix, placement))
+                .collect();
+            let mut reviews: Vec<u32> = results.iter().map(|result| result.n_reviews).collect();
+            reviews.sort_unstable();
+            let most = reviews.last().copied().unwrap_or_default();
+            assert!(most <= MAX_ITERATIONS, "{words}, {}: {most}", mix.label());
+            assert!(
+                results
+                    .iter()
+                    .all(|result| result.n_late_kept == result.n_late)
+            );
+            let ended = |ending: &str| {
+                let same = results.iter().filter(|result| result.ending == ending);
+                same.count()
+            };
+            let known = [
+                ended("approved"),
+                ended("question: circle"),
+                ended("question: residual blocker"),
+            ];
+            let others = results.len() - known.iter().sum::<usize>();
+            writeln!(
+                table,
+                "| {words} | {} | {} | {most} | {} | {} | {} | {others} |",
+                mix.label(),
+                reviews[reviews.len() / 2],
+                known[0],
+                known[1],
+                known[2],
+            )
+            .unwrap();
+        }
+    }
+    table
 }
 
 const START: &str = "<!-- published courses: start -->\n";

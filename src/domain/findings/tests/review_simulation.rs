@@ -2,11 +2,14 @@
 
 use super::document_events::{DocumentSources, NoFiles};
 use crate::domain::event::{Event, RunParameters, WorkflowSettings};
-use crate::domain::findings::{DisputeJudgement, DisputeSide, FindingLedger, FindingStatus};
+use crate::domain::findings::{
+    DisputeJudgement, DisputeSide, Finding, FindingLedger, FindingStatus,
+};
 use crate::domain::ids::{Sha256, TurnId, UnixMillis};
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::plan;
 use crate::domain::question::{QuestionAnswer, QuestionKind};
+use crate::domain::review::ReviewDocument;
 use crate::domain::run::{Run, RunState};
 use crate::domain::turn::{TurnOutcome, TurnPurpose};
 
@@ -216,6 +219,7 @@ impl ReviewSimulation {
                     };
                     assert!(is_kept, "{} vanished", remark.text);
                 }
+                self.check_fixes(&before, review);
             }
             Event::DisputesJudged { .. } => assert!(self.n_judged <= 1, "two judgements a review"),
             _ => {}
@@ -242,6 +246,32 @@ impl ReviewSimulation {
                         FindingStatus::Open | FindingStatus::DecidedByUser
                     ));
             assert!(is_allowed, "{:?} became {:?}", old.status, new.status);
+        }
+    }
+
+    /// Checks that what counts as fixed was quoted, in words that the plan did not have when the finding was raised or
+    /// no longer has.
+    fn check_fixes(&self, before: &FindingLedger, review: &ReviewDocument) {
+        let is_fixed = |finding: &&Finding| {
+            let old = before.get(finding.remark.n);
+            finding.status == FindingStatus::Fixed && old.is_some_and(Finding::is_open)
+        };
+        let plain = |plan: &str| plan.replace("[x]", "[ ]").to_lowercase();
+        for finding in self.state().findings.all().iter().filter(is_fixed) {
+            let n = finding.remark.n;
+            let mut verdicts = review.verdicts.iter();
+            let verdict = verdicts.find(|verdict| verdict.n == n).unwrap();
+            let quotes = verdict.detail.split(['\u{201c}', '\u{201d}']).skip(1);
+            let quoted = quotes.step_by(2).map(plain).collect::<Vec<_>>();
+            let raised = plain(&self.reviewed_plans[finding.raised_in as usize - 1]);
+            let now = plain(&self.plan);
+            assert!(
+                quoted
+                    .iter()
+                    .any(|quote| now.contains(quote) != raised.contains(quote)),
+                "finding {n} is fixed by {:?}",
+                verdict.detail
+            );
         }
     }
 

@@ -33,11 +33,15 @@ pub(super) enum ReviewerBehavior {
     ApproveBeside,
     /// Insists on every finding, whatever the planner says.
     Insist,
+    /// Calls everything fixed and quotes nothing, or what did not change.
+    ClaimFixed,
+    /// Finds one new blocking finding in each review, in the step that changed last.
+    Chase,
     /// Does one of these, another one in each review.
     Mixed,
 }
 
-pub(super) const REVIEWERS: [ReviewerBehavior; 13] = [
+pub(super) const REVIEWERS: [ReviewerBehavior; 15] = [
     ReviewerBehavior::Renumber,
     ReviewerBehavior::Drip,
     ReviewerBehavior::Reverse,
@@ -50,6 +54,8 @@ pub(super) const REVIEWERS: [ReviewerBehavior; 13] = [
     ReviewerBehavior::MinorOnly,
     ReviewerBehavior::ApproveBeside,
     ReviewerBehavior::Insist,
+    ReviewerBehavior::ClaimFixed,
+    ReviewerBehavior::Chase,
     ReviewerBehavior::Mixed,
 ];
 
@@ -68,10 +74,14 @@ pub(super) enum PlannerBehavior {
     Revert,
     /// Accepts and rejects in turn.
     PingPong,
+    /// Changes the step after that of the finding, and names it.
+    NextStep,
+    /// The same, and says nothing of it.
+    NextStepSilently,
     Mixed,
 }
 
-pub(super) const PLANNERS: [PlannerBehavior; 8] = [
+pub(super) const PLANNERS: [PlannerBehavior; 10] = [
     PlannerBehavior::Fix,
     PlannerBehavior::AnswerOne,
     PlannerBehavior::AcceptWithoutChange,
@@ -79,6 +89,8 @@ pub(super) const PLANNERS: [PlannerBehavior; 8] = [
     PlannerBehavior::RejectProven,
     PlannerBehavior::Revert,
     PlannerBehavior::PingPong,
+    PlannerBehavior::NextStep,
+    PlannerBehavior::NextStepSilently,
     PlannerBehavior::Mixed,
 ];
 
@@ -136,6 +148,8 @@ pub(super) struct ScriptedAgents {
     /// Whether minor findings are left out of every review.
     pub drops_minors: bool,
     n_written: u32,
+    /// The step that the planner changed last.
+    changed_step: u32,
 }
 
 impl ScriptedAgents {
@@ -146,6 +160,7 @@ impl ScriptedAgents {
             dice: Dice(seed),
             drops_minors: false,
             n_written: 0,
+            changed_step: 1,
         }
     }
 
@@ -173,6 +188,38 @@ fn verdicts(context: &ScriptContext<'_>, word: &str) -> String {
     active.map(line).collect()
 }
 
+/// Calls all active findings fixed, with what may pass for a quote of changed text.
+fn claims_without_change(context: &ScriptContext<'_>, review: u32) -> String {
+    let (version, step) = (
+        format!("version: {review}"),
+        "2. [x] Write part2 of module2",
+    );
+    let claims = [
+        "",
+        "it is all there now",
+        "\u{201c}Write part1 of module1\u{201d}",
+        "\u{201c}words that no plan has\u{201d}",
+        &format!("\u{201c}{version}\u{201d}"),
+        &format!("\u{201c}{step}\u{201d}"),
+    ];
+    let claim = |finding: &Finding| {
+        let claim = claims[(finding.remark.n + review) as usize % claims.len()];
+        format!("\n{}. fixed: {claim}\n", finding.remark.n)
+    };
+    context.ledger().active().map(claim).collect()
+}
+
+/// Calls all active findings fixed, with the word that the planner added for each.
+fn quoted_fixes(context: &ScriptContext<'_>) -> String {
+    let fix = |finding: &Finding| {
+        let word = format!("fix{}r", finding.remark.n);
+        let mut words = context.plan.split_whitespace();
+        let word = words.find(|found| found.starts_with(&word)).unwrap_or("");
+        format!("\n{}. fixed: \u{201c}{word}\u{201d}\n", finding.remark.n)
+    };
+    context.ledger().active().map(fix).collect()
+}
+
 impl ReviewScript for ScriptedAgents {
     #[expect(
         clippy::too_many_lines,
@@ -185,7 +232,7 @@ impl ReviewScript for ScriptedAgents {
         let next = context.ledger().highest_number() + 1;
         let step = review % N_STEPS + 1;
         let behavior = match self.reviewer {
-            ReviewerBehavior::Mixed => REVIEWERS[self.dice.roll(12) as usize],
+            ReviewerBehavior::Mixed => REVIEWERS[self.dice.roll(14) as usize],
             other => other,
         };
         let mut out = String::from("[CHANGES_REQUIRED]\n");
@@ -261,6 +308,19 @@ impl ReviewScript for ScriptedAgents {
                 out = format!("[APPROVED]\n{}", verdicts(context, "stands"));
                 self.raise(&mut out, (next, Blocking), "beside", step);
             }
+            ReviewerBehavior::ClaimFixed => {
+                out.push_str(&claims_without_change(context, review));
+                if review == 1 {
+                    self.raise(&mut out, (next, Blocking), "claimed", 1);
+                    self.raise(&mut out, (next + 1, Major), "claims", 2);
+                    self.raise(&mut out, (next + 2, Minor), "claim", 3);
+                }
+            }
+            ReviewerBehavior::Chase => {
+                out.push_str(&quoted_fixes(context));
+                let topic = format!("chase{review}");
+                self.raise(&mut out, (next, Blocking), &topic, self.changed_step);
+            }
             ReviewerBehavior::Insist | ReviewerBehavior::Mixed => {
                 out.push_str(&verdicts(context, "stands"));
                 if review == 1 {
@@ -275,7 +335,7 @@ impl ReviewScript for ScriptedAgents {
     fn respond(&mut self, context: &ScriptContext<'_>) -> PlannerDocuments {
         let round = context.state.iteration;
         let behavior = match self.planner {
-            PlannerBehavior::Mixed => PLANNERS[self.dice.roll(7) as usize],
+            PlannerBehavior::Mixed => PLANNERS[self.dice.roll(9) as usize],
             other => other,
         };
         let findings: Vec<&Finding> = context.ledger().unanswered().collect();
@@ -292,6 +352,8 @@ impl ReviewScript for ScriptedAgents {
                 PlannerBehavior::RejectBare => ("rejected", "it is fine".to_owned()),
                 PlannerBehavior::RejectProven => ("rejected", quote),
                 PlannerBehavior::PingPong if round.is_multiple_of(2) => ("rejected", quote),
+                PlannerBehavior::NextStep => ("accepted", format!("step {}", step % N_STEPS + 1)),
+                PlannerBehavior::NextStepSilently => ("accepted", "done".to_owned()),
                 _ => ("accepted", format!("step {step}")),
             };
             answers.push_str(&format!("{n}. {word}: {reason}\n"));
@@ -300,7 +362,14 @@ impl ReviewScript for ScriptedAgents {
                 _ => word == "accepted" && finding.holds(),
             };
             if changes {
-                plan = change_step(&plan, step, &format!("fix{n}r{round}"));
+                self.changed_step = match behavior {
+                    PlannerBehavior::NextStep | PlannerBehavior::NextStepSilently => {
+                        step % N_STEPS + 1
+                    }
+                    _ => step,
+                };
+                let word = format!("fix{n}r{round}");
+                plan = change_step(&plan, self.changed_step, &word);
             }
         }
         if behavior == PlannerBehavior::Revert {

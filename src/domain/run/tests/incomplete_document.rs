@@ -97,7 +97,7 @@ fn a_finding_that_an_approval_passes_over_twice_is_put_to_the_user() {
 }
 
 #[test]
-fn a_finding_that_the_review_names_as_settled_lets_it_approve() {
+fn a_finding_that_is_named_as_settled_without_a_quote_goes_to_the_user() {
     let mut world = reviewing();
     play_texts(
         &mut world,
@@ -109,7 +109,7 @@ fn a_finding_that_the_review_names_as_settled_lets_it_approve() {
             ),
             ("1. accepted: x\n", "REVIEW | start trn_4: reviews the plan"),
             ("[APPROVED]\n", "REVIEW | start trn_5: reviews the plan"),
-            ("[APPROVED]\n\nSettled: 1\n", "APPROVED | SurveyRepository"),
+            ("[APPROVED]\n\nSettled: 1\n", "REVIEW | ask arbitration"),
         ],
     );
 }

@@ -3,9 +3,29 @@
 use super::*;
 use crate::domain::plan::proof_lines::{ProofClaim, StepProofPlan};
 use crate::domain::plan_execution::{StepAssessment, StepSkip, StepStage};
+use crate::domain::step_proof::CommandProof;
+use crate::domain::step_result::{StepResult, StepResultKind};
 
 /// A run whose first step is changed and tested, and is being proven.
 fn proving(claim: ProofClaim, approval: QuestionAnswer) -> RunSimulation {
+    let mut world = begun(claim, approval);
+    end_turn(&mut world, TurnOutcome::completed("Done."));
+    audit_paths(&mut world, vec!["a.rs".to_owned()]);
+    world.feed(Event::TestsRan {
+        step: 1,
+        receipt: receipt(TestOutcome::Passed),
+        changed: vec!["a.rs".to_owned()],
+        made_by_tests: Vec::new(),
+        entry_points: Vec::new(),
+        held: Vec::new(),
+        rewritten: Vec::new(),
+        tree: Some("after".to_owned()),
+    });
+    world
+}
+
+/// A run in the turn of its first step.
+fn begun(claim: ProofClaim, approval: QuestionAnswer) -> RunSimulation {
     let settings = WorkflowSettings {
         proves_steps: true,
         ..settings(1)
@@ -37,33 +57,109 @@ fn proving(claim: ProofClaim, approval: QuestionAnswer) -> RunSimulation {
         step: 1,
         tree: Some("t".to_owned()),
     });
+    world
+}
+
+fn end_turn(world: &mut RunSimulation, result: TurnOutcome) {
     let running = world.run.state().running.as_ref();
     let turn = running.map(|running| running.order.turn.clone()).unwrap();
-    world.feed(Event::TurnEnded {
-        turn,
-        result: TurnOutcome::completed("Done."),
-    });
+    world.feed(Event::TurnEnded { turn, result });
+}
+
+fn audit_paths(world: &mut RunSimulation, changed: Vec<String>) -> Vec<Effect> {
     world.feed(Event::StepAudited(StepAudit {
         step: 1,
-        changed: vec!["a.rs".to_owned()],
+        changed,
         dirty: Vec::new(),
         outside_of_calls: Vec::new(),
         entry_points: Vec::new(),
         held: Vec::new(),
         out_of_scope: Vec::new(),
-        tree: None,
-    }));
-    world.feed(Event::TestsRan {
-        step: 1,
-        receipt: receipt(TestOutcome::Passed),
-        changed: vec!["a.rs".to_owned()],
-        made_by_tests: Vec::new(),
-        entry_points: Vec::new(),
-        held: Vec::new(),
-        rewritten: Vec::new(),
-        tree: Some("after".to_owned()),
-    });
-    world
+        tree: Some("t".to_owned()),
+    }))
+}
+
+/// A run whose first step changed nothing, because its agent states that it was already true.
+fn already_true(claim: ProofClaim) -> (RunSimulation, Vec<Effect>) {
+    let mut world = begun(claim, QuestionAnswer::Execute);
+    let result = StepResult::new(StepResultKind::AlreadyTrue, "a.rs has it");
+    let mut stated = TurnOutcome::completed("Nothing to do.");
+    if let TurnOutcome::Completed { result: stated, .. } = &mut stated {
+        *stated = Some(result);
+    }
+    end_turn(&mut world, stated);
+    let effects = audit_paths(&mut world, Vec::new());
+    (world, effects)
+}
+
+#[test]
+fn a_step_that_was_already_true_is_proven_on_the_code_before_it() {
+    let named = || ProofClaim::TestFirst("t.py::test_a".to_owned());
+    let command = || ProofClaim::Command("sh a.sh".to_owned());
+    let passed = StepProof {
+        passed_before: Some(TestNames {
+            count: 1,
+            first: vec!["t.py::test_a".to_owned()],
+        }),
+        ..StepProof::default()
+    };
+    let ran = |passed_after: bool| StepProof {
+        command: Some(CommandProof {
+            failed_before: !passed_after,
+            passed_after,
+        }),
+        ..StepProof::default()
+    };
+    let doubted = StepProof {
+        doubts: vec!["the report is cut".to_owned()],
+        ..passed.clone()
+    };
+    for (claim, proof, seen) in [
+        (named(), passed.clone(), Some("t.py::test_a passes")),
+        (named(), StepProof::default(), None),
+        (named(), ran(true), None),
+        (named(), doubted, None),
+        (
+            named(),
+            StepProof::without_cells("there is no sandbox"),
+            None,
+        ),
+        (command(), ran(true), Some("`sh a.sh` passes")),
+        (command(), ran(false), None),
+        (command(), passed, None),
+    ] {
+        let (mut world, effects) = already_true(claim);
+        assert_eq!(effects, [Effect::ProveStep { step: 1 }]);
+        world.feed(Event::StepProved {
+            step: 1,
+            proof,
+            tree: Some("t".to_owned()),
+        });
+        let Some(seen) = seen else {
+            assert_eq!(first(&world), Some("nothing_changed"));
+            let id = world.run.state().current_question().unwrap().id;
+            world.feed(answered(id, QuestionAnswer::AlreadyTrue));
+            assert_eq!(finish(&mut world), "unproven: changed nothing");
+            continue;
+        };
+        assert_eq!(first(&world), None);
+        let end = "checked: was already true, seen by the baseline";
+        assert_eq!(finish(&mut world), end);
+        let record = &world.run.state().execution.as_ref().unwrap().done[0];
+        let told = format!("checked: already true, seen by the baseline: {seen}");
+        assert_eq!(record.describe_tests(), told);
+        assert_eq!(record.assessment(), StepAssessment::Unchanged);
+    }
+    // Without tests or a command there is nothing to run.
+    for claim in [
+        ProofClaim::Unnamed,
+        ProofClaim::KeepsBehaviour,
+        ProofClaim::NoTest("words".to_owned()),
+        ProofClaim::TestFirst(String::new()),
+    ] {
+        let (world, _) = already_true(claim);
+        assert_eq!(first(&world), Some("nothing_changed"));
+    }
 }
 
 fn prove(world: &mut RunSimulation, dice: u8) -> Vec<Effect> {
