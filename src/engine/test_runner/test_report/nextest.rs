@@ -59,13 +59,10 @@ pub(super) fn with_report(line: &str, folder: &Path) -> String {
             rest = fewer;
         }
         let start = &found["start"];
-        format!("{start} --tool-config-file agent-collab:{settings} {NO_FAIL_FAST}{rest}")
+        format!("{start} --tool-config-file agent-collab:{settings} --no-fail-fast{rest}")
     });
     changed.trim_end().to_owned()
 }
-
-/// The option that makes it run all tests.
-pub(super) const NO_FAIL_FAST: &str = "--no-fail-fast";
 
 /// Reads the report.
 pub(super) fn read_report(

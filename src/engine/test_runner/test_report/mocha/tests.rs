@@ -39,8 +39,8 @@ failed test/a.test.js: same name
 failed test/a.test.js: subtracts
 passed test/a.test.js: suite > fails first
 skipped test/a.test.js: suite > is pending
-passed test/a.test.js: suite > nested suite > two
 skipped test/a.test.js: suite > nested suite > three
+passed test/a.test.js: suite > nested suite > two
 skipped test/a.test.js: suite > skips itself
 failed test/a.test.js: throws later
 passed test/b.js: b > adds
