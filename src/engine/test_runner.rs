@@ -148,8 +148,8 @@ impl FinishedTestRun {
         command: &TestCommandLine,
         clean: &dyn Fn(&str) -> String,
     ) {
-        let whole = (output.as_str(), OutputExtent::Whole);
-        read_output(&mut self.receipt, command, whole, clean);
+        let extent = OutputExtent::Whole;
+        read_output(&mut self.receipt, command, &output, extent, clean);
         self.output = Some(output);
     }
 }
@@ -248,7 +248,7 @@ fn build_receipt(test: &TestRun<'_>, finished: &CommandOutput) -> Receipt {
         Some(_) => OutputExtent::Whole,
         None => OutputExtent::Cut,
     };
-    read_output(&mut receipt, test.command, (&output, extent), test.clean);
+    read_output(&mut receipt, test.command, &output, extent, test.clean);
     receipt
 }
 
@@ -263,7 +263,8 @@ enum OutputExtent {
 fn read_output(
     receipt: &mut Receipt,
     command: &TestCommandLine,
-    (output, extent): (&str, OutputExtent),
+    output: &str,
+    extent: OutputExtent,
     clean: &dyn Fn(&str) -> String,
 ) {
     let is_whole = extent == OutputExtent::Whole;
