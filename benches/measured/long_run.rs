@@ -86,6 +86,7 @@ pub fn created() -> RunParameters {
             max_fix_turns: 2,
             baseline: false,
             proves_steps: false,
+            proves_by_step_tests: false,
         },
         planner: (SessionId::new("ses_planner"), "claude".to_owned()),
         reviewer: Some((SessionId::new("ses_reviewer"), "codex".to_owned())),

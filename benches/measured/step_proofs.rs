@@ -275,6 +275,7 @@ fn verified_run() -> anyhow::Result<ProofProject> {
             status: ProofStatus::Proven,
             waived_by: None,
             checks,
+            flaky: Vec::new(),
             summary: "red → green".to_owned(),
         };
         add(&mut log, LinkKind::Step(link))?;

@@ -12,7 +12,7 @@ use crate::app::receipt_verification::{
     verify_run,
 };
 use crate::app::startup::{RunTreeReader, StartError};
-use crate::domain::receipt_chain::{BreakCause, ChainBreak, ChainStep, LinkKind, WaiverPolicy};
+use crate::domain::receipt_chain::{ChainBreak, ChainStep, WaiverPolicy};
 use crate::engine::proof_cells::RerunResult;
 use crate::store::receipt_files;
 use crate::text::{clean_json_line, clean_text, clean_to_one_line, pluralize};

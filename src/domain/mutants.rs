@@ -102,7 +102,7 @@ pub fn make_mutants(files: &[ChangedCode<'_>]) -> Vec<CodeMutant> {
 }
 
 /// What code reads that tells a test run from other runs.
-const RUNNER_MARKS: [&str; 9] = [
+const RUNNER_MARKS: [&str; 12] = [
     "PYTEST_CURRENT_TEST",
     "NODE_TEST_CONTEXT",
     "JEST_WORKER_ID",
@@ -112,6 +112,9 @@ const RUNNER_MARKS: [&str; 9] = [
     "'pytest' in",
     "\"pytest\" in",
     "RUST_TEST",
+    "NEXTEST",
+    "testing.Testing()",
+    "\"test.v\"",
 ];
 
 /// Returns where the code of a step tells a test run from others, as `path:line: mark`.
@@ -182,6 +185,7 @@ static RULES: LazyLock<Vec<MutationRule>> = LazyLock::new(|| {
         (r"\bFalse\b", "True"),
         (r"\bif \((.+)\)(\s*\{?\s*)$", "if (!($1))$2"),
         (r"\bif ([^(:]+):\s*$", "if not ($1):"),
+        (r"\bif ([\w.]+(?:\([\w., ]*\))?)(\s*\{\s*)$", "if !($1)$2"),
         // Values.
         (r"\b(\d+)\b", "${1}1"),
         (r#""([^"\\{}$%]+)""#, "\"${1}x\""),
@@ -281,6 +285,18 @@ mod tests {
         check("a.rs", "    a.len() <= 3", "a.len() > 3");
         check("a.rs", "    \"hello\".to_owned()", "\"hellox\".to_owned()");
         check("a.go", "    return n * 2", "return n + 2");
+        check(
+            "a.go",
+            "    if strings.Contains(s, t) {",
+            "if !(strings.Contains(s, t)) {",
+        );
+        check("a.ts", "  return a.length > 3;", "return a.length <= 3;");
+        check(
+            "a.tsx",
+            "  return <b>{a && b}</b>;",
+            "return <b>{a || b}</b>;",
+        );
+        check("a.mjs", "  if (ready) {", "if (!(ready)) {");
         check("a.js", "  return done;", "return;");
     }
 

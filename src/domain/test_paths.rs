@@ -121,6 +121,8 @@ mod tests {
             "src/a.test.js",
             "src/a.test.tsx",
             "src/a.spec.mts",
+            "src/a.spec.tsx",
+            "test/a.js",
             "src/a.cy.ts",
             "test.js",
             "test-a.mjs",

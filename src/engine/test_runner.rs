@@ -140,6 +140,20 @@ pub struct FinishedTestRun {
     pub output: Option<String>,
 }
 
+impl FinishedTestRun {
+    /// Replaces the whole output by one that says the same in other words.
+    pub fn replace_output(
+        &mut self,
+        output: String,
+        command: &TestCommandLine,
+        clean: &dyn Fn(&str) -> String,
+    ) {
+        let extent = OutputExtent::Whole;
+        read_output(&mut self.receipt, command, &output, extent, clean);
+        self.output = Some(output);
+    }
+}
+
 /// Runs a test command like [`run_tests`], and returns its output, too.
 ///
 /// # Errors
@@ -218,45 +232,59 @@ fn build_spawn_spec(test: &TestRun<'_>) -> SpawnSpec {
 }
 
 fn build_receipt(test: &TestRun<'_>, finished: &CommandOutput) -> Receipt {
-    let output = finished.stdout.to_text();
-    // The middle of an output that was too long was dropped, so its tests cannot be counted.
-    let counts = finished
-        .stdout
-        .complete_bytes()
-        .and_then(|_| test_counts::parse_counts(&output));
-    let outcome = match finished.end_cause {
-        CommandEndCause::TimedOut => TestOutcome::TimedOut,
-        CommandEndCause::ByItself | CommandEndCause::Cancelled => {
-            test_outcome::classify_outcome(test.command, finished.exit.code, counts, &output)
-        }
+    let mut receipt = Receipt {
+        command: test.command.to_string(),
+        outcome: match finished.end_cause {
+            CommandEndCause::TimedOut => TestOutcome::TimedOut,
+            CommandEndCause::ByItself | CommandEndCause::Cancelled => TestOutcome::Failed,
+        },
+        exit_code: finished.exit.code,
+        duration_ms: u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
+        ..Receipt::without_command()
     };
-    // Test names of a cut output are not compared.
-    let named = finished.stdout.complete_bytes().is_some() && outcome == TestOutcome::Failed;
-    let failed_tests = if named {
-        failed_tests::parse_failed_tests(&(test.clean)(&output))
+    let output = finished.stdout.to_text();
+    // The middle of an output that was too long was dropped, so its tests cannot be counted or compared.
+    let extent = match finished.stdout.complete_bytes() {
+        Some(_) => OutputExtent::Whole,
+        None => OutputExtent::Cut,
+    };
+    read_output(&mut receipt, test.command, &output, extent, test.clean);
+    receipt
+}
+
+/// Whether an output is all that a command wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OutputExtent {
+    Whole,
+    Cut,
+}
+
+/// Adds to a receipt what the output says.
+fn read_output(
+    receipt: &mut Receipt,
+    command: &TestCommandLine,
+    output: &str,
+    extent: OutputExtent,
+    clean: &dyn Fn(&str) -> String,
+) {
+    let is_whole = extent == OutputExtent::Whole;
+    receipt.counts = is_whole
+        .then(|| test_counts::parse_counts(output))
+        .flatten();
+    if receipt.outcome != TestOutcome::TimedOut {
+        let (exit_code, counts) = (receipt.exit_code, receipt.counts);
+        receipt.outcome = test_outcome::classify_outcome(command, exit_code, counts, output);
+    }
+    let cleaned = clean(output);
+    receipt.failed_tests = if is_whole && receipt.outcome == TestOutcome::Failed {
+        failed_tests::parse_failed_tests(&cleaned)
     } else {
         Vec::new()
     };
-    Receipt {
-        command: test.command.to_string(),
-        origin: None,
-        outcome,
-        exit_code: finished.exit.code,
-        duration_ms: u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
-        counts,
-        tree_before: None,
-        tree_after: None,
-        output_tail: truncate_to_tail(&(test.clean)(&output)),
-        failed_tests,
-        uncounted: finished.exit.code == Some(0)
-            && counts.is_none()
-            && test_outcome::reports_counts(test.command, &output),
-        lacks_network: None,
-        lacks_socket: None,
-        passes_with: Vec::new(),
-        only_known_failures: false,
-        fails_since: None,
-    }
+    receipt.uncounted = receipt.exit_code == Some(0)
+        && receipt.counts.is_none()
+        && test_outcome::reports_counts(command, output);
+    receipt.output_tail = truncate_to_tail(&cleaned);
 }
 
 /// Returns the end of a text: whole characters, at most 16 KiB.

@@ -305,8 +305,11 @@ impl CellRunner {
         let runner = find_runner(&self.command, files);
         let mut command = self.command.clone();
         if let Some(runner) = &runner {
-            settings.env.extend(runner.report_variables(&report_folder));
-            command = runner.reporting_command(&command);
+            let prepared = runner.prepare_folder(&report_folder);
+            prepared.map_err(|error| copy_error(&report_folder, &error))?;
+            let variables = runner.report_variables(&report_folder, &settings.env);
+            settings.env.extend(variables);
+            command = runner.reporting_command(&command, &report_folder);
         }
         let build = runner.as_ref();
         let build = build.and_then(|runner| runner.build_command(&command));
@@ -315,14 +318,18 @@ impl CellRunner {
             self.run_command(build, &settings, cancel).await?;
             built = fingerprint_build(&target).ok();
         }
-        let ran = self.run_command(&command, &settings, cancel).await?;
+        let mut ran = self.run_command(&command, &settings, cancel).await?;
         // Tests that write among what was built could decide what the next cell runs.
         if build.is_some() && (built.is_none() || fingerprint_build(&target).ok() != built) {
             make_empty_folder(&target)?;
         }
         let report = runner.map(|runner| {
             let (output, exit_code) = (ran.output.as_deref(), ran.receipt.exit_code);
-            runner.read_report(&report_folder, &self.root, output, exit_code)
+            let report = runner.read_report(&report_folder, &self.root, output, exit_code);
+            if let Some(output) = output.and_then(|output| runner.readable_output(output)) {
+                ran.replace_output(output, &self.command, &clean_text);
+            }
+            report
         });
         Ok((ran, report))
     }

@@ -29,7 +29,10 @@ pub(super) const TEST_RUNNER_FILES: &[SensitiveFile] = &[
     below("vendor/bin", SensitiveFileReader::Php, "the test command takes programs from it"),
     starting("jest.config.", SensitiveFileReader::Jest, JEST),
     starting("jest.setup.", SensitiveFileReader::Jest, "jest runs it before the tests"),
+    starting("jest.preset.", SensitiveFileReader::Jest, JEST),
+    starting("jest-preset.", SensitiveFileReader::Jest, JEST),
     starting("vitest.config.", SensitiveFileReader::Vitest, VITEST),
+    starting("vitest.setup.", SensitiveFileReader::Vitest, "vitest runs it before the tests"),
     starting("vitest.workspace.", SensitiveFileReader::Vitest, VITEST),
     starting("vite.config.", SensitiveFileReader::Vitest, VITEST),
     starting(".mocharc", SensitiveFileReader::Mocha, MOCHA),
@@ -60,6 +63,7 @@ pub(super) const TEST_RUNNER_FILES: &[SensitiveFile] = &[
     below(".yarn/plugins", SensitiveFileReader::Npm, "yarn runs it before the tests"),
     exactly(".nvmrc", SensitiveFileReader::Npm, WHICH_NODE),
     exactly(".node-version", SensitiveFileReader::Npm, WHICH_NODE),
+    inside(".config", "nextest.toml", SensitiveFileReader::Cargo, "nextest's settings"),
 
     exactly(".python-version", SensitiveFileReader::Python, WHICH_PYTHON),
     exactly(".coveragerc", SensitiveFileReader::Python, COVERAGE),

@@ -25,7 +25,7 @@ const RECIPE_FILES: [&str; 6] = [
     ".justfile",
 ];
 /// Options whose value is a file that runs, or decides what runs, before the tests.
-const FILE_OPTIONS: [&str; 14] = [
+const FILE_OPTIONS: [&str; 19] = [
     "--config",
     "-c",
     "--require",
@@ -40,6 +40,12 @@ const FILE_OPTIONS: [&str; 14] = [
     "--testRunner",
     "--runner",
     "--rcfile",
+    // Of mocha, vitest, nextest and go.
+    "--file",
+    "--workspace",
+    "--config-file",
+    "-overlay",
+    "-modfile",
 ];
 
 /// What a test command runs.
@@ -55,7 +61,9 @@ pub(in crate::engine::test_runner) struct FollowedCommand {
 
 impl FollowedCommand {
     /// Returns the simple commands of the test command itself.
-    pub(super) fn own_commands(&self) -> impl Iterator<Item = &Vec<String>> {
+    pub(in crate::engine::test_runner) fn own_commands(
+        &self,
+    ) -> impl Iterator<Item = &Vec<String>> {
         self.commands.iter().take(self.n_own)
     }
 

@@ -290,7 +290,10 @@ fn a_runners_settings_and_its_shadows_ask_and_new_tests_do_not() {
     for (command, path) in [
         ("npm test", "jest.config.js"),
         ("npm test", "vitest.config.ts"),
+        ("npm test", "jest.preset.js"),
+        ("npx vitest", "vitest.setup.ts"),
         ("npx mocha", ".mocharc.yml"),
+        ("cargo nextest run", ".config/nextest.toml"),
         ("node --test", "babel.config.js"),
         ("python3 -m unittest", "unittest.py"),
         ("python3 -m unittest", "traceback.py"),

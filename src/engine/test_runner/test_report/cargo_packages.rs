@@ -22,6 +22,7 @@ const MAX_FOLDERS: usize = 5_000;
 struct CargoPackage {
     /// Its folder, relative to the root, with a slash at its end unless it is empty.
     folder: String,
+    name: String,
     /// The names of its library and binaries, as programs have them.
     crates: Vec<String>,
 }
@@ -49,9 +50,13 @@ impl<'a> CargoPackages<'a> {
                     .ok()
                     .and_then(|bytes| String::from_utf8(bytes).ok());
                 let manifest = text.and_then(|text| toml::from_str::<Value>(&text).ok());
-                if let Some(crates) = manifest.as_ref().and_then(crate_names) {
+                if let Some((name, crates)) = manifest.as_ref().and_then(package_names) {
                     let folder = folder.to_owned();
-                    found.push(CargoPackage { folder, crates });
+                    found.push(CargoPackage {
+                        folder,
+                        name,
+                        crates,
+                    });
                 }
             });
         }
@@ -102,6 +107,34 @@ impl<'a> CargoPackages<'a> {
                 [only] => Some(only),
                 _ => None,
             })
+    }
+
+    /// Returns the source file of a program by the name that nextest gives it, such as `calc`, `calc::it` or
+    /// `calc::bin/tool`, relative to the root; `None` where it is not in its usual place.
+    pub(super) fn find_named_program_file(&self, id: &str) -> Option<String> {
+        let (package, program) = id.split_once("::").unwrap_or((id, "lib"));
+        let (kind, name) = program.split_once('/').unwrap_or(match program {
+            "lib" => ("lib", "lib"),
+            test => ("test", test),
+        });
+        let places = match kind {
+            "lib" | "proc-macro" => vec!["src/lib.rs".to_owned()],
+            "bin" => vec![
+                format!("src/bin/{name}.rs"),
+                format!("src/bin/{name}/main.rs"),
+                "src/main.rs".to_owned(),
+            ],
+            "test" => vec![format!("tests/{name}.rs"), format!("tests/{name}/main.rs")],
+            "example" => vec![format!("examples/{name}.rs")],
+            "bench" => vec![format!("benches/{name}.rs")],
+            _ => Vec::new(),
+        };
+        let n = self
+            .packages
+            .iter()
+            .position(|known| known.name == package)?;
+        let place = places.iter().find(|place| self.has_file(n, place))?;
+        Some(format!("{}{place}", self.packages[n].folder))
     }
 
     /// Returns the file of a documentation test, relative to the root. cargo names it relative to its workspace.
@@ -160,8 +193,8 @@ fn add_packages(root: &Path, folder: &str, n_left: &mut usize, add: &mut dyn FnM
     }
 }
 
-/// Returns the names of the library and the binaries of a manifest; `None` if it describes no package.
-fn crate_names(manifest: &Value) -> Option<Vec<String>> {
+/// Returns the name of the package of a manifest, and those of its library and binaries; `None` if it describes none.
+fn package_names(manifest: &Value) -> Option<(String, Vec<String>)> {
     let package = manifest.get("package")?.get("name")?.as_str()?;
     let library = manifest.get("lib").and_then(|library| library.get("name"));
     let binaries = manifest
@@ -174,10 +207,9 @@ fn crate_names(manifest: &Value) -> Option<Vec<String>> {
         .into_iter()
         .chain(binaries)
         .filter_map(Value::as_str);
-    Some(
-        names
-            .chain([package])
-            .map(|name| name.replace('-', "_"))
-            .collect(),
-    )
+    let names = names
+        .chain([package])
+        .map(|name| name.replace('-', "_"))
+        .collect();
+    Some((package.to_owned(), names))
 }

@@ -13,19 +13,16 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde::Deserialize;
 
+use super::process_reports::{SourceRoot, list_reports, read_files};
 use super::report_builder::ReportBuilder;
 use super::runner_search::normalize;
-use super::{MAX_REPORT_BYTES, NamedReporters, WHOLE_FILE};
+use super::{NamedReporters, WHOLE_FILE};
 use crate::domain::test_report::TestStatus;
 use crate::store::scoped_read::ScopedReader;
 use crate::text::pluralize;
 
 const REPORTER: &str = include_str!("node_reporter.js");
 
-/// The maximum number of processes that report.
-const MAX_REPORTS: usize = 200;
-/// The maximum number of files in the folder that are looked at.
-const MAX_FOLDER_ENTRIES: usize = 10_000;
 /// The maximum number of source files that are read for a report.
 const MAX_SOURCES: usize = 1_000;
 /// The maximum size of a source file that is read, in bytes.
@@ -68,41 +65,16 @@ fn percent_encode(text: &str) -> String {
 
 /// Reads the reports of all processes.
 pub(super) fn read_reports(folder: &Path, root: &Path, report: &mut ReportBuilder) {
-    let names = report_names(folder);
+    let names = list_reports(folder, "node", ".jsonl");
     if names.is_empty() {
         report.doubt(
             "node wrote no report: it ran no tests, was stopped from inside, or the command sets NODE_OPTIONS",
         );
         return;
     }
-    if names.len() > MAX_REPORTS {
-        report.doubt(format!(
-            "more than {MAX_REPORTS} node processes report tests"
-        ));
+    for text in read_files(folder, "node", &names, report) {
+        parse_report(&text, root, report);
     }
-    let Ok(reader) = ScopedReader::open(folder) else {
-        report.doubt("the folder of node's reports cannot be read");
-        return;
-    };
-    let mut left = MAX_REPORT_BYTES;
-    for name in names.iter().take(MAX_REPORTS) {
-        match reader.read_file(name, left) {
-            Ok(bytes) => {
-                left -= bytes.len() as u64;
-                parse_report(&String::from_utf8_lossy(&bytes), root, report);
-            }
-            Err(error) => report.doubt(format!("a report of node cannot be read: {error}")),
-        }
-    }
-}
-
-fn report_names(folder: &Path) -> BTreeSet<String> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries
-        .take(MAX_FOLDER_ENTRIES)
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| name.starts_with("node-") && name.ends_with(".jsonl"))
-        .collect()
 }
 
 /// An event of the runner, as the reporter writes it.
@@ -170,8 +142,7 @@ impl NodeTestEvent {
 /// Reads the events of one process.
 fn parse_report(text: &str, root: &Path, report: &mut ReportBuilder) {
     let mut reader = NodeEventReader {
-        root,
-        real_root: root.canonicalize().unwrap_or_else(|_| root.to_owned()),
+        root: SourceRoot::new(root),
         folder: PathBuf::new(),
         suites: Vec::new(),
         n_running: BTreeMap::new(),
@@ -193,9 +164,7 @@ fn parse_report(text: &str, root: &Path, report: &mut ReportBuilder) {
 
 /// Folds the events of one process into the report.
 struct NodeEventReader<'a> {
-    root: &'a Path,
-    /// The root without links, which node resolves.
-    real_root: PathBuf,
+    root: SourceRoot<'a>,
     /// Where node runs.
     folder: PathBuf,
     /// The names of the suites and tests around the next one.
@@ -249,7 +218,7 @@ impl NodeEventReader<'_> {
             self.suites.resize(event.nesting, String::new());
             let mut names: Vec<&str> = self.suites.iter().map(String::as_str).collect();
             names.push(&event.name);
-            let file = self.relative_file(&file);
+            let file = self.root.relative_file(&file);
             self.report.add_test(&file, &names.join(" > "), status);
         }
         self.files.insert(file);
@@ -261,7 +230,7 @@ impl NodeEventReader<'_> {
         let file = event.file.clone().unwrap_or_default();
         let status = event.status().unwrap_or(TestStatus::Passed);
         let has_tests = self.files.contains(&file);
-        let file = self.relative_file(&file);
+        let file = self.root.relative_file(&file);
         if status == TestStatus::Failed && !has_tests {
             self.report.note_failed_load();
         }
@@ -282,7 +251,7 @@ impl NodeEventReader<'_> {
         self.n_sources += 1;
         let source = (self.n_sources <= MAX_SOURCES)
             .then(|| {
-                ScopedReader::open(self.root)
+                ScopedReader::open(self.root.root)
                     .ok()?
                     .read_file(file, MAX_SOURCE_BYTES)
                     .ok()
@@ -293,14 +262,6 @@ impl NodeEventReader<'_> {
             let has_call = CALL.as_ref().is_some_and(|call| call.is_match(&source));
             has_call && source.contains("node:test")
         })
-    }
-
-    fn relative_file(&self, file: &str) -> String {
-        let path = Path::new(file.strip_prefix("file://").unwrap_or(file));
-        let inside = path
-            .strip_prefix(self.root)
-            .or_else(|_| path.strip_prefix(&self.real_root));
-        inside.unwrap_or(path).to_string_lossy().into_owned()
     }
 
     fn finish(self) {

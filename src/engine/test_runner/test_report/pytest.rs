@@ -5,16 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use quick_xml::XmlVersion;
-use quick_xml::events::{BytesStart, Event as XmlEvent};
-use quick_xml::reader::Reader;
 use regex::{Captures, Regex};
 
+use super::WHOLE_FILE;
+use super::junit_file::{self, JunitCase};
 use super::report_builder::ReportBuilder;
 use super::runner_search::normalize;
-use super::{MAX_REPORT_BYTES, WHOLE_FILE};
 use crate::domain::test_report::TestStatus;
-use crate::store::scoped_read::{ScopedReadError, ScopedReader};
 
 const REPORT_NAME: &str = "pytest.xml";
 
@@ -128,169 +125,58 @@ pub(super) fn read_report(
     output: Option<&str>,
     report: &mut ReportBuilder,
 ) {
-    let read = ScopedReader::open(folder)
-        .map_err(|error| error.to_string())
-        .map(|reader| reader.read_file(REPORT_NAME, MAX_REPORT_BYTES));
-    let bytes = match read {
-        Ok(Ok(bytes)) => bytes,
-        Ok(Err(ScopedReadError::NotFound { .. })) => {
+    let text = match junit_file::read(folder, REPORT_NAME, "pytest") {
+        Ok(Some(text)) => text,
+        Ok(None) => {
             report.doubt("pytest wrote no report: it did not start, was stopped from inside, or was told not to");
             return;
         }
-        Ok(Err(error)) => {
-            report.doubt(format!("the report of pytest cannot be read: {error}"));
-            return;
-        }
-        Err(error) => {
-            report.doubt(format!(
-                "the folder of pytest's report cannot be read: {error}"
-            ));
+        Err(why) => {
+            report.doubt(why);
             return;
         }
     };
-    let text = String::from_utf8_lossy(&bytes);
-    let mut reader = JunitReader {
+    let mut cases = PytestCases {
         files,
-        n_open: 0,
-        has_root: false,
-        case: None,
         names: BTreeSet::new(),
-        report,
     };
-    reader.read(&text);
-    let n_named = reader.names.len();
+    junit_file::read_cases(&text, "pytest", report, |case, report| {
+        cases.add(case, report)
+    });
+    let n_named = cases.names.len();
     if let Some(output) = output {
         compare_with_output(output, n_named, report);
     }
 }
 
-/// A test of the report while it is read.
-#[derive(Debug, Default)]
-struct JunitCase {
-    class: String,
-    name: Option<String>,
-    file: Option<String>,
-    is_failed: bool,
-    is_skipped: bool,
-}
-
-/// Folds a junit report, element by element.
-struct JunitReader<'a> {
+/// Adds the tests of a report; remembers their classes and names.
+struct PytestCases<'a> {
     files: PytestFiles<'a>,
-    /// How many elements are open.
-    n_open: usize,
-    has_root: bool,
-    case: Option<JunitCase>,
     /// The classes and names of the tests.
     names: BTreeSet<(String, String)>,
-    report: &'a mut ReportBuilder,
 }
 
-impl JunitReader<'_> {
-    fn read(&mut self, text: &str) {
-        let mut reader = Reader::from_str(text);
-        loop {
-            match reader.read_event() {
-                Ok(XmlEvent::Start(element)) => {
-                    self.n_open += 1;
-                    self.open_element(&element);
-                }
-                Ok(XmlEvent::Empty(element)) => {
-                    self.open_element(&element);
-                    self.close_element(element.name().as_ref());
-                }
-                Ok(XmlEvent::End(element)) => {
-                    self.n_open = self.n_open.saturating_sub(1);
-                    self.close_element(element.name().as_ref());
-                }
-                // Only a document type can define entities.
-                Ok(XmlEvent::DocType(_)) => {
-                    self.report
-                        .doubt("the report of pytest has a document type, so it is not pytest's");
-                    return;
-                }
-                Ok(XmlEvent::Eof) => break,
-                Ok(_) => {}
-                Err(_) => {
-                    self.report
-                        .doubt("the report of pytest is not well-formed; what follows is left out");
-                    return;
-                }
-            }
-        }
-        if self.n_open > 0 || !self.has_root {
-            self.report.doubt("the report of pytest is cut");
-        }
-    }
-
-    fn open_element(&mut self, element: &BytesStart<'_>) {
-        match element.name().as_ref() {
-            "testsuites" | "testsuite" => self.has_root = true,
-            "testcase" => self.case = Some(self.read_case(element)),
-            name => {
-                if let Some(case) = &mut self.case {
-                    case.is_failed |= name == "failure" || name == "error";
-                    case.is_skipped |= name == "skipped";
-                }
-            }
-        }
-    }
-
-    fn read_case(&mut self, element: &BytesStart<'_>) -> JunitCase {
-        let mut case = JunitCase::default();
-        for attribute in element.attributes() {
-            let value = attribute
-                .as_ref()
-                .ok()
-                .and_then(|attribute| attribute.normalized_value(XmlVersion::Implicit1_0).ok());
-            let (Ok(attribute), Some(value)) = (attribute, value) else {
-                self.report
-                    .doubt("a test in the report of pytest has an attribute that cannot be read");
-                continue;
-            };
-            match attribute.key.as_ref() {
-                "classname" => case.class = value.into_owned(),
-                "name" => case.name = Some(value.into_owned()),
-                "file" => case.file = Some(value.into_owned()),
-                _ => {}
-            }
-        }
-        case
-    }
-
-    fn close_element(&mut self, name: &str) {
-        if name == "testcase"
-            && let Some(case) = self.case.take()
-        {
-            self.add_case(case);
-        }
-    }
-
-    fn add_case(&mut self, case: JunitCase) {
+impl PytestCases<'_> {
+    fn add(&mut self, case: JunitCase, report: &mut ReportBuilder) {
+        let status = case.status();
         let Some(name) = case.name else {
-            self.report
-                .doubt("a test began and did not end: pytest was told to stop");
+            report.doubt("a test began and did not end: pytest was told to stop");
             return;
-        };
-        let status = match (case.is_failed, case.is_skipped) {
-            (true, _) => TestStatus::Failed,
-            (false, true) => TestStatus::Skipped,
-            (false, false) => TestStatus::Passed,
         };
         // A module, whose name is that of its file.
         if case.class.is_empty() && status != TestStatus::Passed {
             if status == TestStatus::Failed {
-                self.report.note_failed_load();
+                report.note_failed_load();
             } else {
                 let (file, _) = self.files.split_class(&name, case.file.as_deref());
                 let file = if file.is_empty() { name } else { file };
-                self.report.add_test(&file, WHOLE_FILE, status);
+                report.add_test(&file, WHOLE_FILE, status);
             }
             return;
         }
         let (file, mut parts) = self.files.split_class(&case.class, case.file.as_deref());
         parts.push(name.clone());
-        self.report.add_test(&file, &parts.join("::"), status);
+        report.add_test(&file, &parts.join("::"), status);
         self.names.insert((case.class, name));
     }
 }

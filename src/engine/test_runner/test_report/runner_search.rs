@@ -56,10 +56,7 @@ const STARTERS: [&str; 36] = [
 ];
 
 /// Runners whose tests are not known by identity.
-const OTHER_RUNNERS: [&str; 26] = [
-    "jest",
-    "vitest",
-    "mocha",
+const OTHER_RUNNERS: [&str; 24] = [
     "ava",
     "tap",
     "karma",
@@ -78,8 +75,9 @@ const OTHER_RUNNERS: [&str; 26] = [
     "gradlew",
     "mvn",
     "mvnw",
-    "nextest",
     "cargo-nextest",
+    "gotestsum",
+    "ginkgo",
     "behave",
     "bats",
     "qunit",
@@ -91,43 +89,82 @@ pub(super) enum StartedRunner {
     Pytest,
     NodeTest(NamedReporters),
     CargoTest,
+    Nextest,
+    Jest,
+    Vitest,
+    Mocha,
+    GoTest,
     Other,
 }
 
 /// Finds the runner of a command. `None` if its tests cannot be known by identity: it starts another runner, more than
-/// one kind, or pytest twice, whose second report would replace the first.
+/// one kind, or one that writes a single report twice, so that the second report would replace the first.
 pub fn find_runner(command: &TestCommandLine, root: &Path) -> Option<ReportingRunner> {
     let followed = read_followed(command, root);
-    let started: Vec<StartedRunner> = followed
-        .commands
-        .iter()
-        .filter_map(|words| {
+    let n_own = followed.own_commands().count();
+    let commands = followed.commands.iter().enumerate();
+    let started: Vec<(usize, StartedRunner)> = commands
+        .filter_map(|(n, words)| {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            started_runner(&words)
+            Some((n, started_runner(&words)?))
         })
         .collect();
-    let kinds: BTreeSet<StartedRunner> = started.iter().copied().collect();
+    let kinds: BTreeSet<StartedRunner> = started.iter().map(|(_, kind)| *kind).collect();
     let mut kinds = kinds.into_iter();
     let kind = kinds.next().filter(|_| kinds.next().is_none())?;
+    let is_single = started.len() == 1;
+    let is_in_script = started.iter().any(|(n, _)| *n >= n_own);
+    let mut words = followed.commands.iter().flatten();
     match kind {
-        StartedRunner::Pytest => (started.len() == 1).then(|| ReportingRunner::Pytest {
+        StartedRunner::Pytest => is_single.then(|| ReportingRunner::Pytest {
             folder: find_folder(command, root),
         }),
         StartedRunner::NodeTest(named) => Some(ReportingRunner::NodeTest { named }),
         StartedRunner::CargoTest => Some(ReportingRunner::CargoTest),
+        StartedRunner::Nextest => {
+            let settings = read_script(root, Path::new(".config/nextest.toml")).unwrap_or_default();
+            let has_own_report = String::from_utf8_lossy(&settings).contains("junit");
+            (is_single && !is_in_script && !has_own_report).then_some(ReportingRunner::Nextest)
+        }
+        StartedRunner::GoTest => {
+            let is_changed =
+                is_in_script && followed.commands.iter().any(|words| json_matters(words));
+            (!is_changed).then_some(ReportingRunner::GoTest { is_in_script })
+        }
+        // What makes them report is in that variable.
+        StartedRunner::Jest | StartedRunner::Vitest | StartedRunner::Mocha
+            if words.any(|word| word.starts_with("NODE_OPTIONS=")) =>
+        {
+            None
+        }
+        StartedRunner::Jest => Some(ReportingRunner::Jest),
+        StartedRunner::Vitest => Some(ReportingRunner::Vitest),
+        StartedRunner::Mocha => Some(ReportingRunner::Mocha),
         StartedRunner::Other => None,
     }
 }
 
 /// Follows a command through the scripts of a repository.
 pub(super) fn read_followed(command: &TestCommandLine, root: &Path) -> FollowedCommand {
-    let reader = ScopedReader::open(root).ok();
-    follow_command(command, &|path| {
-        reader
-            .as_ref()?
-            .read_file(path.to_str()?, MAX_SCRIPT_BYTES)
-            .ok()
-    })
+    follow_command(command, &|path| read_script(root, path))
+}
+
+/// Reads a file of the repository; `None` where there is none, or where it is too large.
+fn read_script(root: &Path, path: &Path) -> Option<Vec<u8>> {
+    let reader = ScopedReader::open(root).ok()?;
+    reader.read_file(path.to_str()?, MAX_SCRIPT_BYTES).ok()
+}
+
+/// Returns whether `-json` in the environment would change what a command of go says or how it ends: `go vet -json`
+/// always succeeds.
+fn json_matters(words: &[String]) -> bool {
+    let mut words = words
+        .iter()
+        .skip_while(|word| base_name(word) != "go")
+        .skip(1);
+    words
+        .next()
+        .is_some_and(|word| ["vet", "list", "env", "mod", "tool"].contains(&word.as_str()))
 }
 
 /// Returns the runner that a simple command starts; `None` if it starts none.
@@ -148,7 +185,11 @@ pub(super) fn started_runner(words: &[&str]) -> Option<StartedRunner> {
             "pytest" | "py.test" => return Some(started_pytest(&rest)),
             "node" | "nodejs" | "tsx" => return started_node(&rest),
             "cargo" => return started_cargo(&rest),
-            "go" | "bun" | "deno" => {
+            "jest" | "jest.js" => return Some(StartedRunner::Jest),
+            "vitest" | "vitest.mjs" => return Some(started_vitest(&rest)),
+            "mocha" | "_mocha" | "mocha.js" => return Some(StartedRunner::Mocha),
+            "go" => return started_go(&rest),
+            "bun" | "deno" => {
                 return rest.contains(&"test").then_some(StartedRunner::Other);
             }
             _ if OTHER_RUNNERS.contains(&name) => return Some(StartedRunner::Other),
@@ -175,9 +216,30 @@ fn started_pytest(rest: &[&str]) -> StartedRunner {
     }
 }
 
+fn started_vitest(rest: &[&str]) -> StartedRunner {
+    if matches!(rest.first(), Some(&("bench" | "list" | "init"))) {
+        StartedRunner::Other
+    } else {
+        StartedRunner::Vitest
+    }
+}
+
+fn started_go(rest: &[&str]) -> Option<StartedRunner> {
+    match rest.first() {
+        Some(&"test") => Some(StartedRunner::GoTest),
+        _ => rest.contains(&"test").then_some(StartedRunner::Other),
+    }
+}
+
 fn started_node(rest: &[&str]) -> Option<StartedRunner> {
     if !rest.contains(&"--test") {
-        return None;
+        let script = rest.iter().find(|word| !word.starts_with('-'))?;
+        return match base_name(script) {
+            "jest" | "jest.js" => Some(StartedRunner::Jest),
+            "vitest" | "vitest.mjs" => Some(StartedRunner::Vitest),
+            "mocha" | "_mocha" | "mocha.js" => Some(StartedRunner::Mocha),
+            _ => None,
+        };
     }
     let count = |option: &str| {
         let is_option = |word: &&&str| word.split('=').next() == Some(option);
@@ -204,11 +266,23 @@ fn started_cargo(rest: &[&str]) -> Option<StartedRunner> {
     let command = rest.iter().find(|word| !is_option(word)).copied();
     match command {
         Some("test" | "t") => Some(StartedRunner::CargoTest),
-        Some("nextest") => Some(StartedRunner::Other),
+        Some("nextest") => {
+            let runs = matches!(words_after(rest, "nextest").first(), Some(&("run" | "r")));
+            Some(if runs {
+                StartedRunner::Nextest
+            } else {
+                StartedRunner::Other
+            })
+        }
         // Tools around cargo, such as llvm-cov and miri, and options with a value.
         Some(_) => rest.contains(&"test").then_some(StartedRunner::Other),
         None => None,
     }
+}
+
+fn words_after<'a>(words: &'a [&'a str], word: &str) -> &'a [&'a str] {
+    let at = words.iter().position(|found| *found == word);
+    at.and_then(|at| words.get(at + 1..)).unwrap_or_default()
 }
 
 /// Returns the folder to which a command changes before it starts the runner, relative to the root.
@@ -260,6 +334,7 @@ mod tests {
             Some(ReportingRunner::Pytest { folder }) => format!("pytest {}", folder.display()),
             Some(ReportingRunner::NodeTest { named }) => format!("node {named:?}"),
             Some(ReportingRunner::CargoTest) => "cargo".to_owned(),
+            Some(runner) => format!("{runner:?}"),
         };
         assert_eq!(found.trim(), expected, "{line}");
     }
@@ -305,6 +380,72 @@ mod tests {
     }
 
     #[test]
+    fn runners_of_other_languages_are_known() {
+        let jest = r#"{"scripts": {"test": "tsc && jest --ci", "unit": "cross-env A=1 vitest"}}"#;
+        let settings = |text: &'static str| vec![(".config/nextest.toml", text)];
+        let makefile = |recipe: &'static str| vec![("Makefile", recipe)];
+        let (script, own) = (
+            "GoTest { is_in_script: true }",
+            "GoTest { is_in_script: false }",
+        );
+        for (line, files, expected) in [
+            ("npx jest", vec![], "Jest"),
+            ("yarn jest a.test.ts", vec![], "Jest"),
+            ("npm test", vec![("package.json", jest)], "Jest"),
+            ("sh -c 'bunx jest'", vec![], "Jest"),
+            ("jest a && jest b", vec![], "Jest"),
+            (
+                "node --expose-gc node_modules/jest/bin/jest.js",
+                vec![],
+                "Jest",
+            ),
+            ("node_modules/.bin/vitest run", vec![], "Vitest"),
+            ("pnpm run unit", vec![("package.json", jest)], "Vitest"),
+            ("pnpm exec vitest --coverage", vec![], "Vitest"),
+            ("npx c8 mocha -r ts-node/register", vec![], "Mocha"),
+            ("node node_modules/.bin/mocha", vec![], "Mocha"),
+            (
+                "NODE_OPTIONS=--experimental-vm-modules npx jest",
+                vec![],
+                "none",
+            ),
+            ("npx vitest bench", vec![], "none"),
+            ("npx vitest && npx jest", vec![], "none"),
+            ("npx react-scripts test", vec![], "none"),
+            ("cargo nextest run", vec![], "Nextest"),
+            (
+                "cargo +nightly nextest r -P ci",
+                settings("[profile.ci]\nretries = 1\n"),
+                "Nextest",
+            ),
+            (
+                "cargo nextest run",
+                settings("[profile.default.junit]\n"),
+                "none",
+            ),
+            ("cargo nextest list", vec![], "none"),
+            ("cargo nextest run && cargo test --doc", vec![], "none"),
+            ("make", makefile("test:\n\tcargo nextest run\n"), "none"),
+            ("go test ./...", vec![], own),
+            ("go vet ./... && go test ./...", vec![], own),
+            (
+                "make",
+                makefile("test:\n\tgo build ./...\n\tgo test ./...\n"),
+                script,
+            ),
+            (
+                "make",
+                makefile("test:\n\tgo vet ./...\n\tgo test ./...\n"),
+                "none",
+            ),
+            ("go tool test2json", vec![], "none"),
+            ("gotestsum ./...", vec![], "none"),
+        ] {
+            check(line, &files, expected);
+        }
+    }
+
+    #[test]
     fn scripts_are_followed() {
         let manifest = |script: &str| {
             format!(r#"{{"scripts": {{"test": "{script}", "unit": "cross-env A=1 node --test"}}}}"#)
@@ -313,7 +454,7 @@ mod tests {
             ("npm test", "node --test"),
             ("npm run test", "tsc && node --test dist/"),
             ("yarn test", "npm run unit"),
-            ("pnpm run unit", "jest"),
+            ("pnpm run unit", "true"),
         ] {
             check(line, &[("package.json", &manifest(script))], "node Nothing");
         }
@@ -345,10 +486,7 @@ mod tests {
             "pip install pytest",
             "node test.js",
             "cargo build",
-            "cargo nextest run",
             "cargo llvm-cov test",
-            "go test ./...",
-            "npx jest",
             "python3 -m unittest",
             "python3 manage.py test",
             "pytest && cargo test",

@@ -39,7 +39,14 @@ pub fn select_test_files(
     let (words, runner) = runners.next().filter(|_| runners.next().is_none())?;
     let own_words: Vec<&str> = own.iter().map(String::as_str).collect();
     let arguments = match (words == own, runner) {
-        (_, StartedRunner::Other) => return None,
+        // These take packages or expressions, or add files to those of their configuration.
+        (
+            _,
+            StartedRunner::Other
+            | StartedRunner::Nextest
+            | StartedRunner::GoTest
+            | StartedRunner::Mocha,
+        ) => return None,
         (true, StartedRunner::CargoTest) => FileArguments::CargoTargets,
         (false, StartedRunner::CargoTest) => return None,
         (true, _) => FileArguments::Appended,
@@ -55,7 +62,16 @@ pub fn select_test_files(
             let name = name(word);
             matches!(
                 name.as_str(),
-                "pytest" | "py.test" | "node" | "nodejs" | "cargo" | "test" | "t"
+                "pytest"
+                    | "py.test"
+                    | "node"
+                    | "nodejs"
+                    | "cargo"
+                    | "test"
+                    | "t"
+                    | "jest"
+                    | "vitest"
+                    | "run"
             ) || name.starts_with("python")
         };
         words
@@ -155,7 +171,9 @@ mod tests {
             one,
             "none",
         );
-        check("npm test", "jest", one, "none");
+        check("npm test", "jest", one, "npm test -- test/a.test.js");
+        check("npm test", "vitest run", one, "npm test -- test/a.test.js");
+        check("npm test", "mocha", one, "none");
         check("npm test", node, &[], "none");
         check("npm test", node, &["a b.test.js"], "none");
         check("npm test", node, &["--watch"], "none");

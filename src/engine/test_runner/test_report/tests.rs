@@ -1,5 +1,6 @@
 //! The parts that runners share: limits, the exit status, the environment, and arbitrary bytes as reports.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -33,7 +34,7 @@ pub(super) fn write_files(folder: &Path, files: &[(&str, &str)]) {
     }
 }
 
-fn runners() -> [ReportingRunner; 3] {
+fn runners() -> [ReportingRunner; 8] {
     [
         ReportingRunner::Pytest {
             folder: PathBuf::from("web"),
@@ -42,6 +43,11 @@ fn runners() -> [ReportingRunner; 3] {
             named: NamedReporters::Nothing,
         },
         ReportingRunner::CargoTest,
+        ReportingRunner::Nextest,
+        ReportingRunner::Jest,
+        ReportingRunner::Vitest,
+        ReportingRunner::Mocha,
+        ReportingRunner::GoTest { is_in_script: true },
     ]
 }
 
@@ -106,11 +112,22 @@ fn a_report_has_a_limited_size() {
 #[test]
 fn the_environment_has_one_variable_and_names_the_folder() {
     let folder = Path::new("/run/it's \"here\"");
+    let none = BTreeMap::new();
     let variables: Vec<(String, String)> = runners()
         .iter()
-        .flat_map(|runner| runner.report_variables(folder))
+        .flat_map(|runner| runner.report_variables(folder, &none))
         .collect();
-    let [(_, pytest), (_, node), cargo] = &variables[..] else {
+    let [
+        (_, pytest),
+        (_, node),
+        cargo,
+        nextest,
+        jest,
+        vitest,
+        mocha,
+        go,
+    ] = &variables[..]
+    else {
         panic!("{variables:?}");
     };
     assert!(
@@ -123,6 +140,91 @@ fn the_environment_has_one_variable_and_names_the_folder() {
     );
     assert!(!node.contains(['"', '\'', '\\', '\n']), "{node}");
     assert_eq!(*cargo, ("CARGO_TERM_COLOR".to_owned(), "never".to_owned()));
+    assert_eq!(nextest, cargo);
+    let preload = r#"--require="/run/it's \"here\"/runner_preload.cjs""#;
+    for variable in [jest, vitest, mocha] {
+        assert_eq!(*variable, ("NODE_OPTIONS".to_owned(), preload.to_owned()));
+    }
+    assert_eq!(
+        *go,
+        ("GOFLAGS".to_owned(), "-json -failfast=false".to_owned())
+    );
+    let go = ReportingRunner::GoTest {
+        is_in_script: false,
+    };
+    assert_eq!(go.report_variables(folder, &none), none);
+}
+
+#[test]
+fn options_that_the_user_sets_stay() {
+    let [.., go] = runners();
+    let env = BTreeMap::from([("GOFLAGS".to_owned(), "-tags=slow".to_owned())]);
+    assert_eq!(
+        go.report_variables(Path::new("/run"), &env)["GOFLAGS"],
+        "-tags=slow -json -failfast=false"
+    );
+}
+
+/// Runs the preload as node does, in the place of a runner with these arguments; returns the arguments that it leaves.
+fn preload(runner: &ReportingRunner, program: &str, arguments: &[&str]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    runner.prepare_folder(folder.path()).unwrap();
+    let root = tempfile::tempdir().unwrap();
+    let print =
+        "console.log([...process.argv.slice(2), process.env.NODE_OPTIONS ?? 'clean'].join(' '))";
+    write_files(root.path(), &[(program, print)]);
+    let mut node = std::process::Command::new("node");
+    node.arg(root.path().join(program)).args(arguments);
+    let env = BTreeMap::from([("NODE_OPTIONS".to_owned(), "--no-warnings".to_owned())]);
+    node.envs(runner.report_variables(folder.path(), &env));
+    let printed = String::from_utf8(node.output().unwrap().stdout).unwrap();
+    let begun = std::fs::read_dir(folder.path()).unwrap().flatten();
+    let begun = begun.filter(|entry| entry.path().extension().is_some_and(|end| end == "begin"));
+    let name = begun.map(|entry| entry.path().with_extension("json").display().to_string());
+    let name = name.collect::<String>();
+    let printed = printed
+        .trim()
+        .replace(folder.path().to_str().unwrap(), "FOLDER");
+    let name = name.replace(folder.path().to_str().unwrap(), "FOLDER");
+    if name.is_empty() {
+        printed
+    } else {
+        printed.replace(&name, "REPORT")
+    }
+}
+
+#[test]
+fn the_preload_adds_options_in_the_process_of_the_runner_alone() {
+    let check = |program: &str, arguments: &str, expected: &str| {
+        let arguments: Vec<&str> = arguments.split_whitespace().collect();
+        let left = preload(&ReportingRunner::Jest, program, &arguments);
+        assert_eq!(left, expected, "{program} {arguments:?}");
+    };
+    check(
+        "node_modules/jest/bin/jest.js",
+        "--watchAll -b --outputFile x.json --json=false a.test.js -- b",
+        "a.test.js --json --outputFile=REPORT --ci --bail=0 -- b --no-warnings",
+    );
+    check(
+        "node_modules/vitest/vitest.mjs",
+        "watch -w --bail 1 --outputFile.junit=x.xml --reporter=dot a",
+        "watch --reporter=dot a --reporter=json --outputFile.json=REPORT --run --bail=0 --no-warnings",
+    );
+    check(
+        "node_modules/vitest/vitest.mjs",
+        "run",
+        "run --reporter=default --reporter=json --outputFile.json=REPORT --run --bail=0 --no-warnings",
+    );
+    check(
+        "node_modules/mocha/bin/mocha.js",
+        "-R dot --bail --timeout 5 test",
+        "--timeout 5 test --reporter FOLDER/mocha_reporter.cjs --reporter-option file=REPORT --no-bail --no-warnings",
+    );
+    check(
+        "tools/other.js",
+        "--bail",
+        "--bail --no-warnings --require=\"FOLDER/runner_preload.cjs\"",
+    );
 }
 
 #[test]
@@ -132,7 +234,8 @@ fn every_reporter_of_node_has_a_destination() {
         (NamedReporters::WithoutDestination, 1, 2),
         (NamedReporters::WithDestinations, 1, 1),
     ] {
-        let variables = ReportingRunner::NodeTest { named }.report_variables(Path::new("/run"));
+        let variables = ReportingRunner::NodeTest { named }
+            .report_variables(Path::new("/run"), &BTreeMap::new());
         let count = |option: &str| {
             let words = variables["NODE_OPTIONS"].split(' ');
             words.filter(|word| word.starts_with(option)).count()
@@ -150,7 +253,7 @@ fn every_reporter_of_node_has_a_destination() {
 fn a_command_is_changed_where_its_options_hide_tests() {
     let check = |runner: usize, line: &str, expected: &str| {
         let command = TestCommandLine::parse(line).unwrap();
-        let changed = runners()[runner].reporting_command(&command);
+        let changed = runners()[runner].reporting_command(&command, Path::new("/run"));
         assert_eq!(changed.to_string(), expected);
     };
     check(0, "pytest --junitxml=out/a.xml -q", "pytest -q");
@@ -184,12 +287,37 @@ fn a_command_is_changed_where_its_options_hide_tests() {
     );
     check(2, "cargo test --no-fail-fast", "cargo test --no-fail-fast");
     check(2, "make test", "make test");
+    check(
+        3,
+        "cargo nextest run",
+        "cargo nextest run --tool-config-file agent-collab:/run/nextest.toml --no-fail-fast",
+    );
+    check(4, "npx jest --bail", "npx jest --bail");
+    check(7, "go test ./...", "go test -json ./...");
+}
+
+#[test]
+fn what_cargo_builds_is_built_before_the_tests() {
+    let check = |runner: usize, line: &str, expected: Option<&str>| {
+        let command = TestCommandLine::parse(line).unwrap();
+        let reporting = runners()[runner].reporting_command(&command, Path::new("/run"));
+        let build = runners()[runner].build_command(&reporting);
+        assert_eq!(build.map(|build| build.to_string()).as_deref(), expected);
+    };
+    check(2, "cargo test", Some("cargo test --no-run --no-fail-fast"));
+    check(
+        3,
+        "cargo nextest run a",
+        Some("cargo nextest run --tool-config-file agent-collab:/run/nextest.toml --no-run a"),
+    );
+    check(2, "make test", None);
+    check(4, "npx jest", None);
 }
 
 #[test]
 fn a_report_that_is_missing_or_no_file_of_its_own_is_a_doubt() {
     let folder = tempfile::tempdir().unwrap();
-    let [pytest, node, cargo] = runners();
+    let [pytest, node, cargo, nextest, jest, _, mocha, go] = runners();
     let doubts = |runner: &ReportingRunner, output| {
         runner
             .read_report(folder.path(), folder.path(), output, Some(0))
@@ -203,41 +331,49 @@ fn a_report_that_is_missing_or_no_file_of_its_own_is_a_doubt() {
         "the output of cargo was cut, so its tests are not known"
     );
     assert_eq!(doubts(&cargo, Some("")), "cargo ran no test program");
+    assert_eq!(
+        doubts(&go, None),
+        "the output of go was cut, so its tests are not known"
+    );
+    assert!(doubts(&nextest, None).starts_with("nextest wrote no report"));
+    assert!(doubts(&jest, None).starts_with("jest wrote no report"));
+    assert!(doubts(&mocha, None).starts_with("mocha wrote no report"));
 
     let outside = tempfile::tempdir().unwrap();
     write_files(outside.path(), &[("secret", "<testsuites/>")]);
-    for name in ["pytest.xml", "node-1-1.jsonl"] {
+    for name in ONE_REPORT_EACH {
         std::os::unix::fs::symlink(outside.path().join("secret"), folder.path().join(name))
             .unwrap();
     }
-    assert!(
-        doubts(&pytest, None).contains("leads out of"),
-        "{}",
-        doubts(&pytest, None)
-    );
-    assert!(
-        doubts(&node, None).contains("leads out of"),
-        "{}",
-        doubts(&node, None)
-    );
+    for runner in [pytest, node, nextest, jest, mocha] {
+        let doubts = doubts(&runner, None);
+        assert!(doubts.contains("leads out of"), "{runner:?}: {doubts}");
+    }
 }
+
+/// A report of each runner that writes one.
+const ONE_REPORT_EACH: [&str; 6] = [
+    "pytest.xml",
+    "node-1-1.jsonl",
+    "nextest.xml",
+    "jest-1-1.json",
+    "vitest-1-1.json",
+    "mocha-1-1.json",
+];
 
 #[test]
 fn a_report_that_is_too_large_is_a_doubt() {
     let folder = tempfile::tempdir().unwrap();
-    for name in ["pytest.xml", "node-1-1.jsonl"] {
+    for name in ONE_REPORT_EACH {
         let file = std::fs::File::create(folder.path().join(name)).unwrap();
         file.set_len(super::MAX_REPORT_BYTES + 1).unwrap();
     }
-    let [pytest, node, _] = runners();
-    for runner in [pytest, node] {
+    let [pytest, node, _, nextest, jest, vitest, mocha, _] = runners();
+    for runner in [pytest, node, nextest, jest, vitest, mocha] {
         let report = runner.read_report(folder.path(), folder.path(), None, Some(0));
         assert!(report.tests.is_empty());
-        assert!(
-            report.doubts[0].contains("can have at most"),
-            "{:?}",
-            report.doubts
-        );
+        let doubts = report.doubts.join(", ");
+        assert!(doubts.contains("can have at most"), "{runner:?}: {doubts}");
     }
 }
 
@@ -274,6 +410,12 @@ fn pieces() -> impl Strategy<Value = Vec<u8>> {
         "{\"type\":\"end\"}\n",
         "{\"type\":\"test:fail\",\"name\":\"\",\"nesting\":18446744073709551615}\n",
         "{\"type\":\"begin\",\"folder\":\"/\"}\n",
+        "{\"type\":\"fail\",\"file\":\"/a\",\"path\":[\"a\",\"b\"],\"kind\":\"hook\"}\n",
+        "{\"numTotalTests\":1,\"testResults\":[{\"name\":\"\",\"status\":\"failed\",\"assertionResults\":[",
+        "{\"title\":\"\u{7}\",\"status\":\"passed\"}]}]}",
+        "{\"Action\":\"run\",\"Package\":\"a\",\"Test\":\"T/\\u0007\"}\n",
+        "{\"Action\":\"fail\",\"Package\":\"a\"}\n",
+        "FAIL\ta [build failed]\n",
     ]);
     let piece = prop_oneof![
         4 => known.prop_map(|text| text.as_bytes().to_vec()),
@@ -287,12 +429,13 @@ proptest! {
     #[test]
     fn no_bytes_make_a_reader_panic(bytes in pieces(), exit_code in prop::option::of(0..3)) {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["pytest.xml", "node-1-1.jsonl"] {
+        for name in ONE_REPORT_EACH {
             std::fs::write(folder.path().join(name), &bytes).unwrap();
         }
         let output = String::from_utf8_lossy(&bytes);
         for runner in runners() {
             let report = runner.read_report(folder.path(), folder.path(), Some(&output), exit_code);
+            runner.readable_output(&output);
             let is_clean = |name: &str| !name.contains(|c: char| c.is_control());
             prop_assert!(report.tests.keys().all(|test| is_clean(&test.name) && is_clean(&test.file)));
         }
