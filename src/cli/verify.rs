@@ -12,8 +12,9 @@ use crate::app::receipt_verification::{
     verify_run,
 };
 use crate::app::startup::{RunTreeReader, StartError};
-use crate::domain::receipt_chain::{ChainBreak, ChainStep, WaiverPolicy};
+use crate::domain::receipt_chain::{BreakCause, ChainBreak, ChainStep, LinkKind, WaiverPolicy};
 use crate::engine::proof_cells::RerunResult;
+use crate::store::receipt_files;
 use crate::text::{clean_json_line, clean_text, clean_to_one_line, pluralize};
 
 use super::ConfigFlagArguments;
@@ -73,7 +74,13 @@ pub async fn run(args: VerifyArguments) -> Result<u8, StartError> {
             }
         },
         Some(_) | None => {
-            let layout = find_run(layout.clone(), wanted)?;
+            // In a clone the receipts may be all that there is of the run.
+            let is_here = wanted.is_none() && !receipt_files::list_runs(&layout)?.is_empty();
+            let layout = if is_here {
+                layout.clone()
+            } else {
+                find_run(layout.clone(), wanted)?
+            };
             let git = ground.open_repository(layout.workdir()).await?;
             (verify_run(&layout, git.as_ref()).await?, git)
         }
@@ -127,6 +134,7 @@ fn format_report(report: &VerificationReport, waivers: WaiverPolicy) -> String {
         }
         text.push_str(&format_steps(chain));
         text.push_str(&format_chain(chain));
+        text.push_str(&format_range_hint(chain));
         text.push_str(&format_reruns(&chain.reruns));
     }
     text.push_str(&format_breaks(&report.breaks));
@@ -135,8 +143,14 @@ fn format_report(report: &VerificationReport, waivers: WaiverPolicy) -> String {
     }
     if !report.rewritten.is_empty() {
         let n = pluralize(report.rewritten.len(), "commit");
+        let whole = match report.result(waivers) {
+            VerificationResult::Broken => "",
+            VerificationResult::Verified
+            | VerificationResult::Unverified
+            | VerificationResult::Unreadable => "whole, ",
+        };
         text.push_str(&format!(
-            "whole, rewritten: the range ends with the last tree of the chain, and {n} replace its own:\n"
+            "{whole}rewritten: the range ends with the last tree of the chain, and {n} replace its own:\n"
         ));
         for commit in &report.rewritten {
             text.push_str(&format!("  {}\n", clean_to_one_line(commit)));
@@ -184,6 +198,23 @@ fn format_chain(chain: &ChainReport) -> String {
         ),
     };
     format!("chain whole: {n}, head {short}…\n{unlogged}")
+}
+
+/// Names the command that looks at the commits which took the place of those that were amended or rewritten.
+fn format_range_hint(chain: &ChainReport) -> String {
+    let mut breaks = chain.breaks.iter();
+    if !breaks.any(|found| matches!(found.cause, BreakCause::RewrittenCommit(_))) {
+        return String::new();
+    }
+    let base = chain.links.iter().find_map(|link| match &link.kind {
+        LinkKind::Approval(approval) => approval.base.as_deref(),
+        _ => None,
+    });
+    let base = base.map_or("A".to_owned(), clean_to_one_line);
+    let base: String = base.chars().take(7).collect();
+    format!(
+        "hint: `agent-collab verify {base}..HEAD` says whether the commits in their place still end with the run's last tree\n"
+    )
 }
 
 /// Counts what was run again, and names what could not be.

@@ -51,7 +51,7 @@ fn proven_run() -> (World, PathBuf) {
 }
 
 /// Runs `verify` in a folder; returns its exit code and what it printed on standard output.
-fn verify_in(world: &World, folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+pub fn verify_in(world: &World, folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = world.command(&[&["verify"], arguments].concat());
     let output = command.current_dir(folder).output().expect("the program");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -79,7 +79,7 @@ fn clone_with_receipts(world: &World, name: &str) -> PathBuf {
 }
 
 /// The receipts of a clone's run, in order.
-fn receipts(clone: &Path) -> Vec<PathBuf> {
+pub fn receipts(clone: &Path) -> Vec<PathBuf> {
     let below = |folder: &Path| -> Vec<PathBuf> {
         let entries = fs::read_dir(folder).expect("folder").flatten();
         let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
@@ -93,12 +93,51 @@ fn receipts(clone: &Path) -> Vec<PathBuf> {
 }
 
 /// Changes the last byte of a file that is not its end of line.
-fn change_byte(path: &Path) {
+pub fn change_byte(path: &Path) {
     let mut bytes = fs::read(path).expect("bytes");
     let at = bytes.iter().rposition(u8::is_ascii_alphanumeric);
     let byte = &mut bytes[at.expect("a word")];
     *byte = if *byte == b'0' { b'1' } else { b'0' };
     fs::write(path, bytes).expect("file");
+}
+
+/// Gives the last commit of a clone another message.
+fn amend(clone: &Path, message: &str) {
+    git(clone, &["config", "user.name", "Test"]);
+    git(clone, &["config", "user.email", "test@example.invalid"]);
+    git(
+        clone,
+        &["commit", "--quiet", "--amend", "--message", message],
+    );
+}
+
+#[test]
+fn a_proof_command_proves_a_step_where_only_exit_codes_are_known() {
+    let mut world = World::new();
+    world.proves_steps = true;
+    world.config = "[test]\ndefault_command = \"sh ci/all.sh\"\n".to_owned();
+    world.put("sum.sh", "echo $(($1 + $2))\n");
+    world.put("ci/check_sum.sh", "[ \"$(sh sum.sh 2 3)\" = 5 ]\n");
+    let all = "for check in ci/check_*.sh; do\n  sh \"$check\" || exit 1\ndone\n";
+    world.put("ci/all.sh", all);
+    commit_all(&world.root, "project");
+    let plan = "# Task: Products\n\n## Steps\n1. [ ] Multiply\n   Files: product.sh, ci/check_product.sh\n   Proof: sh ci/check_product.sh\n";
+    let actions = vec![
+        write("product.sh", "echo $(($1 * $2))\n"),
+        write("ci/check_product.sh", "[ \"$(sh product.sh 2 3)\" = 6 ]\n"),
+        say("The step is complete."),
+    ];
+    let agent = Agent::new().plan(plan).step(1, actions);
+    world.cast(&agent, &Agent::approving());
+    let ran = world.run(&["-s", "test.max_fix_turns=0", "--mode", "yolo"]);
+    ran.ends(0).says("1 of 1 proven");
+    let clone = clone_with_receipts(&world, "clone");
+    let (code, text) = verify_in(&world, &clone, &["--rerun"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(
+        text.contains("run again: 6 of 6 checks, 6 with the same"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -182,13 +221,37 @@ fn what_was_changed_afterwards_is_named() {
     );
     check(
         "commit",
-        &|clone| {
-            git(clone, &["config", "user.name", "Test"]);
-            git(clone, &["config", "user.email", "test@example.invalid"]);
-            git(clone, &["commit", "--quiet", "--amend", "--message", "x"]);
-        },
+        &|clone| amend(clone, "x"),
         "it was amended or rewritten",
     );
+    for name in ["Step", "Receipt", "Plan"] {
+        let trailer = format!("Agent-Collab-{name}: ");
+        let amended = &|clone: &Path| {
+            let message = git(clone, &["log", "-1", "--format=%B"]);
+            let at = message.find(&trailer).expect("the trailer") + trailer.len();
+            let flipped = if message[at..].starts_with('0') {
+                "9"
+            } else {
+                "0"
+            };
+            let message = [&message[..at], flipped, &message[at + 1..]].concat();
+            amend(clone, &message);
+        };
+        check(name, amended, "it was amended or rewritten");
+        let clone = world.folder.join(name);
+        let base = git(&clone, &["rev-parse", "--short=7", "HEAD~"]);
+        let range = format!("{}..HEAD", base.trim());
+        let (_, text) = verify_in(&world, &clone, &[]);
+        let hint = format!("hint: `agent-collab verify {range}` says");
+        assert!(text.contains(&hint), "{text}");
+        let (code, text) = verify_in(&world, &clone, &[&range]);
+        let named = match name {
+            "Receipt" => "names the receipt ".to_owned(),
+            _ => format!(" says `{trailer}"),
+        };
+        assert_eq!(code, Some(7), "{name}: {text}");
+        assert!(text.contains(&named), "{name}: no `{named}` in\n{text}");
+    }
     check(
         "last",
         &|clone| {

@@ -49,19 +49,25 @@ pub async fn verify_range(
     let replaced = find_replaced_chain(&records, &chains, &linked);
     let mut found: BTreeMap<usize, Vec<ChainBreak>> = BTreeMap::new();
     for (record, matched) in records.iter().zip(&matches) {
-        match matched {
-            CommitMatch::Linked { chain, commit } => {
+        match (matched, replaced) {
+            (CommitMatch::Linked { chain, commit }, _) => {
                 let causes = record_breaks(commit, record, &chains[*chain].reading.hashes);
                 let of_receipt = |cause| ChainBreak::of_receipt(commit.receipt, cause);
                 let breaks = found.entry(*chain).or_default();
                 breaks.extend(causes.into_iter().map(of_receipt));
             }
-            CommitMatch::CopiedTrailer | CommitMatch::NoReceipt if replaced.is_some() => {
+            (CommitMatch::CopiedTrailer | CommitMatch::NoReceipt, Some(chain)) => {
                 report.rewritten.push(describe_commit(record));
+                let causes = copied_trailer_breaks(record, &chains[chain]);
+                let breaks = causes.into_iter().map(ChainBreak::of_chain);
+                found.entry(chain).or_default().extend(breaks);
             }
-            CommitMatch::CopiedTrailer
-            | CommitMatch::UnknownReceipt(_)
-            | CommitMatch::NoReceipt => {
+            (
+                CommitMatch::CopiedTrailer
+                | CommitMatch::UnknownReceipt(_)
+                | CommitMatch::NoReceipt,
+                _,
+            ) => {
                 let cause = unmatched_cause(record, matched);
                 report.breaks.push(ChainBreak::of_chain(cause));
             }
@@ -191,6 +197,50 @@ fn find_replaced_chain(
             && last_tree(chain) == Some(last.tree.0.as_str())
             && last_commit.is_none_or(|commit| !in_range.contains(commit.id))
     })
+}
+
+/// Compares the trailers of a rewritten commit with the steps whose receipts they name.
+fn copied_trailer_breaks(record: &CommitRecord, chain: &StoredChain) -> Vec<BreakCause> {
+    let trailers = &record.trailers;
+    // The messages of squashed commits may be cut anywhere.
+    let n = trailers.receipts.len();
+    if trailers.steps.len() != n || trailers.plans.len() != n {
+        return Vec::new();
+    }
+    let step_after = |receipt: &String| {
+        let hashes = chain.reading.hashes.iter();
+        let mut after = hashes
+            .zip(1_u32..)
+            .skip_while(|(hash, _)| hash.as_str() != receipt);
+        let (_, number) = after.next()?;
+        chain.links().iter().find_map(|link| match &link.kind {
+            LinkKind::Step(step) => (link.number > number).then_some(step),
+            LinkKind::Approval(_)
+            | LinkKind::Check(_)
+            | LinkKind::Undo(_)
+            | LinkKind::Redo(_)
+            | LinkKind::UsersCommits(_)
+            | LinkKind::Unknown(_) => None,
+        })
+    };
+    let named = trailers.receipts.iter().zip(&trailers.steps);
+    let wrong = named
+        .zip(&trailers.plans)
+        .flat_map(|((receipt, step), plan)| {
+            let meant = step_after(receipt);
+            let is_step = meant.is_some_and(|meant| meant.step.to_string() == *step);
+            let is_plan = meant.is_some_and(|meant| meant.plan_sha256.as_str() == plan);
+            let step = (!is_step).then(|| format!("Agent-Collab-Step: {step}"));
+            let plan = (!is_plan).then(|| format!("Agent-Collab-Plan: {plan}"));
+            step.into_iter().chain(plan)
+        });
+    let commit = record.id.0.clone();
+    wrong
+        .map(|trailer| BreakCause::OtherTrailer {
+            commit: commit.clone(),
+            trailer,
+        })
+        .collect()
 }
 
 /// Returns the tree that the run ended with; `None` where its last change was an undo.

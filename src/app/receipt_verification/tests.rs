@@ -349,6 +349,23 @@ async fn a_range_that_was_squashed_or_rebased_is_whole_if_it_ends_with_the_last_
     ]);
     let expected = "6\n1 proven\n2 proven\nrewritten: [Step 1] do it\nrewritten: [Step 2] do it";
     assert_eq!(told(&run.range_report("start..HEAD").await, &[]), expected);
+    // Its trailers have to be those of the step whose receipt it names.
+    let message = run.git(&["log", "-1", "--format=%B"]);
+    let plan = message
+        .lines()
+        .find(|line| line.starts_with("Agent-Collab-Plan:"));
+    for (from, to) in [
+        ("Agent-Collab-Step: 2", "Agent-Collab-Step: 1"),
+        (plan.unwrap(), "Agent-Collab-Plan: 00"),
+    ] {
+        run.git(&["commit", "-q", "--amend", "-m", &message.replace(from, to)]);
+        let commit = run.git(&["rev-parse", "HEAD"]);
+        let report = run.range_report("start..HEAD").await;
+        let told = told(&report, &[(&commit, "C")]);
+        let named = format!("the commit C says `{to}`, and the receipt does not");
+        assert!(told.starts_with("7\n") && told.contains(&named), "{told}");
+    }
+    run.git(&["commit", "-q", "--amend", "-m", &message]);
     // A commit with the trailers of a step and another tree is none of these.
     std::fs::write(run.root().join("step2"), "more").unwrap();
     run.git(&["commit", "-q", "-a", "--amend", "--no-edit"]);
