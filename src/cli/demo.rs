@@ -195,9 +195,9 @@ impl DemoWorkspace {
     fn headless_options(&self, story: DemoRunStart) -> HeadlessRun {
         let answers = DemoScene::value_variants()
             .iter()
-            .filter_map(|scene| scene.headless_answer)
-            .chain([("step_recovery", "continue")])
-            .map(|(kind, choice)| (kind.to_owned(), choice.to_owned()));
+            .flat_map(|scene| scene.headless_answers)
+            .chain(&[("step_recovery", "continue")])
+            .map(|&(kind, choice)| (kind.to_owned(), choice.to_owned()));
         HeadlessRun {
             wishes: self.start_options(Gate::Auto, StartAskPolicy::Deny),
             command: match story {
@@ -235,6 +235,8 @@ impl DemoWorkspace {
              git -C '{root}' log --oneline --stat\n  \
              cat '{root}/.agent-collab/plan.md'\n  \
              sh '{root}/tests/run.sh'\n\
+             Check what proves the steps:\n  \
+             cd '{root}' && agent-collab verify\n\
              Reopen it:\n  \
              agent-collab demo --dir '{}'\n\
              No model was called.\n",

@@ -1,6 +1,7 @@
 //! The demo, which a new user sees first.
 
 use crate::repository::git;
+use crate::verify::{change_byte, receipts, verify_in};
 use crate::world::{Ran, World};
 
 #[test]
@@ -20,12 +21,27 @@ fn the_demo_plays_a_whole_run_and_leaves_its_commits() {
         .says("Review: changes required")
         .says("Review: approved")
         .says("tests failed")
-        .says("tests passed");
-    let log = git(&folder.join("wordstat"), &["log", "--format=%s"]);
+        .says("tests passed")
+        .says("3 of 3 proven");
+    let repository = folder.join("wordstat");
+    let log = git(&repository, &["log", "--format=%s"]);
     for step in ["[Step 1] ", "[Step 2] ", "[Step 3] "] {
         assert!(log.lines().any(|line| line.starts_with(step)), "{log}");
     }
     assert_eq!(ran.err, "", "a demo has nothing to complain about");
+    let (code, text) = verify_in(&world, &repository, &[]);
+    assert_eq!(
+        (code, text.matches("  proven  ").count()),
+        (Some(0), 3),
+        "{text}"
+    );
+    let config = folder.join("config.toml").display().to_string();
+    let (code, text) = verify_in(&world, &repository, &["--rerun", "--config", &config]);
+    assert_eq!(code, Some(0), "{text}");
+    change_byte(&receipts(&repository)[2]);
+    let (code, text) = verify_in(&world, &repository, &[]);
+    assert_eq!(code, Some(7), "{text}");
+    assert!(text.contains("is not that of receipt 3"), "{text}");
     assert!(world.leftovers().is_empty());
 }
 

@@ -118,8 +118,9 @@ fn without_bubblewrap_doctor_says_what_is_open_and_the_demo_runs() {
     let folder = world.folder.join("demo").display().to_string();
     world
         .program(&["demo", "--headless", "--fast", "--dir", &folder])
-        .ends(0)
-        .says("done: 3 of 3 steps changed something");
+        .ends(6)
+        .says("done: 3 of 3 steps changed something")
+        .says("0 of 3 proven, 3 checked");
 }
 
 #[test]

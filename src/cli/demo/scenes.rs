@@ -22,8 +22,8 @@ pub struct DemoScene {
     settings: &'static [(&'static str, i64)],
     /// Texts to append to files of the repository after its first commit.
     pub(super) added_files: &'static [(&'static str, &'static str)],
-    /// The answer to its question, for a demo without a screen.
-    pub(super) headless_answer: Option<(&'static str, &'static str)>,
+    /// The answers to its questions, by kind, for a demo without a screen.
+    pub(super) headless_answers: &'static [(&'static str, &'static str)],
 }
 
 /// A scene that changes nothing.
@@ -33,7 +33,7 @@ const NO_CHANGE: DemoScene = DemoScene {
     turns: &[],
     settings: &[],
     added_files: &[],
-    headless_answer: None,
+    headless_answers: &[],
 };
 
 /// A hook that rejects the first commit. Its marker file is in the work tree: a file that a hook writes in the git
@@ -62,7 +62,7 @@ static SCENES: [DemoScene; 13] = [
             ("codex", scene_script!("dispute.codex")),
             ("claude", scene_script!("dispute.claude")),
         ],
-        headless_answer: Some(("dispute", "reviewer")),
+        headless_answers: &[("dispute", "reviewer")],
         ..NO_CHANGE
     },
     DemoScene {
@@ -75,42 +75,42 @@ static SCENES: [DemoScene; 13] = [
         name: "question",
         help: "The reviewer asks you something",
         turns: &[("claude", scene_script!("question.claude"))],
-        headless_answer: Some(("question", "the first by name")),
+        headless_answers: &[("question", "the first by name")],
         ..NO_CHANGE
     },
     DemoScene {
         name: "arbitration",
         help: "The review reaches its limit, and you decide",
         settings: &[("max_iterations", 1)],
-        headless_answer: Some(("arbitration", "more:3")),
+        headless_answers: &[("arbitration", "more:3")],
         ..NO_CHANGE
     },
     DemoScene {
         name: "no-document",
         help: "The planner returns no plan",
         turns: &[("codex", scene_script!("no-document.codex"))],
-        headless_answer: Some(("no_document", "retry")),
+        headless_answers: &[("no_document", "retry")],
         ..NO_CHANGE
     },
     DemoScene {
         name: "adapter-failed",
         help: "The planner's service fails",
         turns: &[("codex", scene_script!("adapter-failed.codex"))],
-        headless_answer: Some(("adapter_failed", "retry")),
+        headless_answers: &[("adapter_failed", "retry")],
         ..NO_CHANGE
     },
     DemoScene {
         name: "usage-limit",
         help: "The planner reaches its usage limit for 90 seconds",
         turns: &[("codex", scene_script!("usage-limit.codex"))],
-        headless_answer: Some(("usage_limit", "retry")),
+        headless_answers: &[("usage_limit", "retry")],
         ..NO_CHANGE
     },
     DemoScene {
         name: "blocked",
         help: "The executor of a step is blocked, and you amend, replan or skip it",
         turns: &[("codex", scene_script!("blocked.codex"))],
-        headless_answer: Some(("blocked", "retry")),
+        headless_answers: &[("blocked", "retry")],
         ..NO_CHANGE
     },
     DemoScene {
@@ -120,21 +120,21 @@ static SCENES: [DemoScene; 13] = [
             "README.md",
             "\nA line of yours that is not committed yet.\n",
         )],
-        headless_answer: Some(("dirty_files", "leave-out")),
+        headless_answers: &[("dirty_files", "leave-out")],
         ..NO_CHANGE
     },
     DemoScene {
         name: "entry-points",
         help: "A step changes what the tests run",
         turns: &[("codex", scene_script!("entry-points.codex"))],
-        headless_answer: Some(("entry_points", "allow")),
+        headless_answers: &[("entry_points", "allow"), ("unproven", "retry")],
         ..NO_CHANGE
     },
     DemoScene {
         name: "tests-failed",
         help: "The tests fail, and no automatic fix turn is left",
         settings: &[("max_fix_turns", 0)],
-        headless_answer: Some(("tests_failed", "retry")),
+        headless_answers: &[("tests_failed", "retry")],
         ..NO_CHANGE
     },
     DemoScene {
@@ -144,7 +144,7 @@ static SCENES: [DemoScene; 13] = [
             (".git/hooks/pre-commit", REFUSING_HOOK),
             (".git/info/exclude", ".hook-asked\n"),
         ],
-        headless_answer: Some(("commit_failed", "retry")),
+        headless_answers: &[("commit_failed", "retry")],
         ..NO_CHANGE
     },
     DemoScene {

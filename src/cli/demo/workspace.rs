@@ -218,8 +218,7 @@ fn config_text(
 
         [test]
         default_command = "auto"
-        // The exit code of a shell script is all that is known of its tests, which proves nothing.
-        proof = "off"
+        proof = "full"
         fallback_to_agent = true
     };
     let workflow = toml::Table::from_iter([("max_iterations".to_owned(), max_iterations)]);

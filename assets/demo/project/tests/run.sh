@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs every tests/test_*.sh; prints one line for each check and the counts at the end.
+# Runs the named files, or else every tests/test_*.sh; prints one line for each check and the counts at the end.
 # The exit status is 1 when a check failed.
 cd "$(dirname "$0")/.." || exit 2
 folder=$(mktemp -d) || exit 2
@@ -20,7 +20,8 @@ check() {
     fi
 }
 
-for file in tests/test_*.sh; do
+[ $# -gt 0 ] || set -- tests/test_*.sh
+for file in "$@"; do
     . "./$file"
 done
 
