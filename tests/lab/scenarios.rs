@@ -24,6 +24,7 @@ mod missing_tools;
 mod own_rules;
 mod pending;
 mod permission;
+mod proven;
 mod refused;
 mod review_ends;
 mod steered;
@@ -73,6 +74,14 @@ pub const THROUGH_THE_PROGRAM: &[Scenario] = &[
     ),
     scenario("codex_has_both_roles", whole_run::codex_twice),
     scenario("claude_has_both_roles", whole_run::claude_twice),
+    scenario(
+        "the_steps_of_codex_are_proven_and_a_clone_confirms_them",
+        proven::usual,
+    ),
+    scenario(
+        "the_steps_of_claude_are_proven_and_a_clone_confirms_them",
+        proven::swapped,
+    ),
     scenario(
         "what_codex_asks_and_nobody_allows_does_not_happen",
         permission::codex_declined,

@@ -20,7 +20,7 @@ use crate::seat::Seat;
 const LIMIT: Duration = Duration::from_secs(240);
 
 /// The command line of a run for the scratch project's goal, without the options for what happens without asking.
-// These scenarios are about the CLIs; their plans say nothing of a proof.
+// Most scenarios are about the CLIs; their plans say nothing of a proof.
 const RUN: [&str; 7] = [
     "run",
     "--goal",
@@ -108,7 +108,14 @@ impl World {
 
     /// Runs the program in the repository with these arguments; it leaves no process.
     pub fn program(&self, arguments: &[&str]) -> Finished {
-        bounded::run(self.command(arguments), "", self.home.root(), LIMIT)
+        self.program_in(self.repository.root(), arguments)
+    }
+
+    /// The same in another folder.
+    pub fn program_in(&self, folder: &Path, arguments: &[&str]) -> Finished {
+        let mut command = self.command(arguments);
+        command.current_dir(folder);
+        bounded::run(command, "", self.home.root(), LIMIT)
     }
 
     /// Starts a run for the scratch project's goal, headless, with these flags more.
