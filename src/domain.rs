@@ -15,6 +15,7 @@ pub mod receipt;
 pub mod review;
 
 pub mod adapter_kind;
+pub mod approval_binding;
 pub mod child_activity;
 pub mod deferred_answer;
 pub mod discussion;

@@ -203,6 +203,8 @@ fn last_tree(chain: &StoredChain) -> Option<&str> {
             LinkKind::Step(step) => Some(Some(step.tree_after.as_str())),
             LinkKind::Undo(_) | LinkKind::Redo(_) => Some(None),
             LinkKind::Approval(_)
+            | LinkKind::Extension(_)
+            | LinkKind::Versions(_)
             | LinkKind::Check(_)
             | LinkKind::UsersCommits(_)
             | LinkKind::Unknown(_) => None,

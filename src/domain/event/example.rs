@@ -20,6 +20,7 @@ impl RunParameters {
                 max_fix_turns: 1,
                 baseline: false,
                 proves_steps: false,
+                binds_versions: false,
             },
             planner: (SessionId::new("ses_a"), "codex".to_owned()),
             reviewer: Some((SessionId::new("ses_b"), "claude".to_owned())),

@@ -27,6 +27,7 @@ use crate::domain::turn::{
 };
 use crate::permission::{MaxApprovalScope, PermissionAction};
 
+mod approval_checks;
 mod baseline_run;
 mod incomplete_document;
 mod judge_turn;
@@ -59,6 +60,7 @@ pub(super) fn settings(max_iterations: u32) -> WorkflowSettings {
         max_fix_turns: 1,
         baseline: false,
         proves_steps: false,
+        binds_versions: false,
     }
 }
 
@@ -185,6 +187,7 @@ impl RunSimulation {
             },
             dirty: vec!["mine.txt".to_owned()],
             left: None,
+            binding: None,
         }
     }
 
@@ -221,6 +224,10 @@ impl RunSimulation {
             Effect::EnterExecution(terms) => Event::ExecutionEntered {
                 base: Some("b".to_owned()),
                 terms: terms.clone(),
+            },
+            Effect::CheckApproval { step } => Event::ApprovalChecked {
+                step: *step,
+                changes: Vec::new(),
             },
             Effect::SnapshotTree { step, .. } => Event::SnapshotTaken {
                 step: *step,

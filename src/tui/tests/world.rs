@@ -7,6 +7,7 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use crate::domain::approval_binding::{BindingChange, BoundKind};
 use crate::domain::event::{
     AgentActivity, Approval, Event, PathChange, RunParameters, ToolKind, ToolStatus,
     WorkflowSettings,
@@ -71,6 +72,7 @@ pub fn created() -> RunParameters {
             max_fix_turns: 2,
             baseline: false,
             proves_steps: false,
+            binds_versions: false,
         },
         planner: (SessionId::new("ses_a"), "codex".to_owned()),
         reviewer: Some((SessionId::new("ses_b"), "claude".to_owned())),
@@ -163,6 +165,7 @@ fn receipt(outcome: TestOutcome) -> Receipt {
 fn execution() -> PlanExecution {
     PlanExecution {
         skips: BTreeMap::new(),
+        binding: None,
         allowed_entry_points: Vec::new(),
         commits: CommitTarget::New {
             branch: "agent-collab/sum".to_owned(),
@@ -313,6 +316,7 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
                     &PLAN.replace("returning 0 for an empty list", "as usual"),
                 ),
                 now: sha("b"),
+                fault: None,
             },
         ),
         (Phase::Approved, QuestionKind::Execute { terms: terms() }),
@@ -395,6 +399,20 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
                 step: 2,
                 paths: vec![text("calc.py"), text("说明.md")],
                 origin: FileOrigin::UsersBefore,
+            },
+        ),
+        (
+            Phase::Execute,
+            QuestionKind::ApprovalChanged {
+                step: 2,
+                changes: vec![BindingChange {
+                    kind: BoundKind::RuleFile,
+                    name: text("AGENTS.md"),
+                    before: Some("1".repeat(64)),
+                    now: Some("2".repeat(64)),
+                    by_step: false,
+                }],
+                order: None,
             },
         ),
         (
@@ -542,6 +560,7 @@ fn terms() -> ExecutionTerms {
         },
         dirty: vec!["notes.txt".to_owned()],
         left: None,
+        binding: None,
     }
 }
 
