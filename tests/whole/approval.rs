@@ -76,7 +76,7 @@ fn receipts(world: &World, kind: &str) -> Vec<String> {
 #[test]
 fn where_nothing_changed_nothing_is_asked() {
     let world = waiting();
-    resume(&world, &[]).ends(6);
+    resume(&world, &[]).ends(0);
     assert_eq!(world.committed(), ["two.md"]);
     assert_eq!(receipts(&world, "approval").len(), 1);
 }
@@ -125,7 +125,7 @@ fn an_accepted_change_is_bound_and_a_link_of_the_chain() {
     let world = waiting();
     world.put("AGENTS.md", "Be very brief.\n");
     // The changed file is the user's: it stays out of the step's commit.
-    resume(&world, &["--answer", "approval_changed=accept"]).ends(6);
+    resume(&world, &["--answer", "approval_changed=accept"]).ends(0);
     assert_eq!(world.committed(), ["two.md"]);
     let approvals = receipts(&world, "approval");
     assert_eq!(approvals.len(), 2, "{approvals:?}");
@@ -134,7 +134,7 @@ fn an_accepted_change_is_bound_and_a_link_of_the_chain() {
         answers[0].contains("approval_changed") && answers[0].contains("AGENTS.md"),
         "{answers:?}"
     );
-    world.program(&["verify"]).ends(6).says("step 2");
+    world.program(&["verify"]).ends(0).says("step 2");
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn a_rule_file_that_the_plan_names_needs_no_new_approval_of_what_its_step_wrote(
 
 #[test]
 fn another_version_is_told_and_asks_only_where_versions_are_bound() {
-    for (bound, code) in [("false", 6), ("true", 3)] {
+    for (bound, code) in [("false", 0), ("true", 3)] {
         let mut world = World::new();
         world.proves_steps = true;
         world.config = format!("[workflow]\nbind_versions = {bound}\n");

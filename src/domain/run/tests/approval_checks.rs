@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::domain::approval_binding::{ApprovalBinding, BindingChange, BoundKind, BoundPart};
+use crate::domain::plan_execution::StepOutcome;
 use crate::domain::receipt_chain::{ApprovalFacts, ChainLink, LinkKind, missing_links};
 
 fn part(kind: BoundKind, name: &str, value: &str) -> BoundPart {
