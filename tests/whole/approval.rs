@@ -47,9 +47,14 @@ fn waiting() -> World {
         .ends(3)
         .complains("Step 2 changed nothing");
     // The next time its agent has something to do.
-    let agent = Agent::new().step(2, vec![write("two.md", "two\n"), say("Wrote.")]);
-    world.cast(&agent, &Agent::approving());
+    world.cast(&second_step(), &Agent::approving());
     world
+}
+
+/// An agent that only does the second step.
+fn second_step() -> Agent {
+    let actions = vec![write("two.md", "two\n"), say("Wrote.")];
+    Agent::new().always("[agent-collab EXECUTE step 2]", actions)
 }
 
 fn config(test: &str, variable: &str, action: &str) -> String {
@@ -185,9 +190,7 @@ fn another_version_is_told_and_asks_only_where_versions_are_bound() {
             vec![write("one.md", "one\n"), say("Wrote.")],
         );
         world.run(&["--on-unproven", "waive"]).ends(3);
-        let agent = Agent::new()
-            .version("0.999.0")
-            .step(2, vec![write("two.md", "two\n"), say("Wrote.")]);
+        let agent = second_step().version("0.999.0");
         world.cast(&agent, &Agent::approving());
         let ran = resume(&world, &[]);
         ran.ends(code);
