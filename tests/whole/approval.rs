@@ -130,7 +130,13 @@ fn an_accepted_change_is_bound_and_a_link_of_the_chain() {
     let world = waiting();
     world.put("AGENTS.md", "Be very brief.\n");
     // The changed file is the user's: it stays out of the step's commit.
-    resume(&world, &["--answer", "approval_changed=accept"]).ends(0);
+    let answers = [
+        "--answer",
+        "approval_changed=accept",
+        "--on-dirty",
+        "leave-out",
+    ];
+    resume(&world, &answers).ends(0);
     assert_eq!(world.committed(), ["two.md"]);
     let approvals = receipts(&world, "approval");
     assert_eq!(approvals.len(), 2, "{approvals:?}");

@@ -8,7 +8,7 @@ use crate::domain::effect::Effect;
 use crate::domain::event::Approval;
 use crate::domain::phase::Phase;
 use crate::domain::plan_execution::StepStage;
-use crate::domain::question::{QuestionAnswer, QuestionKind};
+use crate::domain::question::{EntryPoint, QuestionAnswer, QuestionKind};
 use crate::domain::receipt_chain::ApprovalExtension;
 use crate::domain::test_command::{TestCommand, TestCommandOrigin, TestCommandSource};
 use crate::domain::turn::{TurnOrder, TurnPurpose};
@@ -132,8 +132,25 @@ pub(super) fn on_approval_changed_answered(
 ) -> Vec<Effect> {
     if *answer == QuestionAnswer::AcceptAsIs {
         bind_changes(state, changes);
+        allow_rule_files(state, changes);
     }
     check_again(state, step, order)
+}
+
+/// Lets the audit of the step accept rule files that the user approved while it waited: one answer holds for the step.
+fn allow_rule_files(state: &mut RunState, changes: &[BindingChange]) {
+    let files = changes
+        .iter()
+        .filter(|change| change.kind == BoundKind::RuleFile);
+    let current = state.execution.iter_mut().find_map(|e| e.current.as_mut());
+    if let Some(current) = current {
+        let points = files.map(|change| EntryPoint {
+            path: change.name.clone(),
+            why: change.describe(),
+            content: None,
+        });
+        current.allowed_entry_points.extend(points);
+    }
 }
 
 /// Checks again what a question was about: the files may have changed while it waited.
