@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use self::tool_call::{ApprovalDecider, PathChange, ToolKind, ToolStatus};
-use super::approval_binding::BindingChange;
+use super::bound_parts::BindingChange;
 use super::deferred_answer::DeferredDecision;
 use super::discussion::DiscussionEvent;
 use super::findings::{DisputeJudgement, FindingResponse};

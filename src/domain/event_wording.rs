@@ -16,7 +16,7 @@ use self::plan_review::{describe_judgement, describe_response, word_review};
 pub use self::tool_call_label::{
     ASK_USER_LABEL, call_label, describe_tool_call, join_paths, short_path,
 };
-use super::approval_binding::describe_binding_changes;
+use super::bound_parts::describe_binding_changes;
 use super::event::Event;
 use super::event::tampering;
 use super::missing_part::describe_missing_parts;

@@ -11,7 +11,7 @@ use strum::IntoStaticStr;
 
 pub use self::agent_question::{AgentQuestion, AnswerOption, AnswerSelectMode};
 pub use self::question_asker::QuestionAsker;
-use super::approval_binding::{ApprovalBinding, BindingChange, describe_binding_changes};
+use super::bound_parts::{ApprovalBinding, BindingChange, describe_binding_changes};
 use super::findings::DisputeSide;
 use super::ids::{RequestId, Sha256, UnixMillis};
 use super::phase::Gate;

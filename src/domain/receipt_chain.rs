@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-use super::approval_binding::BoundPart;
+use super::bound_parts::BoundPart;
 use super::ids::{RunId, Sha256, UnixMillis};
 use super::receipt::TestOutcome;
 use super::step_proof::{ProofCell, ProofStatus};

@@ -8,7 +8,7 @@ use super::{
     ApprovalLink, ChainLink, ChainStep, ChainStepStatus, ExtensionLink, LinkKind, ReversalLink,
     StepLink, VersionsLink, WaiverSource, list_steps,
 };
-use crate::domain::approval_binding::ApprovalBinding;
+use crate::domain::bound_parts::ApprovalBinding;
 use crate::domain::ids::Sha256;
 use crate::domain::plan_execution::{PlanExecution, StepOutcome, StepRecord};
 use crate::domain::recorded_proof::RecordedProof;

@@ -3,7 +3,7 @@
 //! A change of the plan itself is a stale plan: `plan_approval`.
 
 use super::{ProgramOperation, RunState, plan_approval, step_execution, turn_lifecycle};
-use crate::domain::approval_binding::{BindingChange, BoundKind, describe_binding_changes};
+use crate::domain::bound_parts::{BindingChange, BoundKind, describe_binding_changes};
 use crate::domain::effect::Effect;
 use crate::domain::event::Approval;
 use crate::domain::phase::Phase;

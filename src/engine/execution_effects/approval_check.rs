@@ -13,7 +13,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::adapter::cli_capabilities::CliVersion;
-use crate::domain::approval_binding::{ApprovalBinding, BindingChange, BoundKind, BoundPart};
+use crate::domain::bound_parts::{ApprovalBinding, BindingChange, BoundKind, BoundPart};
 use crate::domain::event::Event;
 use crate::domain::plan::file_hash;
 use crate::domain::plan_execution::PlanExecution;

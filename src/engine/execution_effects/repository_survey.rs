@@ -1,7 +1,7 @@
 //! Surveys branch, uncommitted files and test command before an execution, which starts only if the approved
 //! terms still hold.
 
-use crate::domain::approval_binding::{BoundKind, describe_binding_changes};
+use crate::domain::bound_parts::{BoundKind, describe_binding_changes};
 use crate::domain::event::Event;
 use crate::domain::ids::Sha256;
 use crate::domain::plan_execution::StoppedStep;

@@ -3,7 +3,7 @@
 //! Enter only checks again: an accidental key press must never approve what nobody read.
 
 use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
-use crate::domain::approval_binding::BindingChange;
+use crate::domain::bound_parts::BindingChange;
 use crate::domain::question::QuestionAnswer;
 use crate::tui::dialog::ChoiceDialog;
 use crate::tui::text_wrap::to_one_line;

@@ -7,7 +7,7 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::domain::approval_binding::{BindingChange, BoundKind};
+use crate::domain::bound_parts::{BindingChange, BoundKind};
 use crate::domain::event::{
     AgentActivity, Approval, Event, PathChange, RunParameters, ToolKind, ToolStatus,
     WorkflowSettings,

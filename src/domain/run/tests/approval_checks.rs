@@ -1,7 +1,7 @@
 //! Tests that a change of what the approval is bound to asks before the next step, and nothing else does.
 
 use super::*;
-use crate::domain::approval_binding::{ApprovalBinding, BindingChange, BoundKind, BoundPart};
+use crate::domain::bound_parts::{ApprovalBinding, BindingChange, BoundKind, BoundPart};
 use crate::domain::plan_execution::StepOutcome;
 use crate::domain::receipt_chain::{ApprovalFacts, ChainLink, LinkKind, missing_links};
 
