@@ -15,6 +15,7 @@ pub mod receipt;
 pub mod review;
 
 pub mod adapter_kind;
+pub mod bound_parts;
 pub mod child_activity;
 pub mod deferred_answer;
 pub mod discussion;

@@ -87,6 +87,7 @@ pub fn created() -> RunParameters {
             baseline: false,
             proves_steps: false,
             proves_by_step_tests: false,
+            binds_versions: false,
         },
         planner: (SessionId::new("ses_planner"), "claude".to_owned()),
         reviewer: Some((SessionId::new("ses_reviewer"), "codex".to_owned())),

@@ -409,6 +409,7 @@ mod tests {
                     },
                     dirty: Vec::new(),
                     left: None,
+                    binding: None,
                 },
             }
         };
@@ -483,6 +484,7 @@ mod tests {
         let stale = QuestionKind::StalePlan {
             reviewed: Sha256::new("x"),
             now: Sha256::new("y"),
+            fault: None,
         };
         assert_eq!(answered(&stale, "stale_plan"), 2);
     }

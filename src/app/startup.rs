@@ -176,6 +176,8 @@ pub struct RunRequirements {
     prompts: PromptLibrary,
     agent_prompts: BTreeMap<String, String>,
     adapters: BTreeMap<Role, NamedAdapter>,
+    /// The versions of their CLIs, by adapter, as far as they are known.
+    cli_versions: BTreeMap<String, String>,
     kernel: SandboxSupport,
     commits: RunCommitMode,
 }
@@ -321,13 +323,14 @@ pub async fn check_requirements(found: &ProjectContext) -> Result<RunRequirement
     check_owner(found)?;
     let prompts = load_prompts(&found.loaded)?;
     let adapters = role_adapters(&found.loaded.config)?;
-    probe_role_adapters(&found.children, &adapters, &found.root).await?;
+    let cli_versions = probe_role_adapters(&found.children, &adapters, &found.root).await?;
     let kernel =
         sandbox::find_sandbox_support(&found.children, &found.loaded.config, &found.root).await;
     Ok(RunRequirements {
         prompts,
         agent_prompts: load_agent_prompts(&found.loaded)?,
         adapters,
+        cli_versions,
         kernel,
         commits: RunCommitMode::Enabled,
     })
@@ -486,6 +489,7 @@ fn unprobed_requirements(
         prompts: load_prompts(&found.loaded)?,
         agent_prompts: load_agent_prompts(&found.loaded)?,
         adapters: role_adapters(&found.loaded.config)?,
+        cli_versions: BTreeMap::new(),
         kernel: SandboxSupport::Unavailable("nothing will be started".to_owned()),
         commits,
     })

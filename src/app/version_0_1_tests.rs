@@ -37,7 +37,9 @@ use crate::tui::{Screen, ScreenSettings};
 /// The runs, as folders of the fixtures. The history of the first one has another run.
 const RUNS: [&str; 2] = ["headless_run", "screen_run"];
 /// Kinds of events, questions, answers and so on that version 0.1 did not have.
-const ADDED_LATER: [&str; 14] = [
+const ADDED_LATER: [&str; 16] = [
+    "approval.checked",
+    "approval_changed",
     "receipts.added",
     "step.proved",
     "unproven",
@@ -55,7 +57,7 @@ const ADDED_LATER: [&str; 14] = [
 ];
 
 /// The keys of the configuration that version 0.1 did not have.
-const KEYS_ADDED_LATER: [&str; 7] = [
+const KEYS_ADDED_LATER: [&str; 8] = [
     "commit.notes",
     "commit.trailers",
     "test.carry",
@@ -63,6 +65,7 @@ const KEYS_ADDED_LATER: [&str; 7] = [
     "test.paths",
     "test.proof",
     "test.setup",
+    "workflow.bind_versions",
 ];
 
 fn fixtures() -> PathBuf {

@@ -70,6 +70,8 @@ pub struct WorkflowConfig {
     pub confirm_enter: bool,
     /// Whether the reviewer remembers its earlier reviews.
     pub reviewer_session: ReviewerSession,
+    /// Whether another version of this program or of a CLI needs a new approval of a running execution.
+    pub bind_versions: bool,
 }
 
 /// Whether the reviewer remembers its earlier reviews of the run.

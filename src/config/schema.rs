@@ -51,6 +51,7 @@ pub const KEYS: &[ConfigKey] = &[
     key("workflow.auto_approve", Flag, Fixed("false"), OnlyFalse, "Whether an approved plan is executed without asking you"),
     key("workflow.confirm_enter", Flag, Fixed("false"), OnlyTrue, "Whether to press Enter twice to send a turn"),
     key("workflow.reviewer_session", Choice(ReviewerSession::VARIANTS), Fixed("\"resume\""), Ignored, "Whether the reviewer remembers its earlier reviews of the run"),
+    key("workflow.bind_versions", Flag, Fixed("false"), OnlyTrue, "Whether a run asks again once this program or a CLI has another version than when its plan was approved"),
 
     key("safety.blocked_commands", Texts, Fixed("[\"rm -rf\", \"sudo\", \"chmod 777\", \"> /dev/\"]"), Append, "Commands that always stop and ask you, whatever else allows them"),
     key("safety.require_confirm_for", Texts, Fixed("[\"git push\", \"npm publish\"]"), Append, "Commands that run only after you confirm them"),

@@ -66,6 +66,10 @@ pub enum Effect {
     SurveyRepository,
     /// Checks out the branch and records the base.
     EnterExecution(ExecutionTerms),
+    /// Observes what the approval is bound to, before a step's turn or its tests.
+    CheckApproval {
+        step: u32,
+    },
     /// Stores the whole tree before a step's turn.
     SnapshotTree {
         /// The step; 0 for the summary.

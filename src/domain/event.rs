@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use self::tool_call::{ApprovalDecider, PathChange, ToolKind, ToolStatus};
+use super::bound_parts::BindingChange;
 use super::deferred_answer::DeferredDecision;
 use super::discussion::DiscussionEvent;
 use super::findings::{DisputeJudgement, FindingResponse};
@@ -385,6 +386,14 @@ pub enum Event {
     /// The execution could not be entered.
     #[serde(rename = "execution.refused")]
     ExecutionRefused { reason: String },
+    /// What the approval is bound to was compared with what is there now, before a step's turn or its tests.
+    #[serde(rename = "approval.checked")]
+    ApprovalChecked {
+        step: u32,
+        /// What differs; empty where nothing does.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        changes: Vec<BindingChange>,
+    },
     /// The whole tree was stored before a turn.
     #[serde(rename = "step.snapshot")]
     SnapshotTaken {
@@ -664,6 +673,9 @@ pub struct WorkflowSettings {
     /// Whether a step's own tests prove it, and the whole suite runs once at the end, however fast it is.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub proves_by_step_tests: bool,
+    /// Whether another version of this program or of a CLI needs a new approval.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub binds_versions: bool,
 }
 
 impl WorkflowSettings {

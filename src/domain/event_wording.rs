@@ -16,6 +16,7 @@ use self::plan_review::{describe_judgement, describe_response, word_review};
 pub use self::tool_call_label::{
     ASK_USER_LABEL, call_label, describe_tool_call, join_paths, short_path,
 };
+use super::bound_parts::describe_binding_changes;
 use super::event::Event;
 use super::event::tampering;
 use super::missing_part::describe_missing_parts;
@@ -285,6 +286,13 @@ pub fn word_event(event: &Event) -> Option<EventWording> {
         ),
         Event::ExecutionRefused { reason } => {
             program(Bad, format!("The plan cannot run: {reason}"))
+        }
+        Event::ApprovalChecked { changes, .. } if changes.is_empty() => {
+            program(Minor, "Nothing changed since the approval".to_owned())
+        }
+        Event::ApprovalChecked { changes, .. } => {
+            let changes = describe_binding_changes(changes);
+            program(Plain, format!("Changed since the approval: {changes}"))
         }
         Event::SnapshotTaken { step: 0, .. } => program(Minor, "Working tree saved".to_owned()),
         Event::SnapshotTaken { step, .. } => {

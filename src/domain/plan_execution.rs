@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::bound_parts::ApprovalBinding;
 use super::plan::Step;
 use super::question::{CommitTarget, EntryPoint, HeldEdit, LeftoverFiles};
 use super::receipt::{Receipt, ReceiptSource, TestOutcome};
@@ -57,6 +58,9 @@ pub struct PlanExecution {
     /// commit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowed_entry_points: Vec<EntryPoint>,
+    /// What the approval is bound to; `None` where steps are not proven, and in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binding: Option<ApprovalBinding>,
 }
 
 /// The user's wish to skip a step.

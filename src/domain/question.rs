@@ -11,6 +11,7 @@ use strum::IntoStaticStr;
 
 pub use self::agent_question::{AgentQuestion, AnswerOption, AnswerSelectMode};
 pub use self::question_asker::QuestionAsker;
+use super::bound_parts::{ApprovalBinding, BindingChange, describe_binding_changes};
 use super::findings::DisputeSide;
 use super::findings::evidence::EvidenceCheck;
 use super::ids::{RequestId, Sha256, UnixMillis};
@@ -61,6 +62,9 @@ pub enum QuestionKind {
         reviewed: Sha256,
         /// The hash of the text on disk.
         now: Sha256,
+        /// Why it cannot be accepted: a step that has ended is another one in it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fault: Option<String>,
     },
     /// Whether to execute the approved plan.
     Execute {
@@ -133,6 +137,14 @@ pub enum QuestionKind {
         /// Where the other changes come from.
         #[serde(default)]
         origin: FileOrigin,
+    },
+    /// What the approval is bound to changed, before a step's turn or its tests.
+    ApprovalChanged {
+        step: u32,
+        changes: Vec<BindingChange>,
+        /// The turn that waits; `None` where the step's tests do.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        order: Option<TurnOrder>,
     },
     /// A step changed something that the program would run.
     EntryPoints {
@@ -305,6 +317,9 @@ pub struct ExecutionTerms {
     /// Those of them that are not the user's, where there are some.
     #[serde(default)]
     pub left: Option<LeftoverFiles>,
+    /// What the approval is bound to besides the plan and the test command; `None` where steps are not proven.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binding: Option<ApprovalBinding>,
 }
 
 impl ExecutionTerms {
@@ -351,7 +366,7 @@ pub struct EntryPoint {
     pub path: String,
     /// What it may run.
     pub why: String,
-    /// The hash of its current content; a permission is bound to it.
+    /// The hash of its current content; after the step a permission is bound to it.
     pub content: Option<String>,
 }
 
@@ -535,6 +550,7 @@ pub const ANSWER_CHOICES: &[(&str, &[&str])] = &[
     ("conflict", &["overwrite", "merge", "discard", "cancel"]),
     ("draft", &["use", "discard", "cancel"]),
     ("dirty_files", &["include", "leave-out", "cancel"]),
+    ("approval_changed", &["accept", "retry", "stop", "cancel"]),
     ("entry_points", &["allow", "stop", "cancel"]),
     ("held_edits", &["keep", "put-back", "stop", "cancel"]),
     ("out_of_scope", &["allow", "put-back", "stop", "cancel"]),
@@ -720,6 +736,10 @@ impl QuestionKind {
             Self::DirtyFiles { .. } => {
                 matches!(answer, QuestionAnswer::Include | QuestionAnswer::LeaveOut)
             }
+            Self::ApprovalChanged { .. } => matches!(
+                answer,
+                QuestionAnswer::AcceptAsIs | QuestionAnswer::Retry | QuestionAnswer::Stop
+            ),
             Self::EntryPoints { .. } => {
                 matches!(answer, QuestionAnswer::Allow | QuestionAnswer::Stop)
             }
@@ -908,7 +928,13 @@ impl QuestionKind {
                 format!("Reviewer and planner do not agree on finding {n}")
             }
             Self::ManualEdit => "The plan is being edited by hand".to_owned(),
-            Self::StalePlan { .. } => "The plan changed after its review".to_owned(),
+            Self::StalePlan { fault, .. } => {
+                let fault = fault.iter().map(|fault| format!(": {fault}"));
+                format!(
+                    "The plan changed after its review{}",
+                    fault.collect::<String>()
+                )
+            }
             Self::Execute { terms } => terms.describe(),
             Self::NoDocument { reason, .. } => format!("The turn returned no document: {reason}"),
             Self::Agent {
@@ -953,6 +979,10 @@ impl QuestionKind {
                 let paths: Vec<String> = paths.iter().map(|path| clean_to_one_line(path)).collect();
                 origin.describe_question(*step, &paths.join(", "))
             }
+            Self::ApprovalChanged { step, changes, .. } => format!(
+                "Before step {step}: what you approved has changed: {}",
+                describe_binding_changes(changes)
+            ),
             Self::EntryPoints { step, changes } => {
                 let list: Vec<String> = changes
                     .iter()

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
+use super::bound_parts::BoundPart;
 use super::ids::{RunId, Sha256, UnixMillis};
 use super::receipt::TestOutcome;
 use super::step_proof::{ProofCell, ProofStatus};
@@ -49,6 +50,10 @@ pub struct ChainLink {
 #[serde(tag = "kind", content = "data", rename_all = "snake_case")]
 pub enum LinkKind {
     Approval(ApprovalLink),
+    /// Answers of the user that extend the approval before it.
+    Extension(ExtensionLink),
+    /// Other versions than those of the approval before it.
+    Versions(VersionsLink),
     Check(CheckLink),
     Step(StepLink),
     Undo(ReversalLink),
@@ -70,6 +75,38 @@ pub struct ApprovalLink {
     /// The names of the environment variables that checks get.
     pub environment: Vec<String>,
     /// The versions of this program (`agent-collab`) and of the CLIs, by name.
+    pub versions: BTreeMap<String, String>,
+    /// What else it is bound to: rule files, values of the environment, carried files. Earlier receipts have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bound: Vec<BoundPart>,
+}
+
+/// Answers of the user that extend an approval.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExtensionLink {
+    /// In the order in which they were given; at least one.
+    pub answers: Vec<ApprovalExtension>,
+}
+
+/// An answer of the user that allows more than the approval says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ApprovalExtension {
+    /// The step; 0 before the first one.
+    pub step: u32,
+    /// The kind of question, as `--answer` names it; `call` for a call of an agent.
+    pub question: String,
+    /// What was asked, in one line.
+    pub about: String,
+    pub answer: String,
+}
+
+/// The versions with which a run continues.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VersionsLink {
+    /// All of them, by the name of the program.
     pub versions: BTreeMap<String, String>,
 }
 
@@ -251,7 +288,17 @@ pub fn parse_link(bytes: &[u8]) -> Result<ChainLink, LinkParseError> {
 }
 
 fn is_known_kind(kind: &str) -> bool {
-    ["approval", "check", "step", "undo", "redo", "users_commits"].contains(&kind)
+    const KNOWN: [&str; 8] = [
+        "approval",
+        "extension",
+        "versions",
+        "check",
+        "step",
+        "undo",
+        "redo",
+        "users_commits",
+    ];
+    KNOWN.contains(&kind)
 }
 
 fn has_fraction(value: &Value) -> bool {
@@ -271,7 +318,11 @@ impl LinkKind {
             | Self::Undo(ReversalLink { commit, .. })
             | Self::Redo(ReversalLink { commit, .. }) => commit.as_slice(),
             Self::UsersCommits(UserCommitsLink { commits }) => commits,
-            Self::Approval(_) | Self::Check(_) | Self::Unknown(_) => &[],
+            Self::Approval(_)
+            | Self::Extension(_)
+            | Self::Versions(_)
+            | Self::Check(_)
+            | Self::Unknown(_) => &[],
         }
     }
 }

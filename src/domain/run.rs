@@ -3,6 +3,7 @@
 //! The same events always give the same state and effects, so a run is a fold of its log.
 
 mod agent_questions;
+mod approval_checks;
 mod child_sessions;
 mod deferred_answers;
 mod files_changed_by_tests;
@@ -48,6 +49,7 @@ use super::plan::Plan;
 use super::plan_execution::{PlanExecution, ReplanRecord, StoppedStep};
 use super::plan_note::PlanNotes;
 use super::question::{ArbitrationReason, DraftFile, Question};
+use super::receipt_chain::ApprovalExtension;
 use super::reversal_plan::UndoDirection;
 use super::review::{ReviewDocument, Verdict};
 use super::run_timeline::{self, RunTimeline};
@@ -124,6 +126,9 @@ pub struct RunState {
     /// Whether a person approved the execution after seeing the plan, so that the waivers in it count.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub approved_by_person: bool,
+    /// The user's answers that extend the approval, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extensions: Vec<ApprovalExtension>,
     /// The last verdict.
     pub verdict: Option<VerdictRecord>,
     /// The approval hash of the plan that was approved.
@@ -389,6 +394,7 @@ impl Run {
                 reviewed_plans: BTreeMap::new(),
                 receipt_head: None,
                 approved_by_person: false,
+                extensions: Vec::new(),
                 verdict: None,
                 approved_sha256: None,
                 findings: FindingLedger::default(),
@@ -617,6 +623,9 @@ impl Run {
             }
             Event::ExecutionRefused { reason } => {
                 plan_approval::on_execution_refused(state, reason)
+            }
+            Event::ApprovalChecked { step, changes } => {
+                approval_checks::on_approval_checked(state, *step, changes)
             }
             Event::SnapshotTaken { step, tree } => {
                 step_execution::on_snapshot_taken(state, at, *step, tree.as_deref())

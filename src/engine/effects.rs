@@ -11,9 +11,9 @@ use super::agent_conversation::ConversationCommand;
 use super::approvals::caller_context::CallingTurn;
 use super::documents::DocumentWrite;
 use super::execution_effects::{
-    apply_planned_reversal, commit_step, enter_execution, restore_files, restore_step_tree,
-    save_test_network, save_test_socket, snapshot_before_turn, store_tree_before_undo,
-    survey_repository,
+    apply_planned_reversal, check_approval, commit_step, enter_execution, restore_files,
+    restore_step_tree, save_test_network, save_test_socket, snapshot_before_turn,
+    store_tree_before_undo, survey_repository,
 };
 use super::prompt_builder::{
     PromptBuilder, SWITCH_TO_BUILD_PROMPT, SWITCH_TO_PLAN_PROMPT, user_messages,
@@ -65,6 +65,7 @@ impl Engine {
                 proof_cells::remove_clean_copies(run);
                 return Ok(enter_execution(run, terms));
             }
+            Effect::CheckApproval { step } => check_approval(run, step),
             Effect::SnapshotTree { step, attempt } => snapshot_before_turn(run, step, attempt),
             Effect::RestoreTree { step } => {
                 self.documents.on_step_restarted();

@@ -3,6 +3,7 @@
 //! Git and the tests take time, so they run outside the main loop and their results come back as events. All
 //! decisions are made by the run.
 
+mod approval_check;
 mod baseline;
 mod change_attribution;
 mod clean_copy_test;
@@ -18,6 +19,7 @@ mod undo_effects;
 
 use super::git::GitError;
 
+pub(super) use approval_check::check_approval;
 pub(super) use execution_checks::ExecutionChecks;
 pub(super) use repository_survey::{enter_execution, survey_repository};
 pub(super) use step_commits::commit_step;

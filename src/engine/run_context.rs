@@ -96,6 +96,7 @@ fn completes_chain(event: &Event) -> bool {
     matches!(
         event,
         Event::ExecutionEntered { .. }
+            | Event::ApprovalChecked { .. }
             | Event::BaselineRan(_)
             | Event::TestsRan { .. }
             | Event::StepProved { .. }

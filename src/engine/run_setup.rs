@@ -33,6 +33,8 @@ pub struct RunSetup {
     pub config: AppConfig,
     /// The origin of each configuration value, as in `config show --json`.
     pub origins: serde_json::Value,
+    /// The versions of the agents' CLIs as they were probed at the start, by adapter; empty where none was.
+    pub cli_versions: BTreeMap<String, String>,
     pub prompts: PromptLibrary,
     /// The user's additional prompt for each agent, by agent name.
     pub agent_prompts: BTreeMap<String, String>,
@@ -320,6 +322,7 @@ impl RunSetup {
             approvals: ApprovalStore::new(&places.approvals_dir(), root),
             config,
             origins: serde_json::Value::Null,
+            cli_versions: BTreeMap::new(),
             prompts: PromptLibrary::load(&[]).unwrap(),
             agent_prompts: BTreeMap::new(),
             trust: RepositoryTrust::Untrusted,

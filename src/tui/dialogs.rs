@@ -4,6 +4,7 @@ mod adapter_failure;
 mod agent_question_dialog;
 mod arbitration;
 mod blocked_step;
+mod changed_approval;
 mod changed_entry_points;
 mod changed_files;
 mod commit_failure;
@@ -124,9 +125,9 @@ fn question_dialog(
         }
         QuestionKind::Dispute { n } => dispute::build_dialog(id, *n, state),
         QuestionKind::ManualEdit => manual_edit::build_dialog(id),
-        QuestionKind::StalePlan { reviewed, .. } => {
-            stale_plan::build_dialog(id, reviewed, state, known)
-        }
+        QuestionKind::StalePlan {
+            reviewed, fault, ..
+        } => stale_plan::build_dialog(id, reviewed, fault.as_deref(), state, known),
         QuestionKind::Execute { terms } => execution_approval::build_dialog(id, terms, state),
         QuestionKind::NoDocument { purpose, reason } => {
             missing_document::build_dialog(id, purpose, reason)
@@ -165,6 +166,9 @@ fn question_dialog(
                 .as_ref()
                 .and_then(|execution| execution.left.as_ref());
             dirty_files::build_dialog(id, *step, paths, left)
+        }
+        QuestionKind::ApprovalChanged { step, changes, .. } => {
+            changed_approval::build_dialog(id, *step, changes)
         }
         QuestionKind::EntryPoints { step, changes } => {
             changed_entry_points::build_dialog(id, *step, changes)

@@ -158,12 +158,14 @@ impl Scenario {
             QuestionKind::StepRecovery { .. } => QuestionAnswer::ContinueStep,
             QuestionKind::DirtyFiles { .. } => QuestionAnswer::Include,
             QuestionKind::StalePlan { .. } => QuestionAnswer::ReviewAgain,
+            QuestionKind::ApprovalChanged { .. } | QuestionKind::RunnerMissing { .. } => {
+                QuestionAnswer::AcceptAsIs
+            }
             QuestionKind::EntryPoints { .. } => QuestionAnswer::Allow,
             QuestionKind::HeldEdits { .. } => QuestionAnswer::Keep,
             QuestionKind::OutOfScope { .. } => QuestionAnswer::Allow,
             QuestionKind::TestNetwork { .. } => QuestionAnswer::LoopbackNetwork,
             QuestionKind::TestSocket { .. } => QuestionAnswer::HideSocket,
-            QuestionKind::RunnerMissing { .. } => QuestionAnswer::AcceptAsIs,
             QuestionKind::Conflict { .. } => QuestionAnswer::Overwrite,
             QuestionKind::Draft { .. } => QuestionAnswer::Discard,
             QuestionKind::AdapterFailed { .. }

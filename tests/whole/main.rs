@@ -19,6 +19,7 @@ mod world;
 
 mod agents;
 mod answers;
+mod approval;
 mod baseline;
 mod branches;
 mod changes;

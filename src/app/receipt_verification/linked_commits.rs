@@ -31,6 +31,8 @@ pub(super) fn list_linked_commits(chain: &StoredChain) -> Vec<LinkedCommit<'_>> 
         let step = match &link.kind {
             LinkKind::Step(step) => Some(step),
             LinkKind::Approval(_)
+            | LinkKind::Extension(_)
+            | LinkKind::Versions(_)
             | LinkKind::Check(_)
             | LinkKind::Undo(_)
             | LinkKind::Redo(_)

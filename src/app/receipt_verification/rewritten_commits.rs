@@ -67,6 +67,8 @@ pub(super) fn copied_trailer_breaks(record: &CommitRecord, chain: &StoredChain) 
         chain.links().iter().find_map(|link| match &link.kind {
             LinkKind::Step(step) => (link.number > number).then_some(step),
             LinkKind::Approval(_)
+            | LinkKind::Extension(_)
+            | LinkKind::Versions(_)
             | LinkKind::Check(_)
             | LinkKind::Undo(_)
             | LinkKind::Redo(_)
@@ -104,6 +106,8 @@ pub(super) fn last_tree(chain: &StoredChain) -> Option<&str> {
             LinkKind::Step(step) => Some(Some(step.tree_after.as_str())),
             LinkKind::Undo(_) | LinkKind::Redo(_) => Some(None),
             LinkKind::Approval(_)
+            | LinkKind::Extension(_)
+            | LinkKind::Versions(_)
             | LinkKind::Check(_)
             | LinkKind::UsersCommits(_)
             | LinkKind::Unknown(_) => None,

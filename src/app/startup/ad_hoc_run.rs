@@ -146,11 +146,12 @@ pub async fn check_requirements_for(
         .filter_map(settings_of)
         .map(|(name, settings)| NamedAdapter::new(name, settings))
         .collect();
-    probe_adapters(&found.children, players.iter(), &found.root).await?;
+    let cli_versions = probe_adapters(&found.children, players.iter(), &found.root).await?;
     Ok(RunRequirements {
         prompts: load_prompts(&found.loaded)?,
         agent_prompts: load_agent_prompts(&found.loaded)?,
         adapters: roles,
+        cli_versions,
         kernel: sandbox::find_sandbox_support(&found.children, config, &found.root).await,
         commits,
     })

@@ -36,12 +36,15 @@ pub fn role_adapters(config: &AppConfig) -> Result<BTreeMap<Role, NamedAdapter>,
     Ok(adapters)
 }
 
-/// Probes each adapter once, and reports everything that is wrong.
+/// Probes each adapter once; returns the versions that are known, by adapter.
+///
+/// # Errors
+/// Everything that is wrong.
 pub(super) async fn probe_adapters<'a>(
     children: &ChildSpawner,
     adapters: impl Iterator<Item = &'a NamedAdapter>,
     root: &Path,
-) -> Result<(), StartError> {
+) -> Result<BTreeMap<String, String>, StartError> {
     let mut names: Vec<&NamedAdapter> = Vec::new();
     for adapter in adapters {
         if names.iter().all(|known| known.name != adapter.name) {
@@ -50,14 +53,21 @@ pub(super) async fn probe_adapters<'a>(
     }
     let mut problems = Vec::new();
     let mut hints = Vec::new();
+    let mut versions = BTreeMap::new();
     for adapter in names {
-        if let CliProbeResult::Failed { problem, hint } = probe_cli(children, adapter, root).await {
-            problems.push(problem);
-            hints.push(hint);
+        match probe_cli(children, adapter, root).await {
+            CliProbeResult::Failed { problem, hint } => {
+                problems.push(problem);
+                hints.push(hint);
+            }
+            CliProbeResult::Ready(found) => {
+                versions.insert(adapter.name.clone(), found.version.to_string());
+            }
+            CliProbeResult::UnknownVersion => {}
         }
     }
     if problems.is_empty() {
-        Ok(())
+        Ok(versions)
     } else {
         // Each problem is on a line of its own, as if it were the only one.
         Err(StartError::new(
@@ -67,12 +77,12 @@ pub(super) async fn probe_adapters<'a>(
     }
 }
 
-/// Probes the adapters of a run with a goal; if only the reviewer's fails, hints how to run without a review.
+/// Probes the adapters of a run with a goal, and returns their versions; if only the reviewer's fails, hints how to run without a review.
 pub(super) async fn probe_role_adapters(
     children: &ChildSpawner,
     adapters: &BTreeMap<Role, NamedAdapter>,
     root: &Path,
-) -> Result<(), StartError> {
+) -> Result<BTreeMap<String, String>, StartError> {
     let planner = adapters.get(&Role::Planner).into_iter();
     let first = probe_adapters(children, planner.clone(), root).await;
     let others = adapters
@@ -80,12 +90,12 @@ pub(super) async fn probe_role_adapters(
         .filter(|adapter| planner.clone().all(|planner| planner.name != adapter.name));
     let then = probe_adapters(children, others, root).await;
     match (first, then) {
-        (Ok(()), Ok(())) => Ok(()),
-        (Ok(()), Err(refusal)) => Err(StartError {
+        (Ok(of_planner), Ok(others)) => Ok(of_planner.into_iter().chain(others).collect()),
+        (Ok(_), Err(refusal)) => Err(StartError {
             hint: format!("{}\nhint: {NO_REVIEWER_HINT}", refusal.hint),
             ..refusal
         }),
-        (Err(refusal), Ok(())) => Err(refusal),
+        (Err(refusal), Ok(_)) => Err(refusal),
         (Err(one), Err(other)) => Err(StartError::new(
             format!("{}\nerror: {}", one.problem, other.problem),
             format!("{}\nhint: {}", one.hint, other.hint),

@@ -21,6 +21,7 @@ impl RunParameters {
                 baseline: false,
                 proves_steps: false,
                 proves_by_step_tests: false,
+                binds_versions: false,
             },
             planner: (SessionId::new("ses_a"), "codex".to_owned()),
             reviewer: Some((SessionId::new("ses_b"), "claude".to_owned())),

@@ -236,7 +236,9 @@ pub fn check_contents(links: &[ChainLink]) -> Vec<ChainBreak> {
                     }
                 }
             }
-            LinkKind::Undo(_)
+            LinkKind::Extension(_)
+            | LinkKind::Versions(_)
+            | LinkKind::Undo(_)
             | LinkKind::Redo(_)
             | LinkKind::UsersCommits(_)
             | LinkKind::Unknown(_) => {}

@@ -69,6 +69,8 @@ fn own_commit(kind: &LinkKind) -> Option<&str> {
         LinkKind::Step(step) => step.commit.as_deref(),
         LinkKind::Undo(reversal) | LinkKind::Redo(reversal) => reversal.commit.as_deref(),
         LinkKind::Approval(_)
+        | LinkKind::Extension(_)
+        | LinkKind::Versions(_)
         | LinkKind::Check(_)
         | LinkKind::UsersCommits(_)
         | LinkKind::Unknown(_) => None,

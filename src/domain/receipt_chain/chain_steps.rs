@@ -101,7 +101,11 @@ pub fn list_steps(links: &[ChainLink]) -> Vec<ChainStep> {
                     }
                 }
             }
-            LinkKind::Approval(_) | LinkKind::UsersCommits(_) | LinkKind::Unknown(_) => {}
+            LinkKind::Approval(_)
+            | LinkKind::Extension(_)
+            | LinkKind::Versions(_)
+            | LinkKind::UsersCommits(_)
+            | LinkKind::Unknown(_) => {}
         }
     }
     steps

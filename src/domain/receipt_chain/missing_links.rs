@@ -5,9 +5,11 @@
 use std::collections::BTreeMap;
 
 use super::{
-    ApprovalLink, ChainLink, ChainStep, ChainStepStatus, LinkKind, ReversalLink, StepLink,
-    WaiverSource, list_steps,
+    ApprovalLink, ChainLink, ChainStep, ChainStepStatus, ExtensionLink, LinkKind, ReversalLink,
+    StepLink, VersionsLink, WaiverSource, list_steps,
 };
+use crate::domain::bound_parts::ApprovalBinding;
+use crate::domain::ids::Sha256;
 use crate::domain::plan_execution::{PlanExecution, StepOutcome, StepRecord};
 use crate::domain::recorded_proof::RecordedProof;
 use crate::domain::run::RunState;
@@ -39,19 +41,8 @@ pub fn missing_links(
         return Vec::new();
     };
     let mut missing = Vec::new();
-    let approved = links.iter().rev().find_map(|link| match &link.kind {
-        LinkKind::Approval(approval) => Some(&approval.plan_sha256),
-        _ => None,
-    });
-    if approved != Some(plan_sha256) {
-        missing.push(LinkKind::Approval(ApprovalLink {
-            plan_sha256: plan_sha256.clone(),
-            base: execution.base.clone(),
-            test_command: execution.test.as_ref().map(|test| test.command.clone()),
-            environment: facts.environment.clone(),
-            versions: facts.versions.clone(),
-        }));
-    }
+    missing.extend(missing_approval(links, execution, plan_sha256, facts));
+    missing.extend(missing_extension(links, state).map(LinkKind::Extension));
     missing.extend(missing_undo(links, execution).map(LinkKind::Undo));
     missing.extend(missing_redo(links, execution).map(LinkKind::Redo));
     let recorded = list_steps(links);
@@ -64,6 +55,66 @@ pub fn missing_links(
     let new = execution.done.iter().filter(|record| !is_recorded(record));
     missing.extend(new.map(|record| LinkKind::Step(to_step_link(record, plan_sha256.clone()))));
     missing
+}
+
+/// Returns the receipt of an approval that the chain does not have as its last one, or of other versions than it names.
+fn missing_approval(
+    links: &[ChainLink],
+    execution: &PlanExecution,
+    plan_sha256: &Sha256,
+    facts: &ApprovalFacts,
+) -> Option<LinkKind> {
+    let bound = execution.binding.iter();
+    let bound = bound.flat_map(ApprovalBinding::parts_without_versions);
+    let versions = execution.binding.iter().flat_map(ApprovalBinding::versions);
+    let bound_versions: BTreeMap<String, String> = versions
+        .map(|(name, version)| (name.to_owned(), version.to_owned()))
+        .collect();
+    let now = ApprovalLink {
+        plan_sha256: plan_sha256.clone(),
+        base: execution.base.clone(),
+        test_command: execution.test.as_ref().map(|test| test.command.clone()),
+        environment: facts.environment.clone(),
+        versions: if bound_versions.is_empty() {
+            facts.versions.clone()
+        } else {
+            bound_versions.clone()
+        },
+        bound: bound.cloned().collect(),
+    };
+    let is_same = |last: &ApprovalLink| {
+        last.plan_sha256 == now.plan_sha256
+            && (execution.binding.is_none()
+                || (&last.test_command, &last.bound) == (&now.test_command, &now.bound))
+    };
+    let last = links.iter().rev().find_map(|link| match &link.kind {
+        LinkKind::Approval(approval) => Some(approval),
+        _ => None,
+    });
+    if !last.is_some_and(is_same) {
+        return Some(LinkKind::Approval(now));
+    }
+    let known = links.iter().rev().find_map(|link| match &link.kind {
+        LinkKind::Approval(ApprovalLink { versions, .. })
+        | LinkKind::Versions(VersionsLink { versions }) => Some(versions),
+        _ => None,
+    });
+    let is_other = !bound_versions.is_empty() && known != Some(&bound_versions);
+    is_other.then_some(LinkKind::Versions(VersionsLink {
+        versions: bound_versions,
+    }))
+}
+
+/// Returns the receipt of the answers that the chain lacks.
+fn missing_extension(links: &[ChainLink], state: &RunState) -> Option<ExtensionLink> {
+    let recorded = links.iter().map(|link| match &link.kind {
+        LinkKind::Extension(extension) => extension.answers.len(),
+        _ => 0,
+    });
+    let answers = state.extensions.get(recorded.sum()..).unwrap_or_default();
+    (!answers.is_empty()).then(|| ExtensionLink {
+        answers: answers.to_vec(),
+    })
 }
 
 /// Returns the receipt of an undo: the chain has steps that the state no longer has.
@@ -104,7 +155,7 @@ fn committed(record: &StepRecord) -> Option<&str> {
     }
 }
 
-fn to_step_link(record: &StepRecord, plan_sha256: crate::domain::ids::Sha256) -> StepLink {
+fn to_step_link(record: &StepRecord, plan_sha256: Sha256) -> StepLink {
     let proof = record.proof.as_ref();
     let tree = |cell: ProofCell| {
         let run = proof.and_then(|proof| proof.found.run_of(cell));

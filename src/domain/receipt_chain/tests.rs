@@ -41,6 +41,7 @@ pub(crate) fn approval(plan: &str, base: Option<&str>) -> LinkKind {
         test_command: Some("node --test".to_owned()),
         environment: vec!["PATH".to_owned()],
         versions: BTreeMap::from([("agent-collab".to_owned(), "0.1.0".to_owned())]),
+        bound: Vec::new(),
     })
 }
 

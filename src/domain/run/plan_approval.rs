@@ -30,13 +30,28 @@ fn is_approval_current(state: &RunState) -> bool {
     state.approved_sha256.is_some() && state.plan_approval_hash() == state.approved_sha256.as_ref()
 }
 
+/// Returns why the plan on disk does not fit the steps that have ended in the execution that runs.
+fn changed_ended_step(state: &RunState) -> Option<String> {
+    let plan = state
+        .plan
+        .as_ref()
+        .filter(|_| state.phase == Phase::Execute)?;
+    state.execution.as_ref()?.changed_ended_step(&plan.plan)
+}
+
 fn ask_about_stale_plan(state: &mut RunState) -> Vec<Effect> {
     let now = state
         .plan_approval_hash()
         .cloned()
         .unwrap_or_else(|| Sha256::new(""));
     let reviewed = state.approved_sha256.clone().unwrap_or_else(|| now.clone());
-    turn_lifecycle::ask_user(state, QuestionKind::StalePlan { reviewed, now })
+    let fault = changed_ended_step(state);
+    let kind = QuestionKind::StalePlan {
+        reviewed,
+        now,
+        fault,
+    };
+    turn_lifecycle::ask_user(state, kind)
 }
 
 pub(super) fn on_surveyed(state: &mut RunState, terms: &ExecutionTerms) -> Vec<Effect> {
@@ -131,6 +146,7 @@ pub(super) fn on_execution_entered(
         allowed_entry_points: Vec::new(),
         commits: terms.commits.clone(),
         base: base.map(str::to_owned),
+        binding: terms.binding.clone(),
         pre_dirty: terms.dirty.clone(),
         left: terms.left.clone(),
         test: terms.test.clone(),
@@ -226,6 +242,9 @@ pub(super) fn on_stale_plan_answered(
         return ask_about_stale_plan(state);
     };
     if state.phase == Phase::Execute {
+        if changed_ended_step(state).is_some() {
+            return ask_about_stale_plan(state);
+        }
         state.approved_sha256 = Some(hash);
         let current = state.execution.iter().find_map(|e| e.current.as_ref());
         let obstacle = current.and_then(CurrentStep::obstacle);

@@ -20,12 +20,22 @@ use crate::text::clean_to_one_line;
 impl RunState {
     /// Returns why a plan does not fit the execution that continues with it; `None` where it does.
     pub fn changed_ended_step(&self, plan: &Plan) -> Option<String> {
-        let kept = self.replanning.as_ref()?.kept.as_ref()?;
+        self.replanning
+            .as_ref()?
+            .kept
+            .as_ref()?
+            .changed_ended_step(plan)
+    }
+}
+
+impl PlanExecution {
+    /// Returns why a plan does not fit the steps of this execution that have ended; `None` where it does.
+    pub(super) fn changed_ended_step(&self, plan: &Plan) -> Option<String> {
         let is_changed = |n: u32, text: &str| {
             let step = plan.steps.iter().find(|step| step.n == n);
             step.is_none_or(|step| step.text != text)
         };
-        let mut ended = kept.done.iter();
+        let mut ended = self.done.iter();
         let changed = ended.find(|record| is_changed(record.n, &record.text))?;
         Some(format!(
             "step {} has ended and must stay as it is: \"{}\"",
@@ -189,6 +199,7 @@ pub(super) fn resume_kept_execution(
     state.execution = Some(PlanExecution {
         commits: terms.commits.clone(),
         test: terms.test.clone(),
+        binding: terms.binding.clone(),
         pre_dirty: [kept.pre_dirty.clone(), new].concat(),
         left: terms.left.clone(),
         ..*kept

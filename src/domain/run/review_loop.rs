@@ -107,6 +107,7 @@ pub(super) fn on_review_committed(
             QuestionKind::StalePlan {
                 reviewed,
                 now: plan_now.clone(),
+                fault: None,
             },
         ),
         Verdict::ChangesRequired => respond(state, at),

@@ -3,9 +3,9 @@
 //! Nothing in EXECUTE continues by itself: the user decides what happens to a step that was cut off.
 
 use super::{
-    ProgramOperation, ResultValidity, RunState, UnansweredRequest, deferred_answers, plan_approval,
-    plan_reentry, run_discussions, step_execution, step_undo, test_baseline, turn_lifecycle,
-    unattributed_changes, unfinished_step, usage_limits,
+    ProgramOperation, ResultValidity, RunState, UnansweredRequest, approval_checks,
+    deferred_answers, plan_approval, plan_reentry, run_discussions, step_execution, step_undo,
+    test_baseline, turn_lifecycle, unattributed_changes, unfinished_step, usage_limits,
 };
 use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::ids::{TurnId, UnixMillis};
@@ -188,6 +188,13 @@ pub(super) fn ask_question_again(
         QuestionKind::Conflict { purpose, .. } => recover_work(state, at, purpose),
         QuestionKind::UsageLimit { .. } => {
             usage_limits::keep_waiting(state, question.kind, state.gate)
+        }
+        // What changed may have been restored since.
+        QuestionKind::ApprovalChanged {
+            order: Some(order), ..
+        } => turn_lifecycle::propose_turn(state, at, order.purpose, order.again),
+        QuestionKind::ApprovalChanged { step, .. } => {
+            approval_checks::check_again(state, step, None)
         }
         // The terms that the user would approve may have changed since.
         QuestionKind::Execute { .. } | QuestionKind::CannotExecute { .. } => {

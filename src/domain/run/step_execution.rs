@@ -1,9 +1,9 @@
 //! Executes the plan step by step: store the tree, let the agent work, audit, test, fix, commit, record.
 
 use super::{
-    ProgramOperation, RunState, deferred_answers, files_changed_by_tests, held_edit_questions,
-    plan_approval, proof_questions, scope_questions, step_undo, test_baseline, turn_lifecycle,
-    unattributed_changes, unfinished_step,
+    ProgramOperation, RunState, approval_checks, deferred_answers, files_changed_by_tests,
+    held_edit_questions, plan_approval, proof_questions, scope_questions, step_undo, test_baseline,
+    turn_lifecycle, unattributed_changes, unfinished_step,
 };
 use crate::domain::effect::Effect;
 use crate::domain::event::{Event, StepAudit};
@@ -298,7 +298,8 @@ pub(super) fn on_step_audited(
     run_tests(state)
 }
 
-/// Asks about changes that the program would run and that the user has not allowed with this content.
+/// Asks about changes that the program would run and that the user has not allowed. An answer holds for the whole step;
+/// in later steps it holds for the content that it was given for.
 fn ask_about_entry_points(
     state: &mut RunState,
     step: u32,
@@ -308,7 +309,8 @@ fn ask_about_entry_points(
     let current = execution.current.as_ref()?;
     let planned = state.step_proof_plan(step);
     let new = |point: &&EntryPoint| {
-        !current.allowed_entry_points.contains(point)
+        let mut allowed = current.allowed_entry_points.iter();
+        allowed.all(|known| known.path != point.path)
             && !execution.allowed_entry_points.contains(point)
             && !planned.names_path(&point.path)
     };
@@ -384,15 +386,20 @@ pub(super) fn run_tests(state: &mut RunState) -> Vec<Effect> {
     let Some(execution) = enter_stage(state, StepStage::Test) else {
         return Vec::new();
     };
-    let test = execution.test.clone();
-    execution
-        .current
-        .iter()
-        .map(|current| Effect::RunTests {
-            step: current.n,
-            test: test.clone(),
+    let step = execution.current.as_ref().map_or(0, |current| current.n);
+    approval_checks::check_before(state, step).unwrap_or_else(|| start_tests(state))
+}
+
+/// Starts the tests of the current step with the command that was approved.
+pub(super) fn start_tests(state: &RunState) -> Vec<Effect> {
+    let execution = state.execution.iter();
+    let of_step = execution.filter_map(|execution| {
+        Some(Effect::RunTests {
+            step: execution.current.as_ref()?.n,
+            test: execution.test.clone(),
         })
-        .collect()
+    });
+    of_step.collect()
 }
 
 pub(super) fn on_entry_points_answered(

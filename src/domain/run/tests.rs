@@ -27,6 +27,7 @@ use crate::domain::turn::{
 };
 use crate::permission::{MaxApprovalScope, PermissionAction};
 
+mod approval_checks;
 mod baseline_run;
 mod incomplete_document;
 mod judge_turn;
@@ -60,6 +61,7 @@ pub(super) fn settings(max_iterations: u32) -> WorkflowSettings {
         baseline: false,
         proves_steps: false,
         proves_by_step_tests: false,
+        binds_versions: false,
     }
 }
 
@@ -186,6 +188,7 @@ impl RunSimulation {
             },
             dirty: vec!["mine.txt".to_owned()],
             left: None,
+            binding: None,
         }
     }
 
@@ -222,6 +225,10 @@ impl RunSimulation {
             Effect::EnterExecution(terms) => Event::ExecutionEntered {
                 base: Some("b".to_owned()),
                 terms: terms.clone(),
+            },
+            Effect::CheckApproval { step } => Event::ApprovalChecked {
+                step: *step,
+                changes: Vec::new(),
             },
             Effect::SnapshotTree { step, .. } => Event::SnapshotTaken {
                 step: *step,

@@ -3,8 +3,9 @@
 use super::deferred_answers::TurnContinuation;
 use super::{
     DeferredResult, ProgramOperation, ResultValidity, RunState, RunningTurn, UnansweredRequest,
-    agent_questions, child_sessions, deferred_answers, plan_approval, plan_reentry,
-    queued_messages, step_execution, unattributed_changes, unfinished_step, usage_limits,
+    agent_questions, approval_checks, child_sessions, deferred_answers, plan_approval,
+    plan_reentry, queued_messages, step_execution, unattributed_changes, unfinished_step,
+    usage_limits,
 };
 use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::event::AgentProcess;
@@ -57,25 +58,35 @@ pub(super) fn new_turn_order(
     }
 }
 
-/// Starts a released turn; one in EXECUTE waits until the tree is stored.
+/// Starts a released turn; one in EXECUTE waits until the approval is checked and the tree is stored.
 pub(super) fn start_turn(state: &mut RunState, at: UnixMillis, order: TurnOrder) -> Vec<Effect> {
-    let stored = match &order.purpose {
+    let Some((step, _)) = stored_step(&order.purpose) else {
+        return run_turn(state, at, order);
+    };
+    let store = store_tree_before(&order.purpose);
+    state.busy = Some(ProgramOperation::Storing { order });
+    approval_checks::check_before(state, step).unwrap_or(store)
+}
+
+/// Returns the effect that stores the tree before a turn in EXECUTE.
+pub(super) fn store_tree_before(purpose: &TurnPurpose) -> Vec<Effect> {
+    let stored = stored_step(purpose).into_iter();
+    stored
+        .map(|(step, attempt)| Effect::SnapshotTree { step, attempt })
+        .collect()
+}
+
+/// Returns the step and the attempt for the tree before a turn in EXECUTE; step 0 for the summary, which only reads.
+fn stored_step(purpose: &TurnPurpose) -> Option<(u32, u32)> {
+    match purpose {
         TurnPurpose::Step { n } => Some((*n, 0)),
         TurnPurpose::Fix { n, attempt } => Some((*n, *attempt)),
-        // The summary only reads, but its tree is stored too, as before each turn in EXECUTE.
         TurnPurpose::Summary => Some((0, 0)),
         TurnPurpose::RefineGoal { .. }
         | TurnPurpose::WritePlan
         | TurnPurpose::Review
         | TurnPurpose::Respond
         | TurnPurpose::Judge => None,
-    };
-    match stored {
-        Some((step, attempt)) => {
-            state.busy = Some(ProgramOperation::Storing { order });
-            vec![Effect::SnapshotTree { step, attempt }]
-        }
-        None => run_turn(state, at, order),
     }
 }
 

@@ -1,11 +1,11 @@
 //! Handles the user's commands: release, gate, interrupt, stop, cancel, exit, and answers to questions.
 
 use super::{
-    ProgramOperation, ResultValidity, RunState, UnansweredRequest, agent_questions, child_sessions,
-    deferred_answers, files_changed_by_tests, held_edit_questions, plan_approval, plan_reentry,
-    proof_questions, queued_messages, review_loop, run_discussions, run_recovery, scope_questions,
-    step_execution, step_undo, test_baseline, turn_lifecycle, unattributed_changes,
-    unfinished_step, usage_limits,
+    ProgramOperation, ResultValidity, RunState, UnansweredRequest, agent_questions,
+    approval_checks, child_sessions, deferred_answers, files_changed_by_tests, held_edit_questions,
+    plan_approval, plan_reentry, proof_questions, queued_messages, review_loop, run_discussions,
+    run_recovery, scope_questions, step_execution, step_undo, test_baseline, turn_lifecycle,
+    unattributed_changes, unfinished_step, usage_limits,
 };
 use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::event::tampering::{self, RestoredFile};
@@ -192,6 +192,7 @@ pub(super) fn on_approval_decided(
     let asked = asked.filter(|approval| by_user && is_of_step(approval));
     if let Some(approval) = asked {
         held_edit_questions::on_edit_allowed(state, &approval);
+        approval_checks::record_allowed_call(state, &approval);
     }
     on_approval_expired(state, request)
 }
@@ -225,7 +226,10 @@ pub(super) fn on_question_answered(
     match answer {
         QuestionAnswer::CancelRun => on_run_cancelled(state),
         QuestionAnswer::Stop => on_run_stopped(state),
-        _ => dispatch_answer(state, at, question, answer),
+        _ => {
+            approval_checks::record_answer(state, &question.kind, answer);
+            dispatch_answer(state, at, question, answer)
+        }
     }
 }
 
@@ -292,6 +296,11 @@ fn dispatch_answer(
         QuestionKind::OutOfScope { step, changes } => {
             scope_questions::on_out_of_scope_answered(state, step, &changes, answer)
         }
+        QuestionKind::ApprovalChanged {
+            step,
+            changes,
+            order,
+        } => approval_checks::on_approval_changed_answered(state, step, &changes, order, answer),
         QuestionKind::EntryPoints { changes, .. } => {
             step_execution::on_entry_points_answered(state, &changes)
         }

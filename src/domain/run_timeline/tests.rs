@@ -62,6 +62,7 @@ pub fn example_timeline(at: UnixMillis) -> RunTimeline {
         },
         dirty: Vec::new(),
         left: None,
+        binding: None,
     };
     let snapshot = |step| Event::SnapshotTaken {
         step,

@@ -1,6 +1,7 @@
 //! Surveys branch, uncommitted files and test command before an execution, which starts only if the approved
 //! terms still hold.
 
+use crate::domain::bound_parts::{BoundKind, describe_binding_changes};
 use crate::domain::event::Event;
 use crate::domain::ids::Sha256;
 use crate::domain::plan_execution::StoppedStep;
@@ -12,6 +13,7 @@ use crate::engine::run_context::RunContext;
 use crate::engine::run_setup::BranchPolicy;
 use crate::text::slug::slugify;
 
+use super::approval_check::BindingObserver;
 use super::git_error_with_hint;
 use super::test_commands::{TestCommands, find_test_commands};
 use super::tree_audit::{changes_since_tree, path_to_event_text};
@@ -68,6 +70,8 @@ struct RepositorySurveyor {
     test_commands: TestCommands,
     commits_off: String,
     stopped_step: Option<StoppedStep>,
+    /// Observes what else the approval binds; `None` where it binds nothing else.
+    observer: Option<BindingObserver>,
 }
 
 impl RepositorySurveyor {
@@ -88,6 +92,7 @@ impl RepositorySurveyor {
             test_commands: find_test_commands(run),
             commits_off: setup.commits_off_reason.clone().unwrap_or_default(),
             stopped_step: state.stopped_step.clone(),
+            observer: BindingObserver::for_run(run),
         })
     }
 
@@ -96,7 +101,7 @@ impl RepositorySurveyor {
             let commits = CommitTarget::Off {
                 reason: self.commits_off.clone(),
             };
-            return Ok(self.build_terms(commits, Vec::new(), None));
+            return self.build_terms(commits, Vec::new(), None).await;
         };
         let dirty: Vec<String> = git
             .dirty_files()
@@ -105,7 +110,8 @@ impl RepositorySurveyor {
             .map(|change| path_to_event_text(&change.path))
             .collect();
         let left = self.find_leftover_files(git, &dirty).await;
-        Ok(self.build_terms(self.commit_target(git).await?, dirty, left))
+        let commits = self.commit_target(git).await?;
+        self.build_terms(commits, dirty, left).await
     }
 
     /// Returns the uncommitted files that a stopped step left; where this is unknown, all count as the
@@ -130,20 +136,25 @@ impl RepositorySurveyor {
         }
     }
 
-    fn build_terms(
+    async fn build_terms(
         &self,
         commits: CommitTarget,
         dirty: Vec<String>,
         left: Option<LeftoverFiles>,
-    ) -> ExecutionTerms {
-        ExecutionTerms {
+    ) -> Result<ExecutionTerms, GitError> {
+        let binding = match &self.observer {
+            Some(observer) => Some(observer.observe().await?),
+            None => None,
+        };
+        Ok(ExecutionTerms {
             plan: self.plan_digest.clone(),
             test: self.test_commands.selected.clone(),
             other_test: self.test_commands.alternative.clone(),
             commits,
             dirty,
             left,
-        }
+            binding,
+        })
     }
 
     async fn commit_target(&self, git: &GitRepository) -> Result<CommitTarget, GitError> {
@@ -179,6 +190,16 @@ impl RepositorySurveyor {
         if now.commits != approved.commits {
             let reason = "the branch changed since it was approved; check it and approve again";
             return Ok(refusal_event(reason.to_owned()));
+        }
+        let bound = approved.binding.iter().zip(&now.binding);
+        let mut changes: Vec<_> = bound
+            .flat_map(|(approved, now)| approved.changes_to(now))
+            .collect();
+        changes.retain(|change| change.kind != BoundKind::Version);
+        if !changes.is_empty() {
+            let changes = describe_binding_changes(&changes);
+            let reason = format!("what you approved has changed: {changes}; approve again");
+            return Ok(refusal_event(reason));
         }
         let Some(git) = &self.git else {
             return Ok(Event::ExecutionEntered {
@@ -221,6 +242,7 @@ mod tests {
             },
             commits_off: "there is no repository".to_owned(),
             stopped_step: None,
+            observer: None,
         }
     }
 

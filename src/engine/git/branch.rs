@@ -290,6 +290,20 @@ impl GitRepository {
             .map(drop)
     }
 
+    /// Returns whether a commit is HEAD or in its history; false where it does not exist.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub async fn contains_commit(&self, commit: &CommitId) -> Result<bool, GitError> {
+        let outside = self
+            .git_object_command(&["rev-list", "--max-count=1"])
+            .arg(format!("{}^{{commit}}", commit.0))
+            .arg("^HEAD")
+            .stdout_text_if_success()
+            .await?;
+        Ok(outside.is_some_and(|outside| outside.is_empty()))
+    }
+
     /// Lists the commits after `base` (`None`: all), oldest first, with their subjects.
     ///
     /// # Errors

@@ -68,7 +68,7 @@ pub struct SensitiveFile {
 /// A file of which only a part is sensitive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PartlySensitiveFile {
-    name: &'static str,
+    pattern: SensitiveFilePattern,
     /// The program that reads that part.
     pub reader: SensitiveFileReader,
     /// Where the file counts if git ignores it.
@@ -82,6 +82,8 @@ enum IgnoredFileScope {
     /// Built packages contain these files, too; only the ones of the work tree itself decide what its tests
     /// are.
     RootOnly,
+    /// Tools generate such files, and the tests of the work tree see them like any other code.
+    Nowhere,
 }
 
 const HOOKS: &str = "git hooks come from it";
@@ -94,7 +96,7 @@ const WHICH_CARGO: &str = "it decides which cargo runs";
 const RECIPES: &str = "the test command may run its recipes";
 
 #[rustfmt::skip]
-const SENSITIVE_FILES: [SensitiveFile; 37] = [
+const SENSITIVE_FILES: [SensitiveFile; 38] = [
     exactly(".gitattributes", SensitiveFileReader::Git, ATTRIBUTES),
     exactly(".pre-commit-config.yaml", SensitiveFileReader::Git, HOOKS),
     exactly(".pre-commit-config.yml", SensitiveFileReader::Git, HOOKS),
@@ -117,6 +119,7 @@ const SENSITIVE_FILES: [SensitiveFile; 37] = [
     exactly("rust-toolchain.toml", SensitiveFileReader::Cargo, WHICH_CARGO),
     inside(".cargo", "config", SensitiveFileReader::Cargo, CARGO),
     inside(".cargo", "config.toml", SensitiveFileReader::Cargo, CARGO),
+    inside(".config", "nextest.toml", SensitiveFileReader::Cargo, "nextest's settings"),
     exactly("go.work", SensitiveFileReader::Go, "it decides where go gets its modules"),
     exactly("Makefile", SensitiveFileReader::Recipes, RECIPES),
     exactly("makefile", SensitiveFileReader::Recipes, RECIPES),
@@ -134,7 +137,7 @@ const SENSITIVE_FILES: [SensitiveFile; 37] = [
     ending(".just", SensitiveFileReader::Recipes, RECIPES),
 ];
 
-const PARTLY_SENSITIVE_FILES: [PartlySensitiveFile; 9] = [
+const PARTLY_SENSITIVE_FILES: [PartlySensitiveFile; 10] = [
     in_part(
         "conftest.py",
         SensitiveFileReader::Pytest,
@@ -145,11 +148,16 @@ const PARTLY_SENSITIVE_FILES: [PartlySensitiveFile; 9] = [
         SensitiveFileReader::Node,
         IgnoredFileScope::RootOnly,
     ),
-    in_part(
-        "tsconfig.json",
-        SensitiveFileReader::Node,
-        IgnoredFileScope::RootOnly,
-    ),
+    PartlySensitiveFile {
+        pattern: SensitiveFilePattern::Starting("tsconfig."),
+        reader: SensitiveFileReader::Node,
+        ignored_scope: IgnoredFileScope::RootOnly,
+    },
+    PartlySensitiveFile {
+        pattern: SensitiveFilePattern::Ending(".go"),
+        reader: SensitiveFileReader::Go,
+        ignored_scope: IgnoredFileScope::Nowhere,
+    },
     in_part(
         "composer.json",
         SensitiveFileReader::Php,
@@ -267,7 +275,7 @@ const fn in_part(
     ignored: IgnoredFileScope,
 ) -> PartlySensitiveFile {
     PartlySensitiveFile {
-        name,
+        pattern: SensitiveFilePattern::Exactly(name),
         reader,
         ignored_scope: ignored,
     }
@@ -326,8 +334,9 @@ fn lies_below(path: &Path, folder: &str) -> bool {
 
 /// Returns the row of a partly sensitive file, by its path from the root.
 pub fn partly_sensitive_file(path: &Path) -> Option<&'static PartlySensitiveFile> {
-    let name = path.file_name()?.to_str()?;
-    PARTLY_SENSITIVE_FILES.iter().find(|row| row.name == name)
+    PARTLY_SENSITIVE_FILES
+        .iter()
+        .find(|row| row.pattern.matches(path))
 }
 
 /// Returns true if an ignored file may decide what runs before the tests, by its path from the root.
@@ -335,8 +344,11 @@ pub fn is_sensitive_when_ignored(path: &Path) -> bool {
     let is_at_root = path
         .parent()
         .is_some_and(|folder| folder.as_os_str().is_empty());
-    let counts =
-        |row: &PartlySensitiveFile| row.ignored_scope == IgnoredFileScope::Anywhere || is_at_root;
+    let counts = |row: &PartlySensitiveFile| match row.ignored_scope {
+        IgnoredFileScope::Anywhere => true,
+        IgnoredFileScope::RootOnly => is_at_root,
+        IgnoredFileScope::Nowhere => false,
+    };
     sensitive_file_rows(path).next().is_some() || partly_sensitive_file(path).is_some_and(counts)
 }
 
@@ -375,6 +387,14 @@ mod tests {
         check("dist/package.json", Some(SensitiveFileReader::Node), false);
         check("a/tox.ini", Some(SensitiveFileReader::Pytest), true);
         check("src/main.rs", None, false);
+        check("tsconfig.test.json", Some(SensitiveFileReader::Node), true);
+        check("a/b_test.go", Some(SensitiveFileReader::Go), false);
+        check("zz_generated.go", Some(SensitiveFileReader::Go), false);
+        check(
+            ".config/nextest.toml",
+            Some(SensitiveFileReader::Cargo),
+            true,
+        );
     }
 
     #[test]

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use self::command_follower::{FollowedCommand, follow_command};
 use self::sensitive_parts::{
-    SensitivePart, cargo_settings, composer_scripts, go_replacements, ini_section, npm_scripts,
-    pytest_hooks, pytest_tables, typescript_settings,
+    SensitivePart, cargo_settings, composer_scripts, go_constraints, go_replacements, ini_section,
+    npm_scripts, pytest_hooks, pytest_tables, typescript_settings,
 };
 use super::test_command_line::TestCommandLine;
 use crate::engine::git::sensitive_files::{self, HOOK_FOLDERS, SensitiveFileReader};
@@ -278,7 +278,13 @@ impl<'a> TestCommandInputs<'a> {
                 npm_scripts,
                 "npm's scripts, or a test runner's settings, changed",
             ),
-            "tsconfig.json" => (typescript_settings, "how tests are compiled changed"),
+            name if name.starts_with("tsconfig.") => {
+                (typescript_settings, "how tests are compiled changed")
+            }
+            name if name.ends_with(".go") => (
+                go_constraints,
+                "its build tags, or its TestMain, decide which tests go runs",
+            ),
             "composer.json" => (composer_scripts, "composer's scripts changed"),
             "go.mod" => (
                 go_replacements,

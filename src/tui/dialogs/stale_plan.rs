@@ -20,11 +20,13 @@ use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
 use crate::tui::document_texts::DisplayDocuments;
 use crate::tui::tabs::TabKind;
 use crate::tui::text_versions::TextPair;
+use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 
 pub(super) fn build_dialog(
     id: u32,
     reviewed: &Sha256,
+    fault: Option<&str>,
     state: &RunState,
     known: &DialogContext<'_>,
 ) -> ChoiceDialog {
@@ -37,6 +39,13 @@ pub(super) fn build_dialog(
         let text = format!(
             "{}. Edit it (E) before you accept it.",
             describe_parse_error(known.documents)
+        );
+        sheet = sheet.with_text(&text, theme::BAD);
+    }
+    if let Some(fault) = fault {
+        let text = format!(
+            "{}. Change it back before you accept the rest.",
+            to_one_line(fault)
         );
         sheet = sheet.with_text(&text, theme::BAD);
     }
@@ -55,7 +64,7 @@ pub(super) fn build_dialog(
             sheet = sheet.with_text(text, theme::QUIET);
         }
     }
-    if is_plan {
+    if is_plan && fault.is_none() {
         let accept = answer_question(id, QuestionAnswer::AcceptAsIs);
         sheet = sheet.with_choice('y', "Accept it as it is", accept);
     }

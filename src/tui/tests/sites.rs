@@ -144,6 +144,7 @@ fn number(kind: &QuestionKind) -> usize {
         QuestionKind::Dispute { .. } => 24,
         QuestionKind::Unproven { .. } => 25,
         QuestionKind::OutOfScope { .. } => 26,
+        QuestionKind::ApprovalChanged { .. } => 27,
     }
 }
 
@@ -155,5 +156,5 @@ fn every_kind_of_question_is_among_the_places() {
         .iter()
         .filter_map(|place| place.state()?.current_question());
     let found: BTreeSet<usize> = own.chain(asked.map(|asked| number(&asked.kind))).collect();
-    assert!((0..=26).eq(found), "a kind of question is missing");
+    assert!((0..=27).eq(found), "a kind of question is missing");
 }

@@ -7,6 +7,7 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use crate::domain::bound_parts::{BindingChange, BoundKind};
 use crate::domain::event::{
     AgentActivity, Approval, Event, PathChange, RunParameters, ToolKind, ToolStatus,
     WorkflowSettings,
@@ -73,6 +74,7 @@ pub fn created() -> RunParameters {
             baseline: false,
             proves_steps: false,
             proves_by_step_tests: false,
+            binds_versions: false,
         },
         planner: (SessionId::new("ses_a"), "codex".to_owned()),
         reviewer: Some((SessionId::new("ses_b"), "claude".to_owned())),
@@ -165,6 +167,7 @@ fn receipt(outcome: TestOutcome) -> Receipt {
 fn execution() -> PlanExecution {
     PlanExecution {
         skips: BTreeMap::new(),
+        binding: None,
         allowed_entry_points: Vec::new(),
         commits: CommitTarget::New {
             branch: "agent-collab/sum".to_owned(),
@@ -315,6 +318,7 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
                     &PLAN.replace("returning 0 for an empty list", "as usual"),
                 ),
                 now: sha("b"),
+                fault: None,
             },
         ),
         (Phase::Approved, QuestionKind::Execute { terms: terms() }),
@@ -397,6 +401,20 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
                 step: 2,
                 paths: vec![text("calc.py"), text("说明.md")],
                 origin: FileOrigin::UsersBefore,
+            },
+        ),
+        (
+            Phase::Execute,
+            QuestionKind::ApprovalChanged {
+                step: 2,
+                changes: vec![BindingChange {
+                    kind: BoundKind::RuleFile,
+                    name: text("AGENTS.md"),
+                    before: Some("1".repeat(64)),
+                    now: Some("2".repeat(64)),
+                    by_step: false,
+                }],
+                order: None,
             },
         ),
         (
@@ -548,6 +566,7 @@ fn terms() -> ExecutionTerms {
         },
         dirty: vec!["notes.txt".to_owned()],
         left: None,
+        binding: None,
     }
 }
 

@@ -24,6 +24,7 @@ const DOTNET: &str = "dotnet reads it before the tests";
 #[rustfmt::skip]
 pub(super) const TEST_RUNNER_FILES: &[SensitiveFile] = &[
     below("node_modules/.bin", SensitiveFileReader::Node, "the test command takes programs from it"),
+    below("node_modules", SensitiveFileReader::Node, "the test runner, or what it loads, may come from it"),
     below(".venv/bin", SensitiveFileReader::Python, "the test command takes programs from it"),
     below("venv/bin", SensitiveFileReader::Python, "the test command takes programs from it"),
     below("vendor/bin", SensitiveFileReader::Php, "the test command takes programs from it"),
@@ -78,6 +79,7 @@ pub(super) const TEST_RUNNER_FILES: &[SensitiveFile] = &[
     module("pluggy", SensitiveFileReader::Python, SHADOW),
     module("iniconfig", SensitiveFileReader::Python, SHADOW),
     module("exceptiongroup", SensitiveFileReader::Python, SHADOW),
+    starting("pytest_", SensitiveFileReader::Python, SHADOW),
     module("nose", SensitiveFileReader::Python, SHADOW),
     module("nose2", SensitiveFileReader::Python, SHADOW),
     module("coverage", SensitiveFileReader::Python, SHADOW),

@@ -162,6 +162,25 @@ pub(super) fn go_replacements(content: &[u8]) -> SensitivePart {
     }
 }
 
+/// Returns what of a file of Go decides whether tests are built and run: its build constraints, and the whole file where
+/// it has a `TestMain`, which runs the tests.
+pub(super) fn go_constraints(content: &[u8]) -> SensitivePart {
+    let text = String::from_utf8_lossy(content);
+    if text.lines().any(|line| line.starts_with("func TestMain(")) {
+        return SensitivePart::Unreadable(content.to_vec());
+    }
+    // Constraints stand before the package; further below the same words are a comment.
+    let head = text.lines().map(str::trim);
+    let head = head.take_while(|line| !line.starts_with("package "));
+    let tags = head.filter(|line| line.starts_with("//go:build") || line.starts_with("// +build"));
+    let tags: Vec<String> = tags.map(str::to_owned).collect();
+    if tags.is_empty() {
+        SensitivePart::Absent
+    } else {
+        SensitivePart::Lines(tags)
+    }
+}
+
 pub(super) fn pytest_tables(content: &[u8]) -> SensitivePart {
     toml_part(content, |file| {
         let tools = file.get("tool").and_then(toml::Value::as_table);
@@ -177,7 +196,12 @@ pub(super) fn pytest_tables(content: &[u8]) -> SensitivePart {
 
 /// Returns the plugins that pytest loads by itself once the project is installed.
 fn pytest_plugins(file: &toml::Table) -> Option<(String, toml::Value)> {
-    let plugins = file.get("project")?.get("entry-points")?.get("pytest11")?;
+    let of_project = || file.get("project")?.get("entry-points")?.get("pytest11");
+    let of_poetry = || {
+        let poetry = file.get("tool")?.get("poetry")?;
+        poetry.get("plugins")?.get("pytest11")
+    };
+    let plugins = of_project().or_else(of_poetry)?;
     Some(("pytest11".to_owned(), plugins.clone()))
 }
 
@@ -209,13 +233,16 @@ pub(super) fn cargo_settings(content: &[u8]) -> SensitivePart {
                 file.get("workspace").and_then(|table| table.get(name)),
             );
         }
-        keep(
-            "features",
-            "default",
-            file.get("features").and_then(|table| table.get("default")),
-        );
+        let features = file.get("features");
+        for name in default_features(features) {
+            keep("features", name, features.and_then(|table| table.get(name)));
+        }
         for name in ["patch", "replace"] {
             keep("", name, file.get(name));
+        }
+        let profiles = file.get("profile");
+        for name in ["test", "dev"] {
+            keep("profile", name, profiles.and_then(|table| table.get(name)));
         }
         for name in TARGET_SWITCHES {
             keep("lib", name, file.get("lib").and_then(|lib| lib.get(name)));
@@ -236,6 +263,23 @@ pub(super) fn cargo_settings(content: &[u8]) -> SensitivePart {
         }
         found
     })
+}
+
+/// Lists the default features with those that they turn on.
+fn default_features(features: Option<&toml::Value>) -> Vec<&str> {
+    let mut found = vec!["default"];
+    let mut next = 0;
+    while let Some(name) = found.get(next) {
+        let turned_on = features.and_then(|table| table.get(*name)?.as_array());
+        let names = turned_on.into_iter().flatten();
+        for name in names.filter_map(toml::Value::as_str) {
+            if !found.contains(&name) {
+                found.push(name);
+            }
+        }
+        next += 1;
+    }
+    found
 }
 
 /// Keys of a target that decide whether and how its tests run.
