@@ -7,6 +7,7 @@ mod carried_folders;
 mod cell_runner;
 mod cell_trees;
 mod check_rerunner;
+mod ci_variable;
 mod flaky_tests;
 mod mutant_trial;
 
@@ -258,6 +259,11 @@ impl StepProver {
         proof.flaky = TestNames::from_tests(&flaky);
         if let ProofClaim::Command(line) = &plan.claim {
             proof.command = self.run_proof_command(line, &trees, cancel).await?;
+        }
+        if let Some(green) = ran.get(&ProofCell::Green) {
+            self.cells
+                .run_without_ci(&trees, green, &mut proof, cancel)
+                .await?;
         }
         let texts = mutant_trial::read_step_code(&self.cells, &trees).await?;
         let checks = find_runner_checks(&mutant_trial::to_changed_code(&texts));

@@ -286,6 +286,7 @@ impl CellRunner {
             duration_ms: receipt.duration_ms,
             sandboxed: true,
             network: format!("{:?}", self.reach.network).to_lowercase(),
+            without_ci: !self.settings.sets_ci,
             report: report.clone(),
             // The writer fills it in.
             output_sha256: Sha256::new(""),
@@ -321,7 +322,8 @@ impl CellRunner {
         ];
         let variables = self.settings.env.iter();
         let variables = variables.flat_map(|(name, value)| [name.clone(), value.clone()]);
-        for part in parts.into_iter().chain(variables) {
+        let without_ci = (!self.settings.sets_ci).then(|| "without CI".to_owned());
+        for part in parts.into_iter().chain(variables).chain(without_ci) {
             hash.update(part.len().to_le_bytes());
             hash.update(part.as_bytes());
         }

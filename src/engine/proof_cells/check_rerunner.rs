@@ -148,8 +148,11 @@ impl CheckRerunner {
                 "its tree is not in this repository and cannot be built from the step's commits";
             return Ok(RerunResult::NotRun(why.to_owned()));
         };
+        let mut settings = self.cells.settings.clone();
+        settings.sets_ci = !check.without_ci;
         let cells = CellRunner {
             command,
+            settings,
             reach: self.cells.reach.clone().with_command_paths(&check.command),
             ..self.cells.clone()
         };
