@@ -112,8 +112,9 @@ impl CellRunner {
     ) -> Result<FinishedCell, TestRunError> {
         let slot = self.place.join(slot_name(cell));
         let folder = CleanTreeFolder::new(slot.clone());
-        self.git.lay_down_tree(tree, &folder).await?;
-        let carried = self.carry(folder.files()).await?;
+        let missing = self.git.lay_down_tree(tree, &folder).await?;
+        let mut carried = self.carry(folder.files()).await?;
+        carried.note_missing(&missing);
         let environment = self.environment_hash(&carried);
         if let Some(known) = self.find_earlier(cell, tree, &environment, &carried.doubts)? {
             return Ok(known);
