@@ -55,9 +55,10 @@ const ADDED_LATER: [&str; 14] = [
 ];
 
 /// The keys of the configuration that version 0.1 did not have.
-const KEYS_ADDED_LATER: [&str; 6] = [
+const KEYS_ADDED_LATER: [&str; 7] = [
     "commit.trailers",
     "test.carry",
+    "test.command",
     "test.env",
     "test.paths",
     "test.proof",

@@ -23,7 +23,7 @@ pub use cell_comparison::CellReports;
 pub use ci_variable::{RunWithoutCi, find_tests_that_need_ci};
 pub use flaky_tests::find_flaky_suspects;
 pub use mutant_trial::MutantTrial;
-pub(super) use named_tests::find_test_files;
+pub use named_tests::find_test_files;
 
 /// One of the four test runs that prove a step.
 #[derive(

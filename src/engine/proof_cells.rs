@@ -9,6 +9,7 @@ mod cell_trees;
 mod check_rerunner;
 mod ci_variable;
 mod flaky_tests;
+mod joined_cells;
 mod mutant_trial;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +32,9 @@ use crate::domain::plan::proof_lines::{ProofClaim, StepProofPlan};
 use crate::domain::plan_execution::{PlanExecution, StepOutcome};
 use crate::domain::question::CommitTarget;
 use crate::domain::receipt::{Receipt, TestOutcome};
-use crate::domain::step_proof::{CellReports, CommandProof, ProofCell, StepProof, TestNames};
+use crate::domain::step_proof::{
+    CellReports, CommandProof, ProofCell, StepProof, TestNames, find_test_files,
+};
 use crate::domain::test_command::TestCommand;
 use crate::domain::test_paths::TestPaths;
 use crate::domain::test_report::{TestIdentity, TestReport, TestStatus};
@@ -46,6 +49,7 @@ const CELLS_FOLDER: &str = "cells";
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct StepProver {
     cells: CellRunner,
+    test: TestCommand,
     tests: TestPaths,
     /// Whether a step's commit contains everything that the step changed, so that commits tell the code before a step.
     is_committing: bool,
@@ -68,8 +72,8 @@ impl StepProver {
         test: Option<&TestCommand>,
     ) -> Result<Self, String> {
         let (setup, state) = (&run.setup, run.state());
-        let command = test.and_then(|test| TestCommandLine::parse(&test.command));
-        let (Some(git), Some(command)) = (run.repository.clone(), command) else {
+        let test = test.filter(|test| TestCommandLine::parse(&test.command).is_some());
+        let (Some(git), Some(test)) = (run.repository.clone(), test) else {
             return Err("there is no test command or no store of trees".to_owned());
         };
         match &setup.sandbox_support {
@@ -98,14 +102,15 @@ impl StepProver {
             setup: config.setup.as_deref().and_then(TestCommandLine::parse),
             carry: config.carry.clone(),
             support: setup.sandbox_support.clone(),
-            reach: reach.with_command_paths(&command.to_string()),
+            reach: reach.with_command_paths(&test.command),
             receipts: Some(run.receipts.clone()),
             step,
-            command,
+            commands: parse_commands(test.commands_for(&[])),
             settings,
         };
         Ok(Self {
             cells,
+            test: test.clone(),
             tests: TestPaths::new(&config.paths),
             is_committing: state.execution.as_ref().is_some_and(commits_every_step),
         })
@@ -155,11 +160,36 @@ impl StepProver {
         Ok(StepTreePair { before, after })
     }
 
+    /// Returns the same prover with the commands that test what a step changes and what its plan names.
+    async fn with_commands_for(
+        &self,
+        span: &StepTreePair,
+        named: Vec<String>,
+    ) -> Result<Self, TestRunError> {
+        let git = &self.cells.git;
+        let changes = git.path_changes_between(&span.before, &span.after).await?;
+        let changed = changes.keys().map(|path| path_to_event_text(path));
+        let paths: Vec<String> = changed.chain(named).collect();
+        let mut prover = self.clone();
+        prover.cells.commands = parse_commands(self.test.commands_for(&paths));
+        Ok(prover)
+    }
+
     /// Runs the new tests on the new code.
     ///
     /// # Errors
     /// The run is being stopped, or a copy cannot be prepared.
     pub(in crate::engine) async fn run_green(
+        &self,
+        span: &StepTreePair,
+        paths: &[String],
+        cancel: &CancellationToken,
+    ) -> Result<Receipt, TestRunError> {
+        let step = self.with_commands_for(span, Vec::new()).await?;
+        step.run_green_cell(span, paths, cancel).await
+    }
+
+    async fn run_green_cell(
         &self,
         span: &StepTreePair,
         paths: &[String],
@@ -227,6 +257,21 @@ impl StepProver {
     /// # Errors
     /// The run is being stopped, or a copy cannot be prepared.
     pub(in crate::engine) async fn prove(
+        &self,
+        span: StepTreePair,
+        plan: &StepProofPlan,
+        cancel: &CancellationToken,
+    ) -> Result<StepProof, TestRunError> {
+        let named = plan.changes_tests.iter().map(|change| change.path.clone());
+        let mut named: Vec<String> = named.collect();
+        if let ProofClaim::TestFirst(words) = &plan.claim {
+            named.extend(find_test_files(words));
+        }
+        let step = self.with_commands_for(&span, named).await?;
+        step.run_cells(span, plan, cancel).await
+    }
+
+    async fn run_cells(
         &self,
         span: StepTreePair,
         plan: &StepProofPlan,
@@ -334,7 +379,7 @@ impl StepProver {
             return Ok(None);
         };
         let cells = CellRunner {
-            command,
+            commands: vec![command],
             ..self.cells.clone()
         };
         let before = cells.run_cell(ProofCell::Red, &trees.red, cancel).await?;
@@ -354,6 +399,13 @@ impl StepProver {
             passed_after: is_run(&after) && passes(&after),
         }))
     }
+}
+
+fn parse_commands(lines: Vec<&str>) -> Vec<TestCommandLine> {
+    lines
+        .into_iter()
+        .filter_map(TestCommandLine::parse)
+        .collect()
 }
 
 /// Returns the words of a command line that may be files of the repository.

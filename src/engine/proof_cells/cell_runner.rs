@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256 as Sha256Hasher};
 use tokio_util::sync::CancellationToken;
 
 use super::carried_folders::{CarriedFolders, carry_into_copy, fingerprint_build, to_hex};
+use super::joined_cells::join_cells;
 use crate::domain::ids::Sha256;
 use crate::domain::receipt::{Receipt, TestCounts, TestOutcome};
 use crate::domain::receipt_chain::CheckLink;
@@ -31,7 +32,8 @@ pub(in crate::engine) struct CellRunner {
     pub(super) place: PathBuf,
     /// The folder around it, which no command in a sandbox sees.
     pub(super) hidden: PathBuf,
-    pub(super) command: TestCommandLine,
+    /// What runs in a cell, one after another, each in a copy that is laid down again.
+    pub(super) commands: Vec<TestCommandLine>,
     /// What prepares a copy before its tests.
     pub(super) setup: Option<TestCommandLine>,
     /// The paths that `test.carry` names.
@@ -110,13 +112,31 @@ impl CellRunner {
         tree: &TreeId,
         cancel: &CancellationToken,
     ) -> Result<FinishedCell, TestRunError> {
+        let mut finished = Vec::new();
+        for command in &self.commands {
+            let ran = self.run_command_cell(command, cell, tree, cancel).await?;
+            finished.push(ran);
+        }
+        join_cells(finished)
+            .ok_or_else(|| TestRunError::Copy("there is no test command".to_owned()))
+    }
+
+    async fn run_command_cell(
+        &self,
+        command: &TestCommandLine,
+        cell: ProofCell,
+        tree: &TreeId,
+        cancel: &CancellationToken,
+    ) -> Result<FinishedCell, TestRunError> {
         let slot = self.place.join(slot_name(cell));
         let folder = CleanTreeFolder::new(slot.clone());
         let missing = self.git.lay_down_tree(tree, &folder).await?;
         let mut carried = self.carry(folder.files()).await?;
         carried.note_missing(&missing);
         let environment = self.environment_hash(&carried);
-        if let Some(known) = self.find_earlier(cell, tree, &environment, &carried.doubts)? {
+        if let Some(known) =
+            self.find_earlier(command, cell, tree, &environment, &carried.doubts)?
+        {
             return Ok(known);
         }
         let doubts = carried.doubts.clone();
@@ -125,12 +145,14 @@ impl CellRunner {
         let (receipt, report, number) = match failed {
             Some(failed) => (failed, None, None),
             None => {
-                let (ran, report) = self.run_in_copy(room, &folder.files(), cancel).await?;
+                let (ran, report) = self
+                    .run_in_copy(command, room, &folder.files(), cancel)
+                    .await?;
                 let FinishedTestRun {
                     mut receipt,
                     output,
                 } = ran;
-                receipt.command = self.command.to_string();
+                receipt.command = command.to_string();
                 receipt.tree_before = Some(tree.0.clone());
                 receipt.tree_after = Some(tree.0.clone());
                 let number =
@@ -191,6 +213,7 @@ impl CellRunner {
     /// Runs the tests in a copy that is ready, and reads what they report.
     async fn run_in_copy(
         &self,
+        test: &TestCommandLine,
         room: CopyRoom,
         files: &Path,
         cancel: &CancellationToken,
@@ -200,8 +223,8 @@ impl CellRunner {
             report: report_folder,
             target,
         } = room;
-        let runner = find_runner(&self.command, files);
-        let mut command = self.command.clone();
+        let runner = find_runner(test, files);
+        let mut command = test.clone();
         if let Some(runner) = &runner {
             settings.env.extend(runner.report_variables(&report_folder));
             command = runner.reporting_command(&command);
@@ -228,6 +251,7 @@ impl CellRunner {
     /// Returns an earlier result on the same tree in the same environment.
     fn find_earlier(
         &self,
+        command: &TestCommandLine,
         cell: ProofCell,
         tree: &TreeId,
         environment: &Sha256,
@@ -236,7 +260,7 @@ impl CellRunner {
         let Some(receipts) = &self.receipts else {
             return Ok(None);
         };
-        let command = self.command.to_string();
+        let command = command.to_string();
         let found = receipts.find_check(&tree.0, &command, environment);
         let found = found.map_err(|error| TestRunError::Copy(error.to_string()))?;
         // With the new code a failure is tried again: it may have been the machine's.
@@ -280,7 +304,7 @@ impl CellRunner {
         let check = CheckLink {
             step: self.step,
             cell,
-            command: self.command.to_string(),
+            command: receipt.command.clone(),
             tree: tree.0.clone(),
             outcome: receipt.outcome.clone(),
             exit_code: receipt.exit_code,

@@ -172,6 +172,7 @@ fn execution() -> PlanExecution {
         left: None,
         test: Some(TestCommand {
             command: "python3 -m pytest -q".to_owned(),
+            parts: Vec::new(),
             origin: TestCommandOrigin {
                 source: TestCommandSource::Proposed,
                 place: None,
@@ -525,6 +526,7 @@ fn terms() -> ExecutionTerms {
         plan: plan::file_hash(b"x"),
         test: Some(TestCommand {
             command: "pytest".to_owned(),
+            parts: Vec::new(),
             origin: TestCommandOrigin {
                 source: TestCommandSource::Detected,
                 place: Some("pyproject.toml".to_owned()),
@@ -532,6 +534,7 @@ fn terms() -> ExecutionTerms {
         }),
         other_test: Some(TestCommand {
             command: "python3 -m pytest -q".to_owned(),
+            parts: Vec::new(),
             origin: TestCommandOrigin {
                 source: TestCommandSource::Proposed,
                 place: None,
