@@ -96,7 +96,7 @@ pub struct StepProof {
     pub mutants: Option<MutantTrial>,
     /// The run without the variable `CI`; `None` where the step reads no such variable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub without_ci: Option<RunWithoutCi>,
+    pub without_ci: Option<Box<RunWithoutCi>>,
     /// How many tests passed before and still pass.
     pub n_kept: usize,
     /// Old tests that no longer pass or are gone, as the plan's `Changes tests:` says. The lists below leave them out.

@@ -58,11 +58,11 @@ impl CellRunner {
                 false => TestNames::default(),
             };
             let has_passed = failing.is_empty();
-            proof.without_ci = Some(RunWithoutCi {
+            proof.without_ci = Some(Box::new(RunWithoutCi {
                 run: ran.to_cell_run(ProofCell::Green),
                 read_at: read_at.clone(),
                 failing,
-            });
+            }));
             if has_passed {
                 if !has_ended(&ran) {
                     let end = ran.receipt.describe();
