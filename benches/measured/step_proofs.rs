@@ -249,6 +249,7 @@ fn verified_run() -> anyhow::Result<ProofProject> {
             test_command: Some("npm test".to_owned()),
             environment: Vec::new(),
             versions: BTreeMap::new(),
+            bound: Vec::new(),
         }),
     )?;
     let mut tree_before = project.git(&["write-tree"])?;
@@ -300,6 +301,7 @@ fn check_of(step: u32, cell: ProofCell, tree: &str) -> CheckLink {
         duration_ms: 1_000,
         sandboxed: true,
         network: "loopback".to_owned(),
+        without_ci: false,
         report: Some(TestReport {
             tests: tests.collect(),
             ..TestReport::default()

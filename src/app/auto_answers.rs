@@ -402,7 +402,11 @@ mod tests {
             QuestionKind::Execute {
                 terms: ExecutionTerms {
                     plan: Sha256::new("x"),
-                    test: Some(TestCommand { command, origin }),
+                    test: Some(TestCommand {
+                        command,
+                        parts: Vec::new(),
+                        origin,
+                    }),
                     other_test: None,
                     commits: CommitTarget::Off {
                         reason: String::new(),

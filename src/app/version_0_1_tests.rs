@@ -57,10 +57,11 @@ const ADDED_LATER: [&str; 16] = [
 ];
 
 /// The keys of the configuration that version 0.1 did not have.
-const KEYS_ADDED_LATER: [&str; 8] = [
+const KEYS_ADDED_LATER: [&str; 9] = [
     "commit.notes",
     "commit.trailers",
     "test.carry",
+    "test.command",
     "test.env",
     "test.paths",
     "test.proof",

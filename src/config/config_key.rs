@@ -60,6 +60,8 @@ pub enum ValueKind {
     PromptFile,
     /// A program and its arguments.
     Command,
+    /// An array of tables, each with `run` and perhaps `paths`.
+    Commands,
     /// A list of texts, none of them blank.
     Texts,
     /// A table of texts: environment variables.
@@ -104,6 +106,7 @@ impl fmt::Display for ValueKind {
             Self::Command => {
                 f.write_str("a program and its arguments such as [\"mytool\", \"--stdin\"]")
             }
+            Self::Commands => f.write_str("tables [[test.command]] with run and paths"),
             Self::Texts => f.write_str("a list of strings such as [\"one\", \"two\"]"),
             Self::Environment => f.write_str("a table of strings such as { NAME = \"value\" }"),
             Self::Flags => f.write_str("a table such as { write = false }"),

@@ -14,6 +14,7 @@ use super::config_layers::ConfigLayer;
 use super::diagnostic::ConfigLocation;
 use crate::domain::adapter_kind::AdapterKind;
 use crate::domain::discussion::{BudgetSettings, DiscussionOverrides, DiscussionSettings};
+use crate::domain::test_command::TestCommandPart;
 use crate::permission::command_safety::BuiltinRuleLevel;
 pub use crate::permission::{AgentMode, PermissionAction};
 
@@ -135,6 +136,9 @@ pub struct PathsConfig {
 pub struct TestConfig {
     #[serde(rename = "default_command")]
     pub command: TestCommandChoice,
+    /// Several commands, each for its paths; empty where `default_command` is the one.
+    #[serde(rename = "command", default)]
+    pub commands: Vec<TestCommandPart>,
     /// Whether a `Test:` line of the plan counts if no command is found.
     pub fallback_to_agent: bool,
     /// Whether the tests run once before the first step.

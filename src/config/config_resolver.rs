@@ -11,7 +11,9 @@ use super::agent_profiles;
 use super::builtin_rule_overrides;
 use super::config_key::ValueKind;
 use super::config_layers::LayeredSettings;
-use super::config_model::{AppConfig, PathsConfig, PermissionConfig};
+use super::config_model::{
+    AppConfig, PathsConfig, PermissionConfig, TestCommandChoice, TestConfig,
+};
 use super::defaults;
 use super::diagnostic::{ConfigLocation, ConfigProblem};
 use super::key_suggestions::suggest_name;
@@ -52,6 +54,7 @@ pub(super) fn resolve_config(
     expand_home(&mut config, home);
     problems.extend(check_adapter_names(settings));
     problems.extend(check_file_names(settings, &config.paths));
+    problems.extend(check_test_commands(settings, &config.test));
     problems.extend(agent_profiles::check_preset_agents(settings, &config));
     problems.sort();
     problems.dedup();
@@ -129,6 +132,20 @@ fn check_adapter_names(settings: &LayeredSettings) -> Vec<ConfigProblem> {
         problems.push(ConfigProblem::new(held.place.clone(), what, hint));
     }
     problems
+}
+
+/// Checks that either one test command is set or several.
+fn check_test_commands(settings: &LayeredSettings, test: &TestConfig) -> Option<ConfigProblem> {
+    if test.commands.is_empty() || test.command == TestCommandChoice::Detect {
+        return None;
+    }
+    let places = ["test.default_command", "test.command"].map(|path| settings.values.get(path));
+    let last = places.into_iter().flatten().max_by_key(|held| held.layer)?;
+    Some(ConfigProblem::new(
+        last.place.clone(),
+        "`test.default_command` and `[[test.command]]` are both set".to_owned(),
+        "keep one of them: remove `[[test.command]]`, or set `test.default_command = \"auto\"`",
+    ))
 }
 
 /// Checks that no two files of the work directory have the same name.

@@ -19,8 +19,9 @@ use crate::permission::profile_registry::AgentMode;
 use KeyDefault::{Fixed, PerName, Unset};
 use UntrustedPolicy::{Append, Ignored, Lower, OnlyFalse, OnlyTrue, Restrict, Tighten, UserOnly};
 use ValueKind::{
-    Adapter, AdapterOrNone, Choice, Colour, Command, Duration, Environment, FileName, Flag, Flags,
-    Folder, KeyBindings, Number, PromptFile, Rules, ShortRules, Size, Text, Texts, UserFile,
+    Adapter, AdapterOrNone, Choice, Colour, Command, Commands, Duration, Environment, FileName,
+    Flag, Flags, Folder, KeyBindings, Number, PromptFile, Rules, ShortRules, Size, Text, Texts,
+    UserFile,
 };
 
 const DAY: i64 = 86_400;
@@ -67,6 +68,7 @@ pub const KEYS: &[ConfigKey] = &[
     key("paths.debug_log_max_size", Size(64 * 1024, 1_000_000_000), Fixed("\"10MB\""), Ignored, "The size at which the program's own log is rotated"),
 
     key("test.default_command", Text, Fixed("\"auto\""), Ignored, "The command that checks a step; \"auto\" finds pytest, npm test, cargo test or go test"),
+    key("test.command", Commands, Unset("[{ run = \"pytest service\", paths = [\"service/**\"] }]"), Ignored, "Several test commands instead of default_command, also as tables [[test.command]]; each runs where a step changes one of its paths, and always without `paths`"),
     key("test.fallback_to_agent", Flag, Fixed("true"), Ignored, "Whether a `Test:` line of the plan counts when no command is found"),
     key("test.baseline", Flag, Fixed("true"), OnlyTrue, "Whether the tests run once before the first step, to know which failures are older than the run"),
     key("test.max_fix_turns", Number(0, 20), Fixed("2"), Lower, "How many turns the agent has to fix failing tests of a step"),

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::config_model::{PermissionAction, TestCommandChoice};
 use super::*;
 use crate::domain::instructions_choice::InstructionsChoice;
+use crate::domain::test_command::TestCommandPart;
 
 /// A temporary home and repository.
 struct ConfigFixture {
@@ -1050,4 +1051,43 @@ fn a_key_that_has_no_effect_any_more_is_accepted_with_a_notice() {
     let notice =
         "workflow.stall_limit has no effect any more: reviews end by rules, see docs/workflow.md";
     assert_eq!(notices.collect::<Vec<_>>(), [notice, notice]);
+}
+
+#[test]
+fn several_test_commands_have_paths_and_exclude_the_single_one() {
+    let several = "[[test.command]]\nrun = \"pytest\"\npaths = [\"service/**\"]\n[[test.command]]\nrun = \"make lint\"\n";
+    let load = |text: &str| {
+        let scratch = ConfigFixture::new(&[(GLOBAL, text)]);
+        let flags = ConfigFlags::default();
+        match scratch.load(&flags) {
+            Ok(loaded) => {
+                let commands = loaded.config.test.commands.into_iter();
+                let line = |part: TestCommandPart| format!("{} {:?}", part.run, part.paths);
+                commands.map(line).collect::<Vec<_>>().join("; ")
+            }
+            Err(problems) => scratch.hide(&problems.to_string()),
+        }
+    };
+    assert_eq!(load(several), "pytest [\"service/**\"]; make lint []");
+    let auto = format!("[test]\ndefault_command = \"auto\"\n{several}");
+    assert_eq!(load(&auto), load(several));
+    for (text, expected) in [
+        (
+            format!("[test]\ndefault_command = \"make test\"\n{several}"),
+            ["config.toml:", "are both set", "keep one of them"],
+        ),
+        (
+            several.replace("paths", "path"),
+            ["config.toml:", "has no key `path`", ""],
+        ),
+        (
+            several.replace("run = \"make lint\"", "paths = []"),
+            ["config.toml:", "has no `run`", ""],
+        ),
+    ] {
+        let told = load(&text);
+        for part in expected {
+            assert!(told.contains(part), "{part} in {told}");
+        }
+    }
 }

@@ -79,6 +79,7 @@ pub(super) fn check_value(kind: ValueKind, raw: &Spanned<DeValue<'_>>) -> ValueR
         (ValueKind::Command | ValueKind::Texts | ValueKind::KeyBindings, DeValue::Array(items)) => {
             check_items(items, check_list_item)
         }
+        (ValueKind::Commands, DeValue::Array(items)) => check_items(items, check_command),
         (ValueKind::Rules, DeValue::Array(items)) => check_items(items, check_rule),
         (ValueKind::ShortRules, DeValue::Array(items)) => check_items(items, check_short_rule),
         (ValueKind::Environment, DeValue::Table(table)) => check_entries(table, |name, value| {
@@ -104,6 +105,28 @@ pub(super) fn check_value(kind: ValueKind, raw: &Spanned<DeValue<'_>>) -> ValueR
         ) => check_text(kind, raw, text),
         _ => Err(kind_mismatch(kind, raw)),
     }
+}
+
+/// Checks one `[[test.command]]`.
+fn check_command(item: &Spanned<DeValue<'_>>) -> ValueResult<Value> {
+    const FIELDS: [(&str, ValueKind); 2] = [("run", ValueKind::Text), ("paths", ValueKind::Texts)];
+    let table = item
+        .get_ref()
+        .as_table()
+        .ok_or_else(|| kind_mismatch(ValueKind::Commands, item))?;
+    let mut checked = Table::new();
+    for (name, value) in table {
+        let name_text = name.get_ref().as_ref();
+        let Some((_, kind)) = FIELDS.iter().find(|(known, _)| *known == name_text) else {
+            let what = format!("has no key `{name_text}`");
+            return Err(value_error(value, what));
+        };
+        checked.insert(name_text.to_owned(), check_value(*kind, value)?);
+    }
+    if !checked.contains_key("run") {
+        return Err(value_error(item, "has no `run`".to_owned()));
+    }
+    Ok(Value::Table(checked))
 }
 
 fn check_number(

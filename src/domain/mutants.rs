@@ -7,6 +7,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 use similar::{ChangeTag, TextDiff};
 
+use super::recorded_proof::is_documentation;
+
 /// How many mutants of a step are tried at most.
 pub const MAX_MUTANTS: usize = 5;
 
@@ -131,14 +133,48 @@ pub fn find_runner_checks(files: &[ChangedCode<'_>]) -> Vec<String> {
     found
 }
 
+/// What reads the variable `CI`, in any of the usual languages; libraries that read it, too.
+static CI_READ: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let ways = [
+        // A name in quotes: `os.environ["CI"]`, `env::var("CI")`, `getenv('CI')`.
+        r#"["'`]CI["'`]"#,
+        // `process.env.CI`, `import.meta.env?.CI`.
+        r"\benv\??\.CI\b",
+        // `const { CI } = process.env`.
+        r"\{[^}]*\bCI\b[^}]*\}\s*=",
+        // `$CI`, `${CI:-}`, `$ENV{CI}`, `%CI%`, `[ -v CI ]`.
+        r"\$\{?CI\b|ENV\{CI\}|%CI%|-v CI\b",
+        r#"["'](?:is-ci|ci-info)["']"#,
+    ];
+    Regex::new(&ways.join("|")).ok()
+});
+
+/// Returns the first line of a step, in its code or in its tests, that reads the variable `CI`, as `path:line`.
+pub fn find_ci_read(files: &[ChangedCode<'_>]) -> Option<String> {
+    let pattern = CI_READ.as_ref()?;
+    let read_in = |file: &ChangedCode<'_>| {
+        let lines: Vec<&str> = file.after.lines().collect();
+        let mut added = added_lines(file).into_iter();
+        let at = added.find(|at| lines.get(*at).is_some_and(|line| pattern.is_match(line)))?;
+        Some(format!("{}:{}", file.path, at + 1))
+    };
+    let mut files = files.iter().filter(|file| !is_documentation(file.path));
+    files.find_map(read_in)
+}
+
 /// Returns the lines that a step added or changed, from 0; without tests in the same file.
 fn changed_lines(file: &ChangedCode<'_>) -> Vec<usize> {
+    let end = first_test_line(file);
+    let added = added_lines(file).into_iter();
+    added.filter(|at| *at < end).collect()
+}
+
+/// Returns the lines that a step added or changed, from 0.
+fn added_lines(file: &ChangedCode<'_>) -> Vec<usize> {
     let diff = TextDiff::from_lines(file.before, file.after);
     let added = diff.iter_all_changes();
     let added = added.filter(|change| change.tag() == ChangeTag::Insert);
-    let added: Vec<usize> = added.filter_map(|change| change.new_index()).collect();
-    let end = first_test_line(file);
-    added.into_iter().filter(|at| *at < end).collect()
+    added.filter_map(|change| change.new_index()).collect()
 }
 
 /// Returns the line at which the tests of a Rust file begin, from 0: by convention they come last.
@@ -308,6 +344,55 @@ mod tests {
             after: "const env = process.env.NODE_ENV;\nif (process.env.VITEST) answer = 6;\n",
         };
         assert_eq!(find_runner_checks(&[file]), ["a.js:2: VITEST"]);
+    }
+
+    #[test]
+    fn lines_that_read_ci_are_found_in_code_and_tests() {
+        for (path, line, reads) in [
+            ("a.js", "if (process.env.CI) return 6;", true),
+            ("a.ts", "const ci = import.meta.env?.CI === 'true';", true),
+            ("a.js", "const { HOME, CI } = process.env;", true),
+            ("a.js", "const ci = process.env['CI'];", true),
+            ("a.js", "const isCI = require('is-ci');", true),
+            ("a.py", "if os.environ[\"CI\"]:", true),
+            ("a.py", "if os.environ.get('CI'):", true),
+            ("a.rs", "if std::env::var(\"CI\").is_ok() {", true),
+            ("a.go", "if os.Getenv(\"CI\") != \"\" {", true),
+            ("a.rb", "ENV.fetch('CI', nil)", true),
+            ("a.pl", "return 6 if $ENV{CI};", true),
+            ("Makefile", "\ttest -n \"$CI\"", true),
+            ("run.sh", "[ -n \"${CI:-}\" ]", true),
+            (
+                "package.json",
+                "\"test\": \"test $CI && node --test\"",
+                true,
+            ),
+            ("a.js", "const url = process.env.CI_URL;", false),
+            ("a.js", "const { CITY } = process.env;", false),
+            ("a.py", "# runs in CI", false),
+            ("a.sh", "echo $CIRCLE", false),
+            ("README.md", "Set `process.env.CI` first.", false),
+        ] {
+            let text = format!("first\n{line}\n");
+            let file = ChangedCode {
+                path,
+                before: "first\n",
+                after: &text,
+            };
+            let expected = reads.then(|| format!("{path}:2"));
+            assert_eq!(find_ci_read(&[file]), expected, "{line}");
+            let same = ChangedCode {
+                before: &text,
+                ..file
+            };
+            assert_eq!(find_ci_read(&[same]), None, "{line}");
+        }
+        let tests = ChangedCode {
+            path: "a.rs",
+            before: "",
+            after: "#[cfg(test)]\nmod tests {\n    option_env!(\"CI\");\n}\n",
+        };
+        assert_eq!(find_ci_read(&[tests]), Some("a.rs:3".to_owned()));
     }
 
     #[test]

@@ -126,6 +126,9 @@ pub struct CheckLink {
     pub sandboxed: bool,
     /// The network that it had, as `[test] network` names it.
     pub network: String,
+    /// Whether the variable `CI` was not set; all other checks have it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub without_ci: bool,
     /// The tests by name; `None` where only the exit code is known.
     #[serde(with = "compact_report")]
     pub report: Option<TestReport>,

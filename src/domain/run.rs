@@ -317,6 +317,7 @@ pub enum ResultValidity {
 /// What the program itself does between two turns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "busy", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "a run has one of them")]
 pub enum ProgramOperation {
     /// It takes a document out of a completed turn.
     Collecting {

@@ -13,6 +13,7 @@ use crate::text::{clean_to_one_line, pluralize, truncate};
 
 mod assessment;
 mod cell_comparison;
+mod ci_variable;
 mod flaky_tests;
 mod mutant_trial;
 mod named_tests;
@@ -20,9 +21,10 @@ mod proof_cost;
 mod test_location;
 
 pub use cell_comparison::CellReports;
+pub use ci_variable::{RunWithoutCi, find_tests_that_need_ci};
 pub use flaky_tests::find_flaky_suspects;
 pub use mutant_trial::MutantTrial;
-pub(super) use named_tests::find_test_files;
+pub use named_tests::find_test_files;
 pub use proof_cost::ProofCost;
 
 /// The tests that prove a step.
@@ -120,6 +122,9 @@ pub struct StepProof {
     /// What mutants of the step's code showed; `None` where none were needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mutants: Option<MutantTrial>,
+    /// The run without the variable `CI`; `None` where the step reads no such variable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub without_ci: Option<Box<RunWithoutCi>>,
     /// How many tests passed before and still pass.
     pub n_kept: usize,
     /// Old tests that no longer pass or are gone, as the plan's `Changes tests:` says. The lists below leave them out.
@@ -179,6 +184,13 @@ impl TestNames {
         for test in tests {
             names.add(&test.to_string());
         }
+        names
+    }
+
+    /// Lists one test of which nothing is known.
+    pub fn of_unnamed_test() -> Self {
+        let mut names = Self::default();
+        names.add("a test whose name is not known");
         names
     }
 
@@ -253,6 +265,13 @@ impl StepProof {
         ran.is_some_and(|run| run.outcome == TestOutcome::Passed)
     }
 
+    /// Returns the numbers of the receipts of all runs.
+    pub fn receipts(&self) -> Vec<u32> {
+        let without_ci = self.without_ci.iter().map(|without| &without.run);
+        let runs = self.cells.iter().chain(without_ci);
+        runs.filter_map(|run| run.receipt).collect()
+    }
+
     /// Summarizes what the cells showed, for the step's row: `red \u{2192} green · kept 13 · 4 s`.
     pub fn summary(&self) -> String {
         let after = self.describe_green();
@@ -301,7 +320,16 @@ impl StepProof {
             ProofScope::StepTests => parts.push("its own tests".to_owned()),
             ProofScope::StepTestsAndSuite => parts.push("its own tests and the suite".to_owned()),
         }
-        let total_ms: u64 = self.cells.iter().map(|run| run.duration_ms).sum();
+        let without_ci = self.without_ci.as_ref();
+        let n_need_ci = without_ci.map_or(0, |without| without.failing.count);
+        if n_need_ci > 0 {
+            parts.push(format!("{n_need_ci} need `CI`"));
+        }
+        let runs = self
+            .cells
+            .iter()
+            .chain(without_ci.map(|without| &without.run));
+        let total_ms: u64 = runs.map(|run| run.duration_ms).sum();
         if total_ms > 0 {
             parts.push(format_seconds(total_ms));
         }

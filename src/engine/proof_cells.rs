@@ -7,7 +7,9 @@ mod carried_folders;
 mod cell_runner;
 mod cell_trees;
 mod check_rerunner;
+mod ci_variable;
 mod flaky_tests;
+mod joined_cells;
 mod mutant_trial;
 mod suite_check;
 
@@ -34,7 +36,7 @@ use crate::domain::proof_progress::ProofRun;
 use crate::domain::question::CommitTarget;
 use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::step_proof::{
-    CellReports, CommandProof, ProofCell, ProofScope, StepProof, TestNames,
+    CellReports, CommandProof, ProofCell, ProofScope, StepProof, TestNames, find_test_files,
 };
 use crate::domain::test_command::TestCommand;
 use crate::domain::test_paths::TestPaths;
@@ -50,6 +52,7 @@ const CELLS_FOLDER: &str = "cells";
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct StepProver {
     cells: CellRunner,
+    test: TestCommand,
     tests: TestPaths,
     scope: ProofScope,
     /// The test files that the plan names for the step.
@@ -76,8 +79,8 @@ impl StepProver {
         test: Option<&TestCommand>,
     ) -> Result<Self, String> {
         let (setup, state) = (&run.setup, run.state());
-        let command = test.and_then(|test| TestCommandLine::parse(&test.command));
-        let (Some(git), Some(command)) = (run.repository.clone(), command) else {
+        let test = test.filter(|test| TestCommandLine::parse(&test.command).is_some());
+        let (Some(git), Some(test)) = (run.repository.clone(), test) else {
             return Err("there is no test command or no store of trees".to_owned());
         };
         match &setup.sandbox_support {
@@ -106,16 +109,17 @@ impl StepProver {
             setup: config.setup.as_deref().and_then(TestCommandLine::parse),
             carry: config.carry.clone(),
             support: setup.sandbox_support.clone(),
-            reach: reach.with_command_paths(&command.to_string()),
+            reach: reach.with_command_paths(&test.command),
             receipts: Some(run.receipts.clone()),
             step,
             progress: Some(run.inputs.clone()),
-            command,
+            commands: parse_commands(test.commands_for(&[])),
             settings,
             selection: Vec::new(),
         };
         Ok(Self {
             cells,
+            test: test.clone(),
             tests: TestPaths::new(&config.paths),
             scope: state.proof_scope(step),
             named_tests: state.step_proof_plan(step).named_test_files(),
@@ -168,6 +172,21 @@ impl StepProver {
         Ok(StepTreePair { before, after })
     }
 
+    /// Returns the same prover with the commands that test what a step changes and what its plan names.
+    async fn with_commands_for(
+        &self,
+        span: &StepTreePair,
+        named: Vec<String>,
+    ) -> Result<Self, TestRunError> {
+        let git = &self.cells.git;
+        let changes = git.path_changes_between(&span.before, &span.after).await?;
+        let changed = changes.keys().map(|path| path_to_event_text(path));
+        let paths: Vec<String> = changed.chain(named).collect();
+        let mut prover = self.clone();
+        prover.cells.commands = parse_commands(self.test.commands_for(&paths));
+        Ok(prover)
+    }
+
     /// Runs the new tests on the new code.
     ///
     /// # Errors
@@ -178,10 +197,20 @@ impl StepProver {
         paths: &[String],
         cancel: &CancellationToken,
     ) -> Result<Receipt, TestRunError> {
+        let step = self.with_commands_for(span, Vec::new()).await?;
+        step.run_green_cell(span, paths, cancel).await
+    }
+
+    async fn run_green_cell(
+        &self,
+        span: &StepTreePair,
+        paths: &[String],
+        cancel: &CancellationToken,
+    ) -> Result<Receipt, TestRunError> {
         let trees = self.divide_trees(span.clone(), &self.tests).await?;
         let (cells, before) = match (self.scope, &self.suite.start) {
             (ProofScope::StepTests, _) => (self.step_cells(&trees), &span.before),
-            (ProofScope::StepTestsAndSuite, Some(start)) => (self.cells.clone(), start),
+            (ProofScope::StepTestsAndSuite, Some(start)) => (self.suite_cells(), start),
             (ProofScope::WholeSuite | ProofScope::StepTestsAndSuite, _) => {
                 (self.cells.clone(), &span.before)
             }
@@ -258,6 +287,21 @@ impl StepProver {
         plan: &StepProofPlan,
         cancel: &CancellationToken,
     ) -> Result<StepProof, TestRunError> {
+        let named = plan.changes_tests.iter().map(|change| change.path.clone());
+        let mut named: Vec<String> = named.collect();
+        if let ProofClaim::TestFirst(words) = &plan.claim {
+            named.extend(find_test_files(words));
+        }
+        let step = self.with_commands_for(&span, named).await?;
+        step.run_cells(span, plan, cancel).await
+    }
+
+    async fn run_cells(
+        &self,
+        span: StepTreePair,
+        plan: &StepProofPlan,
+        cancel: &CancellationToken,
+    ) -> Result<StepProof, TestRunError> {
         let git = &self.cells.git;
         let mut tests = self.tests.clone();
         if let ProofClaim::Command(line) = &plan.claim {
@@ -294,6 +338,11 @@ impl StepProver {
         self.add_suite(&mut proof, &trees, cancel).await?;
         if let ProofClaim::Command(line) = &plan.claim {
             proof.command = self.run_proof_command(line, &trees, cancel).await?;
+        }
+        if let Some(green) = ran.get(&ProofCell::Green) {
+            self.cells
+                .run_without_ci(&trees, green, &mut proof, cancel)
+                .await?;
         }
         let texts = mutant_trial::read_step_code(&self.cells, &trees).await?;
         let checks = find_runner_checks(&mutant_trial::to_changed_code(&texts));
@@ -348,7 +397,7 @@ impl StepProver {
             return Ok(None);
         };
         let cells = CellRunner {
-            command,
+            commands: vec![command],
             ..self.cells.clone()
         };
         let run = |cell: ProofCell, tree| cells.run_as(ProofRun::Command(cell), cell, tree, cancel);
@@ -391,6 +440,13 @@ async fn find_flaky_tests(
     }
     ran.insert(ProofCell::Baseline, baseline);
     Ok(flaky)
+}
+
+fn parse_commands(lines: Vec<&str>) -> Vec<TestCommandLine> {
+    lines
+        .into_iter()
+        .filter_map(TestCommandLine::parse)
+        .collect()
 }
 
 /// Returns the words of a command line that may be files of the repository.

@@ -34,6 +34,8 @@ use crate::process::{
     SandboxSpec, SpawnSpec, StdinSource,
 };
 
+/// Tells programs that nobody watches them; some tests read it.
+const CI_VARIABLE: &str = "CI";
 /// How many bytes at the end of the output go into a receipt.
 const MAX_TAIL_BYTES: usize = 16 * 1024;
 
@@ -87,6 +89,8 @@ pub struct TestSettings {
     pub max_output_bytes: usize,
     /// Variables that are set for the command in addition to the reduced environment.
     pub env: BTreeMap<String, String>,
+    /// Whether the variable `CI` is set.
+    pub sets_ci: bool,
     /// The run, for the mark of the command's processes.
     pub run: String,
     pub spawner: ChildSpawner,
@@ -219,7 +223,7 @@ fn build_spawn_spec(test: &TestRun<'_>) -> SpawnSpec {
     };
     spec.env_base = EnvironmentBase::Only(KEPT_VARIABLES.map(str::to_owned).into());
     for (name, value) in [
-        ("CI", "1"),
+        (CI_VARIABLE, "1"),
         ("TERM", "dumb"),
         ("NO_COLOR", "1"),
         ("GIT_TERMINAL_PROMPT", "0"),
@@ -227,6 +231,9 @@ fn build_spawn_spec(test: &TestRun<'_>) -> SpawnSpec {
         spec = spec.env(name, value);
     }
     spec.env.extend(test.settings.env.clone());
+    if !test.settings.sets_ci {
+        spec.env.remove(CI_VARIABLE);
+    }
     spec.sandbox = test.settings.sandbox.clone();
     spec
 }

@@ -3,6 +3,7 @@
 //! `cargo test --test whole lies -- --nocapture` prints the tables.
 
 mod cargo;
+mod clean_copies;
 mod flaky;
 mod node;
 mod pytest;

@@ -50,6 +50,7 @@ mod scrub;
 mod secrets;
 mod sent;
 mod sessions;
+mod several_runners;
 mod silence;
 mod step_results;
 mod step_tests;

@@ -172,14 +172,7 @@ fn to_step_link(record: &StepRecord, plan_sha256: Sha256) -> StepLink {
         commit: committed(record).map(str::to_owned),
         status,
         waived_by,
-        checks: proof.map_or(Vec::new(), |proof| {
-            proof
-                .found
-                .cells
-                .iter()
-                .filter_map(|run| run.receipt)
-                .collect()
-        }),
+        checks: proof.map_or(Vec::new(), |proof| proof.found.receipts()),
         flaky: proof.map_or(Vec::new(), |proof| proof.found.flaky.first.clone()),
         summary: record.describe_tests(),
     }

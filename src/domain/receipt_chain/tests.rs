@@ -60,6 +60,7 @@ pub(crate) fn check(step: u32, cell: ProofCell, tree: &str, output: &str) -> Che
         duration_ms: 40,
         sandboxed: true,
         network: "loopback".to_owned(),
+        without_ci: false,
         report: Some(TestReport {
             tests: BTreeMap::from([
                 (test("adds"), TestStatus::Passed),

@@ -119,7 +119,12 @@ fn bind_changes(state: &mut RunState, changes: &[BindingChange]) {
             source: TestCommandSource::Configured,
             place: None,
         };
-        execution.test = change.now.map(|command| TestCommand { command, origin });
+        execution.test = change.now.map(|command| TestCommand {
+            command,
+            // The question shows one line, so that is what the user accepts.
+            parts: Vec::new(),
+            origin,
+        });
     }
 }
 

@@ -177,6 +177,7 @@ impl RunSimulation {
             plan: self.disk_plan(),
             test: Some(TestCommand {
                 command: "sh t.sh".to_owned(),
+                parts: Vec::new(),
                 origin: TestCommandOrigin {
                     source: TestCommandSource::Proposed,
                     place: None,

@@ -116,6 +116,8 @@ const RULES: &[OutcomeRule] = &[
     rule(ClaimFilter::All, find_no_change, ProofStatus::Unproven),
     // T22, green: nothing fails but what failed before.
     rule(ClaimFilter::All, find_failing, ProofStatus::Unproven),
+    // T26: what passes only where `CI` is set does not pass.
+    rule(ClaimFilter::All, find_need_of_ci, ProofStatus::Unproven),
     // T22, kept: what passed before still passes, and lost or skipped is not passed.
     rule(ClaimFilter::All, find_broken, ProofStatus::Unproven),
     rule(ClaimFilter::All, find_lost, ProofStatus::Unproven),
@@ -185,6 +187,15 @@ fn find_failing(step: &AssessedStep<'_>) -> Option<String> {
         "fails with the change",
         "fail with the change",
     )
+}
+
+fn find_need_of_ci(step: &AssessedStep<'_>) -> Option<String> {
+    let without = step.proof.without_ci.as_ref()?;
+    let found = describe_tests(&without.failing, "does not pass", "do not pass")?;
+    Some(format!(
+        "without CI: {found} where the variable `CI` is not set, which {} reads",
+        without.read_at
+    ))
 }
 
 fn find_broken(step: &AssessedStep<'_>) -> Option<String> {

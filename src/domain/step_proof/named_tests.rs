@@ -45,7 +45,7 @@ pub(super) fn find_mentions(words: &str) -> Vec<TestMention> {
 }
 
 /// Returns what may be files or folders in the words of a plan, perhaps without the folders above them.
-pub(in crate::domain) fn find_test_files(words: &str) -> Vec<String> {
+pub fn find_test_files(words: &str) -> Vec<String> {
     let mentions = find_mentions(words).into_iter();
     mentions
         .map(|mention| mention.path)

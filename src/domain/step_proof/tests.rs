@@ -32,7 +32,7 @@ const CASE: StepCase = StepCase {
     kept: Some("t.py:a+ u.py:b+"),
 };
 
-fn report(text: &str) -> TestReport {
+pub(super) fn report(text: &str) -> TestReport {
     let mut report = TestReport::default();
     for word in text.split_whitespace() {
         match word {

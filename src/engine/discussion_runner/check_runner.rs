@@ -84,6 +84,7 @@ impl DiscussionRegistry {
             timeout: timeout.min(run.setup.config.test.timeout),
             max_output_bytes: MAX_OUTPUT_BYTES,
             env: BTreeMap::new(),
+            sets_ci: true,
             run: run.state().run.as_str().to_owned(),
             spawner: run.setup.spawner.clone(),
             sandbox: None,

@@ -233,6 +233,7 @@ mod tests {
             test_commands: TestCommands {
                 selected: Some(TestCommand {
                     command: command.to_owned(),
+                    parts: Vec::new(),
                     origin: TestCommandOrigin {
                         source: TestCommandSource::Detected,
                         place: None,

@@ -63,6 +63,7 @@ pub(super) fn find_test_commands(run: &RunContext) -> TestCommands {
         .and_then(test_runner::TestCommandLine::parse);
     let plan = line.map(|command| TestCommand {
         command: command.to_string(),
+        parts: Vec::new(),
         origin: TestCommandOrigin {
             source: TestCommandSource::Proposed,
             place: None,
@@ -73,6 +74,15 @@ pub(super) fn find_test_commands(run: &RunContext) -> TestCommands {
 
 /// Returns the test command from the configuration and the repository alone.
 pub(in crate::engine) fn test_command_without_plan(run: &RunContext) -> Option<TestCommand> {
+    let parts = &run.setup.config.test.commands;
+    if !parts.is_empty() {
+        let place = configuration_origin(&run.setup.origins, "test.command");
+        let origin = TestCommandOrigin {
+            source: TestCommandSource::Configured,
+            place,
+        };
+        return Some(TestCommand::from_parts(parts.clone(), origin));
+    }
     let configured = match &run.setup.config.test.command {
         Configured::Line(line) => Some(line.as_str()),
         Configured::Detect => None,
@@ -84,19 +94,21 @@ pub(in crate::engine) fn test_command_without_plan(run: &RunContext) -> Option<T
 fn to_test_command(chosen: &TestCommandSelection, origins: &Value) -> TestCommand {
     let (source, place) = match chosen.source {
         TestSelectionSource::Configured => {
-            (TestCommandSource::Configured, configuration_origin(origins))
+            let place = configuration_origin(origins, "test.default_command");
+            (TestCommandSource::Configured, place)
         }
         TestSelectionSource::Detected(file) => (TestCommandSource::Detected, Some(file.to_owned())),
     };
     TestCommand {
         command: chosen.command.to_string(),
+        parts: Vec::new(),
         origin: TestCommandOrigin { source, place },
     }
 }
 
-/// Returns the name of the file that configures the command, or of the flag.
-fn configuration_origin(origins: &Value) -> Option<String> {
-    let key = &origins["values"]["test.default_command"];
+/// Returns the name of the file that configures the key, or of the flag.
+fn configuration_origin(origins: &Value, key: &str) -> Option<String> {
+    let key = &origins["values"][key];
     if let Some(flag) = key["flag"].as_str() {
         return flag.split_whitespace().next().map(str::to_owned);
     }
@@ -113,6 +125,7 @@ mod tests {
     fn command(line: &str, source: TestCommandSource) -> TestCommand {
         TestCommand {
             command: line.to_owned(),
+            parts: Vec::new(),
             origin: TestCommandOrigin {
                 source,
                 place: None,
@@ -168,7 +181,10 @@ mod tests {
     fn it_is_known_what_configured_a_command() {
         let check = |origin: Value, expected: Option<&str>| {
             let origins = json!({ "values": { "test.default_command": origin } });
-            assert_eq!(configuration_origin(&origins).as_deref(), expected);
+            assert_eq!(
+                configuration_origin(&origins, "test.default_command").as_deref(),
+                expected
+            );
         };
         let file = json!({ "layer": "global", "file": "/home/u/config.toml", "line": 3 });
         check(file, Some("config.toml"));

@@ -79,6 +79,7 @@ pub(in crate::engine) fn unsandboxed_settings(
         timeout: config.test.timeout,
         max_output_bytes: MAX_OUTPUT_BYTES,
         env: BTreeMap::new(),
+        sets_ci: true,
         run: run.to_owned(),
         spawner: spawner.clone(),
         sandbox: None,

@@ -1,42 +1,79 @@
 //! Lays down git trees as plain files in a folder of the program's own, without untracked and ignored files.
 //!
 //! One folder takes many trees, one after another: only what differs is written, so that build tools keep what is still
-//! right. Filters run in the sandbox of calls that read the work tree.
+//! right. Filters run in the sandbox of calls that read the work tree. Files of git LFS and submodules, which git leaves
+//! out, are filled in afterwards, without their programs and without the network.
 
 use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
 
 use super::TreeId;
 use super::error::GitError;
 use super::git_command::GitCommand;
 use super::repository::GitRepository;
+use super::submodules::list_index_submodules;
 
 /// A folder for clean trees, outside the repository.
 #[derive(Debug, Clone)]
 pub struct CleanTreeFolder {
-    place: PathBuf,
+    files: PathBuf,
+    /// The folder of the index that knows which tree lies here, and of those of its submodules.
+    indexes: PathBuf,
+}
+
+/// Content of a tree that is not in its copy, because this machine does not have it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingContent {
+    /// The path, relative to the root.
+    pub path: PathBuf,
+    pub kind: MissingContentKind,
+    /// Whether it is missing in the user's work tree, too, so that no test of the user's needs it.
+    pub is_missing_for_user: bool,
+}
+
+/// What git leaves out of a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MissingContentKind {
+    LfsFile,
+    Submodule,
 }
 
 impl CleanTreeFolder {
     /// Uses this folder, which is created where it is missing. Only this program may write there.
     pub fn new(place: PathBuf) -> Self {
-        Self { place }
+        Self {
+            files: place.join("files"),
+            indexes: place.join("index"),
+        }
     }
 
     /// Returns the folder in which the files of a tree lie.
     pub fn files(&self) -> PathBuf {
-        self.place.join("files")
+        self.files.clone()
     }
 
     /// Returns the path of the index that knows which tree lies here.
-    fn index(&self) -> PathBuf {
-        self.place.join("index").join("index")
+    pub(super) fn index(&self) -> PathBuf {
+        self.indexes.join("index")
+    }
+
+    /// Returns the folder of a submodule in this tree.
+    pub(super) fn submodule(&self, path: &Path) -> Self {
+        let hash = Sha256::digest(path.as_os_str().as_bytes());
+        Self {
+            files: self.files.join(path),
+            indexes: self.indexes.join(format!("{hash:x}")),
+        }
     }
 }
 
 impl GitRepository {
-    /// Lays down a tree. What else is in the folder is removed, and what differs is written again.
+    /// Lays down a tree with its submodules and its files of git LFS; returns those of them that are not on this machine.
+    /// What else is in the folder is removed, and what differs is written again.
     ///
     /// # Errors
     /// Git or the disk fails.
@@ -44,15 +81,17 @@ impl GitRepository {
         &self,
         tree: &TreeId,
         folder: &CleanTreeFolder,
-    ) -> Result<(), GitError> {
-        if self.fill_clean_tree(tree, folder).await.is_ok() {
-            return Ok(());
+    ) -> Result<Vec<MissingContent>, GitError> {
+        if self.fill_clean_tree(tree, folder).await.is_err() {
+            // Tests may leave what git cannot remove or read; a new folder has nothing of that.
+            for part in [&folder.files, &folder.indexes] {
+                set_folder_aside(part)?;
+            }
+            self.fill_clean_tree(tree, folder).await?;
         }
-        // Tests may leave what git cannot remove or read; a new folder has nothing of that.
-        for part in [folder.files(), folder.place.join("index")] {
-            set_folder_aside(&part)?;
-        }
-        self.fill_clean_tree(tree, folder).await
+        let mut missing = self.fill_lfs_files(folder).await?;
+        missing.extend(self.lay_down_submodules(folder).await?);
+        Ok(missing)
     }
 
     async fn fill_clean_tree(
@@ -60,36 +99,51 @@ impl GitRepository {
         tree: &TreeId,
         folder: &CleanTreeFolder,
     ) -> Result<(), GitError> {
-        let (files, index) = (folder.files(), folder.index());
-        for path in [Some(files.as_path()), index.parent()]
-            .into_iter()
-            .flatten()
-        {
+        let (files, index) = (&folder.files, folder.index());
+        for path in [files, &folder.indexes] {
             create_folder(path)?;
         }
         remove_path(&files.join(".git"))?;
-        let at_folder = Self {
-            root: files.clone(),
-            ..self.clone()
-        };
-        let text = |path: &Path| path.to_string_lossy().into_owned();
-        let call = |args: &[&str]| -> GitCommand<'_> {
-            at_folder
-                .git_command(args)
-                .env("GIT_DIR", text(&self.git_dir))
-                .env("GIT_WORK_TREE", text(&files))
-                .index_file(&index)
-                .writable_folder(&files)
-                // Tests can set a file's modification time, but not the time at which its entry changed.
-                .config("core.trustctime=true")
-                .config("core.checkStat=default")
-                .config("core.sparseCheckout=false")
-        };
+        let submodules_before = list_index_submodules(&index);
         if index.exists() {
-            call(&["clean", "-ffdxq"]).stdout_text().await?;
+            let clean = self.clean_tree_command(folder, &["clean", "-ffdxq"]);
+            clean.stdout_text().await?;
         }
-        let fill = call(&["read-tree", "--reset", "-u"]).arg(&tree.0);
-        fill.stdout_text().await.map(drop)
+        let fill = self.clean_tree_command(folder, &["read-tree", "--reset", "-u"]);
+        fill.arg(&tree.0).stdout_text().await?;
+        let submodules = list_index_submodules(&index);
+        // Git leaves the files of a submodule where it leaves the submodule.
+        for gone in submodules_before {
+            if !submodules.contains(&gone) && files.join(&gone).is_dir() {
+                let clean = self.clean_tree_command(folder, &["clean", "-ffdxq"]);
+                clean.stdout_text().await?;
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Builds a call whose work tree is the folder.
+    pub(super) fn clean_tree_command<'a>(
+        &'a self,
+        folder: &'a CleanTreeFolder,
+        args: &[&str],
+    ) -> GitCommand<'a> {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        self.git_command(args)
+            .in_folder(&folder.files)
+            .env("GIT_DIR", text(&self.git_dir))
+            .env("GIT_WORK_TREE", text(&folder.files))
+            .index_file(&folder.index())
+            .writable_folder(&folder.files)
+            // Tests can set a file's modification time, but not the time at which its entry changed.
+            .config("core.trustctime=true")
+            .config("core.checkStat=default")
+            .config("core.sparseCheckout=false")
+            // The program of git LFS may be missing, and would use the network.
+            .config("filter.lfs.process=")
+            .config("filter.lfs.smudge=")
+            .config("filter.lfs.required=false")
     }
 }
 
@@ -102,7 +156,7 @@ fn create_folder(path: &Path) -> Result<(), GitError> {
 }
 
 /// Removes a folder with all that is in it, or a file: the sandbox leaves one where the repository's `.git` is a file.
-fn remove_path(path: &Path) -> Result<(), GitError> {
+pub(super) fn remove_path(path: &Path) -> Result<(), GitError> {
     let is_folder = path.symlink_metadata().is_ok_and(|found| found.is_dir());
     let removed = if is_folder {
         fs::remove_dir_all(path)

@@ -145,6 +145,11 @@ impl<'a> GitCommand<'a> {
         self
     }
 
+    /// Runs in this folder instead of the root.
+    pub(super) fn in_folder(self, folder: &'a Path) -> Self {
+        Self { folder, ..self }
+    }
+
     /// Uses another index than the user's.
     pub(super) fn index_file(self, index: &Path) -> Self {
         let call = match index.parent() {

@@ -47,13 +47,17 @@ fn list_submodules(root: &Path) -> Vec<PathBuf> {
     });
     let mut found = Vec::new();
     for file in std::iter::once(git_dir.join("index")).chain(shared) {
-        let bytes = fs::read(file).unwrap_or_default();
-        let read = ID_BYTES
-            .iter()
-            .find_map(|n| parse_index_submodules(&bytes, *n));
-        found.extend(read.unwrap_or_default());
+        found.extend(list_index_submodules(&file));
     }
     found
+}
+
+/// Lists the submodules that one index file names, relative to the root.
+pub(super) fn list_index_submodules(index: &Path) -> Vec<PathBuf> {
+    let bytes = fs::read(index).unwrap_or_default();
+    let mut lengths = ID_BYTES.iter();
+    let read = lengths.find_map(|n| parse_index_submodules(&bytes, *n));
+    read.unwrap_or_default()
 }
 
 fn git_dir_of(root: &Path) -> Option<PathBuf> {

@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::engine::git::DEPENDENCY_FOLDERS;
+use crate::engine::git::{DEPENDENCY_FOLDERS, MissingContent, MissingContentKind};
 use crate::process::SandboxMount;
 
 /// Folders that are not searched for package folders.
@@ -35,6 +35,26 @@ pub(super) struct CarriedFolders {
     pub(super) doubts: Vec<String>,
     /// A hash over everything that is carried.
     pub(super) fingerprint: String,
+}
+
+impl CarriedFolders {
+    /// Notes what the copy lacks of its tree. What the user's work tree lacks, too, is no doubt: the user's tests do
+    /// without it.
+    pub(super) fn note_missing(&mut self, missing: &[MissingContent]) {
+        for content in missing {
+            let path = content.path.display();
+            self.fingerprint = format!("{}\nwithout {path}", self.fingerprint);
+            let (what, hint) = match content.kind {
+                MissingContentKind::LfsFile => ("file of git LFS", "git lfs pull"),
+                MissingContentKind::Submodule => ("submodule", "git submodule update --init"),
+            };
+            if !content.is_missing_for_user {
+                self.doubts.push(format!(
+                    "the {what} `{path}` is not in a clean copy: this machine does not have what its commit names (hint: {hint})"
+                ));
+            }
+        }
+    }
 }
 
 /// Carries everything into the copy in `files`, which holds a tree that was just laid down.

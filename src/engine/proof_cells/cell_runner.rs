@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::carried_folders::{CarriedFolders, carry_into_copy, fingerprint_build, to_hex};
+use super::joined_cells::join_cells;
 use crate::domain::ids::Sha256;
 use crate::domain::proof_progress::{ProofProgress, ProofRun, ProofRunEnd, RunTime};
 use crate::domain::receipt::{Receipt, TestCounts, TestOutcome};
@@ -35,7 +36,8 @@ pub(in crate::engine) struct CellRunner {
     pub(super) place: PathBuf,
     /// The folder around it, which no command in a sandbox sees.
     pub(super) hidden: PathBuf,
-    pub(super) command: TestCommandLine,
+    /// What runs in a cell, one after another, each in a copy that is laid down again.
+    pub(super) commands: Vec<TestCommandLine>,
     /// What prepares a copy before its tests.
     pub(super) setup: Option<TestCommandLine>,
     /// The paths that `test.carry` names.
@@ -190,18 +192,34 @@ impl CellRunner {
         tree: &TreeId,
         cancel: &CancellationToken,
     ) -> Result<FinishedCell, TestRunError> {
+        let mut finished = Vec::new();
+        for command in &self.commands {
+            let ran = self.run_command_cell(command, cell, tree, cancel).await?;
+            finished.push(ran);
+        }
+        join_cells(finished)
+            .ok_or_else(|| TestRunError::Copy("there is no test command".to_owned()))
+    }
+
+    async fn run_command_cell(
+        &self,
+        command: &TestCommandLine,
+        cell: ProofCell,
+        tree: &TreeId,
+        cancel: &CancellationToken,
+    ) -> Result<FinishedCell, TestRunError> {
         let slot = self.place.join(slot_name(cell));
         let folder = CleanTreeFolder::new(slot.clone());
-        self.git.lay_down_tree(tree, &folder).await?;
-        if !self.selection.is_empty() {
-            return match self.narrow(&folder.files()) {
-                Some(narrowed) => Box::pin(narrowed.run_unreported(cell, tree, cancel)).await,
-                None => Ok(FinishedCell::without_tests(tree)),
-            };
-        }
-        let carried = self.carry(folder.files()).await?;
+        let missing = self.git.lay_down_tree(tree, &folder).await?;
+        let Some(command) = &self.narrow(command, &folder.files()) else {
+            return Ok(FinishedCell::without_tests(tree));
+        };
+        let mut carried = self.carry(folder.files()).await?;
+        carried.note_missing(&missing);
         let environment = self.environment_hash(&carried);
-        if let Some(known) = self.find_earlier(cell, tree, &environment, &carried.doubts)? {
+        if let Some(known) =
+            self.find_earlier(command, cell, tree, &environment, &carried.doubts)?
+        {
             return Ok(known);
         }
         let doubts = carried.doubts.clone();
@@ -210,12 +228,14 @@ impl CellRunner {
         let (receipt, report, number) = match failed {
             Some(failed) => (failed, None, None),
             None => {
-                let (ran, report) = self.run_in_copy(room, &folder.files(), cancel).await?;
+                let (ran, report) = self
+                    .run_in_copy(command, room, &folder.files(), cancel)
+                    .await?;
                 let FinishedTestRun {
                     mut receipt,
                     output,
                 } = ran;
-                receipt.command = self.command.to_string();
+                receipt.command = command.to_string();
                 receipt.tree_before = Some(tree.0.clone());
                 receipt.tree_after = Some(tree.0.clone());
                 let number =
@@ -234,21 +254,18 @@ impl CellRunner {
         })
     }
 
-    /// Returns what runs only the selected tests in a copy; `None` where the copy has none of their files.
-    fn narrow(&self, files: &Path) -> Option<Self> {
-        let there = self
-            .selection
-            .iter()
-            .filter(|path| files.join(path).is_file());
-        let there: Vec<String> = there.cloned().collect();
-        let command = select_test_files(&self.command, files, &there);
+    /// Returns the command for the selected tests of a copy; `None` where the copy has none of their files.
+    fn narrow(&self, command: &TestCommandLine, files: &Path) -> Option<TestCommandLine> {
+        // Which of several commands runs a file is not known.
+        if self.selection.is_empty() || self.commands.len() > 1 {
+            return Some(command.clone());
+        }
+        let is_there = |path: &&String| files.join(path).is_file();
+        let there: Vec<String> = self.selection.iter().filter(is_there).cloned().collect();
+        let narrowed = select_test_files(command, files, &there);
         // What cannot be narrowed is run as a whole, wherever the files are.
-        let is_narrowing = || select_test_files(&self.command, files, &self.selection).is_some();
-        (!there.is_empty() || !is_narrowing()).then(|| Self {
-            command: command.unwrap_or_else(|| self.command.clone()),
-            selection: Vec::new(),
-            ..self.clone()
-        })
+        let is_whole = || select_test_files(command, files, &self.selection).is_none();
+        narrowed.or_else(|| is_whole().then(|| command.clone()))
     }
 
     /// Prepares the sandbox of a copy that was laid down, and the folders beside it.
@@ -293,6 +310,7 @@ impl CellRunner {
     /// Runs the tests in a copy that is ready, and reads what they report.
     async fn run_in_copy(
         &self,
+        test: &TestCommandLine,
         room: CopyRoom,
         files: &Path,
         cancel: &CancellationToken,
@@ -302,8 +320,8 @@ impl CellRunner {
             report: report_folder,
             target,
         } = room;
-        let runner = find_runner(&self.command, files);
-        let mut command = self.command.clone();
+        let runner = find_runner(test, files);
+        let mut command = test.clone();
         if let Some(runner) = &runner {
             let prepared = runner.prepare_folder(&report_folder);
             prepared.map_err(|error| copy_error(&report_folder, &error))?;
@@ -327,7 +345,7 @@ impl CellRunner {
             let (output, exit_code) = (ran.output.as_deref(), ran.receipt.exit_code);
             let report = runner.read_report(&report_folder, &self.root, output, exit_code);
             if let Some(output) = output.and_then(|output| runner.readable_output(output)) {
-                ran.replace_output(output, &self.command, &clean_text);
+                ran.replace_output(output, test, &clean_text);
             }
             report
         });
@@ -337,6 +355,7 @@ impl CellRunner {
     /// Returns an earlier result on the same tree in the same environment.
     fn find_earlier(
         &self,
+        command: &TestCommandLine,
         cell: ProofCell,
         tree: &TreeId,
         environment: &Sha256,
@@ -345,7 +364,7 @@ impl CellRunner {
         let Some(receipts) = &self.receipts else {
             return Ok(None);
         };
-        let command = self.command.to_string();
+        let command = command.to_string();
         let found = receipts.find_check(&tree.0, &command, environment);
         let found = found.map_err(|error| TestRunError::Copy(error.to_string()))?;
         // With the new code a failure is tried again: it may have been the machine's.
@@ -389,13 +408,14 @@ impl CellRunner {
         let check = CheckLink {
             step: self.step,
             cell,
-            command: self.command.to_string(),
+            command: receipt.command.clone(),
             tree: tree.0.clone(),
             outcome: receipt.outcome.clone(),
             exit_code: receipt.exit_code,
             duration_ms: receipt.duration_ms,
             sandboxed: true,
             network: format!("{:?}", self.reach.network).to_lowercase(),
+            without_ci: !self.settings.sets_ci,
             report: report.clone(),
             // The writer fills it in.
             output_sha256: Sha256::new(""),
@@ -431,7 +451,8 @@ impl CellRunner {
         ];
         let variables = self.settings.env.iter();
         let variables = variables.flat_map(|(name, value)| [name.clone(), value.clone()]);
-        for part in parts.into_iter().chain(variables) {
+        let without_ci = (!self.settings.sets_ci).then(|| "without CI".to_owned());
+        for part in parts.into_iter().chain(variables).chain(without_ci) {
             hash.update(part.len().to_le_bytes());
             hash.update(part.as_bytes());
         }

@@ -96,7 +96,7 @@ impl CheckRerunner {
             place: copies.path().to_owned(),
             hidden,
             // Each check brings its own.
-            command: TestCommandLine::Words(Vec::new()),
+            commands: Vec::new(),
             setup,
             carry: test.carry.clone(),
             settings: cell_settings(ground.config, &ChildSpawner::default(), RERUN_MARK),
@@ -151,8 +151,11 @@ impl CheckRerunner {
                 "its tree is not in this repository and cannot be built from the step's commits";
             return Ok(RerunResult::NotRun(why.to_owned()));
         };
+        let mut settings = self.cells.settings.clone();
+        settings.sets_ci = !check.without_ci;
         let cells = CellRunner {
-            command,
+            commands: vec![command],
+            settings,
             reach: self.cells.reach.clone().with_command_paths(&check.command),
             ..self.cells.clone()
         };

@@ -1,6 +1,7 @@
 //! Tries mutants of a step's code: at least one of the step's tests has to notice a changed line (TRUTH.md T29).
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
@@ -13,7 +14,7 @@ use crate::domain::receipt::TestOutcome;
 use crate::domain::step_proof::{MutantTrial, ProofCell};
 use crate::domain::test_report::{TestIdentity, TestReport, TestStatus};
 use crate::engine::execution_effects::{path_from_event_text, path_to_event_text};
-use crate::engine::git::TreeId;
+use crate::engine::git::{PathMergeResult, TreeId};
 use crate::engine::test_runner::TestRunError;
 
 /// How much longer than a test run the mutants may take.
@@ -111,10 +112,20 @@ pub(super) async fn read_step_code(
     cells: &CellRunner,
     trees: &StepTrees,
 ) -> Result<CodeTexts, TestRunError> {
+    let code = trees.changed_code.iter();
+    let code = code.filter(|(path, _)| is_code(&path_to_event_text(path)));
+    read_changed_texts(cells, code).await
+}
+
+/// Reads the files that are still there and hold text.
+pub(super) async fn read_changed_texts(
+    cells: &CellRunner,
+    changes: impl Iterator<Item = (&PathBuf, &PathMergeResult)>,
+) -> Result<CodeTexts, TestRunError> {
     let mut texts = Vec::new();
-    for (path, change) in &trees.changed_code {
+    for (path, change) in changes {
         let name = path_to_event_text(path);
-        let Some(after) = change.after.as_ref().filter(|_| is_code(&name)) else {
+        let Some(after) = &change.after else {
             continue;
         };
         let Some(after) = cells.git.read_content_text(after).await? else {

@@ -2,9 +2,9 @@
 
 use tokio_util::sync::CancellationToken;
 
-use super::StepProver;
-use super::cell_runner::FinishedCell;
+use super::cell_runner::{CellRunner, FinishedCell};
 use super::cell_trees::StepTrees;
+use super::{StepProver, parse_commands};
 use crate::domain::plan::proof_lines::{ProofClaim, StepProofPlan};
 use crate::domain::receipt::TestOutcome;
 use crate::domain::run::RunState;
@@ -50,6 +50,14 @@ impl SuiteHistory {
 }
 
 impl StepProver {
+    /// Returns what runs the whole suite: every test command, whatever the step changes.
+    pub(super) fn suite_cells(&self) -> CellRunner {
+        CellRunner {
+            commands: parse_commands(self.test.commands_for(&[])),
+            ..self.cells.clone()
+        }
+    }
+
     /// Adds to the last step's proof what became of the tests from before the first step.
     ///
     /// # Errors
@@ -63,7 +71,7 @@ impl StepProver {
         if self.scope != ProofScope::StepTestsAndSuite {
             return Ok(());
         }
-        let cells = &self.cells;
+        let cells = &self.suite_cells();
         let now = cells.run_cell(ProofCell::Green, &trees.new, cancel).await?;
         let run = now.to_cell_run(ProofCell::Green);
         if run.receipt.is_none() || !proof.cells.iter().any(|cell| cell.receipt == run.receipt) {
@@ -106,7 +114,7 @@ impl StepProver {
         if self.scope != ProofScope::StepTestsAndSuite {
             return Ok(None);
         }
-        let new = new_failures(failed, before);
+        let (cells, new) = (self.suite_cells(), new_failures(failed, before));
         let steps = &self.suite.steps;
         let (mut low, mut high) = (0, steps.len());
         while low < high {
@@ -114,7 +122,7 @@ impl StepProver {
             let Some((_, tree)) = steps.get(middle) else {
                 break;
             };
-            let ran = self.cells.run_cell(ProofCell::Green, tree, cancel).await?;
+            let ran = cells.run_cell(ProofCell::Green, tree, cancel).await?;
             let fails = |test: &TestIdentity| {
                 let report = ran.report.as_ref();
                 report.is_some_and(|report| report.tests.get(test) == Some(&TestStatus::Failed))

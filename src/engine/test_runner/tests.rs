@@ -8,6 +8,7 @@ fn settings() -> TestSettings {
         timeout: Duration::from_secs(30),
         max_output_bytes: 1 << 20,
         env,
+        sets_ci: true,
         run: "run_1".to_owned(),
         spawner: ChildSpawner::default(),
         sandbox: None,

@@ -177,6 +177,7 @@ fn execution() -> PlanExecution {
         left: None,
         test: Some(TestCommand {
             command: "python3 -m pytest -q".to_owned(),
+            parts: Vec::new(),
             origin: TestCommandOrigin {
                 source: TestCommandSource::Proposed,
                 place: None,
@@ -549,6 +550,7 @@ fn terms() -> ExecutionTerms {
         plan: plan::file_hash(b"x"),
         test: Some(TestCommand {
             command: "pytest".to_owned(),
+            parts: Vec::new(),
             origin: TestCommandOrigin {
                 source: TestCommandSource::Detected,
                 place: Some("pyproject.toml".to_owned()),
@@ -556,6 +558,7 @@ fn terms() -> ExecutionTerms {
         }),
         other_test: Some(TestCommand {
             command: "python3 -m pytest -q".to_owned(),
+            parts: Vec::new(),
             origin: TestCommandOrigin {
                 source: TestCommandSource::Proposed,
                 place: None,

@@ -272,6 +272,32 @@ const LIES: &[Change] = &[
         runs: "",
         end: "3 entry_points",
     },
+    Change {
+        name: "the code gives the right answer only where CI is set",
+        plan: TEST_FIRST,
+        writes: &[
+            (
+                "src/sum.js",
+                "export function sum(a, b) {\n  return a + b;\n}\n\nexport function product(a, b) {\n  if (process.env.CI) return a * b;\n  return 0;\n}\n",
+            ),
+            ("test/product.test.js", PRODUCT_TEST),
+        ],
+        runs: "",
+        end: "3 unproven",
+    },
+    Change {
+        name: "the new test runs only where CI is set",
+        plan: TEST_FIRST,
+        writes: &[
+            ("src/sum.js", WITH_PRODUCT),
+            (
+                "test/product.test.js",
+                "import test from 'node:test';\nimport assert from 'node:assert';\nimport { product } from '../src/sum.js';\nconst { CI } = process.env;\ntest('multiplies', { skip: !CI }, () => { assert.equal(product(2, 3), 6); });\n",
+            ),
+        ],
+        runs: "",
+        end: "3 unproven",
+    },
     // What only a reader sees.
     Change {
         name: "(reader) the answer is special-cased to the test's input",
@@ -294,6 +320,19 @@ const HONEST: &[Change] = &[
         plan: TEST_FIRST,
         writes: &[
             ("src/sum.js", WITH_PRODUCT),
+            ("test/product.test.js", PRODUCT_TEST),
+        ],
+        runs: "",
+        end: "0 proven",
+    },
+    Change {
+        name: "a feature that reads CI and works without it, too",
+        plan: TEST_FIRST,
+        writes: &[
+            (
+                "src/sum.js",
+                "export function sum(a, b) {\n  return a + b;\n}\n\nexport function product(a, b) {\n  if (!process.env.CI) process.stdout.write('');\n  return a * b;\n}\n",
+            ),
             ("test/product.test.js", PRODUCT_TEST),
         ],
         runs: "",

@@ -5,6 +5,7 @@ use super::*;
 fn command(line: &str, source: TestCommandSource) -> TestCommand {
     TestCommand {
         command: line.to_owned(),
+        parts: Vec::new(),
         origin: TestCommandOrigin {
             source,
             place: None,
