@@ -183,13 +183,6 @@ mod tests {
                 false,
             ),
             (
-                ProofRun::Cell(Red),
-                TestOutcome::Failed,
-                1,
-                "new tests on old code: ✗ failed 4 s",
-                false,
-            ),
-            (
                 ProofRun::ExpectedRed,
                 TestOutcome::Failed,
                 1,

@@ -13,7 +13,7 @@ mod joined_cells;
 mod mutant_trial;
 mod suite_check;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use tokio_util::sync::CancellationToken;
@@ -330,7 +330,7 @@ impl StepProver {
                 ran.insert(cell, ended);
             }
         }
-        let flaky = find_flaky_tests(&cells, &trees, &mut ran, cancel).await?;
+        let flaky = cells.find_flaky_in_cells(&trees, &mut ran, cancel).await?;
         let renames = git.renamed_paths(&trees.old, &trees.new).await?;
         let mut proof = compare_cells(&trees, &ran, plan, &renames);
         proof.flaky = TestNames::from_tests(&flaky);
@@ -418,28 +418,6 @@ impl StepProver {
             passed_after: is_run(&after) && passes(&after),
         }))
     }
-}
-
-/// Finds flaky tests among those that fail with the step's code, and enters them in the baseline as failures.
-async fn find_flaky_tests(
-    cells: &CellRunner,
-    trees: &StepTrees,
-    ran: &mut BTreeMap<ProofCell, FinishedCell>,
-    cancel: &CancellationToken,
-) -> Result<BTreeSet<TestIdentity>, TestRunError> {
-    let mut flaky = BTreeSet::new();
-    let Some(mut baseline) = ran.remove(&ProofCell::Baseline) else {
-        return Ok(flaky);
-    };
-    for cell in [ProofCell::Green, ProofCell::Kept] {
-        if let Some(failed) = ran.get(&cell) {
-            let found =
-                cells.find_flaky_tests((cell, failed), &mut baseline, &trees.changed_tests, cancel);
-            flaky.extend(found.await?);
-        }
-    }
-    ran.insert(ProofCell::Baseline, baseline);
-    Ok(flaky)
 }
 
 fn parse_commands(lines: Vec<&str>) -> Vec<TestCommandLine> {

@@ -36,8 +36,8 @@ impl RunState {
     pub(super) fn step_without_suite(&self) -> Option<u32> {
         let records = self.execution.iter().flat_map(|execution| &execution.done);
         let scope = |record: &StepRecord| Some(record.proof.as_ref()?.found.scope);
-        let scopes = records.filter_map(|record| Some((record.n, scope(record)?)));
-        let (step, last) = scopes.last()?;
+        let mut scopes = records.filter_map(|record| Some((record.n, scope(record)?)));
+        let (step, last) = scopes.next_back()?;
         (last == ProofScope::StepTests).then_some(step)
     }
 }

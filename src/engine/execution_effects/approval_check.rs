@@ -373,7 +373,7 @@ mod tests {
         assert_eq!(permission_parts(&origins("git *", 4, "light")), first);
         let other = permission_parts(&origins("*", 3, "dark"));
         assert_eq!(
-            (&other[..2] == &first[..2], other[2] == first[2]),
+            (other[..2] == first[..2], other[2] == first[2]),
             (true, false)
         );
     }

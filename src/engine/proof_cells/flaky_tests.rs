@@ -3,11 +3,12 @@
 //! A test is flaky, and no fault of the step, where it passes once with the step's code and fails once without it. The
 //! whole suite runs each time, so that tests which depend on each other are found, too.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tokio_util::sync::CancellationToken;
 
 use super::cell_runner::{CellRunner, FinishedCell};
+use super::cell_trees::StepTrees;
 use crate::domain::step_proof::{ProofCell, find_flaky_suspects};
 use crate::domain::test_report::{TestIdentity, TestStatus};
 use crate::engine::git::TreeId;
@@ -53,6 +54,32 @@ impl CellRunner {
         for test in &flaky {
             before.tests.insert(test.clone(), TestStatus::Failed);
         }
+        Ok(flaky)
+    }
+
+    /// Finds the flaky ones of the tests that fail in a step's cells, and enters them in the baseline as failures.
+    ///
+    /// # Errors
+    /// The run is being stopped, or a copy cannot be prepared.
+    pub(super) async fn find_flaky_in_cells(
+        &self,
+        trees: &StepTrees,
+        ran: &mut BTreeMap<ProofCell, FinishedCell>,
+        cancel: &CancellationToken,
+    ) -> Result<BTreeSet<TestIdentity>, TestRunError> {
+        let mut flaky = BTreeSet::new();
+        let Some(mut baseline) = ran.remove(&ProofCell::Baseline) else {
+            return Ok(flaky);
+        };
+        for cell in [ProofCell::Green, ProofCell::Kept] {
+            if let Some(failed) = ran.get(&cell) {
+                let failed = (cell, failed);
+                let found =
+                    self.find_flaky_tests(failed, &mut baseline, &trees.changed_tests, cancel);
+                flaky.extend(found.await?);
+            }
+        }
+        ran.insert(ProofCell::Baseline, baseline);
         Ok(flaky)
     }
 

@@ -372,139 +372,141 @@ fn what_npms_scripts_come_to_asks() {
     );
 }
 
+const PACKAGE: &str = "[package]\nname = 'a'\n[features]\ndefault = ['b']\nb = ['c']\n";
+
 /// Everything that T27 names, one row an entry: command, path, content before and after (`-` for none).
+const LISTED: &[(&str, &str, &str, &str)] = &[
+    (
+        "cargo test",
+        "Cargo.toml",
+        PACKAGE,
+        "[[test]]\nname = 'a'\nharness = false\n",
+    ),
+    (
+        "cargo test",
+        "Cargo.toml",
+        "",
+        "[package]\nautotests = false\n",
+    ),
+    (
+        "cargo test",
+        "Cargo.toml",
+        "",
+        "[workspace]\nmembers = ['b']\n",
+    ),
+    (
+        "cargo test",
+        "Cargo.toml",
+        "",
+        "[workspace]\ndefault-members = ['b']\n",
+    ),
+    (
+        "cargo test",
+        "Cargo.toml",
+        PACKAGE,
+        "[features]\ndefault = []\n",
+    ),
+    (
+        "cargo test",
+        "Cargo.toml",
+        PACKAGE,
+        "[package]\nname = 'a'\n[features]\ndefault = ['b']\nb = []\n",
+    ),
+    (
+        "cargo test",
+        "Cargo.toml",
+        "",
+        "[profile.test]\ndebug-assertions = false\n",
+    ),
+    ("cargo test", "build.rs", "x", "y"),
+    ("cargo nextest run", ".config/nextest.toml", "-", "x"),
+    ("cargo test", ".cargo/config.toml", "-", "x"),
+    (
+        "go test ./...",
+        "a_test.go",
+        "package a\n",
+        "//go:build never\n\npackage a\n",
+    ),
+    (
+        "go test ./...",
+        "a_test.go",
+        "-",
+        "// +build never\n\npackage a\n",
+    ),
+    (
+        "go test ./...",
+        "main_test.go",
+        "-",
+        "package a\n\nfunc TestMain(m *testing.M) {}\n",
+    ),
+    (
+        "go test ./...",
+        "go.mod",
+        "module a\n",
+        "module a\nreplace b => ./c\n",
+    ),
+    (
+        "pytest",
+        "pyproject.toml",
+        "",
+        "[tool.pytest.ini_options]\ntestpaths = ['x']\n",
+    ),
+    (
+        "pytest",
+        "pyproject.toml",
+        "",
+        "[project.entry-points.pytest11]\na = 'a'\n",
+    ),
+    (
+        "pytest",
+        "pyproject.toml",
+        "",
+        "[tool.poetry.plugins.pytest11]\na = 'a'\n",
+    ),
+    ("pytest", "setup.cfg", "", "[tool:pytest]\ntestpaths = x\n"),
+    ("pytest", "tox.ini", "", "[pytest]\ntestpaths = x\n"),
+    (
+        "pytest",
+        "conftest.py",
+        "",
+        "def pytest_collection_modifyitems(items):\n    items.clear()\n",
+    ),
+    ("pytest", "conftest.py", "", "pytest_plugins = ['a']\n"),
+    ("pytest", "conftest.py", "", "from helpers import *\n"),
+    ("pytest", "tests/conftest.py", "", "from . import plugin\n"),
+    ("pytest", "pytest.py", "-", "x"),
+    ("pytest", "pytest_asyncio.py", "-", "x"),
+    ("python3 -m pytest", "_pytest/__init__.py", "-", "x"),
+    ("python3 -m unittest", "unittest/__init__.py", "-", "x"),
+    ("pytest", ".venv/bin/pytest", "x", "y"),
+    ("npm test", "node_modules/.bin/jest", "x", "y"),
+    ("npx vitest", "test/node_modules/vitest/index.js", "-", "x"),
+    ("npm test", "package.json", "{}", r#"{"workspaces": ["a"]}"#),
+    ("npm test", "package.json", "{}", r#"{"nyc": {}}"#),
+    ("npm test", "package.json", "{}", r#"{"babel": {}}"#),
+    ("npm test", "package.json", "{}", r#"{"ts-node": {}}"#),
+    ("npm test", ".nycrc.json", "-", "{}"),
+    ("npm test", ".babelrc", "-", "{}"),
+    ("npm test", "babel.config.js", "-", "x"),
+    (
+        "npm test",
+        "tsconfig.json",
+        "{}",
+        r#"{"ts-node": {"transpileOnly": true}}"#,
+    ),
+    (
+        "npm test",
+        "tsconfig.test.json",
+        "{}",
+        r#"{"compilerOptions": {"paths": {}}}"#,
+    ),
+    ("sh ci/test.sh", "ci/test.sh", "x", "y"),
+    ("make test", "Makefile", "x", "y"),
+];
+
 #[test]
 fn each_entry_point_of_the_list_asks() {
-    const PACKAGE: &str = "[package]\nname = 'a'\n[features]\ndefault = ['b']\nb = ['c']\n";
-    let table: &[(&str, &str, &str, &str)] = &[
-        (
-            "cargo test",
-            "Cargo.toml",
-            PACKAGE,
-            "[[test]]\nname = 'a'\nharness = false\n",
-        ),
-        (
-            "cargo test",
-            "Cargo.toml",
-            "",
-            "[package]\nautotests = false\n",
-        ),
-        (
-            "cargo test",
-            "Cargo.toml",
-            "",
-            "[workspace]\nmembers = ['b']\n",
-        ),
-        (
-            "cargo test",
-            "Cargo.toml",
-            "",
-            "[workspace]\ndefault-members = ['b']\n",
-        ),
-        (
-            "cargo test",
-            "Cargo.toml",
-            PACKAGE,
-            "[features]\ndefault = []\n",
-        ),
-        (
-            "cargo test",
-            "Cargo.toml",
-            PACKAGE,
-            "[package]\nname = 'a'\n[features]\ndefault = ['b']\nb = []\n",
-        ),
-        (
-            "cargo test",
-            "Cargo.toml",
-            "",
-            "[profile.test]\ndebug-assertions = false\n",
-        ),
-        ("cargo test", "build.rs", "x", "y"),
-        ("cargo nextest run", ".config/nextest.toml", "-", "x"),
-        ("cargo test", ".cargo/config.toml", "-", "x"),
-        (
-            "go test ./...",
-            "a_test.go",
-            "package a\n",
-            "//go:build never\n\npackage a\n",
-        ),
-        (
-            "go test ./...",
-            "a_test.go",
-            "-",
-            "// +build never\n\npackage a\n",
-        ),
-        (
-            "go test ./...",
-            "main_test.go",
-            "-",
-            "package a\n\nfunc TestMain(m *testing.M) {}\n",
-        ),
-        (
-            "go test ./...",
-            "go.mod",
-            "module a\n",
-            "module a\nreplace b => ./c\n",
-        ),
-        (
-            "pytest",
-            "pyproject.toml",
-            "",
-            "[tool.pytest.ini_options]\ntestpaths = ['x']\n",
-        ),
-        (
-            "pytest",
-            "pyproject.toml",
-            "",
-            "[project.entry-points.pytest11]\na = 'a'\n",
-        ),
-        (
-            "pytest",
-            "pyproject.toml",
-            "",
-            "[tool.poetry.plugins.pytest11]\na = 'a'\n",
-        ),
-        ("pytest", "setup.cfg", "", "[tool:pytest]\ntestpaths = x\n"),
-        ("pytest", "tox.ini", "", "[pytest]\ntestpaths = x\n"),
-        (
-            "pytest",
-            "conftest.py",
-            "",
-            "def pytest_collection_modifyitems(items):\n    items.clear()\n",
-        ),
-        ("pytest", "conftest.py", "", "pytest_plugins = ['a']\n"),
-        ("pytest", "conftest.py", "", "from helpers import *\n"),
-        ("pytest", "tests/conftest.py", "", "from . import plugin\n"),
-        ("pytest", "pytest.py", "-", "x"),
-        ("pytest", "pytest_asyncio.py", "-", "x"),
-        ("python3 -m pytest", "_pytest/__init__.py", "-", "x"),
-        ("python3 -m unittest", "unittest/__init__.py", "-", "x"),
-        ("pytest", ".venv/bin/pytest", "x", "y"),
-        ("npm test", "node_modules/.bin/jest", "x", "y"),
-        ("npx vitest", "test/node_modules/vitest/index.js", "-", "x"),
-        ("npm test", "package.json", "{}", r#"{"workspaces": ["a"]}"#),
-        ("npm test", "package.json", "{}", r#"{"nyc": {}}"#),
-        ("npm test", "package.json", "{}", r#"{"babel": {}}"#),
-        ("npm test", "package.json", "{}", r#"{"ts-node": {}}"#),
-        ("npm test", ".nycrc.json", "-", "{}"),
-        ("npm test", ".babelrc", "-", "{}"),
-        ("npm test", "babel.config.js", "-", "x"),
-        (
-            "npm test",
-            "tsconfig.json",
-            "{}",
-            r#"{"ts-node": {"transpileOnly": true}}"#,
-        ),
-        (
-            "npm test",
-            "tsconfig.test.json",
-            "{}",
-            r#"{"compilerOptions": {"paths": {}}}"#,
-        ),
-        ("sh ci/test.sh", "ci/test.sh", "x", "y"),
-        ("make test", "Makefile", "x", "y"),
-    ];
-    for (command, path, before, after) in table {
+    for (command, path, before, after) in LISTED {
         let how = if *before == "-" { "created" } else { "changed" };
         let expected = format!("{} {how}", path.to_lowercase());
         check(command, &[(path, before, after)], &expected);

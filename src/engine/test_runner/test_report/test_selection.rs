@@ -8,6 +8,22 @@ use std::path::Path;
 use super::runner_search::{StartedRunner, read_followed, started_runner};
 use crate::engine::test_runner::test_command_line::TestCommandLine;
 
+/// The words that only start a runner.
+const PROGRAM_WORDS: [&str; 10] = [
+    "pytest", "py.test", "node", "nodejs", "cargo", "test", "t", "jest", "vitest", "run",
+];
+/// Options of cargo that select targets or packages themselves.
+const NARROWING_OPTIONS: [&str; 8] = [
+    "--",
+    "--lib",
+    "--bins",
+    "--doc",
+    "--tests",
+    "--all-targets",
+    "--workspace",
+    "--all",
+];
+
 /// How the files are given to the command.
 enum FileArguments {
     /// As its last words.
@@ -37,65 +53,10 @@ pub fn select_test_files(
         Some((words, started_runner(&plain)?))
     });
     let (words, runner) = runners.next().filter(|_| runners.next().is_none())?;
-    let own_words: Vec<&str> = own.iter().map(String::as_str).collect();
-    let arguments = match (words == own, runner) {
-        // These take packages or expressions, or add files to those of their configuration.
-        (
-            _,
-            StartedRunner::Other
-            | StartedRunner::Nextest
-            | StartedRunner::GoTest
-            | StartedRunner::Mocha,
-        ) => return None,
-        (true, StartedRunner::CargoTest) => FileArguments::CargoTargets,
-        (false, StartedRunner::CargoTest) => return None,
-        (true, _) => FileArguments::Appended,
-        (false, _) => match own_words.as_slice() {
-            ["npm", "test" | "t"] | ["npm", "run", _] => FileArguments::BehindDashes,
-            ["pnpm" | "yarn", "test"] | ["pnpm" | "yarn", "run", _] => FileArguments::Appended,
-            _ => return None,
-        },
-    };
-    let takes_only_options = |words: &[String]| {
-        let name = |word: &String| word.rsplit('/').next().unwrap_or_default().to_owned();
-        let is_start = |word: &String| {
-            let name = name(word);
-            matches!(
-                name.as_str(),
-                "pytest"
-                    | "py.test"
-                    | "node"
-                    | "nodejs"
-                    | "cargo"
-                    | "test"
-                    | "t"
-                    | "jest"
-                    | "vitest"
-                    | "run"
-            ) || name.starts_with("python")
-        };
-        words
-            .iter()
-            .all(|word| is_start(word) || word.starts_with('-'))
-    };
-    let narrows_itself = [
-        "--",
-        "--lib",
-        "--bins",
-        "--doc",
-        "--tests",
-        "--all-targets",
-        "--workspace",
-        "--all",
-    ];
-    if !takes_only_options(words)
-        || words
-            .iter()
-            .any(|word| narrows_itself.contains(&word.as_str()))
-    {
+    if !takes_files(words) {
         return None;
     }
-    let added: Vec<String> = match arguments {
+    let added: Vec<String> = match file_arguments(own, words, runner)? {
         FileArguments::Appended => files.to_vec(),
         FileArguments::BehindDashes => std::iter::once("--".to_owned())
             .chain(files.to_vec())
@@ -104,6 +65,45 @@ pub fn select_test_files(
     };
     let line = own.iter().chain(&added).map(String::as_str);
     TestCommandLine::parse(&line.collect::<Vec<_>>().join(" "))
+}
+
+/// Returns how the command takes files; `words` are those of its runner, perhaps in a script. `None` where it takes none.
+fn file_arguments(
+    own: &[String],
+    words: &[String],
+    runner: StartedRunner,
+) -> Option<FileArguments> {
+    let own_words: Vec<&str> = own.iter().map(String::as_str).collect();
+    match (words == own, runner) {
+        // These take packages or expressions, or add files to those of their configuration.
+        (
+            _,
+            StartedRunner::Other
+            | StartedRunner::Nextest
+            | StartedRunner::GoTest
+            | StartedRunner::Mocha,
+        ) => None,
+        (true, StartedRunner::CargoTest) => Some(FileArguments::CargoTargets),
+        (false, StartedRunner::CargoTest) => None,
+        (true, _) => Some(FileArguments::Appended),
+        (false, _) => match own_words.as_slice() {
+            ["npm", "test" | "t"] | ["npm", "run", _] => Some(FileArguments::BehindDashes),
+            ["pnpm" | "yarn", "test"] | ["pnpm" | "yarn", "run", _] => {
+                Some(FileArguments::Appended)
+            }
+            _ => None,
+        },
+    }
+}
+
+/// Returns whether a runner has only options that leave open which tests it runs.
+fn takes_files(words: &[String]) -> bool {
+    words.iter().all(|word| {
+        let name = word.rsplit('/').next().unwrap_or_default();
+        PROGRAM_WORDS.contains(&name)
+            || name.starts_with("python")
+            || word.starts_with('-') && !NARROWING_OPTIONS.contains(&word.as_str())
+    })
 }
 
 /// Returns the options that select the targets with these files; `None` where one may be in a target of another package.
