@@ -113,6 +113,12 @@ pub fn replanned_swapped(notes: &mut Notes) {
     play_replanned("blocked-replanned-swapped", SWAPPED, notes);
 }
 
+/// The result of the blocked step, with what the program found of its quote.
+fn blocked_result() -> Value {
+    let check = json!({ "evidence": "verified", "found": "package.json:3" });
+    json!({ "kind": "blocked", "text": DETAIL, "check": check })
+}
+
 fn play_replanned(name: &str, cast: Cast, notes: &mut Notes) {
     let world = World::create(name, cast, play_turns(replanned_turns()));
     let answer = format!("blocked=replan:{WORDS}");
@@ -121,7 +127,7 @@ fn play_replanned(name: &str, cast: Cast, notes: &mut Notes) {
     outcome.assert_code(0);
     assert_blocked(&outcome, &json!({ "answer": "replan_step", "text": WORDS }));
     let stated = |kind: &str| json!({ "kind": kind });
-    let blocked = json!({ "kind": "blocked", "text": DETAIL });
+    let blocked = blocked_result();
     assert_eq!(results(&outcome), [stated("done"), blocked, stated("done")]);
     let moved = outcome.of_kind("run.phase");
     let phases: Vec<&str> = moved
@@ -244,7 +250,7 @@ fn play_skipped(name: &str, cast: Cast, notes: &mut Notes) {
         &json!({ "answer": "skip_step", "reason": NOT_NEEDED }),
     );
     let stated = |kind: &str| json!({ "kind": kind });
-    let blocked = json!({ "kind": "blocked", "text": DETAIL });
+    let blocked = blocked_result();
     assert_eq!(
         results(&outcome),
         [stated("unstated"), stated("done"), blocked]
