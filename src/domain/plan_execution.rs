@@ -12,10 +12,11 @@ use super::recorded_proof::{RecordedProof, is_documentation};
 use super::reversal_plan::UndoRecord;
 use super::run::RunState;
 use super::step_calls::StepCalls;
-use super::step_proof::ProofCost;
+use super::step_proof::{ProofCost, ProofStatus};
 use super::step_result::{StepResult, StepResultKind};
 use super::step_scope::ScopeChange;
 use super::test_command::TestCommand;
+use crate::text::clean_to_one_line;
 
 /// An execution, running or finished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -495,6 +496,15 @@ impl StepRecord {
             String::new()
         } else {
             format!(" ({})", self.skip_reason)
+        }
+    }
+
+    /// Returns why a step is only checked as it follows other words; empty for every other step.
+    pub(super) fn checked_words(&self) -> String {
+        let proof = self.proof.as_ref().filter(|proof| proof.waiver.is_none());
+        match proof.map(|proof| &proof.status) {
+            Some(ProofStatus::Checked(reason)) => format!(" ({})", clean_to_one_line(reason)),
+            _ => String::new(),
         }
     }
 

@@ -801,7 +801,8 @@ impl RunState {
         let records = self.execution.iter().flat_map(|execution| &execution.done);
         let told = records.filter_map(|record| {
             let why = record.unproven_reason()?;
-            Some(format!("step {} {why}{}", record.n, record.skip_words()))
+            let words = [record.skip_words(), record.checked_words()].concat();
+            Some(format!("step {} {why}{words}", record.n))
         });
         let suite = self
             .step_without_suite()

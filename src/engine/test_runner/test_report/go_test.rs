@@ -76,10 +76,12 @@ struct GoPackageRun {
 /// Reads the whole output.
 pub(super) fn read_output(output: &str, root: &Path, report: &mut ReportBuilder) {
     let mut runs: BTreeMap<String, GoPackageRun> = BTreeMap::new();
+    let mut has_failed_build = false;
     for line in output.lines() {
         let Some(event) = parse_event(line) else {
             // Before go 1.20 this line is no event.
             if is_build_failure(line) {
+                has_failed_build = true;
                 report.note_failed_load();
             }
             continue;
@@ -108,7 +110,8 @@ pub(super) fn read_output(output: &str, root: &Path, report: &mut ReportBuilder)
             run.tests.entry(event.test).or_default().ends.push(status);
         }
     }
-    if runs.is_empty() {
+    // Before Go 1.24 a package that is not built has no event.
+    if runs.is_empty() && !has_failed_build {
         report.doubt("go reported no package");
     }
     let mut packages = GoPackages::find(root);

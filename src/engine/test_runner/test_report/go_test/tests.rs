@@ -94,6 +94,8 @@ fn tests_must_begin_and_end() {
         "passed p: TestA\ndoubt: go ended before it reported the end of p\n",
     );
     check(&[], "doubt: go reported no package\n");
+    // As Go 1.19 writes it, without an event.
+    assert_eq!(read("FAIL\tp [build failed]\n", 1), "failed to load\n");
 }
 
 #[test]
