@@ -45,12 +45,11 @@ fn lay_out(project: &Project) -> World {
     let mut world = World::new();
     world.proves_steps = true;
     world.config = format!("[test]\ndefault_command = {:?}\n", project.command);
-    // The world has a home of its own, and rustup finds its toolchains below the real one.
+    // The world has a home of its own, and rustup finds its toolchains below the real one. Settings, locks and caches of the
+    // real cargo would make the worlds depend on each other and on the machine.
     let home = std::env::var("HOME").unwrap_or_default();
-    for (name, folder) in [("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")] {
-        let value = std::env::var(name).unwrap_or_else(|_| format!("{home}/{folder}"));
-        world.env.push((name.to_owned(), value));
-    }
+    let toolchains = std::env::var("RUSTUP_HOME").unwrap_or_else(|_| format!("{home}/.rustup"));
+    world.env.push(("RUSTUP_HOME".to_owned(), toolchains));
     for (path, text) in project.files {
         world.put(path, text);
     }
