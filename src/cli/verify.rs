@@ -78,7 +78,11 @@ pub async fn run(args: VerifyArguments) -> Result<u8, StartError> {
             let is_here = wanted.is_none() && !receipt_files::list_runs(&layout)?.is_empty();
             let layout = match is_here {
                 true => layout.clone(),
-                false => find_run(layout.clone(), wanted)?,
+                false => find_run(layout.clone(), wanted).map_err(|error| match wanted {
+                    // Nothing was named that could be wrong: there is nothing to read.
+                    None => StartError { code: 1, ..error },
+                    Some(_) => error,
+                })?,
             };
             let git = ground.open_repository(layout.workdir()).await?;
             (verify_run(&layout, git.as_ref()).await?, git)

@@ -361,3 +361,12 @@ fn a_kill_between_the_checks_of_a_step_leaves_a_whole_chain() {
     let (code, text) = verify_in(&world, &world.root, &["main..HEAD"]);
     assert_eq!(code, Some(0), "{text}");
 }
+
+#[test]
+fn without_receipts_there_is_nothing_to_read() {
+    let world = World::new();
+    for arguments in [&[][..], &["HEAD..HEAD"]] {
+        let (code, text) = verify_in(&world, &world.root, arguments);
+        assert_eq!((code, text.as_str()), (Some(1), ""), "{arguments:?}");
+    }
+}
