@@ -52,6 +52,12 @@ pub struct TestReport {
 }
 
 impl TestReport {
+    /// Returns the tests that fail.
+    pub fn failed(&self) -> impl Iterator<Item = &TestIdentity> {
+        let tests = self.tests.iter();
+        tests.filter_map(|(test, status)| (*status == TestStatus::Failed).then_some(test))
+    }
+
     /// Returns how many tests have this status.
     pub fn count(&self, status: TestStatus) -> usize {
         self.tests

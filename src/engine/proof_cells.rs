@@ -40,7 +40,7 @@ use crate::domain::step_proof::{
 };
 use crate::domain::test_command::TestCommand;
 use crate::domain::test_paths::TestPaths;
-use crate::domain::test_report::{TestIdentity, TestReport, TestStatus};
+use crate::domain::test_report::TestIdentity;
 use crate::process::{ChildSpawner, SandboxSupport};
 
 /// How many files and folders in no commit are tried where tests fail in a clean copy.
@@ -442,18 +442,11 @@ fn fails_as_before(green: &FinishedCell, baseline: &FinishedCell) -> bool {
     let (Some(now), Some(before)) = (&green.report, &baseline.report) else {
         return false;
     };
-    let failed = |report: &TestReport| -> Vec<TestIdentity> {
-        let failed = report
-            .tests
-            .iter()
-            .filter(|(_, status)| **status == TestStatus::Failed);
-        failed.map(|(test, _)| test.clone()).collect()
-    };
-    let (now_failed, failed_before) = (failed(now), failed(before));
-    !now_failed.is_empty()
+    let failed_before: Vec<&TestIdentity> = before.failed().collect();
+    now.failed().next().is_some()
         && !now.failed_to_load
         && now.doubts.is_empty()
-        && now_failed.iter().all(|test| failed_before.contains(test))
+        && now.failed().all(|test| failed_before.contains(&test))
 }
 
 /// Returns how the tests of cells run; each cell has a sandbox of its own.

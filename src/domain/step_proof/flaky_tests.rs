@@ -15,7 +15,7 @@ pub fn find_flaky_suspects(
     changed_tests: &[String],
 ) -> BTreeSet<TestIdentity> {
     let mut suspects = BTreeSet::new();
-    for test in failed_tests(failed) {
+    for test in failed.failed() {
         let is_touched = changed_tests.iter().any(|path| may_hold_test(path, test));
         match baseline.tests.get(test) {
             Some(TestStatus::Failed) => {}
@@ -29,12 +29,6 @@ pub fn find_flaky_suspects(
         return BTreeSet::new();
     }
     suspects
-}
-
-/// Returns the tests that fail in a report.
-fn failed_tests(report: &TestReport) -> impl Iterator<Item = &TestIdentity> {
-    let tests = report.tests.iter();
-    tests.filter_map(|(test, status)| (*status == TestStatus::Failed).then_some(test))
 }
 
 #[cfg(test)]

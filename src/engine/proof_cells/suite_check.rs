@@ -144,13 +144,14 @@ impl StepProver {
 
 /// Returns the tests that fail now and did not before.
 fn new_failures(failed: &FinishedCell, before: &FinishedCell) -> Vec<TestIdentity> {
-    let is_failed = |cell: &FinishedCell, test: &TestIdentity| {
-        let report = cell.report.as_ref();
-        report.is_some_and(|report| report.tests.get(test) == Some(&TestStatus::Failed))
-    };
-    let tests = failed.report.iter().flat_map(|report| report.tests.keys());
-    tests
-        .filter(|test| is_failed(failed, test) && !is_failed(before, test))
+    let failed_before: Vec<&TestIdentity> = before
+        .report
+        .iter()
+        .flat_map(|report| report.failed())
+        .collect();
+    let failed_now = failed.report.iter().flat_map(|report| report.failed());
+    failed_now
+        .filter(|test| !failed_before.contains(test))
         .cloned()
         .collect()
 }
