@@ -38,6 +38,8 @@ pub(super) struct RunDocuments {
     postponed: Option<PostponedWrite>,
     /// Whether this process resumed the run and has not recorded a step yet.
     is_resumed: bool,
+    /// Whether the user has the plan open in an editor that this program started.
+    is_plan_in_editor: bool,
 }
 
 impl RunDocuments {
@@ -54,6 +56,11 @@ impl RunDocuments {
     /// Returns whether this process resumed the run and has not recorded a step yet.
     pub(super) fn is_resumed(&self) -> bool {
         self.is_resumed
+    }
+
+    /// Notes whether the user has the plan open in an editor.
+    pub(super) fn set_plan_in_editor(&mut self, is_open: bool) {
+        self.is_plan_in_editor = is_open;
     }
 
     /// Keeps the document of a turn that has ended.

@@ -64,6 +64,16 @@ impl Engine {
         self.apply_events(documents::try_detect_user_edits(&self.run)?)
     }
 
+    /// Notes whether the user has the plan open in an editor; the plan's status is written once it is closed.
+    ///
+    /// # Errors
+    /// Writing the record of the run failed.
+    pub fn set_plan_in_editor(&mut self, is_open: bool) -> Result<(), EngineError> {
+        self.documents.set_plan_in_editor(is_open);
+        let marked = self.documents.write_plan_status(&mut self.run);
+        self.apply_events(marked)
+    }
+
     /// Copies a plan file of the user's to `plan.md`. The run has no goal yet; once one is confirmed, it begins with the
     /// plan's review.
     ///

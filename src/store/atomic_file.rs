@@ -53,21 +53,35 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
 
 /// Replaces a file like [`replace_file`], with the content from a reader.
 pub(super) fn replace_file_from(path: &Path, source: &mut dyn Read) -> Result<(), StoreError> {
-    replace_with_crash_points(path, source, &|_| CrashDecision::Continue)
+    replace_with_crash_points(path, source, &|_| Ok(ReplaceDecision::Continue)).map(|_| ())
 }
 
-/// Whether the writer dies at a stage; only tests let it die.
+/// Replaces a file like [`replace_file`], if `is_expected` still says so when the new content is durable and only the
+/// rename is left; false if nothing was replaced.
+pub(super) fn replace_file_if(
+    path: &Path,
+    bytes: &[u8],
+    is_expected: &dyn Fn() -> Result<bool, StoreError>,
+) -> Result<bool, StoreError> {
+    replace_with_crash_points(path, &mut &*bytes, &|stage| match stage {
+        ReplaceStage::Synced if !is_expected()? => Ok(ReplaceDecision::GiveUp),
+        _ => Ok(ReplaceDecision::Continue),
+    })
+}
+
+/// What the writer does at a stage; only tests let it die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum CrashDecision {
+enum ReplaceDecision {
     Continue,
+    GiveUp,
     Crash,
 }
 
 fn replace_with_crash_points(
     path: &Path,
     source: &mut dyn Read,
-    fate: &dyn Fn(ReplaceStage) -> CrashDecision,
-) -> Result<(), StoreError> {
+    decide: &dyn Fn(ReplaceStage) -> Result<ReplaceDecision, StoreError>,
+) -> Result<bool, StoreError> {
     let dir = path.parent().unwrap_or(Path::new("."));
     let mut temporary = tempfile::Builder::new()
         .prefix(TEMPORARY_PREFIX)
@@ -79,9 +93,9 @@ fn replace_with_crash_points(
     temporary.as_file().lock_shared().map_err(writing)?;
     let dies = |point: ReplaceStage| {
         failpoints::trace_file_change(point.label(), path);
-        fate(point) == CrashDecision::Crash
+        decide(point).map(|decision| decision == ReplaceDecision::Crash)
     };
-    if dies(ReplaceStage::Created) {
+    if dies(ReplaceStage::Created)? {
         return leave_temporary_file(temporary);
     }
     let mut chunk = [0; CHUNK_BYTES];
@@ -91,11 +105,11 @@ fn replace_with_crash_points(
             break;
         }
         temporary.write_all(&chunk[..n]).map_err(writing)?;
-        if dies(ReplaceStage::Partial) {
+        if dies(ReplaceStage::Partial)? {
             return leave_temporary_file(temporary);
         }
     }
-    if dies(ReplaceStage::Written) {
+    if dies(ReplaceStage::Written)? {
         return leave_temporary_file(temporary);
     }
     if let Ok(old) = fs::symlink_metadata(path)
@@ -105,25 +119,29 @@ fn replace_with_crash_points(
         temporary.as_file().set_permissions(mode).map_err(writing)?;
     }
     temporary.as_file().sync_all().map_err(writing)?;
-    if dies(ReplaceStage::Synced) {
-        return leave_temporary_file(temporary);
+    failpoints::trace_file_change(ReplaceStage::Synced.label(), path);
+    match decide(ReplaceStage::Synced)? {
+        ReplaceDecision::Continue => {}
+        ReplaceDecision::GiveUp => return Ok(false),
+        ReplaceDecision::Crash => return leave_temporary_file(temporary),
     }
     temporary.persist(path).map_err(|e| writing(e.error))?;
-    if dies(ReplaceStage::Renamed) {
-        return Ok(());
+    if dies(ReplaceStage::Renamed)? {
+        return Ok(true);
     }
-    nofollow_fs::sync_dir(dir)
+    nofollow_fs::sync_dir(dir)?;
+    Ok(true)
 }
 
 /// Leaves the temporary file behind, as a process that dies does.
-fn leave_temporary_file(temporary: tempfile::NamedTempFile) -> Result<(), StoreError> {
+fn leave_temporary_file(temporary: tempfile::NamedTempFile) -> Result<bool, StoreError> {
     let path = temporary.path().to_path_buf();
     // Closing alone would leave the lock with a child that was forked and has not started its program yet.
     let unlocked = FileExt::unlock(temporary.as_file());
     unlocked.map_err(|e| StoreError::from_io("unlock", &path, e))?;
     temporary
         .keep()
-        .map(|_| ())
+        .map(|_| false)
         .map_err(|e| StoreError::from_io("leave", &path, e.error))
 }
 
@@ -185,11 +203,11 @@ mod tests {
             replace_file(&path, old).unwrap();
         }
         let fate = |at| {
-            if at == point {
-                CrashDecision::Crash
+            Ok(if at == point {
+                ReplaceDecision::Crash
             } else {
-                CrashDecision::Continue
-            }
+                ReplaceDecision::Continue
+            })
         };
         replace_with_crash_points(&path, &mut &*new, &fate).unwrap();
         let found = nofollow_fs::read_limited(&path, u64::MAX - 1).unwrap();

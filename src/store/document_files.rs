@@ -60,20 +60,23 @@ pub fn read_document(path: &Path) -> Result<Option<DocumentContent>, StoreError>
 
 /// Replaces the locked document atomically if it still equals `expected_base` (`None`: absent).
 ///
-/// Of two writers with the same base one gets a conflict. An editor that takes no lock can still save between
-/// comparison and rename, a few microseconds; the returned hash lets the caller notice it at the next read.
+/// Of two writers with the same base one gets a conflict. The comparison is made again when the new content is on
+/// disk, so an editor that takes no lock can only save unseen in the few microseconds before the rename; the
+/// returned hash lets the caller notice it at the next read.
 pub fn replace_document(
     lock: &DocumentLock,
     expected_base: Option<&Sha256>,
     bytes: &[u8],
 ) -> Result<Sha256, DocumentReplaceError> {
     let path = lock.document();
-    let current = read_document(path)?.map(|document| document.sha256);
-    if current.as_ref() != expected_base {
-        return Err(DocumentReplaceError::Conflict { current });
+    let current = || Ok(read_document(path)?.map(|document| document.sha256));
+    let is_expected = || Ok(current()?.as_ref() == expected_base);
+    if is_expected()? && atomic_file::replace_file_if(path, bytes, &is_expected)? {
+        return Ok(hash_document(bytes));
     }
-    atomic_file::replace_file(path, bytes)?;
-    Ok(hash_document(bytes))
+    Err(DocumentReplaceError::Conflict {
+        current: current()?,
+    })
 }
 
 /// Stores a version that lost a conflict under `history/conflicts/` and returns its path; the same version is
@@ -132,6 +135,21 @@ mod tests {
             told.ends_with("plan.md is a symbolic link, expected a regular file"),
             "{told}"
         );
+    }
+
+    #[test]
+    fn what_is_saved_while_the_new_content_is_written_is_not_replaced() {
+        let place = TestRepo::new();
+        let plan = place.layout.plan();
+        fs::write(&plan, "before").unwrap();
+        let saved_meanwhile = || {
+            fs::write(&plan, "typed").unwrap();
+            Ok(read_document(&plan)?.is_some_and(|now| now.bytes == b"before"))
+        };
+        assert!(!atomic_file::replace_file_if(&plan, b"ours", &saved_meanwhile).unwrap());
+        assert_eq!(fs::read(&plan).unwrap(), b"typed");
+        let dir = plan.parent().unwrap();
+        assert_eq!(atomic_file::remove_temporary_files(dir).unwrap(), 0);
     }
 
     #[test]

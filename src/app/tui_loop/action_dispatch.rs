@@ -152,6 +152,7 @@ impl TuiApp {
                 return Ok(None);
             }
         };
+        self.set_plan_in_editor(document, true)?;
         self.release_input();
         self.terminal
             .lend_to_program()
@@ -180,6 +181,7 @@ impl TuiApp {
         self.screen.mark_dirty();
         self.frame_reason = FrameReason::ForUser;
         self.document_tracker.on_changed(Instant::now());
+        self.set_plan_in_editor(document, false)?;
         match ended {
             Ok(status) if status.success() && document == DocumentKind::Merge => {
                 return self.apply_edited_merge();
@@ -196,6 +198,15 @@ impl TuiApp {
                 .on_notice(&format!("Cannot start an editor: {error}")),
         }
         Ok(None)
+    }
+
+    fn set_plan_in_editor(&mut self, document: DocumentKind, is_open: bool) -> Result<(), TuiEnd> {
+        match &mut self.engine {
+            Some(engine) if document == DocumentKind::Plan => {
+                Ok(engine.set_plan_in_editor(is_open)?)
+            }
+            _ => Ok(()),
+        }
     }
 
     fn prepare_merge_file(&self) -> Result<PathBuf, String> {

@@ -117,11 +117,13 @@ impl RunDocuments {
     }
 
     /// Writes the plan's status into `plan.md`. A postponed write includes the status, so nothing is queued then.
+    ///
+    /// While the user edits the plan it waits: a file that changes under an editor is saved over, or not saved.
     pub(in crate::engine) fn write_plan_status(&mut self, run: &mut RunContext) -> Vec<Event> {
-        match self.postponed {
-            None => self.write(run, DocumentWrite::PlanStatus),
-            Some(_) => Vec::new(),
+        if self.is_plan_in_editor || self.postponed.is_some() {
+            return Vec::new();
         }
+        self.write(run, DocumentWrite::PlanStatus)
     }
 
     /// Performs the postponed write, or reports why it is impossible; returns its events, and the effects that were

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::config::{self, ConfigFlags, UserDirs};
 use crate::domain::effect::Effect;
 use crate::domain::event::{Event, RunParameters, WorkflowSettings};
+use crate::domain::phase::Phase;
 use crate::domain::question::{QuestionAnswer, QuestionKind};
 use crate::domain::turn::{TurnOutcome, TurnPurpose};
 use crate::engine::agent_conversation::ConversationEvent;
@@ -17,6 +18,7 @@ use crate::engine::documents::{PendingDocument, find_recovered_draft};
 use crate::engine::run_journal::RunJournal;
 use crate::engine::run_setup::{AskPolicy, RunSetup};
 use crate::engine::{Engine, EngineInput, staging_folder};
+use crate::store::document_files;
 use crate::store::{DocumentLock, EventLogRecord, TamperGuard, WorkdirLayout, WorkdirNames};
 
 /// A run whose agents are played by the test: it writes what they leave in their folders.
@@ -637,4 +639,30 @@ proptest! {
             prop_assert!(world.engine.outcome().is_none(), "{:?}", world.engine.outcome());
         }
     }
+}
+
+#[tokio::test]
+async fn the_status_of_a_plan_in_the_users_editor_is_written_once_that_is_closed() {
+    let mut simulation = ConflictSimulation::new();
+    simulation.begin();
+    simulation.end();
+    simulation.engine.set_plan_in_editor(true).unwrap();
+    simulation.begin();
+    let pending = simulation.engine.documents.pending.as_ref().unwrap();
+    fs::write(&pending.staging.comments, "[APPROVED]\n").unwrap();
+    simulation.turn_ends();
+    assert_eq!(simulation.engine.state().phase, Phase::Approved);
+    let plan = simulation.layout().plan();
+    let status = || {
+        let text = read(&plan);
+        let line = text.lines().find(|line| line.starts_with("status: "));
+        line.unwrap().to_owned()
+    };
+    assert_eq!(status(), "status: reviewing");
+    simulation.engine.set_plan_in_editor(false).unwrap();
+    assert_eq!(status(), "status: approved");
+    assert_eq!(
+        simulation.engine.state().plan.as_ref().unwrap().file_sha256,
+        document_files::hash_document(&fs::read(&plan).unwrap())
+    );
 }
