@@ -442,6 +442,9 @@ impl Engine {
     pub fn resume(&mut self, gate: Gate) -> Result<(), EngineError> {
         self.documents.on_run_resumed();
         self.complete_run_log()?;
+        if let Some(told) = self.run.find_unrecorded_phase_change()? {
+            self.apply_event(told)?;
+        }
         self.cancel_orphaned_tasks()?;
         self.apply_events(documents::detect_user_edits(&self.run))?;
         if let Some(found) = documents::find_recovered_draft(&self.run)? {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
-use crate::domain::phase::{Phase, TurnHold};
+use crate::domain::phase::TurnHold;
 
 use super::run_context::{FollowUp, RecordedStep};
 use super::{Engine, EngineError, EngineOutcome};
@@ -74,14 +74,7 @@ impl Engine {
             let is_new_phase = step.phase_before != step.phase_after;
             if is_new_phase {
                 self.subagents.continue_waiting_patches(&mut self.run);
-                let is_agreed = step.phase_after == Phase::Approved;
-                queue.push_back(Event::PhaseChanged {
-                    from: step.phase_before,
-                    to: step.phase_after,
-                    reason: is_agreed
-                        .then(|| self.run.state().describe_review_end())
-                        .flatten(),
-                });
+                queue.push_back(self.run.phase_change_from(step.phase_before));
             }
             if is_new_phase || step.is_resume {
                 // Recorded before any code compares the file: otherwise the status would look like an edit of the

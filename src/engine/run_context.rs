@@ -288,6 +288,29 @@ impl RunContext {
         })
     }
 
+    /// Returns the event that says that the run has left `from` for its current phase.
+    pub(super) fn phase_change_from(&self, from: Phase) -> Event {
+        let to = self.state().phase;
+        let is_agreed = to == Phase::Approved;
+        Event::PhaseChanged {
+            from,
+            to,
+            reason: is_agreed
+                .then(|| self.state().describe_review_end())
+                .flatten(),
+        }
+    }
+
+    /// Returns the change of phase that was not recorded because the program ended just before; `None` if it was.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub(super) fn find_unrecorded_phase_change(&self) -> Result<Option<Event>, EngineError> {
+        let last = self.journal.load_last_phase_change()?;
+        let from = last.filter(|phase| *phase != self.state().phase);
+        Ok(from.map(|from| self.phase_change_from(from)))
+    }
+
     /// Appends the receipts that the chain lacks, and records its new head.
     fn complete_receipts(&mut self) -> Result<(), EngineError> {
         let event = match self.receipts.complete_chain(self.state()) {

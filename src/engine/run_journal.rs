@@ -6,6 +6,7 @@
 use crate::domain::effect::Effect;
 use crate::domain::event::{Event, RunParameters};
 use crate::domain::ids::{SessionId, TurnId, UnixMillis};
+use crate::domain::phase::Phase;
 use crate::domain::run::{Run, RunState};
 use crate::domain::session::Message;
 use crate::domain::turn::Role;
@@ -120,6 +121,24 @@ impl RunJournal {
     pub fn load_last_record(&self) -> Result<Option<EventLogRecord<Event>>, StoreError> {
         let mut log = EventLogReader::from_end(&self.layout().events());
         Ok(log.read_before(1)?.pop())
+    }
+
+    /// Returns the phase that the last recorded change led to; `None` if the end of the log names none. Blocks.
+    ///
+    /// An event that changes the phase is followed by that record before anything else happens, so the end is enough.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn load_last_phase_change(&self) -> Result<Option<Phase>, StoreError> {
+        const END_BYTES: u64 = 256 * 1024;
+        let mut log = EventLogReader::from_end(&self.layout().events());
+        let records: Vec<EventLogRecord<Event>> = log.read_before(END_BYTES)?;
+        let mut later = records.iter().rev();
+        let last = later.find_map(|record| match &record.event {
+            Event::PhaseChanged { to, .. } => Some(*to),
+            _ => None,
+        });
+        Ok(last.or_else(|| log.is_at_start().then_some(Phase::Init)))
     }
 
     /// Returns the current state of the run.

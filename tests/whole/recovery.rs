@@ -154,6 +154,35 @@ fn a_kill_in_the_review_loop_is_survived() {
 }
 
 #[test]
+fn a_kill_before_the_change_of_phase_is_recorded_is_survived() {
+    let world = World::new();
+    cast(&world);
+    let runs = ["run", "--goal", "A test", "--auto"];
+    world.program(&runs).ends(3).complains("--yes-execute");
+    let log = world.read(".agent-collab/events.jsonl");
+    let last = log
+        .rfind("\"kind\":\"review.committed\"")
+        .expect("the review");
+    let end = last + log[last..].find('\n').expect("its end") + 1;
+    world.put(".agent-collab/events.jsonl", &log[..end]);
+    world.put(".agent-collab/state.json", "{");
+    let told = "review of the plan: settled in 2 reviews";
+    let log = world.read(".agent-collab/log.md");
+    let kept: Vec<&str> = log.lines().filter(|line| !line.contains(told)).collect();
+    assert_ne!(kept.len(), log.lines().count(), "{log}");
+    world.put(".agent-collab/log.md", &(kept.join("\n") + "\n"));
+    for _ in 0..2 {
+        let waits = world.program(&["resume", "--auto"]);
+        waits.ends(3).complains("--yes-execute");
+        let log = world.read(".agent-collab/log.md");
+        assert_eq!(log.matches(told).count(), 1, "{log}");
+        let changes = world.events_of("run.phase");
+        let approved = changes.iter().filter(|change| change["to"] == "APPROVED");
+        assert_eq!(approved.count(), 1, "{changes:?}");
+    }
+}
+
+#[test]
 fn a_kill_before_the_branch_stands_is_survived() {
     check("execution.surveyed", "continue");
 }
