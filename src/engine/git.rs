@@ -29,6 +29,7 @@ pub mod sensitive_files;
 mod shadow_repository;
 mod submodule_trees;
 mod submodules;
+mod tree_cache;
 mod tree_merge;
 mod tree_restore;
 mod tree_snapshot;

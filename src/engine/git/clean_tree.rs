@@ -106,8 +106,7 @@ impl GitRepository {
         remove_path(&files.join(".git"))?;
         let submodules_before = list_index_submodules(&index);
         if index.exists() {
-            let clean = self.clean_tree_command(folder, &["clean", "-ffdxq"]);
-            clean.stdout_text().await?;
+            self.remove_untracked(folder).await?;
         }
         let fill = self.clean_tree_command(folder, &["read-tree", "--reset", "-u"]);
         fill.arg(&tree.0).stdout_text().await?;
@@ -115,24 +114,45 @@ impl GitRepository {
         // Git leaves the files of a submodule where it leaves the submodule.
         for gone in submodules_before {
             if !submodules.contains(&gone) && files.join(&gone).is_dir() {
-                let clean = self.clean_tree_command(folder, &["clean", "-ffdxq"]);
-                clean.stdout_text().await?;
+                self.remove_untracked(folder).await?;
                 break;
             }
         }
         Ok(())
     }
 
-    /// Builds a call whose work tree is the folder.
-    pub(super) fn clean_tree_command<'a>(
+    async fn remove_untracked(&self, folder: &CleanTreeFolder) -> Result<(), GitError> {
+        let clean = self.clean_index_command(folder, &["clean", "-ffdxq"]);
+        clean.stdout_text().await.map(drop)
+    }
+
+    /// Builds a call whose work tree is the folder, and that may run the filters that the configuration names.
+    fn clean_tree_command<'a>(
         &'a self,
         folder: &'a CleanTreeFolder,
         args: &[&str],
     ) -> GitCommand<'a> {
+        Self::in_clean_tree(self.git_command(args), &self.git_dir, folder)
+    }
+
+    /// Builds a call whose work tree is the folder and that reads the content of no file in it, so that it runs no
+    /// program and needs no sandbox, which takes longer to set up than the call.
+    pub(super) fn clean_index_command<'a>(
+        &'a self,
+        folder: &'a CleanTreeFolder,
+        args: &[&str],
+    ) -> GitCommand<'a> {
+        Self::in_clean_tree(self.git_object_command(args), &self.git_dir, folder)
+    }
+
+    fn in_clean_tree<'a>(
+        call: GitCommand<'a>,
+        git_dir: &Path,
+        folder: &'a CleanTreeFolder,
+    ) -> GitCommand<'a> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
-        self.git_command(args)
-            .in_folder(&folder.files)
-            .env("GIT_DIR", text(&self.git_dir))
+        call.in_folder(&folder.files)
+            .env("GIT_DIR", text(git_dir))
             .env("GIT_WORK_TREE", text(&folder.files))
             .index_file(&folder.index())
             .writable_folder(&folder.files)

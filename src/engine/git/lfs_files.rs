@@ -52,7 +52,7 @@ impl GitRepository {
         folder: &CleanTreeFolder,
     ) -> Result<Vec<MissingContent>, GitError> {
         let list = ["ls-files", "-z", "--", ":(attr:filter=lfs)"];
-        let listed = self.clean_tree_command(folder, &list);
+        let listed = self.clean_index_command(folder, &list);
         let listed = listed.stdout_bytes().await?;
         let mut missing = Vec::new();
         for path in split_nul(&listed).map(path_from_bytes) {

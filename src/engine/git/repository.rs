@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::error::GitError;
 use super::excluded_paths::OWN_FOLDER;
 use super::git_command::{GitCommand, HookPolicy, last_output, path_from_bytes};
+use super::tree_cache::TreeCache;
 use super::work_sandbox::WorkSandbox;
 use crate::process::{ChildSpawner, SandboxSpec};
 
@@ -73,6 +74,7 @@ pub struct GitRepository {
     pub(super) sandbox: WorkSandbox,
     /// The program's own folders, relative to the root, never empty.
     pub(super) excluded_folders: Vec<PathBuf>,
+    pub(super) trees: TreeCache,
 }
 
 /// How a folder relates to git.
@@ -168,6 +170,7 @@ impl GitRepository {
             commit_sandbox: None,
             sandbox: WorkSandbox::Unavailable("the sandbox was not checked".to_owned()),
             excluded_folders: vec![PathBuf::from(OWN_FOLDER)],
+            trees: TreeCache::default(),
         })
     }
 

@@ -69,6 +69,23 @@ impl GitRepository {
         base: &TreeId,
         contents: &BTreeMap<PathBuf, Option<String>>,
     ) -> Result<TreeId, GitError> {
+        if contents.is_empty() {
+            return Ok(base.clone());
+        }
+        let key = (base.clone(), contents.clone());
+        if let Some(known) = self.trees.trees.find(&key) {
+            return Ok(known);
+        }
+        let tree = self.write_tree_with_contents(base, contents).await?;
+        self.trees.trees.keep(key, tree.clone());
+        Ok(tree)
+    }
+
+    async fn write_tree_with_contents(
+        &self,
+        base: &TreeId,
+        contents: &BTreeMap<PathBuf, Option<String>>,
+    ) -> Result<TreeId, GitError> {
         let index = PrivateIndex::empty()?;
         let read = self.git_object_command(&["read-tree"]).arg(&base.0);
         read.index_file(&index.path()).stdout_text().await?;

@@ -192,15 +192,13 @@ impl GitRepository {
         before: &TreeId,
         after: &TreeId,
     ) -> Result<BTreeMap<PathBuf, PathMergeResult>, GitError> {
-        let mut of_before =
-            contents_by_path(self.changes_between(after, before).await?, &mut Vec::new());
-        let of_after =
-            contents_by_path(self.changes_between(before, after).await?, &mut Vec::new());
-        let taken = |(path, after): (PathBuf, Option<String>)| {
-            let before = of_before.remove(&path).flatten();
-            (path, PathMergeResult { before, after })
-        };
-        Ok(of_after.into_iter().map(taken).collect())
+        let changes = self.changes_between(before, after).await?.into_iter();
+        let of_files = changes.filter(|change| change.kind != TreeChangeKind::Submodule);
+        let taken = of_files.map(|change| {
+            let (before, after) = (change.content_before, change.content);
+            (change.path, PathMergeResult { before, after })
+        });
+        Ok(taken.collect())
     }
 
     /// Returns what is not done yet in the work tree of a change from `before` to `after`.

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
@@ -45,6 +46,9 @@ pub struct TreeChange {
     /// The content in the later tree, as git's mode and object id (`100755 3b18e5…`); `None` where it has
     /// none.
     pub content: Option<String>,
+    /// The content in the earlier tree.
+    #[serde(default)]
+    pub content_before: Option<String>,
 }
 
 /// How a path differs between two trees.
@@ -303,6 +307,20 @@ impl GitRepository {
         before: &TreeId,
         after: &TreeId,
     ) -> Result<Vec<TreeChange>, GitError> {
+        let pair = (before.clone(), after.clone());
+        if let Some(known) = self.trees.changes.find(&pair) {
+            return Ok(known.to_vec());
+        }
+        let changes = self.read_changes_between(before, after).await?;
+        self.trees.changes.keep(pair, Arc::new(changes.clone()));
+        Ok(changes)
+    }
+
+    async fn read_changes_between(
+        &self,
+        before: &TreeId,
+        after: &TreeId,
+    ) -> Result<Vec<TreeChange>, GitError> {
         let call = self
             .git_object_command(&[
                 "diff-tree",
@@ -318,15 +336,11 @@ impl GitRepository {
         let mut parts = split_nul(&output);
         let mut changes = Vec::new();
         while let (Some(about), Some(path)) = (parts.next(), parts.next()) {
-            let (kind, content) = parse_raw_change(about).ok_or_else(|| GitError::Unreadable {
+            let change = parse_raw_change(about, path_from_bytes(path));
+            changes.push(change.ok_or_else(|| GitError::Unreadable {
                 command: "diff-tree".to_owned(),
                 what: String::from_utf8_lossy(about).into_owned(),
-            })?;
-            changes.push(TreeChange {
-                path: path_from_bytes(path),
-                kind,
-                content,
-            });
+            })?);
         }
         Ok(changes)
     }
@@ -451,23 +465,26 @@ impl GitRepository {
     }
 }
 
-/// Parses `:<mode> <mode> <id> <id> <letter>` into the kind of change and the content in the later tree.
-fn parse_raw_change(about: &[u8]) -> Option<(TreeChangeKind, Option<String>)> {
+/// Parses `:<mode> <mode> <id> <id> <letter>`.
+fn parse_raw_change(about: &[u8], path: PathBuf) -> Option<TreeChange> {
     let about = std::str::from_utf8(about).ok()?;
     let fields: Vec<&str> = about.strip_prefix(':')?.split(' ').collect();
-    let [mode_before, mode, _, id, letter] = fields[..] else {
+    let [mode_before, mode, id_before, id, letter] = fields[..] else {
         return None;
     };
-    let content = (mode != "000000").then(|| format!("{mode} {id}"));
-    if mode_before == "160000" || mode == "160000" {
-        return Some((TreeChangeKind::Submodule, content));
-    }
+    let content = |mode: &str, id: &str| (mode != "000000").then(|| format!("{mode} {id}"));
     let kind = match letter.chars().next()? {
+        _ if mode_before == "160000" || mode == "160000" => TreeChangeKind::Submodule,
         'A' => TreeChangeKind::Added,
         'D' => TreeChangeKind::Deleted,
         'M' => TreeChangeKind::Modified,
         'T' => TreeChangeKind::Retyped,
         _ => return None,
     };
-    Some((kind, content))
+    Some(TreeChange {
+        path,
+        kind,
+        content: content(mode, id),
+        content_before: content(mode_before, id_before),
+    })
 }

@@ -144,6 +144,9 @@ pub(super) async fn tree_with_paths(
 ) -> Result<TreeId, GitError> {
     let changes = git.path_changes_between(base, now).await?.into_iter();
     let wanted = changes.filter(|(path, _)| paths.contains(path));
-    let contents = wanted.map(|(path, change)| (path, change.after)).collect();
+    let contents: BTreeMap<_, _> = wanted.map(|(path, change)| (path, change.after)).collect();
+    if contents.len() == git.changes_between(base, now).await?.len() {
+        return Ok(now.clone());
+    }
     git.tree_with_contents(base, &contents).await
 }
