@@ -81,6 +81,13 @@ impl GitRepository {
         Ok(tree)
     }
 
+    /// Returns whether the repository has a tree with everything in it.
+    pub async fn has_whole_tree(&self, tree: &TreeId) -> bool {
+        // Git does not write a tree of which something is missing.
+        let written = self.write_tree_with_contents(tree, &BTreeMap::new()).await;
+        written.is_ok_and(|written| written == *tree)
+    }
+
     async fn write_tree_with_contents(
         &self,
         base: &TreeId,
