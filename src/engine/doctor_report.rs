@@ -4,6 +4,7 @@
 //! only as set or not set.
 
 mod log_report;
+mod test_command_report;
 mod writable_folders;
 
 use std::path::PathBuf;
@@ -80,7 +81,6 @@ pub(super) fn build_run_report(
 
 /// Runs all checks and returns the report.
 pub async fn build_report(input: &DoctorInput) -> DoctorReport {
-    let config = &input.config;
     let git = match &input.repository {
         Ok(repository) => git_report(repository.as_ref()).await,
         Err(GitProblem { problem, hint }) => {
@@ -122,7 +122,7 @@ pub async fn build_report(input: &DoctorInput) -> DoctorReport {
         "folders": folders,
         "log": log,
         "adapters": adapters,
-        "tests": { "held": { "kernel": sandbox::describe_test_sandbox(&input.sandbox_support, config) } },
+        "tests": test_command_report::tests_report(input),
         "configuration": config_layers_report(&input.origins),
         "discuss": discussion_report(input),
         "notices": input.origins["notices"],
@@ -276,8 +276,7 @@ fn report_to_text(report: &Value) -> String {
             ));
         }
     }
-    let tests = text(&report["tests"]["held"]["kernel"]);
-    lines.push(format!("tests      sandbox: {tests}"));
+    lines.extend(test_lines(&report["tests"]));
     lines.extend(config_lines(&report["configuration"]));
     lines.extend(discussion_lines(&report["discuss"]));
     for notice in report["notices"].as_array().into_iter().flatten() {
@@ -288,6 +287,22 @@ fn report_to_text(report: &Value) -> String {
     }
     lines.push(String::new());
     lines.join("\n")
+}
+
+/// Returns the test command with what it proves, and its sandbox.
+fn test_lines(tests: &Value) -> Vec<String> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let (command, proof) = (tests["command"].as_str(), text(&tests["proof"]));
+    let mut lines = match command {
+        Some(command) => vec![
+            format!("tests      {command}"),
+            format!("           {proof}"),
+        ],
+        None => vec![format!("tests      {proof}")],
+    };
+    let sandbox = text(&tests["held"]["kernel"]);
+    lines.push(format!("           sandbox: {sandbox}"));
+    lines
 }
 
 /// Returns the origins of the configuration values, one line for each layer.

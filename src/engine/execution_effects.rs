@@ -24,7 +24,7 @@ pub(super) use execution_checks::ExecutionChecks;
 pub(super) use repository_survey::{enter_execution, survey_repository};
 pub(super) use step_commits::commit_step;
 pub(super) use step_tree::{restore_files, restore_step_tree, snapshot_before_turn};
-pub(super) use test_commands::test_command_without_plan;
+pub(super) use test_commands::{own_test_command, test_command_without_plan};
 pub(super) use test_environment::{save_test_network, save_test_socket, unsandboxed_settings};
 pub(super) use tree_audit::{path_from_event_text, path_to_event_text};
 pub(super) use undo_effects::{

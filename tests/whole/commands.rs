@@ -1,6 +1,6 @@
 //! Tests the other sub-commands.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::script::{Agent, objection, say, write};
 use crate::world::World;
@@ -60,6 +60,48 @@ fn doctor_tells_versions_live_and_hides_the_environment() {
     ran.ends(1)
         .says("no-such-program not found")
         .says("npm install");
+}
+
+#[test]
+fn doctor_says_what_tests_the_steps_and_what_that_proves() {
+    let package = r#"{"scripts": {"test": "node --test"}}"#;
+    let named = "each step is proven with all tests, which are known by name";
+    for (manifest, set, command, proof) in [
+        ("", "test.proof=full", Value::Null, "no test command"),
+        (
+            package,
+            "test.proof=full",
+            json!("`npm test` (detected in package.json)"),
+            named,
+        ),
+        (
+            package,
+            "test.default_command=make check",
+            json!("`make check` (from --set)"),
+            "only its exit code is known",
+        ),
+        (
+            package,
+            "test.proof=off",
+            json!("`npm test` (detected in package.json)"),
+            "steps are tested, not proven: test.proof is off",
+        ),
+    ] {
+        let mut world = World::new();
+        world.proves_steps = true;
+        world.cast(&Agent::new(), &Agent::new());
+        if !manifest.is_empty() {
+            world.put("package.json", manifest);
+        }
+        let given = ["-s", "test.default_command=auto", "-s", set];
+        let ran = world.program(&[&["doctor", "--json"], &given[..]].concat());
+        let told: Value = serde_json::from_str(&ran.ends(0).out).expect("JSON");
+        assert_eq!(told["tests"]["command"], command, "{set}");
+        let found = told["tests"]["proof"].as_str().expect("a text");
+        assert!(found.starts_with(proof), "{set}: {found}");
+        let text = world.program(&[&["doctor"], &given[..]].concat());
+        text.ends(0).says(proof);
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::config::AppConfig;
 use crate::config::config_model::TestCommandChoice as Configured;
 use crate::domain::test_command::{TestCommand, TestCommandOrigin, TestCommandSource};
 use crate::engine::run_context::RunContext;
@@ -74,21 +75,31 @@ pub(super) fn find_test_commands(run: &RunContext) -> TestCommands {
 
 /// Returns the test command from the configuration and the repository alone.
 pub(in crate::engine) fn test_command_without_plan(run: &RunContext) -> Option<TestCommand> {
-    let parts = &run.setup.config.test.commands;
+    let setup = &run.setup;
+    own_test_command(&setup.config, &setup.origins, &setup.root)
+}
+
+/// Returns the test command of a configuration, with the origins of its values, or of the repository at `root`.
+pub(in crate::engine) fn own_test_command(
+    config: &AppConfig,
+    origins: &Value,
+    root: &Path,
+) -> Option<TestCommand> {
+    let parts = &config.test.commands;
     if !parts.is_empty() {
-        let place = configuration_origin(&run.setup.origins, "test.command");
+        let place = configuration_origin(origins, "test.command");
         let origin = TestCommandOrigin {
             source: TestCommandSource::Configured,
             place,
         };
         return Some(TestCommand::from_parts(parts.clone(), origin));
     }
-    let configured = match &run.setup.config.test.command {
+    let configured = match &config.test.command {
         Configured::Line(line) => Some(line.as_str()),
         Configured::Detect => None,
     };
-    let chosen = choose_test_command(configured, &run.setup.root)?;
-    Some(to_test_command(&chosen, &run.setup.origins))
+    let chosen = choose_test_command(configured, root)?;
+    Some(to_test_command(&chosen, origins))
 }
 
 fn to_test_command(chosen: &TestCommandSelection, origins: &Value) -> TestCommand {
