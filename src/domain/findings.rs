@@ -351,6 +351,21 @@ impl Finding {
         current.map(|(_, response)| response.stand)
     }
 
+    /// Returns whether the planner's answer since then is a rejection whose evidence was checked and is true.
+    fn is_rejected_with_proof(&self) -> bool {
+        let last = self.last_response();
+        self.current_disposition().is_some()
+            && last.is_some_and(FindingResponse::is_proven_rejection)
+    }
+
+    /// Returns the planner's answer to each review, with the review. One that was asked back is replaced by the next.
+    pub fn final_answers(&self) -> impl Iterator<Item = &(u32, FindingResponse)> {
+        let answers = self
+            .responses
+            .chunk_by(|(review, _), (next, _)| review == next);
+        answers.filter_map(<[_]>::last)
+    }
+
     /// Returns the planner's last answer.
     pub fn last_response(&self) -> Option<&FindingResponse> {
         self.responses.last().map(|(_, response)| response)
