@@ -213,21 +213,17 @@ impl FindingLedger {
             return;
         };
         let is_proven = facts.evidence.is_verified();
-        // A finding never becomes graver without evidence that is true.
-        let severity = if is_proven {
-            remark.severity
-        } else {
-            remark.severity.min(finding.remark.severity)
-        };
         match finding.status {
             FindingStatus::Open => {
-                finding.remark.severity = severity;
-                finding.take_details(remark);
-                let is_new_proof = is_proven && facts.is_new_scenario;
                 if is_proven {
-                    finding.record.evidence = Some(facts.evidence.clone());
+                    finding.restate_with_proof(remark, facts);
+                } else {
+                    // A finding never becomes graver without evidence that is true.
+                    finding.remark.severity = remark.severity.min(finding.remark.severity);
+                    finding.take_details(remark);
                 }
                 pass.mentioned.push(n);
+                let is_new_proof = is_proven && facts.is_new_scenario;
                 let has_new_evidence = is_new_proof || pass.newly_proven.contains(&n);
                 self.stand(n, has_new_evidence, pass);
             }
@@ -235,19 +231,13 @@ impl FindingLedger {
                 if is_proven && facts.is_new_scenario && !finding.record.was_reopened =>
             {
                 finding.status = FindingStatus::Open;
-                finding.remark.severity = severity;
-                finding.take_details(remark);
+                finding.restate_with_proof(remark, facts);
                 finding.record.was_reopened = true;
                 finding.record.settled_in = None;
-                finding.record.evidence = Some(facts.evidence.clone());
                 finding.last_in = review;
             }
             // It stays residual, but the user sees a blocking one whose evidence is true.
-            FindingStatus::Residual if is_proven => {
-                finding.remark.severity = severity;
-                finding.take_details(remark);
-                finding.record.evidence = Some(facts.evidence.clone());
-            }
+            FindingStatus::Residual if is_proven => finding.restate_with_proof(remark, facts),
             // Noted under its number; nothing else opens a finding again.
             FindingStatus::Fixed
             | FindingStatus::Withdrawn
@@ -495,6 +485,14 @@ impl Finding {
     fn make_residual(&mut self, reason: ResidualReason) {
         self.status = FindingStatus::Residual;
         self.record.residual = Some(reason);
+    }
+
+    /// Takes over what a later review says of it with evidence that is true, so that it counts as stated.
+    fn restate_with_proof(&mut self, remark: &ReviewRemark, facts: &RemarkFacts) {
+        self.remark.severity = remark.severity;
+        self.take_details(remark);
+        self.record.evidence = Some(facts.evidence.clone());
+        self.record.lowered_from = None;
     }
 
     /// Takes over what a later review says of it, where it says anything.

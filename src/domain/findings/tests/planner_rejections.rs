@@ -112,6 +112,34 @@ fn settled_a_rejection_with_evidence_that_is_true_closes_a_minor_or_major_findin
 }
 
 #[test]
+fn settled_a_blocking_finding_that_counts_as_minor_is_shown_so_until_its_evidence_is_true() {
+    let forged = "   Evidence: src/none.rs:3 \u{201c}no such line\u{201d}\n";
+    let play = |second: &str| {
+        let first = finding_text(1, Blocking, "one", 1);
+        let other = finding_text(2, Major, "two", 2);
+        let mut documents = WrittenDocuments {
+            first: format!("[CHANGES_REQUIRED]\n{first}{forged}{other}"),
+            later: &[second],
+            answers: &[PROVEN],
+            n_reviews: 0,
+            n_answers: 0,
+        };
+        let mut world = ReviewSimulation::new(MAX_ITERATIONS, &first_plan());
+        world.play(&mut documents);
+        world.state().findings.get(1).unwrap().describe_in_line()
+    };
+    assert_eq!(
+        play("APPROVED|"),
+        "1. [blocking, counts as minor: evidence not found] alphaone betaone gammaone deltaone fails"
+    );
+    let again = finding_text(1, Blocking, "one", 1);
+    assert_eq!(
+        play(&format!("CHANGES_REQUIRED|{again}{TRUE_EVIDENCE}")),
+        "1. [blocking] alphaone betaone gammaone deltaone fails"
+    );
+}
+
+#[test]
 fn settled_a_finding_is_disputed_after_two_reviews_whose_last_answers_reject_it() {
     let stands = "CHANGES_REQUIRED|1. stands: as before\n";
     let with_evidence = format!("CHANGES_REQUIRED|1. stands: no\n{TRUE_EVIDENCE}");
