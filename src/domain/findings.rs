@@ -227,9 +227,9 @@ pub struct FindingRecord {
     /// Whether it waits because as many findings as may hold the plan up are open before it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_waiting: bool,
-    /// Whether it was opened again after it was fixed.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub was_reopened: bool,
+    /// The review that opened it again after it was fixed, which happens once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reopened_in: Option<u32>,
     /// How many fixes in a row led to it: 1 for a finding on the text that fixed another one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub fix_depth: u32,

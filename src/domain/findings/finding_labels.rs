@@ -91,7 +91,7 @@ impl Finding {
             (None, record) if record.unproven_fix_in == Some(self.last_in) => {
                 "open, called fixed without a quote of what changed"
             }
-            (None, record) if record.was_reopened => "open again, with new evidence",
+            (None, record) if record.reopened_in.is_some() => "open again, with new evidence",
             (None, _) => "open",
         }
     }

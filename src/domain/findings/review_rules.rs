@@ -228,11 +228,11 @@ impl FindingLedger {
                 self.stand(n, has_new_evidence, pass);
             }
             FindingStatus::Fixed
-                if is_proven && facts.is_new_scenario && !finding.record.was_reopened =>
+                if is_proven && facts.is_new_scenario && finding.record.reopened_in.is_none() =>
             {
                 finding.status = FindingStatus::Open;
                 finding.restate_with_proof(remark, facts);
-                finding.record.was_reopened = true;
+                finding.record.reopened_in = Some(review);
                 finding.record.settled_in = None;
                 finding.last_in = review;
             }

@@ -367,6 +367,30 @@ fn settled_a_residual_finding_that_is_proven_later_goes_to_the_user_and_buys_no_
 }
 
 #[test]
+fn settled_a_finding_that_was_opened_again_is_fixed_by_what_changed_since_then() {
+    let held = finding_text(2, FindingSeverity::Blocking, "held", 4);
+    let second =
+        format!("[CHANGES_REQUIRED]\n1. fixed: \u{201c}fix1r1\u{201d}\n{held}{TRUE_EVIDENCE}");
+    let again = finding_text(1, FindingSeverity::Blocking, "one", 1);
+    let again = again.replace("inputone gives outcomeone", "another case breaks");
+    let third =
+        format!("[CHANGES_REQUIRED]\n2. fixed: \u{201c}fix2r2\u{201d}\n{again}{TRUE_EVIDENCE}");
+    for (quote, expected) in [
+        ("fix1r1", Some(ArbitrationReason::UnprovenFix)),
+        ("fix1r3", None),
+    ] {
+        let last = format!("[APPROVED]\n1. fixed: \u{201c}{quote}\u{201d}\n");
+        let (world, ending) = play_texts(&[&first_review(), &second, &third, &last, &last]);
+        assert_eq!(asked(&ending), expected, "{quote}: {ending:?}");
+        let finding = world.state().findings.get(1).unwrap();
+        assert_eq!(
+            (finding.record.reopened_in, world.n_reviews()),
+            (Some(3), 4)
+        );
+    }
+}
+
+#[test]
 fn settled_the_new_evidence_of_a_finding_that_stands_is_kept_with_its_check() {
     let second = format!("[CHANGES_REQUIRED]\n1. stands: as before\n{TRUE_EVIDENCE}");
     let (world, _) = play_texts(&[&first_review(), &second]);

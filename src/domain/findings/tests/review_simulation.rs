@@ -250,7 +250,9 @@ impl ReviewSimulation {
             let is_reopened = old.status == FindingStatus::Fixed && new.is_open();
             let is_allowed = old.status == new.status
                 || old.is_open()
-                || (is_reopened && !old.record.was_reopened && new.record.was_reopened)
+                || (is_reopened
+                    && old.record.reopened_in.is_none()
+                    && new.record.reopened_in.is_some())
                 || (old.status == FindingStatus::Residual
                     && matches!(
                         new.status,
@@ -274,7 +276,8 @@ impl ReviewSimulation {
             let verdict = verdicts.find(|verdict| verdict.n == n).unwrap();
             let quotes = verdict.detail.split(['\u{201c}', '\u{201d}']).skip(1);
             let quoted = quotes.step_by(2).map(plain).collect::<Vec<_>>();
-            let raised = plain(&self.reviewed_plans[finding.raised_in as usize - 1]);
+            let raised_in = finding.record.reopened_in.unwrap_or(finding.raised_in);
+            let raised = plain(&self.reviewed_plans[raised_in as usize - 1]);
             let now = plain(&self.plan);
             assert!(
                 quoted
