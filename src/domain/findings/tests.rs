@@ -89,6 +89,34 @@ fn settled_every_reviewer_and_planner_end_after_at_most_5_reviews_with_an_approv
     println!("settled: at most {most} reviews of {MAX_ITERATIONS}");
 }
 
+#[test]
+fn settled_minor_findings_never_lengthen_a_review() {
+    // What is decided by dice depends on how many findings there are.
+    let planners = PLANNERS
+        .iter()
+        .filter(|planner| **planner != PlannerBehavior::Mixed);
+    let mut differ = Vec::new();
+    for reviewer in REVIEWERS
+        .iter()
+        .filter(|reviewer| **reviewer != ReviewerBehavior::Mixed)
+    {
+        for planner in planners.clone() {
+            let play = |drops_minors: bool| {
+                let mut world = ReviewSimulation::new(MAX_ITERATIONS, &first_plan());
+                let mut agents = ScriptedAgents::new(*reviewer, *planner, 0);
+                agents.drops_minors = drops_minors;
+                let ending = world.play(&mut agents);
+                (world.n_reviews(), ending == PlayEnding::Approved)
+            };
+            let (without, with) = (play(true), play(false));
+            if without != with {
+                differ.push(format!("{reviewer:?}, {planner:?}: {without:?} {with:?}"));
+            }
+        }
+    }
+    assert_eq!(differ, [""; 0]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
@@ -101,22 +129,6 @@ proptest! {
         let mut agents = ScriptedAgents::new(reviewer, planner, seed);
         let (_, granted) = play_with_user(&mut world, &mut agents, n_answers);
         prop_assert!(world.n_reviews() <= max + granted);
-    }
-
-    #[test]
-    fn settled_minor_findings_never_lengthen_a_review(
-        reviewer in prop::sample::select(&REVIEWERS[..14]),
-        planner in prop::sample::select(vec![PlannerBehavior::Fix, PlannerBehavior::RejectBare, PlannerBehavior::RejectProven]),
-        seed: u64,
-    ) {
-        let play = |drops_minors: bool| {
-            let mut world = ReviewSimulation::new(MAX_ITERATIONS, &first_plan());
-            let mut agents = ScriptedAgents::new(reviewer, planner, seed);
-            agents.drops_minors = drops_minors;
-            let ending = world.play(&mut agents);
-            (world.n_reviews(), ending == PlayEnding::Approved)
-        };
-        prop_assert_eq!(play(true), play(false), "{:?} {:?}", reviewer, planner);
     }
 
     #[test]
