@@ -52,7 +52,8 @@ impl ReviewScript for WrittenDocuments<'_> {
     }
 }
 
-/// Plays the documents and says what finding 1 is after the first review that leads to an approval or a question.
+/// Plays the documents to an approval or a question. Returns what finding 1 is then, and how many reviews, turns of the
+/// reviewer and turns of the planner it took.
 fn play(severity: FindingSeverity, evidence: &str, answers: &[&str], later: &[&str]) -> String {
     let finding = finding_text(1, severity, "one", 1);
     let other = finding_text(2, Major, "two", 2);
@@ -72,13 +73,13 @@ fn play(severity: FindingSeverity, evidence: &str, answers: &[&str], later: &[&s
     };
     let (n, turns) = (world.n_reviews(), documents.n_reviews);
     let answers = documents.n_answers;
-    format!("{status} in review {n} ({turns} turns of the reviewer, {answers} of the planner)")
+    format!("{status} {n}/{turns}/{answers}")
 }
 
 #[test]
 fn settled_a_rejection_with_evidence_that_is_true_closes_a_minor_or_major_finding() {
     let new_evidence = format!("APPROVED|1. stands: no\n{TRUE_EVIDENCE}");
-    let two = "in review 2 (2 turns of the reviewer, 1 of the planner)";
+    let two = "2/2/1";
     for (answer, said, expected) in [
         (PROVEN, "APPROVED|1. stands: as before\n", "rebutted"),
         (PROVEN, "APPROVED|", "rebutted"),
@@ -107,7 +108,7 @@ fn settled_a_rejection_with_evidence_that_is_true_closes_a_minor_or_major_findin
             &[PROVEN],
             &["CHANGES_REQUIRED|1. stands: as before\n"]
         ),
-        "rebutted in review 2 (3 turns of the reviewer, 1 of the planner)"
+        "rebutted 2/3/1"
     );
 }
 
@@ -147,77 +148,23 @@ fn settled_a_finding_is_disputed_after_two_reviews_whose_last_answers_reject_it(
     let graver = format!("CHANGES_REQUIRED|1. stands: graver\n{graver}{TRUE_EVIDENCE}");
     for (severity, evidence, answers, later, expected) in [
         // What was asked back does not count beside the answer that replaced it.
-        (
-            Major,
-            "",
-            &[BARE][..],
-            stands,
-            "disputed in review 3 (3 turns of the reviewer, 4 of the planner)",
-        ),
-        (
-            Major,
-            "",
-            &[BARE, PROVEN],
-            stands,
-            "rebutted in review 2 (3 turns of the reviewer, 2 of the planner)",
-        ),
-        (
-            Major,
-            "",
-            &[ACCEPTED, PROVEN],
-            stands,
-            "rebutted in review 2 (3 turns of the reviewer, 2 of the planner)",
-        ),
-        (
-            Major,
-            "",
-            &[BARE, ACCEPTED, BARE],
-            stands,
-            "disputed in review 4 (4 turns of the reviewer, 6 of the planner)",
-        ),
+        (Major, "", &[BARE][..], stands, "disputed 3/3/4"),
+        (Major, "", &[BARE, PROVEN], stands, "rebutted 2/3/2"),
+        (Major, "", &[ACCEPTED, PROVEN], stands, "rebutted 2/3/2"),
+        (Major, "", &[BARE, ACCEPTED, BARE], stands, "disputed 4/4/6"),
         (
             Major,
             "",
             &[PROVEN],
             with_evidence.as_str(),
-            "disputed in review 3 (3 turns of the reviewer, 2 of the planner)",
+            "disputed 3/3/2",
         ),
-        (
-            Blocking,
-            "",
-            &[PROVEN],
-            stands,
-            "disputed in review 3 (3 turns of the reviewer, 2 of the planner)",
-        ),
-        (
-            Blocking,
-            "",
-            &[BARE],
-            stands,
-            "disputed in review 3 (3 turns of the reviewer, 4 of the planner)",
-        ),
+        (Blocking, "", &[PROVEN], stands, "disputed 3/3/2"),
+        (Blocking, "", &[BARE], stands, "disputed 3/3/4"),
         // The planner never closes a blocking finding whose own evidence is true.
-        (
-            Blocking,
-            TRUE_EVIDENCE,
-            &[PROVEN],
-            stands,
-            "disputed in review 2 (2 turns of the reviewer, 1 of the planner)",
-        ),
-        (
-            Blocking,
-            TRUE_EVIDENCE,
-            &[BARE],
-            stands,
-            "disputed in review 2 (2 turns of the reviewer, 2 of the planner)",
-        ),
-        (
-            Minor,
-            "",
-            &[PROVEN],
-            graver.as_str(),
-            "disputed in review 2 (2 turns of the reviewer, 1 of the planner)",
-        ),
+        (Blocking, TRUE_EVIDENCE, &[PROVEN], stands, "disputed 2/2/1"),
+        (Blocking, TRUE_EVIDENCE, &[BARE], stands, "disputed 2/2/2"),
+        (Minor, "", &[PROVEN], graver.as_str(), "disputed 2/2/1"),
     ] {
         let result = play(severity, evidence, answers, &[later]);
         assert_eq!(result, expected, "{severity:?}, {answers:?}, {later}");
