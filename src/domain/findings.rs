@@ -227,9 +227,9 @@ pub struct FindingRecord {
     /// Whether it waits because as many findings as may hold the plan up are open before it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_waiting: bool,
-    /// Whether it was opened again after it was fixed.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub was_reopened: bool,
+    /// The review that opened it again after it was fixed, which happens once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reopened_in: Option<u32>,
     /// How many fixes in a row led to it: 1 for a finding on the text that fixed another one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub fix_depth: u32,
@@ -349,6 +349,21 @@ impl Finding {
             .last()
             .filter(|(review, _)| *review >= self.last_in);
         current.map(|(_, response)| response.stand)
+    }
+
+    /// Returns whether the planner's answer since then is a rejection whose evidence was checked and is true.
+    fn is_rejected_with_proof(&self) -> bool {
+        let last = self.last_response();
+        self.current_disposition().is_some()
+            && last.is_some_and(FindingResponse::is_proven_rejection)
+    }
+
+    /// Returns the planner's answer to each review, with the review. One that was asked back is replaced by the next.
+    pub fn final_answers(&self) -> impl Iterator<Item = &(u32, FindingResponse)> {
+        let answers = self
+            .responses
+            .chunk_by(|(review, _), (next, _)| review == next);
+        answers.filter_map(<[_]>::last)
     }
 
     /// Returns the planner's last answer.

@@ -2,7 +2,7 @@
 //! ended.
 
 use super::evidence::EvidenceCheck;
-use super::{Finding, FindingDisposition, FindingRecord, FindingStatus};
+use super::{Finding, FindingDisposition, FindingRecord, FindingSeverity, FindingStatus};
 use crate::domain::run::RunState;
 use crate::domain::run_timeline::ReviewSpan;
 use crate::text::{clean_to_one_line, pluralize};
@@ -56,11 +56,18 @@ impl Finding {
         Some(format!("a fresh session is for the {side}: {reason}"))
     }
 
-    /// Describes it in one line: `4. [minor] text`.
+    /// Describes it in one line: `4. [minor] text`, or `4. [blocking, counts as minor: evidence not found] text`.
     pub fn describe_in_line(&self) -> String {
         let remark = &self.remark;
         let text = clean_to_one_line(&remark.text);
-        format!("{}. [{}] {text}", remark.n, remark.severity.as_str())
+        let lowered = self.describe_lowered_severity();
+        let severity = lowered.as_deref().unwrap_or(remark.severity.as_str());
+        format!("{}. [{severity}] {text}", remark.n)
+    }
+
+    /// Returns the severity that the reviewer gave it, also where it counts less.
+    pub fn stated_severity(&self) -> FindingSeverity {
+        self.record.lowered_from.unwrap_or(self.remark.severity)
     }
 
     /// Returns whether it needs nobody any more: neither open nor residual.
@@ -84,7 +91,7 @@ impl Finding {
             (None, record) if record.unproven_fix_in == Some(self.last_in) => {
                 "open, called fixed without a quote of what changed"
             }
-            (None, record) if record.was_reopened => "open again, with new evidence",
+            (None, record) if record.reopened_in.is_some() => "open again, with new evidence",
             (None, _) => "open",
         }
     }

@@ -307,7 +307,8 @@ fn assess_verdict(
     let first = first_review(ledger, sources);
     let finding = ledger.get(verdict.n);
     let raised = finding
-        .and_then(|finding| finding.raised_in.checked_sub(first))
+        .map(|finding| finding.record.reopened_in.unwrap_or(finding.raised_in))
+        .and_then(|review| review.checked_sub(first))
         .and_then(|at| sources.earlier_plans.get(usize::try_from(at).ok()?));
     let at_raising = raised.or_else(|| sources.earlier_plans.first());
     let evidence = match verdict.kind {

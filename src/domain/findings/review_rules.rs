@@ -46,7 +46,7 @@ pub struct ReviewOutcome {
     pub unproven_fixes: Vec<u32>,
     /// New major and blocking findings whose evidence does not check out, by their place in the review.
     pub unsupported: Vec<usize>,
-    /// Rejected findings that stand without new evidence, which closed them.
+    /// Rejected major findings that stand without new evidence, which closed them.
     pub rebutted: Vec<u32>,
     /// Findings that became disputes.
     pub disputes: Vec<u32>,
@@ -87,6 +87,7 @@ impl FindingLedger {
             open_before: self.active().map(|finding| finding.remark.n).collect(),
             all_open_before: self.open().map(|finding| finding.remark.n).collect(),
             mentioned: Vec::new(),
+            newly_proven: Vec::new(),
             outcome: ReviewOutcome {
                 verdict: Verdict::ChangesRequired,
                 unmentioned: Vec::new(),
@@ -123,7 +124,9 @@ impl FindingLedger {
     ) {
         let mut verdicts: Vec<(&FindingVerdict, &VerdictFacts)> =
             review.verdicts.iter().zip(&facts.verdicts).collect();
-        verdicts.sort_by_key(|(verdict, _)| (verdict.n, verdict.kind));
+        verdicts.sort_by_key(|(verdict, facts)| {
+            (verdict.n, verdict.kind, !facts.evidence.is_verified())
+        });
         verdicts.dedup_by_key(|(verdict, _)| verdict.n);
         let restated: Vec<u32> = facts
             .remarks
@@ -135,26 +138,25 @@ impl FindingLedger {
             let Some(finding) = self.get_mut(verdict.n).filter(|finding| finding.is_open()) else {
                 continue;
             };
-            pass.mentioned.push(verdict.n);
             finding.record.last_word.clone_from(&verdict.detail);
             finding.record.new_evidence = new_evidence(verdict, facts);
-            // A finding that is stated again in the same review stands.
-            let kind = if restated.contains(&verdict.n) {
-                VerdictKind::Stands
-            } else {
-                verdict.kind
-            };
-            match kind {
-                VerdictKind::Fixed if facts.evidence.is_verified() => {
-                    finding.close(FindingStatus::Fixed);
-                }
+            let is_proven = facts.evidence.is_verified();
+            // A finding that is stated again in the same review stands, with the severity that it has then.
+            if restated.contains(&verdict.n) {
+                let is_new = verdict.kind == VerdictKind::Stands && is_proven;
+                pass.newly_proven.extend(is_new.then_some(verdict.n));
+                continue;
+            }
+            pass.mentioned.push(verdict.n);
+            match verdict.kind {
+                VerdictKind::Fixed if is_proven => finding.close(FindingStatus::Fixed),
                 // Without a quote of text that changed the verdict does not count, whatever changed.
                 VerdictKind::Fixed if finding.holds() => {
                     pass.outcome.unproven_fixes.push(verdict.n);
                     finding.last_in = review;
                     finding.record.unproven_fix_in = Some(review);
                 }
-                VerdictKind::Fixed => finding.make_residual(ResidualReason::Minor),
+                VerdictKind::Fixed => finding.settle_minor(),
                 VerdictKind::Withdrawn => {
                     let is_rebutted = finding
                         .last_response()
@@ -165,9 +167,7 @@ impl FindingLedger {
                         FindingStatus::Withdrawn
                     });
                 }
-                VerdictKind::Stands => {
-                    self.stand(verdict.n, facts.evidence.is_verified(), pass);
-                }
+                VerdictKind::Stands => self.stand(verdict.n, is_proven, pass),
             }
         }
     }
@@ -178,33 +178,25 @@ impl FindingLedger {
         let Some(finding) = self.get_mut(n) else {
             return;
         };
-        let is_rejected = finding.responses.last().is_some_and(|(to, response)| {
-            *to >= finding.last_in && response.stand == FindingDisposition::Rejected
-        });
+        let is_rejected = finding.current_disposition() == Some(FindingDisposition::Rejected);
+        let is_rebuttal = finding.is_rejected_with_proof() && !has_new_evidence;
         finding.last_in = review;
-        let rejections = finding.responses.iter();
-        let n_rejections = rejections
+        let n_rejections = finding
+            .final_answers()
             .filter(|(_, response)| response.stand == FindingDisposition::Rejected)
             .count();
-        if !is_rejected || !finding.remark.severity.can_hold() {
-            return;
-        }
-        let is_proven_blocker =
-            finding.remark.severity == FindingSeverity::Blocking && finding.is_proven();
-        let is_dispute =
-            is_proven_blocker || finding.record.is_upheld || n_rejections >= MAX_REJECTIONS;
-        let is_proven_rejection = finding
-            .last_response()
-            .is_some_and(|r| r.is_proven_rejection());
-        if is_dispute {
+        let is_blocking = finding.remark.severity == FindingSeverity::Blocking;
+        let is_dispute = (is_blocking && finding.is_proven())
+            || finding.record.is_upheld
+            || n_rejections >= MAX_REJECTIONS;
+        // A minor finding costs nobody a turn: it is no dispute, and its reviewer is not asked back.
+        let can_hold = finding.remark.severity.can_hold();
+        if is_rejected && can_hold && is_dispute {
             finding.record.dispute = Some(FindingDispute::default());
             pass.outcome.disputes.push(n);
-        } else if is_proven_rejection
-            && !has_new_evidence
-            && finding.remark.severity != FindingSeverity::Blocking
-        {
+        } else if is_rebuttal && !is_blocking {
             finding.close(FindingStatus::Rebutted);
-            pass.outcome.rebutted.push(n);
+            pass.outcome.rebutted.extend(can_hold.then_some(n));
         }
     }
 
@@ -221,42 +213,31 @@ impl FindingLedger {
             return;
         };
         let is_proven = facts.evidence.is_verified();
-        // A finding never becomes graver without evidence that is true.
-        let severity = if is_proven {
-            remark.severity
-        } else {
-            remark.severity.min(finding.remark.severity)
-        };
         match finding.status {
             FindingStatus::Open => {
-                finding.remark.severity = severity;
-                finding.take_details(remark);
-                let is_new_proof = is_proven && facts.is_new_scenario;
                 if is_proven {
-                    finding.record.evidence = Some(facts.evidence.clone());
+                    finding.restate_with_proof(remark, facts);
+                } else {
+                    // A finding never becomes graver without evidence that is true.
+                    finding.remark.severity = remark.severity.min(finding.remark.severity);
+                    finding.take_details(remark);
                 }
-                if !pass.mentioned.contains(&n) {
-                    pass.mentioned.push(n);
-                    self.stand(n, is_new_proof, pass);
-                }
+                pass.mentioned.push(n);
+                let is_new_proof = is_proven && facts.is_new_scenario;
+                let has_new_evidence = is_new_proof || pass.newly_proven.contains(&n);
+                self.stand(n, has_new_evidence, pass);
             }
             FindingStatus::Fixed
-                if is_proven && facts.is_new_scenario && !finding.record.was_reopened =>
+                if is_proven && facts.is_new_scenario && finding.record.reopened_in.is_none() =>
             {
                 finding.status = FindingStatus::Open;
-                finding.remark.severity = severity;
-                finding.take_details(remark);
-                finding.record.was_reopened = true;
+                finding.restate_with_proof(remark, facts);
+                finding.record.reopened_in = Some(review);
                 finding.record.settled_in = None;
-                finding.record.evidence = Some(facts.evidence.clone());
                 finding.last_in = review;
             }
             // It stays residual, but the user sees a blocking one whose evidence is true.
-            FindingStatus::Residual if is_proven => {
-                finding.remark.severity = severity;
-                finding.take_details(remark);
-                finding.record.evidence = Some(facts.evidence.clone());
-            }
+            FindingStatus::Residual if is_proven => finding.restate_with_proof(remark, facts),
             // Noted under its number; nothing else opens a finding again.
             FindingStatus::Fixed
             | FindingStatus::Withdrawn
@@ -266,7 +247,7 @@ impl FindingLedger {
         }
     }
 
-    /// Settles nothing that was left out; a minor finding becomes residual.
+    /// Settles nothing that was left out but minor findings.
     fn handle_left_out(&mut self, pass: &mut ReviewPass) {
         let left_out = pass
             .open_before
@@ -275,7 +256,7 @@ impl FindingLedger {
         for n in left_out.copied().collect::<Vec<_>>() {
             match self.get_mut(n).filter(|finding| finding.is_open()) {
                 Some(finding) if finding.holds() => pass.outcome.unmentioned.push(n),
-                Some(finding) => finding.make_residual(ResidualReason::Minor),
+                Some(finding) => finding.settle_minor(),
                 None => {}
             }
         }
@@ -456,6 +437,8 @@ struct ReviewPass {
     all_open_before: Vec<u32>,
     /// The findings of which the review says something.
     mentioned: Vec<u32>,
+    /// The findings that are stated again and of which a verdict of the review brings new evidence that is true.
+    newly_proven: Vec<u32>,
     outcome: ReviewOutcome,
 }
 
@@ -490,9 +473,26 @@ impl Finding {
         self.record.is_waiting = false;
     }
 
+    /// Settles a minor finding of which the review brings no new evidence.
+    fn settle_minor(&mut self) {
+        if self.is_rejected_with_proof() {
+            self.close(FindingStatus::Rebutted);
+        } else {
+            self.make_residual(ResidualReason::Minor);
+        }
+    }
+
     fn make_residual(&mut self, reason: ResidualReason) {
         self.status = FindingStatus::Residual;
         self.record.residual = Some(reason);
+    }
+
+    /// Takes over what a later review says of it with evidence that is true, so that it counts as stated.
+    fn restate_with_proof(&mut self, remark: &ReviewRemark, facts: &RemarkFacts) {
+        self.remark.severity = remark.severity;
+        self.take_details(remark);
+        self.record.evidence = Some(facts.evidence.clone());
+        self.record.lowered_from = None;
     }
 
     /// Takes over what a later review says of it, where it says anything.

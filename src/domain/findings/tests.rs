@@ -3,6 +3,7 @@
 //! `cargo test settled -- --nocapture` also prints the largest number of reviews.
 
 pub mod document_events;
+mod planner_rejections;
 mod published_courses;
 mod review_simulation;
 mod same_ledger;
@@ -88,6 +89,34 @@ fn settled_every_reviewer_and_planner_end_after_at_most_5_reviews_with_an_approv
     println!("settled: at most {most} reviews of {MAX_ITERATIONS}");
 }
 
+#[test]
+fn settled_minor_findings_never_lengthen_a_review() {
+    // What is decided by dice depends on how many findings there are.
+    let planners = PLANNERS
+        .iter()
+        .filter(|planner| **planner != PlannerBehavior::Mixed);
+    let mut differ = Vec::new();
+    for reviewer in REVIEWERS
+        .iter()
+        .filter(|reviewer| **reviewer != ReviewerBehavior::Mixed)
+    {
+        for planner in planners.clone() {
+            let play = |drops_minors: bool| {
+                let mut world = ReviewSimulation::new(MAX_ITERATIONS, &first_plan());
+                let mut agents = ScriptedAgents::new(*reviewer, *planner, 0);
+                agents.drops_minors = drops_minors;
+                let ending = world.play(&mut agents);
+                (world.n_reviews(), ending == PlayEnding::Approved)
+            };
+            let (without, with) = (play(true), play(false));
+            if without != with {
+                differ.push(format!("{reviewer:?}, {planner:?}: {without:?} {with:?}"));
+            }
+        }
+    }
+    assert_eq!(differ, [""; 0]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
@@ -100,22 +129,6 @@ proptest! {
         let mut agents = ScriptedAgents::new(reviewer, planner, seed);
         let (_, granted) = play_with_user(&mut world, &mut agents, n_answers);
         prop_assert!(world.n_reviews() <= max + granted);
-    }
-
-    #[test]
-    fn settled_minor_findings_never_lengthen_a_review(
-        reviewer in prop::sample::select(&REVIEWERS[..14]),
-        planner in prop::sample::select(vec![PlannerBehavior::Fix, PlannerBehavior::RejectBare, PlannerBehavior::RejectProven]),
-        seed: u64,
-    ) {
-        let play = |drops_minors: bool| {
-            let mut world = ReviewSimulation::new(MAX_ITERATIONS, &first_plan());
-            let mut agents = ScriptedAgents::new(reviewer, planner, seed);
-            agents.drops_minors = drops_minors;
-            let ending = world.play(&mut agents);
-            (world.n_reviews(), ending == PlayEnding::Approved)
-        };
-        prop_assert_eq!(play(true), play(false), "{:?} {:?}", reviewer, planner);
     }
 
     #[test]
@@ -132,7 +145,8 @@ proptest! {
         prop_assert_eq!(asked(&ending), Some(ArbitrationReason::UnprovenFix));
         prop_assert_eq!(world.n_reviews(), 2);
         let minor = ledger.get(3).map(|finding| finding.status);
-        prop_assert_eq!(minor, Some(FindingStatus::Residual));
+        let is_settled = matches!(minor, Some(FindingStatus::Residual | FindingStatus::Rebutted));
+        prop_assert!(is_settled, "{:?}", minor);
     }
 
     #[test]
@@ -362,6 +376,30 @@ fn settled_a_residual_finding_that_is_proven_later_goes_to_the_user_and_buys_no_
     let (world, ending) = play_texts(&[&first_review(), &second, &third]);
     assert_eq!(asked(&ending), Some(ArbitrationReason::ResidualBlocker));
     assert_eq!(world.n_reviews(), 3);
+}
+
+#[test]
+fn settled_a_finding_that_was_opened_again_is_fixed_by_what_changed_since_then() {
+    let held = finding_text(2, FindingSeverity::Blocking, "held", 4);
+    let second =
+        format!("[CHANGES_REQUIRED]\n1. fixed: \u{201c}fix1r1\u{201d}\n{held}{TRUE_EVIDENCE}");
+    let again = finding_text(1, FindingSeverity::Blocking, "one", 1);
+    let again = again.replace("inputone gives outcomeone", "another case breaks");
+    let third =
+        format!("[CHANGES_REQUIRED]\n2. fixed: \u{201c}fix2r2\u{201d}\n{again}{TRUE_EVIDENCE}");
+    for (quote, expected) in [
+        ("fix1r1", Some(ArbitrationReason::UnprovenFix)),
+        ("fix1r3", None),
+    ] {
+        let last = format!("[APPROVED]\n1. fixed: \u{201c}{quote}\u{201d}\n");
+        let (world, ending) = play_texts(&[&first_review(), &second, &third, &last, &last]);
+        assert_eq!(asked(&ending), expected, "{quote}: {ending:?}");
+        let finding = world.state().findings.get(1).unwrap();
+        assert_eq!(
+            (finding.record.reopened_in, world.n_reviews()),
+            (Some(3), 4)
+        );
+    }
 }
 
 #[test]

@@ -84,13 +84,7 @@ fn reviewer_column(finding: &Finding) -> DialogColumn {
 
 fn planner_column(finding: &Finding) -> DialogColumn {
     let mut texts = Vec::new();
-    let answers = finding.responses.iter().enumerate();
-    // An answer that was asked back replaces the one before.
-    let is_last = |at: usize, review: u32| {
-        let next = finding.responses.get(at + 1);
-        next.is_none_or(|(next, _)| *next != review)
-    };
-    for (_, (review, response)) in answers.filter(|(at, (review, _))| is_last(*at, *review)) {
+    for (review, response) in finding.final_answers() {
         let stand: &str = response.stand.into();
         let reason = to_one_line(&response.reason);
         texts.push((

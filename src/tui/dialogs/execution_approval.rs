@@ -163,10 +163,13 @@ fn add_review_end(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
 
 /// Adds the residual and the rebutted findings.
 fn add_findings(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
-    let residual: Vec<&Finding> = state.findings.residual().collect();
+    // The first ones are listed, so a blocking finding that counts as minor must be among them.
+    let mut residual: Vec<&Finding> = state.findings.residual().collect();
+    residual.sort_by_key(|finding| std::cmp::Reverse(finding.stated_severity()));
     let rebutted = state.findings.all().iter();
     let rebutted = rebutted.filter(|finding| finding.status == FindingStatus::Rebutted);
-    let rebutted: Vec<&Finding> = rebutted.collect();
+    let mut rebutted: Vec<&Finding> = rebutted.collect();
+    rebutted.sort_by_key(|finding| std::cmp::Reverse(finding.stated_severity()));
     for (findings, what) in [
         (residual, "residual, and passed on to the executor"),
         (

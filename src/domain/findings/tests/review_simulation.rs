@@ -1,15 +1,20 @@
 //! Plays a whole review between a scripted reviewer and a scripted planner, who write documents.
 
+use std::collections::BTreeMap;
+
 use super::document_events::{DocumentSources, NoFiles};
 use crate::domain::event::{Event, RunParameters, WorkflowSettings};
+use crate::domain::findings::evidence::EvidenceCheck;
+use crate::domain::findings::review_facts::RemarkFacts;
 use crate::domain::findings::{
-    DisputeJudgement, DisputeSide, Finding, FindingLedger, FindingStatus,
+    DisputeJudgement, DisputeSide, Finding, FindingDisposition, FindingLedger, FindingResponse,
+    FindingSeverity, FindingStatus,
 };
 use crate::domain::ids::{Sha256, TurnId, UnixMillis};
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::plan;
 use crate::domain::question::{QuestionAnswer, QuestionKind};
-use crate::domain::review::ReviewDocument;
+use crate::domain::review::{ReviewDocument, VerdictKind};
 use crate::domain::run::{Run, RunState};
 use crate::domain::turn::{TurnOutcome, TurnPurpose};
 
@@ -169,6 +174,11 @@ impl ReviewSimulation {
         }
     }
 
+    /// Returns the event for the text of the planner's answers.
+    pub fn response_event(&self, turn: TurnId, text: &str) -> Event {
+        self.sources().response_event(turn, text, None)
+    }
+
     /// Returns the event for the text of a review.
     pub fn review_event(&self, turn: TurnId, text: &str) -> Event {
         self.sources().review_event(turn, text)
@@ -220,6 +230,7 @@ impl ReviewSimulation {
                     assert!(is_kept, "{} vanished", remark.text);
                 }
                 self.check_fixes(&before, review);
+                self.check_rejections(&before, review);
             }
             Event::DisputesJudged { .. } => assert!(self.n_judged <= 1, "two judgements a review"),
             _ => {}
@@ -239,7 +250,9 @@ impl ReviewSimulation {
             let is_reopened = old.status == FindingStatus::Fixed && new.is_open();
             let is_allowed = old.status == new.status
                 || old.is_open()
-                || (is_reopened && !old.record.was_reopened && new.record.was_reopened)
+                || (is_reopened
+                    && old.record.reopened_in.is_none()
+                    && new.record.reopened_in.is_some())
                 || (old.status == FindingStatus::Residual
                     && matches!(
                         new.status,
@@ -263,7 +276,8 @@ impl ReviewSimulation {
             let verdict = verdicts.find(|verdict| verdict.n == n).unwrap();
             let quotes = verdict.detail.split(['\u{201c}', '\u{201d}']).skip(1);
             let quoted = quotes.step_by(2).map(plain).collect::<Vec<_>>();
-            let raised = plain(&self.reviewed_plans[finding.raised_in as usize - 1]);
+            let raised_in = finding.record.reopened_in.unwrap_or(finding.raised_in);
+            let raised = plain(&self.reviewed_plans[raised_in as usize - 1]);
             let now = plain(&self.plan);
             assert!(
                 quoted
@@ -275,8 +289,77 @@ impl ReviewSimulation {
         }
     }
 
+    /// Checks what the planner's rejections led to (T08).
+    fn check_rejections(&self, before: &FindingLedger, review: &ReviewDocument) {
+        for old in before.active() {
+            let (n, new) = (
+                old.remark.n,
+                self.state().findings.get(old.remark.n).unwrap(),
+            );
+            let mut verdicts = review.verdicts.iter();
+            let is_withdrawn = verdicts.any(|v| v.n == n && v.kind == VerdictKind::Withdrawn);
+            let is_blocking = new.remark.severity == FindingSeverity::Blocking;
+            let answer = old.responses.last().filter(|(to, _)| *to >= old.last_in);
+            let is_rejected =
+                |answer: &FindingResponse| answer.stand == FindingDisposition::Rejected;
+            let is_true = |answer: &FindingResponse| {
+                answer
+                    .check
+                    .as_ref()
+                    .is_some_and(EvidenceCheck::is_verified)
+            };
+            let is_refuted =
+                answer.is_some_and(|(_, answer)| is_rejected(answer) && is_true(answer));
+            if new.status == FindingStatus::Rebutted {
+                assert!(
+                    is_withdrawn || (is_refuted && !is_blocking),
+                    "{n} is rebutted"
+                );
+            }
+            // Of all answers to one review the last counts.
+            let mut rejected = BTreeMap::new();
+            for (to, answer) in &old.responses {
+                rejected.insert(*to, is_rejected(answer));
+            }
+            let n_rejected = rejected
+                .values()
+                .filter(|is_rejected| **is_rejected)
+                .count();
+            if new.record.dispute.is_some() {
+                let is_proven = is_blocking && new.is_proven();
+                assert!(new.holds(), "{n} is disputed and does not hold the plan up");
+                assert!(
+                    is_proven || new.record.is_upheld || n_rejected >= 2,
+                    "{n} is disputed early"
+                );
+            }
+            let is_minor = new.remark.severity == FindingSeverity::Minor;
+            if is_minor && is_refuted && !brings_new_evidence(review, n) {
+                let is_settled =
+                    matches!(new.status, FindingStatus::Rebutted | FindingStatus::Fixed);
+                assert!(is_settled, "{n} is {:?}", new.status);
+            }
+        }
+    }
+
     fn check_approval(&self) {
         let mut holding = self.state().findings.holding();
         assert_eq!(holding.next(), None, "approved beside an open finding");
     }
+}
+
+/// Returns whether a review has new evidence that is true for a finding.
+fn brings_new_evidence(review: &ReviewDocument, n: u32) -> bool {
+    let facts = review.facts.as_ref().unwrap();
+    let mut verdicts = review.verdicts.iter().zip(&facts.verdicts);
+    let by_verdict = verdicts.any(|(verdict, facts)| {
+        let stands = verdict.n == n && verdict.kind == VerdictKind::Stands;
+        stands && facts.evidence.is_verified()
+    });
+    let is_new = |facts: &RemarkFacts| facts.evidence.is_verified() && facts.is_new_scenario;
+    let mut repeats = facts
+        .remarks
+        .iter()
+        .filter(|facts| facts.repeats == Some(n));
+    by_verdict || repeats.any(is_new)
 }

@@ -10,11 +10,15 @@ use crate::domain::event::Event;
 use crate::domain::findings::review_facts::{ReviewSources, assess_review};
 use crate::domain::findings::tests::document_events::NoFiles;
 use crate::domain::findings::{
-    FindingLedger, FindingSeverity, RemarkDetails, ReviewBar, ReviewOutcome, UnsupportedFindings,
+    FindingDisposition, FindingLedger, FindingSeverity, RemarkDetails, ReviewBar, ReviewOutcome,
+    UnsupportedFindings,
 };
 use crate::domain::ids::TurnId;
 use crate::domain::review::{self, FindingVerdict, Verdict, VerdictKind};
-use crate::domain::submission::{FindingSubmission, ReviewSubmission, build_review_document};
+use crate::domain::submission::{
+    AnswerSubmission, FindingSubmission, ReviewSubmission, build_answers_document,
+    build_review_document,
+};
 use crate::text::fenced_block;
 use crate::text::word_similarity::collapse_white_space;
 
@@ -105,6 +109,32 @@ fn written_items(given: &ReviewSubmission, highest: u32) -> Vec<String> {
     items
 }
 
+/// Answers to all open findings, some of them with evidence.
+fn answers(seed: u64, ledger: &FindingLedger) -> Vec<AnswerSubmission> {
+    let mut dice = Dice(seed);
+    let given = ledger.open().map(|finding| AnswerSubmission {
+        n: finding.remark.n,
+        disposition: [FindingDisposition::Accepted, FindingDisposition::Rejected]
+            [dice.roll(2) as usize],
+        reason: match dice.roll(3) {
+            0 => "no Evidence: \u{201c}Write part3 of module3\u{201d}".to_owned(),
+            1 => "no Evidence: \u{201c}this is nowhere in it\u{201d}".to_owned(),
+            _ => "step 2".to_owned(),
+        },
+    });
+    given.collect()
+}
+
+/// The answers as a person would write them.
+fn written_answers(given: &[AnswerSubmission]) -> String {
+    let line = |answer: &AnswerSubmission| {
+        let stand: &str = answer.disposition.into();
+        let reason = answer.reason.replace(" Evidence:", "\n   - **Evidence**:");
+        format!("- **{}. [{stand}]**: {reason}\n\n", answer.n)
+    };
+    given.iter().map(line).collect()
+}
+
 /// What counts of a ledger: everything but the letter case and the order of its texts.
 fn states(ledger: &FindingLedger) -> Vec<String> {
     let state = |finding: &crate::domain::findings::Finding| {
@@ -142,6 +172,28 @@ proptest! {
             prop_assert_eq!(&ledger, &expected);
             prop_assert_eq!(same, outcome.clone());
         }
+    }
+
+    #[test]
+    fn settled_answers_by_the_tool_the_file_and_the_block_give_the_same_ledger(seed: u64) {
+        let world = reviewed_before();
+        let before = &world.state().findings;
+        let given = answers(seed, before);
+        let by_tool = build_answers_document(&given, before).unwrap();
+        let file = written_answers(&given);
+        let message = format!("Here they are.\n\n````comments.md\n{file}````\n");
+        let block = fenced_block::find_document(&message, "comments.md").unwrap();
+        let apply = |text: &str| match world.response_event(TurnId::new("t"), text) {
+            Event::ResponseCommitted { responses, asked_back, .. } => {
+                let mut ledger = before.clone();
+                ledger.apply_responses(&responses);
+                (ledger, asked_back)
+            }
+            other => panic!("{other:?}"),
+        };
+        let expected = apply(&by_tool);
+        prop_assert_eq!(&apply(&file), &expected);
+        prop_assert_eq!(&apply(&block), &expected);
     }
 
     #[test]

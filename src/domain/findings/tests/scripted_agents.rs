@@ -72,6 +72,10 @@ pub(super) enum PlannerBehavior {
     RejectProven,
     /// Goes back and forth between two texts.
     Revert,
+    /// Rejects without evidence, and with a quote of the plan where that is asked back.
+    RejectTwice,
+    /// Accepts without a change, and rejects with a quote of the plan where that is asked back.
+    AcceptThenReject,
     /// Accepts and rejects in turn.
     PingPong,
     /// Changes the step after that of the finding, and names it.
@@ -81,12 +85,14 @@ pub(super) enum PlannerBehavior {
     Mixed,
 }
 
-pub(super) const PLANNERS: [PlannerBehavior; 10] = [
+pub(super) const PLANNERS: [PlannerBehavior; 12] = [
     PlannerBehavior::Fix,
     PlannerBehavior::AnswerOne,
     PlannerBehavior::AcceptWithoutChange,
     PlannerBehavior::RejectBare,
     PlannerBehavior::RejectProven,
+    PlannerBehavior::RejectTwice,
+    PlannerBehavior::AcceptThenReject,
     PlannerBehavior::Revert,
     PlannerBehavior::PingPong,
     PlannerBehavior::NextStep,
@@ -335,10 +341,18 @@ impl ReviewScript for ScriptedAgents {
     fn respond(&mut self, context: &ScriptContext<'_>) -> PlannerDocuments {
         let round = context.state.iteration;
         let behavior = match self.planner {
-            PlannerBehavior::Mixed => PLANNERS[self.dice.roll(9) as usize],
+            PlannerBehavior::Mixed => PLANNERS[self.dice.roll(11) as usize],
             other => other,
         };
-        let findings: Vec<&Finding> = context.ledger().unanswered().collect();
+        let answers_all = context.is_asked_back
+            && matches!(
+                behavior,
+                PlannerBehavior::RejectTwice | PlannerBehavior::AcceptThenReject
+            );
+        let findings: Vec<&Finding> = match answers_all {
+            true => context.ledger().active().collect(),
+            false => context.ledger().unanswered().collect(),
+        };
         let count = match behavior {
             PlannerBehavior::AnswerOne => 1,
             _ => findings.len(),
@@ -349,7 +363,12 @@ impl ReviewScript for ScriptedAgents {
             let (n, step) = (finding.remark.n, step_of(finding));
             let quote = format!("the plan says \u{201c}Write part{step} of module{step}\u{201d}");
             let (word, reason) = match behavior {
-                PlannerBehavior::RejectBare => ("rejected", "it is fine".to_owned()),
+                PlannerBehavior::RejectTwice | PlannerBehavior::AcceptThenReject if answers_all => {
+                    ("rejected", quote)
+                }
+                PlannerBehavior::RejectBare | PlannerBehavior::RejectTwice => {
+                    ("rejected", "it is fine".to_owned())
+                }
                 PlannerBehavior::RejectProven => ("rejected", quote),
                 PlannerBehavior::PingPong if round.is_multiple_of(2) => ("rejected", quote),
                 PlannerBehavior::NextStep => ("accepted", format!("step {}", step % N_STEPS + 1)),
@@ -358,7 +377,9 @@ impl ReviewScript for ScriptedAgents {
             };
             answers.push_str(&format!("{n}. {word}: {reason}\n"));
             let changes = match behavior {
-                PlannerBehavior::AcceptWithoutChange | PlannerBehavior::Revert => false,
+                PlannerBehavior::AcceptWithoutChange
+                | PlannerBehavior::AcceptThenReject
+                | PlannerBehavior::Revert => false,
                 _ => word == "accepted" && finding.holds(),
             };
             if changes {

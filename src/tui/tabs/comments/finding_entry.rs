@@ -142,8 +142,10 @@ fn answer_entries(finding: &Finding, is_open: bool) -> Vec<CommentsEntry> {
         let said = match finding.status {
             FindingStatus::Open => " keeps it open: ",
             FindingStatus::Fixed => " calls it fixed: ",
-            FindingStatus::Withdrawn | FindingStatus::Rebutted => " takes it back: ",
-            FindingStatus::DecidedByUser | FindingStatus::Residual => " says: ",
+            FindingStatus::Withdrawn => " takes it back: ",
+            FindingStatus::Rebutted | FindingStatus::DecidedByUser | FindingStatus::Residual => {
+                " says: "
+            }
         };
         entries.push(role_entry(Role::Reviewer, said, &last_word));
     }
@@ -235,7 +237,7 @@ fn finding_history(word: &str, finding: &Finding) -> String {
         if stated_again.contains(&review) {
             parts.push(format!("again in {review}"));
         }
-        let answers = finding.responses.iter().filter(|(of, _)| *of == review);
+        let answers = finding.final_answers().filter(|(of, _)| *of == review);
         parts.extend(answers.map(|(_, response)| match response.stand {
             FindingDisposition::Accepted => "accepted".to_owned(),
             FindingDisposition::Rejected => "rejected".to_owned(),

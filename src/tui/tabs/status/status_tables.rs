@@ -5,7 +5,7 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::domain::findings::FindingDisposition;
+use crate::domain::findings::{Finding, FindingDisposition};
 use crate::domain::ids::UnixMillis;
 use crate::domain::plan_execution::{StepAssessment, StepOutcome, StepRecord};
 use crate::domain::receipt::Receipt;
@@ -114,7 +114,7 @@ fn review_cells(review: &ReviewSpan, state: &RunState, clock: LocalClock) -> Vec
 fn response_counts(review: u32, state: &RunState) -> String {
     let all = state.findings.all().iter();
     let stands = all
-        .flat_map(|finding| &finding.responses)
+        .flat_map(Finding::final_answers)
         .filter(|(of, _)| *of == review)
         .map(|(_, response)| response.stand);
     let (accepted, rejected): (Vec<FindingDisposition>, Vec<FindingDisposition>) =
