@@ -8,6 +8,7 @@ mod command_group;
 mod key_binding;
 mod key_chord;
 mod key_overrides;
+mod slash_command;
 mod view_bindings;
 
 use ratatui::crossterm::event::KeyCode;
@@ -22,13 +23,16 @@ use crate::domain::export_format::ExportFormat;
 use crate::domain::reversal_plan::UndoRequest as UndoWish;
 pub use active_keymap::{ActiveKeymap, ComposerFocus, KeyHint};
 pub use command_group::COMMAND_GROUPS;
-pub use key_binding::{KeyBinding, KeyContext, slash_mode};
+pub use key_binding::{KeyBinding, KeyContext};
 use key_binding::{bind_keys, slash_only};
 pub use key_chord::{KeyChord, suggest_nearest};
 use key_chord::{alt_key, ctrl_key, letter_key, plain_key};
 pub use key_overrides::{KeyOverride, KeymapError};
 
+pub use slash_command::{SlashArgument, SlashCommand};
+
 use KeyContext::{Anywhere, Composer, OutsideComposer};
+use SlashArgument::{Choice, Optional, Text};
 
 /// All keys and slash commands, in the order of the help.
 pub const BINDINGS: &[KeyBinding] = &[
@@ -52,11 +56,12 @@ pub const BINDINGS: &[KeyBinding] = &[
         OutsideComposer,
         || ScreenCommand::ManualGate,
         [
-            "/pause, /manual",
+            "/pause",
             "Switch to Manual: the next turn waits for you",
             "pause",
         ],
-    ),
+    )
+    .with_aliases(&["/manual"]),
     bind_keys(
         "interrupt",
         &[letter_key('x'), ctrl_key('x')],
@@ -75,14 +80,15 @@ pub const BINDINGS: &[KeyBinding] = &[
             "stop",
         ],
     ),
-    slash_only("/steer TEXT", "Message the agent during its turn"),
+    slash_only("/steer", "Message the agent during its turn").with_argument(Text("TEXT")),
     slash_only("/approve", "Run the approved plan"),
-    slash_only("/changes TEXT", "Ask for changes to the approved plan"),
+    slash_only("/changes", "Ask for changes to the approved plan").with_argument(Text("TEXT")),
     slash_only("/allow", "Allow the waiting request once"),
     slash_only(
-        "/reject [TEXT]",
+        "/reject",
         "Deny the waiting request and end the turn, or say why and continue",
-    ),
+    )
+    .with_argument(Optional(&["TEXT"])),
     bind_keys(
         "permissions",
         &[],
@@ -95,19 +101,22 @@ pub const BINDINGS: &[KeyBinding] = &[
         ],
     ),
     slash_only(
-        "/task AGENT TEXT",
+        "/task",
         "Give a task to a separate agent (or write `@AGENT TEXT`)",
-    ),
-    slash_only("/agent [NAME]", "List the agents and what each may do"),
+    )
+    .with_argument(Text("AGENT TEXT")),
+    slash_only("/agent", "List the agents and what each may do").with_argument(Optional(&["NAME"])),
     slash_only("/sessions", "List task sessions, read or stop one"),
     slash_only(
-        "/discuss [PRESET] TOPIC",
+        "/discuss",
         "Let several agents discuss and decide a question (no topic: show the board)",
-    ),
+    )
+    .with_argument(Text("[PRESET] TOPIC")),
     slash_only(
-        "/budget [PRESET]",
+        "/budget",
         "Preview a discussion: participants and their limits",
-    ),
+    )
+    .with_argument(Optional(&["PRESET"])),
     slash_only("/diagnose", "Check CLIs, git and settings"),
     bind_keys(
         "discuss-finding",
@@ -175,11 +184,9 @@ pub const BINDINGS: &[KeyBinding] = &[
         ["/settle", "Resolve the selected finding as discussed", ""],
     ),
     slash_only("/todos", "Show the agents' todo lists"),
-    slash_only(
-        "/answer CHOICE",
-        "Answer the open question with a word (below)",
-    ),
-    slash_only("/goal TEXT", "Set the goal, or confirm it in your words"),
+    slash_only("/answer", "Answer the open question with a word (below)")
+        .with_argument(Text("CHOICE")),
+    slash_only("/goal", "Set the goal, or confirm it in your words").with_argument(Text("TEXT")),
     bind_keys(
         "cancel",
         &[],
@@ -193,22 +200,24 @@ pub const BINDINGS: &[KeyBinding] = &[
         OutsideComposer,
         || ScreenCommand::Edit(DocumentKind::Plan),
         [
-            "/edit plan|comments|merge",
+            "/edit",
             "Edit a document or an open merge in your editor",
             "edit",
         ],
-    ),
+    )
+    .with_argument(Choice(&["plan", "comments", "merge"])),
     bind_keys(
         "diff",
         &[letter_key('d')],
         OutsideComposer,
         || ScreenCommand::Diff(DiffScope::All),
         [
-            "/diff [N|plan]",
+            "/diff",
             "Show the diff of the run, of step N, or of the plan",
             "diff",
         ],
-    ),
+    )
+    .with_argument(Optional(&["N", "plan"])),
     bind_keys(
         "view",
         &[letter_key('v')],
@@ -225,12 +234,9 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[plain_key(KeyCode::F(2))],
         Anywhere,
         || ScreenCommand::ChooseRefiner(None),
-        [
-            "/refiner [planner|reviewer]",
-            "Choose who talks with you",
-            "",
-        ],
-    ),
+        ["/refiner", "Choose who talks with you", ""],
+    )
+    .with_argument(Optional(&["planner", "reviewer"])),
     bind_keys(
         "thinking",
         &[letter_key('t')],
@@ -323,22 +329,24 @@ pub const BINDINGS: &[KeyBinding] = &[
         OutsideComposer,
         || ScreenCommand::AddPlanNote(String::new()),
         [
-            "/note [TEXT]",
+            "/note",
             "Add a note for both agents to the selected plan line",
             "",
         ],
-    ),
+    )
+    .with_argument(Optional(&["TEXT"])),
     bind_keys(
         "unnote",
         &[letter_key('-')],
         OutsideComposer,
         || ScreenCommand::RemovePlanNote(None),
         [
-            "/unnote [N]",
+            "/unnote",
             "Remove the note on the selected line, or note N",
             "",
         ],
-    ),
+    )
+    .with_argument(Optional(&["N"])),
     bind_keys(
         "rewrite",
         &[letter_key('+')],
@@ -419,8 +427,9 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[letter_key('2')],
         OutsideComposer,
         || ScreenCommand::Show(TabKind::Plan),
-        ["/tab plan", "Show Plan", ""],
-    ),
+        ["/tab", "Show Plan", ""],
+    )
+    .with_argument(Choice(&["plan"])),
     bind_keys(
         "show-comments",
         &[letter_key('3')],
@@ -469,11 +478,12 @@ pub const BINDINGS: &[KeyBinding] = &[
         Anywhere,
         || ScreenCommand::Mode(None),
         [
-            "/mode, /plan, /default, /auto-edit, /yolo",
+            "/mode",
             "Set what agents may do without asking (the key skips Full access)",
             "",
         ],
-    ),
+    )
+    .with_aliases(&["/plan", "/default", "/auto-edit", "/yolo"]),
     bind_keys(
         "page-up",
         &[plain_key(KeyCode::PageUp)],
@@ -547,8 +557,9 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[],
         Anywhere,
         || ScreenCommand::Theme(None),
-        ["/theme [NAME]", "List the themes, or use one", ""],
-    ),
+        ["/theme", "List the themes, or use one", ""],
+    )
+    .with_argument(Optional(&["NAME"])),
     bind_keys(
         "mouse",
         &[plain_key(KeyCode::F(3))],
@@ -587,8 +598,9 @@ pub const BINDINGS: &[KeyBinding] = &[
         &[ctrl_key('s')],
         OutsideComposer,
         || ScreenCommand::ExportRun(ExportFormat::default()),
-        ["/export [html|md]", "Export a report of the run", ""],
-    ),
+        ["/export", "Export a report of the run", ""],
+    )
+    .with_argument(Optional(&["html", "md"])),
     bind_keys(
         "help",
         &[letter_key('?'), plain_key(KeyCode::F(1))],
@@ -609,11 +621,12 @@ pub const BINDINGS: &[KeyBinding] = &[
         OutsideComposer,
         || ScreenCommand::Undo(UndoWish::Last),
         [
-            "/undo [N]",
+            "/undo",
             "Undo the last step with changes, or all from step N on",
             "undo",
         ],
-    ),
+    )
+    .with_argument(Optional(&["N"])),
     bind_keys(
         "redo",
         &[ctrl_key('r')],
@@ -621,14 +634,10 @@ pub const BINDINGS: &[KeyBinding] = &[
         || ScreenCommand::Undo(UndoWish::Redo),
         ["/redo", "Redo what you undid last", ""],
     ),
-    slash_only(
-        "/skip N TEXT",
-        "Skip step N, which has not ended, and say why",
-    ),
-    slash_only(
-        "/replan N TEXT",
-        "Have step N planned again; finished steps stay",
-    ),
+    slash_only("/skip", "Skip step N, which has not ended, and say why")
+        .with_argument(Text("N TEXT")),
+    slash_only("/replan", "Have step N planned again; finished steps stay")
+        .with_argument(Text("N TEXT")),
     bind_keys(
         "redraw",
         &[ctrl_key('l')],
