@@ -92,7 +92,10 @@ pub async fn run_task(
         mut signals,
     } = IpcTarget::locate(wishes).await?;
     let given = given.resolve_session(&layout);
-    let look = |id: &str| load_task_result(&layout, &SessionId::new(id));
+    let look = |id: &str| {
+        let result = session_files::load_task_result(&layout, &SessionId::new(id));
+        result.map_err(StartError::from)
+    };
     let result = match &held {
         Some(held) => {
             ipc_client::submit_and_wait(&layout, held, &VOCABULARY, &given, &mut signals, look)
@@ -169,22 +172,6 @@ fn progress_line(event: &Event, calls: &mut CallDescriptions) -> Option<String> 
         _ => false,
     };
     is_shown.then(|| format!("  {}", wording.text))
-}
-
-/// Loads the result of a child's last task; `None` until it is over.
-fn load_task_result(
-    layout: &WorkdirLayout,
-    session: &SessionId,
-) -> Result<Option<TaskResult>, StartError> {
-    let stored = session_files::load_session(layout, session)?;
-    let result = stored
-        .as_ref()
-        .and_then(|stored| stored.pointer("/task/result"));
-    let result = result.filter(|result| !result.is_null()).cloned();
-    result
-        .map(serde_json::from_value)
-        .transpose()
-        .map_err(|error| StartError::new(format!("cannot read the result: {error}"), ""))
 }
 
 /// Returns whether an IPC request is about tasks.

@@ -269,14 +269,15 @@ fn list_tasks(engine: &Engine, caller: &SessionId) -> ToolAnswer {
 }
 
 fn show_task(engine: &Engine, id: &SessionId) -> ToolAnswer {
-    let stored = match session_files::load_session(engine.journal().layout(), id) {
+    let layout = engine.journal().layout();
+    let stored = match session_files::load_session(layout, id) {
         Ok(stored) => stored.unwrap_or_default(),
         Err(error) => return ToolAnswer::failed(error.to_string()),
     };
-    let result = stored.pointer("/task/result").cloned().unwrap_or_default();
-    let text = match serde_json::from_value::<TaskResult>(result.clone()) {
-        Ok(result) => result.to_string(),
-        Err(_) => format!(
+    let result = session_files::load_task_result(layout, id).ok().flatten();
+    let text = match &result {
+        Some(result) => result.to_string(),
+        None => format!(
             "task_id: {id}\nstatus: {}",
             stored["status"].as_str().unwrap_or("running")
         ),
