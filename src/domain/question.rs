@@ -24,7 +24,7 @@ use super::phase::Gate;
 use super::plan_execution::StepStage;
 use super::receipt::MissingSocket;
 use super::step_scope::ScopeChange;
-use super::turn::{Role, TurnFailureKind, TurnOrder, TurnPurpose};
+use super::turn::{MissingDocumentReason, Role, TurnFailureKind, TurnOrder, TurnPurpose};
 use crate::permission::PermissionAction;
 
 /// A question that waits for the user.
@@ -78,7 +78,7 @@ pub enum QuestionKind {
     NoDocument {
         /// What the turn was for.
         purpose: TurnPurpose,
-        reason: String,
+        reason: MissingDocumentReason,
     },
     /// An agent asks something.
     #[serde(alias = "child")]

@@ -386,7 +386,9 @@ fn on_text_question_answered(
         }
         (_, Some(again)) => turn_lifecycle::propose_turn(state, at, purpose, Some(again)),
         (_, None) => {
-            let reason = "you asked instead of writing; decide yourself".to_owned();
+            let reason = "you asked instead of writing; decide yourself"
+                .to_owned()
+                .into();
             turn_lifecycle::propose_turn(
                 state,
                 at,
