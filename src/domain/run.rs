@@ -44,7 +44,7 @@ use super::discussion::GroupDiscussion;
 use super::effect::Effect;
 use super::event::{AgentProcess, Approval, Event, RunParameters, WorkflowSettings};
 use super::findings::FindingLedger;
-use super::ids::{RunId, Sha256, TurnId, UnixMillis};
+use super::ids::{RunId, SessionId, Sha256, TurnId, UnixMillis};
 use super::missing_part::MissingPart;
 use super::phase::{Gate, Mode, Phase, TurnHold};
 use super::plan::Plan;
@@ -734,6 +734,12 @@ impl RunState {
             Role::Planner => Some(&self.planner),
             Role::Reviewer => self.reviewer.as_ref(),
         }
+    }
+
+    /// Returns the role that has a session; `None` for a child's, and for one of an earlier adapter.
+    pub fn role_of_session(&self, session: &SessionId) -> Option<Role> {
+        let mut roles = [Role::Planner, Role::Reviewer].into_iter();
+        roles.find(|role| self.session(*role).is_some_and(|own| own.id == *session))
     }
 
     fn session_mut(&mut self, role: Role) -> Option<&mut Session> {

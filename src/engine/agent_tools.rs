@@ -386,7 +386,7 @@ fn offered_tools(
     turn: Option<&ActiveTurn>,
     session: &SessionId,
 ) -> Vec<OfferedTool> {
-    let Some(role) = session_role(run, session) else {
+    let Some(role) = run.state().role_of_session(session) else {
         return Vec::new();
     };
     let seen = visible_agents(run, session);
@@ -411,14 +411,6 @@ fn visible_agents(run: &RunContext, session: &SessionId) -> VisibleAgents {
         task_agents: by(task::TOOL.name),
         discussion_agents: by(group_discuss::TOOL.name),
     }
-}
-
-fn session_role(run: &RunContext, session: &SessionId) -> Option<Role> {
-    let is_its = |role: &Role| {
-        let own = run.state().session(*role);
-        own.is_some_and(|own| own.id == *session)
-    };
-    [Role::Planner, Role::Reviewer].into_iter().find(is_its)
 }
 
 /// Returns why a role's session does not have a tool; `None` if it has it.
@@ -447,7 +439,8 @@ fn admit_call(
     conversations: &OpenConversations,
     incoming: &IncomingToolCall,
 ) -> Result<Role, String> {
-    let role = session_role(run, &incoming.session).ok_or("its session has ended")?;
+    let role = run.state().role_of_session(&incoming.session);
+    let role = role.ok_or("its session has ended")?;
     let session = run.state().session(role).ok_or("its session has ended")?;
     let adapter = run.role_adapter(role)?;
     let is_own = match &incoming.thread {
