@@ -116,9 +116,9 @@ async fn run_oneshot(
     let players = BTreeSet::from([startup::adapter_of_agent(&found, &given.agent)?]);
     let opening = startup::open_ad_hoc_run(&players, found, wishes);
     run_oneshot_engine(opening, signals, tell, async |engine, signals, tell| {
-        let begun = engine.start_task(given.into_task_request());
-        let begun = begun.map_err(|error| StartError::new(&error, "nothing was started"))?;
-        let (session, result) = begun.map_err(not_started_error)?;
+        let started = engine.start_task(given.into_task_request());
+        let started = started.map_err(|error| StartError::new(&error, "nothing was started"))?;
+        let (session, result) = started.map_err(not_started_error)?;
         let result = drive_task(engine, &session, result, signals, tell).await;
         result.map_err(|error| StartError::new(&error, "everything recorded so far is kept"))
     })
@@ -205,8 +205,8 @@ pub fn handle_request(
         let deleted = engine.delete_child(&session())?;
         asked.reply(deleted.map_err(|why| why.to_string()));
     } else if let Some((asked, given)) = parse_command::<TaskCommand>(asked, &VOCABULARY) {
-        let begun = engine.start_task(given.into_task_request())?;
-        reply_with_id(asked, &VOCABULARY, begun.map(|(session, _)| session));
+        let started = engine.start_task(given.into_task_request())?;
+        reply_with_id(asked, &VOCABULARY, started.map(|(session, _)| session));
     }
     Ok(())
 }

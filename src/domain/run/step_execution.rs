@@ -48,12 +48,12 @@ pub(super) fn propose_next_step(
     let n = step.n;
     let is_skipped = execution.is_skip_requested(n, &step.text);
     // A step that was already started keeps the tree from before it, so that all its changes stay its own.
-    let begun = execution.current.take_if(|current| current.n == n);
-    let begun = begun.unwrap_or_else(|| new_current_step(n));
+    let started = execution.current.take_if(|current| current.n == n);
+    let started = started.unwrap_or_else(|| new_current_step(n));
     execution.current = Some(CurrentStep {
         text: step.text.clone(),
         stage: StepStage::Code,
-        ..begun
+        ..started
     });
     if is_skipped {
         return unfinished_step::record_skipped_step(state);
