@@ -229,148 +229,31 @@ impl QuestionKind {
     }
 
     /// Returns whether an answer fits this question.
-    #[expect(
-        clippy::too_many_lines,
-        reason = "a table: each question with the answers that fit it"
-    )]
     pub fn accepts(&self, answer: &QuestionAnswer) -> bool {
-        if matches!(answer, QuestionAnswer::CancelRun) {
-            return !self.is_from_child();
-        }
-        match self {
-            Self::Gate { .. } => false,
-            Self::Arbitration { .. } => match answer {
-                QuestionAnswer::ForcePass | QuestionAnswer::EditByHand => true,
-                QuestionAnswer::MoreIterations { n } => *n >= 1,
-                _ => false,
-            },
-            Self::Dispute { .. } => matches!(
-                answer,
-                QuestionAnswer::DecideDispute { .. } | QuestionAnswer::EditByHand
-            ),
-            Self::ManualEdit => matches!(answer, QuestionAnswer::Edited { .. }),
-            Self::StalePlan { .. } => {
-                matches!(
-                    answer,
-                    QuestionAnswer::ReviewAgain | QuestionAnswer::AcceptAsIs | QuestionAnswer::Stop
-                )
+        use QuestionAnswer as Answer;
+        match (self, answer) {
+            (_, Answer::CancelRun) => !self.is_from_child(),
+            (Self::ManualEdit, answer) => matches!(answer, Answer::Edited { .. }),
+            (Self::Agent { .. }, answer) => {
+                matches!(answer, Answer::Texts { .. } | Answer::Dismiss)
             }
-            Self::Execute { terms } => match answer {
-                QuestionAnswer::Execute
-                | QuestionAnswer::ExecuteByFlag
-                | QuestionAnswer::RequestChanges { .. }
-                | QuestionAnswer::Stop => true,
-                QuestionAnswer::SwitchTest => terms.other_test.is_some(),
-                _ => false,
-            },
-            Self::NoDocument { .. } | Self::CannotExecute { .. } => {
-                matches!(answer, QuestionAnswer::Retry | QuestionAnswer::Stop)
+            (Self::Arbitration { .. }, Answer::MoreIterations { n }) => *n >= 1,
+            (Self::Execute { .. }, Answer::ExecuteByFlag) => true,
+            (Self::Execute { terms }, Answer::SwitchTest) => terms.other_test.is_some(),
+            (
+                Self::AdapterFailed { other, .. } | Self::UsageLimit { other, .. },
+                Answer::SwitchAdapter,
+            ) => other.is_some(),
+            // Its word is `blocked`.
+            (Self::NothingChanged { .. }, Answer::Stop) => true,
+            // Two answers have the word `skip`.
+            (Self::NothingChanged { .. } | Self::Blocked { .. }, Answer::SkipTests)
+            | (Self::TestsFailed { .. } | Self::TestsInDoubt { .. }, Answer::SkipStep { .. }) => {
+                false
             }
-            Self::Agent { .. } => {
-                matches!(
-                    answer,
-                    QuestionAnswer::Texts { .. } | QuestionAnswer::Dismiss
-                )
-            }
-            Self::AdapterFailed { other, .. } => {
-                matches!(answer, QuestionAnswer::NewSession)
-                    || fits_adapter_failure(answer, other.is_some())
-            }
-            Self::UsageLimit { other, .. } => {
-                matches!(answer, QuestionAnswer::Wait)
-                    || fits_adapter_failure(answer, other.is_some())
-            }
-            Self::Conflict { .. } => {
-                matches!(
-                    answer,
-                    QuestionAnswer::Overwrite | QuestionAnswer::Merge | QuestionAnswer::Discard
-                )
-            }
-            Self::Draft { .. } => {
-                matches!(answer, QuestionAnswer::UseDraft | QuestionAnswer::Discard)
-            }
-            Self::DirtyFiles { .. } => {
-                matches!(answer, QuestionAnswer::Include | QuestionAnswer::LeaveOut)
-            }
-            Self::ApprovalChanged { .. } => matches!(
-                answer,
-                QuestionAnswer::AcceptAsIs | QuestionAnswer::Retry | QuestionAnswer::Stop
-            ),
-            Self::EntryPoints { .. } => {
-                matches!(answer, QuestionAnswer::Allow | QuestionAnswer::Stop)
-            }
-            Self::HeldEdits { .. } => {
-                matches!(
-                    answer,
-                    QuestionAnswer::Keep | QuestionAnswer::PutBack | QuestionAnswer::Stop
-                )
-            }
-            Self::OutOfScope { .. } => {
-                matches!(
-                    answer,
-                    QuestionAnswer::Allow | QuestionAnswer::PutBack | QuestionAnswer::Stop
-                )
-            }
-            Self::NothingChanged { .. } => matches!(
-                answer,
-                QuestionAnswer::AlreadyTrue
-                    | QuestionAnswer::Retry
-                    | QuestionAnswer::AmendStep { .. }
-                    | QuestionAnswer::ReplanStep { .. }
-                    | QuestionAnswer::SkipStep { .. }
-                    | QuestionAnswer::Stop
-            ),
-            Self::Blocked { .. } => matches!(
-                answer,
-                QuestionAnswer::Retry
-                    | QuestionAnswer::AmendStep { .. }
-                    | QuestionAnswer::ReplanStep { .. }
-                    | QuestionAnswer::SkipStep { .. }
-                    | QuestionAnswer::Stop
-            ),
-            Self::TestsFailed { .. } | Self::TestsInDoubt { .. } => matches!(
-                answer,
-                QuestionAnswer::Retry
-                    | QuestionAnswer::SkipTests
-                    | QuestionAnswer::AcceptAsIs
-                    | QuestionAnswer::Stop
-            ),
-            Self::Unproven { .. } => matches!(
-                answer,
-                QuestionAnswer::Retry
-                    | QuestionAnswer::WaiveProof { .. }
-                    | QuestionAnswer::ReplanStep { .. }
-                    | QuestionAnswer::Stop
-            ),
-            Self::RunnerMissing { .. } => {
-                matches!(
-                    answer,
-                    QuestionAnswer::Retry | QuestionAnswer::AcceptAsIs | QuestionAnswer::Stop
-                )
-            }
-            Self::TestNetwork { .. } => matches!(
-                answer,
-                QuestionAnswer::HostNetwork
-                    | QuestionAnswer::LoopbackNetwork
-                    | QuestionAnswer::Stop
-            ),
-            Self::TestSocket { .. } => matches!(
-                answer,
-                QuestionAnswer::ReachSocket | QuestionAnswer::HideSocket | QuestionAnswer::Stop
-            ),
-            Self::CommitFailed { .. } => {
-                matches!(
-                    answer,
-                    QuestionAnswer::Retry | QuestionAnswer::WithoutCommit | QuestionAnswer::Stop
-                )
-            }
-            Self::StepRecovery { .. } => matches!(
-                answer,
-                QuestionAnswer::ContinueStep
-                    | QuestionAnswer::TreatAsDone
-                    | QuestionAnswer::RedoStep
-                    | QuestionAnswer::Stop
-            ),
+            (_, answer) => answer
+                .choice()
+                .is_some_and(|word| self.choices().contains(&word)),
         }
     }
 
@@ -385,53 +268,84 @@ impl QuestionKind {
                     .map(|asked| (asked.text.clone(), text.to_owned()))
                     .collect(),
             },
-            (_, "pass") => QuestionAnswer::ForcePass,
-            (_, "edit") => QuestionAnswer::EditByHand,
-            (_, "reviewer") => QuestionAnswer::DecideDispute {
-                side: DisputeSide::Reviewer,
-            },
-            (_, "planner") => QuestionAnswer::DecideDispute {
-                side: DisputeSide::Planner,
-            },
-            (_, "review") => QuestionAnswer::ReviewAgain,
-            (_, "accept") => QuestionAnswer::AcceptAsIs,
-            (_, "yes") => QuestionAnswer::Execute,
-            (_, "switch-test") => QuestionAnswer::SwitchTest,
-            (_, "retry") => QuestionAnswer::Retry,
-            (_, "new-session") => QuestionAnswer::NewSession,
-            (_, "wait") => QuestionAnswer::Wait,
-            (_, "switch") => QuestionAnswer::SwitchAdapter,
-            (_, "stop") => QuestionAnswer::Stop,
-            (_, "overwrite") => QuestionAnswer::Overwrite,
-            (_, "merge") => QuestionAnswer::Merge,
-            (_, "discard") => QuestionAnswer::Discard,
-            (_, "use") => QuestionAnswer::UseDraft,
-            (_, "include") => QuestionAnswer::Include,
-            (_, "leave-out") => QuestionAnswer::LeaveOut,
-            (_, "allow") => QuestionAnswer::Allow,
-            (_, "keep") => QuestionAnswer::Keep,
-            (_, "put-back") => QuestionAnswer::PutBack,
             (Self::NothingChanged { .. } | Self::Blocked { .. } | Self::Unproven { .. }, word)
                 if word.starts_with("skip") || word.starts_with("replan") =>
             {
                 parse_answer_about_step(word)?
             }
-            (_, "skip") => QuestionAnswer::SkipTests,
-            (_, "already-true") => QuestionAnswer::AlreadyTrue,
             (Self::NothingChanged { .. }, "blocked") => QuestionAnswer::Stop,
-            (_, "host") => QuestionAnswer::HostNetwork,
-            (_, "loopback") => QuestionAnswer::LoopbackNetwork,
-            (_, "reach") => QuestionAnswer::ReachSocket,
-            (_, "hide") => QuestionAnswer::HideSocket,
-            (_, "go-on") => QuestionAnswer::WithoutCommit,
-            (_, "continue") => QuestionAnswer::ContinueStep,
-            (_, "done") => QuestionAnswer::TreatAsDone,
-            (_, "redo") => QuestionAnswer::RedoStep,
-            (_, other) => parse_answer_with_argument(other)?,
+            (_, word) => match ANSWER_WORDS.iter().find(|(known, _)| *known == word) {
+                Some((_, answer)) => answer.clone(),
+                None => parse_answer_with_argument(word)?,
+            },
         };
         self.accepts(&answer).then_some(answer)
     }
 }
+
+impl QuestionAnswer {
+    /// Returns the word of [`ANSWER_CHOICES`] that chooses it; `None` where none does.
+    fn choice(&self) -> Option<&'static str> {
+        match self {
+            Self::MoreIterations { .. } => Some("more:N"),
+            Self::RequestChanges { .. } => Some("changes:TEXT"),
+            Self::AmendStep { .. } => Some("amend:TEXT"),
+            Self::WaiveProof { .. } => Some("waive:TEXT"),
+            Self::SkipStep { .. } => Some("skip:TEXT"),
+            Self::ReplanStep { .. } => Some("replan:TEXT"),
+            answer => {
+                let row = ANSWER_WORDS.iter().find(|(_, known)| known == answer);
+                row.map(|(word, _)| *word)
+            }
+        }
+    }
+}
+
+/// The words of the answers without a text of the user.
+const ANSWER_WORDS: &[(&str, QuestionAnswer)] = &[
+    ("pass", QuestionAnswer::ForcePass),
+    ("edit", QuestionAnswer::EditByHand),
+    (
+        "reviewer",
+        QuestionAnswer::DecideDispute {
+            side: DisputeSide::Reviewer,
+        },
+    ),
+    (
+        "planner",
+        QuestionAnswer::DecideDispute {
+            side: DisputeSide::Planner,
+        },
+    ),
+    ("review", QuestionAnswer::ReviewAgain),
+    ("accept", QuestionAnswer::AcceptAsIs),
+    ("yes", QuestionAnswer::Execute),
+    ("switch-test", QuestionAnswer::SwitchTest),
+    ("retry", QuestionAnswer::Retry),
+    ("new-session", QuestionAnswer::NewSession),
+    ("wait", QuestionAnswer::Wait),
+    ("switch", QuestionAnswer::SwitchAdapter),
+    ("stop", QuestionAnswer::Stop),
+    ("overwrite", QuestionAnswer::Overwrite),
+    ("merge", QuestionAnswer::Merge),
+    ("discard", QuestionAnswer::Discard),
+    ("use", QuestionAnswer::UseDraft),
+    ("include", QuestionAnswer::Include),
+    ("leave-out", QuestionAnswer::LeaveOut),
+    ("allow", QuestionAnswer::Allow),
+    ("keep", QuestionAnswer::Keep),
+    ("put-back", QuestionAnswer::PutBack),
+    ("skip", QuestionAnswer::SkipTests),
+    ("already-true", QuestionAnswer::AlreadyTrue),
+    ("host", QuestionAnswer::HostNetwork),
+    ("loopback", QuestionAnswer::LoopbackNetwork),
+    ("reach", QuestionAnswer::ReachSocket),
+    ("hide", QuestionAnswer::HideSocket),
+    ("go-on", QuestionAnswer::WithoutCommit),
+    ("continue", QuestionAnswer::ContinueStep),
+    ("done", QuestionAnswer::TreatAsDone),
+    ("redo", QuestionAnswer::RedoStep),
+];
 
 /// Parses `skip`, `skip:WHY`, `replan` and `replan:WORDS`.
 fn parse_answer_about_step(word: &str) -> Option<QuestionAnswer> {
@@ -460,15 +374,5 @@ fn parse_answer_with_argument(word: &str) -> Option<QuestionAnswer> {
         "amend" => Some(QuestionAnswer::AmendStep { text }),
         "waive" => Some(QuestionAnswer::WaiveProof { reason: text }),
         _ => None,
-    }
-}
-
-/// Returns whether an answer fits a question about an adapter that cannot continue; `movable` where there is another
-/// adapter.
-fn fits_adapter_failure(answer: &QuestionAnswer, movable: bool) -> bool {
-    match answer {
-        QuestionAnswer::Retry | QuestionAnswer::Stop => true,
-        QuestionAnswer::SwitchAdapter => movable,
-        _ => false,
     }
 }
