@@ -82,68 +82,34 @@ pub(super) struct ToolPerformer {
 /// Performs a tool whose call was allowed. It may use every owner of the engine.
 pub(super) type PerformTool = fn(&mut Engine, &AdmittedToolCall) -> Result<ToolReply, EngineError>;
 
+/// A line each: the name, the arguments that rules match and that are recorded, and the function.
+#[rustfmt::skip]
 const TOOL_PERFORMERS: &[ToolPerformer] = &[
-    ToolPerformer {
-        name: "todoread",
-        rule_arguments: &[],
-        perform: todo_tools::read_todos,
-    },
-    ToolPerformer {
-        name: "todowrite",
-        rule_arguments: &[],
-        perform: todo_tools::write_todos,
-    },
-    ToolPerformer {
-        name: "plan_submit",
-        rule_arguments: &[],
-        perform: submissions::submit_plan,
-    },
-    ToolPerformer {
-        name: "plan_exit",
-        rule_arguments: &[],
-        perform: user_questions::exit_plan,
-    },
-    ToolPerformer {
-        name: "plan_enter",
-        rule_arguments: &["reason"],
-        perform: user_questions::enter_plan,
-    },
-    ToolPerformer {
-        name: "review_submit",
-        rule_arguments: &["verdict"],
-        perform: submissions::submit_review,
-    },
-    ToolPerformer {
-        name: "step_result",
-        rule_arguments: &["result"],
-        perform: submissions::state_step_result,
-    },
-    ToolPerformer {
-        name: "ask_user",
-        rule_arguments: &["question"],
-        perform: user_questions::ask_user_question,
-    },
-    ToolPerformer {
-        name: "task",
-        rule_arguments: &["agent", "subagent_type", "description", "task_id", "tasks"],
-        perform: task_tools::start_tasks,
-    },
-    ToolPerformer {
-        name: "group_discuss",
-        rule_arguments: &["topic", "preset", "mode", "agents", "participants"],
-        perform: discuss_tools::run_discuss,
-    },
-    ToolPerformer {
-        name: "group_discuss_context",
-        rule_arguments: &["topic", "preset", "mode", "agents", "participants"],
-        perform: discuss_tools::show_discussion_context,
-    },
-    ToolPerformer {
-        name: "session_manage",
-        rule_arguments: &["action", "task_id"],
-        perform: task_tools::manage_sessions,
-    },
+    tool("todoread", &[], todo_tools::read_todos),
+    tool("todowrite", &[], todo_tools::write_todos),
+    tool("plan_submit", &[], submissions::submit_plan),
+    tool("plan_exit", &[], user_questions::exit_plan),
+    tool("plan_enter", &["reason"], user_questions::enter_plan),
+    tool("review_submit", &["verdict"], submissions::submit_review),
+    tool("step_result", &["result"], submissions::state_step_result),
+    tool("ask_user", &["question"], user_questions::ask_user_question),
+    tool("task", &["agent", "subagent_type", "description", "task_id", "tasks"], task_tools::start_tasks),
+    tool("group_discuss", &["topic", "preset", "mode", "agents", "participants"], discuss_tools::run_discuss),
+    tool("group_discuss_context", &["topic", "preset", "mode", "agents", "participants"], discuss_tools::show_discussion_context),
+    tool("session_manage", &["action", "task_id"], task_tools::manage_sessions),
 ];
+
+const fn tool(
+    name: &'static str,
+    rule_arguments: &'static [&'static str],
+    perform: PerformTool,
+) -> ToolPerformer {
+    ToolPerformer {
+        name,
+        rule_arguments,
+        perform,
+    }
+}
 
 impl AgentTools {
     /// Opens the tool socket of a role's session for the CLI that serves its turn. If that fails, the turn runs

@@ -20,10 +20,6 @@ const LONG_FILES: &[(&str, &str)] = &[
         "src/tui.rs",
         "all that the screen keeps, and the doors by which news come to it",
     ),
-    (
-        "src/tui/keymap.rs",
-        "the one table of keys and commands, with their words",
-    ),
 ];
 
 /// Lines without tests. Names of two words and more make a line of code one and a quarter lines long.

@@ -136,24 +136,16 @@ pub enum EditFollowUp {
 }
 
 /// The kinds that `--answer KIND=CHOICE` can answer, with the words of each choice.
+#[rustfmt::skip]
 pub const ANSWER_CHOICES: &[(&str, &[&str])] = &[
     ("arbitration", &["pass", "more:N", "edit", "cancel"]),
     ("dispute", &["reviewer", "planner", "edit", "cancel"]),
     ("stale_plan", &["review", "accept", "stop", "cancel"]),
-    (
-        "execute",
-        &["yes", "switch-test", "changes:TEXT", "stop", "cancel"],
-    ),
+    ("execute", &["yes", "switch-test", "changes:TEXT", "stop", "cancel"]),
     ("no_document", &["retry", "stop", "cancel"]),
     ("question", &["dismiss", "TEXT"]),
-    (
-        "adapter_failed",
-        &["retry", "new-session", "switch", "stop", "cancel"],
-    ),
-    (
-        "usage_limit",
-        &["wait", "retry", "switch", "stop", "cancel"],
-    ),
+    ("adapter_failed", &["retry", "new-session", "switch", "stop", "cancel"]),
+    ("usage_limit", &["wait", "retry", "switch", "stop", "cancel"]),
     ("conflict", &["overwrite", "merge", "discard", "cancel"]),
     ("draft", &["use", "discard", "cancel"]),
     ("dirty_files", &["include", "leave-out", "cancel"]),
@@ -161,59 +153,15 @@ pub const ANSWER_CHOICES: &[(&str, &[&str])] = &[
     ("entry_points", &["allow", "stop", "cancel"]),
     ("held_edits", &["keep", "put-back", "stop", "cancel"]),
     ("out_of_scope", &["allow", "put-back", "stop", "cancel"]),
-    (
-        "nothing_changed",
-        &[
-            "already-true",
-            "blocked",
-            "retry",
-            "amend:TEXT",
-            "replan",
-            "replan:TEXT",
-            "skip",
-            "skip:TEXT",
-            "cancel",
-        ],
-    ),
-    (
-        "blocked",
-        &[
-            "retry",
-            "amend:TEXT",
-            "replan",
-            "replan:TEXT",
-            "skip",
-            "skip:TEXT",
-            "stop",
-            "cancel",
-        ],
-    ),
-    (
-        "tests_failed",
-        &["retry", "skip", "accept", "stop", "cancel"],
-    ),
-    (
-        "tests_in_doubt",
-        &["retry", "skip", "accept", "stop", "cancel"],
-    ),
-    (
-        "unproven",
-        &[
-            "retry",
-            "waive:TEXT",
-            "replan",
-            "replan:TEXT",
-            "stop",
-            "cancel",
-        ],
-    ),
+    ("nothing_changed", &["already-true", "blocked", "retry", "amend:TEXT", "replan", "replan:TEXT", "skip", "skip:TEXT", "cancel"]),
+    ("blocked", &["retry", "amend:TEXT", "replan", "replan:TEXT", "skip", "skip:TEXT", "stop", "cancel"]),
+    ("tests_failed", &["retry", "skip", "accept", "stop", "cancel"]),
+    ("tests_in_doubt", &["retry", "skip", "accept", "stop", "cancel"]),
+    ("unproven", &["retry", "waive:TEXT", "replan", "replan:TEXT", "stop", "cancel"]),
     ("runner_missing", &["retry", "accept", "stop", "cancel"]),
     ("test_network", &["host", "loopback", "stop", "cancel"]),
     ("test_socket", &["reach", "hide", "stop", "cancel"]),
-    (
-        "step_recovery",
-        &["continue", "done", "redo", "stop", "cancel"],
-    ),
+    ("step_recovery", &["continue", "done", "redo", "stop", "cancel"]),
     ("commit_failed", &["retry", "go-on", "stop", "cancel"]),
     ("cannot_execute", &["retry", "stop", "cancel"]),
 ];
@@ -302,21 +250,12 @@ impl QuestionAnswer {
 }
 
 /// The words of the answers without a text of the user.
+#[rustfmt::skip]
 const ANSWER_WORDS: &[(&str, QuestionAnswer)] = &[
     ("pass", QuestionAnswer::ForcePass),
     ("edit", QuestionAnswer::EditByHand),
-    (
-        "reviewer",
-        QuestionAnswer::DecideDispute {
-            side: DisputeSide::Reviewer,
-        },
-    ),
-    (
-        "planner",
-        QuestionAnswer::DecideDispute {
-            side: DisputeSide::Planner,
-        },
-    ),
+    ("reviewer", QuestionAnswer::DecideDispute { side: DisputeSide::Reviewer }),
+    ("planner", QuestionAnswer::DecideDispute { side: DisputeSide::Planner }),
     ("review", QuestionAnswer::ReviewAgain),
     ("accept", QuestionAnswer::AcceptAsIs),
     ("yes", QuestionAnswer::Execute),
