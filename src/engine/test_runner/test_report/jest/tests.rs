@@ -38,7 +38,8 @@ skipped test/a.test.js: suite > nested suite > three
 passed test/a.test.js: suite > nested suite > two
 failed test/a.test.js: throws later
 skipped test/skipped.test.js: s > skipped in a suite
-failed to load";
+failed to load
+";
     assert_eq!(read("jest", &files, 1), expected);
     let of_vitest = include_str!("../../../../../tests/fixtures/test_reports/vitest.json");
     let files = [("vitest-7-1.begin", ""), ("vitest-7-1.json", of_vitest)];
