@@ -281,7 +281,7 @@ impl RunSimulation {
                 },
                 1 => Event::CommitSkipped {
                     step: *step,
-                    reason: "nothing".to_owned().into(),
+                    reason: "nothing".to_owned(),
                 },
                 _ => Event::CommitMade {
                     step: *step,
