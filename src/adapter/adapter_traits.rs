@@ -31,6 +31,8 @@ pub struct AdapterTraits {
     pub probe: CliProbe,
     /// Environment variables that change how the CLI behaves; `doctor` says which are set, never their values.
     pub reported_variables: &'static [&'static str],
+    /// The files in a repository's root that its agents obey; an approval is bound to them.
+    pub rule_files: &'static [&'static str],
     /// Returns the whole output of the tool call with this id if this line of the CLI ends it.
     pub parse_tool_output: fn(call: &str, line: &str) -> Option<String>,
     /// Returns what a command printed, from the output that the CLI reports for its call.

@@ -26,6 +26,7 @@ static TRAITS: AdapterTraits = AdapterTraits {
     hook_denial: None,
     probe: CliProbe::Exists,
     reported_variables: &[],
+    rule_files: &[],
     parse_tool_output: |_, _| None,
     command_output: |output| output,
 };

@@ -208,10 +208,10 @@ async fn run_oneshot(
     let players = required_role_adapters(&found, layout, &given, tell)?;
     let opening = startup::open_ad_hoc_run(&players, found, wishes);
     run_oneshot_engine(opening, signals, tell, async |engine, signals, tell| {
-        let begun = given.begin_discussion(engine, TaskWaitMode::Foreground);
-        let begun = begun.map_err(|error| StartError::new(&error, "nothing was started"))?;
-        let begun = begun.map_err(|why| to_start_error(&why))?;
-        let ended = drive_discussion(engine, begun.0, begun.1, signals, tell).await;
+        let started = given.begin_discussion(engine, TaskWaitMode::Foreground);
+        let started = started.map_err(|error| StartError::new(&error, "nothing was started"))?;
+        let started = started.map_err(|why| to_start_error(&why))?;
+        let ended = drive_discussion(engine, started.0, started.1, signals, tell).await;
         ended.map_err(|error| StartError::new(&error, "everything recorded so far is kept"))
     })
     .await
@@ -354,8 +354,8 @@ pub fn handle_request(
         let why = || format!("no discussion {id} is running");
         asked.reply(stopped.then_some(()).ok_or_else(why));
     } else if let Some((asked, given)) = parse_command::<DiscussCommand>(asked, &VOCABULARY) {
-        let begun = given.begin_discussion(engine, TaskWaitMode::Background)?;
-        reply_with_id(asked, &VOCABULARY, begun.map(|(id, _)| id));
+        let started = given.begin_discussion(engine, TaskWaitMode::Background)?;
+        reply_with_id(asked, &VOCABULARY, started.map(|(id, _)| id));
     }
     Ok(())
 }

@@ -141,7 +141,7 @@ async fn run_to_exit_code(
         let _closed = writeln!(err, "note: {notice}");
     }
     let mut teller = RunReporter::new(out, form);
-    let begun = match &task {
+    let started = match &task {
         HeadlessCommand::Begin { goal, plan } => {
             begin_run(&mut engine, goal, plan.as_deref()).await
         }
@@ -151,7 +151,7 @@ async fn run_to_exit_code(
         HeadlessCommand::Begin { .. } => UnconfirmedGoal::WaitForUser,
         HeadlessCommand::Resume(goal) => goal,
     };
-    let end = match begun {
+    let end = match started {
         Ok(()) => {
             let from_outside = (&mut signals, &mut outside);
             drive_run(

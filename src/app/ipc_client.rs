@@ -171,9 +171,9 @@ pub(super) fn parse_command<G: DeserializeOwned>(
 pub(super) fn reply_with_id<I: ToString, E: ToString>(
     asked: PendingIpcRequest,
     words: &IpcVocabulary,
-    begun: Result<I, E>,
+    started: Result<I, E>,
 ) {
-    match begun {
+    match started {
         Ok(id) => {
             let id = (words.id_field.to_owned(), id.to_string().into());
             asked.reply_with(Value::Object(Map::from_iter([id])));

@@ -194,8 +194,8 @@ async fn apply_to_stored_run(
         ));
     }
     let mut occupied = startup::lock_project(found)?;
-    let begun = startup::reopen_run(&mut occupied, wishes, RunCommitMode::Disabled).await?;
-    let mut engine = begun.engine;
+    let started = startup::reopen_run(&mut occupied, wishes, RunCommitMode::Disabled).await?;
+    let mut engine = started.engine;
     let done = end_stored_run(&mut engine, request).await;
     engine.shut_down().await;
     done

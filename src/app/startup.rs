@@ -255,8 +255,8 @@ pub async fn start_run(wishes: &StartOptions) -> Result<RunInstance, StartError>
     let found = inspect_project(wishes).await?;
     let checked = check_requirements(&found).await?;
     let mut occupied = lock_project(found)?;
-    let begun = create_run(&mut occupied, checked, wishes).await?;
-    Ok(into_run_instance(occupied, begun))
+    let started = create_run(&mut occupied, checked, wishes).await?;
+    Ok(into_run_instance(occupied, started))
 }
 
 /// Checks everything and opens the unfinished run.
@@ -268,15 +268,15 @@ pub async fn resume_run(wishes: &StartOptions) -> Result<RunInstance, StartError
     require_unfinished_run(&run_layout(&found.root, &found.loaded.config)?)?;
     let checked = check_requirements(&found).await?;
     let mut occupied = lock_project(found)?;
-    let begun = reopen_unfinished_run(&mut occupied, checked, wishes).await?;
-    Ok(into_run_instance(occupied, begun))
+    let started = reopen_unfinished_run(&mut occupied, checked, wishes).await?;
+    Ok(into_run_instance(occupied, started))
 }
 
-fn into_run_instance(mut occupied: LockedProject, begun: ReadyRun) -> RunInstance {
+fn into_run_instance(mut occupied: LockedProject, started: ReadyRun) -> RunInstance {
     let mut notices = std::mem::take(&mut occupied.notices);
-    notices.extend(begun.notices);
+    notices.extend(started.notices);
     RunInstance {
-        engine: begun.engine,
+        engine: started.engine,
         notices,
         occupied,
     }
@@ -390,12 +390,12 @@ pub async fn create_run(
         &checked.adapters,
     );
     let (journal, first) = RunJournal::create(open_guard(occupied)?, created)?;
-    let mut begun = build_ready_run(occupied, checked, git, wishes, journal);
-    prune_expired_sessions(occupied, &mut begun)?;
-    begun.engine.prepend_recorded(first);
-    register_agents_of(&mut begun)?;
-    clean_worktrees(&mut begun)?;
-    Ok(begun)
+    let mut started = build_ready_run(occupied, checked, git, wishes, journal);
+    prune_expired_sessions(occupied, &mut started)?;
+    started.engine.prepend_recorded(first);
+    register_agents_of(&mut started)?;
+    clean_worktrees(&mut started)?;
+    Ok(started)
 }
 
 /// Opens the unfinished run; `Engine::resume` continues it.
@@ -419,12 +419,12 @@ pub async fn reopen_unfinished_run(
     clear_leftovers(&state.run).await;
     // Child processes and worktrees keep the run's own name, as before the program ended.
     let git = prepare_git(occupied, &journal.state().run, checked.commits).await?;
-    let mut begun = build_ready_run(occupied, checked, git, wishes, journal);
-    begun.notices.extend(mended);
-    prune_expired_sessions(occupied, &mut begun)?;
-    register_agents_of(&mut begun)?;
-    clean_worktrees(&mut begun)?;
-    Ok(begun)
+    let mut started = build_ready_run(occupied, checked, git, wishes, journal);
+    started.notices.extend(mended);
+    prune_expired_sessions(occupied, &mut started)?;
+    register_agents_of(&mut started)?;
+    clean_worktrees(&mut started)?;
+    Ok(started)
 }
 
 /// Removes what an ended program left of a run that this process has locked: processes, and folders with sockets and
@@ -438,13 +438,13 @@ pub(super) async fn clear_leftovers(run: &RunId) {
 }
 
 /// Saves the changes of children of a dead program, and removes their worktrees.
-fn clean_worktrees(begun: &mut ReadyRun) -> Result<(), StartError> {
-    let swept = begun.engine.collect_leftover_worktrees();
+fn clean_worktrees(started: &mut ReadyRun) -> Result<(), StartError> {
+    let swept = started.engine.collect_leftover_worktrees();
     swept.map_err(|error| StartError::new(&error, "nothing was started"))
 }
 
-fn register_agents_of(begun: &mut ReadyRun) -> Result<(), StartError> {
-    let registered = begun.engine.record_configured_agents();
+fn register_agents_of(started: &mut ReadyRun) -> Result<(), StartError> {
+    let registered = started.engine.record_configured_agents();
     registered.map_err(|error| StartError::new(&error, "nothing was started"))
 }
 

@@ -92,7 +92,10 @@ pub async fn run_task(
         mut signals,
     } = IpcTarget::locate(wishes).await?;
     let given = given.resolve_session(&layout);
-    let look = |id: &str| load_task_result(&layout, &SessionId::new(id));
+    let look = |id: &str| {
+        let result = session_files::load_task_result(&layout, &SessionId::new(id));
+        result.map_err(StartError::from)
+    };
     let result = match &held {
         Some(held) => {
             ipc_client::submit_and_wait(&layout, held, &VOCABULARY, &given, &mut signals, look)
@@ -113,9 +116,9 @@ async fn run_oneshot(
     let players = BTreeSet::from([startup::adapter_of_agent(&found, &given.agent)?]);
     let opening = startup::open_ad_hoc_run(&players, found, wishes);
     run_oneshot_engine(opening, signals, tell, async |engine, signals, tell| {
-        let begun = engine.start_task(given.into_task_request());
-        let begun = begun.map_err(|error| StartError::new(&error, "nothing was started"))?;
-        let (session, result) = begun.map_err(not_started_error)?;
+        let started = engine.start_task(given.into_task_request());
+        let started = started.map_err(|error| StartError::new(&error, "nothing was started"))?;
+        let (session, result) = started.map_err(not_started_error)?;
         let result = drive_task(engine, &session, result, signals, tell).await;
         result.map_err(|error| StartError::new(&error, "everything recorded so far is kept"))
     })
@@ -171,22 +174,6 @@ fn progress_line(event: &Event, calls: &mut CallDescriptions) -> Option<String> 
     is_shown.then(|| format!("  {}", wording.text))
 }
 
-/// Loads the result of a child's last task; `None` until it is over.
-fn load_task_result(
-    layout: &WorkdirLayout,
-    session: &SessionId,
-) -> Result<Option<TaskResult>, StartError> {
-    let stored = session_files::load_session(layout, session)?;
-    let result = stored
-        .as_ref()
-        .and_then(|stored| stored.pointer("/task/result"));
-    let result = result.filter(|result| !result.is_null()).cloned();
-    result
-        .map(serde_json::from_value)
-        .transpose()
-        .map_err(|error| StartError::new(format!("cannot read the result: {error}"), ""))
-}
-
 /// Returns whether an IPC request is about tasks.
 pub fn is_task_request(request: &IpcRequest) -> bool {
     [
@@ -218,8 +205,8 @@ pub fn handle_request(
         let deleted = engine.delete_child(&session())?;
         asked.reply(deleted.map_err(|why| why.to_string()));
     } else if let Some((asked, given)) = parse_command::<TaskCommand>(asked, &VOCABULARY) {
-        let begun = engine.start_task(given.into_task_request())?;
-        reply_with_id(asked, &VOCABULARY, begun.map(|(session, _)| session));
+        let started = engine.start_task(given.into_task_request())?;
+        reply_with_id(asked, &VOCABULARY, started.map(|(session, _)| session));
     }
     Ok(())
 }

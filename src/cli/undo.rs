@@ -51,8 +51,8 @@ pub async fn run(args: UndoArguments) -> Result<u8, StartError> {
         (None, false) => UndoRequest::Last,
     };
     let mut occupied = startup::lock_project_with_run(&wishes).await?;
-    let begun = startup::reopen_run(&mut occupied, &wishes, RunCommitMode::Enabled).await?;
-    let mut engine = begun.engine;
+    let started = startup::reopen_run(&mut occupied, &wishes, RunCommitMode::Enabled).await?;
+    let mut engine = started.engine;
     let offer = match choose_reversal(&engine, wish).await {
         Ok(offer) => offer,
         Err(why) => {

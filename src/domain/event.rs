@@ -35,7 +35,7 @@ use super::step_scope::ScopeChange;
 use super::task::{TaskOrder, TaskResult};
 use super::task_patch::TaskPatch;
 use super::todo_list::TodoList;
-use super::turn::{Role, TurnOutcome};
+use super::turn::{MissingDocumentReason, Role, TurnOutcome};
 use crate::permission::{
     AgentMode, ApprovalMatcher, ApprovalScope, DecisionReason, MaxApprovalScope, StoredApproval,
 };
@@ -250,7 +250,10 @@ pub enum Event {
     },
     /// A completed turn produced no document.
     #[serde(rename = "document.missing")]
-    DocumentMissing { turn: TurnId, reason: String },
+    DocumentMissing {
+        turn: TurnId,
+        reason: MissingDocumentReason,
+    },
     /// A completed turn's document does not count until its agent was asked for the missing parts.
     #[serde(rename = "document.asked_back")]
     DocumentIncomplete {

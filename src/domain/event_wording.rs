@@ -25,7 +25,7 @@ use super::question::CommitTarget;
 use super::receipt::{Receipt, TestOutcome};
 use super::session::version_label;
 use super::task::{TaskOutcome, TaskResult};
-use super::turn::{Role, TurnOutcome, TurnRetryReason};
+use super::turn::{MissingDocumentReason, Role, TurnOutcome};
 use crate::text::{clean_to_one_line, pluralize};
 
 /// The words for an event.
@@ -210,13 +210,15 @@ pub fn word_event(event: &Event) -> Option<EventWording> {
             };
             Some(by_role(Role::Reviewer, Plain, text).with_detail(lines))
         }
-        Event::DocumentMissing { reason, .. } if reason == TurnRetryReason::USER_KEPT_OWN_TEXT => {
-            let text = "Your text stays. The turn is repeated from it";
-            program(Quiet, text.to_owned())
-        }
-        Event::DocumentMissing { reason, .. } => {
-            program(Bad, format!("The turn returned no document: {reason}"))
-        }
+        Event::DocumentMissing { reason, .. } => match reason {
+            MissingDocumentReason::UserKeptOwnText => {
+                let text = "Your text stays. The turn is repeated from it";
+                program(Quiet, text.to_owned())
+            }
+            MissingDocumentReason::Defect(text) => {
+                program(Bad, format!("The turn returned no document: {text}"))
+            }
+        },
         Event::DocumentIncomplete { lacks, .. } => program(
             Plain,
             format!("Asked back: {}", describe_missing_parts(lacks)),

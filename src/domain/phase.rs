@@ -153,128 +153,41 @@ const fn transition(from: Phase, cause: TransitionCause, to: Phase) -> PhaseTran
 }
 
 /// All legal phase changes; ARCHITECTURE.md prints this table.
+#[rustfmt::skip]
 pub const TRANSITIONS: &[PhaseTransition] = &[
     transition(Phase::Init, TransitionCause::GoalGiven, Phase::RefineGoal),
-    transition(
-        Phase::RefineGoal,
-        TransitionCause::GoalConfirmed,
-        Phase::WritePlan,
-    ),
-    transition(
-        Phase::RefineGoal,
-        TransitionCause::PlanProvided,
-        Phase::Review,
-    ),
-    transition(
-        Phase::RefineGoal,
-        TransitionCause::PlanProvidedUnreviewed,
-        Phase::Approved,
-    ),
-    transition(
-        Phase::WritePlan,
-        TransitionCause::PlanWritten,
-        Phase::Review,
-    ),
-    transition(
-        Phase::WritePlan,
-        TransitionCause::PlanWrittenUnreviewed,
-        Phase::Approved,
-    ),
-    transition(
-        Phase::Review,
-        TransitionCause::ChangesRequired,
-        Phase::Respond,
-    ),
-    transition(
-        Phase::Review,
-        TransitionCause::PlanApproved,
-        Phase::Approved,
-    ),
+    transition(Phase::RefineGoal, TransitionCause::GoalConfirmed, Phase::WritePlan),
+    transition(Phase::RefineGoal, TransitionCause::PlanProvided, Phase::Review),
+    transition(Phase::RefineGoal, TransitionCause::PlanProvidedUnreviewed, Phase::Approved),
+    transition(Phase::WritePlan, TransitionCause::PlanWritten, Phase::Review),
+    transition(Phase::WritePlan, TransitionCause::PlanWrittenUnreviewed, Phase::Approved),
+    transition(Phase::Review, TransitionCause::ChangesRequired, Phase::Respond),
+    transition(Phase::Review, TransitionCause::PlanApproved, Phase::Approved),
     transition(Phase::Review, TransitionCause::ForcedPass, Phase::Approved),
-    transition(
-        Phase::Review,
-        TransitionCause::MoreIterations,
-        Phase::Respond,
-    ),
-    transition(
-        Phase::Review,
-        TransitionCause::EditedForReview,
-        Phase::Review,
-    ),
-    transition(
-        Phase::Review,
-        TransitionCause::EditedAndAccepted,
-        Phase::Approved,
-    ),
-    transition(
-        Phase::Review,
-        TransitionCause::StaleReviewedAgain,
-        Phase::Review,
-    ),
-    transition(
-        Phase::Review,
-        TransitionCause::StaleAccepted,
-        Phase::Approved,
-    ),
+    transition(Phase::Review, TransitionCause::MoreIterations, Phase::Respond),
+    transition(Phase::Review, TransitionCause::EditedForReview, Phase::Review),
+    transition(Phase::Review, TransitionCause::EditedAndAccepted, Phase::Approved),
+    transition(Phase::Review, TransitionCause::StaleReviewedAgain, Phase::Review),
+    transition(Phase::Review, TransitionCause::StaleAccepted, Phase::Approved),
     transition(Phase::Respond, TransitionCause::Responded, Phase::Review),
-    transition(
-        Phase::Approved,
-        TransitionCause::ChangesRequested,
-        Phase::Respond,
-    ),
-    transition(
-        Phase::Approved,
-        TransitionCause::StaleReviewedAgain,
-        Phase::Review,
-    ),
-    transition(
-        Phase::Approved,
-        TransitionCause::StaleAccepted,
-        Phase::Approved,
-    ),
-    transition(
-        Phase::Approved,
-        TransitionCause::ExecutionStarted,
-        Phase::Execute,
-    ),
-    transition(
-        Phase::Execute,
-        TransitionCause::PlanEntered,
-        Phase::WritePlan,
-    ),
-    transition(
-        Phase::Execute,
-        TransitionCause::StaleReviewedAgain,
-        Phase::Review,
-    ),
+    transition(Phase::Approved, TransitionCause::ChangesRequested, Phase::Respond),
+    transition(Phase::Approved, TransitionCause::StaleReviewedAgain, Phase::Review),
+    transition(Phase::Approved, TransitionCause::StaleAccepted, Phase::Approved),
+    transition(Phase::Approved, TransitionCause::ExecutionStarted, Phase::Execute),
+    transition(Phase::Execute, TransitionCause::PlanEntered, Phase::WritePlan),
+    transition(Phase::Execute, TransitionCause::StaleReviewedAgain, Phase::Review),
     transition(Phase::Execute, TransitionCause::StepsDone, Phase::Done),
-    transition(
-        Phase::WritePlan,
-        TransitionCause::Stopped,
-        Phase::RefineGoal,
-    ),
+    transition(Phase::WritePlan, TransitionCause::Stopped, Phase::RefineGoal),
     transition(Phase::Review, TransitionCause::Stopped, Phase::RefineGoal),
     transition(Phase::Respond, TransitionCause::Stopped, Phase::RefineGoal),
     transition(Phase::Approved, TransitionCause::Stopped, Phase::RefineGoal),
     transition(Phase::Execute, TransitionCause::Stopped, Phase::RefineGoal),
     transition(Phase::Init, TransitionCause::Cancelled, Phase::Cancelled),
-    transition(
-        Phase::RefineGoal,
-        TransitionCause::Cancelled,
-        Phase::Cancelled,
-    ),
-    transition(
-        Phase::WritePlan,
-        TransitionCause::Cancelled,
-        Phase::Cancelled,
-    ),
+    transition(Phase::RefineGoal, TransitionCause::Cancelled, Phase::Cancelled),
+    transition(Phase::WritePlan, TransitionCause::Cancelled, Phase::Cancelled),
     transition(Phase::Review, TransitionCause::Cancelled, Phase::Cancelled),
     transition(Phase::Respond, TransitionCause::Cancelled, Phase::Cancelled),
-    transition(
-        Phase::Approved,
-        TransitionCause::Cancelled,
-        Phase::Cancelled,
-    ),
+    transition(Phase::Approved, TransitionCause::Cancelled, Phase::Cancelled),
     transition(Phase::Execute, TransitionCause::Cancelled, Phase::Cancelled),
 ];
 

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use strum::EnumTryAs;
 use thiserror::Error;
 
 use super::bound_parts::BoundPart;
@@ -46,7 +47,7 @@ pub struct ChainLink {
 }
 
 /// What a receipt records.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, EnumTryAs)]
 #[serde(tag = "kind", content = "data", rename_all = "snake_case")]
 pub enum LinkKind {
     Approval(ApprovalLink),

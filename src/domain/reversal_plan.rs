@@ -169,11 +169,11 @@ impl PlanExecution {
     /// Returns the steps that can be undone, the most likely first: the current one where it was started, then the last
     /// one that changed something.
     pub fn undoable_steps(&self) -> Vec<u32> {
-        let begun = self.current.iter().filter(|c| c.tree_before.is_some());
-        let begun = begun.map(|current| current.n);
+        let started = self.current.iter().filter(|c| c.tree_before.is_some());
+        let started = started.map(|current| current.n);
         let changed = |record: &&StepRecord| record.outcome != StepOutcome::NoChange;
         let last = self.done.iter().rev().find(changed).map(|record| record.n);
-        begun.chain(last).collect()
+        started.chain(last).collect()
     }
 
     /// Returns the directions that a request may mean, the most likely first.
@@ -197,8 +197,8 @@ impl PlanExecution {
     /// Returns why the step cannot be undone.
     pub fn plan_undo(&self, step: u32, now: &str) -> Result<ReversalPlan, String> {
         let at = self.done.iter().position(|record| record.n == step);
-        let begun = self.current.as_ref().filter(|c| c.tree_before.is_some());
-        if at.is_none() && begun.is_none_or(|current| current.n != step) {
+        let started = self.current.as_ref().filter(|c| c.tree_before.is_some());
+        if at.is_none() && started.is_none_or(|current| current.n != step) {
             return Err(format!("step {step} has nothing to undo"));
         }
         let records = self.done.get(at.unwrap_or(self.done.len())..);
@@ -208,7 +208,7 @@ impl PlanExecution {
         for record in records.iter().filter(|record| !record.is_skipped_unbegun()) {
             spans.push(step_tree_span(record)?);
         }
-        spans.extend(begun.and_then(|current| {
+        spans.extend(started.and_then(|current| {
             Some(TreeSpan {
                 from: current.tree_before.clone()?,
                 to: now.to_owned(),
@@ -217,12 +217,12 @@ impl PlanExecution {
         }));
         let steps = records.iter().map(|record| record.n);
         let text = records.iter().map(|record| &record.text);
-        let text = text.chain(begun.map(|current| &current.text)).next();
+        let text = text.chain(started.map(|current| &current.text)).next();
         Ok(ReversalPlan {
             way: UndoDirection::Undo { step },
-            steps: steps.chain(begun.map(|current| current.n)).collect(),
+            steps: steps.chain(started.map(|current| current.n)).collect(),
             text: text.cloned().unwrap_or_default(),
-            unfinished: begun.map(|current| current.n),
+            unfinished: started.map(|current| current.n),
             spans,
             commits: records.iter().filter_map(step_commit).collect(),
         })

@@ -21,7 +21,9 @@ mod review_loop;
 mod run_discussions;
 mod run_recovery;
 mod scope_questions;
+mod step_commit;
 mod step_execution;
+mod step_tests;
 mod step_undo;
 mod test_baseline;
 mod turn_lifecycle;
@@ -42,7 +44,7 @@ use super::discussion::GroupDiscussion;
 use super::effect::Effect;
 use super::event::{AgentProcess, Approval, Event, RunParameters, WorkflowSettings};
 use super::findings::FindingLedger;
-use super::ids::{RunId, Sha256, TurnId, UnixMillis};
+use super::ids::{RunId, SessionId, Sha256, TurnId, UnixMillis};
 use super::missing_part::MissingPart;
 use super::phase::{Gate, Mode, Phase, TurnHold};
 use super::plan::Plan;
@@ -59,7 +61,7 @@ use super::turn::{Role, TurnOrder, TurnPurpose};
 
 pub use plan_notes::notes_blocker;
 pub use queued_messages::QueuedUserMessage;
-pub use step_execution::commit_subject;
+pub use step_commit::commit_subject;
 pub use step_undo::changed_boxes;
 pub(super) use turn_lifecycle::is_idle;
 
@@ -638,7 +640,7 @@ impl Run {
             Event::BaselineRan(found) => test_baseline::on_baseline_ran(state, at, found),
             Event::BaselineStopped => test_baseline::on_baseline_stopped(state),
             Event::BaselineSkipped { .. } => test_baseline::on_baseline_skipped(state, at),
-            Event::TestsRan { .. } => step_execution::on_tests_ran(state, at, event),
+            Event::TestsRan { .. } => step_tests::on_tests_ran(state, at, event),
             Event::ReceiptsAdded { sha256, .. } => {
                 state.receipt_head = Some(sha256.clone());
                 Vec::new()
@@ -650,18 +652,18 @@ impl Run {
                 step,
                 commit,
                 message,
-            } => step_execution::on_commit_made(state, *step, commit, message),
+            } => step_commit::on_commit_made(state, *step, commit, message),
             Event::CommitSkipped { step, reason } => {
-                step_execution::on_commit_skipped(state, *step, reason)
+                step_commit::on_commit_skipped(state, *step, reason)
             }
             Event::CommitFailed { step, message } => {
-                step_execution::on_commit_failed(state, *step, message)
+                step_commit::on_commit_failed(state, *step, message)
             }
             Event::PlanMarked { file_sha256 } => goal_and_plan::on_plan_marked(state, file_sha256),
             Event::StepRecorded {
                 step,
                 plan_file_sha256,
-            } => step_execution::on_step_recorded(state, at, *step, plan_file_sha256.as_ref()),
+            } => step_commit::on_step_recorded(state, at, *step, plan_file_sha256.as_ref()),
             Event::UndoAsked { way, seen } => step_undo::on_undo_requested(state, *way, seen),
             Event::UndoKept { tree } => step_undo::on_tree_saved(state, tree),
             Event::UndoPutBack { tree, commit } => {
@@ -732,6 +734,12 @@ impl RunState {
             Role::Planner => Some(&self.planner),
             Role::Reviewer => self.reviewer.as_ref(),
         }
+    }
+
+    /// Returns the role that has a session; `None` for a child's, and for one of an earlier adapter.
+    pub fn role_of_session(&self, session: &SessionId) -> Option<Role> {
+        let mut roles = [Role::Planner, Role::Reviewer].into_iter();
+        roles.find(|role| self.session(*role).is_some_and(|own| own.id == *session))
     }
 
     fn session_mut(&mut self, role: Role) -> Option<&mut Session> {

@@ -12,8 +12,8 @@ use super::task_patch::TaskPatch;
 
 /// How many sessions may be between a child and the session of a role or the user.
 pub const MAX_CHILD_DEPTH: usize = 1;
-/// The error for an agent that ended its task without any text.
-pub const NO_SUMMARY_ERROR: &str =
+/// The text of [`TaskError::NoSummary`], with the code that agents know it by.
+const NO_SUMMARY_ERROR: &str =
     "E_NO_SUMMARY: the agent ended without saying what it found, asked once more as well";
 /// The prefix of a task's text that marks it as failed.
 const TASK_FAILED_PREFIX: &str = "Subagent execution failed";
@@ -99,7 +99,7 @@ pub enum TaskOutcome {
         summary: String,
     },
     Failed {
-        error: String,
+        error: TaskError,
     },
     /// The task, or something it needed, was not allowed.
     Declined {
@@ -114,6 +114,15 @@ pub enum TaskOutcome {
     Cancelled {
         error: String,
     },
+}
+
+/// Why a task failed. Stored as its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum TaskError {
+    /// Its agent ended without any text.
+    NoSummary,
+    Other(String),
 }
 
 /// The status of a task.
@@ -247,7 +256,7 @@ impl TaskOutcome {
     pub fn from_last_message(text: &str) -> Self {
         match text.trim() {
             "" => Self::Failed {
-                error: NO_SUMMARY_ERROR.to_owned(),
+                error: TaskError::NoSummary,
             },
             said => Self::Completed {
                 summary: said.to_owned(),
@@ -270,25 +279,43 @@ impl TaskOutcome {
     pub fn message(&self) -> &str {
         match self {
             Self::Completed { summary } => summary,
-            Self::Failed { error }
-            | Self::Declined { error }
-            | Self::Timeout { error }
-            | Self::Cancelled { error } => error,
+            Self::Failed { error } => error.text(),
+            Self::Declined { error } | Self::Timeout { error } | Self::Cancelled { error } => error,
         }
     }
 
     /// Returns the text for the user: without the error code for agents.
     pub fn user_message(&self) -> &str {
-        let text = self.message();
-        let is_code = |word: &str| {
-            let name = word.strip_prefix("E_").unwrap_or_default();
-            !name.is_empty() && name.chars().all(|c| c.is_ascii_uppercase() || c == '_')
-        };
-        match (self, text.split_once(": ")) {
-            (Self::Completed { .. }, _) => text,
-            (_, Some((code, words))) if is_code(code) => words,
-            (_, Some(_) | None) => text,
+        match self {
+            Self::Failed {
+                error: TaskError::NoSummary,
+            } => NO_SUMMARY_ERROR.trim_start_matches("E_NO_SUMMARY: "),
+            _ => self.message(),
         }
+    }
+}
+
+impl TaskError {
+    fn text(&self) -> &str {
+        match self {
+            Self::NoSummary => NO_SUMMARY_ERROR,
+            Self::Other(text) => text,
+        }
+    }
+}
+
+impl From<String> for TaskError {
+    fn from(text: String) -> Self {
+        match text.as_str() {
+            NO_SUMMARY_ERROR => Self::NoSummary,
+            _ => Self::Other(text),
+        }
+    }
+}
+
+impl From<TaskError> for String {
+    fn from(error: TaskError) -> Self {
+        error.text().to_owned()
     }
 }
 
@@ -424,7 +451,7 @@ mod tests {
     fn end() -> impl Strategy<Value = TaskOutcome> {
         (0..5_u8, ".{0,40}").prop_map(|(what, text)| match what {
             0 => TaskOutcome::from_last_message(&text),
-            1 => TaskOutcome::Failed { error: text },
+            1 => TaskOutcome::Failed { error: text.into() },
             2 => TaskOutcome::Declined { error: text },
             3 => TaskOutcome::Timeout { error: text },
             _ => TaskOutcome::Cancelled { error: text },
@@ -466,14 +493,8 @@ mod tests {
 
     #[test]
     fn the_user_reads_an_error_without_the_code_that_agents_know_it_by() {
-        let failed = |error: &str| TaskOutcome::Failed {
-            error: error.to_owned(),
-        };
         let silent = "the agent ended without saying what it found, asked once more as well";
         assert_eq!(TaskOutcome::from_last_message(" ").user_message(), silent);
-        for error in ["E_: odd", "no such file: a.py", "E_ODD", "Error: E_X: y"] {
-            assert_eq!(failed(error).user_message(), error);
-        }
         let summary = "E_NO_SUMMARY: is what I looked for";
         assert_eq!(
             TaskOutcome::from_last_message(summary).user_message(),

@@ -1,5 +1,7 @@
 //! Describes a turn: who does what, for which purpose, and how it ended.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use strum::{Display, IntoStaticStr};
 
@@ -181,7 +183,7 @@ pub struct TurnOrder {
 #[serde(tag = "why", rename_all = "snake_case")]
 pub enum TurnRetryReason {
     /// The last one produced no document.
-    NoDocument { reason: String },
+    NoDocument { reason: MissingDocumentReason },
     /// The document of the last one lacks something.
     AskedBack { reason: String },
     /// The user answered a question in the agent's text.
@@ -194,10 +196,45 @@ pub enum TurnRetryReason {
     Undone { step: u32 },
 }
 
-impl TurnRetryReason {
-    /// The reason when the user kept their own text instead of the turn's; the agent reads it.
-    pub const USER_KEPT_OWN_TEXT: &'static str =
-        "the user kept their own text; read the file again and go on from it";
+/// Why a turn returned no document that counts. Stored as its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum MissingDocumentReason {
+    /// The user kept their own text instead of the turn's.
+    UserKeptOwnText,
+    /// What was wrong with what it returned, as text for its agent.
+    Defect(String),
+}
+
+/// The stored text of [`MissingDocumentReason::UserKeptOwnText`].
+const USER_KEPT_OWN_TEXT: &str =
+    "the user kept their own text; read the file again and go on from it";
+
+impl From<String> for MissingDocumentReason {
+    fn from(text: String) -> Self {
+        match text.as_str() {
+            USER_KEPT_OWN_TEXT => Self::UserKeptOwnText,
+            _ => Self::Defect(text),
+        }
+    }
+}
+
+impl From<MissingDocumentReason> for String {
+    fn from(reason: MissingDocumentReason) -> Self {
+        match reason {
+            MissingDocumentReason::UserKeptOwnText => USER_KEPT_OWN_TEXT.to_owned(),
+            MissingDocumentReason::Defect(text) => text,
+        }
+    }
+}
+
+impl fmt::Display for MissingDocumentReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::UserKeptOwnText => USER_KEPT_OWN_TEXT,
+            Self::Defect(text) => text,
+        })
+    }
 }
 
 /// How a turn ended, as far as the workflow needs it.

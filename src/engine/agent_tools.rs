@@ -82,68 +82,34 @@ pub(super) struct ToolPerformer {
 /// Performs a tool whose call was allowed. It may use every owner of the engine.
 pub(super) type PerformTool = fn(&mut Engine, &AdmittedToolCall) -> Result<ToolReply, EngineError>;
 
+/// A line each: the name, the arguments that rules match and that are recorded, and the function.
+#[rustfmt::skip]
 const TOOL_PERFORMERS: &[ToolPerformer] = &[
-    ToolPerformer {
-        name: "todoread",
-        rule_arguments: &[],
-        perform: todo_tools::read_todos,
-    },
-    ToolPerformer {
-        name: "todowrite",
-        rule_arguments: &[],
-        perform: todo_tools::write_todos,
-    },
-    ToolPerformer {
-        name: "plan_submit",
-        rule_arguments: &[],
-        perform: submissions::submit_plan,
-    },
-    ToolPerformer {
-        name: "plan_exit",
-        rule_arguments: &[],
-        perform: user_questions::exit_plan,
-    },
-    ToolPerformer {
-        name: "plan_enter",
-        rule_arguments: &["reason"],
-        perform: user_questions::enter_plan,
-    },
-    ToolPerformer {
-        name: "review_submit",
-        rule_arguments: &["verdict"],
-        perform: submissions::submit_review,
-    },
-    ToolPerformer {
-        name: "step_result",
-        rule_arguments: &["result"],
-        perform: submissions::state_step_result,
-    },
-    ToolPerformer {
-        name: "ask_user",
-        rule_arguments: &["question"],
-        perform: user_questions::ask_user_question,
-    },
-    ToolPerformer {
-        name: "task",
-        rule_arguments: &["agent", "subagent_type", "description", "task_id", "tasks"],
-        perform: task_tools::start_tasks,
-    },
-    ToolPerformer {
-        name: "group_discuss",
-        rule_arguments: &["topic", "preset", "mode", "agents", "participants"],
-        perform: discuss_tools::run_discuss,
-    },
-    ToolPerformer {
-        name: "group_discuss_context",
-        rule_arguments: &["topic", "preset", "mode", "agents", "participants"],
-        perform: discuss_tools::show_discussion_context,
-    },
-    ToolPerformer {
-        name: "session_manage",
-        rule_arguments: &["action", "task_id"],
-        perform: task_tools::manage_sessions,
-    },
+    tool("todoread", &[], todo_tools::read_todos),
+    tool("todowrite", &[], todo_tools::write_todos),
+    tool("plan_submit", &[], submissions::submit_plan),
+    tool("plan_exit", &[], user_questions::exit_plan),
+    tool("plan_enter", &["reason"], user_questions::enter_plan),
+    tool("review_submit", &["verdict"], submissions::submit_review),
+    tool("step_result", &["result"], submissions::state_step_result),
+    tool("ask_user", &["question"], user_questions::ask_user_question),
+    tool("task", &["agent", "subagent_type", "description", "task_id", "tasks"], task_tools::start_tasks),
+    tool("group_discuss", &["topic", "preset", "mode", "agents", "participants"], discuss_tools::run_discuss),
+    tool("group_discuss_context", &["topic", "preset", "mode", "agents", "participants"], discuss_tools::show_discussion_context),
+    tool("session_manage", &["action", "task_id"], task_tools::manage_sessions),
 ];
+
+const fn tool(
+    name: &'static str,
+    rule_arguments: &'static [&'static str],
+    perform: PerformTool,
+) -> ToolPerformer {
+    ToolPerformer {
+        name,
+        rule_arguments,
+        perform,
+    }
+}
 
 impl AgentTools {
     /// Opens the tool socket of a role's session for the CLI that serves its turn. If that fails, the turn runs
@@ -386,7 +352,7 @@ fn offered_tools(
     turn: Option<&ActiveTurn>,
     session: &SessionId,
 ) -> Vec<OfferedTool> {
-    let Some(role) = session_role(run, session) else {
+    let Some(role) = run.state().role_of_session(session) else {
         return Vec::new();
     };
     let seen = visible_agents(run, session);
@@ -411,14 +377,6 @@ fn visible_agents(run: &RunContext, session: &SessionId) -> VisibleAgents {
         task_agents: by(task::TOOL.name),
         discussion_agents: by(group_discuss::TOOL.name),
     }
-}
-
-fn session_role(run: &RunContext, session: &SessionId) -> Option<Role> {
-    let is_its = |role: &Role| {
-        let own = run.state().session(*role);
-        own.is_some_and(|own| own.id == *session)
-    };
-    [Role::Planner, Role::Reviewer].into_iter().find(is_its)
 }
 
 /// Returns why a role's session does not have a tool; `None` if it has it.
@@ -447,7 +405,8 @@ fn admit_call(
     conversations: &OpenConversations,
     incoming: &IncomingToolCall,
 ) -> Result<Role, String> {
-    let role = session_role(run, &incoming.session).ok_or("its session has ended")?;
+    let role = run.state().role_of_session(&incoming.session);
+    let role = role.ok_or("its session has ended")?;
     let session = run.state().session(role).ok_or("its session has ended")?;
     let adapter = run.role_adapter(role)?;
     let is_own = match &incoming.thread {

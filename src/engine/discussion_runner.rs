@@ -121,11 +121,11 @@ impl DiscussionRegistry {
             Err(refused) => return Ok(Err(refused)),
         };
         let id = order.id.clone();
-        let begun = DiscussionEvent::Begun {
+        let started = DiscussionEvent::Begun {
             order: Box::new(order),
         };
         let waiting = self.register(run, &id, sources, ask.wait_mode);
-        apply_discussion_event(run, &id, begun)?;
+        apply_discussion_event(run, &id, started)?;
         self.advance(run, subagents, &id)?;
         Ok(Ok((id, waiting)))
     }
@@ -428,14 +428,10 @@ fn deferred_result_recipients(
     run: &RunContext,
     discussion: &GroupDiscussion,
 ) -> Vec<(Role, String)> {
-    let roles = [Role::Planner, Role::Reviewer];
-    let is_its = |role: &Role| {
-        let session = run.state().session(*role);
-        session.is_some_and(|session| Some(&session.id) == discussion.order.parent.as_ref())
-    };
     let told = discussion_for_agent(discussion);
     let Some(n) = discussion.order.finding else {
-        let role = roles.into_iter().find(is_its);
+        let parent = discussion.order.parent.as_ref();
+        let role = parent.and_then(|parent| run.state().role_of_session(parent));
         return role.map(|role| (role, told)).into_iter().collect();
     };
     let evidence = |whose: &str, what: &str| {

@@ -60,6 +60,7 @@ static TRAITS: AdapterTraits = AdapterTraits {
         },
     }),
     reported_variables: &[],
+    rule_files: &[],
     parse_tool_output: |_, _| None,
     command_output: |output| output,
 };

@@ -30,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::domain::event::Event;
 use crate::domain::ids::{RequestId, SessionId};
-use crate::domain::task::{TaskOrder, TaskOutcome, TaskResult};
+use crate::domain::task::{TaskError, TaskOrder, TaskOutcome, TaskResult};
 use crate::domain::task_patch::TaskPatch;
 use crate::store::{StoreError, TamperedFile};
 
@@ -348,10 +348,13 @@ fn sanitize_outcome(end: TaskOutcome) -> TaskOutcome {
         TaskOutcome::Completed { summary } => {
             TaskOutcome::from_last_message(&agent_activity::clean_block_keep_end(&summary))
         }
-        TaskOutcome::Failed { error } => TaskOutcome::Failed {
-            error: agent_activity::clean_block(&error),
+        TaskOutcome::Failed {
+            error: TaskError::Other(text),
+        } => TaskOutcome::Failed {
+            error: agent_activity::clean_block(&text).into(),
         },
-        end @ (TaskOutcome::Declined { .. }
+        end @ (TaskOutcome::Failed { .. }
+        | TaskOutcome::Declined { .. }
         | TaskOutcome::Timeout { .. }
         | TaskOutcome::Cancelled { .. }) => end,
     }

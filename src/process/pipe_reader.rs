@@ -114,7 +114,7 @@ mod tests {
         let (mut says, pipe) = tokio::io::duplex(LARGE_READ_BYTES);
         let calm = ReadPacing::default();
         calm.set_relaxed(is_calm);
-        let (heard, begun) = (std::sync::Mutex::new(Vec::new()), Instant::now());
+        let (heard, started) = (std::sync::Mutex::new(Vec::new()), Instant::now());
         let speaks = async {
             says.write_all(&vec![b'a'; first]).await.unwrap();
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -124,7 +124,7 @@ mod tests {
             drop(says);
         };
         let hears = drain_pipe(pipe, CancellationToken::new(), calm, |_| {
-            heard.lock().unwrap().push(begun.elapsed().as_millis());
+            heard.lock().unwrap().push(started.elapsed().as_millis());
             async { ReadDemand::More }
         });
         let (drained, ()) = tokio::join!(hears, speaks);
@@ -152,8 +152,8 @@ mod tests {
         says.write_all(b"a").await.unwrap();
         ended.cancel();
         drop(says);
-        let begun = Instant::now();
+        let started = Instant::now();
         let drained = drain_pipe(pipe, ended, calm, |_| async { ReadDemand::More }).await;
-        assert_eq!((drained, begun.elapsed()), (PipeEnd::Eof, Duration::ZERO));
+        assert_eq!((drained, started.elapsed()), (PipeEnd::Eof, Duration::ZERO));
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::domain::ids::{SessionId, UnixMillis};
-use crate::domain::task::{ChildSessionKind, ChildSessionStatus};
+use crate::domain::task::{ChildSessionKind, ChildSessionStatus, TaskResult};
 
 use super::nofollow_fs::{self, PathKind};
 use super::{
@@ -40,6 +40,19 @@ pub fn list_sessions(layout: &WorkdirLayout) -> Result<Vec<Value>, StoreError> {
         .into_iter()
         .map(|(_, read)| read)
         .collect())
+}
+
+/// Loads the result of a child session's last task; `None` until it is over.
+///
+/// # Errors
+/// The session cannot be read, or its result is not one of this version.
+pub fn load_task_result(
+    layout: &WorkdirLayout,
+    id: &SessionId,
+) -> Result<Option<TaskResult>, StoreError> {
+    let stored = load_session(layout, id)?.unwrap_or_default();
+    Option::deserialize(&stored["task"]["result"])
+        .map_err(|error| StoreError::from_json(&layout.session_folder(id), &error))
 }
 
 /// Returns the kind of a stored child session; `None` for a role's session, and for a kind of another version.

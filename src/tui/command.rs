@@ -7,7 +7,7 @@ use super::action::{DocumentKind, ExternalViewer};
 use super::diff_view::DiffAction;
 use super::discussion_board::BoardAction as BoardDoes;
 use super::discussion_commands::DiscussionScreenCommand as OfDiscussion;
-use super::keymap::BINDINGS;
+use super::keymap::{BINDINGS, KeyBinding};
 use super::search_bar::SearchStep;
 use super::tabs::TabKind;
 use super::transcript::SelectionMove;
@@ -410,9 +410,8 @@ fn parse_tab(argument: &str) -> Result<ScreenCommand, String> {
 fn describe_unknown_command(name: &str) -> String {
     let nearest = BINDINGS
         .iter()
-        .flat_map(|binding| binding.slash.split(", "))
-        .map(|slash| slash.split(' ').next().unwrap_or(slash))
-        .filter(|slash| !slash.is_empty())
+        .flat_map(KeyBinding::slash_commands)
+        .map(|slash| slash.name)
         .map(|slash| (edit_distance(name, slash.trim_start_matches('/')), slash))
         .min_by_key(|(distance, _)| *distance);
     match nearest {
@@ -484,8 +483,9 @@ mod tests {
     #[test]
     fn every_binding_has_a_slash_command_that_means_the_same() {
         for binding in BINDINGS {
-            for slash in binding.slash.split(", ") {
+            for slash in binding.slash_commands() {
                 let typed = slash
+                    .to_string()
                     .replace("[N|plan]", "")
                     .replace("[N]", "")
                     .replace(" N ", " 1 ")

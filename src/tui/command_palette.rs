@@ -6,8 +6,6 @@
 
 mod palette_entry;
 
-use std::borrow::Cow;
-
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::{Position, Rect};
@@ -25,7 +23,8 @@ use super::text_wrap::{text_width, truncate_to_columns};
 use super::theme::{self, ColorTheme};
 use super::{Screen, popup, text_wrap};
 use crate::domain::run::RunState;
-use palette_entry::{PaletteAction, PaletteContext, PaletteEntry, command_entries, theme_entry};
+pub(super) use palette_entry::PaletteAction;
+use palette_entry::{PaletteContext, PaletteEntry, command_entries, theme_entry};
 
 const MAX_COLUMNS: u16 = 100;
 const MAX_ROWS: u16 = 22;
@@ -35,8 +34,6 @@ const MAX_RECENT_ENTRIES: usize = 5;
 
 /// The command that moves the keys to the other pane, if there is one.
 const OTHER_PANE_COMMAND: &str = "/other-pane";
-/// The command that switches to a theme.
-const THEME: &str = "/theme ";
 
 /// The open palette.
 #[derive(Debug, Default)]
@@ -87,7 +84,7 @@ impl CommandPalette {
         let mut all = command_entries(&now.appearance.keymap);
         all.retain(|entry| now.has_panes || entry.slash != OTHER_PANE_COMMAND);
         all.extend(self.matching_themes(now.appearance).map(theme_entry));
-        let names = all.iter().map(|entry| entry.slash.as_ref());
+        let names = all.iter().map(|entry| entry.slash.as_str());
         let helps = all.iter().map(|entry| entry.help.as_ref());
         let by_name =
             fuzzy_picker::best_matches(&self.letters, names, FuzzyTarget::Names, usize::MAX);
@@ -175,23 +172,6 @@ fn truncate_start(text: &str, columns: usize) -> String {
 }
 
 impl Screen {
-    /// Returns whether a slash command has an effect now.
-    pub(super) fn is_command_available(
-        &self,
-        slash: &str,
-        state: Option<&RunState>,
-        sheet: Option<&ChoiceDialog>,
-    ) -> bool {
-        let entry = PaletteEntry {
-            slash: Cow::Owned(slash.to_owned()),
-            help: Cow::Borrowed(""),
-            key: None,
-            binding: None,
-            heading: String::new(),
-        };
-        entry.blocker(state, sheet).is_none()
-    }
-
     fn palette_context<'a>(
         &'a self,
         state: Option<&'a RunState>,
@@ -279,8 +259,9 @@ impl Screen {
         let Some(palette) = &mut self.palette else {
             return;
         };
-        let name = found.get(palette.chosen).map(|entry| entry.slash.as_ref());
-        let theme = name.and_then(|name| self.settings.appearance.theme(name.strip_prefix(THEME)?));
+        let theme = found
+            .get(palette.chosen)
+            .and_then(|entry| entry.theme.clone());
         match theme.or_else(|| palette.theme_before.clone()) {
             Some(theme) if palette.theme_before.is_none() => {
                 palette.theme_before = Some(std::mem::replace(&mut self.settings.theme, theme));
@@ -381,7 +362,7 @@ impl Screen {
         if entry.binding.is_some() {
             let used = &mut self.assist.recent_commands;
             used.retain(|slash| *slash != entry.slash);
-            used.insert(0, entry.slash.to_string());
+            used.insert(0, entry.slash.clone());
             used.truncate(MAX_RECENT_ENTRIES);
         }
     }
@@ -399,7 +380,7 @@ impl Screen {
         };
         self.close_palette();
         self.note_recent_command(&entry);
-        match entry.action() {
+        match entry.action {
             PaletteAction::Command(command) => {
                 match self.unseen_dialog_reason(&command, over.as_deref(), state) {
                     Some(why) => self.show_toast(&why),

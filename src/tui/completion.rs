@@ -7,8 +7,6 @@ mod completion_render;
 mod cursor_word;
 mod file_index;
 
-use std::borrow::Cow;
-
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
@@ -17,15 +15,16 @@ use super::Screen;
 use super::action::Action;
 use super::agent_dialogs::AgentEntry;
 use super::command::{self, ScrollMove};
+use super::command_palette::PaletteAction;
 use super::composer::TextComposer;
 use super::fuzzy_picker::{self, FuzzyTarget, PickerRow};
-use super::keymap::BINDINGS;
+use super::keymap::{BINDINGS, KeyBinding, SlashCommand};
 use super::list_index;
 use super::text_wrap::to_one_line;
 use crate::domain::run::RunState;
 use crate::permission::permission_mode::MODES;
 use completion_render::EnterEffect;
-use cursor_word::{argument_choices, file_word, preset_word, typed_prefix};
+use cursor_word::{argument_choices, file_word, preset_word};
 use file_index::FileIndex;
 
 /// How many suggestions are offered at most.
@@ -125,30 +124,25 @@ impl ComposerAssist {
 
 impl CompletionList {
     fn from_commands(typed: &str) -> Self {
-        let all: Vec<(&str, Cow<'static, str>)> = BINDINGS
-            .iter()
-            .flat_map(|binding| {
-                let slashes = binding.slash.split(", ");
-                slashes.map(|slash| (slash, binding.help_for(slash)))
-            })
-            .collect();
         let mut seen = std::collections::BTreeSet::new();
-        let all: Vec<(&str, Cow<'static, str>)> = all
-            .into_iter()
+        let all: Vec<(SlashCommand, &KeyBinding)> = BINDINGS
+            .iter()
+            .flat_map(|binding| binding.slash_commands().map(move |slash| (slash, binding)))
             .filter(|(slash, _)| seen.insert(*slash))
             .collect();
+        let shown: Vec<String> = all.iter().map(|(slash, _)| slash.to_string()).collect();
         let letters = typed.trim_start_matches('/');
-        let names = all.iter().map(|(slash, _)| slash.trim_start_matches('/'));
+        let names = shown.iter().map(|name| name.trim_start_matches('/'));
         let mut found = fuzzy_picker::best_matches(letters, names, FuzzyTarget::Names, MAX_ENTRIES);
         // The command that Enter would carry out comes first, then those that start like it.
         found.sort_by_key(|at| {
-            let name = all.get(*at).map_or("", |(slash, _)| *slash);
+            let name = shown.get(*at).map_or("", String::as_str);
             (!is_fully_typed(name, typed), !name.starts_with(typed))
         });
-        let found: Vec<(&str, &str)> = found
+        let found: Vec<(SlashCommand, &KeyBinding)> = found
             .iter()
             .filter_map(|at| all.get(*at))
-            .map(|(slash, help)| (*slash, help.as_ref()))
+            .copied()
             .collect();
         Self {
             kind: CompletionKind::Commands,
@@ -157,13 +151,16 @@ impl CompletionList {
             typed: typed.to_owned(),
             is_ordered: false,
             replaced_chars: typed.chars().count(),
-            insertions: found.iter().map(|(slash, _)| typed_prefix(slash)).collect(),
+            insertions: found
+                .iter()
+                .map(|(slash, _)| slash.typed_prefix())
+                .collect(),
             rows: found
                 .iter()
-                .map(|(slash, help)| PickerRow {
-                    name: (*slash).to_owned(),
-                    about: (*help).to_owned(),
-                    matched_chars: fuzzy_picker::match_positions(typed, slash),
+                .map(|(slash, binding)| PickerRow {
+                    name: slash.to_string(),
+                    about: binding.help_for(*slash).into_owned(),
+                    matched_chars: fuzzy_picker::match_positions(typed, &slash.to_string()),
                     ..PickerRow::default()
                 })
                 .collect(),
@@ -411,8 +408,14 @@ impl Screen {
         };
         if offer.kind == CompletionKind::Commands {
             let sheet = self.pending_dialog(state);
+            let commands: Vec<SlashCommand> = (BINDINGS.iter())
+                .flat_map(KeyBinding::slash_commands)
+                .collect();
             for row in &mut offer.rows {
-                row.is_idle = !self.is_command_available(&row.name, state, sheet.as_ref());
+                let command = commands.iter().find(|slash| slash.to_string() == row.name);
+                let action = command.map(|slash| PaletteAction::from_slash_command(*slash));
+                let blocker = action.and_then(|action| action.blocker(state, sheet.as_ref()));
+                row.is_idle = blocker.is_some();
             }
             offer.move_idle_last();
         }

@@ -130,7 +130,7 @@ fn question_dialog(
         } => stale_plan::build_dialog(id, reviewed, fault.as_deref(), state, known),
         QuestionKind::Execute { terms } => execution_approval::build_dialog(id, terms, state),
         QuestionKind::NoDocument { purpose, reason } => {
-            missing_document::build_dialog(id, purpose, reason)
+            missing_document::build_dialog(id, purpose, &reason.to_string())
         }
         QuestionKind::Agent {
             questions, asker, ..

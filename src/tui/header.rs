@@ -437,7 +437,7 @@ fn describe_turn(
 fn describe_running_tasks(state: &RunState) -> String {
     let is_task = |child: &&ChildSession| child.is_running() && child.order.speaks.is_none();
     let tasks = state.children.iter().filter(is_task);
-    let (begun, queued): (Vec<&ChildSession>, Vec<&ChildSession>) =
+    let (started, queued): (Vec<&ChildSession>, Vec<&ChildSession>) =
         tasks.partition(|child| child.began_at.is_some());
     let verb = |n: usize, one: &str, several: &str| match n {
         1 => one.to_owned(),
@@ -445,11 +445,11 @@ fn describe_running_tasks(state: &RunState) -> String {
     };
     let runs = format!(
         "{} {}",
-        pluralize(begun.len(), "task"),
-        verb(begun.len(), "runs", "run")
+        pluralize(started.len(), "task"),
+        verb(started.len(), "runs", "run")
     );
     let waits = |what: String| format!("{what} {}", verb(queued.len(), "waits", "wait"));
-    match (begun.len(), queued.len()) {
+    match (started.len(), queued.len()) {
         (0, 0) => String::new(),
         (_, 0) => runs,
         (0, n) => waits(pluralize(n, "task")),

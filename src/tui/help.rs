@@ -33,7 +33,7 @@ pub enum HelpLine {
     Heading(String),
     Row {
         keys: String,
-        names: &'static str,
+        names: String,
         does: &'static str,
     },
 }
@@ -102,10 +102,7 @@ fn help_lines(keymap: &ActiveKeymap, heading: String, names: Vec<&'static str>) 
     let mut told = Vec::new();
     if !here.is_empty() {
         told.push(HelpLine::Heading(heading));
-        told.extend(
-            here.into_iter()
-                .map(|row| help_row(row.0, row.1, row.0.slash)),
-        );
+        told.extend(here.into_iter().map(help_row));
     }
     told.push(HelpLine::Heading("The screen".to_owned()));
     told.extend(screen_notes(keymap).map(HelpLine::Prose));
@@ -117,8 +114,14 @@ fn help_lines(keymap: &ActiveKeymap, heading: String, names: Vec<&'static str>) 
             .into_iter();
         told.extend(own.map(|row| {
             // A command with several bindings is named once.
-            let is_new = row.0.slash.is_empty() || seen.insert(row.0.slash);
-            help_row(row.0, row.1, if is_new { row.0.slash } else { "" })
+            match (seen.insert(row.0.slash), help_row(row)) {
+                (false, HelpLine::Row { keys, does, .. }) => HelpLine::Row {
+                    keys,
+                    names: String::new(),
+                    does,
+                },
+                (_, line) => line,
+            }
         }));
     }
     told.push(HelpLine::Heading("Where other keys work".to_owned()));
@@ -169,11 +172,15 @@ fn dialog_and_view_keys(keymap: &ActiveKeymap) -> impl Iterator<Item = String> {
     std::iter::once(dialogs).chain(views)
 }
 
-fn help_row(binding: &'static KeyBinding, keys: &[KeyChord], names: &'static str) -> HelpLine {
+fn help_row((binding, keys): KeymapRow<'_>) -> HelpLine {
     let keys: Vec<String> = keys.iter().map(|key| key.label()).collect();
+    let names: Vec<String> = binding
+        .slash_commands()
+        .map(|slash| slash.to_string())
+        .collect();
     HelpLine::Row {
         keys: keys.join(" "),
-        names,
+        names: names.join(", "),
         does: binding.help,
     }
 }

@@ -9,16 +9,8 @@ const LONG_FILES: &[(&str, &str)] = &[
         "the one closed list of everything that can happen",
     ),
     (
-        "src/domain/question.rs",
-        "the one closed list of questions and answers, with their words",
-    ),
-    (
         "src/domain/run.rs",
         "what is known of a run, and the one match that says who takes each event",
-    ),
-    (
-        "src/domain/run/step_execution.rs",
-        "one sub-machine, its stages in their order",
     ),
     (
         "src/permission/shell/control_flow.rs",
@@ -27,10 +19,6 @@ const LONG_FILES: &[(&str, &str)] = &[
     (
         "src/tui.rs",
         "all that the screen keeps, and the doors by which news come to it",
-    ),
-    (
-        "src/tui/keymap.rs",
-        "the one table of keys and commands, with their words",
     ),
 ];
 

@@ -25,6 +25,13 @@ pub(super) static TRAITS: AdapterTraits = AdapterTraits {
         "CLAUDE_CODE_USE_BEDROCK",
         "CLAUDE_CODE_USE_VERTEX",
     ],
+    rule_files: &[
+        "CLAUDE.md",
+        "CLAUDE.local.md",
+        ".claude/settings.json",
+        ".claude/settings.local.json",
+        ".mcp.json",
+    ],
     parse_tool_output: super::parse_tool_output,
     command_output: tool_inputs::command_output,
 };

@@ -36,6 +36,7 @@ pub(super) static TRAITS: AdapterTraits = AdapterTraits {
     hook_denial: Some(pre_tool_use_hook::format_hook_denial),
     probe: CliProbe::Version(version_check::VERSION_PROBE),
     reported_variables: &["OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_HOME"],
+    rule_files: &["AGENTS.md", "AGENTS.override.md", ".codex/config.toml"],
     parse_tool_output: super::parse_tool_output,
     command_output: |output| output,
 };

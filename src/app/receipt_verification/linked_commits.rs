@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use crate::domain::ids::Sha256;
 use crate::domain::plan_execution::PlanExecution;
 use crate::domain::question::CommitTarget;
-use crate::domain::receipt_chain::{BreakCause, ChainBreak, LinkKind, StepLink};
+use crate::domain::receipt_chain::{BreakCause, ChainBreak, StepLink};
 use crate::engine::git::{CommitId, CommitRecord, CommitTree, GitError, GitRepository};
 
 use super::StoredChain;
@@ -28,17 +28,7 @@ pub(super) struct LinkedCommit<'a> {
 pub(super) fn list_linked_commits(chain: &StoredChain) -> Vec<LinkedCommit<'_>> {
     let mut linked = Vec::new();
     for link in chain.links() {
-        let step = match &link.kind {
-            LinkKind::Step(step) => Some(step),
-            LinkKind::Approval(_)
-            | LinkKind::Extension(_)
-            | LinkKind::Versions(_)
-            | LinkKind::Check(_)
-            | LinkKind::Undo(_)
-            | LinkKind::Redo(_)
-            | LinkKind::UsersCommits(_)
-            | LinkKind::Unknown(_) => None,
-        };
+        let step = link.kind.try_as_step_ref();
         linked.extend(link.kind.commits().iter().map(|id| LinkedCommit {
             receipt: link.number,
             id,
@@ -64,9 +54,9 @@ pub(super) async fn check_commits(
     chain: &StoredChain,
 ) -> Result<CommitComparison, GitError> {
     let linked = list_linked_commits(chain);
-    let approval = chain.links().iter().find_map(|link| match &link.kind {
-        LinkKind::Approval(approval) => Some((link.number, approval.base.as_deref())),
-        _ => None,
+    let approval = chain.links().iter().find_map(|link| {
+        let approval = link.kind.try_as_approval_ref()?;
+        Some((link.number, approval.base.as_deref()))
     });
     let base = approval.and_then(|(_, base)| base);
     let branch = run_branch(chain).map(|branch| format!("refs/heads/{branch}"));

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::receipt_chain::LinkKind;
 use crate::engine::git::CommitRecord;
 
 use super::StoredChain;
@@ -45,9 +44,7 @@ pub(super) fn find_outside_commits<'a>(
 
 /// Returns the commit that was checked out when the run was approved.
 pub(super) fn base_commit(chain: &StoredChain) -> Option<&str> {
-    let approval = chain.links().iter().find_map(|link| match &link.kind {
-        LinkKind::Approval(approval) => Some(approval),
-        _ => None,
-    });
+    let mut links = chain.links().iter();
+    let approval = links.find_map(|link| link.kind.try_as_approval_ref());
     approval?.base.as_deref()
 }

@@ -64,17 +64,8 @@ pub(super) fn copied_trailer_breaks(record: &CommitRecord, chain: &StoredChain) 
             .zip(1_u32..)
             .skip_while(|(hash, _)| hash.as_str() != receipt);
         let (_, number) = after.next()?;
-        chain.links().iter().find_map(|link| match &link.kind {
-            LinkKind::Step(step) => (link.number > number).then_some(step),
-            LinkKind::Approval(_)
-            | LinkKind::Extension(_)
-            | LinkKind::Versions(_)
-            | LinkKind::Check(_)
-            | LinkKind::Undo(_)
-            | LinkKind::Redo(_)
-            | LinkKind::UsersCommits(_)
-            | LinkKind::Unknown(_) => None,
-        })
+        let mut later = chain.links().iter().filter(|link| link.number > number);
+        later.find_map(|link| link.kind.try_as_step_ref())
     };
     let named = trailers.receipts.iter().zip(&trailers.steps);
     let wrong = named
@@ -103,14 +94,8 @@ pub(super) fn last_tree(chain: &StoredChain) -> Option<&str> {
         .iter()
         .rev()
         .find_map(|link| match &link.kind {
-            LinkKind::Step(step) => Some(Some(step.tree_after.as_str())),
             LinkKind::Undo(_) | LinkKind::Redo(_) => Some(None),
-            LinkKind::Approval(_)
-            | LinkKind::Extension(_)
-            | LinkKind::Versions(_)
-            | LinkKind::Check(_)
-            | LinkKind::UsersCommits(_)
-            | LinkKind::Unknown(_) => None,
+            kind => Some(Some(kind.try_as_step_ref()?.tree_after.as_str())),
         });
     last.flatten()
 }

@@ -40,12 +40,12 @@ async fn open_or_create_run(
 ) -> Result<RunInstance, StartError> {
     let mut occupied = lock_project(found)?;
     clean_up_workdir(&occupied.layout, &occupied.lock)?;
-    let mut begun = match RunJournal::reopen(open_guard(&occupied)?)? {
+    let mut started = match RunJournal::reopen(open_guard(&occupied)?)? {
         Some(journal) => settle_run(&mut occupied, checked, wishes, journal).await?,
         None => create_run(&mut occupied, checked, wishes).await?,
     };
-    begun.engine.set_one_shot();
-    Ok(into_run_instance(occupied, begun))
+    started.engine.set_one_shot();
+    Ok(into_run_instance(occupied, started))
 }
 
 /// What to do if there is no run that can be opened.
@@ -100,15 +100,15 @@ async fn settle_run(
     let (run, mode) = (journal.state().run.clone(), journal.state().mode);
     clear_leftovers(&run).await;
     let git = prepare_git(occupied, &run, checked.commits).await?;
-    let mut begun = build_ready_run(occupied, checked, git, wishes, journal);
-    let settled = begun.engine.cancel_orphaned_tasks();
+    let mut started = build_ready_run(occupied, checked, git, wishes, journal);
+    let settled = started.engine.cancel_orphaned_tasks();
     let settled = settled.and_then(|()| match mode.after_restart() {
         after if after == mode => Ok(()),
-        mode => begun.engine.apply_event(Event::ModeChanged { mode }),
+        mode => started.engine.apply_event(Event::ModeChanged { mode }),
     });
-    let settled = settled.and_then(|()| begun.engine.collect_leftover_worktrees());
+    let settled = settled.and_then(|()| started.engine.collect_leftover_worktrees());
     settled.map_err(|error| StartError::new(&error, "nothing was started"))?;
-    Ok(begun)
+    Ok(started)
 }
 
 /// Returns the adapter that runs an agent.
@@ -163,16 +163,16 @@ pub async fn check_requirements_for(
 /// There is none, or another instance runs here.
 pub async fn open_run_as_is(wishes: &StartOptions) -> Result<RunInstance, StartError> {
     let mut occupied = lock_project(inspect_project(wishes).await?)?;
-    let begun = reopen_run(&mut occupied, wishes, RunCommitMode::Disabled).await?;
-    Ok(into_run_instance(occupied, begun))
+    let started = reopen_run(&mut occupied, wishes, RunCommitMode::Disabled).await?;
+    Ok(into_run_instance(occupied, started))
 }
 
 /// Deletes expired child sessions.
 pub(super) fn prune_expired_sessions(
     occupied: &LockedProject,
-    begun: &mut ReadyRun,
+    started: &mut ReadyRun,
 ) -> Result<(), StartError> {
     let place = (&occupied.layout, &occupied.lock);
     let limits = &occupied.project.loaded.config.limits;
-    session_commands::prune_expired_sessions(place.0, place.1, &mut begun.engine, limits)
+    session_commands::prune_expired_sessions(place.0, place.1, &mut started.engine, limits)
 }

@@ -50,13 +50,13 @@ impl TuiApp {
             .lend_to_program()
             .map_err(TuiEnd::TerminalGone)?;
         self.spawn_background(async move {
-            let begun = Instant::now();
+            let started = Instant::now();
             let ended = match external_editor::run_editor(&line, file.path()).await {
                 // The pager did not wait for the user: the screen would cover its text before the user has read it.
                 Ok(status)
                     if status.success()
                         && with == ExternalViewer::Pager
-                        && begun.elapsed() < PAGER_MIN_TIME =>
+                        && started.elapsed() < PAGER_MIN_TIME =>
                 {
                     external_editor::wait_for_enter().await
                 }

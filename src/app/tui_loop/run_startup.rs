@@ -75,7 +75,7 @@ pub enum RunStartKind {
 /// The result of starting a run.
 pub struct RunStartAttempt {
     occupied: LockedProject,
-    begun: Result<ReadyRun, StartError>,
+    started: Result<ReadyRun, StartError>,
 }
 
 impl TuiApp {
@@ -334,8 +334,8 @@ impl TuiApp {
             if let Some(was_shown) = was_shown {
                 let _it_ends_without_a_word = was_shown.await;
             }
-            let begun = open_run(&mut occupied, &wishes, &what).await;
-            BackgroundResult::RunStarted(Box::new(RunStartAttempt { occupied, begun }))
+            let started = open_run(&mut occupied, &wishes, &what).await;
+            BackgroundResult::RunStarted(Box::new(RunStartAttempt { occupied, started }))
         });
         Ok(None)
     }
@@ -344,23 +344,23 @@ impl TuiApp {
         &mut self,
         attempt: RunStartAttempt,
     ) -> Result<Option<TuiEnd>, TuiEnd> {
-        let RunStartAttempt { occupied, begun } = attempt;
+        let RunStartAttempt { occupied, started } = attempt;
         self.occupied = Some(occupied);
         let Some(begin) = self.pending_start.take() else {
             return Ok(None);
         };
-        let begun = match begun {
-            Ok(begun) => begun,
+        let started = match started {
+            Ok(started) => started,
             Err(refusal) => return self.on_run_not_started(&refusal, begin),
         };
         let PendingRunStart { what, since, next } = begin;
-        for notice in begun.notices {
+        for notice in started.notices {
             self.screen.on_notice(&notice);
         }
-        self.show_sandboxing(&begun.engine);
+        self.show_sandboxing(&started.engine);
         self.show_instructions_state();
         self.screen.clear_toast();
-        self.engine = Some(begun.engine);
+        self.engine = Some(started.engine);
         self.watch_documents();
         self.previewed_question = None;
         self.is_checked = matches!(what, RunStartKind::Goal(..) | RunStartKind::Unfinished);

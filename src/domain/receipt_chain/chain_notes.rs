@@ -66,14 +66,8 @@ pub fn note_lines(links: &[ChainLink], n_noted: usize) -> NoteLines {
 /// Returns the commit of the run that a receipt stands for; the user's own commits get no note.
 fn own_commit(kind: &LinkKind) -> Option<&str> {
     match kind {
-        LinkKind::Step(step) => step.commit.as_deref(),
-        LinkKind::Undo(reversal) | LinkKind::Redo(reversal) => reversal.commit.as_deref(),
-        LinkKind::Approval(_)
-        | LinkKind::Extension(_)
-        | LinkKind::Versions(_)
-        | LinkKind::Check(_)
-        | LinkKind::UsersCommits(_)
-        | LinkKind::Unknown(_) => None,
+        LinkKind::UsersCommits(_) => None,
+        kind => kind.commits().first().map(String::as_str),
     }
 }
 

@@ -87,10 +87,8 @@ fn missing_approval(
             && (execution.binding.is_none()
                 || (&last.test_command, &last.bound) == (&now.test_command, &now.bound))
     };
-    let last = links.iter().rev().find_map(|link| match &link.kind {
-        LinkKind::Approval(approval) => Some(approval),
-        _ => None,
-    });
+    let mut latest = links.iter().rev();
+    let last = latest.find_map(|link| link.kind.try_as_approval_ref());
     if !last.is_some_and(is_same) {
         return Some(LinkKind::Approval(now));
     }
@@ -107,10 +105,10 @@ fn missing_approval(
 
 /// Returns the receipt of the answers that the chain lacks.
 fn missing_extension(links: &[ChainLink], state: &RunState) -> Option<ExtensionLink> {
-    let recorded = links.iter().map(|link| match &link.kind {
-        LinkKind::Extension(extension) => extension.answers.len(),
-        _ => 0,
-    });
+    let recorded = links
+        .iter()
+        .filter_map(|link| link.kind.try_as_extension_ref());
+    let recorded = recorded.map(|extension| extension.answers.len());
     let answers = state.extensions.get(recorded.sum()..).unwrap_or_default();
     (!answers.is_empty()).then(|| ExtensionLink {
         answers: answers.to_vec(),

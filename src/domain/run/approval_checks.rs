@@ -2,7 +2,7 @@
 //!
 //! A change of the plan itself is a stale plan: `plan_approval`.
 
-use super::{ProgramOperation, RunState, plan_approval, step_execution, turn_lifecycle};
+use super::{ProgramOperation, RunState, plan_approval, step_tests, turn_lifecycle};
 use crate::domain::bound_parts::{BindingChange, BoundKind, describe_binding_changes};
 use crate::domain::effect::Effect;
 use crate::domain::event::Approval;
@@ -98,7 +98,7 @@ fn is_known_on_both_sides(change: &BindingChange) -> bool {
 fn continue_checked(state: &RunState, order: Option<TurnOrder>) -> Vec<Effect> {
     match order {
         Some(order) => turn_lifecycle::store_tree_before(&order.purpose),
-        None => step_execution::start_tests(state),
+        None => step_tests::start_tests(state),
     }
 }
 

@@ -3,9 +3,9 @@
 //! Snapshot tests legitimately change files. The commit contains a tree that was tested, unless the user includes what
 //! the tests wrote.
 
-use super::step_execution::{
-    accept_tests, exclude_paths, run_tests, test_artifacts, uncommitted_paths,
-};
+use super::step_commit::uncommitted_paths;
+use super::step_execution::{exclude_paths, test_artifacts};
+use super::step_tests::{accept_tests, run_tests};
 use super::{RunState, turn_lifecycle};
 use crate::domain::effect::Effect;
 use crate::domain::plan_execution::DirtyPolicy;

@@ -8,7 +8,7 @@ use crate::domain::effect::Effect;
 use crate::domain::ids::{Sha256, TurnId, UnixMillis};
 use crate::domain::phase::{Phase, TransitionCause};
 use crate::domain::question::{MergeConflict, QuestionKind};
-use crate::domain::turn::{Role, TurnOrder, TurnPurpose, TurnRetryReason};
+use crate::domain::turn::{MissingDocumentReason, Role, TurnOrder, TurnPurpose, TurnRetryReason};
 
 pub(super) fn on_goal_given(state: &mut RunState, text: &str) -> Vec<Effect> {
     if turn_lifecycle::change_phase(state, TransitionCause::GoalGiven) {
@@ -181,7 +181,7 @@ pub(super) fn on_no_document(
     state: &mut RunState,
     at: UnixMillis,
     turn: &TurnId,
-    reason: &str,
+    reason: &MissingDocumentReason,
 ) -> Vec<Effect> {
     let Some((order, question)) = take_collected_turn(state, turn, |_| true) else {
         return Vec::new();

@@ -1,7 +1,8 @@
 //! Proves a step before it is committed, and asks the user about what is missing (TRUTH.md T22 to T25).
 
 use super::{
-    ProgramOperation, RunState, plan_reentry, run_recovery, step_execution, turn_lifecycle,
+    ProgramOperation, RunState, plan_reentry, run_recovery, step_commit, step_execution,
+    step_tests, turn_lifecycle,
 };
 use crate::domain::effect::Effect;
 use crate::domain::ids::UnixMillis;
@@ -102,7 +103,7 @@ fn on_earlier_proof(
                 is_plan_approved,
                 waiver: None,
             });
-            step_execution::record_step(state, StepOutcome::NoChange)
+            step_commit::record_step(state, StepOutcome::NoChange)
         }
         Err(missing) => {
             current.stage = StepStage::Audit;
@@ -148,9 +149,9 @@ pub(super) fn on_step_proved(
         ProofStatus::Unproven(found) => {
             turn_lifecycle::ask_user(state, QuestionKind::Unproven { step, found })
         }
-        ProofStatus::Checked(_) => step_execution::accept_checked_tests(state),
+        ProofStatus::Checked(_) => step_tests::accept_checked_tests(state),
         ProofStatus::Proven | ProofStatus::Kept | ProofStatus::Waived(_) => {
-            step_execution::commit_step(state)
+            step_commit::commit_step(state)
         }
     }
 }
@@ -169,11 +170,11 @@ pub(super) fn on_unproven_answered(
             if let Some(proof) = &mut current.proof {
                 proof.waiver = Some(clean_to_one_line(reason));
             }
-            step_execution::commit_step(state)
+            step_commit::commit_step(state)
         }
         QuestionAnswer::ReplanStep { text } => {
             plan_reentry::on_plan_entered(state, at, text, Some(step))
         }
-        _ => step_execution::propose_fix(state, at),
+        _ => step_tests::propose_fix(state, at),
     }
 }

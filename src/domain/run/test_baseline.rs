@@ -3,7 +3,7 @@
 //! Failing tests do not stop a run: they are only reported. The user must first decide only about a missing runner, and
 //! about a network or a socket without an earlier decision.
 
-use super::{ProgramOperation, RunState, step_execution, turn_lifecycle};
+use super::{ProgramOperation, RunState, step_execution, step_tests, turn_lifecycle};
 use crate::domain::effect::Effect;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
@@ -47,7 +47,7 @@ pub(super) fn on_baseline_ran(
     let earlier = execution.baseline.take();
     execution.baseline = Some(merge_changed_files(earlier, found));
     let receipt = &found.receipt;
-    if let Some(kind) = step_execution::missing_test_access(BASELINE_STEP, receipt) {
+    if let Some(kind) = step_tests::missing_test_access(BASELINE_STEP, receipt) {
         return turn_lifecycle::ask_user(state, kind);
     }
     if receipt.is_runner_missing() {

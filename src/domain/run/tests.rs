@@ -207,7 +207,7 @@ impl RunSimulation {
             },
             Effect::CollectDocument(order) if dice % 11 == 10 => Event::DocumentMissing {
                 turn: order.turn.clone(),
-                reason: "nothing".to_owned(),
+                reason: "nothing".to_owned().into(),
             },
             Effect::CollectDocument(order) if dice % 17 == 16 => Event::DocumentConflict {
                 turn: order.turn.clone(),

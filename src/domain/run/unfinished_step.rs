@@ -1,7 +1,10 @@
 //! Handles what the user decides about a step that is not finished: amend it, plan it again, skip it, or try again
 //! (TRUTH.md T20).
 
-use super::{RunState, agent_questions, deferred_answers, plan_reentry, step_execution, step_undo};
+use super::{
+    RunState, agent_questions, deferred_answers, plan_reentry, step_commit, step_execution,
+    step_undo,
+};
 use crate::domain::effect::Effect;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
@@ -77,7 +80,7 @@ pub(super) fn on_unfinished_step_answered(
         QuestionAnswer::AlreadyTrue => {
             current.decided = Some(StepOverride::AlreadyTrue);
             let outcome = unfinished_outcome(&current.changed, "its agent says that it is blocked");
-            step_execution::record_step(state, outcome)
+            step_commit::record_step(state, outcome)
         }
         QuestionAnswer::SkipStep { reason } => on_step_skipped(state, step, reason),
         QuestionAnswer::ReplanStep { text } => {
@@ -166,7 +169,7 @@ pub(super) fn record_skipped_step(state: &mut RunState) -> Vec<Effect> {
     current.decided = Some(StepOverride::Skipped);
     let changed = current.changed.clone();
     let outcome = unfinished_outcome(&changed, "the user skipped it");
-    let effects = step_execution::record_step(state, outcome);
+    let effects = step_commit::record_step(state, outcome);
     if let Some(execution) = &mut state.execution {
         execution.pre_dirty.extend(changed);
     }

@@ -4,8 +4,8 @@ use super::{
     ProgramOperation, ResultValidity, RunState, UnansweredRequest, agent_questions,
     approval_checks, child_sessions, deferred_answers, files_changed_by_tests, held_edit_questions,
     plan_approval, plan_reentry, proof_questions, queued_messages, review_loop, run_discussions,
-    run_recovery, scope_questions, step_execution, step_undo, test_baseline, turn_lifecycle,
-    unattributed_changes, unfinished_step, usage_limits,
+    run_recovery, scope_questions, step_commit, step_execution, step_tests, step_undo,
+    test_baseline, turn_lifecycle, unattributed_changes, unfinished_step, usage_limits,
 };
 use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::event::tampering::{self, RestoredFile};
@@ -307,11 +307,9 @@ fn dispatch_answer(
         QuestionKind::NothingChanged { step, .. } | QuestionKind::Blocked { step, .. } => {
             unfinished_step::on_unfinished_step_answered(state, at, step, answer)
         }
-        QuestionKind::TestsFailed { .. } => {
-            step_execution::on_tests_failed_answered(state, at, answer)
-        }
+        QuestionKind::TestsFailed { .. } => step_tests::on_tests_failed_answered(state, at, answer),
         QuestionKind::TestsInDoubt { .. } => {
-            step_execution::on_tests_in_doubt_answered(state, at, answer)
+            step_tests::on_tests_in_doubt_answered(state, at, answer)
         }
         QuestionKind::Unproven { step, .. } => {
             proof_questions::on_unproven_answered(state, at, step, answer)
@@ -326,7 +324,7 @@ fn dispatch_answer(
             };
             let is_given = network == TestNetworkChoice::Host;
             let keep = Effect::SaveTestNetwork(network);
-            step_execution::on_test_access_answered(state, at, step, is_given, keep)
+            step_tests::on_test_access_answered(state, at, step, is_given, keep)
         }
         QuestionKind::TestSocket { step, lacked } => {
             let is_reached = *answer == QuestionAnswer::ReachSocket;
@@ -334,10 +332,10 @@ fn dispatch_answer(
                 path: lacked.path,
                 is_reached,
             };
-            step_execution::on_test_access_answered(state, at, step, is_reached, keep)
+            step_tests::on_test_access_answered(state, at, step, is_reached, keep)
         }
         QuestionKind::CommitFailed { message, .. } => {
-            step_execution::on_commit_failed_answered(state, &message, answer)
+            step_commit::on_commit_failed_answered(state, &message, answer)
         }
         QuestionKind::CannotExecute { .. } => plan_approval::on_execution_refusal_answered(state),
         QuestionKind::Draft { order, .. } => {
@@ -388,7 +386,9 @@ fn on_text_question_answered(
         }
         (_, Some(again)) => turn_lifecycle::propose_turn(state, at, purpose, Some(again)),
         (_, None) => {
-            let reason = "you asked instead of writing; decide yourself".to_owned();
+            let reason = "you asked instead of writing; decide yourself"
+                .to_owned()
+                .into();
             turn_lifecycle::propose_turn(
                 state,
                 at,

@@ -49,7 +49,7 @@ pub(super) fn task_count_error(run: &RunContext, calling: &IncomingToolCall) -> 
     let is_given = calling.tool == task::TOOL.name && tasks.len() > usize::try_from(most).ok()?;
     is_given.then(|| {
         format!(
-            "one call may give {} at the most (limits.tasks_per_call), and this one gives {}: none was begun; give \
+            "one call may give {} at the most (limits.tasks_per_call), and this one gives {}: none was started; give \
              fewer at a time",
             pluralize(usize::try_from(most).unwrap_or(usize::MAX), "task"),
             tasks.len()
@@ -74,21 +74,21 @@ pub(super) fn start_tasks(
         Ok(items) => items,
         Err(why) => return Ok(ToolReply::Now(ToolAnswer::failed(why))),
     };
-    let mut begun = Vec::new();
+    let mut started = Vec::new();
     for item in items {
-        begun.push(start_one_task(engine, &call.session, item, waits)?);
+        started.push(start_one_task(engine, &call.session, item, waits)?);
     }
     if waits == TaskWaitMode::Foreground {
-        let sessions = begun.iter().flatten();
+        let sessions = started.iter().flatten();
         let sessions = sessions.map(|(session, ..)| session.clone()).collect();
         engine.tools.wait_for_tasks(&call.request, sessions);
     }
     Ok(match waits {
         TaskWaitMode::Background => ToolReply::Now(combine_replies(
-            begun.iter().map(background_task_reply).collect(),
+            started.iter().map(background_task_reply).collect(),
         )),
         TaskWaitMode::Foreground => ToolReply::Later(Box::pin(wait_for_tasks(
-            begun,
+            started,
             Instant::now() + engine.run.setup.config.limits.tool_patience,
         ))),
     })
@@ -109,18 +109,18 @@ fn start_one_task(
         task_id: item.task_id.map(SessionId::new),
         wait_mode: waits,
     };
-    let begun = engine.start_task(ask)?;
-    Ok(begun
+    let started = engine.start_task(ask)?;
+    Ok(started
         .map(|(session, result)| (session, agent.clone(), result))
         .map_err(|why| (agent, why.to_string())))
 }
 
 /// Waits for the results of tasks; one that takes too long continues in the background.
-async fn wait_for_tasks(begun: Vec<TaskStartResult>, until: Instant) -> DeferredToolAnswer {
+async fn wait_for_tasks(started: Vec<TaskStartResult>, until: Instant) -> DeferredToolAnswer {
     let (mut told, mut sent_on) = (Vec::new(), Vec::new());
-    for one in begun {
+    for one in started {
         let (session, agent, result) = match one {
-            Ok(begun) => begun,
+            Ok(started) => started,
             Err(refused) => {
                 told.push(start_failure_reply(&refused));
                 continue;
@@ -164,8 +164,8 @@ fn start_failure_reply((agent, why): &(String, String)) -> TaskReply {
     }
 }
 
-fn background_task_reply(begun: &TaskStartResult) -> TaskReply {
-    match begun {
+fn background_task_reply(started: &TaskStartResult) -> TaskReply {
+    match started {
         Ok((session, agent, _)) => {
             let why = "running in the background; its end is told with your next turn";
             running_task_reply(session, agent, why)
@@ -269,14 +269,15 @@ fn list_tasks(engine: &Engine, caller: &SessionId) -> ToolAnswer {
 }
 
 fn show_task(engine: &Engine, id: &SessionId) -> ToolAnswer {
-    let stored = match session_files::load_session(engine.journal().layout(), id) {
+    let layout = engine.journal().layout();
+    let stored = match session_files::load_session(layout, id) {
         Ok(stored) => stored.unwrap_or_default(),
         Err(error) => return ToolAnswer::failed(error.to_string()),
     };
-    let result = stored.pointer("/task/result").cloned().unwrap_or_default();
-    let text = match serde_json::from_value::<TaskResult>(result.clone()) {
-        Ok(result) => result.to_string(),
-        Err(_) => format!(
+    let result = session_files::load_task_result(layout, id).ok().flatten();
+    let text = match &result {
+        Some(result) => result.to_string(),
+        None => format!(
             "task_id: {id}\nstatus: {}",
             stored["status"].as_str().unwrap_or("running")
         ),

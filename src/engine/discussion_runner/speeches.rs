@@ -9,7 +9,7 @@ use crate::domain::discussion::{
     SpeechRequest, SpeechSlot,
 };
 use crate::domain::ids::{DiscussionId, SessionId};
-use crate::domain::task::{NO_SUMMARY_ERROR, SpeakerAssignment, TaskOutcome, TaskResult};
+use crate::domain::task::{SpeakerAssignment, TaskError, TaskOutcome, TaskResult};
 use crate::engine::discussion_runner::DiscussionRegistry;
 use crate::engine::discussion_runner::apply_discussion_event;
 use crate::engine::discussion_runner::discussion;
@@ -169,10 +169,10 @@ fn speech_text(
 ) -> Result<String, (SpeechErrorCode, String)> {
     Err(match end {
         TaskOutcome::Completed { summary } => return Ok(summary),
-        TaskOutcome::Failed { error } if error == NO_SUMMARY_ERROR => {
-            (SpeechErrorCode::Empty, "it ended without a word".to_owned())
-        }
-        TaskOutcome::Failed { error } => (SpeechErrorCode::Adapter, error),
+        TaskOutcome::Failed { error } => match error {
+            TaskError::NoSummary => (SpeechErrorCode::Empty, "it ended without a word".to_owned()),
+            TaskError::Other(text) => (SpeechErrorCode::Adapter, text),
+        },
         TaskOutcome::Declined { error } => (SpeechErrorCode::Declined, error),
         TaskOutcome::Timeout { error } => (SpeechErrorCode::Timeout, error),
         TaskOutcome::Cancelled { error } => (stopped.unwrap_or(SpeechErrorCode::Stopped), error),

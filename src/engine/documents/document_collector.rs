@@ -12,7 +12,7 @@ use crate::domain::phase::Phase;
 use crate::domain::plan::{self, Plan, PlanStatus, Step};
 use crate::domain::review::{self, FindingVerdict, ReviewDocument};
 use crate::domain::run::{DocumentAuthor, ProgramOperation, RunState};
-use crate::domain::turn::{TurnOrder, TurnPurpose};
+use crate::domain::turn::{MissingDocumentReason, TurnOrder, TurnPurpose};
 use crate::engine::run_context::RunContext;
 use crate::engine::staging_folder::TurnStagingFolder;
 use crate::engine::{EngineInput, error_with_hint, failure_event, warning_event};
@@ -471,10 +471,13 @@ fn clean_response_check(response: &mut FindingResponse) {
     response.check.iter_mut().for_each(clean_check);
 }
 
-pub(super) fn missing_document_event(order: &TurnOrder, reason: String) -> Event {
+pub(super) fn missing_document_event(
+    order: &TurnOrder,
+    reason: impl Into<MissingDocumentReason>,
+) -> Event {
     Event::DocumentMissing {
         turn: order.turn.clone(),
-        reason,
+        reason: reason.into(),
     }
 }
 

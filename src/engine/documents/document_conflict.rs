@@ -15,7 +15,7 @@ use crate::domain::plan;
 use crate::domain::question::{MergeConflict, QuestionAnswer, QuestionKind};
 use crate::domain::review;
 use crate::domain::run::DocumentAuthor;
-use crate::domain::turn::{TurnOrder, TurnPurpose, TurnRetryReason};
+use crate::domain::turn::{MissingDocumentReason, TurnOrder, TurnPurpose};
 use crate::engine::run_context::RunContext;
 use crate::engine::{error_with_hint, failure_event, warning_event};
 use crate::store::document_files::{self as files, DocumentContent, hash_document};
@@ -124,9 +124,9 @@ impl RunDocuments {
     ) -> Result<Vec<Event>, StoreError> {
         self.save_agent_copy(run)?;
         self.drop_pending();
-        let reason = TurnRetryReason::USER_KEPT_OWN_TEXT;
         let mut events = move_merges_aside(run);
-        events.push(missing_document_event(order, reason.to_owned()));
+        let reason = MissingDocumentReason::UserKeptOwnText;
+        events.push(missing_document_event(order, reason));
         Ok(events)
     }
 

@@ -11,8 +11,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use strum::IntoEnumIterator;
 
+use crate::adapter::adapter_entry;
 use crate::adapter::cli_capabilities::CliVersion;
+use crate::domain::adapter_kind::AdapterKind;
 use crate::domain::bound_parts::{ApprovalBinding, BindingChange, BoundKind, BoundPart};
 use crate::domain::event::Event;
 use crate::domain::plan::file_hash;
@@ -29,17 +32,6 @@ use super::git_error_with_hint;
 use super::test_commands::find_test_commands;
 use super::tree_audit::path_from_event_text;
 
-/// Files in the root that agents obey, beside those that the program sends to them.
-const RULE_FILES: [&str; 8] = [
-    "AGENTS.md",
-    "AGENTS.override.md",
-    "CLAUDE.md",
-    "CLAUDE.local.md",
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    ".codex/config.toml",
-    ".mcp.json",
-];
 /// The settings that decide what agents may do, by the start of their keys.
 const PERMISSION_KEYS: [&str; 2] = ["safety.", "agents."];
 /// The size up to which the content of a carried folder is hashed, in bytes; above it sizes and times are.
@@ -72,7 +64,9 @@ impl BindingObserver {
         let bound = state.execution.iter().find_map(|e| e.binding.as_ref());
         let base = bound.and_then(|bound| bound.value_of(BoundKind::Base, ""));
         let sent = setup.instructions.iter().map(|(path, _)| path.clone());
-        let known = RULE_FILES.iter().map(|path| (*path).to_owned());
+        // A file that no CLI of this run reads today may be read by the one that a role moves to.
+        let known = AdapterKind::iter().flat_map(|kind| adapter_entry(kind).traits.rule_files);
+        let known = known.map(|path| (*path).to_owned());
         let mut settings = permission_parts(&setup.origins);
         settings.extend(setup.config.test.env.iter().map(|entry| to_variable(entry)));
         settings.extend(version_parts(setup, state));

@@ -3,7 +3,7 @@
 //! Each part has a heading that says what it is.
 
 use crate::domain::run::{DeferredResult, UnansweredRequest};
-use crate::domain::turn::{Role, TurnOrder, TurnPurpose, TurnRetryReason};
+use crate::domain::turn::{MissingDocumentReason, Role, TurnOrder, TurnPurpose, TurnRetryReason};
 
 /// Returns the results that arrived for the agent after its last turn.
 pub(super) fn describe_deferred_results(results: &[DeferredResult], role: Role) -> String {
@@ -51,12 +51,12 @@ pub(super) fn describe_denied_requests(refused: &[UnansweredRequest], role: Role
 /// Returns the template's reason why the turn is repeated; `None` if nothing was wrong with the last answer.
 pub(super) fn turn_retry_reason(order: &TurnOrder) -> Option<String> {
     match order.again.as_ref()? {
-        TurnRetryReason::NoDocument { reason } if reason == TurnRetryReason::USER_KEPT_OWN_TEXT => {
-            None
-        }
-        TurnRetryReason::NoDocument { reason } => {
-            Some(format!("Your last answer did not count: {reason}."))
-        }
+        TurnRetryReason::NoDocument { reason } => match reason {
+            MissingDocumentReason::UserKeptOwnText => None,
+            MissingDocumentReason::Defect(text) => {
+                Some(format!("Your last answer did not count: {text}."))
+            }
+        },
         TurnRetryReason::AskedBack { reason } => Some(reason.clone()),
         TurnRetryReason::Answered { .. }
         | TurnRetryReason::Failed
@@ -91,15 +91,16 @@ pub(super) fn describe_turn_retry(order: &TurnOrder) -> String {
                  nothing that you did there since counts. Look at what is there and do the step again."
             ),
         ),
-        Some(TurnRetryReason::NoDocument { reason }) if reason == TurnRetryReason::USER_KEPT_OWN_TEXT => (
+        Some(TurnRetryReason::NoDocument { reason: MissingDocumentReason::UserKeptOwnText }) => (
             "The user kept their own text",
             "You and the user changed the same document, and the user chose their text. Read the file again and \
              continue from it."
                 .to_owned(),
         ),
-        Some(TurnRetryReason::NoDocument { reason } | TurnRetryReason::AskedBack { reason }) if is_step => {
-            ("Why you are asked again", reason.clone())
-        }
+        Some(
+            TurnRetryReason::NoDocument { reason: MissingDocumentReason::Defect(reason) }
+            | TurnRetryReason::AskedBack { reason },
+        ) if is_step => ("Why you are asked again", reason.clone()),
         Some(TurnRetryReason::NoDocument { .. } | TurnRetryReason::AskedBack { .. }) | None => return String::new(),
     };
     format!("## {heading}\n{text}\n\n")
@@ -157,13 +158,13 @@ mod tests {
             TurnRetryReason::Undone { step: 1 },
             ("## The user undid steps", None),
         );
-        let reason = "no plan".to_owned();
+        let reason = "no plan".to_owned().into();
         check(
             TurnPurpose::WritePlan,
             TurnRetryReason::NoDocument { reason },
             ("", Some("Your last answer did not count: no plan.")),
         );
-        let reason = TurnRetryReason::USER_KEPT_OWN_TEXT.to_owned();
+        let reason = MissingDocumentReason::UserKeptOwnText;
         check(
             TurnPurpose::Respond,
             TurnRetryReason::NoDocument { reason },

@@ -59,7 +59,7 @@ pub(super) async fn try_mutants(
         return Ok(trial);
     }
     let time = Duration::from_millis(green.receipt.duration_ms) * MAX_TEST_RUNS;
-    let (begun, time) = (Instant::now(), time.max(MIN_TIME));
+    let (started, time) = (Instant::now(), time.max(MIN_TIME));
     // A changed condition may never end.
     let mut settings = cells.settings.clone();
     settings.timeout = settings.timeout.min(time * MAX_TEST_RUNS);
@@ -69,7 +69,7 @@ pub(super) async fn try_mutants(
     };
     let mutants = make_mutants(&to_changed_code(texts));
     for (at, mutant) in mutants.iter().enumerate() {
-        if begun.elapsed() > time {
+        if started.elapsed() > time {
             break;
         }
         let (n, n_all) = (at + 1, mutants.len());

@@ -4,7 +4,6 @@
 use super::task_start::{TaskCaller, TaskStartError};
 use crate::domain::ids::SessionId;
 use crate::domain::task::{ChildSession, MAX_CHILD_DEPTH, session_depth};
-use crate::domain::turn::Role;
 use crate::engine::agent_activity;
 use crate::engine::run_context::RunContext;
 use crate::permission::{AgentToolCall, PermissionAction, PhaseAccess, decide_call};
@@ -29,8 +28,9 @@ pub(in crate::engine) fn check_agent_allowed(
     if session_depth(&state.children, session).is_none_or(|depth| depth >= MAX_CHILD_DEPTH) {
         return Err(TaskStartError::TooDeep);
     }
-    let roles = [Role::Planner, Role::Reviewer].map(|role| state.session(role));
-    let own = roles.into_iter().flatten().find(|own| own.id == *session);
+    let own = state
+        .role_of_session(session)
+        .and_then(|role| state.session(role));
     let Some(own) = own else {
         return Err(not_allowed("it is not a session of this run".to_owned()));
     };

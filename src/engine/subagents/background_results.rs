@@ -44,13 +44,9 @@ pub(in crate::engine) fn background_results_text(run: &RunContext, role: Role) -
 
 /// Loads the stored result of a child's last task.
 pub(super) fn load_task_result(run: &RunContext, child: &ChildSession) -> Option<TaskResult> {
-    let stored = session_files::load_session(run.journal.layout(), child.session_id())
+    session_files::load_task_result(run.journal.layout(), child.session_id())
         .ok()
-        .flatten();
-    let result = stored
-        .as_ref()
-        .and_then(|stored| stored.pointer("/task/result"));
-    result.and_then(|result| serde_json::from_value::<TaskResult>(result.clone()).ok())
+        .flatten()
 }
 
 fn describe_task_result(run: &RunContext, child: &ChildSession) -> String {

@@ -31,8 +31,6 @@ pub(in crate::engine) fn session_display_path(run: &RunContext, session: &Sessio
 }
 
 fn session_role_label(run: &RunContext, session: &SessionId) -> &'static str {
-    let state = run.state();
-    let is = |role: &Role| state.session(*role).is_some_and(|own| own.id == *session);
-    let role = [Role::Planner, Role::Reviewer].into_iter().find(is);
+    let role = run.state().role_of_session(session);
     role.map_or("an earlier session", Role::name)
 }

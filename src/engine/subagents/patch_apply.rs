@@ -216,7 +216,15 @@ impl SubagentTasks {
                     "its changes could not be saved and stay in {}: {why}",
                     plot.path.display()
                 );
-                return self.finish_task(run, session, TaskOutcome::Failed { error }, took, None);
+                return self.finish_task(
+                    run,
+                    session,
+                    TaskOutcome::Failed {
+                        error: error.into(),
+                    },
+                    took,
+                    None,
+                );
             }
             Ok(Some(patch)) => {
                 at_task.stage = ActiveTaskStage::ApplyingPatch(Box::new(PatchApplication {

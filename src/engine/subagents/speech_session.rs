@@ -48,8 +48,8 @@ impl SubagentTasks {
             Err(why) => return Ok(Err(why)),
         };
         let session = prepared.order.session.clone();
-        let begun = self.start_child(run, prepared, &ask.prompt, Vec::new())?;
-        Ok(begun.map(|()| session))
+        let started = self.start_child(run, prepared, &ask.prompt, Vec::new())?;
+        Ok(started.map(|()| session))
     }
 }
 

@@ -19,7 +19,7 @@ use super::task_semaphore::{RetryBackoff, TaskPermitError, TaskSemaphore, TimedO
 use crate::adapter::{AdapterEvent, CliTurnOutcome, TurnFailure, TurnFailureKind};
 use crate::domain::discussion::STANCE_INFO;
 use crate::domain::ids::SessionId;
-use crate::domain::task::{NO_SUMMARY_ERROR, TaskOutcome};
+use crate::domain::task::{TaskError, TaskOutcome};
 use crate::engine::agent_conversation::{
     AgentConversation, ConversationCommand, ConversationEvent, ConversationParts, TurnStartRequest,
 };
@@ -139,6 +139,7 @@ impl TaskRunner {
                 () = self.cancel.cancelled() => return (to_task_outcome(TimedOutcome::Cancelled, &self.limits), admitted.elapsed()),
             };
             if let Err(error) = laid {
+                let error = error.into();
                 return (TaskOutcome::Failed { error }, admitted.elapsed());
             }
         }
@@ -187,7 +188,7 @@ impl TaskConversation {
         match self.run_turn(ask).await {
             Ok(text) => TaskOutcome::from_last_message(&text),
             Err(_) => TaskOutcome::Failed {
-                error: NO_SUMMARY_ERROR.to_owned(),
+                error: TaskError::NoSummary,
             },
         }
     }
@@ -311,7 +312,7 @@ fn is_retryable(end: &CliTurnOutcome) -> bool {
 fn outcome_of_failed_turn(end: CliTurnOutcome) -> TaskOutcome {
     match end {
         CliTurnOutcome::Failed(failure) => TaskOutcome::Failed {
-            error: failure.message,
+            error: failure.message.into(),
         },
         CliTurnOutcome::Completed { .. } | CliTurnOutcome::Interrupted => TaskOutcome::Declined {
             error: "a call was denied, which ended its turn".to_owned(),

@@ -148,8 +148,8 @@ impl SubagentTasks {
         };
         let session = prepared.order.session.clone();
         let (result, waits) = oneshot::channel();
-        let begun = self.start_child(run, prepared, &ask.prompt, vec![result])?;
-        Ok(begun
+        let started = self.start_child(run, prepared, &ask.prompt, vec![result])?;
+        Ok(started
             .map(|()| (session, waits))
             .map_err(TaskStartError::Failed))
     }
@@ -372,15 +372,10 @@ fn resolve_task_adapter(
 ) -> Result<NamedAdapter, TaskStartError> {
     let state = run.state();
     let callers = match caller {
-        TaskCaller::Session(session)
-            if state
-                .session(Role::Reviewer)
-                .is_some_and(|own| own.id == *session) =>
-        {
-            state.session(Role::Reviewer)
-        }
-        TaskCaller::Session(_) | TaskCaller::User => state.session(Role::Planner),
+        TaskCaller::Session(session) => state.role_of_session(session),
+        TaskCaller::User => None,
     };
+    let callers = state.session(callers.unwrap_or(Role::Planner));
     let name = profile.adapter.as_ref();
     let name = name.or(known.map(|child| &child.order.adapter));
     let name = name.or(callers.map(|session| &session.adapter));

@@ -134,10 +134,10 @@ async fn a_run_over_its_time_is_ended_and_one_no_longer_wanted_has_no_receipt() 
     let mut short = settings();
     // Long enough for the one word that is printed before, even on a busy machine.
     short.timeout = Duration::from_secs(5);
-    let receipt = receipt("echo begun; sleep 1000", &short).await;
+    let receipt = receipt("echo started; sleep 1000", &short).await;
     assert_eq!(
         (receipt.outcome, receipt.output_tail.as_str()),
-        (TestOutcome::TimedOut, "begun\n")
+        (TestOutcome::TimedOut, "started\n")
     );
 
     let cancel = CancellationToken::new();

@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::THEME;
 use crate::domain::run::RunState;
 use crate::tui::appearance::ScreenAppearance;
 use crate::tui::command;
 use crate::tui::command_availability::command_blocker;
 use crate::tui::dialog::ChoiceDialog;
 use crate::tui::fuzzy_picker::{self, PickerRow};
-use crate::tui::keymap::{ActiveKeymap, KeyBinding, KeyChord, slash_mode};
+use crate::tui::keymap::{ActiveKeymap, KeyBinding, KeyChord, SlashArgument, SlashCommand};
 use crate::tui::theme::ColorTheme;
 
 /// The state that decides which entries are available.
@@ -27,16 +26,21 @@ pub(super) struct PaletteContext<'a> {
 
 /// One entry: a binding under one of its slash commands.
 pub(super) struct PaletteEntry {
-    pub(super) slash: Cow<'static, str>,
+    /// As the help shows it.
+    pub(super) slash: String,
+    pub(super) action: PaletteAction,
     pub(super) help: Cow<'static, str>,
     pub(super) key: Option<KeyChord>,
     /// Its row of the keymap, if it has one.
     pub(super) binding: Option<&'static KeyBinding>,
     pub(super) heading: String,
+    /// The theme that it shows, if it does.
+    pub(super) theme: Option<ColorTheme>,
 }
 
 /// What selecting an entry does.
-pub(super) enum PaletteAction {
+#[derive(Debug)]
+pub(in crate::tui) enum PaletteAction {
     Command(command::ScreenCommand),
     /// The text for the composer; the user completes it.
     FillComposer(String),
@@ -45,13 +49,15 @@ pub(super) enum PaletteAction {
 pub(super) fn command_entries(keymap: &ActiveKeymap) -> Vec<PaletteEntry> {
     let of = |(binding, keys): (&'static KeyBinding, &[KeyChord])| {
         let key = keys.first().copied();
-        let slashes = binding.slash.split(", ");
+        let slashes = binding.slash_commands();
         slashes.map(move |slash| PaletteEntry {
-            slash: Cow::Borrowed(slash),
+            slash: slash.to_string(),
+            action: PaletteAction::from_slash_command(slash),
             help: binding.help_for(slash),
-            key: key.filter(|_| slash_mode(slash).is_none()),
+            key: key.filter(|_| slash.mode().is_none()),
             binding: Some(binding),
             heading: String::new(),
+            theme: None,
         })
     };
     let mut all: Vec<PaletteEntry> = keymap.table_rows().flat_map(of).collect();
@@ -63,8 +69,11 @@ pub(super) fn command_entries(keymap: &ActiveKeymap) -> Vec<PaletteEntry> {
 
 /// Creates the entry that switches to a theme.
 pub(super) fn theme_entry(theme: &ColorTheme) -> PaletteEntry {
+    let name = theme.name();
     PaletteEntry {
-        slash: Cow::Owned(format!("{THEME}{}", theme.name())),
+        slash: format!("/theme {name}"),
+        action: PaletteAction::Command(command::ScreenCommand::Theme(Some(name.to_owned()))),
+        theme: Some(theme.clone()),
         help: Cow::Borrowed("Show it (screen.theme in the configuration keeps it)"),
         key: None,
         binding: None,
@@ -74,9 +83,9 @@ pub(super) fn theme_entry(theme: &ColorTheme) -> PaletteEntry {
 
 impl PaletteEntry {
     pub(super) fn to_row(&self, letters: &str, now: &PaletteContext<'_>) -> PickerRow {
-        let against = self.blocker(now.state, now.sheet);
+        let against = self.action.blocker(now.state, now.sheet);
         PickerRow {
-            name: self.slash.to_string(),
+            name: self.slash.clone(),
             about: match &against {
                 Some(why) => format!("({why}) {}", self.help),
                 None => self.help.to_string(),
@@ -90,22 +99,7 @@ impl PaletteEntry {
 
     /// Returns whether the command has an effect now.
     pub(super) fn is_available(&self, now: &PaletteContext<'_>) -> bool {
-        self.blocker(now.state, now.sheet).is_none()
-    }
-
-    /// Returns why the command has no effect now; `None` if it has one.
-    pub(super) fn blocker(
-        &self,
-        state: Option<&RunState>,
-        sheet: Option<&ChoiceDialog>,
-    ) -> Option<String> {
-        let command = match self.action() {
-            PaletteAction::Command(command) => command,
-            PaletteAction::FillComposer(text) => {
-                command::parse_slash_command(&format!("{text} 1")).ok()?
-            }
-        };
-        command_blocker(&command, state, sheet)
+        self.action.blocker(now.state, now.sheet).is_none()
     }
 
     pub(super) fn with_heading(self, heading: &str) -> Self {
@@ -119,21 +113,29 @@ impl PaletteEntry {
     pub(super) fn is_alias(&self) -> bool {
         self.slash == "/manual"
     }
+}
 
-    pub(super) fn action(&self) -> PaletteAction {
-        let (name, argument) = self.slash.split_once(' ').unwrap_or((&self.slash, ""));
-        let wants_text = argument
-            .split(' ')
-            .any(|word| word.starts_with(char::is_uppercase));
-        // Leave out an optional argument.
-        let typed = if argument.starts_with('[') {
-            name
-        } else {
-            &self.slash
-        };
-        match command::parse_slash_command(typed).or_else(|_| command::parse_slash_command(name)) {
-            Ok(command) if !wants_text => PaletteAction::Command(command),
-            Ok(_) | Err(_) => PaletteAction::FillComposer(format!("{name} ")),
+impl PaletteAction {
+    pub(in crate::tui) fn from_slash_command(slash: SlashCommand) -> Self {
+        let parsed = command::parse_slash_command(&slash.fixed_part());
+        match (slash.argument, parsed) {
+            (SlashArgument::Text(_), _) | (_, Err(_)) => Self::FillComposer(slash.typed_prefix()),
+            (_, Ok(command)) => Self::Command(command),
+        }
+    }
+
+    /// Returns why it has no effect now; `None` if it has one.
+    pub(in crate::tui) fn blocker(
+        &self,
+        state: Option<&RunState>,
+        sheet: Option<&ChoiceDialog>,
+    ) -> Option<String> {
+        match self {
+            Self::Command(command) => command_blocker(command, state, sheet),
+            Self::FillComposer(text) => {
+                let command = command::parse_slash_command(&format!("{text} 1")).ok()?;
+                command_blocker(&command, state, sheet)
+            }
         }
     }
 }

@@ -2,34 +2,16 @@
 
 use crate::tui::keymap::BINDINGS;
 
-/// Returns the fixed part of a slash command, with a trailing space if an argument can follow.
-pub(super) fn typed_prefix(slash: &str) -> String {
-    let (name, argument) = slash.split_once(' ').unwrap_or((slash, ""));
-    let is_word = argument.chars().all(|c| c.is_ascii_lowercase());
-    match argument {
-        "" => name.to_owned(),
-        _ if is_word => slash.to_owned(),
-        _ => format!("{name} "),
-    }
-}
-
 /// Returns the argument words that the keymap lists for a command.
 pub(super) fn argument_choices(command: &str) -> Vec<(String, String)> {
-    let mut values = Vec::new();
-    for binding in BINDINGS {
-        for slash in binding.slash.split(", ") {
-            let Some((name, taken)) = slash.split_once(' ') else {
-                continue;
-            };
-            let words = taken.trim_matches(['[', ']']).split('|');
-            let is_word = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase());
-            if name == command {
-                let words = words.filter(is_word);
-                values.extend(words.map(|word| (word.to_owned(), binding.help.to_owned())));
-            }
-        }
-    }
-    values
+    let own = BINDINGS
+        .iter()
+        .filter(|binding| binding.slash.name == command);
+    own.flat_map(|binding| {
+        let words = binding.slash.argument_words();
+        words.map(|word| (word.to_owned(), binding.help.to_owned()))
+    })
+    .collect()
 }
 
 /// Returns the word before the cursor that can be a preset: the first one after a command that takes one.
@@ -59,14 +41,5 @@ mod tests {
         assert_eq!(file_word("me@example.org"), None);
         assert_eq!(file_word("@a b"), None);
         assert_eq!(file_word("no"), None);
-    }
-
-    #[test]
-    fn a_command_is_filled_up_to_where_its_text_begins() {
-        assert_eq!(typed_prefix("/go"), "/go");
-        assert_eq!(typed_prefix("/tab plan"), "/tab plan");
-        assert_eq!(typed_prefix("/goal TEXT"), "/goal ");
-        assert_eq!(typed_prefix("/undo [N]"), "/undo ");
-        assert_eq!(typed_prefix("/edit plan|comments|merge"), "/edit ");
     }
 }

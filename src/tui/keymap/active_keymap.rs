@@ -175,7 +175,7 @@ impl ActiveKeymap {
         };
         match self.display_key(row.0, row.1, is_writing) {
             Some(key) => key.label(),
-            None => row.0.first_slash().to_owned(),
+            None => row.0.slash.fixed_part(),
         }
     }
 

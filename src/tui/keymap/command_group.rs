@@ -134,8 +134,8 @@ pub const COMMAND_GROUPS: &[CommandGroup] = &[
 impl CommandGroup {
     /// Returns the position of a binding in the group; `None` if it belongs to another one.
     pub fn position_of(&self, binding: &KeyBinding) -> Option<usize> {
-        let word = binding.slash.split([',', ' ']).next()?;
-        self.commands.iter().position(|command| *command == word)
+        let name = binding.slash.name;
+        self.commands.iter().position(|command| *command == name)
     }
 
     /// Removes the group's members from a list and returns them in the group's order.

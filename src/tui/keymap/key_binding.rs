@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::KeyChord;
+use super::slash_command::{SlashArgument, SlashCommand};
 use super::view_bindings::works_in_view;
-use crate::permission::permission_mode::Mode;
 use crate::tui::command::ScreenCommand;
 
 /// Where a key works.
@@ -57,8 +57,10 @@ pub struct KeyBinding {
     pub context: KeyContext,
     /// The command; `None` for actions that are slash commands only.
     pub command: Option<fn() -> ScreenCommand>,
-    /// The equivalent slash commands with their arguments, separated by `, `; empty if there are none.
-    pub slash: &'static str,
+    /// The equivalent slash command.
+    pub slash: SlashCommand,
+    /// The names of further ones; they have no argument.
+    pub aliases: &'static [&'static str],
     pub help: &'static str,
     /// A short label for the footer; empty if it is not shown there.
     pub hint: &'static str,
@@ -67,20 +69,32 @@ pub struct KeyBinding {
 impl KeyBinding {
     /// Returns the description of one of its slash commands. The name of a mode has its own: that mode's label and
     /// what it allows.
-    pub fn help_for(&self, slash: &str) -> Cow<'static, str> {
-        match slash_mode(slash) {
+    pub fn help_for(&self, slash: SlashCommand) -> Cow<'static, str> {
+        match slash.mode() {
             Some(mode) => Cow::Owned(format!("{}: {}", mode.label(), mode.describe())),
             None => Cow::Borrowed(self.help),
         }
     }
+
+    /// Returns its slash commands, the main one first.
+    pub fn slash_commands(&self) -> impl Iterator<Item = SlashCommand> + use<> {
+        let aliases = self.aliases.iter().map(|name| SlashCommand::new(name));
+        std::iter::once(self.slash).chain(aliases)
+    }
+
+    /// Sets the argument of its slash command.
+    pub(super) const fn with_argument(mut self, argument: SlashArgument) -> Self {
+        self.slash.argument = argument;
+        self
+    }
+
+    pub(super) const fn with_aliases(mut self, names: &'static [&'static str]) -> Self {
+        self.aliases = names;
+        self
+    }
 }
 
-/// Returns the mode that a slash command sets.
-pub fn slash_mode(slash: &str) -> Option<Mode> {
-    slash.strip_prefix('/').and_then(Mode::from_name)
-}
-
-/// Creates a binding with keys; `texts` are slash commands, help and hint.
+/// Creates a binding with keys; `texts` are the slash command, help and hint.
 pub const fn bind_keys(
     name: &'static str,
     keys: &'static [KeyChord],
@@ -93,7 +107,8 @@ pub const fn bind_keys(
         keys,
         context,
         command: Some(command),
-        slash: texts[0],
+        slash: SlashCommand::new(texts[0]),
+        aliases: &[],
         help: texts[1],
         hint: texts[2],
     }
@@ -106,7 +121,8 @@ pub const fn slash_only(slash: &'static str, help: &'static str) -> KeyBinding {
         keys: &[],
         context: KeyContext::Anywhere,
         command: None,
-        slash,
+        slash: SlashCommand::new(slash),
+        aliases: &[],
         help,
         hint: "",
     }
@@ -125,15 +141,6 @@ impl KeyBinding {
                 (KeyContext::OutsideComposer, KeyContext::Composer)
                     | (KeyContext::Composer, KeyContext::OutsideComposer)
             ),
-        }
-    }
-
-    /// Returns the first slash command, without its optional argument.
-    pub fn first_slash(&self) -> &'static str {
-        let first = self.slash.split(", ").next().unwrap_or(self.slash);
-        match first.split_once(" [") {
-            Some((name, _)) => name,
-            None => first,
         }
     }
 }

@@ -311,7 +311,7 @@ fn reaction(effect: &Effect, die: u8) -> Option<Event> {
         }
         Effect::CollectDocument(collected) if die.is_multiple_of(3) => Event::DocumentMissing {
             turn: collected.turn.clone(),
-            reason: "nothing".to_owned(),
+            reason: "nothing".to_owned().into(),
         },
         Effect::CollectDocument(collected) => Event::ReviewCommitted {
             turn: collected.turn.clone(),

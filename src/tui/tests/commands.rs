@@ -162,8 +162,8 @@ fn word_of(typed: &str) -> &str {
 fn every_action_does_by_its_words_and_keys_what_the_table_says() {
     let mut found = Vec::new();
     for binding in BINDINGS {
-        for slash in binding.slash.split(", ") {
-            let typed = typed(slash);
+        for slash in binding.slash_commands() {
+            let typed = typed(&slash.to_string());
             let (state, prepare) = ground(word_of(&typed));
             let state = state.as_ref();
             let fresh = || awake(state, |screen| prepare(screen, state));
@@ -173,7 +173,7 @@ fn every_action_does_by_its_words_and_keys_what_the_table_says() {
             });
             found.push(format!("{typed}: {done}"));
         }
-        let first = typed(binding.slash.split(", ").next().unwrap());
+        let first = typed(&binding.slash.to_string());
         let (state, prepare) = ground(word_of(&first));
         let state = state.as_ref();
         // That key is only for a run of the history that is open.

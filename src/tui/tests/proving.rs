@@ -98,45 +98,37 @@ fn report(screen: &mut Screen, run: ProofRun, end: Option<ProofRunEnd>) {
     screen.on_proof_progress(UnixMillis(NOW.0 - 3_000), &progress);
 }
 
-fn ended(screen: &mut Screen, run: ProofRun, outcome: TestOutcome, time: RunTime) {
-    report(screen, run, None);
-    report(screen, run, Some(run.end(&outcome, Some(0), time)));
+/// Checks that the screen shows all these texts.
+fn check_shown(screen: &mut Screen, size: (u16, u16), state: &RunState, texts: &[&str]) {
+    let seen = drawn(screen, size, Some(state));
+    for text in texts {
+        assert!(seen.contains(text), "no `{text}` in\n{seen}");
+    }
 }
 
 #[test]
 fn the_screen_says_which_test_run_of_a_proof_runs_and_how_the_others_ended() {
     let (mut screen, state) = proving();
     let cell = ProofRun::Cell;
-    ended(
-        &mut screen,
-        cell(ProofCell::Green),
-        TestOutcome::Passed,
-        RunTime::Took(4_200),
-    );
-    ended(
-        &mut screen,
-        cell(ProofCell::Baseline),
-        TestOutcome::Passed,
-        RunTime::Reused,
-    );
-    ended(
-        &mut screen,
-        ProofRun::ExpectedRed,
-        TestOutcome::Failed,
-        RunTime::Took(3_900),
-    );
+    let (passed, failed) = (TestOutcome::Passed, TestOutcome::Failed);
+    for (run, outcome, time) in [
+        (cell(ProofCell::Green), &passed, RunTime::Took(4_200)),
+        (cell(ProofCell::Baseline), &passed, RunTime::Reused),
+        (ProofRun::ExpectedRed, &failed, RunTime::Took(3_900)),
+    ] {
+        report(&mut screen, run, None);
+        report(&mut screen, run, Some(run.end(outcome, Some(0), time)));
+    }
     report(&mut screen, cell(ProofCell::Kept), None);
     check("proving_chat", &mut screen, Some(&state));
     press(&mut screen, Some(&state), &["2"]);
     check("proving_plan", &mut screen, Some(&state));
-    let seen = drawn(&mut screen, (160, 30), Some(&state));
-    for words in [
+    let texts = [
         "Proving step 2: old tests on new code  0:03",
         "new tests on new code ✓ 4 s · old tests on old code ✓ · new tests on old code ✗ as it should 4 s",
         "Files: src/**, tests/**",
-    ] {
-        assert!(seen.contains(words), "no `{words}` in\n{seen}");
-    }
+    ];
+    check_shown(&mut screen, (160, 30), &state, &texts);
     // Another try begins with nothing.
     screen.on_event(
         NOW,
@@ -180,23 +172,19 @@ fn the_end_of_a_run_says_what_is_proven_of_each_step() {
     state.execution.as_mut().unwrap().current = None;
     let mut screen = not_writing();
     check("proven_end", &mut screen, Some(&state));
-    let seen = drawn(&mut screen, (120, 40), Some(&state));
-    for words in [
+    let texts = [
         "1 of 3 proven, 2 waived: agent-collab verify checks it",
         "step 1  red → green · kept 13 · 4 s",
         "step 2  waived: by hand (you)",
         "step 3  waived: documentation only (you)",
-    ] {
-        assert!(seen.contains(words), "no `{words}` in\n{seen}");
-    }
+    ];
+    check_shown(&mut screen, (120, 40), &state, &texts);
     press(&mut screen, Some(&state), &["5"]);
-    let seen = drawn(&mut screen, (120, 40), Some(&state));
-    for words in [
+    let texts = [
         "head of the receipts 0123456789ab",
         "step 2 was waived by you",
-    ] {
-        assert!(seen.contains(words), "no `{words}` in\n{seen}");
-    }
+    ];
+    check_shown(&mut screen, (120, 40), &state, &texts);
 }
 
 #[test]
@@ -215,7 +203,6 @@ fn the_chat_says_what_proofs_cost_once_the_tests_have_run() {
         }),
     };
     screen.on_event(NOW, &Event::BaselineRan(baseline));
-    let seen = drawn(&mut screen, (120, 40), Some(&state));
-    let words = "The tests took 4 s. Proving 3 steps runs them about 9 times, about 36 s";
-    assert!(seen.contains(words), "{seen}");
+    let text = "The tests took 4 s. Proving 3 steps runs them about 9 times, about 36 s";
+    check_shown(&mut screen, (120, 40), &state, &[text]);
 }

@@ -7,7 +7,7 @@ use crate::domain::ids::TurnId;
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::{Question, QuestionAnswer, QuestionKind};
 use crate::domain::receipt::{Receipt, TestOutcome};
-use crate::domain::turn::{Role, TurnFailureKind, TurnOutcome, TurnPurpose, TurnRetryReason};
+use crate::domain::turn::{MissingDocumentReason, Role, TurnFailureKind, TurnOutcome, TurnPurpose};
 use crate::tui::{Action, ExternalViewer, Screen};
 
 fn told(screen: &mut Screen, events: &[Event]) -> String {
@@ -290,7 +290,7 @@ fn what_is_told_again_with_nothing_between_is_told_once() {
 fn that_the_user_kept_a_text_is_no_failure_of_the_turn() {
     let kept = Event::DocumentMissing {
         turn: TurnId::new("trn_1"),
-        reason: TurnRetryReason::USER_KEPT_OWN_TEXT.to_owned(),
+        reason: MissingDocumentReason::UserKeptOwnText,
     };
     let seen = told(&mut not_writing(), &[kept]);
     assert!(
@@ -335,7 +335,7 @@ fn what_opens_keeps_its_own_beginning_in_view() {
 fn what_brought_no_document_is_answered_and_tried_again() {
     let kind = QuestionKind::NoDocument {
         purpose: TurnPurpose::WritePlan,
-        reason: "no plan.md was returned".to_owned(),
+        reason: "no plan.md was returned".to_owned().into(),
     };
     let state = asking(Phase::WritePlan, kind);
     let mut screen = not_writing();

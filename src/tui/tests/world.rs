@@ -327,7 +327,7 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
             Phase::WritePlan,
             QuestionKind::NoDocument {
                 purpose: purpose.clone(),
-                reason: text("neither plan.md nor a fenced block was there"),
+                reason: text("neither plan.md nor a fenced block was there").into(),
             },
         ),
         (

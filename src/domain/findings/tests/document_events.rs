@@ -83,7 +83,9 @@ impl DocumentSources<'_> {
         let after = returned.unwrap_or(self.plan);
         assess_responses(&mut responses, ledger, before, after, self.evidence);
         if responses.is_empty() && plan.is_none() {
-            let reason = "neither answers nor a changed plan were returned".to_owned();
+            let reason = "neither answers nor a changed plan were returned"
+                .to_owned()
+                .into();
             return Event::DocumentMissing { turn, reason };
         }
         let mut answered = ledger.clone();

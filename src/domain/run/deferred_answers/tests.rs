@@ -129,7 +129,7 @@ fn a_turn_that_brought_nothing_but_its_question_is_done_again_with_the_answer() 
     says(&mut run, "left");
     let nothing = Event::DocumentMissing {
         turn: waiting,
-        reason: "there is none".to_owned(),
+        reason: "there is none".to_owned().into(),
     };
     let again = started(&run.step(AT, &nothing));
     let answer = "The user's answer to \"1?\": left".to_owned();

@@ -216,7 +216,7 @@ fn a_step_that_has_ended_cannot_be_changed_in_the_plan() {
         .text
         .clone_from(&state.plan.as_ref().unwrap().plan.steps[0].text);
     state.execution.as_mut().unwrap().current = Some(record);
-    step_execution::record_step(
+    step_commit::record_step(
         state,
         StepOutcome::Uncommitted {
             reason: "no".to_owned(),

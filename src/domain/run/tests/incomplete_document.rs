@@ -186,7 +186,7 @@ fn answers_that_are_kept_go_on_where_the_planner_adds_nothing() {
     );
     let nothing = Event::DocumentMissing {
         turn: TurnId::new("trn_4"),
-        reason: "nothing".to_owned(),
+        reason: "nothing".to_owned().into(),
     };
     check(
         &mut world,

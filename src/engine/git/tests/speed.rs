@@ -7,13 +7,13 @@ use super::*;
 
 /// Makes the calls of one step in order: before the turn, after it, around the tests, the commit.
 async fn step(fixture: &GitFixture, repository: &GitRepository, n: usize) -> u128 {
-    let begun = Instant::now();
+    let started = Instant::now();
     let before = repository.snapshot(&format!("step-{n}")).await.unwrap();
     let runnable = repository.scan_unversioned_code().await.unwrap();
-    let outside = begun.elapsed();
+    let outside = started.elapsed();
     fixture.write("d1/f1", &format!("changed {n}\n"));
     fixture.write(&format!("new-{n}"), "new\n");
-    let begun = Instant::now();
+    let started = Instant::now();
     let now = repository.current_tree().await.unwrap();
     look(repository, &before.tree, &now, &runnable).await;
     let now = repository.current_tree().await.unwrap();
@@ -28,7 +28,7 @@ async fn step(fixture: &GitFixture, repository: &GitRepository, n: usize) -> u12
     repository.head().await.unwrap();
     let paths = paths(&["d1/f1", &format!("new-{n}")]);
     commit_now(repository, &paths, &[], "step").await.unwrap();
-    (outside + begun.elapsed()).as_millis()
+    (outside + started.elapsed()).as_millis()
 }
 
 async fn look(

@@ -99,7 +99,7 @@ async fn child(
 fn equal_tasks_take_as_many_rounds_as_the_places_make_necessary() {
     for (n_tasks, n_places) in [(1, 1), (3, 3), (7, 2), (64, 3), (64, 64), (5, 1)] {
         let took = play(async {
-            let (controller, begun) = (controller(n_places, n_places), Instant::now());
+            let (controller, started) = (controller(n_places, n_places), Instant::now());
             let mut tasks = JoinSet::new();
             for _ in 0..n_tasks {
                 let counted = std::array::from_fn(|_| Arc::default());
@@ -111,7 +111,7 @@ fn equal_tasks_take_as_many_rounds_as_the_places_make_necessary() {
                 ));
             }
             tasks.join_all().await;
-            begun.elapsed()
+            started.elapsed()
         });
         let rounds = u32::div_ceil(n_tasks, n_places);
         // The paused clock counts whole milliseconds, and may round each round up to the next one.

@@ -68,202 +68,44 @@ fn git_hooks_ask_whatever_the_command() {
 }
 
 #[test]
-fn npms_scripts_ask_and_the_rest_of_its_manifest_does_not() {
-    let old = r#"{"scripts": {"test": "node --test", "lint": "x"}, "version": "1"}"#;
-    let reordered = r#"{"version": "2", "dependencies": {"a": "1"}, "scripts": {"lint": "x", "test": "node --test"}}"#;
-    let changed = r#"{"scripts": {"test": "rm -rf ~"}}"#;
-    check("npm test", &[("package.json", old, reordered)], "");
-    check(
-        "npm test",
-        &[("package.json", old, changed)],
-        "package.json changed",
-    );
-    check(
-        "npm test",
-        &[("sub/package.json", "-", changed)],
-        "sub/package.json created",
-    );
-    check(
-        "npm test",
-        &[("package.json", old, "{broken")],
-        "package.json changed",
-    );
-    check(
-        "npm test",
-        &[(".npmrc", "-", "script-shell=./x")],
-        ".npmrc created",
-    );
-    check("cargo test", &[("package.json", old, changed)], "");
-}
-
-#[test]
-fn what_asks_where_git_ignores_it_asks_where_git_keeps_it() {
-    for (command, path) in [
-        ("yarn test", ".yarnrc"),
-        ("yarn test", ".yarnrc.yml"),
-        ("yarn test", ".pnp.cjs"),
-        ("pnpm test", ".pnpmfile.cjs"),
-        ("go test ./...", "go.work"),
-        ("python3 -m unittest", "sitecustomize.py"),
-        ("pytest", "sitecustomize.py"),
+fn of_several_changed_files_only_those_that_run_ask() {
+    for (command, changes, expected) in [
+        (
+            "make test",
+            &[
+                ("Makefile", "x", "y"),
+                ("rules.mk", "x", "y"),
+                ("conftest.py", "x", "pytest_plugins = 1"),
+            ][..],
+            "makefile changed, rules.mk changed, conftest.py changed",
+        ),
+        (
+            "./run_tests.sh",
+            &[("run_tests.sh", "x", "y"), ("other.sh", "x", "y")],
+            "run_tests.sh changed",
+        ),
+        (
+            "bash -e tests/run.sh all",
+            &[("tests/run.sh", "x", "y"), ("all", "x", "y")],
+            "tests/run.sh changed",
+        ),
+        (
+            "sh -c \"./x.sh now\"",
+            &[("x.sh", "x", "y"), ("now", "x", "y")],
+            "x.sh changed",
+        ),
+        (
+            "pytest",
+            &[
+                ("conftest.py", "-", "def pytest_configure(): pass"),
+                ("tests/conftest.py", "pytest_plugins = 1", "-"),
+                ("tests/test_a.py", "x", "y"),
+            ],
+            "conftest.py created, tests/conftest.py removed",
+        ),
     ] {
-        check(command, &[(path, "-", "x")], &format!("{path} created"));
+        check(command, changes, expected);
     }
-    check(
-        "cargo test",
-        &[(".yarnrc.yml", "-", "x"), ("go.work", "-", "x")],
-        "",
-    );
-}
-
-#[test]
-fn pytests_own_settings_ask_and_the_rest_of_shared_files_does_not() {
-    let old = "[project]\nname = 'a'\n[tool.pytest.ini_options]\naddopts = '-q'\n";
-    check(
-        "pytest",
-        &[("pyproject.toml", old, &old.replace("'a'", "'b'"))],
-        "",
-    );
-    check(
-        "python3 -m pytest -x",
-        &[("pyproject.toml", old, &old.replace("-q", "-p evil"))],
-        "pyproject.toml changed",
-    );
-    check(
-        "pytest",
-        &[(
-            "setup.cfg",
-            "[metadata]\nname = a\n",
-            "[metadata]\nname = b\n",
-        )],
-        "",
-    );
-    check(
-        "pytest",
-        &[(
-            "setup.cfg",
-            "[metadata]\n",
-            "[metadata]\n[tool:pytest]\naddopts = -p evil\n",
-        )],
-        "setup.cfg changed",
-    );
-    check(
-        "pytest",
-        &[(
-            "tox.ini",
-            "[tox]\nx=1\n",
-            "[tox]\nx=2\n[pytest]\n# nothing\n",
-        )],
-        "",
-    );
-    check(
-        "pytest",
-        &[("tox.ini", "-", "[pytest]\nx=1\n")],
-        "tox.ini created",
-    );
-    check(
-        "pytest",
-        &[
-            ("conftest.py", "-", "def pytest_configure(): pass"),
-            ("tests/conftest.py", "pytest_plugins = 1", "-"),
-            ("tests/test_a.py", "x", "y"),
-        ],
-        "conftest.py created, tests/conftest.py removed",
-    );
-    check(
-        "pytest",
-        &[("pytest.ini", "x", "y"), ("build.rs", "x", "y")],
-        "pytest.ini changed",
-    );
-}
-
-#[test]
-fn cargos_settings_and_build_scripts_ask_and_dependencies_do_not() {
-    let old = "[package]\nname = 'a'\n";
-    check(
-        "cargo test",
-        &[(
-            "Cargo.toml",
-            old,
-            "[package]\nname = 'a'\n[dependencies]\nx = '1'\n",
-        )],
-        "",
-    );
-    check(
-        "cargo test",
-        &[(
-            "Cargo.toml",
-            old,
-            "[package]\nname = 'a'\nbuild = 'other.rs'\n",
-        )],
-        "cargo.toml changed",
-    );
-    check(
-        "cargo test",
-        &[
-            (".cargo/config.toml", "-", ""),
-            ("sub/.cargo/config", "-", ""),
-            ("config.toml", "-", ""),
-        ],
-        ".cargo/config.toml created, sub/.cargo/config created",
-    );
-    check(
-        "cargo test",
-        &[
-            ("crates/a/build.rs", "x", "y"),
-            ("src/build.rs.txt", "x", "y"),
-        ],
-        "crates/a/build.rs changed",
-    );
-    check(
-        "go test ./...",
-        &[("build.rs", "x", "y"), ("Makefile", "x", "y")],
-        "",
-    );
-}
-
-#[test]
-fn recipes_and_named_scripts_ask() {
-    check(
-        "make test",
-        &[
-            ("Makefile", "x", "y"),
-            ("rules.mk", "x", "y"),
-            ("conftest.py", "x", "pytest_plugins = 1"),
-        ],
-        "makefile changed, rules.mk changed, conftest.py changed",
-    );
-    check(
-        "./run_tests.sh",
-        &[("run_tests.sh", "x", "y"), ("other.sh", "x", "y")],
-        "run_tests.sh changed",
-    );
-    check(
-        "bash -e tests/run.sh all",
-        &[("tests/run.sh", "x", "y"), ("all", "x", "y")],
-        "tests/run.sh changed",
-    );
-    check(
-        "cd sub && CI=1 ./check.py",
-        &[("sub/check.py", "x", "y")],
-        "sub/check.py changed",
-    );
-    check("node --test tests/a.js", &[("tests/a.js", "x", "y")], "");
-    check(
-        "python3 -m pytest tests/a.py",
-        &[("tests/a.py", "x", "y")],
-        "",
-    );
-    check(
-        "python3 tests/all.py",
-        &[("tests/all.py", "x", "y")],
-        "tests/all.py changed",
-    );
-    check(
-        "sh -c \"./x.sh now\"",
-        &[("x.sh", "x", "y"), ("now", "x", "y")],
-        "x.sh changed",
-    );
 }
 
 #[test]
@@ -283,67 +125,6 @@ fn what_agents_and_editors_obey_later_asks_whatever_the_command() {
     for command in ["", "cargo test"] {
         check(command, &changes, expected);
     }
-}
-
-#[test]
-fn a_runners_settings_and_its_shadows_ask_and_new_tests_do_not() {
-    for (command, path) in [
-        ("npm test", "jest.config.js"),
-        ("npm test", "vitest.config.ts"),
-        ("npm test", "jest.preset.js"),
-        ("npx vitest", "vitest.setup.ts"),
-        ("npx mocha", ".mocharc.yml"),
-        ("cargo nextest run", ".config/nextest.toml"),
-        ("node --test", "babel.config.js"),
-        ("python3 -m unittest", "unittest.py"),
-        ("python3 -m unittest", "traceback.py"),
-        ("pytest", "tests/_pytest/__init__.py"),
-        ("bundle exec rspec", ".rspec"),
-        ("./gradlew test", "build.gradle.kts"),
-    ] {
-        check(command, &[(path, "-", "x")], &format!("{path} created"));
-    }
-    for (command, path) in [
-        ("npm test", "test/a.test.js"),
-        ("python3 -m unittest", "tests/test_a.py"),
-        ("python3 -m unittest", "app/logging.py"),
-        ("cargo test", "tests/a.rs"),
-        ("cargo test", "jest.config.js"),
-    ] {
-        check(command, &[(path, "-", "x")], "");
-    }
-}
-
-#[test]
-fn what_switches_tests_off_in_a_manifest_asks() {
-    let old = "[package]\nname = 'a'\n";
-    for more in [
-        "autotests = false\n",
-        "[lib]\ntest = false\n",
-        "[[test]]\nname = 'b'\nharness = false\n",
-        "[features]\ndefault = []\n",
-        "[workspace]\nmembers = []\n",
-    ] {
-        let new = format!("{old}{more}");
-        check(
-            "cargo test",
-            &[("Cargo.toml", old, &new)],
-            "cargo.toml changed",
-        );
-    }
-    let new = format!("{old}[[test]]\nname = 'b'\npath = 'tests/b.rs'\n");
-    check("cargo test", &[("Cargo.toml", old, &new)], "");
-    let new = r#"{"jest": {"testMatch": []}}"#;
-    check(
-        "npm test",
-        &[("package.json", "{}", new)],
-        "package.json changed",
-    );
-    let go = "module a\n";
-    let new = "module a\nreplace b => ./c\n";
-    check("go test ./...", &[("go.mod", go, new)], "go.mod changed");
-    let new = "module a\nrequire b v1.0.0\n";
-    check("go test ./...", &[("go.mod", go, new)], "");
 }
 
 #[test]
@@ -373,104 +154,35 @@ fn what_npms_scripts_come_to_asks() {
 }
 
 const PACKAGE: &str = "[package]\nname = 'a'\n[features]\ndefault = ['b']\nb = ['c']\n";
+const SCRIPTS: &str = r#"{"scripts": {"test": "node --test", "lint": "x"}, "version": "1"}"#;
+const PYPROJECT: &str = "[project]\nname = 'a'\n[tool.pytest.ini_options]\naddopts = '-q'\n";
 
-/// Everything that T27 names, one row an entry: command, path, content before and after (`-` for none).
-const LISTED: &[(&str, &str, &str, &str)] = &[
-    (
-        "cargo test",
-        "Cargo.toml",
-        PACKAGE,
-        "[[test]]\nname = 'a'\nharness = false\n",
-    ),
-    (
-        "cargo test",
-        "Cargo.toml",
-        "",
-        "[package]\nautotests = false\n",
-    ),
-    (
-        "cargo test",
-        "Cargo.toml",
-        "",
-        "[workspace]\nmembers = ['b']\n",
-    ),
-    (
-        "cargo test",
-        "Cargo.toml",
-        "",
-        "[workspace]\ndefault-members = ['b']\n",
-    ),
-    (
-        "cargo test",
-        "Cargo.toml",
-        PACKAGE,
-        "[features]\ndefault = []\n",
-    ),
-    (
-        "cargo test",
-        "Cargo.toml",
-        PACKAGE,
-        "[package]\nname = 'a'\n[features]\ndefault = ['b']\nb = []\n",
-    ),
-    (
-        "cargo test",
-        "Cargo.toml",
-        "",
-        "[profile.test]\ndebug-assertions = false\n",
-    ),
+/// A row each: command, path, content before and after (`-` for none).
+type ChangeRow = (&'static str, &'static str, &'static str, &'static str);
+
+/// What asks: among it everything that T27 names.
+#[rustfmt::skip]
+const ASKING: &[ChangeRow] = &[
+    ("cargo test", "Cargo.toml", PACKAGE, "[[test]]\nname = 'a'\nharness = false\n"),
+    ("cargo test", "Cargo.toml", "", "[package]\nautotests = false\n"),
+    ("cargo test", "Cargo.toml", "", "[workspace]\nmembers = ['b']\n"),
+    ("cargo test", "Cargo.toml", "", "[workspace]\ndefault-members = ['b']\n"),
+    ("cargo test", "Cargo.toml", PACKAGE, "[features]\ndefault = []\n"),
+    ("cargo test", "Cargo.toml", PACKAGE, "[package]\nname = 'a'\n[features]\ndefault = ['b']\nb = []\n"),
+    ("cargo test", "Cargo.toml", "", "[profile.test]\ndebug-assertions = false\n"),
     ("cargo test", "build.rs", "x", "y"),
     ("cargo nextest run", ".config/nextest.toml", "-", "x"),
     ("cargo test", ".cargo/config.toml", "-", "x"),
-    (
-        "go test ./...",
-        "a_test.go",
-        "package a\n",
-        "//go:build never\n\npackage a\n",
-    ),
-    (
-        "go test ./...",
-        "a_test.go",
-        "-",
-        "// +build never\n\npackage a\n",
-    ),
-    (
-        "go test ./...",
-        "main_test.go",
-        "-",
-        "package a\n\nfunc TestMain(m *testing.M) {}\n",
-    ),
-    (
-        "go test ./...",
-        "go.mod",
-        "module a\n",
-        "module a\nreplace b => ./c\n",
-    ),
-    (
-        "pytest",
-        "pyproject.toml",
-        "",
-        "[tool.pytest.ini_options]\ntestpaths = ['x']\n",
-    ),
-    (
-        "pytest",
-        "pyproject.toml",
-        "",
-        "[project.entry-points.pytest11]\na = 'a'\n",
-    ),
-    (
-        "pytest",
-        "pyproject.toml",
-        "",
-        "[tool.poetry.plugins.pytest11]\na = 'a'\n",
-    ),
+    ("go test ./...", "a_test.go", "package a\n", "//go:build never\n\npackage a\n"),
+    ("go test ./...", "a_test.go", "-", "// +build never\n\npackage a\n"),
+    ("go test ./...", "main_test.go", "-", "package a\n\nfunc TestMain(m *testing.M) {}\n"),
+    ("go test ./...", "go.mod", "module a\n", "module a\nreplace b => ./c\n"),
+    ("pytest", "pyproject.toml", "", "[tool.pytest.ini_options]\ntestpaths = ['x']\n"),
+    ("pytest", "pyproject.toml", "", "[project.entry-points.pytest11]\na = 'a'\n"),
+    ("pytest", "pyproject.toml", "", "[tool.poetry.plugins.pytest11]\na = 'a'\n"),
     ("pytest", "setup.cfg", "", "[tool:pytest]\ntestpaths = x\n"),
     ("pytest", "tox.ini", "", "[pytest]\ntestpaths = x\n"),
-    (
-        "pytest",
-        "conftest.py",
-        "",
-        "def pytest_collection_modifyitems(items):\n    items.clear()\n",
-    ),
+    ("pytest", "conftest.py", "", "def pytest_collection_modifyitems(items):\n    items.clear()\n"),
     ("pytest", "conftest.py", "", "pytest_plugins = ['a']\n"),
     ("pytest", "conftest.py", "", "from helpers import *\n"),
     ("pytest", "tests/conftest.py", "", "from . import plugin\n"),
@@ -488,49 +200,85 @@ const LISTED: &[(&str, &str, &str, &str)] = &[
     ("npm test", ".nycrc.json", "-", "{}"),
     ("npm test", ".babelrc", "-", "{}"),
     ("npm test", "babel.config.js", "-", "x"),
-    (
-        "npm test",
-        "tsconfig.json",
-        "{}",
-        r#"{"ts-node": {"transpileOnly": true}}"#,
-    ),
-    (
-        "npm test",
-        "tsconfig.test.json",
-        "{}",
-        r#"{"compilerOptions": {"paths": {}}}"#,
-    ),
+    ("npm test", "tsconfig.json", "{}", r#"{"ts-node": {"transpileOnly": true}}"#),
+    ("npm test", "tsconfig.test.json", "{}", r#"{"compilerOptions": {"paths": {}}}"#),
     ("sh ci/test.sh", "ci/test.sh", "x", "y"),
     ("make test", "Makefile", "x", "y"),
+    ("npm test", "package.json", SCRIPTS, r#"{"scripts": {"test": "rm -rf ~"}}"#),
+    ("npm test", "sub/package.json", "-", SCRIPTS),
+    ("npm test", "package.json", SCRIPTS, "{broken"),
+    ("npm test", "package.json", "{}", r#"{"jest": {"testMatch": []}}"#),
+    ("npm test", ".npmrc", "-", "script-shell=./x"),
+    ("npm test", "jest.config.js", "-", "x"),
+    ("npm test", "vitest.config.ts", "-", "x"),
+    ("npm test", "jest.preset.js", "-", "x"),
+    ("npx vitest", "vitest.setup.ts", "-", "x"),
+    ("npx mocha", ".mocharc.yml", "-", "x"),
+    ("node --test", "babel.config.js", "-", "x"),
+    ("yarn test", ".yarnrc", "-", "x"),
+    ("yarn test", ".yarnrc.yml", "-", "x"),
+    ("yarn test", ".pnp.cjs", "-", "x"),
+    ("pnpm test", ".pnpmfile.cjs", "-", "x"),
+    ("go test ./...", "go.work", "-", "x"),
+    ("python3 -m unittest", "sitecustomize.py", "-", "x"),
+    ("python3 -m unittest", "unittest.py", "-", "x"),
+    ("python3 -m unittest", "traceback.py", "-", "x"),
+    ("python3 tests/all.py", "tests/all.py", "x", "y"),
+    ("cd sub && CI=1 ./check.py", "sub/check.py", "x", "y"),
+    ("pytest", "sitecustomize.py", "-", "x"),
+    ("pytest", "tests/_pytest/__init__.py", "-", "x"),
+    ("python3 -m pytest -x", "pyproject.toml", PYPROJECT, "[tool.pytest.ini_options]\naddopts = '-p evil'\n"),
+    ("pytest", "setup.cfg", "[metadata]\n", "[metadata]\n[tool:pytest]\naddopts = -p evil\n"),
+    ("pytest", "tox.ini", "-", "[pytest]\nx=1\n"),
+    ("pytest", "pytest.ini", "x", "y"),
+    ("bundle exec rspec", ".rspec", "-", "x"),
+    ("./gradlew test", "build.gradle.kts", "-", "x"),
+    ("cargo test", "Cargo.toml", "[package]\n", "[package]\nbuild = 'other.rs'\n"),
+    ("cargo test", "Cargo.toml", "[package]\n", "[package]\n[lib]\ntest = false\n"),
+    ("cargo test", "Cargo.toml", "[package]\n", "[package]\n[workspace]\nmembers = []\n"),
+    ("cargo test", "sub/.cargo/config", "-", ""),
+    ("cargo test", "crates/a/build.rs", "x", "y"),
+];
+
+/// What looks like it and does not ask.
+#[rustfmt::skip]
+const QUIET: &[ChangeRow] = &[
+    ("npm test", "package.json", SCRIPTS, r#"{"version": "2", "dependencies": {"a": "1"}, "scripts": {"lint": "x", "test": "node --test"}}"#),
+    ("npm test", "test/a.test.js", "-", "x"),
+    ("cargo test", "package.json", SCRIPTS, "{}"),
+    ("cargo test", ".yarnrc.yml", "-", "x"),
+    ("cargo test", "go.work", "-", "x"),
+    ("cargo test", "config.toml", "-", ""),
+    ("cargo test", "src/build.rs.txt", "x", "y"),
+    ("cargo test", "jest.config.js", "-", "x"),
+    ("cargo test", "tests/a.rs", "-", "x"),
+    ("cargo test", "Cargo.toml", "[package]\nname = 'a'\n", "[package]\nname = 'a'\n[dependencies]\nx = '1'\n"),
+    ("cargo test", "Cargo.toml", "[package]\n", "[package]\n[[test]]\nname = 'b'\npath = 'tests/b.rs'\n"),
+    ("cargo test", "a.go", "package a\n", "//go:build never\n\npackage a\n"),
+    ("go test ./...", "build.rs", "x", "y"),
+    ("go test ./...", "Makefile", "x", "y"),
+    ("go test ./...", "go.mod", "module a\n", "module a\nrequire b v1.0.0\n"),
+    ("go test ./...", "a.go", "-", "package a\n"),
+    ("go test ./...", "a.go", "package a\n", "package a\n\n//go:build is a comment here\nfunc A() {}\n"),
+    ("go test ./...", "a.go", "//go:build linux\n\npackage a\n", "//go:build linux\n\npackage a\n\nfunc A() {}\n"),
+    ("pytest", "pyproject.toml", PYPROJECT, "[project]\nname = 'b'\n[tool.pytest.ini_options]\naddopts = '-q'\n"),
+    ("pytest", "setup.cfg", "[metadata]\nname = a\n", "[metadata]\nname = b\n"),
+    ("pytest", "tox.ini", "[tox]\nx=1\n", "[tox]\nx=2\n[pytest]\n# nothing\n"),
+    ("pytest", "build.rs", "x", "y"),
+    ("python3 -m pytest tests/a.py", "tests/a.py", "x", "y"),
+    ("python3 -m unittest", "tests/test_a.py", "-", "x"),
+    ("python3 -m unittest", "app/logging.py", "-", "x"),
+    ("node --test tests/a.js", "tests/a.js", "x", "y"),
 ];
 
 #[test]
-fn each_entry_point_of_the_list_asks() {
-    for (command, path, before, after) in LISTED {
+fn what_the_command_runs_asks_and_the_rest_does_not() {
+    for (command, path, before, after) in ASKING {
         let how = if *before == "-" { "created" } else { "changed" };
         let expected = format!("{} {how}", path.to_lowercase());
         check(command, &[(path, before, after)], &expected);
     }
-}
-
-#[test]
-fn code_of_go_that_decides_nothing_does_not_ask() {
-    for (before, after) in [
-        ("-", "package a\n"),
-        (
-            "package a\n",
-            "package a\n\n//go:build is a comment here\nfunc A() {}\n",
-        ),
-        (
-            "//go:build linux\n\npackage a\n",
-            "//go:build linux\n\npackage a\n\nfunc A() {}\n",
-        ),
-    ] {
-        check("go test ./...", &[("a.go", before, after)], "");
+    for (command, path, before, after) in QUIET {
+        check(command, &[(path, before, after)], "");
     }
-    check(
-        "cargo test",
-        &[("a.go", "package a\n", "//go:build never\n\npackage a\n")],
-        "",
-    );
 }

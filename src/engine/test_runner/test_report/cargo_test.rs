@@ -239,7 +239,7 @@ impl<'a> OutputParser<'a, '_> {
     fn read_tests(&mut self) -> Vec<(&'a str, TestStatus)> {
         let mut tests = Vec::new();
         // The test whose own output stands between its name and its result: a single thread without capture.
-        let mut begun = None;
+        let mut started = None;
         while let Some(line) = self.lines.get(self.at) {
             let line: &'a str = line;
             if libtest_lines::ends_tests(line) {
@@ -250,12 +250,12 @@ impl<'a> OutputParser<'a, '_> {
                 match libtest_lines::parse_status(rest) {
                     Some(status) => {
                         tests.push((name, status));
-                        begun = None;
+                        started = None;
                     }
-                    None => begun = Some(name),
+                    None => started = Some(name),
                 }
             } else if let Some(status) = libtest_lines::parse_status(line)
-                && let Some(name) = begun.take()
+                && let Some(name) = started.take()
             {
                 tests.push((name, status));
             }

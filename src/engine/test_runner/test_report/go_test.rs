@@ -61,7 +61,7 @@ struct GoTestEvent {
 /// What happened to one test.
 #[derive(Debug, Default)]
 struct GoTestRun {
-    n_begun: usize,
+    n_started: usize,
     ends: Vec<TestStatus>,
 }
 
@@ -95,7 +95,7 @@ pub(super) fn read_output(output: &str, root: &Path, report: &mut ReportBuilder)
             "fail" => TestStatus::Failed,
             "skip" => TestStatus::Skipped,
             "run" => {
-                run.tests.entry(event.test).or_default().n_begun += 1;
+                run.tests.entry(event.test).or_default().n_started += 1;
                 continue;
             }
             _ => {
@@ -134,14 +134,14 @@ fn add_package(
             report.add_test(&file, name, *status);
         }
         // The process died in it.
-        let died = run.end == Some(TestStatus::Failed) && test.ends.len() < test.n_begun;
+        let died = run.end == Some(TestStatus::Failed) && test.ends.len() < test.n_started;
         if died {
             has_failed_test = true;
             report.add_test(&file, name, TestStatus::Failed);
-        } else if test.ends.len() != test.n_begun {
+        } else if test.ends.len() != test.n_started {
             report.doubt(format!(
                 "{package}: {name} began {} and ended {}: it was stopped from inside, or a test prints such lines",
-                pluralize(test.n_begun, "time"),
+                pluralize(test.n_started, "time"),
                 pluralize(test.ends.len(), "time")
             ));
         }

@@ -70,8 +70,8 @@ pub(super) fn read_preloaded_reports(
     const REPORT: &str = ".json";
     const BEGIN: &str = ".begin";
     let written = list_reports(folder, runner, REPORT);
-    let begun = list_reports(folder, runner, BEGIN);
-    if begun.is_empty() {
+    let started = list_reports(folder, runner, BEGIN);
+    if started.is_empty() {
         report.doubt(format!(
             "{runner} wrote no report: it did not start, or the command sets NODE_OPTIONS"
         ));
@@ -83,7 +83,7 @@ pub(super) fn read_preloaded_reports(
         report.is_none_or(|report| !written.contains(&report))
     };
     PreloadedReports {
-        n_missing: begun.iter().filter(is_missing).count(),
+        n_missing: started.iter().filter(is_missing).count(),
         texts: read_files(folder, runner, &written, report),
     }
 }

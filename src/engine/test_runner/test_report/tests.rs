@@ -11,7 +11,7 @@ use super::{NamedReporters, ReportingRunner, TestCommandLine};
 use crate::domain::test_report::{TestReport, TestStatus};
 
 /// Prints a report: a line for each test, then what is not known.
-pub(super) fn print_report(report: &TestReport) -> String {
+fn print_report(report: &TestReport) -> String {
     let mut text = String::new();
     for (test, status) in &report.tests {
         let _ = writeln!(text, "{} {test}", format!("{status:?}").to_lowercase());
@@ -23,6 +23,19 @@ pub(super) fn print_report(report: &TestReport) -> String {
         let _ = writeln!(text, "doubt: {doubt}");
     }
     text
+}
+
+/// Prints the report that a reader makes of these files in a folder, for a run that ended with `exit_code`.
+pub(super) fn print_reading(
+    files: &[(&str, &str)],
+    exit_code: i32,
+    read: impl FnOnce(&Path, &mut ReportBuilder),
+) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    write_files(folder.path(), files);
+    let mut report = ReportBuilder::default();
+    read(folder.path(), &mut report);
+    print_report(&report.finish(Some(exit_code)))
 }
 
 /// Makes files in a folder.
@@ -178,9 +191,10 @@ fn preload(runner: &ReportingRunner, program: &str, arguments: &[&str]) -> Strin
     let env = BTreeMap::from([("NODE_OPTIONS".to_owned(), "--no-warnings".to_owned())]);
     node.envs(runner.report_variables(folder.path(), &env));
     let printed = String::from_utf8(node.output().unwrap().stdout).unwrap();
-    let begun = std::fs::read_dir(folder.path()).unwrap().flatten();
-    let begun = begun.filter(|entry| entry.path().extension().is_some_and(|end| end == "begin"));
-    let name = begun.map(|entry| entry.path().with_extension("json").display().to_string());
+    let started = std::fs::read_dir(folder.path()).unwrap().flatten();
+    let started =
+        started.filter(|entry| entry.path().extension().is_some_and(|end| end == "begin"));
+    let name = started.map(|entry| entry.path().with_extension("json").display().to_string());
     let name = name.collect::<String>();
     let printed = printed
         .trim()

@@ -2,6 +2,7 @@
 //!
 //! Only fields that the summary already contains are left out.
 
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::domain::event::fields::{self, EventField};
@@ -96,18 +97,18 @@ impl EventDetail {
     /// Lays the details out in lines of so many columns.
     pub fn lines(&self, columns: usize) -> Vec<Line<'static>> {
         let mut lines = Vec::new();
-        for (text, style) in self.styled_lines() {
-            if text.is_empty() {
-                lines.push(Line::default());
-            }
-            for line in clean_for_display(&text).lines() {
-                let spans = match line.split_once(": ") {
-                    Some((name, value)) if style == theme::PLAIN && is_field_name(name) => vec![
-                        Span::styled(format!("{name}: "), theme::QUIET),
-                        Span::raw(value.to_owned()),
-                    ],
-                    _ => vec![Span::styled(line.to_owned(), style)],
+        for row in self.rows() {
+            // They are cleaned together: the redactor knows some secrets by their names.
+            let text = clean_for_display(&format!("{}{}", row.name, row.text));
+            for (n, line) in text.trim_end_matches('\n').split('\n').enumerate() {
+                let (lead, value) = match line.strip_prefix(&row.name) {
+                    Some(value) if n == 0 => (row.name.as_str(), value),
+                    _ => ("", line),
                 };
+                let spans = [
+                    Span::styled(lead.to_owned(), theme::QUIET),
+                    Span::styled(value.to_owned(), row.style),
+                ];
                 lines.extend(wrap_spans(&spans, columns, hanging_indent(line)));
             }
         }
@@ -116,32 +117,70 @@ impl EventDetail {
 
     /// Returns the details as plain text.
     pub fn to_text(&self) -> String {
-        let parts: Vec<String> = self
-            .styled_lines()
-            .into_iter()
-            .map(|(text, _)| text)
+        let rows = self.rows();
+        let rows: Vec<String> = rows
+            .iter()
+            .map(|row| format!("{}{}", row.name, row.text))
             .collect();
-        parts.join("\n")
+        rows.join("\n")
     }
 
-    fn styled_lines(&self) -> Vec<(String, ratatui::style::Style)> {
-        let mut parts = Vec::new();
+    fn rows(&self) -> Vec<DetailRow> {
+        let mut rows = Vec::new();
         if !self.summary.is_empty() {
-            parts.push((self.summary.clone(), theme::STRONG));
+            rows.push(DetailRow::text(&self.summary, theme::STRONG));
         }
         let is_alone = self.summary.is_empty() && self.fields.len() == 1;
-        parts.extend(self.fields.iter().map(|field| {
+        rows.extend(self.fields.iter().map(|field| {
             if is_alone {
-                (field.text.clone(), theme::PLAIN)
+                DetailRow::text(&field.text, theme::PLAIN)
             } else {
-                (field_line(field, &field_label(&field.name)), theme::PLAIN)
+                DetailRow::from_field(field, &field_label(&field.name), theme::PLAIN)
             }
         }));
-        parts.push((String::new(), theme::PLAIN));
-        parts.push((format!("in the log: {}", self.event_name), theme::QUIET));
+        rows.push(DetailRow::text("", theme::PLAIN));
+        let kind = format!("in the log: {}", self.event_name);
+        rows.push(DetailRow::text(&kind, theme::QUIET));
         let internal = self.internal_fields.iter();
-        parts.extend(internal.map(|field| (field_line(field, &field.name), theme::QUIET)));
-        parts
+        rows.extend(internal.map(|field| DetailRow::from_field(field, &field.name, theme::QUIET)));
+        rows
+    }
+}
+
+/// A part of the details: a text behind the name of its field.
+struct DetailRow {
+    /// With the indent, the colon and the space; empty where the text has no name.
+    name: String,
+    /// May be several lines.
+    text: String,
+    style: Style,
+}
+
+impl DetailRow {
+    fn text(text: &str, style: Style) -> Self {
+        let (name, text) = (String::new(), text.to_owned());
+        Self { name, text, style }
+    }
+
+    /// Puts a text of several lines below the name.
+    fn from_field(field: &EventField, name: &str, style: Style) -> Self {
+        let lead = "  ".repeat(field.depth);
+        let text = match field.text.as_str() {
+            "true" => "yes",
+            "false" => "no",
+            text => text,
+        };
+        if text.contains('\n') {
+            let below = text.lines().map(|line| format!("\n{lead}  {line}"));
+            let (name, text) = (format!("{lead}{name}:"), below.collect());
+            return Self { name, text, style };
+        }
+        let name = match name {
+            "" => lead,
+            name => format!("{lead}{name}: "),
+        };
+        let text = text.to_owned();
+        Self { name, text, style }
     }
 }
 
@@ -180,30 +219,6 @@ fn is_in_summary(field: &EventField, words: &str) -> bool {
 fn field_label(name: &str) -> String {
     let odd = FIELD_LABELS.iter().find(|(odd, _)| *odd == name);
     odd.map_or_else(|| name.replace('_', " "), |(_, words)| (*words).to_owned())
-}
-
-/// Returns whether the text before a colon is a field name and not part of a value.
-fn is_field_name(name: &str) -> bool {
-    let name = name.trim_start();
-    name.len() < 24 && name.chars().all(|c| c.is_ascii_alphanumeric() || c == ' ')
-}
-
-/// Renders a field as one line or several.
-fn field_line(field: &EventField, name: &str) -> String {
-    let lead = "  ".repeat(field.depth);
-    let text = match field.text.as_str() {
-        "true" => "yes",
-        "false" => "no",
-        text => text,
-    };
-    match (name, text.contains('\n')) {
-        (_, true) => {
-            let below: Vec<String> = text.lines().map(|line| format!("{lead}  {line}")).collect();
-            format!("{lead}{name}:\n{}", below.join("\n"))
-        }
-        ("", false) => format!("{lead}{text}"),
-        (name, false) => format!("{lead}{name}: {text}"),
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Recorded outputs of `cargo test`, and hostile ones.
 
-use super::super::report_builder::ReportBuilder;
-use super::super::tests::{print_report, write_files};
+use super::super::tests::print_reading;
 use super::read_output;
 
 /// The manifests and tests of the workspace that was recorded.
@@ -21,11 +20,9 @@ const WORKSPACE: [(&str, &str); 12] = [
 ];
 
 fn read(output: &str, exit_code: i32, files: &[(&str, &str)]) -> String {
-    let root = tempfile::tempdir().unwrap();
-    write_files(root.path(), files);
-    let mut report = ReportBuilder::default();
-    read_output(output, root.path(), Some(exit_code), &mut report);
-    print_report(&report.finish(Some(exit_code)))
+    print_reading(files, exit_code, |root, report| {
+        read_output(output, root, Some(exit_code), report);
+    })
 }
 
 /// Checks the report of one program of integration tests.

@@ -1,7 +1,6 @@
 //! Recorded output of go, and hostile ones.
 
-use super::super::report_builder::ReportBuilder;
-use super::super::tests::{print_report, write_files};
+use super::super::tests::print_reading;
 use super::{read_output, readable_output, with_report};
 
 const OF_1_19: &str = include_str!("../../../../../tests/fixtures/test_reports/go_1_19.txt");
@@ -26,11 +25,9 @@ const FILES: [(&str, &str); 4] = [
 ];
 
 fn read(output: &str, exit_code: i32) -> String {
-    let root = tempfile::tempdir().unwrap();
-    write_files(root.path(), &FILES);
-    let mut report = ReportBuilder::default();
-    read_output(output, root.path(), &mut report);
-    print_report(&report.finish(Some(exit_code)))
+    print_reading(&FILES, exit_code, |root, report| {
+        read_output(output, root, report);
+    })
 }
 
 /// Checks events of a package without files, as a run that fails if one of them does.

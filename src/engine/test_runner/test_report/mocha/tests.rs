@@ -2,17 +2,13 @@
 
 use std::path::Path;
 
-use super::super::report_builder::ReportBuilder;
-use super::super::tests::{print_report, write_files};
+use super::super::tests::print_reading;
 use super::read_reports;
 
 fn read(files: &[(&str, &str)], exit_code: i32) -> String {
-    let folder = tempfile::tempdir().unwrap();
-    write_files(folder.path(), files);
-    let mut report = ReportBuilder::default();
-    let root = Path::new("/repo");
-    read_reports(folder.path(), root, Some(exit_code), &mut report);
-    print_report(&report.finish(Some(exit_code)))
+    print_reading(files, exit_code, |folder, report| {
+        read_reports(folder, Path::new("/repo"), Some(exit_code), report);
+    })
 }
 
 /// Checks the events of one process.
@@ -60,10 +56,10 @@ fn a_run_that_ends_too_early_is_in_doubt_or_did_not_load() {
         "{\"type\":\"complete\"}\nnot json",
         "doubt: a report of mocha has a line that is not an event\n",
     );
-    let begun = ("mocha-1-1.begin", "");
-    assert_eq!(read(&[begun], 1), "failed to load\n");
+    let started = ("mocha-1-1.begin", "");
+    assert_eq!(read(&[started], 1), "failed to load\n");
     assert_eq!(
-        read(&[begun], 0),
+        read(&[started], 0),
         "doubt: mocha wrote no report: it was stopped from inside\n"
     );
     assert_eq!(

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use super::super::report_builder::ReportBuilder;
-use super::super::tests::{print_report, write_files};
+use super::super::tests::{print_reading, write_files};
 use super::{read_report, with_report};
 
 /// The files of the repository that was recorded.
@@ -24,13 +23,10 @@ const FILES: [(&str, &str); 8] = [
 fn read(xml: Option<&str>, exit_code: i32) -> String {
     let root = tempfile::tempdir().unwrap();
     write_files(root.path(), &FILES);
-    let folder = tempfile::tempdir().unwrap();
-    if let Some(xml) = xml {
-        write_files(folder.path(), &[("nextest.xml", xml)]);
-    }
-    let mut report = ReportBuilder::default();
-    read_report(folder.path(), root.path(), Some(exit_code), &mut report);
-    print_report(&report.finish(Some(exit_code)))
+    let files: Vec<(&str, &str)> = xml.map(|xml| ("nextest.xml", xml)).into_iter().collect();
+    print_reading(&files, exit_code, |folder, report| {
+        read_report(folder, root.path(), Some(exit_code), report);
+    })
 }
 
 #[test]

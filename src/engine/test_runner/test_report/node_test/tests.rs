@@ -2,16 +2,13 @@
 
 use std::path::Path;
 
-use super::super::report_builder::ReportBuilder;
-use super::super::tests::{print_report, write_files};
+use super::super::tests::{print_reading, write_files};
 use super::read_reports;
 
 fn read(reports: &[(&str, &str)], exit_code: i32) -> String {
-    let folder = tempfile::tempdir().unwrap();
-    write_files(folder.path(), reports);
-    let mut report = ReportBuilder::default();
-    read_reports(folder.path(), Path::new("/repo"), &mut report);
-    print_report(&report.finish(Some(exit_code)))
+    print_reading(reports, exit_code, |folder, report| {
+        read_reports(folder, Path::new("/repo"), report);
+    })
 }
 
 /// Checks the report of events that follow each other in one process.
@@ -140,13 +137,13 @@ fn a_file_with_tests_that_reports_none_is_in_doubt() {
         ));
     }
     events.push_str("{\"type\":\"end\"}\n");
-    let folder = tempfile::tempdir().unwrap();
-    write_files(folder.path(), &[("node-1-1.jsonl", &events)]);
-    let mut report = ReportBuilder::default();
-    read_reports(folder.path(), root.path(), &mut report);
-    assert_eq!(
-        report.finish(Some(0)).doubts,
-        ["a.test.js has tests, but none was reported: its process may have been ended from inside"]
+    let told = print_reading(&[("node-1-1.jsonl", &events)], 0, |folder, report| {
+        read_reports(folder, root.path(), report);
+    });
+    let doubt = "doubt: a.test.js has tests, but none was reported: its process may have been ended from inside\n";
+    assert!(
+        told.ends_with(doubt) && told.matches("doubt").count() == 1,
+        "{told}"
     );
 }
 

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use super::super::report_builder::ReportBuilder;
-use super::super::tests::{print_report, write_files};
+use super::super::tests::{print_reading, write_files};
 use super::{PytestFiles, read_report};
 
 /// The files of the repository that was recorded.
@@ -26,12 +25,10 @@ fn read(
 ) -> String {
     let root = tempfile::tempdir().unwrap();
     write_files(root.path(), files);
-    let folder = tempfile::tempdir().unwrap();
-    write_files(folder.path(), &[("pytest.xml", xml)]);
-    let mut report = ReportBuilder::default();
     let files = PytestFiles::new(root.path(), Path::new(runs_in));
-    read_report(folder.path(), files, output, &mut report);
-    print_report(&report.finish(Some(exit_code)))
+    print_reading(&[("pytest.xml", xml)], exit_code, |folder, report| {
+        read_report(folder, files, output, report);
+    })
 }
 
 fn check(xml: &str, expected: &str) {
