@@ -6,13 +6,15 @@ use crate::domain::ids::Sha256;
 use crate::domain::plan_execution::PlanExecution;
 use crate::domain::question::CommitTarget;
 use crate::domain::receipt_chain::{BreakCause, ChainBreak, StepLink};
-use crate::engine::git::{CommitId, CommitRecord, CommitTree, GitError, GitRepository};
+use crate::engine::git::{
+    CommitId, CommitRecord, CommitTree, GitError, GitRepository, ReceiptTrailer,
+};
 
 use super::StoredChain;
 use super::outside_commits::base_commit;
 use super::rewritten_commits::{
-    copied_trailer_breaks, describe_commit, find_last_tree, is_rewritten, last_tree, rewrite_hint,
-    short_id,
+    copied_trailer_breaks, describe_commit, find_last_tree, is_rewritten, last_tree,
+    other_step_trailers, other_trailer_breaks, rewrite_hint, short_id,
 };
 
 /// A commit that a receipt names.
@@ -209,21 +211,10 @@ pub(super) fn record_breaks(
     let before = &hashes[..n_before.min(hashes.len())];
     let is_before = |value: &String| before.iter().any(|hash| hash.as_str() == value);
     let trailers = &record.trailers;
-    let other_steps = trailers
-        .steps
-        .iter()
-        .filter(|value| **value != step.step.to_string());
-    let other_receipts = trailers.receipts.iter().filter(|value| !is_before(value));
-    let plan = step.plan_sha256.as_str();
-    let other_plans = trailers.plans.iter().filter(|value| *value != plan);
-    let lines = other_steps
-        .map(|value| format!("Agent-Collab-Step: {value}"))
-        .chain(other_receipts.map(|value| format!("Agent-Collab-Receipt: {value}")))
-        .chain(other_plans.map(|value| format!("Agent-Collab-Plan: {value}")));
-    causes.extend(lines.map(|trailer| BreakCause::OtherTrailer {
-        commit: record.id.0.clone(),
-        trailer,
-    }));
+    let receipts = trailers.receipts.iter().filter(|value| !is_before(value));
+    let lines = other_step_trailers(Some(step), &trailers.steps, &trailers.plans)
+        .chain(receipts.map(|value| ReceiptTrailer::Receipt.line(value)));
+    causes.extend(other_trailer_breaks(record, lines));
     causes
 }
 

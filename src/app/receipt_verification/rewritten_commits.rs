@@ -1,9 +1,10 @@
 //! Finds the commits that replace those of a run after an amend, a rebase or a squash: they end with the run's last tree.
 
 use std::collections::BTreeSet;
+use std::slice;
 
-use crate::domain::receipt_chain::{BreakCause, ChainBreak, LinkKind};
-use crate::engine::git::CommitRecord;
+use crate::domain::receipt_chain::{BreakCause, ChainBreak, LinkKind, StepLink};
+use crate::engine::git::{CommitRecord, ReceiptTrailer};
 
 use super::StoredChain;
 use super::linked_commits::LinkedCommit;
@@ -71,20 +72,40 @@ pub(super) fn copied_trailer_breaks(record: &CommitRecord, chain: &StoredChain) 
     let wrong = named
         .zip(&trailers.plans)
         .flat_map(|((receipt, step), plan)| {
-            let meant = step_after(receipt);
-            let is_step = meant.is_some_and(|meant| meant.step.to_string() == *step);
-            let is_plan = meant.is_some_and(|meant| meant.plan_sha256.as_str() == plan);
-            let step = (!is_step).then(|| format!("Agent-Collab-Step: {step}"));
-            let plan = (!is_plan).then(|| format!("Agent-Collab-Plan: {plan}"));
-            step.into_iter().chain(plan)
+            other_step_trailers(
+                step_after(receipt),
+                slice::from_ref(step),
+                slice::from_ref(plan),
+            )
         });
-    let commit = record.id.0.clone();
-    wrong
-        .map(|trailer| BreakCause::OtherTrailer {
-            commit: commit.clone(),
-            trailer,
-        })
-        .collect()
+    other_trailer_breaks(record, wrong)
+}
+
+/// Lists the lines of those trailers that do not name a step and its plan; all of them where there is no step.
+pub(super) fn other_step_trailers<'a>(
+    meant: Option<&'a StepLink>,
+    steps: &'a [String],
+    plans: &'a [String],
+) -> impl Iterator<Item = String> + use<'a> {
+    let is_step = move |value: &&String| meant.is_some_and(|step| step.step.to_string() == **value);
+    let is_plan =
+        move |value: &&String| meant.is_some_and(|step| step.plan_sha256.as_str() == **value);
+    let steps = steps.iter().filter(move |value| !is_step(value));
+    let plans = plans.iter().filter(move |value| !is_plan(value));
+    let steps = steps.map(|value| ReceiptTrailer::Step.line(value));
+    steps.chain(plans.map(|value| ReceiptTrailer::Plan.line(value)))
+}
+
+/// Returns a break for each line of a commit's trailers that should say something else.
+pub(super) fn other_trailer_breaks(
+    record: &CommitRecord,
+    lines: impl Iterator<Item = String>,
+) -> Vec<BreakCause> {
+    let to_break = |trailer| BreakCause::OtherTrailer {
+        commit: record.id.0.clone(),
+        trailer,
+    };
+    lines.map(to_break).collect()
 }
 
 /// Returns the tree that the run ended with; `None` where its last change was an undo.

@@ -9,7 +9,8 @@ use crate::domain::question::CommitTarget;
 use super::git_error_with_hint;
 use super::tree_audit::{changes_since_tree, path_from_event_text, path_to_event_text};
 use crate::engine::git::{
-    CommitFailureKind, CommitId, GitError, GitHead, GitRepository, TreeId, UnversionedCode,
+    CommitFailureKind, CommitId, GitError, GitHead, GitRepository, ReceiptTrailer, TreeId,
+    UnversionedCode,
 };
 use crate::engine::run_context::RunContext;
 use crate::engine::run_log_entries::join_paths;
@@ -79,11 +80,12 @@ fn commit_trailers(run: &RunContext, step: u32) -> Option<String> {
     let receipt = state.receipt_head.as_ref();
     let receipt = receipt.filter(|_| run.setup.config.commit.trailers)?;
     let plan = state.approved_sha256.as_ref()?;
-    Some(format!(
-        "Agent-Collab-Step: {step}\nAgent-Collab-Receipt: {}\nAgent-Collab-Plan: {}",
-        receipt.as_str(),
-        plan.as_str()
-    ))
+    let lines = [
+        ReceiptTrailer::Step.line(step),
+        ReceiptTrailer::Receipt.line(receipt),
+        ReceiptTrailer::Plan.line(plan),
+    ];
+    Some(lines.join("\n"))
 }
 
 /// Returns the events for the result of a commit: its warnings first.

@@ -29,14 +29,32 @@ pub struct CommitRecord {
     pub trailers: ReceiptTrailers,
 }
 
-/// The trailers of a commit that belong to receipts, each as often as it is there.
+/// A trailer of a commit that belongs to receipts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
+pub enum ReceiptTrailer {
+    /// The number of the step.
+    #[strum(serialize = "Agent-Collab-Step")]
+    Step,
+    /// The hash of the last receipt before the commit.
+    #[strum(serialize = "Agent-Collab-Receipt")]
+    Receipt,
+    /// The hash of the approved plan.
+    #[strum(serialize = "Agent-Collab-Plan")]
+    Plan,
+}
+
+impl ReceiptTrailer {
+    /// Formats the trailer with its value, as it stands in a commit's message.
+    pub fn line(self, value: impl std::fmt::Display) -> String {
+        format!("{self}: {value}")
+    }
+}
+
+/// The values of each [`ReceiptTrailer`] of a commit, each as often as it is there.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReceiptTrailers {
-    /// `Agent-Collab-Step`: the number of the step.
     pub steps: Vec<String>,
-    /// `Agent-Collab-Receipt`: the hash of the last receipt before the commit.
     pub receipts: Vec<String>,
-    /// `Agent-Collab-Plan`: the hash of the approved plan.
     pub plans: Vec<String>,
 }
 
@@ -89,9 +107,13 @@ impl GitRepository {
         if tips.is_empty() {
             return Ok(Vec::new());
         }
-        let trailer =
-            |key| format!("%x1f%(trailers:key=Agent-Collab-{key},valueonly,unfold,separator=%x2C)");
-        let trailers = ["Step", "Receipt", "Plan"].map(trailer).concat();
+        let trailer = |key| format!("%x1f%(trailers:key={key},valueonly,unfold,separator=%x2C)");
+        let trailers = [
+            ReceiptTrailer::Step,
+            ReceiptTrailer::Receipt,
+            ReceiptTrailer::Plan,
+        ];
+        let trailers = trailers.map(trailer).concat();
         let mut call = self
             .plain_objects(&["log", "-z", "--topo-order", "--reverse"])
             .config("trailer.separators=:")
