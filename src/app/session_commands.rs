@@ -5,8 +5,6 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::{Value, json};
-
 use crate::config::config_model::LimitsConfig;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::run::RunState;
@@ -14,31 +12,33 @@ use crate::domain::task::{ChildSessionStatus, TaskStatus};
 use crate::domain::turn::Role;
 use crate::engine::stored_run::load_partial_run;
 use crate::engine::{ChildDeletionError, Engine, error_with_hint};
-use crate::store::session_files::PruneReport;
+use crate::store::session_files::{PruneReport, StoredSession};
 use crate::store::{InstanceLock, StoreError, WorkdirLayout, session_files, utc_time};
 
 use super::startup::{self, StartError, StartOptions};
 use super::{ipc_client, task_command};
 
-/// Lists the sessions. The field `name` has the short name: for a task its agent and number, as `explore#2`; for a role
-/// the name of the role.
+/// Lists the sessions with their short names: for a task its agent and number, as `explore#2`; for a role the name of the
+/// role.
 ///
 /// # Errors
 /// The sessions cannot be listed. If the run's files are unreadable, the sessions have ids but no names.
-pub fn list_sessions(layout: &WorkdirLayout) -> Result<Vec<Value>, StoreError> {
+pub fn list_sessions(layout: &WorkdirLayout) -> Result<Vec<StoredSession>, StoreError> {
     let found = load_partial_run(layout).ok().flatten();
     let names = found.map_or_else(BTreeMap::new, |found| session_names(&found.state));
     let mut sessions = session_files::list_sessions(layout)?;
     let nobody_works = InstanceLock::read_holder(layout)?.is_none();
     for session in &mut sessions {
         // Its program was killed; the next one will record that in the session.
-        let status = session_files::child_status(session);
-        if nobody_works && status == Some(ChildSessionStatus::Task(TaskStatus::Running)) {
-            session["status"] = json!(ChildSessionStatus::CutOff);
+        let is_running = ChildSessionStatus::Task(TaskStatus::Running);
+        if nobody_works && session.child_status() == Some(is_running) {
+            session.status = <&str>::from(ChildSessionStatus::CutOff).to_owned();
+            let status = session.status.as_str().into();
+            session.json.insert("status".to_owned(), status);
         }
-        let name = names.get(stored_session_id(session));
-        if let (Some(name), Value::Object(fields)) = (name, session) {
-            fields.insert("name".to_owned(), name.as_str().into());
+        session.name = names.get(&session.id).cloned();
+        if let Some(name) = &session.name {
+            session.json.insert("name".to_owned(), name.as_str().into());
         }
     }
     Ok(sessions)
@@ -59,11 +59,11 @@ fn session_names(state: &RunState) -> BTreeMap<String, String> {
 ///
 /// # Errors
 /// No session or several sessions match.
-pub fn find_session(layout: &WorkdirLayout, wanted: &str) -> Result<Value, StartError> {
-    let is_it = |session: &Value| {
-        session["name"].as_str() == Some(wanted) || stored_session_id(session).starts_with(wanted)
-    };
-    let mut found: Vec<Value> = list_sessions(layout)?.into_iter().filter(is_it).collect();
+pub fn find_session(layout: &WorkdirLayout, wanted: &str) -> Result<StoredSession, StartError> {
+    let mut found = list_sessions(layout)?;
+    found.retain(|session| {
+        session.name.as_deref() == Some(wanted) || session.id.starts_with(wanted)
+    });
     let usage = |problem: String| StartError {
         problem,
         hint: "`agent-collab sessions list` lists them".to_owned(),
@@ -79,11 +79,6 @@ pub fn find_session(layout: &WorkdirLayout, wanted: &str) -> Result<Value, Start
     }
 }
 
-/// Returns the id of a stored session.
-pub fn stored_session_id(session: &Value) -> &str {
-    session["id"].as_str().unwrap_or_default()
-}
-
 /// Deletes a child session: through the running instance, else under the lock.
 ///
 /// # Errors
@@ -92,8 +87,8 @@ pub async fn delete_session(wishes: &StartOptions, wanted: &str) -> Result<Sessi
     let found = startup::inspect_project(wishes).await?;
     let layout = startup::run_layout(&found.root, &found.loaded.config)?;
     let stored = find_session(&layout, wanted)?;
-    let session = SessionId::new(stored_session_id(&stored));
-    if session_files::child_kind(&stored).is_none() {
+    let session = stored.session_id();
+    if !stored.is_child() {
         return Err(StartError::new(
             format!("{session} belongs to a role, not to a task"),
             "it is kept with its run",

@@ -57,9 +57,7 @@ impl TaskCommand {
         let found = self.task_id.as_ref();
         let found = found
             .and_then(|wanted| super::session_commands::find_session(layout, wanted.as_str()).ok());
-        let found = found
-            .map(|session| SessionId::new(super::session_commands::stored_session_id(&session)));
-        self.task_id = found.or(self.task_id);
+        self.task_id = found.map(|session| session.session_id()).or(self.task_id);
         self
     }
 

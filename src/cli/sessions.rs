@@ -5,12 +5,10 @@
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
-use crate::app::session_commands::{self, stored_session_id};
+use crate::app::session_commands;
 use crate::app::startup::{StartError, StartOptions};
-use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::task::{ChildSessionStatus, TaskStatus};
-use crate::domain::task_patch::TaskPatch;
-use crate::store::session_files as stored;
+use crate::store::session_files::{SessionMessageReader, StoredSession};
 use crate::store::{WorkdirLayout, local_time};
 use crate::text::{clean_json_line, clean_text, pluralize};
 
@@ -72,7 +70,7 @@ pub async fn run(args: SessionsArguments) -> Result<u8, StartError> {
             let layout = find_layout(&args).await?;
             let sessions = session_commands::list_sessions(&layout)?;
             if *json {
-                to_json_line(&Value::Array(sessions))
+                to_json_line(&sessions.into_iter().map(|session| session.json).collect())
             } else {
                 format_list(&sessions, &layout)
             }
@@ -104,7 +102,7 @@ fn to_json_line(value: &Value) -> String {
     format!("{}\n", clean_json_line(&value.to_string()))
 }
 
-fn format_list(sessions: &[Value], layout: &WorkdirLayout) -> String {
+fn format_list(sessions: &[StoredSession], layout: &WorkdirLayout) -> String {
     if sessions.is_empty() {
         let root = layout.root().display().to_string();
         return format!("no sessions in {}\n", clean_text(&root));
@@ -121,39 +119,37 @@ fn format_list(sessions: &[Value], layout: &WorkdirLayout) -> String {
 }
 
 /// Returns the session's name in the run.
-fn session_name(session: &Value) -> String {
-    clean_text(session["name"].as_str().unwrap_or("-"))
+fn session_name(session: &StoredSession) -> String {
+    clean_text(session.name.as_deref().unwrap_or("-"))
 }
 
-fn format_summary(session: &Value, widest: usize) -> String {
-    let word = |key: &str| clean_text(session[key].as_str().unwrap_or_default());
-    let (kind, title) = match (session.get("kind"), stored::child_status(session)) {
-        (None, _) => ("role".to_owned(), word("last_user_agent")),
-        (_, Some(ChildSessionStatus::CutOff)) => ("interrupted".to_owned(), word("title")),
-        (_, _) => (word("status"), word("title")),
+fn format_summary(session: &StoredSession, widest: usize) -> String {
+    let status = match session.child_status() {
+        Some(ChildSessionStatus::CutOff) => "interrupted",
+        _ => &session.status,
     };
-    let since = session["created"]
-        .as_i64()
-        .map(|at| local_time::to_local_text(UnixMillis(at)));
     format!(
-        "{}  {:<widest$}  {kind:<11}  {:<8}  {:<16}  {title}\n",
-        clean_text(stored_session_id(session)),
+        "{}  {:<widest$}  {:<11}  {:<8}  {:<16}  {}\n",
+        clean_text(&session.id),
         session_name(session),
-        word("adapter"),
-        since.unwrap_or_default(),
+        clean_text(status),
+        clean_text(&session.adapter),
+        session
+            .created
+            .map(local_time::to_local_text)
+            .unwrap_or_default(),
+        clean_text(&session.title),
     )
 }
 
 /// Formats where a task writes, and what became of its changes.
-fn format_worktree(session: &Value) -> String {
+fn format_worktree(session: &StoredSession) -> String {
     let is_running = matches!(
-        stored::child_status(session),
+        session.child_status(),
         Some(ChildSessionStatus::CutOff | ChildSessionStatus::Task(TaskStatus::Running))
     );
-    let tree = session.pointer("/task/tree").and_then(Value::as_str);
-    let tree = tree.filter(|_| is_running);
-    let patch = session.pointer("/task/patch").cloned();
-    let patch = patch.and_then(|patch| serde_json::from_value::<TaskPatch>(patch).ok());
+    let patch = session.task.patch();
+    let tree = session.task.tree.as_ref().filter(|_| is_running);
     let tree = tree.map(|tree| format!("writes in {}\n", clean_text(tree)));
     let patch = patch.map(|patch| format!("{}\n", clean_text(&patch.describe())));
     [tree, patch].into_iter().flatten().collect()
@@ -161,14 +157,15 @@ fn format_worktree(session: &Value) -> String {
 
 fn format_session(
     layout: &WorkdirLayout,
-    mut session: Value,
+    mut session: StoredSession,
     json: bool,
 ) -> Result<String, StartError> {
-    let id = SessionId::new(stored_session_id(&session));
-    let messages = stored::SessionMessageReader::new(layout, &id).read_new()?;
+    let messages = SessionMessageReader::new(layout, &session.session_id()).read_new()?;
     if json {
-        session["messages"] = Value::Array(messages);
-        return Ok(to_json_line(&session));
+        session
+            .json
+            .insert("messages".to_owned(), Value::Array(messages));
+        return Ok(to_json_line(&Value::Object(session.json)));
     }
     let mut text = format_summary(&session, 0);
     text.push_str(&format_worktree(&session));

@@ -5,7 +5,6 @@
 use serde_json::{Value, json};
 
 use crate::domain::event::Event;
-use crate::domain::ids::UnixMillis;
 use crate::domain::session::{Message, MessageRole, Session};
 use crate::domain::turn::{Role, TurnOrder};
 use crate::store::session_files;
@@ -50,7 +49,7 @@ fn save_role_session(
     let stored = session_files::load_session(journal.layout(), &session.id);
     // A damaged file is ignored here; the tamper guard restores and reports it.
     let created = stored.ok().flatten();
-    let created = created.and_then(|stored| stored["created"].as_i64());
+    let created = created.and_then(|stored| stored.created);
     let now = journal.now();
     let since = match session.moved_from {
         None => state.created,
@@ -67,7 +66,7 @@ fn save_role_session(
         "title": state.goal.as_ref().map_or(role.name(), |goal| goal.title.as_str()),
         "profile": session.current_profile().name(),
         "status": if works { "running" } else { "idle" },
-        "created": created.map_or(since, UnixMillis),
+        "created": created.unwrap_or(since),
         "updated": now,
     });
     if let (Value::Object(whole), Ok(Value::Object(of_state))) =

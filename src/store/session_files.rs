@@ -1,15 +1,17 @@
 //! Reads and writes the files of one session: `session.json`, `messages.jsonl` and the raw stream.
 //!
-//! Does not know what a message is, and of a session only the kind and the status: both are whatever serialises.
+//! Does not know what a message is, and writes whatever serialises; of a session it reads what [`StoredSession`] names.
 
 use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use std::path::PathBuf;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::task::{ChildSessionKind, ChildSessionStatus, TaskResult};
+use crate::domain::task_patch::TaskPatch;
 
 use super::nofollow_fs::{self, PathKind};
 use super::{
@@ -22,20 +24,87 @@ pub const SCHEMA: u64 = 1;
 /// The maximum size of a `session.json` that is read, in bytes.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
+/// A session as its `session.json` describes it; what is not in the file has its default.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct StoredSession {
+    pub id: String,
+    /// Its short name in the run, which is not in the file.
+    pub name: Option<String>,
+    kind: String,
+    pub status: String,
+    pub title: String,
+    pub adapter: String,
+    pub created: Option<UnixMillis>,
+    updated: Option<UnixMillis>,
+    /// The last task of a child session.
+    pub task: StoredTask,
+    /// The whole file.
+    #[serde(skip)]
+    pub json: Map<String, Value>,
+}
+
+/// The last task of a stored child session.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct StoredTask {
+    /// The working tree of its own.
+    pub tree: Option<String>,
+    patch: Value,
+    result: Value,
+}
+
+impl StoredSession {
+    /// Returns its id.
+    pub fn session_id(&self) -> SessionId {
+        SessionId::new(&self.id)
+    }
+
+    /// Returns whether it belongs to a task or a participant; false for a role's, and for a kind of another version.
+    pub fn is_child(&self) -> bool {
+        parse_word::<ChildSessionKind>(&self.kind).is_some()
+    }
+
+    /// Returns the status of a child session; `None` for one of another version.
+    pub fn child_status(&self) -> Option<ChildSessionStatus> {
+        parse_word(&self.status)
+    }
+}
+
+impl StoredTask {
+    /// Returns what its changes are; `None` without changes, and for those of another version.
+    pub fn patch(&self) -> Option<TaskPatch> {
+        TaskPatch::deserialize(&self.patch).ok()
+    }
+}
+
+fn parse_word<T: DeserializeOwned>(word: &str) -> Option<T> {
+    serde_json::from_value(word.into()).ok()
+}
+
 /// Loads a session's `session.json` from disk, while another process may be writing it; `None` if there is
 /// none.
 ///
 /// # Errors
-/// It cannot be read, or is not JSON.
-pub fn load_session(layout: &WorkdirLayout, id: &SessionId) -> Result<Option<Value>, StoreError> {
-    nofollow_fs::read_json(&layout.session_folder(id).join("session.json"), MAX_BYTES)
+/// It cannot be read, or is not the JSON of a session.
+pub fn load_session(
+    layout: &WorkdirLayout,
+    id: &SessionId,
+) -> Result<Option<StoredSession>, StoreError> {
+    let path = layout.session_folder(id).join("session.json");
+    let Some(json) = nofollow_fs::read_json::<Map<String, Value>>(&path, MAX_BYTES)? else {
+        return Ok(None);
+    };
+    let stored = StoredSession::deserialize(&json);
+    let stored = stored.map_err(|error| StoreError::from_json(&path, &error))?;
+    Ok(Some(StoredSession { json, ..stored }))
 }
 
 /// Loads the `session.json` of every session, ordered by id; one that cannot be read is left out.
 ///
 /// # Errors
 /// The folder of the sessions cannot be listed.
-pub fn list_sessions(layout: &WorkdirLayout) -> Result<Vec<Value>, StoreError> {
+pub fn list_sessions(layout: &WorkdirLayout) -> Result<Vec<StoredSession>, StoreError> {
     Ok(list_session_folders(layout)?
         .into_iter()
         .map(|(_, read)| read)
@@ -51,22 +120,14 @@ pub fn load_task_result(
     id: &SessionId,
 ) -> Result<Option<TaskResult>, StoreError> {
     let stored = load_session(layout, id)?.unwrap_or_default();
-    Option::deserialize(&stored["task"]["result"])
+    Option::deserialize(&stored.task.result)
         .map_err(|error| StoreError::from_json(&layout.session_folder(id), &error))
 }
 
-/// Returns the kind of a stored child session; `None` for a role's session, and for a kind of another version.
-pub fn child_kind(session: &Value) -> Option<ChildSessionKind> {
-    ChildSessionKind::deserialize(&session["kind"]).ok()
-}
-
-/// Returns the status of a stored child session; `None` for a role's session, and for a status of another version.
-pub fn child_status(session: &Value) -> Option<ChildSessionStatus> {
-    ChildSessionStatus::deserialize(&session["status"]).ok()
-}
-
 /// Returns each session folder with its `session.json`, ordered by name.
-fn list_session_folders(layout: &WorkdirLayout) -> Result<Vec<(PathBuf, Value)>, StoreError> {
+fn list_session_folders(
+    layout: &WorkdirLayout,
+) -> Result<Vec<(PathBuf, StoredSession)>, StoreError> {
     let folder = layout.sessions();
     if nofollow_fs::path_kind(&folder)? != PathKind::Directory {
         return Ok(Vec::new());
@@ -150,9 +211,7 @@ pub fn prune_archived_sessions(
     for archive in run_archives::list_archives(layout)? {
         // Use the folder that was listed: the id inside a file may be another session's.
         for (folder, session) in list_session_folders(&archive.layout)? {
-            let changed = session["updated"].as_i64();
-            let is_old = changed.is_some_and(|at| at < before.0);
-            if !is_old || child_kind(&session).is_none() {
+            if !session.is_child() || session.updated.is_none_or(|at| at >= before) {
                 continue;
             }
             match std::fs::remove_dir_all(&folder) {
@@ -250,6 +309,8 @@ impl SessionFiles {
 mod tests {
     use std::fs;
 
+    use serde_json::json;
+
     use super::super::test_repo::TestRepo;
     use super::*;
 
@@ -259,12 +320,15 @@ mod tests {
         let id = SessionId::new("ses_a");
         let files = SessionFiles::new(&place.open_guard(), &id);
         assert_eq!(load_session(&place.layout, &id).unwrap(), None);
-        files.save(&serde_json::json!({"id": "ses_a"})).unwrap();
-        let stored = load_session(&place.layout, &id).unwrap();
-        assert_eq!(
-            stored,
-            Some(serde_json::json!({"schema": 1, "id": "ses_a"}))
-        );
+        files
+            .save(&json!({"id": "ses_a", "status": "cut off", "kind": "of another version"}))
+            .unwrap();
+        let stored = load_session(&place.layout, &id).unwrap().unwrap();
+        assert_eq!(stored.session_id(), id);
+        assert!(!stored.is_child());
+        assert_eq!(stored.child_status(), Some(ChildSessionStatus::CutOff));
+        assert_eq!((stored.created, stored.task.patch()), (None, None));
+        assert_eq!(stored.json["schema"], SCHEMA);
         files.append_message(&1).unwrap();
         files.append_message(&"two").unwrap();
         let told = SessionMessageReader::new(&place.layout, &id).read_new();

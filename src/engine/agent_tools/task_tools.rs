@@ -277,11 +277,9 @@ fn show_task(engine: &Engine, id: &SessionId) -> ToolAnswer {
     let result = session_files::load_task_result(layout, id).ok().flatten();
     let text = match &result {
         Some(result) => result.to_string(),
-        None => format!(
-            "task_id: {id}\nstatus: {}",
-            stored["status"].as_str().unwrap_or("running")
-        ),
+        None => format!("task_id: {id}\nstatus: {}", stored.status),
     };
-    let data = json!({ "task_id": id, "status": stored["status"], "title": stored["title"], "result": result });
+    let data =
+        json!({ "task_id": id, "status": stored.status, "title": stored.title, "result": result });
     ToolAnswer::done(text).with_data(data)
 }
