@@ -15,7 +15,7 @@ use super::tabs::TabKind;
 use super::text_wrap::{draw_line, line_width, text_width, to_one_line, truncate_to_columns};
 use super::theme;
 use crate::domain::event::Event;
-use crate::domain::event_wording::word_event;
+use crate::domain::event_wording::{EventTone, word_event};
 use crate::domain::ids::UnixMillis;
 
 const TOAST_MS: i64 = 4_000;
@@ -45,7 +45,12 @@ impl Screen {
         let text = told.unwrap_or_else(|| {
             word_event(event).map_or(String::new(), |wording| {
                 let first = wording.text.lines().next().unwrap_or_default();
-                format!("{}{}", event_sign(event), to_one_line(first))
+                let sign = match wording.tone {
+                    EventTone::Good => "✓ ",
+                    EventTone::Bad => "✗ ",
+                    _ => "",
+                };
+                format!("{sign}{}", to_one_line(first))
             })
         });
         if !text.is_empty() {
@@ -133,13 +138,4 @@ fn tabs_showing_event(event: &Event) -> Option<&'static [TabKind]> {
         Event::SessionMoved { .. } | Event::TaskEnded(_) => &[TabKind::Status, TabKind::Log],
         _ => return None,
     })
-}
-
-fn event_sign(event: &Event) -> &'static str {
-    match event {
-        Event::TestsRan { receipt, .. } if !receipt.allows_next_step() => "✗ ",
-        Event::BaselineRan(baseline) if !baseline.receipt.allows_next_step() => "✗ ",
-        Event::PlanCommitted { .. } | Event::ResponseCommitted { .. } => "✓ ",
-        _ => "",
-    }
 }
