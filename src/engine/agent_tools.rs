@@ -25,7 +25,10 @@ use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::tool_availability::{ToolContext, describe_tool_turns, hidden_reason};
 use crate::domain::turn::Role;
 use crate::mcp::socket_protocol::{OfferedTool, ToolAnswer};
-use crate::mcp::tools::{group_discuss, task};
+use crate::mcp::tools::{
+    ask_user, group_discuss, group_discuss_context, plan_enter, plan_exit, plan_submit,
+    review_submit, session_manage, step_result, task, todoread, todowrite,
+};
 use crate::mcp::{TOOLS, ToolDefinition, VisibleAgents};
 use crate::permission::{AgentToolCall, loop_detector};
 
@@ -85,27 +88,27 @@ pub(super) type PerformTool = fn(&mut Engine, &AdmittedToolCall) -> Result<ToolR
 /// A line each: the name, the arguments that rules match and that are recorded, and the function.
 #[rustfmt::skip]
 const TOOL_PERFORMERS: &[ToolPerformer] = &[
-    tool("todoread", &[], todo_tools::read_todos),
-    tool("todowrite", &[], todo_tools::write_todos),
-    tool("plan_submit", &[], submissions::submit_plan),
-    tool("plan_exit", &[], user_questions::exit_plan),
-    tool("plan_enter", &["reason"], user_questions::enter_plan),
-    tool("review_submit", &["verdict"], submissions::submit_review),
-    tool("step_result", &["result"], submissions::state_step_result),
-    tool("ask_user", &["question"], user_questions::ask_user_question),
-    tool("task", &["agent", "subagent_type", "description", "task_id", "tasks"], task_tools::start_tasks),
-    tool("group_discuss", &["topic", "preset", "mode", "agents", "participants"], discuss_tools::run_discuss),
-    tool("group_discuss_context", &["topic", "preset", "mode", "agents", "participants"], discuss_tools::show_discussion_context),
-    tool("session_manage", &["action", "task_id"], task_tools::manage_sessions),
+    tool(&todoread::TOOL, &[], todo_tools::read_todos),
+    tool(&todowrite::TOOL, &[], todo_tools::write_todos),
+    tool(&plan_submit::TOOL, &[], submissions::submit_plan),
+    tool(&plan_exit::TOOL, &[], user_questions::exit_plan),
+    tool(&plan_enter::TOOL, &["reason"], user_questions::enter_plan),
+    tool(&review_submit::TOOL, &["verdict"], submissions::submit_review),
+    tool(&step_result::TOOL, &["result"], submissions::state_step_result),
+    tool(&ask_user::TOOL, &["question"], user_questions::ask_user_question),
+    tool(&task::TOOL, &["agent", "subagent_type", "description", "task_id", "tasks"], task_tools::start_tasks),
+    tool(&group_discuss::TOOL, &["topic", "preset", "mode", "agents", "participants"], discuss_tools::run_discuss),
+    tool(&group_discuss_context::TOOL, &["topic", "preset", "mode", "agents", "participants"], discuss_tools::show_discussion_context),
+    tool(&session_manage::TOOL, &["action", "task_id"], task_tools::manage_sessions),
 ];
 
 const fn tool(
-    name: &'static str,
+    definition: &ToolDefinition,
     rule_arguments: &'static [&'static str],
     perform: PerformTool,
 ) -> ToolPerformer {
     ToolPerformer {
-        name,
+        name: definition.name,
         rule_arguments,
         perform,
     }
