@@ -385,7 +385,8 @@ impl Engine {
                 self.approvals.on_user_timeout(run, request, limit)
             }
             EngineInput::ChildEvent(session, event) => {
-                self.subagents.on_event(run, &session, event)
+                self.subagents
+                    .on_event(run, &self.conversations, &session, event)
             }
             EngineInput::TreeStored {
                 event,

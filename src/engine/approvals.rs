@@ -527,4 +527,4 @@ fn clean_question(asked: &AgentQuestion) -> AgentQuestion {
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
-pub(super) use tests::ApprovalTestRun;
+pub(super) use tests::{ApprovalTestRun, play_running_turn};

@@ -249,7 +249,6 @@ impl Engine {
         };
         let turn = active.order.turn.clone();
         self.conversations.close_turn();
-        self.subagents.set_step_turn(false);
         let checked = self.run.check_tampering();
         self.run.spawn_input_task(async move {
             EngineInput::TurnChecked {

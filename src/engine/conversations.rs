@@ -46,7 +46,8 @@ pub(super) struct OpenConversations {
 
 /// An open conversation.
 struct OpenConversation {
-    /// The role that speaks in it; `None` for a child.
+    /// The role that it was opened for; `None` for a child. A role may move to another session while the last events of
+    /// this one, such as an undelivered message of the user, still arrive.
     role: Option<Role>,
     /// `None` while it is closing: its last events may still arrive.
     commands: Option<mpsc::Sender<ConversationCommand>>,
@@ -409,16 +410,6 @@ impl OpenConversations {
             return None;
         }
         self.next_event().await
-    }
-}
-
-impl ActiveTurn {
-    /// Returns whether the turn is one of a step, whose changes become part of the step.
-    pub(super) fn is_step_turn(&self) -> bool {
-        matches!(
-            self.order.purpose,
-            TurnPurpose::Step { .. } | TurnPurpose::Fix { .. }
-        )
     }
 }
 

@@ -180,7 +180,6 @@ impl Engine {
             append_message(&mut self.run, MessageWriter::User, &order, &text)?;
         }
         append_message(&mut self.run, MessageWriter::Program, &order, &prompt)?;
-        self.subagents.set_step_turn(active.is_step_turn());
         self.tools.open_socket(&self.run, &active, &mut request);
         let command = ConversationCommand::StartTurn(Box::new(request));
         let turn = CallingTurn::new(caller);

@@ -36,6 +36,7 @@ use crate::store::{StoreError, TamperedFile};
 
 use super::agent_conversation::ConversationEvent;
 use super::agent_tools::wait_until_due;
+use super::conversations::OpenConversations;
 use super::owner_request::OwnerRequest;
 use super::run_context::RunContext;
 use super::run_setup::RunSetup;
@@ -58,8 +59,6 @@ pub(super) struct SubagentTasks {
     controller: TaskSemaphore,
     /// Whether the engine only does what a command line asked for and continues no run.
     is_one_shot: bool,
-    /// Whether the agent of a step's turn is working, so that patches become part of its step.
-    is_step_turn: bool,
     active_tasks: BTreeMap<SessionId, ActiveTask>,
     user_timeouts: user_timeouts::UserTimeouts,
     events: ChannelPair<(SessionId, ChildEvent)>,
@@ -114,7 +113,6 @@ impl SubagentTasks {
                 setup.config.adapters.keys(),
             ),
             is_one_shot: false,
-            is_step_turn: false,
             active_tasks: BTreeMap::new(),
             user_timeouts: user_timeouts::UserTimeouts::default(),
             events: mpsc::channel(INPUT_CHANNEL_CAPACITY),
@@ -133,11 +131,6 @@ impl SubagentTasks {
 
     pub(super) fn set_one_shot(&mut self) {
         self.is_one_shot = true;
-    }
-
-    /// Sets whether the agent of a step's turn is working.
-    pub(super) fn set_step_turn(&mut self, is_step_turn: bool) {
-        self.is_step_turn = is_step_turn;
     }
 
     /// Returns the semaphore that gives tasks their slots.
@@ -164,6 +157,7 @@ impl SubagentTasks {
     pub(super) fn on_event(
         &mut self,
         run: &mut RunContext,
+        conversations: &OpenConversations,
         session: &SessionId,
         event: ChildEvent,
     ) -> Result<(), EngineError> {
@@ -180,7 +174,7 @@ impl SubagentTasks {
                 took,
                 tampered,
             } => self.on_child_finished(run, session, end, took, &tampered?),
-            ChildEvent::Patch(event) => self.on_patch_event(run, session, event),
+            ChildEvent::Patch(event) => self.on_patch_event(run, conversations, session, event),
             ChildEvent::WorktreeCollected(result) => on_worktree_collected(run, session, result),
             ChildEvent::Conversation(_) | ChildEvent::RequestExpired(..) => Ok(()),
         }

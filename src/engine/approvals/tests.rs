@@ -79,26 +79,7 @@ impl ApprovalTestRun {
             // The effects are not performed: the test plays the outside world.
             engine.run.journal.record(event).unwrap();
         }
-        let order = engine.state().running.clone().unwrap().order;
-        let layout = engine.run.journal.layout();
-        let dir = layout.staging_folder(&engine.state().planner.id);
-        let staging = staging_folder::prepare_staging(layout, dir).unwrap();
-        let (commands, orders) = tokio::sync::mpsc::channel(64);
-        let session = engine.state().planner.id.clone();
-        let caller = turn_start::role_caller(&engine.run, &order, session.clone(), &staging);
-        let active = ActiveTurn {
-            session,
-            order,
-            prompt_sha256: file_hash(b""),
-            recovery_prompt: "all of it again".to_owned(),
-            staging,
-            background_reports: Vec::new(),
-            step_result: None,
-        };
-        engine.subagents.set_step_turn(active.is_step_turn());
-        engine
-            .conversations
-            .play_turn(active, CallingTurn::new(caller), commands);
+        let orders = play_running_turn(&mut engine);
         Self {
             _folder: folder,
             engine,
@@ -227,6 +208,30 @@ fn created() -> RunParameters {
         reviewer: None,
         ..RunParameters::example()
     }
+}
+
+/// Puts the turn that is running into a conversation that the test plays.
+pub(in crate::engine) fn play_running_turn(engine: &mut Engine) -> Receiver<ToLive> {
+    let order = engine.state().running.clone().unwrap().order;
+    let layout = engine.run.journal.layout();
+    let dir = layout.staging_folder(&engine.state().planner.id);
+    let staging = staging_folder::prepare_staging(layout, dir).unwrap();
+    let (commands, orders) = tokio::sync::mpsc::channel(64);
+    let session = engine.state().planner.id.clone();
+    let caller = turn_start::role_caller(&engine.run, &order, session.clone(), &staging);
+    let active = ActiveTurn {
+        session,
+        order,
+        prompt_sha256: file_hash(b""),
+        recovery_prompt: "all of it again".to_owned(),
+        staging,
+        background_reports: Vec::new(),
+        step_result: None,
+    };
+    engine
+        .conversations
+        .play_turn(active, CallingTurn::new(caller), commands);
+    orders
 }
 
 /// Returns the events up to the first step's turn: a goal, a plan, and its approval.

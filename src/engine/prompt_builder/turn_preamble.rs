@@ -3,7 +3,7 @@
 //! Each part has a heading that says what it is.
 
 use crate::domain::run::{DeferredResult, UnansweredRequest};
-use crate::domain::turn::{MissingDocumentReason, Role, TurnOrder, TurnPurpose, TurnRetryReason};
+use crate::domain::turn::{MissingDocumentReason, Role, TurnOrder, TurnRetryReason};
 
 /// Returns the results that arrived for the agent after its last turn.
 pub(super) fn describe_deferred_results(results: &[DeferredResult], role: Role) -> String {
@@ -67,10 +67,7 @@ pub(super) fn turn_retry_reason(order: &TurnOrder) -> Option<String> {
 
 /// Returns why a turn is repeated, under its own heading; empty if the template says it.
 pub(super) fn describe_turn_retry(order: &TurnOrder) -> String {
-    let is_step = matches!(
-        order.purpose,
-        TurnPurpose::Step { .. } | TurnPurpose::Fix { .. }
-    );
+    let is_step = order.purpose.may_write();
     let (heading, text) = match &order.again {
         Some(TurnRetryReason::Answered { answer }) => ("The user's answer to your question", answer.clone()),
         Some(TurnRetryReason::Failed) => (
@@ -110,6 +107,7 @@ pub(super) fn describe_turn_retry(order: &TurnOrder) -> String {
 mod tests {
     use super::*;
     use crate::domain::ids::TurnId;
+    use crate::domain::turn::TurnPurpose;
 
     fn check(purpose: TurnPurpose, again: TurnRetryReason, expected: (&str, Option<&str>)) {
         let order = TurnOrder {

@@ -19,9 +19,9 @@ use crate::adapter::FileChange;
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
 use crate::domain::phase::Phase;
-use crate::domain::run::ResultValidity;
 use crate::domain::task::TaskOutcome;
 use crate::domain::task_patch::{PatchState, TaskPatch};
+use crate::engine::conversations::OpenConversations;
 use crate::engine::git::{TreeId, TreeMerge};
 use crate::engine::run_context::RunContext;
 use crate::engine::{EngineError, agent_activity, error_with_hint};
@@ -167,15 +167,28 @@ impl SubagentTasks {
     pub(super) fn on_patch_event(
         &mut self,
         run: &mut RunContext,
+        conversations: &OpenConversations,
         session: &SessionId,
         handed: PatchEvent,
     ) -> Result<(), EngineError> {
+        if let PatchEvent::Continue | PatchEvent::Merged(Ok(_)) = handed {
+            match self.patch_apply_timing(run, conversations) {
+                PatchApplyTiming::Never(why) => {
+                    return self.leave_patch_as_file(run, session, why);
+                }
+                PatchApplyTiming::Later => return Ok(()),
+                PatchApplyTiming::Now => {}
+            }
+        }
         match handed {
             PatchEvent::Saved(saved) => self.on_patch_saved(run, session, saved),
             PatchEvent::WorktreeRemoved(cleared) => {
                 self.on_child_worktree_removed(run, session, cleared)
             }
-            PatchEvent::Continue => self.start_patch_merge(run, session),
+            PatchEvent::Continue => {
+                self.start_patch_merge(run, session);
+                Ok(())
+            }
             PatchEvent::Merged(Ok(prepared)) => self.on_patch_merged(run, session, *prepared),
             PatchEvent::Merged(Err(why)) => self.leave_patch_as_file(run, session, &why),
             PatchEvent::Decided(answered) => self.on_patch_decided(run, session, answered),
@@ -264,26 +277,30 @@ impl SubagentTasks {
                 self.finish_task(run, session, end, took, None)
             }
             ActiveTaskStage::ApplyingPatch(handing) => match (&handing.end, &at_task.stop_reason) {
-                (TaskOutcome::Completed { .. }, None) => self.start_patch_merge(run, session),
+                (TaskOutcome::Completed { .. }, None) => {
+                    self.queue_patch_event(run, session, PatchEvent::Continue);
+                    Ok(())
+                }
                 _ => self.leave_patch_as_file(run, session, "the task was not completed"),
             },
         }
     }
 
     /// Returns whether patches may be applied to the user's tree now.
-    fn patch_apply_timing(&self, run: &RunContext) -> PatchApplyTiming {
+    fn patch_apply_timing(
+        &self,
+        run: &RunContext,
+        conversations: &OpenConversations,
+    ) -> PatchApplyTiming {
         if self.is_one_shot {
             return PatchApplyTiming::Now;
         }
         if run.state().phase != Phase::Execute {
             return PatchApplyTiming::Never("the execution is finished");
         }
-        let running = run.state().running.as_ref();
-        let counts = running.is_some_and(|running| running.result == ResultValidity::Yes);
-        if counts && self.is_step_turn {
-            PatchApplyTiming::Now
-        } else {
-            PatchApplyTiming::Later
+        match conversations.open_turn(run) {
+            Some(turn) if turn.order.purpose.may_write() => PatchApplyTiming::Now,
+            _ => PatchApplyTiming::Later,
         }
     }
 
@@ -304,35 +321,25 @@ impl SubagentTasks {
         }
     }
 
-    /// Merges a patch with the user's tree, if it may be applied now.
-    fn start_patch_merge(
-        &mut self,
-        run: &mut RunContext,
-        session: &SessionId,
-    ) -> Result<(), EngineError> {
-        match self.patch_apply_timing(run) {
-            PatchApplyTiming::Never(why) => return self.leave_patch_as_file(run, session, why),
-            PatchApplyTiming::Later => return Ok(()),
-            PatchApplyTiming::Now => {}
-        }
+    /// Merges a patch with the user's tree.
+    fn start_patch_merge(&mut self, run: &mut RunContext, session: &SessionId) {
         let (Some(plot), Some(handing)) = (
             self.child_worktree(session),
             self.patch_application_mut(session),
         ) else {
-            return Ok(());
+            return;
         };
         if !matches!(
             handing.stage,
             PatchApplyStage::Waiting | PatchApplyStage::Approved(_)
         ) {
-            return Ok(());
+            return;
         }
         let trees = [&handing.patch.base, &handing.patch.tree].map(|tree| TreeId(tree.clone()));
         self.spawn_patch_work(run, session, async move {
             let prepared = patch_writer::merge_patch(&plot, trees).await;
             PatchEvent::Merged(prepared.map(Box::new))
         });
-        Ok(())
     }
 
     fn on_patch_merged(
@@ -341,9 +348,6 @@ impl SubagentTasks {
         session: &SessionId,
         prepared: PatchMerge,
     ) -> Result<(), EngineError> {
-        if !matches!(self.patch_apply_timing(run), PatchApplyTiming::Now) {
-            return self.start_patch_merge(run, session);
-        }
         let extent = PatchScope::from_merge(&prepared.merge);
         let Some(handing) = self.patch_application_mut(session) else {
             return Ok(());
@@ -391,7 +395,8 @@ impl SubagentTasks {
                 handing.n_retries += 1;
                 handing.stage = PatchApplyStage::Waiting;
                 handing.patch.state = PatchState::Waiting;
-                self.start_patch_merge(run, session)
+                self.queue_patch_event(run, session, PatchEvent::Continue);
+                Ok(())
             }
             Err((_, why)) => self.leave_patch_as_file(run, session, &why),
         }

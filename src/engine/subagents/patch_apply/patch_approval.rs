@@ -118,7 +118,8 @@ impl SubagentTasks {
             Err(why) => self.leave_patch_as_file(run, session, &why),
             Ok(()) => {
                 handing.stage = PatchApplyStage::Approved(extent.clone());
-                self.start_patch_merge(run, session)
+                self.queue_patch_event(run, session, PatchEvent::Continue);
+                Ok(())
             }
         }
     }

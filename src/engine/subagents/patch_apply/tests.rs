@@ -14,7 +14,7 @@ use crate::domain::ids::{RequestId, TurnId};
 use crate::domain::task::{TaskOrder, TaskWaitMode};
 use crate::engine::Engine;
 use crate::engine::EngineInput;
-use crate::engine::approvals::ApprovalTestRun;
+use crate::engine::approvals::{ApprovalTestRun, play_running_turn};
 use crate::engine::git::{GitRepository, GitSettings, RepositoryDiscovery};
 use crate::engine::subagents::ActiveTask;
 use crate::engine::subagents::task_transcript::TaskTranscript;
@@ -337,7 +337,7 @@ async fn a_conflict_is_asked_about_with_whose_it_is_and_what_it_would_change() {
 async fn between_the_turns_of_steps_changes_wait() {
     let mut played = PatchSimulation::new(&base()).await;
     std::fs::write(played.plot.path.join("c"), "child c\n").unwrap();
-    played.world.engine.subagents.set_step_turn(false);
+    played.world.engine.conversations.close_turn();
     played.ends(TaskOutcome::from_last_message("done"));
     let trees = played.plot.registry.clone();
     played
@@ -351,8 +351,8 @@ async fn between_the_turns_of_steps_changes_wait() {
         .await;
     assert_eq!(played.patch().unwrap().state, PatchState::Waiting);
     assert_eq!(found(&played.root()), base());
-    played.world.engine.subagents.set_step_turn(true);
     let engine = &mut played.world.engine;
+    let _orders = play_running_turn(engine);
     engine.subagents.continue_waiting_patches(&mut engine.run);
     assert!(!played.until_asked().await);
     assert_eq!(found(&played.root())["c"], "child c\n");
