@@ -222,6 +222,10 @@ mod tests {
         ] {
             check(run, outcome, code, (words, is_good));
         }
+    }
+
+    #[test]
+    fn a_mutant_is_counted_and_its_end_says_whether_it_was_noticed() {
         let mutant = ProofRun::Mutant { n: 2, n_all: 5 };
         let end = ProofRunEnd::of_mutant(Some(false), 100);
         assert_eq!(
