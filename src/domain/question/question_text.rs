@@ -121,7 +121,7 @@ impl QuestionKind {
                     })
                     .collect();
                 format!(
-                    "Step {step} changed files that this program runs: {}",
+                    "Step {step} changed files that decide what runs: {}",
                     list.join(", ")
                 )
             }
