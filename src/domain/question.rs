@@ -71,7 +71,7 @@ pub enum QuestionKind {
         fault: Option<String>,
         /// Which steps the approval of the execution no longer covers; `None` where nothing is executed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        change: Option<PlanChange>,
+        change: Option<Box<PlanChange>>,
     },
     /// Whether to execute the approved plan.
     Execute {

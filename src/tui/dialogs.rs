@@ -132,7 +132,7 @@ fn question_dialog(
             ..
         } => {
             let fault = fault.as_deref();
-            stale_plan::build_dialog(id, reviewed, fault, change.as_ref(), state, known)
+            stale_plan::build_dialog(id, reviewed, fault, change.as_deref(), state, known)
         }
         QuestionKind::Execute { terms } => execution_approval::build_dialog(id, terms, state),
         QuestionKind::NoDocument { purpose, reason } => {

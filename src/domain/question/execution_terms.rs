@@ -29,7 +29,7 @@ pub struct ExecutionTerms {
     pub binding: Option<ApprovalBinding>,
     /// Which steps an earlier approval no longer covers, where an execution continues with a changed plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub change: Option<PlanChange>,
+    pub change: Option<Box<PlanChange>>,
 }
 
 impl ExecutionTerms {

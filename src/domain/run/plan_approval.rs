@@ -49,7 +49,7 @@ fn ask_about_stale_plan(state: &mut RunState) -> Vec<Effect> {
         reviewed,
         now,
         fault: changed_ended_step(state),
-        change: state.plan_change(),
+        change: state.plan_change().map(Box::new),
     };
     turn_lifecycle::ask_user(state, kind)
 }

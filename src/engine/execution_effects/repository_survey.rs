@@ -158,7 +158,7 @@ impl RepositorySurveyor {
             dirty,
             left,
             binding,
-            change: self.change.clone(),
+            change: self.change.clone().map(Box::new),
         })
     }
 

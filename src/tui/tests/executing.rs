@@ -270,10 +270,10 @@ fn the_approval_of_a_changed_plan_names_the_steps_that_changed() {
         .find(|(_, kind)| kind.name() == "execute")
         .unwrap();
     if let QuestionKind::Execute { terms } = &mut kind {
-        terms.change = Some(PlanChange {
+        terms.change = Some(Box::new(PlanChange {
             changed: vec![2],
             removed: vec![4],
-        });
+        }));
     }
     let state = asking(phase, kind);
     let mut screen = not_writing();
