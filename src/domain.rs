@@ -11,6 +11,7 @@ pub mod turn;
 pub mod findings;
 pub mod path_glob;
 pub mod plan;
+pub mod plan_change;
 pub mod receipt;
 pub mod review;
 

@@ -414,6 +414,7 @@ mod tests {
                     dirty: Vec::new(),
                     left: None,
                     binding: None,
+                    change: None,
                 },
             }
         };
@@ -489,6 +490,7 @@ mod tests {
             reviewed: Sha256::new("x"),
             now: Sha256::new("y"),
             fault: None,
+            change: None,
         };
         assert_eq!(answered(&stale, "stale_plan"), 2);
     }

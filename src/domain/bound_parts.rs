@@ -63,7 +63,8 @@ pub struct BindingChange {
     pub before: Option<String>,
     /// The value now; `None` where the part is gone.
     pub now: Option<String>,
-    /// Whether a step that has ended left it so: the plan, or an answer in that step, covers it.
+    /// Whether a step that has ended left it so, which the plan or an answer in that step covers, or the user's undo of
+    /// a step.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_step: bool,
 }

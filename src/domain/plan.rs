@@ -2,6 +2,8 @@
 //!
 //! Works on any text without panicking. Does not touch files: the program's own ticks are made here as text.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256 as Hasher};
 use strum::IntoStaticStr;
@@ -26,6 +28,9 @@ pub struct Step {
     /// What its lines say about its proof and its files; nothing in plans of earlier versions.
     #[serde(default, skip_serializing_if = "StepProofPlan::is_empty")]
     pub proof: StepProofPlan,
+    /// The hash of its whole block without the box; `None` in plans of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_sha256: Option<Sha256>,
 }
 
 /// What the program reads from a plan.
@@ -39,6 +44,15 @@ pub struct Plan {
     pub test_command: Option<String>,
     /// The hash to which an approval is bound: see [`approval_hash`].
     pub approval_sha256: Sha256,
+}
+
+impl Plan {
+    /// Returns the hash of each step's block, by its number; nothing for plans of earlier versions.
+    pub fn block_hashes(&self) -> BTreeMap<u32, Sha256> {
+        let steps = self.steps.iter();
+        let hashes = steps.filter_map(|step| Some((step.n, step.block_sha256.clone()?)));
+        hashes.collect()
+    }
 }
 
 /// Why a text is not a plan.
@@ -122,6 +136,7 @@ pub fn parse(text: &str) -> Result<Plan, PlanParseError> {
     for (n, block) in split_blocks(body) {
         if let Some(step) = steps.iter_mut().find(|step| step.n == n) {
             step.proof = StepProofPlan::parse(&block);
+            step.block_sha256 = Some(file_hash(block.trim_end().as_bytes()));
         }
     }
     Ok(Plan {
@@ -333,6 +348,7 @@ fn parse_step_line(line: &str) -> Option<Step> {
         text,
         done: found.mark != ' ',
         proof: StepProofPlan::default(),
+        block_sha256: None,
     })
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::bound_parts::ApprovalBinding;
+use super::ids::Sha256;
 use super::plan::Step;
 use super::question::{CommitTarget, EntryPoint, HeldEdit, LeftoverFiles};
 use super::receipt::{Receipt, ReceiptSource, TestOutcome};
@@ -62,6 +63,9 @@ pub struct PlanExecution {
     /// What the approval is bound to; `None` where steps are not proven, and in runs of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub binding: Option<ApprovalBinding>,
+    /// The hash of each step's block as it was approved; empty in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub approved_steps: BTreeMap<u32, Sha256>,
 }
 
 /// The user's wish to skip a step.

@@ -21,6 +21,7 @@ use super::bound_parts::BindingChange;
 use super::findings::evidence::EvidenceCheck;
 use super::ids::{RequestId, Sha256, UnixMillis};
 use super::phase::Gate;
+use super::plan_change::PlanChange;
 use super::plan_execution::StepStage;
 use super::receipt::MissingSocket;
 use super::step_scope::ScopeChange;
@@ -68,6 +69,9 @@ pub enum QuestionKind {
         /// Why it cannot be accepted: a step that has ended is another one in it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fault: Option<String>,
+        /// Which steps the approval of the execution no longer covers; `None` where nothing is executed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        change: Option<Box<PlanChange>>,
     },
     /// Whether to execute the approved plan.
     Execute {

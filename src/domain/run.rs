@@ -831,6 +831,11 @@ impl RunState {
         plan_reentry::mark_kept_steps(self);
     }
 
+    fn plan_block_hashes(&self) -> BTreeMap<u32, Sha256> {
+        let file = self.plan.as_ref();
+        file.map_or(BTreeMap::new(), |file| file.plan.block_hashes())
+    }
+
     fn plan_approval_hash(&self) -> Option<&Sha256> {
         self.plan.as_ref().map(|plan| &plan.plan.approval_sha256)
     }

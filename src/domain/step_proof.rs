@@ -158,6 +158,13 @@ pub struct CommandProof {
     pub passed_after: bool,
 }
 
+impl CommandProof {
+    /// Returns whether it showed what it has to.
+    pub fn is_met(self) -> bool {
+        self.failed_before && self.passed_after
+    }
+}
+
 /// How many tests a list of names holds at most.
 pub const MAX_LISTED_TESTS: usize = 20;
 /// How many of them a sentence names.
@@ -288,6 +295,9 @@ impl StepProof {
                 }
                 (None, true, _) => format!("not loaded \u{2192} {after}"),
                 (None, false, false) => format!("red \u{2192} {after}"),
+                (None, false, true) if self.has_killed_mutant() => {
+                    format!("{after} \u{b7} mutant noticed")
+                }
                 (None, false, true) => after.to_owned(),
             },
         ];
@@ -366,7 +376,8 @@ pub(super) fn format_seconds(millis: u64) -> String {
 pub enum ProofStatus {
     /// The program saw all that T22 asks for.
     Proven,
-    /// The same tests pass before and after, as the plan said (`Keeps behaviour`).
+    /// The same tests pass before and after, as the plan said (`Keeps behaviour`), and none of them is known to notice a
+    /// change of the step's lines.
     Kept,
     /// The tests pass, but the program cannot tell what they prove: only an exit code, or no sandbox. The reason.
     Checked(String),

@@ -350,16 +350,20 @@ impl StepProver {
         proof
             .doubts
             .extend(checks.map(|check| format!("the code tells a test run from others: {check}")));
-        if needs_red
-            && proof.needs_mutants()
+        if proof.needs_mutants(&plan.claim)
             && let Some(green) = ran.get(&ProofCell::Green)
         {
             let report = |cell: ProofCell| ran.get(&cell)?.report.as_ref();
             let red = report(ProofCell::Red)
                 .or_else(|| report(ProofCell::Baseline).filter(|_| trees.red == trees.old));
             let before = [report(ProofCell::Baseline), red];
+            let noticing = if needs_red {
+                mutant_trial::find_new_tests(green, before, &trees)
+            } else {
+                mutant_trial::find_kept_tests(green, before)
+            };
             let trial =
-                mutant_trial::try_mutants(&cells, &trees, green, before, &texts, cancel).await?;
+                mutant_trial::try_mutants(&cells, &trees, green, &noticing, &texts, cancel).await?;
             proof.mutants = Some(trial);
         }
         Ok(proof)

@@ -126,8 +126,14 @@ fn question_dialog(
         QuestionKind::Dispute { n } => dispute::build_dialog(id, *n, state),
         QuestionKind::ManualEdit => manual_edit::build_dialog(id),
         QuestionKind::StalePlan {
-            reviewed, fault, ..
-        } => stale_plan::build_dialog(id, reviewed, fault.as_deref(), state, known),
+            reviewed,
+            fault,
+            change,
+            ..
+        } => {
+            let fault = fault.as_deref();
+            stale_plan::build_dialog(id, reviewed, fault, change.as_deref(), state, known)
+        }
         QuestionKind::Execute { terms } => execution_approval::build_dialog(id, terms, state),
         QuestionKind::NoDocument { purpose, reason } => {
             missing_document::build_dialog(id, purpose, &reason.to_string())

@@ -89,10 +89,14 @@ fn where_nothing_changed_nothing_is_asked() {
 #[test]
 fn each_kind_of_change_asks_before_the_next_step_and_says_what_changed() {
     type Change = fn(&mut World);
-    let table: [(Change, &str); 6] = [
+    let table: [(Change, &str); 7] = [
         (
             |world| world.put("AGENTS.md", "Skip tests.\n"),
             "AGENTS.md: ",
+        ),
+        (
+            |world| world.put("src/AGENTS.md", "Skip tests.\n"),
+            "src/AGENTS.md: none → ",
         ),
         (
             |world| fs::remove_file(world.root.join("AGENTS.md")).expect("file"),
@@ -181,6 +185,39 @@ fn a_rule_file_that_the_plan_names_needs_no_new_approval_of_what_its_step_wrote(
             "{}",
             ran.err
         );
+    }
+}
+
+#[test]
+fn an_undo_of_a_step_that_changed_a_rule_file_needs_no_new_approval_of_what_it_put_back() {
+    for (path, edits_after) in [
+        ("AGENTS.md", false),
+        ("src/CLAUDE.md", false),
+        ("AGENTS.md", true),
+    ] {
+        let mut world = World::new();
+        world.proves_steps = true;
+        world.put(path, "Be brief.\n");
+        commit_all(&world.root, "project");
+        cast(&world, path, vec![write(path, "Be kind.\n"), say("Wrote.")]);
+        world.run(&["--on-unproven", "waive"]).ends(3);
+        world.program(&["undo", "--yes", "--step", "1"]).ends(0);
+        assert_eq!(world.read(path), "Be brief.\n");
+        if edits_after {
+            world.put(path, "Skip tests.\n");
+        }
+        let again = vec![write(path, "Be kinder.\n"), say("Wrote.")];
+        let agent = second_step().always("[agent-collab EXECUTE step 1]", again);
+        world.cast(&agent, &Agent::approving());
+        let ran = resume(&world, &[]);
+        if edits_after {
+            ran.ends(3)
+                .complains("Before step 1: what you approved has changed: AGENTS.md: ");
+        } else {
+            ran.ends(0);
+            assert_eq!(world.read(path), "Be kinder.\n");
+            world.program(&["verify"]).ends(0);
+        }
     }
 }
 

@@ -80,7 +80,7 @@ fn every_scene_leads_to_its_question_and_on_until_over() {
         ),
         (
             "entry-points",
-            "Step 1 changed files that this program runs: tests/run.sh",
+            "Step 1 changed files that decide what runs: tests/run.sh",
         ),
         ("tests-failed", "Step 2: tests failed"),
         (

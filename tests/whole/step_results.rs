@@ -249,13 +249,13 @@ fn an_amended_step_has_the_users_words_in_the_plan() {
     let world = World::new();
     let agent = second_is_blocked().step(2, vec![write("doc.md", "doc\n"), say("Document it")]);
     world.cast(&agent, &Agent::approving());
-    let ran = world.run(&[
-        "--answer",
-        "blocked=amend:write doc.md",
-        "--answer",
-        "stale_plan=accept",
-    ]);
-    ran.ends(0);
+    world
+        .run(&["--answer", "blocked=amend:write doc.md"])
+        .ends(3)
+        .complains("Your approval no longer covers step 2 (changed or new)");
+    world
+        .program(&["resume", "--auto", "--answer", "stale_plan=accept"])
+        .ends(0);
     let plan = world.read(".agent-collab/plan.md");
     assert!(
         plan.contains("2. [x] Look\n   Amended: write doc.md\n"),

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::bound_parts::ApprovalBinding;
 use crate::domain::ids::Sha256;
+use crate::domain::plan_change::PlanChange;
 use crate::domain::test_command::TestCommand;
 use crate::text::pluralize;
 
@@ -26,6 +27,9 @@ pub struct ExecutionTerms {
     /// What the approval is bound to besides the plan and the test command; `None` where steps are not proven.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub binding: Option<ApprovalBinding>,
+    /// Which steps an earlier approval no longer covers, where an execution continues with a changed plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<Box<PlanChange>>,
 }
 
 impl ExecutionTerms {
@@ -74,7 +78,11 @@ impl ExecutionTerms {
         };
         let yours = told(yours.len(), "from you");
         let left = told(left.len(), "from a stopped step");
-        format!("Run this plan? {commits}. {test}{yours}{left}")
+        let change = self.change.iter();
+        let change: String = change
+            .map(|change| format!("{}. ", change.describe()))
+            .collect();
+        format!("Run this plan? {change}{commits}. {test}{yours}{left}")
     }
 }
 

@@ -53,12 +53,13 @@ impl QuestionKind {
                 format!("Reviewer and planner do not agree on finding {n}")
             }
             Self::ManualEdit => "The plan is being edited by hand".to_owned(),
-            Self::StalePlan { fault, .. } => {
+            Self::StalePlan { fault, change, .. } => {
                 let fault = fault.iter().map(|fault| format!(": {fault}"));
-                format!(
-                    "The plan changed after its review{}",
-                    fault.collect::<String>()
-                )
+                let change = change
+                    .iter()
+                    .map(|change| format!(". {}", change.describe()));
+                let more: String = fault.chain(change).collect();
+                format!("The plan changed after its review{more}")
             }
             Self::Execute { terms } => terms.describe(),
             Self::NoDocument { reason, .. } => format!("The turn returned no document: {reason}"),
@@ -120,7 +121,7 @@ impl QuestionKind {
                     })
                     .collect();
                 format!(
-                    "Step {step} changed files that this program runs: {}",
+                    "Step {step} changed files that decide what runs: {}",
                     list.join(", ")
                 )
             }

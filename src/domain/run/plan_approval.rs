@@ -45,11 +45,11 @@ fn ask_about_stale_plan(state: &mut RunState) -> Vec<Effect> {
         .cloned()
         .unwrap_or_else(|| Sha256::new(""));
     let reviewed = state.approved_sha256.clone().unwrap_or_else(|| now.clone());
-    let fault = changed_ended_step(state);
     let kind = QuestionKind::StalePlan {
         reviewed,
         now,
-        fault,
+        fault: changed_ended_step(state),
+        change: state.plan_change().map(Box::new),
     };
     turn_lifecycle::ask_user(state, kind)
 }
@@ -147,6 +147,7 @@ pub(super) fn on_execution_entered(
         commits: terms.commits.clone(),
         base: base.map(str::to_owned),
         binding: terms.binding.clone(),
+        approved_steps: state.plan_block_hashes(),
         pre_dirty: terms.dirty.clone(),
         left: terms.left.clone(),
         test: terms.test.clone(),
@@ -246,6 +247,10 @@ pub(super) fn on_stale_plan_answered(
             return ask_about_stale_plan(state);
         }
         state.approved_sha256 = Some(hash);
+        let approved_steps = state.plan_block_hashes();
+        if let Some(execution) = &mut state.execution {
+            execution.approved_steps = approved_steps;
+        }
         let current = state.execution.iter().find_map(|e| e.current.as_ref());
         let obstacle = current.and_then(CurrentStep::obstacle);
         let again = obstacle.map(|_| TurnRetryReason::StepTried);

@@ -200,6 +200,7 @@ pub(super) fn resume_kept_execution(
         commits: terms.commits.clone(),
         test: terms.test.clone(),
         binding: terms.binding.clone(),
+        approved_steps: state.plan_block_hashes(),
         pre_dirty: [kept.pre_dirty.clone(), new].concat(),
         left: terms.left.clone(),
         ..*kept

@@ -108,6 +108,7 @@ pub(super) fn on_review_committed(
                 reviewed,
                 now: plan_now.clone(),
                 fault: None,
+                change: state.plan_change().map(Box::new),
             },
         ),
         Verdict::ChangesRequired => respond(state, at),

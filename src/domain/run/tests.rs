@@ -190,6 +190,7 @@ impl RunSimulation {
             dirty: vec!["mine.txt".to_owned()],
             left: None,
             binding: None,
+            change: None,
         }
     }
 

@@ -63,6 +63,7 @@ pub fn example_timeline(at: UnixMillis) -> RunTimeline {
         dirty: Vec::new(),
         left: None,
         binding: None,
+        change: None,
     };
     let snapshot = |step| Event::SnapshotTaken {
         step,

@@ -3,29 +3,41 @@
 use serde::{Deserialize, Serialize};
 
 use super::StepProof;
+use crate::domain::plan::proof_lines::ProofClaim;
 
 /// What became of the mutants that were tried.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct MutantTrial {
     /// How many valid mutants were tried.
     pub n_tried: usize,
-    /// The first one that a new or changed test noticed; `None` where none did.
+    /// The first one that a test of the step noticed: a new or changed one, or any old one where the step keeps
+    /// behaviour. `None` where none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub killed: Option<String>,
-    /// Those that no new or changed test noticed.
+    /// Those that none of these tests noticed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub survived: Vec<String>,
 }
 
 impl StepProof {
-    /// Returns whether mutants have to show that the new tests notice a change. That a test fails without the code may only
-    /// say that there is nothing to call.
-    pub fn needs_mutants(&self) -> bool {
-        let has_new_tests = self.is_red_by_load || !self.red.is_empty();
-        self.is_by_identity && has_new_tests && self.failing.is_empty()
+    /// Returns whether mutants are tried. They have to show that new tests notice a change: that a test fails without the
+    /// code may only say that there is nothing to call. Of a step that keeps behaviour they show that the old tests notice
+    /// what it changed, which holds nothing up, so no slow suite runs for it.
+    pub fn needs_mutants(&self, claim: &ProofClaim) -> bool {
+        let has_tests = match claim {
+            ProofClaim::TestFirst(_) | ProofClaim::Unnamed => {
+                self.is_red_by_load || !self.red.is_empty()
+            }
+            ProofClaim::KeepsBehaviour => {
+                let keeps_all = self.broken.is_empty() && self.lost.is_empty();
+                self.n_kept > 0 && keeps_all && self.scope.is_whole_suite()
+            }
+            ProofClaim::Command(_) | ProofClaim::NoTest(_) => false,
+        };
+        self.is_by_identity && has_tests && self.failing.is_empty()
     }
 
-    /// Returns whether a new or changed test noticed a mutant of the step's code.
+    /// Returns whether a test of the step noticed a mutant of its code.
     pub fn has_killed_mutant(&self) -> bool {
         self.mutants
             .as_ref()

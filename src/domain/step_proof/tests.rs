@@ -280,7 +280,7 @@ fn a_mutant_replaces_red_only_where_the_tests_cannot_run_without_the_change() {
             red: Some(red),
             ..CASE
         });
-        assert_eq!(proof.needs_mutants(), proof.is_red_by_load);
+        assert_eq!(proof.needs_mutants(&plan.claim), proof.is_red_by_load);
         proof.mutants = Some(killed.clone());
         assert_eq!(
             proof.assess(&plan, &["a".to_owned()]).describe(),
@@ -586,6 +586,26 @@ fn a_step_that_keeps_behaviour_keeps_its_tests() {
         ..CASE
     };
     check(&keeps, "kept", "green · kept 2 · 4 s");
+    let (mut proof, plan) = prove(&keeps);
+    for (killed, status, summary) in [
+        (None, "kept", "green · kept 2 · 4 s"),
+        (
+            Some("a line"),
+            "proven",
+            "green · mutant noticed · kept 2 · 4 s",
+        ),
+    ] {
+        assert!(proof.needs_mutants(&plan.claim));
+        proof.mutants = Some(MutantTrial {
+            n_tried: 2,
+            killed: killed.map(str::to_owned),
+            survived: vec!["another line".to_owned()],
+        });
+        let found = proof.assess(&plan, &["a".to_owned()]).describe();
+        assert_eq!((&*found, &*proof.summary()), (status, summary));
+    }
+    proof.scope = ProofScope::StepTests;
+    assert!(!proof.needs_mutants(&plan.claim), "a slow suite");
     let changed = StepCase {
         changed_tests: "t.py",
         kept: CASE.baseline,
@@ -799,7 +819,7 @@ fn names(count: usize) -> TestNames {
 prop_compose! {
     fn any_proof()(
         outcomes in proptest::collection::vec(proptest::option::of(0_usize..4), 4),
-        flags in proptest::collection::vec(any::<bool>(), 6),
+        flags in proptest::collection::vec(any::<bool>(), 7),
         counts in proptest::collection::vec(0_usize..3, 6),
     ) -> StepProof {
         let cells = [ProofCell::Baseline, ProofCell::Red, ProofCell::Green, ProofCell::Kept];
@@ -813,6 +833,7 @@ prop_compose! {
             is_red_by_load: flags[1],
             changed_tests: flags[2].then(|| "t.py".to_owned()).into_iter().collect(),
             command: flags[3].then_some(CommandProof { failed_before: flags[4], passed_after: flags[5] }),
+            mutants: flags[6].then(|| MutantTrial { n_tried: 1, killed: Some("a line".to_owned()), ..MutantTrial::default() }),
             red: names(counts[0]),
             failing: names(counts[1] / 2),
             broken: names(counts[2] / 2),
@@ -848,7 +869,8 @@ proptest! {
         let green = proof.run_of(ProofCell::Green).map(|run| run.outcome.clone());
         if status == ProofStatus::Proven {
             let is_command = proof.command.is_some_and(|command| command.failed_before && command.passed_after);
-            prop_assert!(!proof.red.is_empty() || is_command && plan.claim.label() == "Proof");
+            let is_noticed = proof.has_killed_mutant() && (proof.is_red_by_load || plan.claim.label() == "Keeps behaviour");
+            prop_assert!(!proof.red.is_empty() || is_command && plan.claim.label() == "Proof" || is_noticed);
             prop_assert!(proof.is_by_identity || is_command && proof.keeps_all_old_tests());
             prop_assert!(green.is_some());
         }

@@ -252,6 +252,7 @@ fn until_the_step_of(plan: &str) -> Vec<Event> {
         dirty: Vec::new(),
         left: None,
         binding: None,
+        change: None,
     };
     let message = Message {
         id: "msg_1".to_owned(),

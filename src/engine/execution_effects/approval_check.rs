@@ -46,6 +46,8 @@ pub(super) struct BindingObserver {
     root: PathBuf,
     /// The repository for commits; `None` where commits are off.
     git: Option<GitRepository>,
+    /// The repository that knows which files are the project's; `None` where there is none.
+    trees: Option<GitRepository>,
     /// The base that is bound; `None` before the approval.
     base: Option<String>,
     rule_files: BTreeSet<String>,
@@ -73,6 +75,7 @@ impl BindingObserver {
         Some(Self {
             root: setup.root.clone(),
             git: run.commit_repository().cloned(),
+            trees: run.repository.clone(),
             base: base.map(str::to_owned),
             rule_files: sent.chain(known).collect(),
             carry: setup.config.test.carry.clone(),
@@ -90,8 +93,12 @@ impl BindingObserver {
             let base = current_base(git, self.base.as_deref()).await?;
             parts.extend(base.map(|base| BoundPart::new(BoundKind::Base, "", base)));
         }
-        let files = self.rule_files.iter().filter_map(|path| {
-            let hash = hash_file(&self.root.join(path))?;
+        let nested = match &self.trees {
+            Some(git) => self.list_nested_rule_files(git).await?,
+            None => Vec::new(),
+        };
+        let files = self.rule_files.iter().chain(&nested).filter_map(|path| {
+            let hash = hash_file(&self.root.join(path_from_event_text(path)))?;
             Some(BoundPart::new(BoundKind::RuleFile, path, hash))
         });
         parts.extend(files);
@@ -101,6 +108,17 @@ impl BindingObserver {
         });
         parts.extend(carried);
         Ok(ApprovalBinding::new(parts))
+    }
+
+    /// Lists the instruction files of folders, for the files below them; ignored files are left out.
+    async fn list_nested_rule_files(&self, git: &GitRepository) -> Result<Vec<String>, GitError> {
+        let is_instruction = |path: &String| {
+            let name = path.rsplit('/').next().unwrap_or_default();
+            name.ends_with(".md") && self.rule_files.contains(name)
+        };
+        let mut files = git.list_files().await?;
+        files.retain(|path| is_instruction(path) && !git.is_excluded(Path::new(path)));
+        Ok(files)
     }
 }
 
@@ -154,12 +172,13 @@ fn changed_command(run: &RunContext, execution: &PlanExecution) -> Option<Bindin
     })
 }
 
-/// The rule files that steps of the execution changed.
+/// The rule files that steps of the execution changed, or that the undo of a step put back.
 struct StepRuleFiles {
     /// Changed by the current step, whose audit asks about each of them that the plan does not name.
     current: BTreeSet<String>,
-    /// The paths that ended steps changed, each with the tree after the last of them.
-    ended: BTreeMap<String, TreeId>,
+    /// The paths that ended steps changed, each with the tree after the last of them; for undone steps the tree before
+    /// the first of them, which was checked before that step.
+    left: BTreeMap<String, TreeId>,
 }
 
 impl StepRuleFiles {
@@ -170,25 +189,35 @@ impl StepRuleFiles {
             let allowed = allowed.map(|point| &point.path);
             current.changed.iter().chain(allowed).cloned()
         });
-        let mut ended = BTreeMap::new();
-        for record in &execution.done {
-            if let Some(tree) = &record.tree_after {
+        let mut left = BTreeMap::new();
+        let mut add = |changed: &[String], tree: &Option<String>| {
+            if let Some(tree) = tree {
                 let tree = TreeId(tree.clone());
-                ended.extend(
-                    record
-                        .changed
-                        .iter()
-                        .map(|path| (path.clone(), tree.clone())),
-                );
+                left.extend(changed.iter().map(|path| (path.clone(), tree.clone())));
+            }
+        };
+        for record in &execution.done {
+            add(&record.changed, &record.tree_after);
+        }
+        for undone in &execution.undone {
+            if let Some(current) = &undone.current {
+                let allowed = current.allowed_entry_points.iter();
+                let allowed: Vec<String> = allowed.map(|point| point.path.clone()).collect();
+                add(&current.changed, &current.tree_before);
+                add(&allowed, &current.tree_before);
+            }
+            // The undo restores what was there before the first of the steps, so that one counts.
+            for record in undone.records.iter().rev() {
+                add(&record.changed, &record.tree_before);
             }
         }
         Self {
             current: current.collect(),
-            ended,
+            left,
         }
     }
 
-    /// Leaves out what the current step changed, and marks what is as an ended step left it.
+    /// Leaves out what the current step changed, and marks what is as an ended step or an undo left it.
     async fn attribute(
         &self,
         changes: Vec<BindingChange>,
@@ -200,7 +229,7 @@ impl StepRuleFiles {
             if is_file && self.current.contains(&change.name) {
                 continue;
             }
-            let tree = self.ended.get(&change.name).filter(|_| is_file);
+            let tree = self.left.get(&change.name).filter(|_| is_file);
             let by_step = match repository.zip(tree) {
                 Some((git, tree)) => {
                     let path = path_from_event_text(&change.name);

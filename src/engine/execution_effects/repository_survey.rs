@@ -4,6 +4,7 @@
 use crate::domain::bound_parts::{BoundKind, describe_binding_changes};
 use crate::domain::event::Event;
 use crate::domain::ids::Sha256;
+use crate::domain::plan_change::PlanChange;
 use crate::domain::plan_execution::StoppedStep;
 use crate::domain::question::{CommitTarget, ExecutionTerms, LeftoverFiles};
 use crate::engine::documents::detect_user_edits;
@@ -72,6 +73,8 @@ struct RepositorySurveyor {
     stopped_step: Option<StoppedStep>,
     /// Observes what else the approval binds; `None` where it binds nothing else.
     observer: Option<BindingObserver>,
+    /// Which steps an earlier approval no longer covers.
+    change: Option<PlanChange>,
 }
 
 impl RepositorySurveyor {
@@ -93,6 +96,7 @@ impl RepositorySurveyor {
             commits_off: setup.commits_off_reason.clone().unwrap_or_default(),
             stopped_step: state.stopped_step.clone(),
             observer: BindingObserver::for_run(run),
+            change: state.plan_change(),
         })
     }
 
@@ -154,6 +158,7 @@ impl RepositorySurveyor {
             dirty,
             left,
             binding,
+            change: self.change.clone().map(Box::new),
         })
     }
 
@@ -244,6 +249,7 @@ mod tests {
             commits_off: "there is no repository".to_owned(),
             stopped_step: None,
             observer: None,
+            change: None,
         }
     }
 

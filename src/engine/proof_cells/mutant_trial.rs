@@ -22,8 +22,43 @@ const MAX_TEST_RUNS: u32 = 2;
 /// The time that mutants always get.
 const MIN_TIME: Duration = Duration::from_secs(5);
 
-/// Tries the mutants of a step until one is noticed by a new or changed test that could not run without the
-/// step's code; `before` has the reports of the baseline and of red.
+/// Returns the new or changed tests that pass with the step's code and did not pass without it; `before` has the reports
+/// of the baseline and of red.
+pub(super) fn find_new_tests<'a>(
+    green: &'a FinishedCell,
+    before: [Option<&TestReport>; 2],
+    trees: &StepTrees,
+) -> Vec<&'a TestIdentity> {
+    let [baseline, red] = before;
+    // A test that ran without the change and passed is no test of it.
+    let is_new = |test: &&TestIdentity| {
+        let is_changed = baseline.is_none_or(|report| !report.tests.contains_key(*test))
+            || trees.changed_tests.contains(&test.file);
+        is_changed && !red.is_some_and(|report| has_passed(report, test))
+    };
+    passing_tests(green).filter(is_new).collect()
+}
+
+/// Returns the tests that passed before the step and pass with its code.
+pub(super) fn find_kept_tests<'a>(
+    green: &'a FinishedCell,
+    [baseline, _]: [Option<&TestReport>; 2],
+) -> Vec<&'a TestIdentity> {
+    let is_old = |test: &&TestIdentity| baseline.is_some_and(|report| has_passed(report, test));
+    passing_tests(green).filter(is_old).collect()
+}
+
+fn passing_tests(cell: &FinishedCell) -> impl Iterator<Item = &TestIdentity> {
+    let tests = cell.report.iter().flat_map(|report| &report.tests);
+    let passing = tests.filter(|(_, status)| **status == TestStatus::Passed);
+    passing.map(|(test, _)| test)
+}
+
+fn has_passed(report: &TestReport, test: &TestIdentity) -> bool {
+    report.tests.get(test) == Some(&TestStatus::Passed)
+}
+
+/// Tries the mutants of a step until one of these tests notices one.
 ///
 /// # Errors
 /// The run is being stopped, or a copy cannot be prepared.
@@ -31,31 +66,12 @@ pub(super) async fn try_mutants(
     cells: &CellRunner,
     trees: &StepTrees,
     green: &FinishedCell,
-    before: [Option<&TestReport>; 2],
+    noticing: &[&TestIdentity],
     texts: &CodeTexts,
     cancel: &CancellationToken,
 ) -> Result<MutantTrial, TestRunError> {
     let mut trial = MutantTrial::default();
-    let Some(report) = &green.report else {
-        return Ok(trial);
-    };
-    // A test that ran without the change and passed is no test of it.
-    let [baseline, red] = before;
-    let is_new = |test: &TestIdentity| {
-        let is_changed = baseline.is_none_or(|report| !report.tests.contains_key(test))
-            || trees.changed_tests.contains(&test.file);
-        let passed = |report: &TestReport| report.tests.get(test) == Some(&TestStatus::Passed);
-        is_changed && !red.is_some_and(passed)
-    };
-    let passing = report
-        .tests
-        .iter()
-        .filter(|(_, status)| **status == TestStatus::Passed);
-    let new_tests: Vec<&TestIdentity> = passing
-        .map(|(test, _)| test)
-        .filter(|test| is_new(test))
-        .collect();
-    if new_tests.is_empty() {
+    if noticing.is_empty() {
         return Ok(trial);
     }
     let time = Duration::from_millis(green.receipt.duration_ms) * MAX_TEST_RUNS;
@@ -78,7 +94,7 @@ pub(super) async fn try_mutants(
         let tree = mutated_tree(cells, trees, mutant).await?;
         let ran = cells.run_unreported(ProofCell::Green, &tree, cancel);
         let ran = ran.await?;
-        let is_noticed = notices_mutant(&ran, &new_tests);
+        let is_noticed = notices_mutant(&ran, noticing);
         let end = ProofRunEnd::of_mutant(is_noticed, ran.receipt.duration_ms);
         cells.report(run, Some(end)).await;
         let Some(is_noticed) = is_noticed else {

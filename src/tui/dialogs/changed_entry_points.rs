@@ -1,4 +1,4 @@
-//! Dialog: a step changed something that this program would run.
+//! Dialog: a step changed something that decides what runs.
 //!
 //! Enter only shows the diff: an accidental key press must never run changed code.
 
@@ -7,14 +7,18 @@ use crate::domain::question::{EntryPoint, QuestionAnswer};
 use crate::tui::dialog::ChoiceDialog;
 
 pub(super) fn build_dialog(id: u32, step: u32, changes: &[EntryPoint]) -> ChoiceDialog {
-    let title = format!("Step {step} changed files that this program runs");
+    let title = format!("Step {step} changed files that decide what runs");
     let files = changes.iter();
     changed_files::build_dialog(
         id,
         step,
         &title,
-        "None of it has run yet.",
+        "Nothing has run because of it yet.",
         files.map(|point| (&*point.path, &*point.why)),
-        [('y', "Allow the changes and run them", QuestionAnswer::Allow)],
+        [(
+            'y',
+            "Allow these changes in this step",
+            QuestionAnswer::Allow,
+        )],
     )
 }

@@ -28,6 +28,9 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
     if let Some(file) = &state.plan {
         sheet = sheet.with_plan_text(&to_one_line(&file.plan.title), theme::STRONG);
     }
+    if let Some(change) = &terms.change {
+        sheet = sheet.with_text(&change.describe(), theme::WARNING);
+    }
     if state.verdict.as_ref().is_some_and(|verdict| verdict.forced) {
         sheet = sheet.with_text("You forced this plan past its review", theme::BAD);
     }
@@ -64,7 +67,7 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
     sheet = add_waivers(sheet, state);
     // Findings and steps come last: where the window is small they are cut, and a key shows them in full.
     sheet = add_findings(sheet, state);
-    sheet = add_steps(sheet, state);
+    sheet = add_steps(sheet, terms, state);
     let mut all: Vec<&str> = sheet.body.iter().map(|(line, _)| line.as_str()).collect();
     // The label of this choice is cut where the window is narrow.
     let other = terms.other_test.as_ref().map(describe_other_test);
@@ -134,11 +137,19 @@ fn add_waivers(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
     sheet
 }
 
-/// Adds the steps of the plan, and which of them have ended.
-fn add_steps(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
+/// Adds the steps of the plan, and which of them have ended or changed.
+fn add_steps(mut sheet: ChoiceDialog, terms: &ExecutionTerms, state: &RunState) -> ChoiceDialog {
+    let changed = terms.change.iter().flat_map(|change| &change.changed);
+    let changed: Vec<&u32> = changed.collect();
     for step in state.plan.iter().flat_map(|file| &file.plan.steps) {
         let is_ended = state.ended_steps().any(|record| record.n == step.n);
-        let mark = if is_ended { " (ended)" } else { "" };
+        let mark = if is_ended {
+            " (ended)"
+        } else if changed.contains(&&step.n) {
+            " (changed)"
+        } else {
+            ""
+        };
         let line = format!("{}. {}{mark}", step.n, to_one_line(&step.text));
         sheet = sheet.with_plan_text(&line, theme::PLAIN);
         if state.settings.proves_steps && step.proof.files.is_empty() && !is_ended {

@@ -12,6 +12,7 @@ use super::{
 use crate::domain::ids::Sha256;
 use crate::domain::phase::Phase;
 use crate::domain::plan;
+use crate::domain::plan_change::PlanChange;
 use crate::domain::question::QuestionAnswer;
 use crate::domain::run::{PlanFileState, RunState};
 use crate::text::{count_changed_lines, front_matter};
@@ -27,6 +28,7 @@ pub(super) fn build_dialog(
     id: u32,
     reviewed: &Sha256,
     fault: Option<&str>,
+    change: Option<&PlanChange>,
     state: &RunState,
     known: &DialogContext<'_>,
 ) -> ChoiceDialog {
@@ -48,6 +50,9 @@ pub(super) fn build_dialog(
             to_one_line(fault)
         );
         sheet = sheet.with_text(&text, theme::BAD);
+    }
+    if let Some(change) = change {
+        sheet = sheet.with_text(&change.describe(), theme::WARNING);
     }
     let changed = find_text_pair(reviewed, known.documents);
     match &changed {

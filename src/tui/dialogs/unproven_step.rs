@@ -2,9 +2,10 @@
 
 use super::blocked_step::command_choice;
 use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
+use crate::domain::plan::proof_lines::ProofClaim;
 use crate::domain::question::QuestionAnswer;
 use crate::domain::run::RunState;
-use crate::domain::step_proof::StepProof;
+use crate::domain::step_proof::{CommandProof, StepProof};
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
 use crate::tui::theme;
 
@@ -13,9 +14,10 @@ pub(super) fn build_dialog(id: u32, step: u32, found: &str, state: &RunState) ->
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title).with_text(found, theme::BAD);
     let current = state.execution.as_ref().and_then(|e| e.current.as_ref());
     if let Some(proof) = current.and_then(|current| current.proof.as_ref()) {
+        let claim = state.step_proof_plan(step).claim;
         sheet = sheet
             .with_text(&proof.found.summary(), theme::QUIET)
-            .with_text(remedy(&proof.found), theme::PLAIN);
+            .with_text(remedy(&proof.found, &claim), theme::PLAIN);
         sheet.full_text = Some((title, proof.found.describe_cells()));
     }
     sheet
@@ -31,19 +33,34 @@ pub(super) fn build_dialog(id: u32, step: u32, found: &str, state: &RunState) ->
 }
 
 /// Says what would prove the step.
-fn remedy(found: &StepProof) -> &'static str {
+fn remedy(found: &StepProof, claim: &ProofClaim) -> &'static str {
+    let changes_old_tests = "Old tests have to pass as they were. If they have to change, plan the step again with a \
+        line `Changes tests: <path> — <why>`.";
+    let without_ci = found.without_ci.as_ref();
     if !found.broken.is_empty() || !found.lost.is_empty() {
-        "If the old tests have to change, plan the step again with a line `Changes tests: <path> — <why>`."
-    } else if found
-        .mutants
-        .as_ref()
-        .is_some_and(|trial| trial.n_tried > 0)
-    {
-        "A test that asserts what this line does would prove it."
-    } else if found.failing.is_empty() {
-        "A new test that fails without the step's change and passes with it would prove it."
-    } else {
-        "The tests have to pass with the step's change."
+        return changes_old_tests;
+    }
+    if !found.failing.is_empty() {
+        return "The tests have to pass with the step's change.";
+    }
+    if without_ci.is_some_and(|run| !run.failing.is_empty()) {
+        return "The tests have to pass where the variable `CI` is not set, too.";
+    }
+    match claim {
+        ProofClaim::Command(_) if !found.command.is_some_and(CommandProof::is_met) => {
+            "The command of `Proof:` has to fail without the step's change and pass with it."
+        }
+        ProofClaim::Command(_) | ProofClaim::KeepsBehaviour | ProofClaim::NoTest(_) => {
+            changes_old_tests
+        }
+        ProofClaim::TestFirst(_) | ProofClaim::Unnamed
+            if (found.mutants.as_ref()).is_some_and(|trial| trial.n_tried > 0) =>
+        {
+            "A test that asserts what this line does would prove it."
+        }
+        ProofClaim::TestFirst(_) | ProofClaim::Unnamed => {
+            "A new test that fails without the step's change and passes with it would prove it."
+        }
     }
 }
 

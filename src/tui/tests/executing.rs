@@ -9,8 +9,9 @@ use crate::domain::event::Event;
 use crate::domain::findings::{FindingSeverity, ReviewRemark};
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
+use crate::domain::plan_change::PlanChange;
 use crate::domain::plan_execution::{StepOutcome, StepRecord};
-use crate::domain::question::CommitTarget;
+use crate::domain::question::{CommitTarget, QuestionKind};
 use crate::domain::run::RunState;
 use crate::domain::turn::TurnPurpose;
 use crate::tui::{Action, RunDocumentFiles, Screen};
@@ -258,6 +259,31 @@ fn the_approval_does_not_repeat_a_plan_that_is_read() {
     let whole = drawn(&mut screen, (120, 40), Some(&state));
     assert!(
         times(&whole) == 1 && whole.contains("What you approve"),
+        "{whole}"
+    );
+}
+
+#[test]
+fn the_approval_of_a_changed_plan_names_the_steps_that_changed() {
+    let (phase, mut kind) = questions()
+        .into_iter()
+        .find(|(_, kind)| kind.name() == "execute")
+        .unwrap();
+    if let QuestionKind::Execute { terms } = &mut kind {
+        terms.change = Some(Box::new(PlanChange {
+            changed: vec![2],
+            removed: vec![4],
+        }));
+    }
+    let state = asking(phase, kind);
+    let mut screen = not_writing();
+    let seen = drawn(&mut screen, (80, 24), Some(&state));
+    let said = "Your approval no longer covers step 2 (changed or new) and step 4";
+    assert!(seen.contains(said), "{seen}");
+    press(&mut screen, Some(&state), &["v"]);
+    let whole = drawn(&mut screen, (120, 40), Some(&state));
+    assert!(
+        whole.contains("that wraps (changed)") && whole.matches("(changed)").count() == 1,
         "{whole}"
     );
 }

@@ -168,6 +168,7 @@ fn execution() -> PlanExecution {
     PlanExecution {
         skips: BTreeMap::new(),
         binding: None,
+        approved_steps: BTreeMap::new(),
         allowed_entry_points: Vec::new(),
         commits: CommitTarget::New {
             branch: "agent-collab/sum".to_owned(),
@@ -320,6 +321,7 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
                 ),
                 now: sha("b"),
                 fault: None,
+                change: None,
             },
         ),
         (Phase::Approved, QuestionKind::Execute { terms: terms() }),
@@ -570,6 +572,7 @@ fn terms() -> ExecutionTerms {
         dirty: vec!["notes.txt".to_owned()],
         left: None,
         binding: None,
+        change: None,
     }
 }
 

@@ -168,7 +168,7 @@ const HONEST: &[Change] = &[
             "/// Adds two numbers.\npub fn add(first: i64, second: i64) -> i64 {\n    second + first\n}\n\n#[cfg(test)]\nmod tests {\n    use super::*;\n\n    #[test]\n    fn adds() {\n        assert_eq!(add(1, 2), 3);\n    }\n}\n",
         )],
         runs: "",
-        end: "0 kept",
+        end: "0 proven",
     },
 ];
 

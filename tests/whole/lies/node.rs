@@ -378,7 +378,7 @@ const HONEST: &[Change] = &[
             "export const sum = (first, second) => first + second;\n",
         )],
         runs: "",
-        end: "0 kept",
+        end: "0 proven",
     },
     Change {
         name: "documentation only",

@@ -268,7 +268,7 @@ const HONEST: &[Change] = &[
             "import operator\n\n\ndef add(first, second):\n    return operator.add(first, second)\n",
         )],
         runs: "",
-        end: "0 kept",
+        end: "0 proven",
     },
     Change {
         name: "a fixture of the tests",

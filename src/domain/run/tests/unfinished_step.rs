@@ -137,6 +137,13 @@ fn check_look(world: &RunSimulation, expected: &str) {
     assert_eq!(look(world), expected);
 }
 
+/// Checks which steps of the plan the approval of the execution no longer covers.
+#[track_caller]
+fn check_change(world: &RunSimulation, changed: &[u32]) {
+    let change = world.run.state().plan_change().unwrap();
+    assert_eq!((&*change.changed, change.removed.len()), (changed, 0));
+}
+
 #[test]
 fn an_agent_that_states_no_result_is_asked_for_it_once() {
     let mut world = executing();
@@ -348,12 +355,19 @@ fn what_the_user_changes_in_execute_is_reviewed_where_the_user_wants_it() {
     });
     finish(&mut world, 1);
     check_look(&world, "EXECUTE | stale_plan | 1 proven");
+    let question = world.run.state().current_question().unwrap();
+    assert_eq!(
+        question.kind.describe(),
+        "The plan changed after its review. Your approval no longer covers step 3 (changed or new)"
+    );
     answer(&mut world, QuestionAnswer::ReviewAgain);
     check_look(&world, "REVIEW | reviews the plan | 1 proven");
     assert_eq!(world.run.state().iteration, 2);
+    check_change(&world, &[3]);
     approve(&mut world, 4);
     enter(&mut world);
     check_look(&world, "EXECUTE | works on step 2 | 1 proven");
+    check_change(&world, &[]);
 }
 
 #[test]
@@ -375,6 +389,8 @@ fn an_amended_step_is_asked_about_like_every_change_and_tried_again() {
     });
     world.feed(Event::StepAmended { step: 1 });
     check_look(&world, "EXECUTE | stale_plan");
+    check_change(&world, &[1]);
     answer(&mut world, QuestionAnswer::AcceptAsIs);
     check_look(&world, "EXECUTE | works on step 1");
+    check_change(&world, &[]);
 }
