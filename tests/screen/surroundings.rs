@@ -133,6 +133,16 @@ fn after_a_storm_of_sizes_the_picture_is_that_of_the_last() {
         "of other sizes nothing is left:\n{}",
         terminal.text()
     );
+    // A key that comes together with a change of size may only be read with the next key: crossterm takes the first of
+    // two sources that are ready, and is not told of the other one again.
+    terminal.wait("a key after all sizes", |terminal| {
+        terminal.type_keys("x");
+        terminal.text().contains("│x")
+    });
+    terminal.wait("an empty composer", |terminal| {
+        terminal.type_keys("\x7f");
+        !terminal.text().contains("│x")
+    });
     leave(terminal);
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Nothing sleeps here: each wait is for a screen, has a deadline, and shows the screen if the deadline passes.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
 use std::os::fd::AsFd;
@@ -244,10 +244,22 @@ impl Terminal {
             }
             assert!(
                 Instant::now() < deadline,
-                "waited in vain for {what}; the screen:\n{}",
+                "waited in vain for {what}; the threads: {}; the screen:\n{}",
+                self.describe_threads(),
                 self.text()
             );
         }
+    }
+
+    /// Names the program's threads with what each waits for in the kernel.
+    fn describe_threads(&self) -> String {
+        let tasks = format!("/proc/{}/task", self.child.id());
+        let tasks = fs::read_dir(tasks).into_iter().flatten().flatten();
+        let thread = |task: fs::DirEntry| {
+            let part = |name| fs::read_to_string(task.path().join(name)).unwrap_or_default();
+            format!("{} in {}", part("comm").trim_end(), part("wchan"))
+        };
+        tasks.map(thread).collect::<Vec<_>>().join(", ")
     }
 
     fn show(&mut self, bytes: &[u8]) {

@@ -101,7 +101,12 @@ fn assert_conversation_goes_on(world: &World, cast: Cast) {
     let raw = world.run_file(&format!("sessions/{id}/raw.jsonl"));
     let n_starts = raw.lines().filter(|line| is_handshake(line)).count();
     // claude for what it may write, codex for the tools that it has.
-    assert_eq!(n_starts, 3, "before EXECUTE, in it, and for the summary");
+    assert_eq!(
+        n_starts,
+        3,
+        "before EXECUTE, in it, and for the summary; the program's log:\n{}",
+        world.run_file("debug.log")
+    );
 }
 
 /// Returns whether a line of the raw stream is the first that we send to a new process.
