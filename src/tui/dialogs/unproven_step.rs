@@ -68,3 +68,58 @@ fn remedy(found: &StepProof, claim: &ProofClaim) -> &'static str {
 fn waive_choice() -> ChoiceAction {
     ChoiceAction::FillComposer("/answer waive: ".to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::step_proof::{MutantTrial, TestNames};
+
+    #[test]
+    fn the_remedy_follows_what_was_found_and_what_the_plan_says() {
+        let one = || TestNames {
+            count: 1,
+            first: vec!["a test".to_owned()],
+        };
+        let command = || ProofClaim::Command("make check".to_owned());
+        let met = CommandProof {
+            failed_before: true,
+            passed_after: true,
+        };
+        let with = |change: &dyn Fn(&mut StepProof)| {
+            let mut found = StepProof::default();
+            change(&mut found);
+            found
+        };
+        let tried = MutantTrial {
+            n_tried: 1,
+            ..MutantTrial::default()
+        };
+        for (found, claim, start) in [
+            (with(&|_| {}), ProofClaim::Unnamed, "A new test that fails"),
+            (
+                with(&|found| found.mutants = Some(tried.clone())),
+                ProofClaim::Unnamed,
+                "A test that asserts",
+            ),
+            (with(&|_| {}), command(), "The command of `Proof:`"),
+            (
+                with(&|found| found.command = Some(met)),
+                command(),
+                "Old tests have to pass",
+            ),
+            (
+                with(&|found| found.failing = one()),
+                command(),
+                "The tests have to pass with",
+            ),
+            (
+                with(&|found| found.lost = one()),
+                ProofClaim::Unnamed,
+                "Old tests have to pass",
+            ),
+        ] {
+            let said = remedy(&found, &claim);
+            assert!(said.starts_with(start), "{claim:?}: {said}");
+        }
+    }
+}
