@@ -69,12 +69,12 @@ impl Screen {
     /// Stores the list of agents.
     pub fn on_agents(&mut self, agents: Vec<AgentEntry>) {
         self.is_dirty = true;
-        self.assist.agents = agents;
+        self.composer.assist.agents = agents;
     }
 
     /// Lists the agents, or shows one by its name.
     pub(super) fn show_agents(&mut self, name: &str, state: Option<&RunState>) -> Vec<Action> {
-        let agents = &self.assist.agents;
+        let agents = &self.composer.assist.agents;
         if agents.is_empty() {
             return self.show_toast("The agents are listed once the configuration is read.");
         }
@@ -97,7 +97,7 @@ impl Screen {
 
     /// Gives a task to an agent. An unknown name is reported before anything is started.
     pub(super) fn give_task(&mut self, agent: String, prompt: String) -> Vec<Action> {
-        let agents = &self.assist.agents;
+        let agents = &self.composer.assist.agents;
         // Before the configuration is read the list is empty, and any name may exist.
         let is_known = agents.is_empty() || agents.iter().any(|known| known.name == agent);
         if is_known {
@@ -112,13 +112,15 @@ impl Screen {
     pub(super) fn parse_mention(&self, text: &str) -> Option<AgentMention> {
         let rest = text.trim().strip_prefix('@')?;
         let (name, prompt) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-        let agents = &self.assist.agents;
+        let agents = &self.composer.assist.agents;
         if self.is_unknown_agent(name) {
             let takers = agents.iter().filter(|agent| agent.accepts_tasks());
             let takers: Vec<&str> = takers.map(|agent| agent.name.as_str()).collect();
             return Some(AgentMention::Wrong(format!(
                 "{}. {TAKEN_BY} {}. A text that starts otherwise is sent as it is.",
-                self.assist.describe_unknown_name(&to_one_line(name)),
+                self.composer
+                    .assist
+                    .describe_unknown_name(&to_one_line(name)),
                 takers.join(", ")
             )));
         }
@@ -142,7 +144,7 @@ impl Screen {
     /// Returns whether `name` looks like an agent's name but is neither an agent nor a file.
     fn is_unknown_agent(&self, name: &str) -> bool {
         let is_of_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
-        let agents = &self.assist.agents;
+        let agents = &self.composer.assist.agents;
         let is_known =
             agents.iter().any(|agent| agent.name == name) || self.is_repository_file(name);
         !agents.is_empty() && !is_known && !name.is_empty() && name.chars().all(is_of_name)

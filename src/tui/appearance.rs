@@ -89,7 +89,7 @@ impl Screen {
 
     /// Opens the theme list. Closing it without a choice restores the previous theme.
     pub(super) fn open_theme_list(&mut self) -> Vec<Action> {
-        self.theme_before = Some(self.settings.theme.clone());
+        self.dialogs.theme_before = Some(self.settings.theme.clone());
         let sheet =
             dialogs::theme_picker::build_dialog(&self.settings.theme, &self.settings.appearance);
         self.open_dialog(sheet)
@@ -97,7 +97,7 @@ impl Screen {
 
     /// Restores the theme that was in use before the list was opened.
     pub(super) fn restore_theme(&mut self) {
-        if let Some(theme) = self.theme_before.take() {
+        if let Some(theme) = self.dialogs.theme_before.take() {
             self.settings.theme = theme;
         }
         self.apply_settings();
@@ -106,10 +106,11 @@ impl Screen {
     /// Restores the previous theme if the theme list is gone, whatever replaced it.
     pub(super) fn end_theme_preview(&mut self) {
         let is_listed = self
-            .own_dialog
+            .dialogs
+            .own
             .as_ref()
             .is_some_and(dialogs::theme_picker::is_theme_picker);
-        if self.theme_before.is_some() && !is_listed {
+        if self.dialogs.theme_before.is_some() && !is_listed {
             self.restore_theme();
         }
     }
@@ -122,8 +123,8 @@ impl Screen {
             return self.show_toast(&format!("/theme takes {}", names.join(", ")));
         };
         self.settings.theme = theme;
-        self.theme_before = None;
-        self.own_dialog = None;
+        self.dialogs.theme_before = None;
+        self.dialogs.own = None;
         self.show_toast(&format!("Theme {name}"));
         vec![Action::KeepTheme(name.to_owned())]
     }
@@ -131,14 +132,14 @@ impl Screen {
     /// Returns the chosen theme and the settings for another screen; a theme that is only previewed is left out.
     pub fn chosen_appearance(&self) -> (ColorTheme, ScreenAppearance) {
         let shown = &self.settings.theme;
-        let theme = self.theme_before.as_ref().unwrap_or(shown);
+        let theme = self.dialogs.theme_before.as_ref().unwrap_or(shown);
         (theme.clone(), self.settings.appearance.clone())
     }
 
     /// Applies the theme and settings that were chosen on another screen.
     pub fn apply_appearance(&mut self, theme: ColorTheme, look: ScreenAppearance) {
         self.is_dirty = true;
-        self.theme_before = None;
+        self.dialogs.theme_before = None;
         (self.settings.theme, self.settings.appearance) = (theme, look);
         self.apply_settings();
     }
@@ -172,7 +173,7 @@ impl Screen {
                 "The mouse works here now. Hold Shift and drag to select text",
             ),
         };
-        let key = self.keymap().key_label("mouse", self.composer_focus);
+        let key = self.keymap().key_label("mouse", self.composer.focus);
         self.show_toast_with_keys(&format!("{word} · {key} switches back"))
     }
 

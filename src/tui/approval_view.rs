@@ -36,7 +36,7 @@ impl Screen {
             // Both can contain paths.
             (exact.text, exact.diff) = (clean_lines(&exact.text), clean_lines(&exact.diff));
         }
-        self.exact_call = Some(exact);
+        self.dialogs.exact_call = Some(exact);
     }
 
     /// Lists the approvals that cover more than one call; the answer is [`Action::Revoke`].

@@ -24,24 +24,24 @@ impl Screen {
 
     /// Creates the view of a child's session, to be filled and shown.
     pub fn new_child_view(&self, session: &SessionId) -> Box<ChildSessionView> {
-        Box::new(ChildSessionView::new(session, &self.transcript))
+        Box::new(ChildSessionView::new(session, &self.tabs.chat.transcript))
     }
 
     /// Shows a child's session.
     pub fn show_child_session(&mut self, child: Box<ChildSessionView>) {
         self.is_dirty = true;
-        self.clear_search();
+        self.overlays.close_search(&mut self.tabs);
         self.open_pager(TextPager::from_child(child));
     }
 
     /// Returns the id of the child session that is open.
     pub fn open_child_session(&self) -> Option<&SessionId> {
-        self.pager.as_ref().and_then(TextPager::session)
+        self.overlays.pager.as_ref().and_then(TextPager::session)
     }
 
     /// Returns the child session that is open, to be updated.
     pub fn open_child_mut(&mut self) -> Option<&mut ChildSessionView> {
-        self.pager.as_mut().and_then(TextPager::child_mut)
+        self.overlays.pager.as_mut().and_then(TextPager::child_mut)
     }
 
     /// Appends a piece of a child's text if its session is open.

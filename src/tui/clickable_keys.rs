@@ -193,9 +193,10 @@ impl Screen {
         state: Option<&RunState>,
     ) -> Vec<Action> {
         let event = KeyEvent::new(key.code, key.modifiers);
-        let is_typed = self.composer_focus == ComposerFocus::Focused || self.search_bar.is_some();
+        let is_typed =
+            self.composer.focus == ComposerFocus::Focused || self.overlays.search.is_some();
         if key.is_printable() && is_typed {
-            self.toast = None;
+            self.toast.text = None;
             match self.keymap().find_command(&event, ComposerFocus::Unfocused) {
                 Some(command) => self.press_command(command, state),
                 None if key.code == KeyCode::Char('/') => self.begin_slash_command(state),

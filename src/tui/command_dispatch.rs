@@ -9,7 +9,7 @@ use super::dialogs::{self, confirmations};
 use super::diff_view::DiffAction;
 use super::help;
 use super::keymap::ComposerFocus;
-use super::pager::{PagerFormat, TextPager, front_transcript};
+use super::pager::{PagerFormat, TextPager};
 use super::read_only::changes_run;
 use super::text_versions::TextPair;
 use crate::domain::event::{ApprovalDecision, Event};
@@ -90,7 +90,8 @@ impl Screen {
             ScreenCommand::Theme(None) => self.open_theme_list(),
             ScreenCommand::ToggleMouse => self.toggle_mouse_capture(),
             ScreenCommand::ToggleThinking => {
-                front_transcript(&mut self.pager, &mut self.transcript).toggle_thinking();
+                let chat = &mut self.tabs.chat.transcript;
+                self.overlays.front_transcript(chat).toggle_thinking();
                 Vec::new()
             }
             ScreenCommand::Copy => self.copy_selection(state),
@@ -102,7 +103,7 @@ impl Screen {
             ScreenCommand::OpenInViewer(viewer) => self.open_in_viewer(viewer, state),
             ScreenCommand::GoToWaitingDialog => self.go_to_waiting_dialog(state),
             ScreenCommand::ToggleChatArrangement => self.toggle_chat_arrangement(),
-            ScreenCommand::OpenSearch => self.change_view(Screen::open_search),
+            ScreenCommand::OpenSearch => self.open_search(),
             ScreenCommand::CycleFilter => self.cycle_filter(state),
             ScreenCommand::JumpToCounterpart => self.jump_to_counterpart(state),
             ScreenCommand::AddPlanNote(text) => self.add_plan_note(text, state),
@@ -126,7 +127,9 @@ impl Screen {
             ScreenCommand::OpenPalette => self.open_palette(),
             ScreenCommand::DiffAction(does) => self.perform_diff_action(does),
             ScreenCommand::SearchAction(step) => {
-                self.change_view(|screen| screen.perform_search_step(step, state))
+                self.overlays
+                    .perform_search_step(step, &mut self.tabs, state);
+                Vec::new()
             }
             ScreenCommand::Close => self.close_top().unwrap_or_default(),
         }
@@ -139,7 +142,7 @@ impl Screen {
 
     /// Shows a toast: why something was not done, or what to know about what was.
     pub(super) fn show_toast(&mut self, why: &str) -> Vec<Action> {
-        self.toast = Some(super::text_wrap::to_one_line(why));
+        self.toast.text = Some(super::text_wrap::to_one_line(why));
         Vec::new()
     }
 
@@ -147,7 +150,7 @@ impl Screen {
     /// names in it would become clickable too.
     pub(super) fn show_toast_with_keys(&mut self, why: &str) -> Vec<Action> {
         self.show_toast(why);
-        self.toast_with_keys.clone_from(&self.toast);
+        self.toast.with_keys.clone_from(&self.toast.text);
         Vec::new()
     }
 
@@ -162,7 +165,7 @@ impl Screen {
         let asked = state.current_question().map(|question| &question.kind);
         let is_its = matches!(asked, None | Some(QuestionKind::Gate { .. }))
             && state.approvals.is_empty()
-            && self.own_dialog.is_none();
+            && self.dialogs.own.is_none();
         match sheet.choices.into_iter().find(|choice| choice.key == 'g') {
             Some(choice) if is_its => self.perform_choice(choice, Some(state)),
             Some(_) | None => self.show_toast(&format!("Not yet: {}", sheet.title)),
@@ -252,7 +255,7 @@ impl Screen {
     }
 
     fn set_goal(&mut self, text: &str, state: Option<&RunState>) -> Vec<Action> {
-        let refiner = self.refiner;
+        let refiner = self.composer.refiner;
         match (state, text) {
             (None, "") => self.show_toast("Write the goal after /goal."),
             (Some(state), "") => {
@@ -263,7 +266,7 @@ impl Screen {
                 if state.running.is_some() || state.busy.is_some() || state.awaiting.is_some() {
                     return self.show_toast("An agent is working on the goal. Interrupt it first.");
                 }
-                self.composer_focus = ComposerFocus::Unfocused;
+                self.composer.focus = ComposerFocus::Unfocused;
                 composer_target::confirm_goal(text)
             }
             (Some(state), _) if !state.phase.is_final() && state.phase != Phase::Init => {
@@ -326,7 +329,7 @@ impl Screen {
     fn choose_refiner(&mut self, role: Option<Role>, state: Option<&RunState>) -> Vec<Action> {
         let has_goal = |state: &&RunState| !state.phase.is_final() && state.phase != Phase::Init;
         let Some(state) = state.filter(has_goal) else {
-            self.refiner = role.unwrap_or(self.refiner.other());
+            self.composer.refiner = role.unwrap_or(self.composer.refiner.other());
             return Vec::new();
         };
         let role = role.unwrap_or(state.refiner.other());
@@ -336,12 +339,12 @@ impl Screen {
                 self.show_toast("This run has no reviewer.")
             }
             Phase::RefineGoal if is_idle => {
-                self.refiner = role;
-                let goal = self.proposed_goal.clone();
+                self.composer.refiner = role;
+                let goal = self.dialogs.proposed_goal.clone();
                 vec![Action::Event(Event::RefinerChosen { role, goal })]
             }
             Phase::RefineGoal => {
-                let key = self.keymap().key_label("interrupt", self.composer_focus);
+                let key = self.keymap().key_label("interrupt", self.composer.focus);
                 self.show_toast_with_keys(&format!(
                     "An agent is working on the goal. Interrupt it first ({key})."
                 ))
@@ -351,7 +354,7 @@ impl Screen {
     }
 
     fn view_full_text(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        if let Some(pager) = &mut self.pager
+        if let Some(pager) = &mut self.overlays.pager
             && pager.cycle_layout()
         {
             return Vec::new();
@@ -360,9 +363,11 @@ impl Screen {
             return self.show_toast("Nothing is waiting that has more to show.");
         };
         let is_about =
-            self.own_dialog.is_none() && state.is_some_and(composer_target::is_versions_question);
+            self.dialogs.own.is_none() && state.is_some_and(composer_target::is_versions_question);
         let pager = match self.stale_plan_pair(state) {
-            _ if is_about && !self.versions.is_empty() => TextPager::from_versions(&self.versions),
+            _ if is_about && !self.dialogs.versions.is_empty() => {
+                TextPager::from_versions(&self.dialogs.versions)
+            }
             Some(pair) => TextPager::from_pairs("What changed", vec![pair]),
             None => {
                 let text = sheet.to_text();
@@ -377,7 +382,7 @@ impl Screen {
     /// Returns the reviewed plan and the plan on disk, if the open question is about their difference.
     fn stale_plan_pair(&self, state: Option<&RunState>) -> Option<TextPair> {
         let state =
-            state.filter(|state| state.approvals.is_empty() && self.own_dialog.is_none())?;
+            state.filter(|state| state.approvals.is_empty() && self.dialogs.own.is_none())?;
         match &state.current_question()?.kind {
             QuestionKind::StalePlan { reviewed, .. } => {
                 dialogs::stale_plan::find_text_pair(reviewed, &self.documents)
@@ -387,8 +392,8 @@ impl Screen {
     }
 
     pub(super) fn open_pager(&mut self, pager: TextPager) -> Vec<Action> {
-        self.pager = Some(pager);
-        self.composer_focus = ComposerFocus::Unfocused;
+        self.overlays.pager = Some(pager);
+        self.composer.focus = ComposerFocus::Unfocused;
         Vec::new()
     }
 
@@ -403,11 +408,11 @@ impl Screen {
 
     /// Performs an action in the diff view.
     pub(super) fn perform_diff_action(&mut self, does: DiffAction) -> Vec<Action> {
-        let Some(view) = &mut self.diff_view else {
+        let Some(view) = &mut self.overlays.diff else {
             return Vec::new();
         };
         match does {
-            DiffAction::Close => self.diff_view = None,
+            DiffAction::Close => self.overlays.diff = None,
             DiffAction::PreviousDiff | DiffAction::NextDiff | DiffAction::Reload => {
                 return view
                     .step_scope(does)
@@ -421,11 +426,11 @@ impl Screen {
     }
 
     pub(super) fn open_dialog(&mut self, sheet: ChoiceDialog) -> Vec<Action> {
-        self.own_dialog = Some(sheet);
-        self.input_guard.note_user_dialog();
+        self.dialogs.own = Some(sheet);
+        self.dialogs.guard.note_user_dialog();
         // The dialog starts at its own first choice, even if one with the same id was left at another.
-        self.chosen_choice = None;
-        self.composer_focus = ComposerFocus::Unfocused;
+        self.dialogs.chosen = None;
+        self.composer.focus = ComposerFocus::Unfocused;
         Vec::new()
     }
 
@@ -438,29 +443,29 @@ impl Screen {
         match choice.action {
             ChoiceAction::Act(actions) => actions,
             ChoiceAction::PutAside(actions) => {
-                self.input_guard.put_limit_aside(state);
+                self.dialogs.guard.put_limit_aside(state);
                 actions
             }
             ChoiceAction::WriteDraft(draft) => self.begin_draft(draft, state),
             ChoiceAction::RunCommand(command) => self.perform_command(command, state),
             ChoiceAction::FillComposer(text) => self.change_view(|screen| {
-                screen.own_dialog = None;
-                screen.composer.set_text(&text);
+                screen.dialogs.own = None;
+                screen.composer.editor.set_text(&text);
                 screen.focus_composer();
             }),
             ChoiceAction::Confirm(sheet) => self.open_dialog(*sheet),
             ChoiceAction::PickAnswer(text) => self.pick_answer(&text, state),
             ChoiceAction::TickAnswer { asked, label } => self.change_view(|screen| {
-                let ticked = screen.ticked_answers.entry(asked).or_default();
+                let ticked = screen.dialogs.ticked_answers.entry(asked).or_default();
                 if !ticked.remove(&label) {
                     ticked.insert(label);
                 }
             }),
-            ChoiceAction::Close => self.change_view(|screen| screen.own_dialog = None),
+            ChoiceAction::Close => self.change_view(|screen| screen.dialogs.own = None),
             ChoiceAction::ActAndClose(actions) => {
                 // The screen's own dialog covers the one from the start, so only one of them closes.
-                if self.own_dialog.take().is_none() && self.instructions.take().is_none() {
-                    self.unfinished = None;
+                if self.dialogs.own.take().is_none() && self.dialogs.instructions.take().is_none() {
+                    self.dialogs.unfinished_run = None;
                 }
                 self.note_quit(&actions);
                 if actions.contains(&Action::Archive) {
@@ -482,12 +487,12 @@ impl Screen {
             return Vec::new();
         };
         let asked = asked.text.clone();
-        self.ticked_answers.remove(&asked);
-        self.picked_answers.insert(asked, text.to_owned());
+        self.dialogs.ticked_answers.remove(&asked);
+        self.dialogs.picked_answers.insert(asked, text.to_owned());
         if n_open > 1 {
             return Vec::new();
         }
-        let answers = std::mem::take(&mut self.picked_answers);
+        let answers = std::mem::take(&mut self.dialogs.picked_answers);
         vec![Action::Event(Event::QuestionAnswered {
             id: question.id,
             answer: QuestionAnswer::Texts { answers },

@@ -18,7 +18,6 @@ use super::dialog::ChoiceDialog;
 use super::fuzzy_picker::{self, FuzzyTarget, PickerRow};
 use super::keymap::{COMMAND_GROUPS, ComposerFocus};
 use super::list_index;
-use super::tabs::{self, TabKind};
 use super::text_wrap::{text_width, truncate_to_columns};
 use super::theme::{self, ColorTheme};
 use super::{Screen, popup, text_wrap};
@@ -179,28 +178,26 @@ impl Screen {
     ) -> PaletteContext<'a> {
         PaletteContext {
             appearance: &self.settings.appearance,
-            recent_commands: &self.assist.recent_commands,
+            recent_commands: &self.composer.assist.recent_commands,
             tab_actions: self.tab_actions(),
             state,
             sheet,
-            has_panes: self.hit_areas.side_pane.is_some(),
+            has_panes: self.tabs.view.side_area.is_some(),
         }
     }
 
     /// Returns the heading of the current tab's commands, and their names.
     pub(super) fn tab_actions(&self) -> (String, Vec<&'static str>) {
-        let is_compared = self.tab == TabKind::Plan && self.plan_view.compared_version().is_some();
-        let hints = match self.tab {
-            TabKind::Chat => tabs::CHAT_HINTS,
-            _ if is_compared => tabs::COMPARISON_HINTS,
-            other => other.hints(),
-        };
+        let hints = self.tabs.get(self.tabs.view.shown).actions();
         let names = hints.iter().flat_map(|(names, _)| names.iter().copied());
-        (format!("in {}", self.tab.title()), names.collect())
+        (
+            format!("in {}", self.tabs.view.shown.title()),
+            names.collect(),
+        )
     }
 
     pub(super) fn open_palette(&mut self) -> Vec<Action> {
-        self.palette = Some(CommandPalette {
+        self.overlays.palette = Some(CommandPalette {
             covered_dialog: self.readable_dialog_id(),
             ..CommandPalette::default()
         });
@@ -214,12 +211,12 @@ impl Screen {
         state: Option<&RunState>,
         sheet: Option<&ChoiceDialog>,
     ) {
-        if let Some(palette) = &self.palette {
+        if let Some(palette) = &self.overlays.palette {
             let places = palette.draw(frame, &self.palette_context(state, sheet));
             self.hit_areas.palette = Some(places);
             // The user has not read the dialog under the palette.
-            self.drawn_dialog = None;
-            self.input_guard.clear_dialog();
+            self.dialogs.drawn = None;
+            self.dialogs.guard.clear_dialog();
         }
     }
 
@@ -227,7 +224,7 @@ impl Screen {
     fn palette_entries(&self, state: Option<&RunState>) -> Vec<PaletteEntry> {
         let sheet = self.pending_dialog(state);
         let now = self.palette_context(state, sheet.as_ref());
-        let palette = self.palette.as_ref();
+        let palette = self.overlays.palette.as_ref();
         palette.map_or_else(Vec::new, |palette| palette.matching_entries(&now))
     }
 
@@ -247,7 +244,7 @@ impl Screen {
         let n = self.palette_entries(state).len();
         let n_shown = self.hit_areas.palette.as_ref();
         let n_shown = n_shown.map_or(1, |(_, rows)| rows.len());
-        if let Some(palette) = &mut self.palette {
+        if let Some(palette) = &mut self.overlays.palette {
             palette.chosen = next(palette.chosen, (n, n_shown));
         }
         self.preview_palette_theme(state);
@@ -256,7 +253,7 @@ impl Screen {
     /// Previews the selected theme; on any other entry, restores the previous theme.
     fn preview_palette_theme(&mut self, state: Option<&RunState>) {
         let found = self.palette_entries(state);
-        let Some(palette) = &mut self.palette else {
+        let Some(palette) = &mut self.overlays.palette else {
             return;
         };
         let theme = found
@@ -273,14 +270,19 @@ impl Screen {
 
     /// Closes the palette and restores the theme if one was only previewed.
     fn close_palette(&mut self) {
-        if let Some(before) = self.palette.take().and_then(|palette| palette.theme_before) {
+        if let Some(before) = self
+            .overlays
+            .palette
+            .take()
+            .and_then(|palette| palette.theme_before)
+        {
             self.settings.theme = before;
         }
     }
 
     /// Adds pasted text to the letters if the palette is open.
     pub(super) fn paste_into_palette(&mut self, text: &str) -> bool {
-        let Some(palette) = &mut self.palette else {
+        let Some(palette) = &mut self.overlays.palette else {
             return false;
         };
         let line = text_wrap::to_one_line(text);
@@ -295,7 +297,7 @@ impl Screen {
         key: KeyEvent,
         state: Option<&RunState>,
     ) -> Option<Vec<Action>> {
-        self.palette.as_ref()?;
+        self.overlays.palette.as_ref()?;
         let is_its_own = self.keymap().find_command(&key, ComposerFocus::Focused)
             == Some(command::ScreenCommand::OpenPalette);
         let to = list_index::list_move(key);
@@ -317,7 +319,7 @@ impl Screen {
     }
 
     fn type_in_palette(&mut self, key: KeyEvent) {
-        let Some(palette) = &mut self.palette else {
+        let Some(palette) = &mut self.overlays.palette else {
             return;
         };
         let is_plain = key.modifiers - KeyModifiers::SHIFT == KeyModifiers::NONE;
@@ -335,7 +337,8 @@ impl Screen {
     /// Handles a click: the first one selects an entry, a second one runs it, and one outside closes the palette.
     pub(super) fn click_palette(&mut self, at: Position, state: Option<&RunState>) -> Vec<Action> {
         let hint = self.hint_key_at(at);
-        let (Some(palette), Some((area, rows))) = (&mut self.palette, &self.hit_areas.palette)
+        let (Some(palette), Some((area, rows))) =
+            (&mut self.overlays.palette, &self.hit_areas.palette)
         else {
             return Vec::new();
         };
@@ -360,7 +363,7 @@ impl Screen {
     /// Puts an entry first in the list of recent commands.
     fn note_recent_command(&mut self, entry: &PaletteEntry) {
         if entry.binding.is_some() {
-            let used = &mut self.assist.recent_commands;
+            let used = &mut self.composer.assist.recent_commands;
             used.retain(|slash| *slash != entry.slash);
             used.insert(0, entry.slash.clone());
             used.truncate(MAX_RECENT_ENTRIES);
@@ -369,6 +372,7 @@ impl Screen {
 
     fn accept_palette_entry(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let Some((chosen, over)) = self
+            .overlays
             .palette
             .as_ref()
             .map(|it| (it.chosen, it.covered_dialog.clone()))
@@ -391,10 +395,10 @@ impl Screen {
                 if let Some(why) = self.read_only_reason() {
                     return self.show_toast(&why);
                 }
-                if !self.composer.is_empty() {
+                if !self.composer.editor.is_empty() {
                     return self.show_toast("Send or delete your text first.");
                 }
-                self.composer.set_text(&text);
+                self.composer.editor.set_text(&text);
                 self.focus_composer();
                 Vec::new()
             }

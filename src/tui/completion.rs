@@ -281,67 +281,71 @@ impl Screen {
     /// Stores the files of the repository for `@`, relative to its root, without ignored ones.
     pub fn on_repository_files(&mut self, files: Vec<String>) {
         self.is_dirty = true;
-        self.assist.files = FileListState::Loaded(FileIndex::from_names(files));
+        self.composer.assist.files = FileListState::Loaded(FileIndex::from_names(files));
         // Only the completion of a file name depends on the files.
-        if file_word(&self.composer.text_before_cursor()).is_some() {
+        if file_word(&self.composer.editor.text_before_cursor()).is_some() {
             self.update_completion(None);
         }
     }
 
     /// Updates the suggestions for the word at the cursor; requests the files when they are needed.
     pub(super) fn update_completion(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        let before = self.composer.text_before_cursor();
-        let is_command = self.composer.is_one_word() && before.starts_with('/');
+        let before = self.composer.editor.text_before_cursor();
+        let is_command = self.composer.editor.is_one_word() && before.starts_with('/');
         let mut actions = Vec::new();
-        self.assist.completion = None;
+        self.composer.assist.completion = None;
         if is_command {
-            self.assist.completion = Some(CompletionList::from_commands(&before));
+            self.composer.assist.completion = Some(CompletionList::from_commands(&before));
         } else if let Some(word) = preset_word(&before) {
-            self.assist.completion = Some(CompletionList::from_presets(&self.talks.presets, word));
+            self.composer.assist.completion = Some(CompletionList::from_presets(
+                &self.discussions.presets,
+                word,
+            ));
         } else if let Some(word) = before.strip_prefix(answer_completion::ANSWER_COMMAND) {
-            self.assist.completion = Some(answer_completion::complete_answer(
+            self.composer.assist.completion = Some(answer_completion::complete_answer(
                 state,
                 &self.dialog_context(),
                 word,
             ));
         } else if let Some((values, word)) = self.argument_values(&before) {
-            self.assist.completion = Some(CompletionList::from_values(
+            self.composer.assist.completion = Some(CompletionList::from_values(
                 CompletionKind::Values,
                 &values,
                 word,
             ));
         } else if let Some(word) = file_word(&before) {
-            let files = match &self.assist.files {
+            let files = match &self.composer.assist.files {
                 FileListState::Loaded(files) => files.names.as_slice(),
                 FileListState::Requested | FileListState::NotRequested => &[],
             };
-            let cut = match &self.assist.files {
+            let cut = match &self.composer.assist.files {
                 FileListState::Loaded(files) => files.truncation_note(),
                 FileListState::Requested | FileListState::NotRequested => String::new(),
             };
             // A text gives a task only if it starts with an agent's name.
             let agents = if word.len() == before.len() {
-                self.assist.agents.as_slice()
+                self.composer.assist.agents.as_slice()
             } else {
                 &[]
             };
             let offer = CompletionList::from_agents_and_files(agents, files, word);
-            self.assist.completion = Some(CompletionList {
+            self.composer.assist.completion = Some(CompletionList {
                 truncation_note: cut,
                 ..offer
             });
-            if let FileListState::NotRequested = self.assist.files {
-                self.assist.files = FileListState::Requested;
+            if let FileListState::NotRequested = self.composer.assist.files {
+                self.composer.assist.files = FileListState::Requested;
                 actions.push(Action::ListFiles);
             }
         }
         if self
+            .composer
             .assist
             .completion
             .as_ref()
             .is_some_and(|offer| offer.rows.is_empty() && offer.note.is_empty())
         {
-            self.assist.completion = None;
+            self.composer.assist.completion = None;
         }
         actions
     }
@@ -366,9 +370,10 @@ impl Screen {
                     (mode.name().to_owned(), help)
                 })
                 .collect(),
-            "/agent" => self.assist.agents.iter().map(agent).collect(),
+            "/agent" => self.composer.assist.agents.iter().map(agent).collect(),
             "/task" => {
                 let takers = self
+                    .composer
                     .assist
                     .agents
                     .iter()
@@ -382,7 +387,7 @@ impl Screen {
 
     /// Returns whether the listed files contain this name.
     pub(super) fn is_repository_file(&self, name: &str) -> bool {
-        match &self.assist.files {
+        match &self.composer.assist.files {
             FileListState::Loaded(files) => files.names.iter().any(|file| file == name),
             FileListState::Requested | FileListState::NotRequested => false,
         }
@@ -390,9 +395,9 @@ impl Screen {
 
     /// Closes the suggestions; the next `@` requests the files again.
     pub(super) fn close_completion(&mut self) {
-        self.assist.completion = None;
-        if let FileListState::Loaded(_) = self.assist.files {
-            self.assist.files = FileListState::NotRequested;
+        self.composer.assist.completion = None;
+        if let FileListState::Loaded(_) = self.composer.assist.files {
+            self.composer.assist.files = FileListState::NotRequested;
         }
     }
 
@@ -403,7 +408,7 @@ impl Screen {
         composer: Rect,
         state: Option<&RunState>,
     ) {
-        let Some(mut offer) = self.assist.completion.take() else {
+        let Some(mut offer) = self.composer.assist.completion.take() else {
             return;
         };
         if offer.kind == CompletionKind::Commands {
@@ -419,19 +424,23 @@ impl Screen {
             }
             offer.move_idle_last();
         }
-        self.assist.completion = Some(offer);
-        let enter = match self.assist.accepted_by_enter(&self.composer) {
+        self.composer.assist.completion = Some(offer);
+        let enter = match self
+            .composer
+            .assist
+            .accepted_by_enter(&self.composer.editor)
+        {
             Some(_) => EnterEffect::AcceptsEntry,
             None => EnterEffect::SendsText,
         };
-        if let Some(offer) = &self.assist.completion {
+        if let Some(offer) = &self.composer.assist.completion {
             self.hit_areas.completion = offer.draw(frame, composer, enter);
         }
     }
 
     /// Selects the previous or next suggestion.
     pub(super) fn move_in_completion(&mut self, to: ScrollMove) {
-        if let Some(offer) = &mut self.assist.completion {
+        if let Some(offer) = &mut self.composer.assist.completion {
             let n_shown = self.hit_areas.completion.len();
             offer.chosen = list_index::scroll_index(to, offer.chosen, offer.rows.len(), n_shown);
         }
@@ -439,7 +448,7 @@ impl Screen {
 
     /// Selects a suggestion, or inserts it if it is selected already.
     pub(super) fn click_completion(&mut self, at: usize) {
-        let Some(offer) = &mut self.assist.completion else {
+        let Some(offer) = &mut self.composer.assist.completion else {
             return;
         };
         if std::mem::replace(&mut offer.chosen, at) == at {
@@ -449,24 +458,29 @@ impl Screen {
 
     /// Passes a key to the suggestions; returns whether they used it.
     pub(super) fn on_completion_key(&mut self, key: KeyEvent) -> bool {
-        if self.assist.completion.is_none() || !key.modifiers.is_empty() {
+        if self.composer.assist.completion.is_none() || !key.modifiers.is_empty() {
             return false;
         }
         // `Home` and `End` still move in the text.
         let to = list_index::list_move(key)
             .filter(|to| !matches!(to, ScrollMove::Top | ScrollMove::End));
-        if let (Some(to), Some(offer)) = (to, &mut self.assist.completion) {
+        if let (Some(to), Some(offer)) = (to, &mut self.composer.assist.completion) {
             let n_shown = self.hit_areas.completion.len();
             offer.chosen = list_index::step_index(to, offer.chosen, offer.rows.len(), n_shown);
             return true;
         }
         match key.code {
-            KeyCode::Esc => self.assist.completion = None,
+            KeyCode::Esc => self.composer.assist.completion = None,
             KeyCode::Tab => self.accept_completion(),
             KeyCode::Enter => {
-                if self.assist.accepted_by_enter(&self.composer).is_none() {
+                if self
+                    .composer
+                    .assist
+                    .accepted_by_enter(&self.composer.editor)
+                    .is_none()
+                {
                     // The text is complete: Enter sends it or carries it out.
-                    self.assist.completion = None;
+                    self.composer.assist.completion = None;
                     return false;
                 }
                 self.accept_completion();
@@ -477,11 +491,12 @@ impl Screen {
     }
 
     fn accept_completion(&mut self) {
-        let Some(offer) = self.assist.completion.take() else {
+        let Some(offer) = self.composer.assist.completion.take() else {
             return;
         };
         if let Some(text) = offer.insertions.get(offer.chosen) {
             self.composer
+                .editor
                 .replace_before_cursor(offer.replaced_chars, text);
         }
     }

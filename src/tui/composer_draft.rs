@@ -22,26 +22,23 @@ impl Screen {
         if let Some(why) = notes_blocker(state) {
             return self.show_toast(why);
         }
-        let Some((line, was)) = self
-            .pointed_plan_line()
-            .or_else(|| self.point_at_first_visible_line())
-        else {
+        let Some((line, was)) = self.point_at_plan_line() else {
             return self.explain_pointing("a line of the plan");
         };
-        if !self.composer.is_empty() {
+        if !self.composer.editor.is_empty() {
             return self.show_toast(SEND_FIRST);
         }
-        self.composer.set_text(&was);
-        self.noted_line = Some((line, was));
-        self.draft = Some(ComposerDraft::Line);
+        self.composer.editor.set_text(&was);
+        self.composer.noted_line = Some((line, was));
+        self.composer.draft = Some(ComposerDraft::Line);
         self.focus_composer();
         Vec::new()
     }
 
     /// Focuses the composer. Closes a diff or a board, because they leave no room for it.
     pub(super) fn focus_composer(&mut self) {
-        (self.diff_view, self.board) = (None, None);
-        self.composer_focus = ComposerFocus::Focused;
+        (self.overlays.diff, self.overlays.board) = (None, None);
+        self.composer.focus = ComposerFocus::Focused;
     }
 
     /// Lets the user write what a dialog asks for. A suggestion is only put into an empty composer.
@@ -54,17 +51,17 @@ impl Screen {
             (ComposerDraft::Pattern { .. }, Some(state)) => {
                 Some(dialogs::approval_dialog::suggest_pattern(state))
             }
-            (ComposerDraft::Topic { .. }, _) => Some(self.talks.planned_topic.clone()),
+            (ComposerDraft::Topic { .. }, _) => Some(self.discussions.planned_topic.clone()),
             _ => None,
         };
-        if proposed.is_some() && !self.composer.is_empty() {
+        if proposed.is_some() && !self.composer.editor.is_empty() {
             return self.show_toast(SEND_FIRST);
         }
         if let Some(text) = proposed {
-            let _fits = self.composer.on_paste(&text);
+            let _fits = self.composer.editor.on_paste(&text);
         }
-        self.draft = Some(draft);
-        self.own_dialog = None;
+        self.composer.draft = Some(draft);
+        self.dialogs.own = None;
         self.focus_composer();
         Vec::new()
     }
@@ -74,11 +71,11 @@ impl Screen {
         self.close_completion();
         if let Some(
             ComposerDraft::Line | ComposerDraft::Pattern { .. } | ComposerDraft::Topic { .. },
-        ) = self.draft
+        ) = self.composer.draft
         {
-            self.composer.set_text("");
+            self.composer.editor.set_text("");
         }
-        self.composer_focus = ComposerFocus::Unfocused;
-        (self.draft, self.noted_line) = (None, None);
+        self.composer.focus = ComposerFocus::Unfocused;
+        (self.composer.draft, self.composer.noted_line) = (None, None);
     }
 }

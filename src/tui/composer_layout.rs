@@ -14,12 +14,12 @@ use crate::domain::run::RunState;
 impl Screen {
     /// Returns whether the user is writing a text.
     pub fn has_composer_text(&self) -> bool {
-        self.composer_focus == ComposerFocus::Focused && !self.composer.is_empty()
+        self.composer.focus == ComposerFocus::Focused && !self.composer.editor.is_empty()
     }
 
     /// Returns whether the composer is focused and empty.
     pub fn is_composer_awaiting_text(&self) -> bool {
-        self.composer_focus == ComposerFocus::Focused && self.composer.is_empty()
+        self.composer.focus == ComposerFocus::Focused && self.composer.editor.is_empty()
     }
 
     /// Draws the area below the dialog: the composer or the search bar, and the footer.
@@ -31,8 +31,9 @@ impl Screen {
         state: Option<&RunState>,
         sheet: Option<&ChoiceDialog>,
     ) {
-        let word = if self.search_bar.is_some() {
-            self.draw_search_bar(frame, composer, state);
+        let word = if self.overlays.search.is_some() {
+            self.overlays
+                .draw_search_bar(frame, composer, &mut self.tabs, state);
             None
         } else {
             self.draw_composer(frame, composer, state, sheet)
@@ -55,13 +56,17 @@ impl Screen {
             Some(sheet) if sheet.choices.is_empty() => 7,
             _ => 9.max(least_above + 3),
         };
-        match self.composer_focus {
+        match self.composer.focus {
             ComposerFocus::Unfocused if height > least_above + 4 => 1,
             ComposerFocus::Unfocused => 0,
             ComposerFocus::Focused if height < least_with_frame => 1,
             ComposerFocus::Focused => {
                 let columns = usize::from(rest.width).saturating_sub(2);
-                self.composer.n_rows(columns).min((height / 4).max(1)) + 2
+                self.composer
+                    .editor
+                    .n_rows(columns)
+                    .min((height / 4).max(1))
+                    + 2
             }
         }
     }
@@ -79,10 +84,10 @@ impl Screen {
         }
         // While a dialog is open, it reports the news itself.
         let is_free = sheet.is_none();
-        match self.composer_focus {
+        match self.composer.focus {
             ComposerFocus::Focused => {
                 let label = self.describe_enter(state);
-                self.composer.draw(frame, area, &label);
+                self.composer.editor.draw(frame, area, &label);
                 let border = Rect {
                     width: area.width.saturating_sub(2),
                     ..area
@@ -95,14 +100,14 @@ impl Screen {
             }
             ComposerFocus::Unfocused => {
                 let key = self.keymap().key_label("write", ComposerFocus::Unfocused);
-                let n_taken = self.composer.min_folded_columns(&key);
+                let n_taken = self.composer.editor.min_folded_columns(&key);
                 let word = is_free.then(|| self.draw_cross_tab_toast(frame, area, n_taken));
                 let word = word.flatten();
                 let left = Rect {
                     width: word.map_or(area.width, |word| word.x - area.x),
                     ..area
                 };
-                self.composer.draw_folded(frame, left, &key);
+                self.composer.editor.draw_folded(frame, left, &key);
                 word
             }
         }

@@ -33,12 +33,15 @@ impl Screen {
         let label = match self.describe_enter_command() {
             Some(label) => label,
             None => {
-                let target =
-                    composer_target::composer_target(state, self.draft, &self.dialog_context());
-                composer_target::target_label(&target, self.refiner, self.keymap())
+                let target = composer_target::composer_target(
+                    state,
+                    self.composer.draft,
+                    &self.dialog_context(),
+                );
+                composer_target::target_label(&target, self.composer.refiner, self.keymap())
             }
         };
-        match self.assist.queued_messages.len() {
+        match self.composer.assist.queued_messages.len() {
             0 => label,
             n => format!("{n} queued, ↑ edits · {label}"),
         }
@@ -46,10 +49,14 @@ impl Screen {
 
     /// Returns the label for a command, a task or a suggestion, which are not sent as a message.
     fn describe_enter_command(&self) -> Option<String> {
-        if let Some(word) = self.assist.accepted_by_enter(&self.composer) {
+        if let Some(word) = self
+            .composer
+            .assist
+            .accepted_by_enter(&self.composer.editor)
+        {
             return Some(format!("Enter: insert {}", to_one_line(word.trim_end())));
         }
-        let text = self.composer.text();
+        let text = self.composer.editor.text();
         match self.parse_mention(&text) {
             Some(AgentMention::Task(agent, _)) => {
                 return Some(format!("Enter: give {agent} this task"));
@@ -69,7 +76,7 @@ impl Screen {
     fn refuse_dialog_letter(&self, text: &str, state: Option<&RunState>) -> Option<String> {
         let sheet = self
             .pending_dialog(state)
-            .filter(|_| self.draft.is_none())?;
+            .filter(|_| self.composer.draft.is_none())?;
         let mut letters = text.trim().chars();
         let (letter, None) = (letters.next()?.to_ascii_lowercase(), letters.next()) else {
             return None;
@@ -85,12 +92,12 @@ impl Screen {
 
     /// Sends the composer's text: a command, a task, or a message for its current target.
     pub(super) fn submit_composer(&mut self, state: Option<&RunState>) -> SubmitOutcome {
-        let text = self.composer.text();
+        let text = self.composer.editor.text();
         let mention = self.parse_mention(&text);
         self.close_completion();
         match mention {
             Some(AgentMention::Task(agent, prompt)) => {
-                self.composer.submit_text();
+                self.composer.editor.submit_text();
                 return SubmitOutcome::Done(
                     self.perform_command(ScreenCommand::StartTask(agent, prompt), state),
                 );
@@ -98,11 +105,12 @@ impl Screen {
             Some(AgentMention::Wrong(why)) => return SubmitOutcome::StaysInComposer(why),
             None => {}
         }
-        let target = composer_target::composer_target(state, self.draft, &self.dialog_context());
+        let target =
+            composer_target::composer_target(state, self.composer.draft, &self.dialog_context());
         match command::parse_slash_command(&text) {
             Ok(command) => {
                 if let ScreenCommand::Discuss(DiscussionScreenCommand::Start(topic)) = &command
-                    && let Some(why) = self.talks.preset_typo_hint(topic)
+                    && let Some(why) = self.discussions.preset_typo_hint(topic)
                 {
                     return SubmitOutcome::StaysInComposer(why);
                 }
@@ -110,7 +118,7 @@ impl Screen {
                 if let Some(why) = self.unseen_dialog_reason(&command, shown.as_deref(), state) {
                     return SubmitOutcome::StaysInComposer(why);
                 }
-                self.composer.submit_text();
+                self.composer.editor.submit_text();
                 return SubmitOutcome::Done(self.perform_command(command, state));
             }
             Err(CommandParseError::Wrong(why)) => return SubmitOutcome::StaysInComposer(why),
@@ -119,27 +127,27 @@ impl Screen {
         if let Some(why) = self.refuse_dialog_letter(&text, state) {
             return SubmitOutcome::StaysInComposer(why);
         }
-        match composer_target::submit_to_target(&target, &text, self.refiner) {
+        match composer_target::submit_to_target(&target, &text, self.composer.refiner) {
             Ok(ComposerOutcome::Act(actions)) => {
-                self.composer.submit_text();
-                let was_asked_for = self.draft.take().is_some();
-                self.noted_line = None;
-                self.transcript.go_to_end();
+                self.composer.editor.submit_text();
+                let was_asked_for = self.composer.draft.take().is_some();
+                self.composer.noted_line = None;
+                self.tabs.chat.transcript.go_to_end();
                 if was_asked_for {
                     // The text belonged to a dialog, so the next dialog gets the keys.
-                    self.composer_focus = ComposerFocus::Unfocused;
+                    self.composer.focus = ComposerFocus::Unfocused;
                 }
                 SubmitOutcome::Done(actions)
             }
             Ok(ComposerOutcome::QueueMessage(text)) => {
-                self.composer.submit_text();
-                self.assist.queued_messages.push(text);
+                self.composer.editor.submit_text();
+                self.composer.assist.queued_messages.push(text);
                 SubmitOutcome::Done(Vec::new())
             }
             Ok(ComposerOutcome::PickAnswer(text)) => {
-                self.composer.submit_text();
-                if self.draft.take().is_some() {
-                    self.composer_focus = ComposerFocus::Unfocused;
+                self.composer.editor.submit_text();
+                if self.composer.draft.take().is_some() {
+                    self.composer.focus = ComposerFocus::Unfocused;
                 }
                 SubmitOutcome::Done(self.pick_answer(&text, state))
             }

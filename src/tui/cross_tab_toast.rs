@@ -39,7 +39,7 @@ impl Screen {
         };
         // The result of a step is in the transcript, which has its whole history.
         let told = match event {
-            Event::StepRecorded { .. } => self.transcript.last_fact_line(),
+            Event::StepRecorded { .. } => self.tabs.chat.transcript.last_fact_line(),
             _ => None,
         };
         let text = told.unwrap_or_else(|| {
@@ -54,18 +54,19 @@ impl Screen {
             })
         });
         if !text.is_empty() {
-            self.cross_tab_toast = Some(CrossTabToast { text, at, shown_by });
+            self.toast.cross_tab = Some(CrossTabToast { text, at, shown_by });
         }
     }
 
     /// Returns the notice while it is shown; replayed events are too old to show.
     pub(super) fn cross_tab_text(&self) -> Option<&str> {
-        let side = self.hit_areas.side_pane.map(|(_, tab)| tab);
-        let is_seen = |tab: TabKind| tab == self.tab || Some(tab) == side;
+        let side = self.tabs.view.side_area.map(|(_, tab)| tab);
+        let is_seen = |tab: TabKind| tab == self.tabs.view.shown || Some(tab) == side;
         let elsewhere = self
-            .cross_tab_toast
+            .toast
+            .cross_tab
             .as_ref()
-            .filter(|_| self.tab != TabKind::Chat)?;
+            .filter(|_| self.tabs.view.shown != TabKind::Chat)?;
         let is_shown = elsewhere.shown_by.iter().any(|tab| is_seen(*tab));
         let stands = self.toast_remaining(elsewhere).filter(|_| !is_shown);
         stands.map(|_| elsewhere.text.as_str())
@@ -73,7 +74,7 @@ impl Screen {
 
     /// Returns how much longer the notice is shown.
     pub fn cross_tab_toast_remaining(&self) -> Option<Duration> {
-        self.toast_remaining(self.cross_tab_toast.as_ref()?)
+        self.toast_remaining(self.toast.cross_tab.as_ref()?)
     }
 
     fn toast_remaining(&self, elsewhere: &CrossTabToast) -> Option<Duration> {
@@ -105,7 +106,7 @@ impl Screen {
             theme::STRONG,
         )];
         // While the user writes, the key would be typed into the text.
-        if self.composer_focus == ComposerFocus::Unfocused && text_width(text) + n_opens <= room {
+        if self.composer.focus == ComposerFocus::Unfocused && text_width(text) + n_opens <= room {
             spans.extend([
                 Span::styled("· ", theme::QUIET),
                 Span::styled(key, theme::KEY),

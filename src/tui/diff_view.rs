@@ -14,12 +14,13 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
+use super::searchable_view::SearchableView;
 use super::text_wrap::{truncate_to_columns, wrap_text};
 use super::theme;
 use crate::domain::diff_scope::DiffScope;
+use crate::domain::run::RunState;
 use crate::text::unified_diff::UnifiedDiff;
-use diff_body::DiffBody;
-pub use diff_body::DiffPosition;
+use diff_body::{DiffBody, DiffPosition};
 pub use diff_line::parse_hunk_start;
 pub use diff_view_actions::DiffAction;
 
@@ -42,6 +43,8 @@ pub struct DiffView {
     contents: BTreeMap<DiffScope, DiffContent>,
     /// Rows and columns of the text in the last frame.
     size: (usize, usize),
+    /// Where the open search began, if a text was shown.
+    search_origin: Option<DiffPosition>,
 }
 
 #[derive(Debug)]
@@ -52,6 +55,50 @@ enum DiffContent {
     Body(Box<DiffBody>),
 }
 
+impl SearchableView for DiffView {
+    fn begin_search(&mut self) {
+        self.search_origin = self.position();
+    }
+
+    fn search(&mut self, letters: &str) {
+        let (size, origin) = (self.size, self.search_origin.unwrap_or_default());
+        if let Some(DiffContent::Body(body)) = self.contents.get_mut(&self.scope) {
+            body.search(letters, origin, size);
+        }
+    }
+
+    fn step_match(&mut self, is_next: bool, _state: Option<&RunState>) {
+        let size = self.size;
+        if let Some(DiffContent::Body(body)) = self.contents.get_mut(&self.scope) {
+            body.step_match(is_next, size);
+        }
+    }
+
+    fn match_position(&self, _state: Option<&RunState>) -> (usize, usize) {
+        match self.contents.get(&self.scope) {
+            Some(DiffContent::Body(body)) => body.match_position(),
+            Some(DiffContent::Loading | DiffContent::NoChanges(_) | DiffContent::Failed(_))
+            | None => (0, 0),
+        }
+    }
+
+    fn searched_name(&self) -> &'static str {
+        "this diff"
+    }
+
+    fn cancel_search(&mut self) {
+        self.search("");
+    }
+
+    fn end_search(&mut self) {
+        for shown in self.contents.values_mut() {
+            if let DiffContent::Body(body) = shown {
+                body.search("", body.position(), self.size);
+            }
+        }
+    }
+}
+
 impl DiffView {
     /// Opens the view; its first diff is still loading.
     pub fn open(scope: DiffScope) -> Self {
@@ -60,6 +107,7 @@ impl DiffView {
             scopes: vec![scope],
             contents: BTreeMap::from([(scope, DiffContent::Loading)]),
             size: (0, 0),
+            search_origin: None,
         }
     }
 
@@ -113,44 +161,10 @@ impl DiffView {
     }
 
     /// Returns the scroll position, if a text is shown.
-    pub fn position(&self) -> Option<DiffPosition> {
+    fn position(&self) -> Option<DiffPosition> {
         match self.contents.get(&self.scope)? {
             DiffContent::Body(body) => Some(body.position()),
             DiffContent::Loading | DiffContent::NoChanges(_) | DiffContent::Failed(_) => None,
-        }
-    }
-
-    /// Searches the text, starting at the position where the search began; without letters, goes back there.
-    pub fn search(&mut self, letters: &str, from: Option<DiffPosition>) {
-        let size = self.size;
-        if let Some(DiffContent::Body(body)) = self.contents.get_mut(&self.scope) {
-            body.search(letters, from.unwrap_or_default(), size);
-        }
-    }
-
-    /// Goes to the next or previous line that matches.
-    pub fn step_match(&mut self, is_next: bool) {
-        let size = self.size;
-        if let Some(DiffContent::Body(body)) = self.contents.get_mut(&self.scope) {
-            body.step_match(is_next, size);
-        }
-    }
-
-    /// Ends the search; the scroll position stays.
-    pub fn end_search(&mut self) {
-        for shown in self.contents.values_mut() {
-            if let DiffContent::Body(body) = shown {
-                body.search("", body.position(), self.size);
-            }
-        }
-    }
-
-    /// Returns which matching line is current, from 1, and how many there are.
-    pub fn match_position(&self) -> (usize, usize) {
-        match self.contents.get(&self.scope) {
-            Some(DiffContent::Body(body)) => body.match_position(),
-            Some(DiffContent::Loading | DiffContent::NoChanges(_) | DiffContent::Failed(_))
-            | None => (0, 0),
         }
     }
 

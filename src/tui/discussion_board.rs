@@ -20,9 +20,10 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 
 use super::command::ScrollMove;
-use super::screen_layout::{split_top, waiting_behind_line};
+use super::screen_layout::waiting_behind_line;
 use super::text_wrap::{draw_line, wrap_trusted_text};
 use super::theme;
+use super::view_area::split_top;
 use crate::domain::ids::{DiscussionId, UnixMillis};
 pub use board_actions::BoardAction;
 pub use board_cell::BoardCellContent;

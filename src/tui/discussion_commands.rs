@@ -7,7 +7,6 @@ mod discussion_screen_command;
 mod discussion_view_state;
 
 use ratatui::Frame;
-use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::{Position, Rect};
 
 use super::action::{Action, DiscussionTopic};
@@ -15,7 +14,7 @@ use super::command::{ScreenCommand, ScrollMove};
 use super::dialog::{ChoiceAction, ChoiceDialog};
 use super::discussion_board::{self, BoardAction, BoardModel, DiscussionBoard};
 use super::keymap::{ComposerFocus, KeyContext, KeyHint};
-use super::panes::PaneFocus;
+use super::tabs::TabKind;
 use super::text_wrap::{text_width, to_one_line, truncate_to_columns};
 use super::transcript::describe_outcome_details;
 use super::{Screen, dialogs, theme};
@@ -33,64 +32,67 @@ pub use discussion_view_state::DiscussionViewState;
 impl Screen {
     /// Applies a piece of a participant's contribution.
     pub(super) fn on_speech_delta(&mut self, session: &SessionId, piece: &str) {
-        self.talks.live.push(session, piece);
+        self.discussions.live.push(session, piece);
         self.append_child_text(session, piece);
     }
 
     /// Applies an event: updates the current speaker, and opens the board of a discussion that the user started.
     pub(super) fn on_discussion_event(&mut self, event: &Event) {
-        self.talks.live.on_event(event);
+        self.discussions.live.on_event(event);
         if let Event::Discussion {
             id,
             news: DiscussionEvent::Begun { order },
         } = event
         {
-            let is_mine = order.parent.is_none() && std::mem::take(&mut self.talks.is_starting);
+            let is_mine =
+                order.parent.is_none() && std::mem::take(&mut self.discussions.is_starting);
             // Do not interrupt the user while they write.
-            if is_mine && self.composer.is_empty() && self.own_dialog.is_none() {
+            if is_mine && self.composer.editor.is_empty() && self.dialogs.own.is_none() {
                 let _nothing_to_do = self.open_board(DiscussionBoard::new(id.clone()));
-                self.input_guard.note_view_opened();
+                self.dialogs.guard.note_view_opened();
             }
         }
     }
 
     /// Stores the discussion presets, each with its description.
     pub fn on_discussion_presets(&mut self, presets: Vec<(String, String)>) {
-        self.talks.presets = presets;
+        self.discussions.presets = presets;
     }
 
     /// Shows the plan of a discussion before it starts; the answer is [`Action::Discuss`].
     pub fn show_discussion_plan(&mut self, planned: &DiscussionPlanView) {
         self.is_dirty = true;
         self.close_overlays();
-        self.toast = None;
+        self.toast.text = None;
         self.open_or_defer_dialog(dialogs::discussion_start::build_dialog(planned));
-        self.talks.planned_topic.clone_from(&planned.topic.text);
+        self.discussions
+            .planned_topic
+            .clone_from(&planned.topic.text);
     }
 
     /// Notes that the user has requested a discussion, so that its board opens when it starts.
     pub(super) fn note_discussion_request(&mut self, actions: &[Action]) {
         let begins = |action: &Action| matches!(action, Action::Discuss(_));
-        self.talks.is_starting |= actions.iter().any(begins);
+        self.discussions.is_starting |= actions.iter().any(begins);
     }
 
     /// Notes that the requested discussion has not started, so that no board opens for it.
     pub fn on_discussion_not_started(&mut self) {
-        self.talks.is_starting = false;
+        self.discussions.is_starting = false;
     }
 
     fn start_discussion(&mut self, text: &str, state: Option<&RunState>) -> Vec<Action> {
         match (text, state) {
             ("", _) if !discussions_of_run(state).is_empty() => self.show_board(state),
             ("", _) => self.show_toast("Write the question and the options after /discuss."),
-            (text, _) => vec![Action::Discuss(self.talks.parse_topic(text))],
+            (text, _) => vec![Action::Discuss(self.discussions.parse_topic(text))],
         }
     }
 
     /// Requests the plan of a discussion about the selected finding.
     fn plan_finding_discussion(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        let Some((n, state)) = self.finding_selection.selected_finding().zip(state) else {
-            self.show_comments();
+        let Some((n, state)) = self.tabs.comments.selection.selected_finding().zip(state) else {
+            self.show_over_all(TabKind::Comments);
             return self.explain_pointing("a finding");
         };
         if state.phase.is_final() {
@@ -154,7 +156,7 @@ impl Screen {
                 self.quote_discussion_result(all.iter().rfind(|each| each.outcome.is_some()))
             }
             DiscussionScreenCommand::Settle => {
-                self.ask_to_settle_finding(self.finding_selection.selected_finding(), state)
+                self.ask_to_settle_finding(self.tabs.comments.selection.selected_finding(), state)
             }
         }
     }
@@ -172,21 +174,16 @@ impl Screen {
 
     /// Opens a board in place of any other view over the tab.
     pub(super) fn open_board(&mut self, board: DiscussionBoard) -> Vec<Action> {
-        (self.pager, self.diff_view) = (None, None);
-        self.board = Some(board);
-        self.composer_focus = ComposerFocus::Unfocused;
+        (self.overlays.pager, self.overlays.diff) = (None, None);
+        self.overlays.board = Some(board);
+        self.composer.focus = ComposerFocus::Unfocused;
         Vec::new()
-    }
-
-    /// Returns whether the board has the keys and the whole height.
-    pub(super) fn is_board_open(&self) -> bool {
-        self.board.is_some() && self.pager.is_none()
     }
 
     /// Returns the model of the open board.
     fn board_model<'a>(&'a self, state: Option<&'a RunState>) -> Option<BoardModel<'a>> {
-        let id = &self.board.as_ref()?.id;
-        build_board_model(id, &self.talks, state)
+        let id = &self.overlays.board.as_ref()?.id;
+        build_board_model(id, &self.discussions, state)
     }
 
     pub(super) fn draw_board(
@@ -197,7 +194,7 @@ impl Screen {
         waits: Option<&ChoiceDialog>,
         now: UnixMillis,
     ) {
-        let Some(board) = &mut self.board else {
+        let Some(board) = &mut self.overlays.board else {
             return;
         };
         let shown = discussions_of_run(state)
@@ -205,35 +202,10 @@ impl Screen {
             .find(|each| *each.id() == board.id);
         shown
             .into_iter()
-            .for_each(|shown| self.talks.update_counts(shown));
-        let minutes = build_board_model(&board.id, &self.talks, state);
+            .for_each(|shown| self.discussions.update_counts(shown));
+        let minutes = build_board_model(&board.id, &self.discussions, state);
         let waits = waits.map(|sheet| sheet.title.as_str());
         board.draw(frame, area, minutes.as_ref(), waits, now);
-    }
-
-    /// Handles a key of the board. The board hides the dialog and the composer, so their keys do nothing
-    /// here; help and the keys that interrupt or pause work everywhere.
-    pub(super) fn on_board_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
-        if self.input_guard.is_view_guarded() {
-            return Vec::new();
-        }
-        if let Some(command) = self.keymap().find_view_command(&key, KeyContext::Board) {
-            return self.perform_command(command, state);
-        }
-        match self.keymap().find_command(&key, ComposerFocus::Unfocused) {
-            Some(ScreenCommand::Scroll(to)) => {
-                self.change_view(|screen| screen.scroll_board(to, state))
-            }
-            Some(
-                command @ (ScreenCommand::ShowHelp
-                | ScreenCommand::InterruptTurn
-                | ScreenCommand::ManualGate
-                | ScreenCommand::OpenPalette
-                | ScreenCommand::Show(_)
-                | ScreenCommand::Copy),
-            ) => self.perform_command(command, state),
-            Some(_) | None => Vec::new(),
-        }
     }
 
     /// Performs an action of the board.
@@ -242,16 +214,16 @@ impl Screen {
         does: BoardAction,
         state: Option<&RunState>,
     ) -> Vec<Action> {
-        let Some(board) = &mut self.board else {
+        let Some(board) = &mut self.overlays.board else {
             return Vec::new();
         };
         if does == BoardAction::Close {
             if !board.close_speech() {
-                self.board = None;
+                self.overlays.board = None;
             }
             return Vec::new();
         }
-        let Some(minutes) = build_board_model(&board.id, &self.talks, state) else {
+        let Some(minutes) = build_board_model(&board.id, &self.discussions, state) else {
             return Vec::new();
         };
         if board.perform_action(does, &minutes) {
@@ -284,13 +256,13 @@ impl Screen {
     /// Copies the open contribution, or the discussion's result.
     pub(super) fn copy_from_board(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let read = self.board_model(state).and_then(|minutes| {
-            let read = self.board.as_ref()?.open_speech_text(&minutes);
+            let read = self.overlays.board.as_ref()?.open_speech_text(&minutes);
             Some(read.unwrap_or_else(|| minutes.discussion.result_to_markdown()))
         });
         let Some(text) = read else {
             return Vec::new();
         };
-        self.toast = Some(format!("Copied: {}", to_one_line(&text)));
+        self.toast.text = Some(format!("Copied: {}", to_one_line(&text)));
         vec![Action::Copy(text)]
     }
 
@@ -307,7 +279,7 @@ impl Screen {
             return self.show_toast("That discussion is not part of this run.");
         };
         let text = discussion.result_to_markdown();
-        self.toast = Some(format!("Copied: {}", to_one_line(&text)));
+        self.toast.text = Some(format!("Copied: {}", to_one_line(&text)));
         vec![Action::Copy(text)]
     }
 
@@ -315,6 +287,7 @@ impl Screen {
     fn show_next_board(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let all = discussions_of_run(state);
         let at = self
+            .overlays
             .board
             .as_ref()
             .and_then(|board| all.iter().position(|each| *each.id() == board.id));
@@ -361,7 +334,7 @@ impl Screen {
         }) else {
             return self.show_toast("The discussion of that finding has not finished.");
         };
-        self.board = None;
+        self.overlays.board = None;
         let holds = result
             .decision
             .as_ref()
@@ -400,8 +373,8 @@ impl Screen {
 
     /// Handles a click on the board.
     pub(super) fn click_board(&mut self, at: Position, state: Option<&RunState>) {
-        if let Some(board) = &mut self.board
-            && let Some(minutes) = build_board_model(&board.id, &self.talks, state)
+        if let Some(board) = &mut self.overlays.board
+            && let Some(minutes) = build_board_model(&board.id, &self.discussions, state)
         {
             board.click(at, &minutes);
         }
@@ -409,17 +382,11 @@ impl Screen {
 
     /// Moves the board's selection, or scrolls the open contribution.
     pub(super) fn scroll_board(&mut self, to: ScrollMove, state: Option<&RunState>) {
-        if let Some(board) = &mut self.board
-            && let Some(minutes) = build_board_model(&board.id, &self.talks, state)
+        if let Some(board) = &mut self.overlays.board
+            && let Some(minutes) = build_board_model(&board.id, &self.discussions, state)
         {
             board.scroll(to, &minutes);
         }
-    }
-
-    /// Closes everything that covers the tab.
-    pub(super) fn close_overlays(&mut self) {
-        (self.pager, self.diff_view, self.board) = (None, None, None);
-        self.pane_focus = PaneFocus::default();
     }
 
     /// Returns the key hints of the board that are useful now.
@@ -428,6 +395,7 @@ impl Screen {
         let discussion = minutes.map(|minutes| minutes.discussion);
         let is_over = discussion.is_some_and(|each| each.outcome.is_some());
         let is_reading = self
+            .overlays
             .board
             .as_ref()
             .is_some_and(DiscussionBoard::is_speech_open);

@@ -35,8 +35,8 @@ pub fn draw(
         return FooterButtons::new();
     }
     let columns = usize::from(area.width);
-    if screen.is_quitting {
-        let key = screen.keymap().key_label("quit", screen.composer_focus);
+    if screen.run_facts.is_quitting {
+        let key = screen.keymap().key_label("quit", screen.composer.focus);
         let long =
             format!(" Quitting: stopping the turn, everything is saved · {key} again kills it");
         let text = if text_width(&long) <= columns {
@@ -50,13 +50,13 @@ pub fn draw(
         );
         return FooterButtons::new();
     }
-    if let Some(toast) = &screen.toast {
+    if let Some(toast) = &screen.toast.text {
         let lines = toast_lines(screen, toast, columns, usize::from(area.height));
         frame.render_widget(Paragraph::new(lines), area);
         return FooterButtons::new();
     }
     let mut hints = FooterLine::new(area);
-    if screen.palette.is_some() {
+    if screen.overlays.palette.is_some() {
         for (keys, what) in [("↑↓", "choose"), ("Enter", "run"), ("Esc", "close")] {
             hints.add_fixed_keys(keys, what);
         }
@@ -64,7 +64,7 @@ pub fn draw(
         return hints.buttons;
     }
     // Until the user decides whether to resume the run, no command applies to it.
-    let state = state.filter(|_| screen.unfinished.is_none());
+    let state = state.filter(|_| screen.dialogs.unfinished_run.is_none());
     let view = view_context(screen);
     match view {
         Some(view @ (KeyContext::Diff | KeyContext::Find)) => {
@@ -90,8 +90,8 @@ pub fn n_rows(screen: &Screen, window: Rect) -> usize {
         12.. => MAX_TOAST_ROWS,
     };
     let columns = usize::from(window.width);
-    match &screen.toast {
-        Some(toast) if !screen.is_quitting => {
+    match &screen.toast.text {
+        Some(toast) if !screen.run_facts.is_quitting => {
             toast_lines(screen, toast, columns, most).len().max(1)
         }
         _ => 1,
@@ -102,7 +102,7 @@ pub fn n_rows(screen: &Screen, window: Rect) -> usize {
 fn toast_lines(screen: &Screen, word: &str, columns: usize, most: usize) -> Vec<Line<'static>> {
     let text = format!(" {word}");
     let in_row = |text: &str| {
-        if screen.toast_with_keys.as_deref() == Some(word) {
+        if screen.toast.with_keys.as_deref() == Some(word) {
             clickable_keys::hint_spans(text, theme::STRONG)
         } else {
             vec![Span::styled(text.to_owned(), theme::STRONG)]
@@ -126,15 +126,13 @@ fn toast_lines(screen: &Screen, word: &str, columns: usize, most: usize) -> Vec<
 
 /// Returns the view that takes the keys, if there is one.
 fn view_context(screen: &Screen) -> Option<KeyContext> {
-    match (&screen.search_bar, &screen.pager, &screen.diff_view) {
-        (Some(_), ..) => Some(KeyContext::Find),
-        (None, Some(_), _) if screen.composer_focus == ComposerFocus::Unfocused => {
-            Some(KeyContext::Text)
-        }
-        (None, None, Some(_)) => Some(KeyContext::Diff),
-        (None, None, None) if screen.is_board_open() => Some(KeyContext::Board),
-        _ => None,
+    if screen.overlays.search.is_some() {
+        return Some(KeyContext::Find);
     }
+    let is_writing = screen.composer.focus == ComposerFocus::Focused;
+    let view = screen.overlays.top()?;
+    // While the user writes beside a long text, the composer has the keys.
+    (view.takes_whole_height() || !is_writing).then(|| view.key_context())
 }
 
 /// The hints of one line, as many as fit.
@@ -237,11 +235,11 @@ fn add_hints(
     if let Some(hint) = action_hint(screen, "help", "help") {
         line.reserve_room(&hint);
     }
-    if screen.pager.is_some() && screen.composer_focus == ComposerFocus::Unfocused {
+    if screen.overlays.pager.is_some() && screen.composer.focus == ComposerFocus::Unfocused {
         let all = keymap.view_hints(KeyContext::Text);
         all.into_iter().for_each(|hint| line.add_hint(hint));
     } else {
-        if sheet.is_some() && screen.composer_focus == ComposerFocus::Unfocused {
+        if sheet.is_some() && screen.composer.focus == ComposerFocus::Unfocused {
             let is_pick = |choice: &DialogChoice| {
                 matches!(
                     choice.action,
@@ -253,7 +251,7 @@ fn add_hints(
             } else {
                 line.add_fixed_keys("↑↓", "choose")
             }
-            if screen.own_dialog.is_some() {
+            if screen.dialogs.own.is_some() {
                 line.add_fixed_keys("Esc", "back");
             }
         }
@@ -267,21 +265,21 @@ fn add_hints(
         .filter(|(binding, _)| !binding.hint.is_empty())
     {
         let (binding, _) = row;
-        if binding.name == "next-tab" && screen.assist.has_completion() {
+        if binding.name == "next-tab" && screen.composer.assist.has_completion() {
             // While suggestions are shown, Tab inserts one.
             continue;
         }
         let is_free = |hint: &KeyHint| !is_dialog_key(hint, screen, sheet);
-        let is_tab = screen.own_dialog.is_none()
-            && screen.pager.is_none()
-            && screen.composer_focus == ComposerFocus::Unfocused;
+        let is_tab = screen.dialogs.own.is_none()
+            && screen.overlays.pager.is_none()
+            && screen.composer.focus == ComposerFocus::Unfocused;
         if binding.name == "edit" && is_tab {
             let hints = tab_hints(screen, state).into_iter();
             hints.filter(is_free).for_each(|hint| line.add_hint(hint));
         }
         let hint = action_hint(screen, binding.name, binding.hint);
-        let lies_over = (screen.own_dialog.is_some() || screen.pager.is_some())
-            && screen.composer_focus == ComposerFocus::Unfocused;
+        let lies_over = (screen.dialogs.own.is_some() || screen.overlays.pager.is_some())
+            && screen.composer.focus == ComposerFocus::Unfocused;
         let is_free = |hint: &KeyHint| {
             let is_calm = hint
                 .keys
@@ -294,10 +292,10 @@ fn add_hints(
             line.add_hint(hint);
         }
     }
-    let is_read = screen.own_dialog.is_none()
-        && screen.pager.is_none()
-        && screen.composer_focus == ComposerFocus::Unfocused;
-    if screen.focused_tab() == TabKind::Chat && is_read && sheet.is_none() {
+    let is_read = screen.dialogs.own.is_none()
+        && screen.overlays.pager.is_none()
+        && screen.composer.focus == ComposerFocus::Unfocused;
+    if screen.tabs.view.focused() == TabKind::Chat && is_read && sheet.is_none() {
         chat_hints(screen)
             .into_iter()
             .for_each(|hint| line.add_hint(hint));
@@ -306,15 +304,15 @@ fn add_hints(
 
 /// Returns the hints for reading the chat. They come last, because scrolling also works.
 fn chat_hints(screen: &Screen) -> Vec<KeyHint> {
-    let names: tabs::TabHints = if screen.transcript.is_empty() {
+    let names: tabs::TabHints = if screen.tabs.chat.transcript.is_empty() {
         &[]
     } else {
-        tabs::CHAT_HINTS
+        tabs::chat::CHAT_HINTS
     };
     let keymap = screen.keymap();
     let keys = |actions: &&[&str]| {
         let keys = actions.iter();
-        keys.filter_map(|action| keymap.action_key(action, screen.composer_focus))
+        keys.filter_map(|action| keymap.action_key(action, screen.composer.focus))
             .collect()
     };
     let hints = names.iter().map(|(actions, what)| KeyHint {
@@ -326,33 +324,23 @@ fn chat_hints(screen: &Screen) -> Vec<KeyHint> {
 
 /// Returns the hints that apply only to the tab.
 fn tab_hints(screen: &Screen, state: Option<&RunState>) -> Vec<KeyHint> {
-    let tab = screen.focused_tab();
-    let is_compared = tab == TabKind::Plan && screen.plan_view.compared_version().is_some();
-    let own = if is_compared {
-        tabs::COMPARISON_HINTS
-    } else {
-        tab.hints()
-    };
-    let hints = own.iter().map(|(actions, what)| KeyHint {
+    let tab = screen.tabs.get(screen.tabs.view.focused());
+    let context = screen.settings.tab_context(&screen.documents, state);
+    let hints = tab.hints().iter().map(|(actions, what)| KeyHint {
         keys: actions
             .iter()
-            .filter_map(|action| screen.keymap().action_key(action, screen.composer_focus))
+            .filter_map(|action| screen.keymap().action_key(action, screen.composer.focus))
             .collect(),
         label: what,
     });
-    let is_there = |hint: &KeyHint| match (tab, hint.label) {
-        (TabKind::Plan, _) if screen.documents.plan.text.is_none() => false,
-        (TabKind::Comments, _) => state.is_some_and(|state| !state.findings.all().is_empty()),
-        (TabKind::Plan, "compare") => !screen.documents.plan_versions.is_empty(),
-        (TabKind::Plan, "its diff") => state.is_some_and(|state| state.execution.is_some()),
-        _ => !hint.keys.is_empty(),
-    };
+    let is_there =
+        |hint: &KeyHint| !hint.keys.is_empty() && tab.is_hint_useful(hint.label, &context);
     let is_useful = |hint: &KeyHint| is_there(hint) && is_hint_available(hint, screen, state, None);
     hints.filter(is_useful).collect()
 }
 
 fn action_hint(screen: &Screen, action: &str, what: &'static str) -> Option<KeyHint> {
-    let key = screen.keymap().action_key(action, screen.composer_focus)?;
+    let key = screen.keymap().action_key(action, screen.composer.focus)?;
     Some(KeyHint {
         keys: vec![key],
         label: what,
@@ -361,7 +349,7 @@ fn action_hint(screen: &Screen, action: &str, what: &'static str) -> Option<KeyH
 
 /// Returns whether the hint's key is a letter of the open dialog, which shows the letter itself.
 fn is_dialog_key(hint: &KeyHint, screen: &Screen, sheet: Option<&ChoiceDialog>) -> bool {
-    let sheet = sheet.filter(|_| screen.composer_focus == ComposerFocus::Unfocused);
+    let sheet = sheet.filter(|_| screen.composer.focus == ComposerFocus::Unfocused);
     let choices = sheet.map_or(&[][..], |sheet| &sheet.choices);
     let is_letter = |name: &str| {
         choices
@@ -383,7 +371,7 @@ fn is_hint_available(
             return screen.resumable_run().is_some();
         }
         if *command == ScreenCommand::TogglePaneFocus {
-            return screen.hit_areas.side_pane.is_some();
+            return screen.tabs.view.side_area.is_some();
         }
         is_command_available(command, state, sheet)
             && !(screen.is_read_only() && changes_run(command))

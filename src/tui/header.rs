@@ -24,7 +24,6 @@ use crate::domain::question::CommitTarget;
 use crate::domain::run::{ProgramOperation, ResultValidity, RunState, RunningTurn};
 use crate::domain::task::ChildSession;
 use crate::text::pluralize;
-pub use tab_bar::SeenTabRevisions;
 pub use usage_line::describe_usage;
 
 /// The clickable areas of the header.
@@ -220,7 +219,7 @@ fn badge_span(screen: &Screen, columns: usize) -> Span<'static> {
             Span::styled(text, theme::PLAIN)
         }
         None if screen.settings.demo => Span::styled(" demo · ", theme::PLAIN),
-        None if screen.is_unsandboxed => Span::styled(" no sandbox · ", theme::WARNING),
+        None if screen.run_facts.is_unsandboxed => Span::styled(" no sandbox · ", theme::WARNING),
         None => Span::styled("", theme::PLAIN),
     }
 }
@@ -232,12 +231,12 @@ fn state_line(
     columns: usize,
 ) -> Line<'static> {
     let Some(state) = state else {
-        let (text, style) = match screen.unfinished {
-            _ if screen.is_needed_by_covered_screen => {
+        let (text, style) = match screen.dialogs.unfinished_run {
+            _ if screen.run_facts.is_needed_by_covered_screen => {
                 (" Your run is waiting for you", theme::NEEDS_YOU)
             }
             _ if screen.is_read_only() => (" No run yet", theme::QUIET),
-            _ if screen.instructions.is_some() => {
+            _ if screen.dialogs.instructions.is_some() => {
                 (" The run starts after your answer", theme::NEEDS_YOU)
             }
             Some(_) => (" An unfinished run is waiting for you", theme::NEEDS_YOU),
@@ -335,10 +334,10 @@ fn describe_activity(
     now: UnixMillis,
     named: AgentLabelForm,
 ) -> (String, ratatui::style::Style) {
-    if screen.is_quitting {
+    if screen.run_facts.is_quitting {
         return ("Quitting".to_owned(), theme::STRONG);
     }
-    if screen.is_needed_by_covered_screen {
+    if screen.run_facts.is_needed_by_covered_screen {
         return ("Your run is waiting for you".to_owned(), theme::NEEDS_YOU);
     }
     let clock = screen.local_clock();
@@ -402,7 +401,7 @@ fn describe_turn(
         }
     };
     let took = labels::format_elapsed(running.started_at, now);
-    match (&screen.silent_turn, running.result) {
+    match (&screen.tabs.status.silent_turn, running.result) {
         (Some(silent), ResultValidity::Yes)
             if matches!(named, AgentLabelForm::Briefly | AgentLabelForm::WithTime) =>
         {
@@ -486,7 +485,7 @@ fn describe_busy_program(
         _ if state.is_testing_step() => state.current_step_number(),
         _ => None,
     };
-    let running = step.and_then(|step| Some((step, screen.proof_board.running(step)?)));
+    let running = step.and_then(|step| Some((step, screen.tabs.plan.proof_board.running(step)?)));
     let Some((step, (run, since))) = running else {
         return what;
     };

@@ -169,13 +169,14 @@ impl Screen {
     /// Returns the line that replaces the current dialog if the user has put it aside.
     pub(super) fn put_aside_line(&self, state: Option<&RunState>) -> Option<String> {
         let state = state.filter(|state| state.approvals.is_empty())?;
-        let is_its =
-            self.own_dialog.is_none() && self.unfinished.is_none() && !self.is_quit_dialog_open();
+        let is_its = self.dialogs.own.is_none()
+            && self.dialogs.unfinished_run.is_none()
+            && !self.is_quit_dialog_open();
         let end = usage_limit_end(state).filter(|_| is_its)?;
         let QuestionKind::UsageLimit { adapter, .. } = &state.current_question()?.kind else {
             return None;
         };
-        (self.input_guard.put_aside == Some(end)).then(|| {
+        (self.dialogs.guard.put_aside == Some(end)).then(|| {
             let until = self.local_clock().time_with_minutes(end);
             format!(
                 "{} usage limit reached. Waiting until {until}",
@@ -191,10 +192,10 @@ impl Screen {
             key.code,
             KeyCode::Char(_) | KeyCode::Enter | KeyCode::Backspace
         );
-        self.input_guard.is_refused_text_key()
+        self.dialogs.guard.is_refused_text_key()
             && is_plain
             && types
-            && self.composer_focus == ComposerFocus::Unfocused
+            && self.composer.focus == ComposerFocus::Unfocused
     }
 
     /// Notes the result of a key: if it failed to open the composer, the keys after it are meant as text.
@@ -207,50 +208,51 @@ impl Screen {
             ) => true,
             _ => false,
         };
-        if writes && actions.is_empty() && self.composer_focus == ComposerFocus::Unfocused {
-            self.input_guard.on_text_refused();
+        if writes && actions.is_empty() && self.composer.focus == ComposerFocus::Unfocused {
+            self.dialogs.guard.on_text_refused();
         }
     }
 
     /// Returns whether the user can have read a dialog: it was drawn, and long enough ago that no earlier key
     /// reaches it. Dialogs that the user opened take keys at once.
     pub(super) fn is_dialog_ready(&self, sheet: &ChoiceDialog) -> bool {
-        self.drawn_dialog.as_ref() == Some(&sheet.id) && !self.is_dialog_guarded(sheet)
+        self.dialogs.drawn.as_ref() == Some(&sheet.id) && !self.is_dialog_guarded(sheet)
     }
 
     /// Returns whether a dialog takes no keys yet.
     pub(super) fn is_dialog_guarded(&self, sheet: &ChoiceDialog) -> bool {
-        let came = self.input_guard.dialog.as_ref();
+        let came = self.dialogs.guard.dialog.as_ref();
         !self.is_user_dialog(sheet) && came.is_some_and(|came| came.id == sheet.id && !came.is_read)
     }
 
     /// Returns whether the user opened the dialog.
     fn is_user_dialog(&self, sheet: &ChoiceDialog) -> bool {
         let is_own = self
-            .own_dialog
+            .dialogs
+            .own
             .as_ref()
             .is_some_and(|own| own.id == sheet.id);
-        is_own && self.input_guard.own_dialog.as_ref() != Some(&sheet.id)
+        is_own && self.dialogs.guard.own_dialog.as_ref() != Some(&sheet.id)
     }
 
     /// Opens one of the screen's own dialogs without a direct request from the user. It is guarded like the
     /// run's dialogs, and does not interrupt the user while they write.
     pub(super) fn open_guarded_dialog(&mut self, sheet: ChoiceDialog) {
         self.is_dirty = true;
-        self.input_guard.clear_dialog();
-        self.input_guard.own_dialog = Some(sheet.id.clone());
-        self.own_dialog = Some(sheet);
-        self.chosen_choice = None;
-        if self.composer.is_empty() {
-            self.composer_focus = ComposerFocus::Unfocused;
+        self.dialogs.guard.clear_dialog();
+        self.dialogs.guard.own_dialog = Some(sheet.id.clone());
+        self.dialogs.own = Some(sheet);
+        self.dialogs.chosen = None;
+        if self.composer.editor.is_empty() {
+            self.composer.focus = ComposerFocus::Unfocused;
         }
     }
 
     /// Returns the id of the dialog that the user can have read, in its place or in full in the pager.
     pub(super) fn readable_dialog_id(&self) -> Option<String> {
-        let is_deaf = self.input_guard.ready_at().is_some();
-        let dialog = self.pager.as_ref().and_then(TextPager::dialog_id);
-        let stands = self.drawn_dialog.as_deref().filter(|_| !is_deaf);
+        let is_deaf = self.dialogs.guard.ready_at().is_some();
+        let dialog = self.overlays.pager.as_ref().and_then(TextPager::dialog_id);
+        let stands = self.dialogs.drawn.as_deref().filter(|_| !is_deaf);
         dialog.or(stands).map(str::to_owned)
     }
 
@@ -278,29 +280,30 @@ impl Screen {
 
     /// Notes that a dialog was drawn.
     pub(super) fn note_dialog_drawn(&mut self, sheet: &ChoiceDialog) {
-        self.drawn_dialog = Some(sheet.id.clone());
+        self.dialogs.drawn = Some(sheet.id.clone());
         if !self.is_user_dialog(sheet) {
-            self.input_guard.note_dialog(&sheet.id);
+            self.dialogs.guard.note_dialog(&sheet.id);
         }
     }
 
     /// Sets the current time; called before keys and clicks are handled and before each frame.
     pub fn on_time(&mut self, now: UnixMillis) {
-        self.input_guard.on_time(now);
+        self.dialogs.guard.on_time(now);
     }
 
     /// Returns the current time, if known.
     pub(super) fn current_time(&self) -> Option<UnixMillis> {
-        self.input_guard.now
+        self.dialogs.guard.now
     }
 
     /// Returns how long the drawn dialog still ignores keys, which a frame shows; `None` if it already takes them.
     pub fn guard_remaining(&self) -> Option<Duration> {
         let at = self
-            .drawn_dialog
+            .dialogs
+            .drawn
             .as_ref()
-            .and_then(|_| self.input_guard.ready_at())?;
-        let left = at.0.saturating_sub(self.input_guard.now?.0);
+            .and_then(|_| self.dialogs.guard.ready_at())?;
+        let left = at.0.saturating_sub(self.dialogs.guard.now?.0);
         Some(Duration::from_millis(u64::try_from(left).unwrap_or(0)))
     }
 }

@@ -21,81 +21,69 @@ impl Screen {
         if self.is_key_swallowed(key) {
             return Vec::new();
         }
-        self.toast = None;
+        self.toast.text = None;
         // The program can be left in every view, so these keys come before all others.
         if let Some(
             command @ (ScreenCommand::Quit | ScreenCommand::Suspend | ScreenCommand::Redraw),
-        ) = self.keymap().find_command(&key, self.composer_focus)
+        ) = self.keymap().find_command(&key, self.composer.focus)
         {
             return self.perform_command(command, state);
         }
         if let Some(actions) = self.on_palette_key(key, state) {
             return actions;
         }
-        if self.on_search_key(key, state) {
+        let keymap = &self.settings.appearance.keymap;
+        if self
+            .overlays
+            .on_search_key(key, keymap, &mut self.tabs, state)
+        {
             return Vec::new();
         }
-        if self.pager.is_some() && self.composer_focus == ComposerFocus::Unfocused {
-            return self.on_pager_key(key, state);
+        let reads_text =
+            self.overlays.pager.is_some() && self.composer.focus == ComposerFocus::Focused;
+        if self.overlays.covers_tab() && !reads_text {
+            return self.on_overlay_key(key, state);
         }
-        if self.pager.is_none() && self.diff_view.is_some() {
-            return self.on_diff_key(key, state);
-        }
-        if self.is_board_open() {
-            return self.on_board_key(key, state);
-        }
-        match self.composer_focus {
+        match self.composer.focus {
             ComposerFocus::Focused => self.on_composer_key(key, state),
             ComposerFocus::Unfocused => self.on_key_outside_composer(key, state),
         }
     }
 
-    /// Handles a key in the pager. It hides the dialog, so the dialog's keys do nothing here. Keys that
-    /// change the run do nothing either, because users of other pagers press letters to move.
-    fn on_pager_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
-        if let Some(command) = self.keymap().find_view_command(&key, KeyContext::Text) {
+    /// Handles a key of the view in front. It hides the dialog and the composer, so their keys do nothing here.
+    fn on_overlay_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
+        let Some(view) = self.overlays.top() else {
+            return Vec::new();
+        };
+        let (context, close) = (view.key_context(), view.named_close_action());
+        if context == KeyContext::Board && self.dialogs.guard.is_view_guarded() {
+            return Vec::new();
+        }
+        if let Some(command) = self.keymap().find_view_command(&key, context) {
             return self.perform_command(command, state);
         }
         if key.code == KeyCode::Enter && self.open_child_session().is_some() {
             return self.open_selection(state);
         }
         match self.keymap().find_command(&key, ComposerFocus::Unfocused) {
-            Some(command) if is_safe_in_overlay(&command) => self.perform_command(command, state),
-            Some(_) => {
-                let close = self.keymap().key_label("close", ComposerFocus::Unfocused);
-                self.show_toast_with_keys(&format!("Close this text first ({close})"))
-            }
+            Some(command) if view.allows(&command) => self.perform_command(command, state),
+            Some(_) => match close {
+                Some(action) => {
+                    let key = self.keymap().key_label(action, ComposerFocus::Unfocused);
+                    self.show_toast_with_keys(&format!("Close this text first ({key})"))
+                }
+                None => Vec::new(),
+            },
             None => Vec::new(),
         }
     }
 
     /// Closes the pager, or whatever else its key closes; `None` if there is nothing to close.
     pub(super) fn close_top(&mut self) -> Option<Vec<Action>> {
-        if self.pager.take().is_some() || self.clear_selection() {
+        if self.overlays.pager.take().is_some() || self.tabs.focused().clear_selection() {
             return Some(Vec::new());
         }
         self.is_read_only().then(|| vec![Action::CloseView])
-    }
-
-    /// Handles a key in the diff view. It hides the dialog's choices and the composer, so their keys do nothing here.
-    /// Help, interrupt and pause work everywhere, and so do the tabs, whose keys the header shows.
-    fn on_diff_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
-        if let Some(command) = self.keymap().find_view_command(&key, KeyContext::Diff) {
-            return self.perform_command(command, state);
-        }
-        match self.keymap().find_command(&key, ComposerFocus::Unfocused) {
-            Some(
-                command @ (ScreenCommand::ShowHelp
-                | ScreenCommand::InterruptTurn
-                | ScreenCommand::ManualGate
-                | ScreenCommand::OpenPalette
-                | ScreenCommand::OpenSearch
-                | ScreenCommand::Copy
-                | ScreenCommand::Show(_)
-                | ScreenCommand::Scroll(_)),
-            ) => self.perform_command(command, state),
-            Some(_) | None => Vec::new(),
-        }
     }
 
     fn on_composer_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
@@ -105,13 +93,16 @@ impl Screen {
         if let Some(command) = self.keymap().find_command(&key, ComposerFocus::Focused) {
             return self.perform_command(command, state);
         }
-        if key.code == KeyCode::Up && self.composer.is_empty() && self.recall_queued_messages() {
+        if key.code == KeyCode::Up
+            && self.composer.editor.is_empty()
+            && self.recall_queued_messages()
+        {
             return Vec::new();
         }
-        match self.composer.on_key(key) {
+        match self.composer.editor.on_key(key) {
             ComposerKeyResult::Edited => self.update_completion(state),
             ComposerKeyResult::Full => self.show_toast(&composer_submit::describe_too_large(None)),
-            ComposerKeyResult::Submit if self.composer.is_empty() => {
+            ComposerKeyResult::Submit if self.composer.editor.is_empty() => {
                 self.on_enter_in_empty_composer(state)
             }
             ComposerKeyResult::Submit => match self.submit_composer(state) {
@@ -126,7 +117,7 @@ impl Screen {
         let Some(sheet) = self.pending_dialog(state) else {
             return Vec::new();
         };
-        if let Some(ComposerDraft::Note | ComposerDraft::Line) = self.draft {
+        if let Some(ComposerDraft::Note | ComposerDraft::Line) = self.composer.draft {
             // The dialog asked for a text, so Enter must not send a turn here.
             let key = self.keymap().key_label("leave", ComposerFocus::Focused);
             return self
@@ -135,7 +126,7 @@ impl Screen {
         if sheet.empty_composer_enter == EmptyComposerEnter::CarriesOutChoice {
             return self.confirm_choice(sheet, state);
         }
-        self.composer_focus = ComposerFocus::Unfocused;
+        self.composer.focus = ComposerFocus::Unfocused;
         Vec::new()
     }
 
@@ -157,9 +148,9 @@ impl Screen {
                         to.map_or(chosen, |to| list_index::step_index(to, chosen, n, n_shown));
                     return self.point_at_choice(&sheet, next);
                 }
-                KeyCode::Esc if self.own_dialog.is_some() => {
+                KeyCode::Esc if self.dialogs.own.is_some() => {
                     self.restore_theme();
-                    self.own_dialog = None;
+                    self.dialogs.own = None;
                     return Vec::new();
                 }
                 KeyCode::Char(c) if key.modifiers - KeyModifiers::SHIFT == KeyModifiers::NONE => {
@@ -209,7 +200,7 @@ impl Screen {
             return actions;
         }
         match command {
-            Some(command) if self.own_dialog.is_some() && !is_safe_in_overlay(&command) => {
+            Some(command) if self.dialogs.own.is_some() && !is_safe_in_overlay(&command) => {
                 self.show_toast_with_keys("This key does not work in the list. Press Esc first.")
             }
             Some(command) => {
@@ -226,8 +217,8 @@ impl Screen {
             return self.show_toast(&why);
         }
         self.focus_composer();
-        if self.composer.is_empty() {
-            self.composer.set_text("/");
+        if self.composer.editor.is_empty() {
+            self.composer.editor.set_text("/");
         }
         self.update_completion(state)
     }
@@ -270,13 +261,13 @@ impl Screen {
     /// Returns whether a key moves among the choices. In lists that the user opened all of these keys do; in
     /// other dialogs, page keys scroll the tab.
     fn is_list_move(&self, to: ScrollMove) -> bool {
-        let own = self.own_dialog.as_ref();
+        let own = self.dialogs.own.as_ref();
         let is_opened = own.is_some_and(|own| own.origin == DialogOrigin::User);
         is_opened || matches!(to, ScrollMove::Up | ScrollMove::Down)
     }
 
     pub(super) fn point_at_choice(&mut self, sheet: &ChoiceDialog, chosen: usize) -> Vec<Action> {
-        self.chosen_choice = Some((sheet.id.clone(), chosen));
+        self.dialogs.chosen = Some((sheet.id.clone(), chosen));
         self.preview_pointed_theme(sheet, chosen);
         Vec::new()
     }

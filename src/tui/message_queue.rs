@@ -12,7 +12,7 @@ use crate::domain::run::RunState;
 impl Screen {
     /// Returns the queued messages as actions once the agent can take them; call it after each change of the run.
     pub fn drain_due_messages(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        let Some(state) = state.filter(|_| !self.assist.queued_messages.is_empty()) else {
+        let Some(state) = state.filter(|_| !self.composer.assist.queued_messages.is_empty()) else {
             return Vec::new();
         };
         if state.phase != Phase::RefineGoal {
@@ -24,13 +24,13 @@ impl Screen {
             return Vec::new();
         }
         self.is_dirty = true;
-        let text = std::mem::take(&mut self.assist.queued_messages).join("\n\n");
+        let text = std::mem::take(&mut self.composer.assist.queued_messages).join("\n\n");
         vec![Action::Event(Event::GoalMessageAdded { text })]
     }
 
     /// Puts the queued messages before the composer's text; returns whether there were any.
     pub(super) fn recall_queued_messages(&mut self) -> bool {
-        let queued = std::mem::take(&mut self.assist.queued_messages);
+        let queued = std::mem::take(&mut self.composer.assist.queued_messages);
         let was_there = !queued.is_empty();
         self.return_messages(queued);
         was_there
@@ -42,11 +42,11 @@ impl Screen {
             return;
         }
         self.is_dirty = true;
-        texts.push(self.composer.text());
+        texts.push(self.composer.editor.text());
         self.close_completion();
-        self.composer.set_text(texts.join("\n\n").trim());
-        if self.diff_view.is_none() && self.board.is_none() {
-            self.composer_focus = ComposerFocus::Focused;
+        self.composer.editor.set_text(texts.join("\n\n").trim());
+        if self.overlays.diff.is_none() && self.overlays.board.is_none() {
+            self.composer.focus = ComposerFocus::Focused;
         }
     }
 }

@@ -12,9 +12,7 @@ use super::command::{ScreenCommand, ScrollMove};
 use super::dialog::{ChoiceDialog, DialogFocus};
 use super::discussion_board::DiscussionBoard;
 use super::keymap::{ComposerFocus, KeyChord};
-use super::panes::PaneFocus;
-use super::scroll_view::ScrollTarget;
-use super::tabs::TabKind;
+use super::tabs::{PaneFocus, TabKind};
 use crate::domain::run::RunState;
 
 /// How many lines one wheel step scrolls.
@@ -31,7 +29,7 @@ impl Screen {
             MouseEventKind::ScrollUp => self.on_wheel(ScrollMove::Up, at, state),
             MouseEventKind::ScrollDown => self.on_wheel(ScrollMove::Down, at, state),
             // The areas under the palette cannot be clicked.
-            MouseEventKind::Down(MouseButton::Left) if self.palette.is_some() => {
+            MouseEventKind::Down(MouseButton::Left) if self.overlays.palette.is_some() => {
                 return self.click_palette(at, state);
             }
             MouseEventKind::Down(MouseButton::Left) => return self.on_click(at, state),
@@ -43,8 +41,8 @@ impl Screen {
 
     /// Explains once, on the first drag, how to select text.
     fn explain_text_selection(&mut self) {
-        if !std::mem::replace(&mut self.is_drag_explained, true) {
-            let key = self.keymap().key_label("mouse", self.composer_focus);
+        if !std::mem::replace(&mut self.toast.is_drag_explained, true) {
+            let key = self.keymap().key_label("mouse", self.composer.focus);
             self.show_toast_with_keys(&format!(
                 "Hold Shift and drag to select text (Option or Fn in some terminals), or press {key} to give \
                 the mouse to the terminal"
@@ -53,11 +51,11 @@ impl Screen {
     }
 
     fn on_wheel(&mut self, to: ScrollMove, at: Position, state: Option<&RunState>) {
-        if self.palette.is_some() {
+        if self.overlays.palette.is_some() {
             self.scroll_palette(to, state);
             return;
         }
-        if self.is_board_open() {
+        if self.overlays.is_board_in_front() {
             return self.scroll_board(to, state);
         }
         if self
@@ -74,13 +72,16 @@ impl Screen {
             return;
         }
         let side = self
-            .hit_areas
-            .side_pane
+            .tabs
+            .view
+            .side_area
             .filter(|(place, _)| place.contains(at));
         for _ in 0..WHEEL_LINES {
             match side {
                 Some((_, tab)) => self.scroll_tab(tab, to),
-                None if self.hit_areas.side_pane.is_some() => self.scroll_tab(self.tab, to),
+                None if self.tabs.view.side_area.is_some() => {
+                    self.scroll_tab(self.tabs.view.shown, to)
+                }
                 None => self.scroll_view(to),
             }
         }
@@ -101,14 +102,14 @@ impl Screen {
                 ScrollMove::Up => chosen.saturating_sub(1),
                 _ => (chosen + 1).min(last),
             };
-            self.composer_focus = ComposerFocus::Unfocused;
+            self.composer.focus = ComposerFocus::Unfocused;
             self.point_at_choice(&sheet, next);
         }
     }
 
     /// Returns whether the last frame showed this dialog.
     fn is_dialog_drawn(&self, sheet: &ChoiceDialog) -> bool {
-        Some(&sheet.id) == self.drawn_dialog.as_ref()
+        Some(&sheet.id) == self.dialogs.drawn.as_ref()
     }
 
     fn on_click(&mut self, at: Position, state: Option<&RunState>) -> Vec<Action> {
@@ -130,12 +131,12 @@ impl Screen {
             return Vec::new();
         }
         if hit(&self.hit_areas.need) {
-            self.toast = None;
+            self.toast.text = None;
             return self.press_command(ScreenCommand::GoToWaitingDialog, state);
         }
         if let Some((_, command)) = self.hit_areas.buttons.iter().find(|(place, _)| hit(place)) {
             let command = command.clone();
-            self.toast = None;
+            self.toast.text = None;
             return self.press_command(command, state);
         }
         if let Some((_, scope)) = self
@@ -145,38 +146,41 @@ impl Screen {
             .find(|(place, _)| hit(place))
         {
             let wanted = self
-                .diff_view
+                .overlays
+                .diff
                 .as_mut()
                 .and_then(|view| view.choose_scope(*scope));
             return wanted.map(Action::ShowDiff).into_iter().collect();
         }
-        if hit(&self.hit_areas.composer) && self.search_bar.is_none() {
+        if hit(&self.hit_areas.composer) && self.overlays.search.is_none() {
             let place = self.hit_areas.composer;
-            match self.composer_focus {
-                ComposerFocus::Focused => self.composer.on_click(place, at),
-                ComposerFocus::Unfocused => self.composer_focus = ComposerFocus::Focused,
+            match self.composer.focus {
+                ComposerFocus::Focused => self.composer.editor.on_click(place, at),
+                ComposerFocus::Unfocused => self.composer.focus = ComposerFocus::Focused,
             }
             // The cursor moved, so the suggestions have to change.
             return self.update_completion(state);
         }
         let run = self.hit_areas.runs.iter().find(|(place, _)| hit(place));
-        if let Some(run) = run.and_then(|(_, n)| self.welcome.runs.get(*n)) {
+        if let Some(run) = run.and_then(|(_, n)| self.run_facts.welcome.runs.get(*n)) {
             return vec![Action::OpenRun(run.name.clone())];
         }
-        if hit(&self.hit_areas.body) && self.is_board_open() {
+        if hit(&self.hit_areas.body) && self.overlays.is_board_in_front() {
             self.click_board(at, state);
             return Vec::new();
         }
-        let side = self.hit_areas.side_pane.filter(|(place, _)| hit(place));
+        let side = self.tabs.view.side_area.filter(|(place, _)| hit(place));
         if let Some((_, tab)) = side {
-            self.pane_focus = PaneFocus::Side;
+            self.tabs.view.pane_focus = PaneFocus::Side;
             return self.click_page(tab, at, state);
         }
-        if let (true, Some(pager)) = (hit(&self.hit_areas.body), &mut self.pager) {
+        if let (true, Some(pager)) = (hit(&self.hit_areas.body), &mut self.overlays.pager) {
             pager.click(at);
             return Vec::new();
         }
-        let is_free = self.pager.is_none() && self.diff_view.is_none() && self.board.is_none();
+        let is_free = self.overlays.pager.is_none()
+            && self.overlays.diff.is_none()
+            && self.overlays.board.is_none();
         if hit(&self.hit_areas.body) && is_free {
             return self.click_body(at, state);
         }
@@ -193,15 +197,18 @@ impl Screen {
     /// Presses the key that a hint names; a hint in a page also selects its line.
     fn click_hint(&mut self, key: KeyChord, at: Position, state: Option<&RunState>) -> Vec<Action> {
         if self
+            .overlays
             .pager
             .as_ref()
             .is_some_and(|pager| pager.is_help_at(at))
         {
             return self.press_help_key(key, state);
         }
-        let is_page = self.tab != TabKind::Chat && self.pager.is_none() && self.diff_view.is_none();
-        if self.hit_areas.body.contains(at) && is_page && self.board.is_none() {
-            let _was_pointed_at = self.point_at_position(self.tab, at);
+        let is_page = self.tabs.view.shown != TabKind::Chat
+            && self.overlays.pager.is_none()
+            && self.overlays.diff.is_none();
+        if self.hit_areas.body.contains(at) && is_page && self.overlays.board.is_none() {
+            let _was_pointed_at = self.tabs.get_mut(self.tabs.view.shown).click(at);
         }
         self.press_hint_key(key, state)
     }
@@ -212,13 +219,13 @@ impl Screen {
         let Some(command) = self.keymap().find_command(&event, ComposerFocus::Unfocused) else {
             return self.show_toast("This key works while you write.");
         };
-        (self.pager, self.toast) = (None, None);
+        (self.overlays.pager, self.toast.text) = (None, None);
         self.press_command(command, state)
     }
 
     fn click_tab(&mut self, tab: TabKind) {
         self.close_overlays();
-        if self.tab != tab {
+        if self.tabs.view.shown != tab {
             self.show_tab(tab);
         }
     }
@@ -226,57 +233,26 @@ impl Screen {
     /// Handles a click in the body: in the chat it selects and opens at once, elsewhere the second click
     /// opens. For a discussion it opens the board.
     fn click_body(&mut self, at: Position, state: Option<&RunState>) -> Vec<Action> {
-        self.pane_focus = PaneFocus::Main;
-        if self.tab == TabKind::Chat {
+        self.tabs.view.pane_focus = PaneFocus::Main;
+        if self.tabs.view.shown == TabKind::Chat {
             let row = usize::from(at.y - self.hit_areas.body.y);
-            self.transcript.select_row(row);
-            return match self.transcript.selected_discussion().cloned() {
+            self.tabs.chat.transcript.select_row(row);
+            return match self.tabs.chat.transcript.selected_discussion().cloned() {
                 Some(id) => self.open_board(DiscussionBoard::new(id)),
                 None => self.change_view(|screen| {
-                    let _nothing_to_open = screen.transcript.toggle_selected();
+                    let _nothing_to_open = screen.tabs.chat.transcript.toggle_selected();
                 }),
             };
         }
-        self.click_page(self.tab, at, state)
+        self.click_page(self.tabs.view.shown, at, state)
     }
 
     /// Selects the clicked entry of a page, or opens it if it is already selected.
     fn click_page(&mut self, tab: TabKind, at: Position, state: Option<&RunState>) -> Vec<Action> {
-        if self.point_at_position(tab, at) {
+        if self.tabs.get_mut(tab).click(at) {
             self.open_selection(state)
         } else {
             Vec::new()
-        }
-    }
-
-    /// Selects the entry at a position; returns whether the click opens it.
-    fn point_at_position(&mut self, tab: TabKind, at: Position) -> bool {
-        match (tab, self.pages.for_tab(tab).target_at(at)) {
-            (TabKind::Plan, Some(ScrollTarget::Line(line))) => {
-                let was = self.plan_view.selected_line() == Some(line);
-                self.plan_view.select_line(line);
-                was
-            }
-            // These rows can only be opened, so the first click does it.
-            (
-                TabKind::Comments,
-                Some(
-                    mark @ (ScrollTarget::Finding(_)
-                    | ScrollTarget::Settled
-                    | ScrollTarget::Reviews),
-                ),
-            ) => {
-                let was = self.finding_selection.selected_mark() == Some(mark)
-                    || !matches!(mark, ScrollTarget::Finding(_));
-                self.finding_selection.select(mark);
-                was
-            }
-            (TabKind::Log, Some(ScrollTarget::Row(n))) => {
-                let was = self.record.selected_event() == Some(n);
-                self.record.select_event(n);
-                was
-            }
-            _ => false,
         }
     }
 
@@ -292,7 +268,7 @@ impl Screen {
             DialogFocus::Dialog(at) | DialogFocus::EnterOnly(at) => at == choice,
             DialogFocus::Composer(_) | DialogFocus::Nobody => false,
         };
-        self.composer_focus = ComposerFocus::Unfocused;
+        self.composer.focus = ComposerFocus::Unfocused;
         if is_pointed_at {
             self.confirm_choice(sheet, state)
         } else {

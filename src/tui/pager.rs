@@ -11,17 +11,18 @@ use super::command::ScrollMove;
 use super::help::HelpLine;
 use super::keymap::{ActiveKeymap, ComposerFocus};
 use super::markdown;
-use super::panes::ChatArrangement;
-use super::screen_layout::inset_columns;
-use super::scroll_view::{ScrollPosition, ScrollView};
-use super::tabs::chat;
+use super::scroll_view::ScrollView;
+use super::searchable_view::SearchableView;
+use super::tabs::chat::{ChatArrangement, TranscriptStyle, draw_transcript, scroll_transcript};
 use super::text_versions::{
     self, ComparisonLayout, ConflictVersions, DocumentComparison, TextPair,
 };
 use super::text_wrap::{clean_for_display, text_width, truncate_to_columns, wrap_spans};
 use super::theme;
-use super::transcript::{ChatTranscript, ChildSessionView};
+use super::transcript::{ChatTranscript, ChildSessionView, TranscriptFinder};
+use super::view_area::inset_columns;
 use crate::domain::ids::SessionId;
+use crate::domain::run::RunState;
 
 /// How a text is rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,19 +78,12 @@ pub struct TextPager {
     dialog_id: Option<String>,
     /// The child's session, used instead of `text`.
     child: Option<Box<ChildSessionView>>,
+    /// The open search in the child's session.
+    finder: TranscriptFinder,
     /// Where the last frame showed the session.
     session_area: Rect,
     laid_out_columns: Option<usize>,
     scroll_view: ScrollView,
-}
-
-/// Returns the transcript in front: that of the open child's session, otherwise the chat's.
-pub fn front_transcript<'a>(
-    pager: &'a mut Option<TextPager>,
-    chat: &'a mut ChatTranscript,
-) -> &'a mut ChatTranscript {
-    let child = pager.as_mut().and_then(TextPager::child_mut);
-    child.map_or(chat, |child| &mut child.transcript)
 }
 
 impl TextPager {
@@ -117,6 +111,7 @@ impl TextPager {
             help_lines: Vec::new(),
             dialog_id: None,
             child: None,
+            finder: TranscriptFinder::default(),
             session_area: Rect::default(),
             laid_out_columns: None,
             scroll_view: ScrollView::default(),
@@ -275,23 +270,16 @@ impl TextPager {
         Line::from(spans)
     }
 
-    pub fn scroll(&mut self, to: ScrollMove) {
-        self.scroll_view.scroll(to);
+    /// Scrolls; `page_rows` is the height of the window.
+    pub fn scroll(&mut self, to: ScrollMove, page_rows: u16) {
+        match &mut self.child {
+            Some(child) => scroll_transcript(&mut child.transcript, to, page_rows),
+            None => self.scroll_view.scroll(to),
+        }
     }
 
-    /// Returns the scroll position, for restoring it later.
-    pub fn position(&self) -> ScrollPosition {
-        self.scroll_view.position()
-    }
-
-    /// Returns the scroll view, for searching.
-    pub fn scroll_view_mut(&mut self) -> &mut ScrollView {
-        &mut self.scroll_view
-    }
-
-    /// Draws the title and the visible lines, which are inset by a column; in a session, highlights the matches
-    /// of `find`.
-    pub fn draw(&mut self, frame: &mut Frame, body: Rect, keymap: &ActiveKeymap, find: &str) {
+    /// Draws the title and the visible lines, which are inset by a column.
+    pub fn draw(&mut self, frame: &mut Frame, body: Rect, keymap: &ActiveKeymap) {
         let area = inset_columns(body);
         let columns = usize::from(area.width);
         frame.render_widget(self.title_line(keymap, columns), area);
@@ -308,8 +296,13 @@ impl TextPager {
                 ..below
             };
             let (transcript, area) = (&mut child.transcript, self.session_area);
-            let columns = ChatArrangement::Stacked;
-            return chat::draw(transcript, frame, area, "", find, Some(keymap), columns);
+            let style = TranscriptStyle {
+                empty_note: "",
+                query: self.finder.query(),
+                keymap: Some(keymap),
+                arrangement: ChatArrangement::Stacked,
+            };
+            return draw_transcript(transcript, frame, area, &style);
         }
         if self.laid_out_columns != Some(columns) {
             self.laid_out_columns = Some(columns);
@@ -328,6 +321,61 @@ impl TextPager {
         }
         self.scroll_view.set_page_keys(Some(keymap));
         self.scroll_view.draw(frame, below);
+    }
+}
+
+impl SearchableView for TextPager {
+    fn begin_search(&mut self) {
+        match &self.child {
+            Some(child) => self.finder.begin(&child.transcript),
+            None => self.scroll_view.begin_search(),
+        }
+    }
+
+    fn search(&mut self, letters: &str) {
+        match &mut self.child {
+            Some(child) => self.finder.search(&mut child.transcript, letters),
+            None => self.scroll_view.search(letters),
+        }
+    }
+
+    fn step_match(&mut self, is_next: bool, _state: Option<&RunState>) {
+        match &mut self.child {
+            Some(child) => self.finder.step_match(&mut child.transcript, is_next),
+            None => self.scroll_view.step_match(is_next),
+        }
+    }
+
+    fn match_position(&self, _state: Option<&RunState>) -> (usize, usize) {
+        match &self.child {
+            Some(child) => self.finder.match_position(&child.transcript),
+            None => self.scroll_view.match_position(),
+        }
+    }
+
+    fn searched_name(&self) -> &'static str {
+        match &self.child {
+            Some(_) => "this session",
+            None => "this text",
+        }
+    }
+
+    fn starts_at_end(&self) -> bool {
+        self.child.is_some()
+    }
+
+    fn cancel_search(&mut self) {
+        match &mut self.child {
+            Some(child) => self.finder.cancel(&mut child.transcript),
+            None => self.scroll_view.cancel_search(),
+        }
+    }
+
+    fn end_search(&mut self) {
+        match &mut self.child {
+            Some(child) => self.finder.end(&mut child.transcript),
+            None => self.scroll_view.end_search(),
+        }
     }
 }
 

@@ -16,12 +16,12 @@ impl Screen {
         if self.open_quit_dialog(state) {
             return Vec::new();
         }
-        let step = if self.is_quitting || self.is_quit_dialog_open() {
+        let step = if self.run_facts.is_quitting || self.is_quit_dialog_open() {
             QuitStep::Now
         } else {
             QuitStep::Ask
         };
-        self.own_dialog = None;
+        self.dialogs.own = None;
         let actions = vec![Action::Quit(step)];
         self.note_quit(&actions);
         actions
@@ -29,12 +29,12 @@ impl Screen {
 
     /// Saves a half-written text for the next start; called however the program ends.
     pub fn remember_draft(&mut self) {
-        self.composer.remember_draft();
+        self.composer.editor.remember_draft();
     }
 
     /// Opens the dialog that says what would stop, unless it is open already; returns whether it did.
     pub fn open_quit_dialog(&mut self, state: Option<&RunState>) -> bool {
-        if self.is_quit_dialog_open() || self.is_quitting || self.is_read_only() {
+        if self.is_quit_dialog_open() || self.run_facts.is_quitting || self.is_read_only() {
             return false;
         }
         let Some(sheet) = self.needed_quit_dialog(state) else {
@@ -42,8 +42,8 @@ impl Screen {
         };
         // Nothing may cover this dialog.
         self.close_overlays();
-        self.palette = None;
-        self.clear_search();
+        self.overlays.palette = None;
+        self.overlays.close_search(&mut self.tabs);
         self.open_dialog(sheet);
         self.is_dirty = true;
         true
@@ -51,7 +51,8 @@ impl Screen {
 
     /// Returns whether the quit dialog is open.
     pub(super) fn is_quit_dialog_open(&self) -> bool {
-        self.own_dialog
+        self.dialogs
+            .own
             .as_ref()
             .is_some_and(|own| own.id == quit_confirmation::DIALOG_ID)
     }
@@ -71,7 +72,7 @@ impl Screen {
 
     /// Notes that the user is quitting, if one of the actions says so.
     pub(super) fn note_quit(&mut self, actions: &[Action]) {
-        self.is_quitting |= actions
+        self.run_facts.is_quitting |= actions
             .iter()
             .any(|action| matches!(action, Action::Quit(_)));
     }

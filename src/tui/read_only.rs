@@ -180,7 +180,7 @@ impl Screen {
     /// Removes the toast when it is no longer true.
     pub fn clear_toast(&mut self) {
         self.is_dirty = true;
-        self.toast = None;
+        self.toast.text = None;
     }
 
     /// Returns the run's history entry, if it can be resumed.

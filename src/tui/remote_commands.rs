@@ -28,20 +28,25 @@ impl Screen {
         state: Option<&RunState>,
     ) -> Result<Vec<Action>, String> {
         let command = parse_remote_command(name, &clean_text(text))?;
-        let chosen = self.chosen_choice.clone();
+        let chosen = self.dialogs.chosen.clone();
         // Set aside what the user has open, so that the command can neither use nor change it.
         let at_hand = (
-            self.own_dialog.take(),
-            self.toast.take(),
-            self.composer_focus,
-            self.draft,
+            self.dialogs.own.take(),
+            self.toast.text.take(),
+            self.composer.focus,
+            self.composer.draft,
         );
         let is_release = command == ScreenCommand::Go;
         let actions = self.perform_command(command, state);
-        let confirm = self.own_dialog.take();
-        let why = self.toast.take();
-        (self.own_dialog, self.toast, self.composer_focus, self.draft) = at_hand;
-        self.chosen_choice = chosen;
+        let confirm = self.dialogs.own.take();
+        let why = self.toast.text.take();
+        (
+            self.dialogs.own,
+            self.toast.text,
+            self.composer.focus,
+            self.composer.draft,
+        ) = at_hand;
+        self.dialogs.chosen = chosen;
         // The first choice of a confirmation is the one that confirms.
         let actions = match confirm.and_then(|sheet| sheet.choices.into_iter().next()) {
             Some(yes) => match yes.action {
@@ -187,9 +192,9 @@ mod tests {
         screen.set_toast("a word");
         let refused = screen.perform_remote_command("cancel", "", None);
         assert_eq!(refused, Err("There is no run to cancel.".to_owned()));
-        assert_eq!(screen.toast.as_deref(), Some("a word"));
+        assert_eq!(screen.toast.text.as_deref(), Some("a word"));
         let pointed_at = Some(("question 7".to_owned(), 2));
-        screen.chosen_choice.clone_from(&pointed_at);
+        screen.dialogs.chosen.clone_from(&pointed_at);
         let state = crate::domain::run::Run::new(UnixMillis(0), &created())
             .state()
             .clone();
@@ -198,7 +203,7 @@ mod tests {
                 .perform_remote_command("cancel", "", Some(&state))
                 .is_ok()
         );
-        assert_eq!(screen.chosen_choice, pointed_at);
+        assert_eq!(screen.dialogs.chosen, pointed_at);
         let quit = screen.perform_remote_command("quit", "", None);
         assert_eq!(quit, Ok(vec![Action::Quit(QuitStep::Ask)]));
     }

@@ -31,20 +31,20 @@ impl Screen {
         match state {
             Some(state) if state.is_over() => {
                 let ending = self.run_summary(state);
-                self.transcript.show_run_summary(ending);
+                self.tabs.chat.transcript.show_run_summary(ending);
             }
-            Some(state) => self.transcript.remove_run_summary(&state.run),
-            None => self.transcript.detach_run_summary(),
+            Some(state) => self.tabs.chat.transcript.remove_run_summary(&state.run),
+            None => self.tabs.chat.transcript.detach_run_summary(),
         }
     }
 
     /// Returns whether the chat still shows the run that ended here while the user starts the next one.
     pub(super) fn shows_ended_run(&self) -> bool {
-        self.welcome.missing.is_empty() && self.transcript.has_run_summary()
+        self.run_facts.welcome.missing.is_empty() && self.tabs.chat.transcript.has_run_summary()
     }
 
     fn run_summary(&self, state: &RunState) -> RunSummaryCard {
-        let last = &self.ended_at;
+        let last = &self.run_facts.ended_at;
         let took = last.map(|last| format!("took {}", format_elapsed(state.created, last)));
         let reviews = (state.iteration > 0).then(|| {
             let n = usize::try_from(state.iteration).unwrap_or(usize::MAX);
@@ -108,8 +108,8 @@ impl Screen {
 
     /// Returns the keys that are useful next.
     fn next_step_keys(&self, state: &RunState) -> Vec<RunSummaryKey> {
-        let is_writing = self.composer_focus == ComposerFocus::Focused;
-        let key = |action: &str| self.keymap().key_label(action, self.composer_focus);
+        let is_writing = self.composer.focus == ComposerFocus::Focused;
+        let key = |action: &str| self.keymap().key_label(action, self.composer.focus);
         let mut keys = Vec::new();
         if state.execution.is_some() {
             keys.push(summary_key(key("diff"), "See the diff", "diff"));
@@ -136,9 +136,11 @@ impl Screen {
 
     /// Returns the merge command while the card is visible and nothing else is selected.
     pub(super) fn selected_merge_command(&self, state: Option<&RunState>) -> Option<String> {
-        let is_shown =
-            self.tab == TabKind::Chat && self.pager.is_none() && self.diff_view.is_none();
-        let is_at_end = self.transcript.follows_end() && self.transcript.selected_text().is_none();
+        let is_shown = self.tabs.view.shown == TabKind::Chat
+            && self.overlays.pager.is_none()
+            && self.overlays.diff.is_none();
+        let is_at_end = self.tabs.chat.transcript.follows_end()
+            && self.tabs.chat.transcript.selected_text().is_none();
         let over = state.filter(|state| state.is_over() && is_shown && is_at_end);
         self.merge_command(over?)
     }

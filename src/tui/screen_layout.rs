@@ -6,24 +6,24 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::Paragraph;
+use ratatui::widgets::{Block, Borders, Paragraph};
 
 use super::child_session_list::child_title;
 use super::clickable_keys::{self, KeyHintAreas};
 use super::dialog::{ChoiceDialog, DialogFocus, EmptyComposerEnter};
 use super::keymap::ComposerFocus;
 use super::pager::TextPager;
-use super::tabs::{self, TabKind};
+use super::tabs::screen_tab::TabContext;
+use super::tabs::{PaneFocus, TabKind};
 use super::text_wrap::{text_width, truncate_to_columns};
 use super::theme;
+use super::view_area::{inset_columns, split_bottom, split_top};
 use super::{Screen, command_availability, footer, header};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::ids::UnixMillis;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::RunState;
 
-/// The maximum width of a page.
-const MAX_PAGE_COLUMNS: u16 = 112;
 /// How many rows of the tab must stay visible beside a dialog.
 const MIN_BODY_ROWS: usize = 5;
 /// Below this window height, a dialog hides its choices while the user writes a text for it, and makes room
@@ -35,8 +35,6 @@ const LOW_WINDOW_ROWS: u16 = 16;
 pub struct ScreenHitAreas {
     /// The tab, or the pager in its place.
     pub body: Rect,
-    /// The second pane and its tab.
-    pub side_pane: Option<(Rect, TabKind)>,
     pub composer: Rect,
     pub tabs: Vec<(Rect, TabKind)>,
     pub dialog: Rect,
@@ -57,29 +55,6 @@ pub struct ScreenHitAreas {
     pub need: Rect,
 }
 
-/// Takes up to `rows` rows from the bottom of an area.
-pub(super) fn split_bottom(area: &mut Rect, rows: usize) -> Rect {
-    let rows = u16::try_from(rows).unwrap_or(u16::MAX).min(area.height);
-    area.height -= rows;
-    Rect {
-        y: area.y + area.height,
-        height: rows,
-        ..*area
-    }
-}
-
-/// Takes up to `rows` rows from the top of an area.
-pub(super) fn split_top(area: &mut Rect, rows: u16) -> Rect {
-    let rows = rows.min(area.height);
-    let taken = Rect {
-        height: rows,
-        ..*area
-    };
-    area.y += rows;
-    area.height -= rows;
-    taken
-}
-
 impl Screen {
     pub(super) fn draw_all(
         &mut self,
@@ -92,17 +67,17 @@ impl Screen {
         self.update_run_summary(state);
         self.update_terminal_status(waiting.as_ref(), state);
         self.close_stale_pager(waiting.as_ref());
-        // A diff, a board or the pager takes the whole height; a waiting dialog is only named there.
-        let is_diff = self.diff_view.is_some() && self.pager.is_none();
-        let is_whole = is_diff || self.is_board_open();
-        let is_beside = !is_whole && self.pager.is_none();
+        // A diff or a board takes the whole height; a waiting dialog is only named there.
+        let is_diff = self.overlays.is_diff_in_front();
+        let is_whole = self.overlays.takes_whole_height();
+        let is_beside = !is_whole && self.overlays.pager.is_none();
         let sheet = waiting.clone().filter(|_| is_beside);
         let reads_on = self.tab_reading(frame.area().height, state);
         let sheet = sheet.map(|sheet| self.fit_dialog(sheet, reads_on, frame.area(), state));
         let put_aside = self.put_aside_line(state).filter(|_| sheet.is_some());
         let head = split_top(&mut rest, header_rows(frame.area().height));
         let foot = split_bottom(&mut rest, footer::n_rows(self, frame.area()));
-        let n_rows = match self.search_bar {
+        let n_rows = match self.overlays.search {
             Some(_) => 1,
             None if is_whole => 0,
             None => self.composer_rows(rest, sheet.as_ref()),
@@ -122,6 +97,7 @@ impl Screen {
             dialog: sheet_area,
             ..ScreenHitAreas::default()
         };
+        self.tabs.view.side_area = None;
         let head = header::draw(self, frame, head, state, now);
         (self.hit_areas.tabs, self.hit_areas.need) = (head.tabs, head.need);
         match is_whole {
@@ -131,12 +107,13 @@ impl Screen {
                 let body = self.draw_side_pane(frame, rest, state, now);
                 self.hit_areas.body = body;
                 self.draw_body(frame, body, state, waiting.as_ref(), now);
-                self.seen_tabs
-                    .record_seen(self.tab, self.tab_revision(self.tab));
+                let shown = self.tabs.view.shown;
+                let revision = self.tabs.get(shown).revision(&self.documents);
+                self.tabs.view.record_seen(shown, revision);
             }
         }
         // Set again when the dialog is drawn below: only a dialog of this frame counts as read.
-        self.drawn_dialog = None;
+        self.dialogs.drawn = None;
         if let Some(sheet) = &sheet {
             let is_folded = put_aside.is_some()
                 || reads_on == TabReading::BesideDialog
@@ -184,7 +161,8 @@ impl Screen {
         window: Rect,
         state: Option<&RunState>,
     ) -> ChoiceDialog {
-        if self.tab == TabKind::Plan || self.side_tab(window.width, state) == Some(TabKind::Plan) {
+        let beside = self.tabs.tab_beside(window.width, &self.documents, state);
+        if [Some(self.tabs.view.shown), beside].contains(&Some(TabKind::Plan)) {
             sheet = sheet.without_plan_text();
         }
         let is_gate = command_availability::open_question(state).is_some_and(is_gate_question);
@@ -203,11 +181,11 @@ impl Screen {
     /// window, where nothing else would fit; there, scrolling up the chat counts as reading it.
     fn tab_reading(&self, height: u16, state: Option<&RunState>) -> TabReading {
         let is_first = is_call_pending(state) && height >= LOW_WINDOW_ROWS;
-        let reads = match self.tab {
-            TabKind::Chat => height < LOW_WINDOW_ROWS && !self.transcript.follows_end(),
+        let reads = match self.tabs.view.shown {
+            TabKind::Chat => height < LOW_WINDOW_ROWS && !self.tabs.chat.transcript.follows_end(),
             _ => true,
         };
-        if reads && self.own_dialog.is_none() && !is_first {
+        if reads && self.dialogs.own.is_none() && !is_first {
             TabReading::BesideDialog
         } else {
             TabReading::DialogOnly
@@ -216,12 +194,12 @@ impl Screen {
 
     /// Returns whether the user writes a text for a dialog; its choices take no keys meanwhile.
     fn is_writing_for_dialog(&self) -> bool {
-        self.composer_focus == ComposerFocus::Focused && self.draft.is_some()
+        self.composer.focus == ComposerFocus::Focused && self.composer.draft.is_some()
     }
 
     fn draw_dialog(&mut self, frame: &mut Frame, area: Rect, sheet: &ChoiceDialog) {
         let mut view = self.keymap().key_label("view", ComposerFocus::Unfocused);
-        if self.composer_focus == ComposerFocus::Focused {
+        if self.composer.focus == ComposerFocus::Focused {
             // The composer would take this key as a letter, so it has to be left first.
             view = format!(
                 "{} {view}",
@@ -239,8 +217,8 @@ impl Screen {
 
     /// Returns who gets the keys while a dialog with this selected choice is open.
     pub(super) fn dialog_focus(&self, sheet: &ChoiceDialog, chosen: usize) -> DialogFocus {
-        let is_empty = self.draft.is_none() && self.composer.is_empty();
-        match (self.composer_focus, sheet.empty_composer_enter) {
+        let is_empty = self.composer.draft.is_none() && self.composer.editor.is_empty();
+        match (self.composer.focus, sheet.empty_composer_enter) {
             (ComposerFocus::Unfocused, _) => DialogFocus::Dialog(chosen),
             (ComposerFocus::Focused, EmptyComposerEnter::CarriesOutChoice) if is_empty => {
                 DialogFocus::EnterOnly(chosen)
@@ -259,11 +237,11 @@ impl Screen {
                 let short = format!("Enter: {}", short_label(label, left));
                 (format!("Enter: {label}"), short)
             }
-            DialogFocus::Composer(_) | DialogFocus::Nobody if self.draft.is_some() => {
+            DialogFocus::Composer(_) | DialogFocus::Nobody if self.composer.draft.is_some() => {
                 let back = format!("You are writing below · {leave} returns here");
                 (back.clone(), back)
             }
-            DialogFocus::Composer(_) | DialogFocus::Nobody if self.composer.is_empty() => (
+            DialogFocus::Composer(_) | DialogFocus::Nobody if self.composer.editor.is_empty() => (
                 "You are writing below · Enter alone returns here".to_owned(),
                 "Enter alone: choose here".to_owned(),
             ),
@@ -281,11 +259,11 @@ impl Screen {
 
     /// Closes a pager whose dialog has been answered.
     fn close_stale_pager(&mut self, waiting: Option<&ChoiceDialog>) {
-        let of = self.pager.as_ref().and_then(TextPager::dialog_id);
+        let of = self.overlays.pager.as_ref().and_then(TextPager::dialog_id);
         if of.is_some_and(|of| waiting.is_none_or(|sheet| sheet.id != of)) {
-            self.pager = None;
+            self.overlays.pager = None;
         }
-        self.close_stale_search();
+        self.overlays.close_stale_search(&mut self.tabs);
     }
 
     fn draw_body(
@@ -299,8 +277,7 @@ impl Screen {
         if area.is_empty() {
             return;
         }
-        let find = self.child_search_query();
-        if let Some(pager) = &mut self.pager {
+        if let Some(pager) = &mut self.overlays.pager {
             if let Some(title) = pager.session().and_then(|open| child_title(state?, open)) {
                 pager.set_title(&title);
             }
@@ -314,28 +291,66 @@ impl Screen {
                 let waits = waiting_behind_line(&sheet.title, &back, usize::from(line.width));
                 frame.render_widget(waits, line);
             }
-            pager.draw(frame, area, keymap, &find);
+            pager.draw(frame, area, keymap);
             return;
         }
-        self.draw_tab(self.tab, frame, area, state, now);
+        self.draw_tab(self.tabs.view.shown, frame, area, state, now);
     }
 
-    /// Returns the part of an area that a tab's page takes.
-    fn page_area(&self, tab: TabKind, area: Rect) -> Rect {
-        match tab {
-            TabKind::Chat => area,
-            TabKind::Plan if self.plan_view.is_side_by_side() => area,
-            // The log limits the length of its rows itself.
-            TabKind::Log => Rect {
-                width: area.width.saturating_sub(1),
-                ..area
-            },
-            TabKind::Plan | TabKind::Comments | TabKind::Status => limit_page_width(area),
+    /// Draws the second pane; returns the area that is left for the tab.
+    fn draw_side_pane(
+        &mut self,
+        frame: &mut Frame,
+        area: Rect,
+        state: Option<&RunState>,
+        now: UnixMillis,
+    ) -> Rect {
+        // The pager covers both panes only for a while, so the focus must not be reset.
+        if self.overlays.pager.is_some() {
+            return area;
+        }
+        let beside = self.tabs.tab_beside(area.width, &self.documents, state);
+        let Some(tab) = beside.filter(|_| area.height > 2) else {
+            self.tabs.view.pane_focus = PaneFocus::default();
+            return area;
+        };
+        let width = area.width * 9 / 20;
+        let side = Rect {
+            x: area.right() - width,
+            width,
+            ..area
+        };
+        self.tabs.view.side_area = Some((side, tab));
+        let key = |action| self.keymap().key_label(action, ComposerFocus::Unfocused);
+        let (hides, goes) = (key("side"), key("other-pane"));
+        let (style, goes_where) = match self.tabs.view.pane_focus {
+            PaneFocus::Main => (theme::QUIET, "there"),
+            PaneFocus::Side => (theme::KEY, "back"),
+        };
+        let title = format!(
+            " {} · {goes} goes {goes_where} · {hides} hides it ",
+            tab.title()
+        );
+        let block = Block::new()
+            .borders(Borders::LEFT | Borders::TOP)
+            .border_style(style)
+            .title(Line::from(clickable_keys::hint_spans(&title, style)));
+        let inner = block.inner(side);
+        frame.render_widget(block, side);
+        let inner = Rect {
+            x: inner.x + 1,
+            width: inner.width.saturating_sub(1),
+            ..inner
+        };
+        self.draw_tab(tab, frame, inner, state, now);
+        Rect {
+            width: area.width - width,
+            ..area
         }
     }
 
-    /// Draws a tab; of two panes, only the one that has the keys shows key names.
-    pub(super) fn draw_tab(
+    /// Draws a tab, which counts as seen then.
+    fn draw_tab(
         &mut self,
         tab: TabKind,
         frame: &mut Frame,
@@ -343,72 +358,26 @@ impl Screen {
         state: Option<&RunState>,
         now: UnixMillis,
     ) {
-        let find = self.search_query(tab);
-        let clock = self.local_clock();
-        let area = self.page_area(tab, area);
-        let has_keys = self.focused_tab() == tab;
-        let keymap = &self.settings.appearance.keymap;
-        let interrupt = keymap.key_label("interrupt", ComposerFocus::Focused);
-        let page = self.pages.for_tab(tab);
-        page.set_page_keys(Some(keymap).filter(|_| has_keys));
-        match tab {
-            TabKind::Chat => {
-                let (area, empty) = match (self.is_read_only(), state) {
-                    (false, None) if self.shows_ended_run() => (area, ""),
-                    (false, None) => (self.draw_welcome(frame, area), ""),
-                    (true, None) => (area, "Nothing recorded here yet."),
-                    (_, Some(_)) => (area, "No messages yet."),
-                };
-                tabs::chat::draw(
-                    &mut self.transcript,
-                    frame,
-                    area,
-                    empty,
-                    &find,
-                    Some(&self.settings.appearance.keymap).filter(|_| has_keys),
-                    self.chat_arrangement,
-                );
+        let is_welcome = tab == TabKind::Chat && state.is_none() && !self.is_read_only();
+        let mut area = self.tabs.get(tab).page_area(area);
+        let empty_note = match (is_welcome, state) {
+            (true, _) if self.shows_ended_run() => "",
+            (true, _) => {
+                area = self.draw_welcome(frame, area);
+                ""
             }
-            TabKind::Plan => {
-                let read = (&self.documents, &self.plan_view, keymap);
-                let progress = (state, &self.proof_board, now);
-                tabs::plan::draw(page, read, frame, area, progress);
-            }
-            TabKind::Comments => {
-                let about = (state, &self.finding_selection, clock);
-                tabs::comments::draw(
-                    page,
-                    &self.documents,
-                    frame,
-                    area,
-                    about.0,
-                    about.1,
-                    about.2,
-                );
-            }
-            TabKind::Log => {
-                let about = tabs::log::LogTabContext {
-                    log: &self.documents.log,
-                    query: &find,
-                    state,
-                    clock,
-                    keymap,
-                    repository: &self.settings.repository,
-                };
-                tabs::log::draw(page, &mut self.record, frame, area, about);
-            }
-            TabKind::Status => {
-                let about = tabs::status::StatusContext {
-                    state,
-                    silent: self.silent_turn.as_ref(),
-                    sandboxes: &self.sandbox_status,
-                    instructions_note: &self.instructions_status,
-                    clock,
-                    interrupt: &interrupt,
-                };
-                tabs::status::draw(page, frame, area, about, now);
-            }
-        }
+            (false, None) => "Nothing recorded here yet.",
+            (false, Some(_)) => "No messages yet.",
+        };
+        let context = TabContext {
+            empty_note,
+            has_keys: self.tabs.view.focused() == tab,
+            ..self.settings.tab_context(&self.documents, state)
+        };
+        let shown = self.tabs.get_mut(tab);
+        shown.draw(frame, area, &context, now);
+        let revision = shown.revision(&self.documents);
+        self.tabs.view.record_seen(tab, revision);
     }
 }
 
@@ -439,24 +408,6 @@ fn is_question_in_title(state: Option<&RunState>) -> bool {
 /// Returns whether the question is about a turn that waits at the gate.
 fn is_gate_question(kind: &QuestionKind) -> bool {
     matches!(kind, QuestionKind::Gate { .. })
-}
-
-/// Returns the area without one column at each side.
-pub(super) fn inset_columns(area: Rect) -> Rect {
-    let free = u16::from(area.width > 2);
-    Rect {
-        x: area.x + free,
-        width: area.width - 2 * free,
-        ..area
-    }
-}
-
-/// Limits the width of a page: one column stays free at the right, and long lines are hard to read.
-fn limit_page_width(area: Rect) -> Rect {
-    Rect {
-        width: area.width.saturating_sub(1).min(MAX_PAGE_COLUMNS),
-        ..area
-    }
 }
 
 /// Returns a label without its explanation; the part after a comma is kept if it fits.

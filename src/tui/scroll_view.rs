@@ -10,7 +10,6 @@ use ratatui::text::{Line, Span};
 use super::command::ScrollMove;
 use super::keymap::{ActiveKeymap, ComposerFocus};
 use super::search_highlight::SearchMatches;
-use super::tabs::TabKind;
 use super::theme;
 
 /// Where the view goes when new lines arrive.
@@ -50,6 +49,8 @@ pub struct ScrollView {
     matches: SearchMatches,
     /// Whether the next frame scrolls to the current match.
     scrolls_to_match: bool,
+    /// The position where the open search began.
+    search_origin: Option<ScrollPosition>,
 }
 
 /// Where a target is placed in the window.
@@ -125,38 +126,6 @@ impl From<Vec<Line<'static>>> for ScrollContent {
         Self {
             lines,
             targets: BTreeMap::new(),
-        }
-    }
-}
-
-/// The scroll views of all tabs except Chat.
-#[derive(Debug)]
-pub struct TabScrollViews {
-    plan: ScrollView,
-    comments: ScrollView,
-    log: ScrollView,
-    status: ScrollView,
-}
-
-impl Default for TabScrollViews {
-    fn default() -> Self {
-        Self {
-            plan: ScrollView::default(),
-            comments: ScrollView::default(),
-            log: ScrollView::following_end(),
-            status: ScrollView::default(),
-        }
-    }
-}
-
-impl TabScrollViews {
-    /// Returns the view of a tab; for Chat, which has none, that of the plan.
-    pub fn for_tab(&mut self, tab: TabKind) -> &mut ScrollView {
-        match tab {
-            TabKind::Chat | TabKind::Plan => &mut self.plan,
-            TabKind::Comments => &mut self.comments,
-            TabKind::Log => &mut self.log,
-            TabKind::Status => &mut self.status,
         }
     }
 }
@@ -337,11 +306,24 @@ impl ScrollView {
         self.scrolls_to_match = false;
     }
 
-    /// Searches for letters, starting at the given position; empty letters end the search.
-    pub fn search(&mut self, letters: &str, stand: ScrollPosition) {
-        self.restore_position(stand);
-        self.matches.search(letters, stand.first_row);
+    /// Starts a search at the current position.
+    pub fn begin_search(&mut self) {
+        self.search_origin = Some(self.position());
+    }
+
+    /// Searches for letters from where the search began; without letters, goes back there.
+    pub fn search(&mut self, letters: &str) {
+        let origin = self.search_origin.unwrap_or_else(|| self.position());
+        self.restore_position(origin);
+        self.matches.search(letters, origin.first_row);
         self.scrolls_to_match = true;
+    }
+
+    /// Goes back to where the search began.
+    pub fn cancel_search(&mut self) {
+        if let Some(origin) = self.search_origin {
+            self.restore_position(origin);
+        }
     }
 
     /// Returns whether a search is active.
@@ -353,6 +335,7 @@ impl ScrollView {
     pub fn end_search(&mut self) {
         self.matches = SearchMatches::default();
         self.scrolls_to_match = false;
+        self.search_origin = None;
     }
 
     /// Goes to the next or previous match.

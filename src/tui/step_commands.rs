@@ -80,9 +80,9 @@ impl Screen {
 
     /// Opens the diff view at once; the diff itself follows.
     pub(super) fn open_diff(&mut self, scope: DiffScope) -> Vec<Action> {
-        (self.pager, self.board) = (None, None);
-        self.diff_view = Some(DiffView::open(scope));
-        self.composer_focus = ComposerFocus::Unfocused;
+        (self.overlays.pager, self.overlays.board) = (None, None);
+        self.overlays.diff = Some(DiffView::open(scope));
+        self.composer.focus = ComposerFocus::Unfocused;
         vec![Action::ShowDiff(scope)]
     }
 }

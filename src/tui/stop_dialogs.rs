@@ -11,7 +11,7 @@ use crate::domain::run::RunState;
 impl Screen {
     /// Returns whether turns may start: not while the user is asked whether to stop.
     pub fn turn_hold(&self) -> TurnHold {
-        match self.own_dialog.as_ref().and_then(ChoiceDialog::stop_kind) {
+        match self.dialogs.own.as_ref().and_then(ChoiceDialog::stop_kind) {
             Some(_) => TurnHold::Held,
             None => TurnHold::Free,
         }
@@ -22,7 +22,7 @@ impl Screen {
         if self.is_quit_dialog_open() {
             return Some(self.quit_dialog(state));
         }
-        let own = self.own_dialog.as_ref()?;
+        let own = self.dialogs.own.as_ref()?;
         Some(match (own.stop_kind(), state) {
             (Some(stops), Some(state)) => {
                 confirmations::refresh_stop_dialog(own, stops, state, self.keymap())
@@ -35,22 +35,22 @@ impl Screen {
     /// quitting and lists stay open.
     pub(super) fn drop_stale_dialog(&mut self) {
         let is_overtaken = |sheet: &ChoiceDialog| sheet.lifetime == DialogLifetime::RunAdvances;
-        self.own_dialog.take_if(|own| is_overtaken(own));
-        self.deferred_dialogs.retain(|sheet| !is_overtaken(sheet));
+        self.dialogs.own.take_if(|own| is_overtaken(own));
+        self.dialogs.deferred.retain(|sheet| !is_overtaken(sheet));
     }
 
     /// Opens a dialog that the user has not asked for. It waits while a dialog asks whether to stop.
     pub(super) fn open_or_defer_dialog(&mut self, sheet: ChoiceDialog) {
         match self.turn_hold() {
-            TurnHold::Held => self.deferred_dialogs.push(sheet),
+            TurnHold::Held => self.dialogs.deferred.push(sheet),
             TurnHold::Free => self.open_guarded_dialog(sheet),
         }
     }
 
     /// Opens the next dialog that had to wait.
     pub(super) fn open_deferred_dialog(&mut self) {
-        if self.own_dialog.is_none() && !self.deferred_dialogs.is_empty() {
-            let sheet = self.deferred_dialogs.remove(0);
+        if self.dialogs.own.is_none() && !self.dialogs.deferred.is_empty() {
+            let sheet = self.dialogs.deferred.remove(0);
             self.open_guarded_dialog(sheet);
         }
     }

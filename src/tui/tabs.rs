@@ -1,68 +1,144 @@
-//! The tabs: three main ones, and two that stay folded until they are opened.
+//! The tabs of the screen.
+//!
+//! A new tab is a file with its [`ScreenTab`], its `mod` line and its line in `screen_tabs!` below. All else reads
+//! this list: the bar, `/tab NAME`, the digits, switching, search, copying, the palette.
 
 pub mod chat;
 pub mod comments;
 pub mod log;
 pub mod plan;
+pub mod screen_tab;
 pub mod status;
 
-/// A tab of the screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum TabKind {
-    /// The conversation and the agents' actions.
-    #[default]
-    Chat,
-    /// The plan and its progress.
-    Plan,
-    /// The review: findings and their answers.
-    Comments,
-    /// `log.md` and the events.
-    Log,
-    /// Roles, versions, usage and test results.
-    Status,
-}
+use std::collections::BTreeSet;
+
+use ratatui::layout::Rect;
+
+use super::document_texts::DisplayDocuments;
+use crate::domain::event::Event;
+use crate::domain::ids::UnixMillis;
+use crate::domain::phase::Phase;
+use crate::domain::run::RunState;
+use screen_tab::{ScreenTab, TabInfo};
 
 /// Actions with a short label; related actions share one.
 pub type TabHints = &'static [(&'static [&'static str], &'static str)];
 
 const POINT_HINT: (&[&str], &str) = (&["previous-block", "next-block"], "pick");
 
-/// The hints for reading the chat.
-pub const CHAT_HINTS: TabHints = &[
-    POINT_HINT,
-    (&["open"], "open"),
-    (&["copy"], "copy"),
-    (&["find"], "find"),
-];
+/// The window width from which a second pane is shown.
+pub const WIDE: u16 = 160;
 
-/// The hints while the plan is compared with an earlier version.
-pub const COMPARISON_HINTS: TabHints = &[
-    (&["filter"], "back"),
-    (&["side"], "other form"),
-    POINT_HINT,
-    (&["note"], "note"),
-    (&["rewrite"], "rewrite"),
-];
+/// Declares the tabs in their order: the name of the tab, its field, its type.
+macro_rules! screen_tabs {
+    ($first:ident $first_field:ident: $first_type:ty, $($name:ident $field:ident: $type:ty,)*) => {
+        /// A tab of the screen, by name.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+        pub enum TabKind {
+            #[default]
+            $first,
+            $($name,)*
+        }
+
+        impl TabKind {
+            /// All tabs in their order.
+            pub const ALL: &[Self] = &[Self::$first, $(Self::$name,)*];
+
+            fn info(self) -> &'static TabInfo {
+                match self {
+                    Self::$first => &<$first_type>::INFO,
+                    $(Self::$name => &<$type>::INFO,)*
+                }
+            }
+        }
+
+        /// All tabs with their state, and how they are shown.
+        #[derive(Debug, Default)]
+        pub struct ScreenTabs {
+            pub $first_field: $first_type,
+            $(pub $field: $type,)*
+            pub view: TabView,
+        }
+
+        impl ScreenTabs {
+            /// Returns a tab.
+            pub fn get(&self, tab: TabKind) -> &dyn ScreenTab {
+                match tab {
+                    TabKind::$first => &self.$first_field,
+                    $(TabKind::$name => &self.$field,)*
+                }
+            }
+
+            /// Returns a tab, to change it.
+            pub fn get_mut(&mut self, tab: TabKind) -> &mut dyn ScreenTab {
+                match tab {
+                    TabKind::$first => &mut self.$first_field,
+                    $(TabKind::$name => &mut self.$field,)*
+                }
+            }
+        }
+    };
+}
+
+screen_tabs! {
+    Chat chat: chat::ChatTab,
+    Plan plan: plan::PlanTab,
+    Comments comments: comments::CommentsTab,
+    Log log: log::LogTab,
+    Status status: status::StatusTab,
+}
+
+/// Which tabs are shown, and which of two panes has the keys.
+#[derive(Debug, Default)]
+pub struct TabView {
+    /// The tab of the main pane.
+    pub shown: TabKind,
+    /// Folded tabs that the user has opened.
+    pub unfolded: BTreeSet<TabKind>,
+    pub side_pane: SidePaneVisibility,
+    pub pane_focus: PaneFocus,
+    /// Where the last frame showed the second pane, and its tab.
+    pub side_area: Option<(Rect, TabKind)>,
+    /// Which revision of each tab the user has seen.
+    seen: SeenTabRevisions,
+}
+
+/// Whether the user wants the second pane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SidePaneVisibility {
+    /// Shown if there is room.
+    #[default]
+    Shown,
+    Hidden,
+}
+
+impl SidePaneVisibility {
+    /// Shows or hides the second pane.
+    pub fn toggle(&mut self) {
+        *self = match self {
+            Self::Shown => Self::Hidden,
+            Self::Hidden => Self::Shown,
+        };
+    }
+}
+
+/// Which of two panes has the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PaneFocus {
+    /// The pane of the current tab.
+    #[default]
+    Main,
+    Side,
+}
+
+/// The revision of each tab when it was last visible.
+#[derive(Debug, Default)]
+struct SeenTabRevisions([u64; TabKind::ALL.len()]);
 
 impl TabKind {
-    /// All tabs in their order.
-    pub const ALL: [Self; 5] = [
-        Self::Chat,
-        Self::Plan,
-        Self::Comments,
-        Self::Log,
-        Self::Status,
-    ];
-
     /// Returns the tab's title.
     pub fn title(self) -> &'static str {
-        match self {
-            Self::Chat => "Chat",
-            Self::Plan => "Plan",
-            Self::Comments => "Comments",
-            Self::Log => "Log",
-            Self::Status => "Status",
-        }
+        self.info().title
     }
 
     /// Returns the digit that shows the tab, from 1.
@@ -72,50 +148,130 @@ impl TabKind {
 
     /// Returns the tab's index, from 0.
     pub fn index(self) -> usize {
-        match self {
-            Self::Chat => 0,
-            Self::Plan => 1,
-            Self::Comments => 2,
-            Self::Log => 3,
-            Self::Status => 4,
-        }
+        Self::ALL
+            .iter()
+            .position(|tab| *tab == self)
+            .unwrap_or_default()
     }
 
     /// Returns the tab's name as a slash command.
     pub fn slash_name(self) -> &'static str {
-        match self {
-            Self::Chat => "chat",
-            Self::Plan => "plan",
-            Self::Comments => "comments",
-            Self::Log => "log",
-            Self::Status => "status",
-        }
-    }
-
-    /// Returns the actions that apply only to this tab, with short labels.
-    pub fn hints(self) -> TabHints {
-        match self {
-            Self::Chat | Self::Status => &[],
-            Self::Plan => &[
-                POINT_HINT,
-                (&["open"], "its diff"),
-                (&["note"], "note"),
-                (&["rewrite"], "rewrite"),
-                (&["filter"], "compare"),
-            ],
-            Self::Comments => &[
-                POINT_HINT,
-                (&["open"], "open"),
-                (&["discuss-finding"], "discuss"),
-                (&["jump"], "its line"),
-                (&["filter"], "filter"),
-            ],
-            Self::Log => &[POINT_HINT, (&["open"], "open"), (&["filter"], "filter")],
-        }
+        self.info().slash_name
     }
 
     /// Returns whether the tab is folded until it is opened.
     pub fn is_folded_at_first(self) -> bool {
-        matches!(self, Self::Log | Self::Status)
+        self.info().is_folded_at_first
+    }
+}
+
+impl TabView {
+    /// Returns the tab that the keys apply to: the current tab, or the second pane's if it has the keys.
+    pub fn focused(&self) -> TabKind {
+        match self.side_area {
+            Some((_, tab)) if self.pane_focus == PaneFocus::Side => tab,
+            Some(_) | None => self.shown,
+        }
+    }
+
+    /// Returns the tab of the second pane in the last frame.
+    pub fn side_tab(&self) -> Option<TabKind> {
+        self.side_area.map(|(_, tab)| tab)
+    }
+
+    /// Returns whether the bar shows the tab's title.
+    pub fn is_open(&self, tab: TabKind) -> bool {
+        !tab.is_folded_at_first() || self.unfolded.contains(&tab) || self.shown == tab
+    }
+
+    /// Shows a tab. A tab that folds is folded again, unless something covered it.
+    pub fn show(&mut self, tab: TabKind, was_covered: bool) {
+        if tab.is_folded_at_first() && self.shown == tab && !was_covered {
+            self.unfolded.remove(&tab);
+            self.shown = TabKind::default();
+            return;
+        }
+        if tab.is_folded_at_first() {
+            self.unfolded.insert(tab);
+        }
+        self.shown = tab;
+    }
+
+    /// Shows the tab that many places further on; the ends meet.
+    pub fn step(&mut self, by: isize) {
+        let all = TabKind::ALL.iter().copied();
+        let open = |tab: &TabKind| !tab.is_folded_at_first() || self.unfolded.contains(tab);
+        let open: Vec<TabKind> = all.filter(open).collect();
+        let at = open.iter().position(|tab| *tab == self.shown).unwrap_or(0);
+        let next = at
+            .checked_add_signed(by)
+            .unwrap_or(open.len().saturating_sub(1));
+        self.shown = open.get(next).copied().unwrap_or_default();
+    }
+
+    /// Records that a tab is visible with this revision.
+    pub fn record_seen(&mut self, tab: TabKind, revision: u64) {
+        if let Some(seen) = self.seen.0.get_mut(tab.index()) {
+            *seen = revision;
+        }
+    }
+
+    /// Returns whether the tab has changed since it was last visible.
+    pub fn has_unseen_changes(&self, tab: TabKind, revision: u64) -> bool {
+        let seen = self.seen.0.get(tab.index());
+        seen.is_some_and(|seen| *seen != revision)
+    }
+}
+
+impl ScreenTabs {
+    /// Returns the tab that the keys apply to.
+    pub fn focused(&mut self) -> &mut dyn ScreenTab {
+        self.get_mut(self.view.focused())
+    }
+
+    /// Applies a recorded event, live or replayed.
+    pub fn on_event(&mut self, at: UnixMillis, event: &Event) {
+        for tab in TabKind::ALL {
+            self.get_mut(*tab).on_event(at, event);
+        }
+    }
+
+    /// Returns the tab of the second pane: beside the chat, the document that the run is working on; beside a
+    /// document, the other one.
+    pub fn tab_beside(
+        &self,
+        columns: u16,
+        documents: &DisplayDocuments,
+        state: Option<&RunState>,
+    ) -> Option<TabKind> {
+        if columns < WIDE || self.view.side_pane == SidePaneVisibility::Hidden {
+            return None;
+        }
+        let phase = state?.phase;
+        let comments = documents.comments.text.as_ref().map(|_| TabKind::Comments);
+        let plan = documents.plan.text.as_ref().map(|_| TabKind::Plan);
+        match self.view.shown {
+            TabKind::Chat if self.chat.arrangement == chat::ChatArrangement::SideBySide => None,
+            TabKind::Chat if phase == Phase::Respond => comments.or(plan),
+            TabKind::Chat | TabKind::Comments => plan,
+            TabKind::Plan if self.plan.view.compared_version().is_some() => None,
+            TabKind::Plan => comments,
+            _ => None,
+        }
+    }
+
+    /// Marks all tabs as seen.
+    pub fn mark_all_seen(&mut self, documents: &DisplayDocuments) {
+        for tab in TabKind::ALL {
+            let revision = self.get(*tab).revision(documents);
+            self.view.record_seen(*tab, revision);
+        }
+    }
+
+    /// Ends the search in every tab.
+    pub fn end_search(&mut self) {
+        for tab in TabKind::ALL {
+            self.get_mut(*tab).end_search();
+        }
     }
 }

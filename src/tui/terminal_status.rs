@@ -25,20 +25,20 @@ pub struct TerminalStatus {
 impl Screen {
     /// Returns the status as of the last frame.
     pub fn terminal_status(&self) -> &TerminalStatus {
-        &self.terminal_status
+        &self.run_facts.terminal_status
     }
 
     /// Updates the status while another screen covers this one, so that no frame updates it.
     pub fn update_covered_status(&mut self, state: Option<&RunState>) -> &TerminalStatus {
         let waiting = self.pending_dialog(state);
         self.update_terminal_status(waiting.as_ref(), state);
-        &self.terminal_status
+        &self.run_facts.terminal_status
     }
 
     /// Stores the status of the screen that this one covers.
     pub fn on_covered_screen_status(&mut self, behind: &TerminalStatus) {
-        self.is_dirty |= self.is_needed_by_covered_screen != behind.needs_user;
-        self.is_needed_by_covered_screen = behind.needs_user;
+        self.is_dirty |= self.run_facts.is_needed_by_covered_screen != behind.needs_user;
+        self.run_facts.is_needed_by_covered_screen = behind.needs_user;
     }
 
     /// Updates the status for a frame with this open dialog.
@@ -52,7 +52,7 @@ impl Screen {
         let name = name.unwrap_or("agent-collab");
         let running = state.and_then(|state| state.running.as_ref());
         // The user opened the screen's own dialogs with a key, so they need no alert.
-        let asked = waiting.filter(|_| self.own_dialog.is_none());
+        let asked = waiting.filter(|_| self.dialogs.own.is_none());
         let title = match (asked, running, state) {
             (Some(sheet), _, _) => format!("? {name}: {}", sheet.title),
             (None, Some(running), _) => {
@@ -66,7 +66,7 @@ impl Screen {
             (None, None, Some(state)) => format!("{name}: {}", state.phase.label()),
             (None, None, None) => format!("{name}: agent-collab"),
         };
-        self.terminal_status = TerminalStatus {
+        self.run_facts.terminal_status = TerminalStatus {
             title: truncate_to_columns(&title, MAX_TITLE_COLUMNS),
             needs_user: asked.is_some(),
             alert: match asked {

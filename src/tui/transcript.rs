@@ -22,6 +22,7 @@ mod todo_list_card;
 mod tool_call_card;
 mod transcript_block;
 mod transcript_columns;
+mod transcript_finder;
 mod transcript_scroll;
 mod transcript_scrollback;
 mod transcript_search;
@@ -39,12 +40,11 @@ pub use tool_call_card::TruncatedToolCall;
 use tool_call_card::{ToolCallOutcome, ToolFileChange};
 use transcript_block::{BlockAuthor, BlockContent, FoldState, TranscriptBlock};
 pub use transcript_columns::TranscriptColumns;
+pub use transcript_finder::TranscriptFinder;
 use transcript_scroll::TranscriptScrollPosition;
 pub use transcript_scrollback::ScrollbackDemand;
 use transcript_scrollback::TranscriptScrollback;
-pub use transcript_search::{
-    LogSearchProgress, LogSearchResult, TranscriptPosition, TranscriptSearch,
-};
+pub use transcript_search::{LogSearchProgress, LogSearchResult};
 use turn_tracker::TurnTracker;
 
 use ratatui::text::Line;

@@ -4,49 +4,74 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::Screen;
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
+
 use super::action::{Action, ExternalViewer};
 use super::command::ScrollMove;
 use super::dialog::ComposerDraft;
 use super::diff_view::DiffAction;
-use super::document_texts;
+use super::discussion_board::DiscussionBoard;
+use super::document_texts::DisplayDocuments;
 use super::finding_location;
 use super::keymap::ComposerFocus;
-use super::pager::front_transcript;
+use super::pager::{PagerFormat, TextPager};
 use super::scroll_view::ScrollTarget;
-use super::tabs::{self, TabKind};
+use super::tabs::chat::toggle_block;
+use super::tabs::plan::plan_view_state::PlanViewState;
+use super::tabs::screen_tab::{self, OpenedEntry, ScreenTab, SelectionStep, TabContext};
+use super::tabs::{PaneFocus, SidePaneVisibility, TabKind, WIDE};
+use super::text_comparison::{ComparisonForm, MIN_SIDE_BY_SIDE_COLUMNS};
 use super::text_wrap::to_one_line;
-use super::transcript::{ChatTranscript, SelectionMove};
+use super::transcript::SelectionMove;
+use super::{Screen, ScreenSettings};
 use crate::domain::event::Event;
 use crate::domain::findings::Finding;
 use crate::domain::plan_note::PlanNote;
 use crate::domain::run::{RunState, notes_blocker};
 use crate::text::{fenced_block, pluralize};
 
-/// The page height of the chat when its area is unknown.
-const FALLBACK_PAGE_LINES: isize = 10;
+impl ScreenSettings {
+    /// Returns what a tab can see.
+    pub(super) fn tab_context<'a>(
+        &'a self,
+        documents: &'a DisplayDocuments,
+        state: Option<&'a RunState>,
+    ) -> TabContext<'a> {
+        TabContext {
+            state,
+            documents,
+            keymap: &self.appearance.keymap,
+            clock: self.local_clock(),
+            repository: &self.repository,
+            empty_note: "",
+            has_keys: true,
+        }
+    }
+}
+
+/// Copying and opening in other programs.
 impl Screen {
     /// Copies what is in front.
     pub(super) fn copy_selection(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        if self.is_board_open() {
+        if self.overlays.is_board_in_front() {
             return self.copy_from_board(state);
         }
-        if let (Some(view), None) = (&self.diff_view, &self.pager) {
+        if let (Some(view), None) = (&self.overlays.diff, &self.overlays.pager) {
             let Some(text) = view.text() else {
                 return self.show_toast("No diff here to copy.");
             };
             let lines = pluralize(text.lines().count(), "line");
-            self.toast = Some(format!("Copied the diff, {lines}"));
+            self.toast.text = Some(format!("Copied the diff, {lines}"));
             return vec![Action::Copy(text)];
         }
-        let in_chat = self.focused_tab() == TabKind::Chat && self.pager.is_none();
-        let discussion = self.transcript.selected_discussion().filter(|_| in_chat);
-        if let Some(id) = discussion.cloned() {
+        if self.overlays.pager.is_none()
+            && let Some(id) = self.tabs.focused().selected_discussion().cloned()
+        {
             return self.copy_discussion_result(&id, state);
         }
         match self.selected_text(state) {
             Ok(text) => {
-                self.toast = Some(format!("Copied: {}", to_one_line(&text)));
+                self.toast.text = Some(format!("Copied: {}", to_one_line(&text)));
                 vec![Action::Copy(text)]
             }
             Err(why) => self.show_toast_with_keys(&why),
@@ -55,60 +80,16 @@ impl Screen {
 
     /// Returns the text of what is in front: the open pager, the selection, or the tab's content.
     fn selected_text(&mut self, state: Option<&RunState>) -> Result<String, String> {
-        if let Some(pager) = &self.pager {
+        if let Some(pager) = &self.overlays.pager {
             return Ok(pager.copy_text());
         }
-        let document = |text: &document_texts::DisplayDocument| text.text.clone();
-        let of = (self.local_clock(), self.settings.repository.as_str());
-        let picked = match self.focused_tab() {
-            TabKind::Plan => self.pointed_plan_line().map(|(_, text)| text),
-            TabKind::Comments => self.selected_finding_text(state),
-            TabKind::Log => self
-                .record
-                .selected_detail(state, of.0, of.1)
-                .map(|(_, text)| text),
-            TabKind::Chat => self.transcript.selected_text(),
-            TabKind::Status => None,
-        };
-        let picked = picked.or_else(|| self.selected_merge_command(state));
-        let key = |action| self.keymap().key_label(action, ComposerFocus::Unfocused);
-        let (text, why) = match self.focused_tab() {
-            TabKind::Plan => (document(&self.documents.plan), "No plan yet.".to_owned()),
-            TabKind::Comments => (
-                document(&self.documents.comments),
-                "No comments yet.".to_owned(),
-            ),
-            TabKind::Log => {
-                let (before, next) = (key("previous-block"), key("next-block"));
-                let why = format!("Select an event first with {before} and {next}.");
-                (None, why)
-            }
-            TabKind::Status => (
-                Some(self.pages.for_tab(TabKind::Status).text()),
-                String::new(),
-            ),
-            TabKind::Chat => {
-                let said = self.transcript.last_agent_text().map(str::to_owned);
-                (said, "No agent has answered yet.".to_owned())
-            }
-        };
-        picked.or(text).ok_or(why)
-    }
-
-    /// Returns the text of the selected finding with its evidence.
-    fn selected_finding_text(&self, state: Option<&RunState>) -> Option<String> {
-        let n = self.finding_selection.selected_finding()?;
-        let all = state?.findings.all().iter();
-        let remark = all
-            .map(|finding| &finding.remark)
-            .find(|remark| remark.n == n)?;
-        let evidence = self.documents.evidence.get(&n).map_or("", String::as_str);
-        let text = format!(
-            "{n}. [{}] {}\n{evidence}",
-            remark.severity.as_str(),
-            remark.text
-        );
-        Some(text.trim_end().to_owned())
+        let merge_command = self.selected_merge_command(state);
+        let context = self.settings.tab_context(&self.documents, state);
+        let tab = self.tabs.focused();
+        match tab.selected_text(&context).or(merge_command) {
+            Some(text) => Ok(text),
+            None => tab.whole_text(&context),
+        }
     }
 
     /// Copies a code block of what is in front: first the last one, then with each repetition the one above.
@@ -127,7 +108,7 @@ impl Screen {
         };
         self.last_copied_code = Some((all, at));
         let lines = pluralize(text.lines().count(), "line");
-        self.toast = Some(match n {
+        self.toast.text = Some(match n {
             1 => format!("Copied: {lines} of code"),
             _ => format!(
                 "Copied: code block {} of {n}, counted from the last, {lines}",
@@ -139,11 +120,12 @@ impl Screen {
 
     /// Returns the code blocks of what is in front; in a chat without a selection, those of all agent messages.
     fn selected_code_blocks(&mut self, state: Option<&RunState>) -> Vec<String> {
-        let is_chat = self.focused_tab() == TabKind::Chat && self.pager.is_none();
-        let texts = if is_chat && self.transcript.selected_text().is_none() {
-            self.transcript.agent_texts().map(str::to_owned).collect()
-        } else {
-            self.selected_text(state).into_iter().collect::<Vec<_>>()
+        let context = self.settings.tab_context(&self.documents, state);
+        let tab = self.tabs.focused();
+        let has_selection = self.overlays.pager.is_some() || tab.selected_text(&context).is_some();
+        let texts = match tab.agent_texts().filter(|_| !has_selection) {
+            Some(texts) => texts,
+            None => self.selected_text(state).into_iter().collect(),
         };
         let blocks = texts
             .iter()
@@ -157,12 +139,13 @@ impl Screen {
         with: ExternalViewer,
         state: Option<&RunState>,
     ) -> Vec<Action> {
-        let chat = Some(&self.transcript).filter(|_| self.focused_tab() == TabKind::Chat);
-        let shown = match &self.pager {
-            Some(pager) => pager.transcript(),
-            None => chat,
+        let call = match &self.overlays.pager {
+            Some(pager) => pager
+                .transcript()
+                .and_then(|shown| shown.selected_truncated_call()),
+            None => self.tabs.focused().selected_truncated_call(),
         };
-        if let Some(call) = shown.and_then(ChatTranscript::selected_truncated_call) {
+        if let Some(call) = call {
             return vec![Action::OpenCall { call, with }];
         }
         match self.selected_text(state) {
@@ -170,19 +153,22 @@ impl Screen {
             Err(why) => self.show_toast(&why),
         }
     }
+}
 
+/// Selecting, opening, filtering.
+impl Screen {
     /// Goes to what needs the user: closes what covers it and gives the dialog the keys.
     pub(super) fn go_to_waiting_dialog(&mut self, state: Option<&RunState>) -> Vec<Action> {
         if self.pending_dialog(state).is_none() {
-            if self.is_needed_by_covered_screen {
+            if self.run_facts.is_needed_by_covered_screen {
                 return vec![Action::CloseView];
             }
             return self.show_toast("Nothing needs you now.");
         }
-        self.input_guard.restore_put_aside();
-        self.show_chat();
-        self.transcript.go_to_end();
-        self.composer_focus = ComposerFocus::Unfocused;
+        self.dialogs.guard.restore_put_aside();
+        self.show_over_all(TabKind::Chat);
+        self.tabs.chat.transcript.go_to_end();
+        self.composer.focus = ComposerFocus::Unfocused;
         Vec::new()
     }
 
@@ -191,128 +177,105 @@ impl Screen {
         if let Some(child) = self.open_child_mut() {
             return child.transcript.move_selection(along);
         }
-        let is_next = matches!(along, SelectionMove::Next | SelectionMove::NextTurn);
-        if let (TabKind::Comments, None) = (self.focused_tab(), &self.pager) {
-            let Some(state) = state.filter(|state| !state.findings.all().is_empty()) else {
-                self.show_toast("No findings to select yet.");
-                return;
-            };
-            let above = self
-                .pages
-                .for_tab(TabKind::Comments)
-                .has_target(ScrollTarget::Reviews);
-            let above = above.then_some(ScrollTarget::Reviews);
-            if let Some(mark) = self.finding_selection.move_selection(is_next, state, above) {
-                self.pages.for_tab(TabKind::Comments).scroll_to(mark);
-                // The second pane scrolls to the plan line of the finding.
-                if self
-                    .hit_areas
-                    .side_pane
-                    .is_some_and(|(_, tab)| tab == TabKind::Plan)
-                {
-                    self.pages.for_tab(TabKind::Plan).scroll_to(mark);
+        let context = self.settings.tab_context(&self.documents, state);
+        let step = match &self.overlays.pager {
+            Some(_) => SelectionStep::NoList,
+            None => self.tabs.focused().select_adjacent(along, &context),
+        };
+        match step {
+            SelectionStep::Selected(mark) => {
+                if let Some(beside) = self.tabs.view.side_tab() {
+                    self.tabs.get_mut(beside).follow_selection_beside(mark);
                 }
             }
-            return;
+            SelectionStep::AtEdge => {}
+            SelectionStep::Empty(why) => {
+                self.show_toast(why);
+            }
+            SelectionStep::NoList => {
+                self.show_over_all(TabKind::Chat);
+                self.tabs.chat.transcript.move_selection(along);
+            }
         }
-        if let (TabKind::Plan, None, Some(text)) =
-            (self.focused_tab(), &self.pager, &self.documents.plan.text)
+    }
+
+    /// Moves the selection in a list; scrolls by a line elsewhere.
+    pub(super) fn move_by_line(&mut self, to: ScrollMove, state: Option<&RunState>) {
+        if self.overlays.is_board_in_front() {
+            return self.scroll_board(to, state);
+        }
+        let is_next = match to {
+            ScrollMove::Up => false,
+            ScrollMove::Down => true,
+            ScrollMove::PageUp | ScrollMove::PageDown | ScrollMove::Top | ScrollMove::End => {
+                return self.scroll_view(to);
+            }
+        };
+        if self.overlays.covers_tab() || !self.step_entry(is_next, state) {
+            self.scroll_view(to);
+        }
+    }
+
+    /// Selects the entry above or below in the list of the tab; returns whether the selection changed.
+    fn step_entry(&mut self, is_next: bool, state: Option<&RunState>) -> bool {
+        let context = self.settings.tab_context(&self.documents, state);
+        let has_changed = screen_tab::step_entry(self.tabs.focused(), is_next, &context);
+        if let (Some(mark), Some(beside)) = (
+            self.tabs.focused().selected_entry(),
+            self.tabs.view.side_tab(),
+        ) && has_changed
         {
-            match (self.plan_view.compared_version(), along) {
-                (Some(_), SelectionMove::NextTurn) => {
-                    self.plan_view.choose_version(true, &self.documents)
-                }
-                (Some(_), SelectionMove::PreviousTurn) => {
-                    self.plan_view.choose_version(false, &self.documents)
-                }
-                // A comparison does not contain every line of the plan.
-                (Some(_), _) => {
-                    let lines = self.pages.for_tab(TabKind::Plan).document_lines();
-                    if let Some(line) = self.plan_view.move_selection_among(is_next, &lines) {
-                        self.pages
-                            .for_tab(TabKind::Plan)
-                            .scroll_to(ScrollTarget::Line(line));
-                    }
-                }
-                (None, _) => {
-                    let page = self.pages.for_tab(TabKind::Plan);
-                    let hidden = |line| page.is_hidden(line);
-                    if let Some(line) = self.plan_view.move_selection(is_next, text, hidden) {
-                        self.pages
-                            .for_tab(TabKind::Plan)
-                            .scroll_to(ScrollTarget::Line(line));
-                    }
-                }
+            self.tabs.get_mut(beside).follow_selection_beside(mark);
+        }
+        has_changed
+    }
+
+    /// Handles Enter in a list: opens the selected entry, or selects a visible one. `None` if there is no list.
+    pub(super) fn on_enter_in_list(&mut self, state: Option<&RunState>) -> Option<Vec<Action>> {
+        if self.tabs.focused().has_selection() {
+            return Some(self.open_selection(state));
+        }
+        self.step_entry(true, state).then(Vec::new)
+    }
+
+    /// Opens or folds the selected entry of the view in front; nothing here changes the run.
+    pub(super) fn open_selection(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let context = self.settings.tab_context(&self.documents, state);
+        let child = self.overlays.pager.as_mut().and_then(TextPager::child_mut);
+        let opened = match child {
+            Some(child) => toggle_block(&mut child.transcript),
+            None => match self.tabs.focused().open_selection(&context) {
+                OpenedEntry::NoList => self.tabs.chat.open_selection(&context),
+                opened => opened,
+            },
+        };
+        match opened {
+            OpenedEntry::InPlace | OpenedEntry::NoList => Vec::new(),
+            OpenedEntry::Text { title, text } => {
+                self.open_pager(TextPager::new(&title, &text, PagerFormat::Plain))
             }
-            return;
+            OpenedEntry::Diff(scope) => self.open_diff(scope),
+            OpenedEntry::Discussion(id) => self.open_board(DiscussionBoard::new(id)),
+            OpenedEntry::Refused(why) => self.show_toast(why),
+            OpenedEntry::NotSelected(what) => self.explain_pointing(what),
         }
-        if self.focused_tab() == TabKind::Plan && self.pager.is_none() {
-            self.show_toast("No plan to select a line of yet.");
-            return;
-        }
-        if self.focused_tab() == TabKind::Log && self.pager.is_none() {
-            let find = self.search_query(TabKind::Log);
-            if let Some(mark) = self.record.move_selection(is_next, &find, state) {
-                self.pages.for_tab(TabKind::Log).scroll_to(mark);
-            }
-            return;
-        }
-        self.show_chat();
-        self.transcript.move_selection(along);
     }
 
     /// Switches the filter of findings or events; in the plan, starts or ends the comparison.
     pub(super) fn cycle_filter(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        if self.pager.is_some() {
+        if self.overlays.pager.is_some() {
             return self.show_toast("Close the open text first.");
         }
-        if self.focused_tab() == TabKind::Plan {
-            if !self.plan_view.toggle_comparison(&self.documents) {
-                return self.show_toast("No earlier version of the plan to compare with.");
+        let context = self.settings.tab_context(&self.documents, state);
+        match self.tabs.focused().cycle_filter(&context) {
+            Some(Ok(())) => {}
+            Some(Err(why)) => return self.show_toast(why),
+            None => {
+                self.tabs.comments.selection.next_filter(state);
+                self.show_over_all(TabKind::Comments);
             }
-            return Vec::new();
         }
-        if self.focused_tab() == TabKind::Log {
-            self.record.next_filter();
-            return Vec::new();
-        }
-        self.show_comments();
-        self.finding_selection.next_filter(state);
         Vec::new()
-    }
-
-    /// Returns the selected line of the plan, from 1, and its text.
-    pub(super) fn pointed_plan_line(&self) -> Option<(u32, String)> {
-        let at = self
-            .plan_view
-            .selected_line()
-            .filter(|_| self.focused_tab() == TabKind::Plan)?;
-        let text = self.documents.plan.text.as_ref()?.lines().nth(at)?;
-        Some((u32::try_from(at).ok()?.checked_add(1)?, text.to_owned()))
-    }
-
-    /// Returns the plan line that the selected finding is about, from 1, and its text.
-    fn plan_line_of_finding(&self, state: &RunState) -> Option<(u32, String)> {
-        let n = self
-            .finding_selection
-            .selected_finding()
-            .filter(|_| self.focused_tab() == TabKind::Comments)?;
-        let text = self.documents.plan.text.as_deref()?;
-        let mut open = finding_location::locate_open_findings(state, text).into_iter();
-        let (_, line) = open.find(|(finding, _)| finding.remark.n == n)?;
-        let quote = text.lines().nth(line?)?.to_owned();
-        Some((u32::try_from(line?).ok()?.checked_add(1)?, quote))
-    }
-
-    /// Selects the first visible line of the plan if nothing is selected, so that the next keys apply to it.
-    pub(super) fn point_at_first_visible_line(&mut self) -> Option<(u32, String)> {
-        if self.focused_tab() != TabKind::Plan {
-            self.show_tab(TabKind::Plan);
-            return None;
-        }
-        let line = self.pages.for_tab(TabKind::Plan).first_visible_line()?;
-        self.plan_view.select_line(line);
-        self.pointed_plan_line()
     }
 
     /// Says that something has to be selected first, and with which keys.
@@ -320,6 +283,31 @@ impl Screen {
         let key = |action| self.keymap().key_label(action, ComposerFocus::Unfocused);
         let (before, next) = (key("previous-block"), key("next-block"));
         self.show_toast(&format!("Select {at} first with {before} and {next}."))
+    }
+}
+
+/// The plan and its notes.
+impl Screen {
+    /// Returns the selected line of the plan, from 1, and its text, if the Plan tab has the keys.
+    pub(super) fn pointed_plan_line(&self) -> Option<(u32, String)> {
+        let is_plan = self.tabs.view.focused() == TabKind::Plan;
+        self.tabs
+            .plan
+            .selected_line(&self.documents)
+            .filter(|_| is_plan)
+    }
+
+    /// Returns the selected line of the plan. If none is, shows the plan or selects its first visible line.
+    pub(super) fn point_at_plan_line(&mut self) -> Option<(u32, String)> {
+        if let Some(pointed) = self.pointed_plan_line() {
+            return Some(pointed);
+        }
+        if self.tabs.view.focused() != TabKind::Plan {
+            self.show_tab(TabKind::Plan);
+            return None;
+        }
+        self.tabs.plan.select_first_visible_line();
+        self.pointed_plan_line()
     }
 
     /// Adds a note to the selected line; without a text, lets the user write one.
@@ -330,16 +318,16 @@ impl Screen {
         if let Some(why) = notes_blocker(state) {
             return self.show_toast(why);
         }
-        let pointed = self.pointed_plan_line();
-        let pointed = pointed.or_else(|| self.plan_line_of_finding(state));
-        let Some((line, quote)) = pointed.or_else(|| self.point_at_first_visible_line()) else {
+        let context = self.settings.tab_context(&self.documents, Some(state));
+        let pointed = self.tabs.focused().selected_plan_line(&context);
+        let Some((line, quote)) = pointed.or_else(|| self.point_at_plan_line()) else {
             return self.explain_pointing("a plan line");
         };
         if !text.is_empty() {
             return vec![Action::Event(Event::NoteMade { line, quote, text })];
         }
-        self.noted_line = Some((line, quote));
-        self.draft = Some(ComposerDraft::Note);
+        self.composer.noted_line = Some((line, quote));
+        self.composer.draft = Some(ComposerDraft::Note);
         self.focus_composer();
         Vec::new()
     }
@@ -354,7 +342,7 @@ impl Screen {
         };
         let plan = self.documents.plan.text.as_deref().unwrap_or_default();
         let lines: Vec<&str> = plan.lines().collect();
-        let here = self.plan_view.selected_line();
+        let here = self.tabs.plan.view.selected_line();
         let is_meant = |note: &&PlanNote| match n {
             Some(n) => note.n == n,
             None => here.is_some() && note.find_line(&lines) == here,
@@ -369,110 +357,89 @@ impl Screen {
 
     /// Jumps from a finding to its line of the plan, or from a line to the finding about it.
     pub(super) fn jump_to_counterpart(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let text = self.documents.plan.text.as_deref().unwrap_or_default();
+        let open = state.map(|state| finding_location::locate_open_findings(state, text));
+        let mut open = open.into_iter().flatten();
         match (
-            self.focused_tab(),
-            self.finding_selection.selected_finding(),
-            self.plan_view.selected_line(),
+            self.tabs.view.focused(),
+            self.tabs.comments.selection.selected_finding(),
+            self.tabs.plan.view.selected_line(),
         ) {
             (TabKind::Comments, Some(n), _) => {
-                let text = self.documents.plan.text.as_deref().unwrap_or_default();
-                let open = state.map(|state| finding_location::locate_open_findings(state, text));
                 let of_finding = |(finding, _): &(&Finding, _)| finding.remark.n == n;
-                let found = open.into_iter().flatten().find(of_finding);
-                let Some((_, Some(line))) = found else {
+                let Some((_, Some(line))) = open.find(of_finding) else {
                     return self.show_toast(&format!("Finding {n} has no known line in the plan."));
                 };
-                self.plan_view = tabs::plan::plan_view_state::PlanViewState::default();
-                self.plan_view.select_line(line);
+                self.tabs.plan.view = PlanViewState::default();
+                self.tabs.plan.view.select_line(line);
                 self.show_tab(TabKind::Plan);
-                self.pages
-                    .for_tab(TabKind::Plan)
-                    .scroll_to(ScrollTarget::Finding(n));
+                self.tabs.plan.page.scroll_to(ScrollTarget::Finding(n));
                 Vec::new()
             }
             (TabKind::Comments, None, _) => self.explain_pointing("a finding"),
             (TabKind::Plan, _, Some(line)) => {
-                let text = self.documents.plan.text.as_deref().unwrap_or_default();
-                let open = state.map(|state| finding_location::locate_open_findings(state, text));
-                let of_line = open.into_iter().flatten().find(|(_, at)| *at == Some(line));
+                let of_line = open.find(|(_, at)| *at == Some(line));
                 let Some(n) = of_line.map(|(finding, _)| finding.remark.n) else {
                     return self.show_toast("No open finding is about this line.");
                 };
-                self.finding_selection.select_finding(n);
+                self.tabs.comments.selection.select_finding(n);
                 self.show_tab(TabKind::Comments);
-                self.pages
-                    .for_tab(TabKind::Comments)
-                    .scroll_to(ScrollTarget::Finding(n));
+                self.tabs.comments.page.scroll_to(ScrollTarget::Finding(n));
                 Vec::new()
             }
             _ => self.explain_pointing("a finding or a plan line"),
         }
     }
+}
 
-    /// Clears the selection of the current tab; returns whether there was one.
-    pub(super) fn clear_selection(&mut self) -> bool {
-        match self.focused_tab() {
-            TabKind::Chat => self.transcript.clear_selection(),
-            TabKind::Plan => {
-                self.plan_view.clear_selection()
-                    || self.plan_view.close_comparison()
-                    || self.plan_view.fold()
-            }
-            TabKind::Comments => self.finding_selection.clear_selection(),
-            TabKind::Log => self.record.clear_selection(),
-            TabKind::Status => false,
+/// Tabs, panes, scrolling, searching.
+impl Screen {
+    /// Opens the search bar for the view in front.
+    pub(super) fn open_search(&mut self) -> Vec<Action> {
+        self.overlays.close_search(&mut self.tabs);
+        if self.overlays.is_board_in_front() {
+            // The board covers the tab, so searching the tab would be confusing.
+            let close = self
+                .keymap()
+                .key_label("close-board", ComposerFocus::Unfocused);
+            return self.show_toast(&format!(
+                "Find does not work on a board. Close it first ({close})."
+            ));
         }
+        self.overlays.open_search(&mut self.tabs);
+        Vec::new()
     }
 
-    /// Shows the Comments tab and closes what covers it.
-    pub(super) fn show_comments(&mut self) {
-        self.close_overlays();
-        self.tab = TabKind::Comments;
+    /// Closes everything that covers the tab.
+    pub(super) fn close_overlays(&mut self) {
+        self.overlays.close_views();
+        self.tabs.view.pane_focus = PaneFocus::default();
     }
 
-    /// Shows the Chat tab and closes what covers it.
-    pub(super) fn show_chat(&mut self) {
+    /// Shows a tab and closes what covers it; the tab is never folded by this.
+    pub(super) fn show_over_all(&mut self, tab: TabKind) {
         self.close_overlays();
-        self.tab = TabKind::Chat;
+        self.tabs.view.shown = tab;
     }
 
     pub(super) fn show_tab(&mut self, tab: TabKind) {
-        let is_covered = self.pager.is_some() || self.diff_view.is_some() || self.board.is_some();
+        let was_covered = self.overlays.covers_tab();
         self.close_overlays();
-        if tab.is_folded_at_first() && self.tab == tab && !is_covered {
-            self.unfolded.remove(&tab);
-            self.tab = TabKind::Chat;
-            return;
-        }
-        if tab.is_folded_at_first() {
-            self.unfolded.insert(tab);
-        }
-        self.tab = tab;
+        self.tabs.view.show(tab, was_covered);
     }
 
     pub(super) fn step_tab(&mut self, by: isize) {
         self.close_overlays();
-        let shown: Vec<TabKind> = TabKind::ALL
-            .into_iter()
-            .filter(|tab| !tab.is_folded_at_first() || self.unfolded.contains(tab))
-            .collect();
-        let at = shown.iter().position(|tab| *tab == self.tab).unwrap_or(0);
-        let next = at
-            .checked_add_signed(by)
-            .unwrap_or(shown.len().saturating_sub(1));
-        self.tab = shown.get(next).copied().unwrap_or(TabKind::Chat);
+        self.tabs.view.step(by);
     }
 
     pub(super) fn scroll_view(&mut self, to: ScrollMove) {
-        match &mut self.pager {
-            Some(pager) if pager.transcript().is_some() => {
-                return self.scroll_tab(TabKind::Chat, to);
-            }
-            Some(pager) => return pager.scroll(to),
-            None => {}
+        let page_rows = self.hit_areas.body.height;
+        if let Some(pager) = &mut self.overlays.pager {
+            return pager.scroll(to, page_rows);
         }
-        if let Some(view) = &mut self.diff_view {
-            view.scroll(match to {
+        if let Some(view) = &mut self.overlays.diff {
+            return view.scroll(match to {
                 ScrollMove::Up => DiffAction::Up,
                 ScrollMove::Down => DiffAction::Down,
                 ScrollMove::PageUp => DiffAction::PageUp,
@@ -480,35 +447,98 @@ impl Screen {
                 ScrollMove::Top => DiffAction::Top,
                 ScrollMove::End => DiffAction::End,
             });
-            return;
         }
-        self.scroll_tab(self.focused_tab(), to);
+        self.tabs.focused().scroll(to, page_rows);
     }
 
     pub(super) fn scroll_tab(&mut self, tab: TabKind, to: ScrollMove) {
-        if tab != TabKind::Chat {
-            if (tab, to) == (TabKind::Plan, ScrollMove::End) {
-                let _was_open = self.plan_view.fold();
+        let page_rows = self.hit_areas.body.height;
+        self.tabs.get_mut(tab).scroll(to, page_rows);
+    }
+
+    /// Returns whether a capital G goes to the end here, as in other programs. While the user reads, it must
+    /// not count as `g`, which sends a turn.
+    pub(super) fn is_go_to_end_letter(&self, key: KeyEvent) -> bool {
+        let reads =
+            self.tabs.view.focused() != TabKind::Chat || !self.tabs.chat.transcript.follows_end();
+        key.code == KeyCode::Char('G') && reads && self.dialogs.own.is_none()
+    }
+
+    /// Goes to the end; if a turn is waiting, says which key sends it.
+    pub(super) fn go_to_end_by_letter(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let waiting = self.pending_dialog(state);
+        self.scroll_view(ScrollMove::End);
+        let choice = waiting.as_ref().and_then(|sheet| {
+            let mut choices = sheet.choices.iter();
+            choices.find(|choice| choice.key == 'g')
+        });
+        match choice {
+            Some(choice) => {
+                let word = format!("Capital G goes to the end here. g: {}", choice.label);
+                self.show_toast(&word)
             }
-            if (tab, to) == (TabKind::Log, ScrollMove::PageUp)
-                && self.pages.for_tab(TabKind::Log).is_first_target_visible()
-                && self.record.request_older()
-            {
-                return;
-            }
-            self.pages.for_tab(tab).scroll(to);
-            return;
+            None => Vec::new(),
         }
-        let page = self.hit_areas.body.height.saturating_sub(2);
-        let page = isize::try_from(page).unwrap_or(FALLBACK_PAGE_LINES).max(1);
-        let transcript = front_transcript(&mut self.pager, &mut self.transcript);
-        match to {
-            ScrollMove::Up => transcript.scroll_by(-1),
-            ScrollMove::Down => transcript.scroll_by(1),
-            ScrollMove::PageUp => transcript.scroll_by(-page),
-            ScrollMove::PageDown => transcript.scroll_by(page),
-            ScrollMove::Top => transcript.go_to_top(),
-            ScrollMove::End => transcript.go_to_end(),
+    }
+
+    /// Moves the keys to the other pane.
+    pub(super) fn toggle_pane_focus(&mut self) -> Vec<Action> {
+        let view = &mut self.tabs.view;
+        if view.side_area.is_none() {
+            return self.show_toast(&format!(
+                "The window is too narrow for a second pane. It needs {WIDE} columns."
+            ));
         }
+        view.pane_focus = match view.pane_focus {
+            PaneFocus::Main => PaneFocus::Side,
+            PaneFocus::Side => PaneFocus::Main,
+        };
+        Vec::new()
+    }
+
+    /// Switches between both agents side by side and one column.
+    pub(super) fn toggle_chat_arrangement(&mut self) -> Vec<Action> {
+        if let Some(columns) = self.columns_if_narrower(WIDE) {
+            return self.show_toast(&format!(
+                "Planner beside reviewer needs {WIDE} columns, the window has {columns}"
+            ));
+        }
+        self.tabs.chat.arrangement.toggle();
+        Vec::new()
+    }
+
+    /// Shows or hides the second pane; while plan versions are compared, switches the form of the comparison.
+    pub(super) fn toggle_side_pane(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let shown = self.tabs.view.shown;
+        if shown == TabKind::Plan && self.tabs.plan.view.compared_version().is_some() {
+            let least = u16::try_from(MIN_SIDE_BY_SIDE_COLUMNS).unwrap_or(u16::MAX);
+            let form = self.tabs.plan.view.form.opposite();
+            self.tabs.plan.view.form = form;
+            return match self.columns_if_narrower(least) {
+                Some(columns) if form == ComparisonForm::SideBySide => self.show_toast(&format!(
+                    "Side by side needs {least} columns, the window has {columns}"
+                )),
+                Some(_) | None => Vec::new(),
+            };
+        }
+        if let Some(columns) = self.columns_if_narrower(WIDE) {
+            return self.show_toast(&format!(
+                "A second pane needs {WIDE} columns, the window has {columns}"
+            ));
+        }
+        self.tabs.view.side_pane.toggle();
+        let beside = self.tabs.tab_beside(WIDE, &self.documents, state);
+        if self.tabs.view.side_pane == SidePaneVisibility::Shown && beside.is_none() {
+            self.show_toast(&format!("Nothing is shown beside {} now", shown.title()))
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Returns the width of the window if it is less than `wanted`.
+    fn columns_if_narrower(&self, wanted: u16) -> Option<u16> {
+        // Before the first frame the width is unknown.
+        let columns = self.hit_areas.composer.width;
+        (columns > 0 && columns < wanted).then_some(columns)
     }
 }

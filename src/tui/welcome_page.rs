@@ -71,12 +71,12 @@ impl Screen {
     /// Stores what was found in the repository.
     pub fn on_welcome(&mut self, welcome: WelcomeInfo) {
         self.is_dirty = true;
-        self.welcome = welcome;
+        self.run_facts.welcome = welcome;
     }
 
     /// Says why no run could start. For problems that the page already explains, a short toast is enough.
     pub fn on_start_error(&mut self, why: &str) {
-        let missing = self.welcome.missing.iter();
+        let missing = self.run_facts.welcome.missing.iter();
         let stops = missing.filter(|one| one.severity == RequirementSeverity::Blocking);
         let named: Vec<&str> = stops
             .filter(|one| why.contains(one.problem.as_str()))
@@ -101,7 +101,7 @@ impl Screen {
         let columns = usize::from(area.width).min(MAX_COLUMNS);
         let rows = usize::from(area.height);
         // Notices that arrived in the meantime get a few rows.
-        let kept = if self.transcript.is_empty() {
+        let kept = if self.tabs.chat.transcript.is_empty() {
             0
         } else {
             4.min(rows / 3)
@@ -128,12 +128,12 @@ impl Screen {
     /// Lays out the parts in the order of their value to a first-time user; in a low window, blank rows and
     /// explanations are dropped. Also returns the rows of the recent runs.
     fn welcome_lines(&self, columns: usize, rows: usize) -> (Vec<Line<'static>>, Range<usize>) {
-        let WelcomeInfo { missing, runs, .. } = &self.welcome;
-        let (mut parts, is_low) = intro_lines(&self.welcome, columns, rows);
+        let WelcomeInfo { missing, runs, .. } = &self.run_facts.welcome;
+        let (mut parts, is_low) = intro_lines(&self.run_facts.welcome, columns, rows);
         // With recent runs, the user knows how to start one, so the runs come before the first steps.
         let n_before = parts.len();
         parts.push(recent_run_lines(runs, columns));
-        if (!is_low || missing.is_empty()) && self.unfinished.is_none() {
+        if (!is_low || missing.is_empty()) && self.dialogs.unfinished_run.is_none() {
             parts.push(first_step_lines(columns));
         }
         let mut lines = Vec::new();

@@ -10,9 +10,9 @@ use crate::domain::run::RunState;
 use crate::tui::Screen;
 use crate::tui::dialog::{ChoiceDialog, DialogFocus};
 use crate::tui::keymap::ComposerFocus;
-use crate::tui::screen_layout::{inset_columns, split_bottom};
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
+use crate::tui::view_area::{inset_columns, split_bottom};
 
 /// Below this height, the diff's first row names the pending dialog instead.
 const MIN_DIALOG_ROWS: u16 = 14;
@@ -33,7 +33,7 @@ impl Screen {
             draw_waiting_dialog(sheet, frame, &mut area, &back);
         }
         let area = inset_columns(area);
-        if let (Some(view), false) = (&mut self.diff_view, area.is_empty()) {
+        if let (Some(view), false) = (&mut self.overlays.diff, area.is_empty()) {
             let title = state.and_then(|state| step_title(view.scope(), state));
             let waits = waiting.filter(|_| below.is_none());
             let waits = waits.map(|sheet| sheet.title.as_str());

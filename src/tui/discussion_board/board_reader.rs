@@ -14,10 +14,10 @@ use crate::domain::discussion::{
 };
 use crate::tui::command::ScrollMove;
 use crate::tui::markdown;
-use crate::tui::screen_layout::split_top;
 use crate::tui::scroll_view::ScrollView;
 use crate::tui::text_wrap::{clean_for_display, draw_line, to_one_line, truncate_to_columns};
 use crate::tui::theme;
+use crate::tui::view_area::split_top;
 
 const MAX_TEXT_COLUMNS: u16 = 112;
 

@@ -10,9 +10,9 @@ use super::board_columns::{self, BoardColumn};
 use super::{BoardModel, BoardTarget, discussion_labels, draw_lines, draw_pointer};
 use crate::domain::ids::UnixMillis;
 use crate::text::pluralize;
-use crate::tui::screen_layout::split_top;
 use crate::tui::text_wrap::{draw_line, text_width, to_one_line, truncate_to_columns};
 use crate::tui::theme;
+use crate::tui::view_area::split_top;
 
 /// Maximum width of a text that has the whole width.
 const MAX_TEXT_COLUMNS: usize = 112;

@@ -4,7 +4,6 @@ use ratatui::layout::Rect;
 use ratatui::text::Span;
 
 use crate::domain::phase::Phase;
-use crate::domain::plan_execution::StepCount;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::RunState;
 use crate::tui::Screen;
@@ -21,35 +20,16 @@ pub struct TabBar {
     pub columns: usize,
 }
 
-/// The revision of each tab when it was last visible.
-#[derive(Debug, Default)]
-pub struct SeenTabRevisions([u64; TabKind::ALL.len()]);
-
-impl SeenTabRevisions {
-    /// Records that a tab is visible with its current revision.
-    pub fn record_seen(&mut self, tab: TabKind, changes: u64) {
-        if let Some(seen) = self.0.get_mut(tab.index()) {
-            *seen = changes;
-        }
-    }
-
-    fn has_unseen_changes(&self, tab: TabKind, changes: u64) -> bool {
-        self.0.get(tab.index()).is_some_and(|seen| *seen != changes)
-    }
-}
-
 /// Lays out the bar in the first row of an area.
 pub fn lay_out_tab_bar(screen: &Screen, area: Rect, state: Option<&RunState>) -> TabBar {
     let columns = usize::from(area.width);
     // Folded tabs lose their titles first if space is short.
     let is_narrow = columns < 44;
     let is_short = columns < 100;
-    let is_open = |tab: TabKind| {
-        !tab.is_folded_at_first() || screen.unfolded.contains(&tab) || screen.tab == tab
-    };
-    let is_tight = columns < 40 || TabKind::ALL.into_iter().all(is_open);
+    let is_open = |tab: TabKind| screen.tabs.view.is_open(tab);
+    let is_tight = columns < 40 || TabKind::ALL.iter().copied().all(is_open);
     let mut bar = TabBar::default();
-    for tab in TabKind::ALL {
+    for tab in TabKind::ALL.iter().copied() {
         let is_open = is_open(tab);
         let gap = if is_tight { "" } else { " " };
         let label = match (is_open, is_narrow) {
@@ -63,7 +43,7 @@ pub fn lay_out_tab_bar(screen: &Screen, area: Rect, state: Option<&RunState>) ->
             (false, false) => format!(" +{}", tab.digit()),
             (false, true) => format!("{gap}+{}", tab.digit()),
         };
-        let (key_style, style) = match (screen.tab == tab, is_open) {
+        let (key_style, style) = match (screen.tabs.view.shown == tab, is_open) {
             (true, _) => (theme::KEY.reversed(), theme::KEY.reversed()),
             (false, true) => (theme::KEY, theme::PLAIN),
             (false, false) => (theme::QUIET, theme::QUIET),
@@ -71,10 +51,16 @@ pub fn lay_out_tab_bar(screen: &Screen, area: Rect, state: Option<&RunState>) ->
         let badge = if is_narrow {
             String::new()
         } else {
-            tab_count(tab, state)
+            state
+                .map(|state| screen.tabs.get(tab).count(state))
+                .unwrap_or_default()
         };
         let (sign, sign_style) = tab_sign(screen, tab, state);
-        let sign_style = if screen.tab == tab { style } else { sign_style };
+        let sign_style = if screen.tabs.view.shown == tab {
+            style
+        } else {
+            sign_style
+        };
         // The digit is the tab's key.
         let digit = label.find(|c: char| c.is_ascii_digit());
         let (key, title) = label.split_at(digit.map_or(0, |at| at + 1));
@@ -101,22 +87,6 @@ pub fn lay_out_tab_bar(screen: &Screen, area: Rect, state: Option<&RunState>) ->
     bar
 }
 
-/// Returns the number of finished steps or open findings.
-fn tab_count(tab: TabKind, state: Option<&RunState>) -> String {
-    let Some(state) = state else {
-        return String::new();
-    };
-    let n_open = state.findings.open().count();
-    match (tab, &state.execution) {
-        (TabKind::Plan, Some(_)) => {
-            let StepCount { done, all } = state.step_count();
-            format!(" {done}/{all}")
-        }
-        (TabKind::Comments, _) if n_open > 0 => format!(" {n_open}"),
-        _ => String::new(),
-    }
-}
-
 /// Returns `?` for the tab that the open question is about, or a dot for new content; always one column.
 fn tab_sign(
     screen: &Screen,
@@ -124,12 +94,13 @@ fn tab_sign(
     state: Option<&RunState>,
 ) -> (&'static str, ratatui::style::Style) {
     let is_about = state.and_then(relevant_tab) == Some(tab) && !screen.is_read_only();
-    match (is_about, screen.tab == tab) {
+    match (is_about, screen.tabs.view.shown == tab) {
         (true, false) => ("?", theme::NEEDS_YOU),
         (false, false)
             if screen
-                .seen_tabs
-                .has_unseen_changes(tab, screen.tab_revision(tab)) =>
+                .tabs
+                .view
+                .has_unseen_changes(tab, screen.tabs.get(tab).revision(&screen.documents)) =>
         {
             ("•", theme::RUNNING)
         }

@@ -5,29 +5,258 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
+use super::screen_tab::{OpenedEntry, ScreenTab, SelectionStep, TabContext, TabInfo};
+use super::{POINT_HINT, TabHints, WIDE};
+use crate::domain::event::Event;
+use crate::domain::ids::{DiscussionId, UnixMillis};
+use crate::domain::run::RunState;
 use crate::tui::clickable_keys;
+use crate::tui::command::ScrollMove;
+use crate::tui::document_texts::DisplayDocuments;
 use crate::tui::keymap::{ActiveKeymap, ComposerFocus};
-use crate::tui::panes::{ChatArrangement, WIDE};
+use crate::tui::scroll_view::ScrollView;
 use crate::tui::search_highlight;
+use crate::tui::searchable_view::SearchableView;
 use crate::tui::text_wrap::{draw_line, truncate_to_columns, wrap_trusted_text};
 use crate::tui::theme;
-use crate::tui::transcript::{ChatTranscript, TranscriptColumns, TranscriptRow};
+use crate::tui::transcript::{
+    ChatTranscript, LogSearchProgress, LogSearchResult, ScrollbackDemand, SelectionMove,
+    TranscriptColumns, TranscriptFinder, TranscriptRow, TruncatedToolCall,
+};
+
+/// The page height of the chat when its area is unknown.
+const FALLBACK_PAGE_LINES: isize = 10;
+
+/// The Chat tab.
+#[derive(Debug, Default)]
+pub struct ChatTab {
+    pub transcript: ChatTranscript,
+    pub arrangement: ChatArrangement,
+    pub finder: TranscriptFinder,
+}
+
+/// How the agents' messages are arranged in the chat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ChatArrangement {
+    #[default]
+    Stacked,
+    /// In two columns if the window is wide enough, still in the order of time.
+    SideBySide,
+}
+
+impl ChatArrangement {
+    /// Switches to the other arrangement.
+    pub fn toggle(&mut self) {
+        *self = match self {
+            Self::Stacked => Self::SideBySide,
+            Self::SideBySide => Self::Stacked,
+        };
+    }
+}
+
+impl ChatTab {
+    pub const INFO: TabInfo = TabInfo {
+        title: "Chat",
+        slash_name: "chat",
+        is_folded_at_first: false,
+    };
+
+    /// Returns the part of the log to search next.
+    pub fn wanted_log_search(&self) -> Option<ScrollbackDemand> {
+        self.finder.wanted_log_search(&self.transcript)
+    }
+
+    /// Handles the search result for a piece of the log.
+    pub fn on_log_search_result(&mut self, result: &LogSearchResult) {
+        self.finder
+            .on_log_search_result(&mut self.transcript, result);
+    }
+
+    /// Goes to a match in older events once they are loaded.
+    pub fn go_to_loaded_match(&mut self) {
+        self.finder.go_to_loaded_match(&mut self.transcript);
+    }
+
+    /// Stops searching older events, because the log cannot be read.
+    pub fn stop_log_search(&mut self) {
+        self.finder.stop_log_search(&mut self.transcript);
+    }
+}
+
+impl SearchableView for ChatTab {
+    fn begin_search(&mut self) {
+        self.finder.begin(&self.transcript);
+    }
+
+    fn search(&mut self, letters: &str) {
+        self.finder.search(&mut self.transcript, letters);
+    }
+
+    fn step_match(&mut self, is_next: bool, _state: Option<&RunState>) {
+        self.finder.step_match(&mut self.transcript, is_next);
+    }
+
+    fn match_position(&self, _state: Option<&RunState>) -> (usize, usize) {
+        self.finder.match_position(&self.transcript)
+    }
+
+    fn searched_name(&self) -> &'static str {
+        Self::INFO.title
+    }
+
+    fn search_progress(&self) -> LogSearchProgress {
+        self.finder.progress(&self.transcript)
+    }
+
+    fn starts_at_end(&self) -> bool {
+        true
+    }
+
+    fn cancel_search(&mut self) {
+        self.finder.cancel(&mut self.transcript);
+    }
+
+    fn end_search(&mut self) {
+        self.finder.end(&mut self.transcript);
+    }
+}
+
+impl ScreenTab for ChatTab {
+    fn actions(&self) -> TabHints {
+        CHAT_HINTS
+    }
+
+    fn on_event(&mut self, at: UnixMillis, event: &Event) {
+        self.transcript.on_event(at, event);
+    }
+
+    fn revision(&self, _documents: &DisplayDocuments) -> u64 {
+        self.transcript.total_blocks()
+    }
+
+    fn page(&mut self) -> Option<&mut ScrollView> {
+        None
+    }
+
+    fn page_area(&self, area: Rect) -> Rect {
+        area
+    }
+
+    fn draw(&mut self, frame: &mut Frame, area: Rect, context: &TabContext<'_>, _now: UnixMillis) {
+        let style = TranscriptStyle {
+            empty_note: context.empty_note,
+            query: self.finder.query(),
+            keymap: context.page_keys(),
+            arrangement: self.arrangement,
+        };
+        draw_transcript(&mut self.transcript, frame, area, &style);
+    }
+
+    fn scroll(&mut self, to: ScrollMove, page_rows: u16) {
+        scroll_transcript(&mut self.transcript, to, page_rows);
+    }
+
+    fn has_selection(&self) -> bool {
+        self.transcript.selected_text().is_some()
+    }
+
+    fn select_adjacent(
+        &mut self,
+        along: SelectionMove,
+        _context: &TabContext<'_>,
+    ) -> SelectionStep {
+        self.transcript.move_selection(along);
+        SelectionStep::AtEdge
+    }
+
+    fn clear_selection(&mut self) -> bool {
+        self.transcript.clear_selection()
+    }
+
+    fn open_selection(&mut self, _context: &TabContext<'_>) -> OpenedEntry {
+        if let Some(id) = self.transcript.selected_discussion().cloned() {
+            return OpenedEntry::Discussion(id);
+        }
+        toggle_block(&mut self.transcript)
+    }
+
+    fn selected_text(&self, _context: &TabContext<'_>) -> Option<String> {
+        self.transcript.selected_text()
+    }
+
+    fn whole_text(&mut self, _context: &TabContext<'_>) -> Result<String, String> {
+        let said = self.transcript.last_agent_text().map(str::to_owned);
+        said.ok_or_else(|| "No agent has answered yet.".to_owned())
+    }
+
+    fn agent_texts(&self) -> Option<Vec<String>> {
+        Some(self.transcript.agent_texts().map(str::to_owned).collect())
+    }
+
+    fn selected_discussion(&self) -> Option<&DiscussionId> {
+        self.transcript.selected_discussion()
+    }
+
+    fn selected_truncated_call(&self) -> Option<TruncatedToolCall> {
+        self.transcript.selected_truncated_call()
+    }
+}
+
+/// The hints for reading the chat.
+pub const CHAT_HINTS: TabHints = &[
+    POINT_HINT,
+    (&["open"], "open"),
+    (&["copy"], "copy"),
+    (&["find"], "find"),
+];
+
+/// Opens or folds the selected block of a transcript.
+pub fn toggle_block(transcript: &mut ChatTranscript) -> OpenedEntry {
+    if transcript.toggle_selected() {
+        OpenedEntry::InPlace
+    } else {
+        OpenedEntry::NotSelected("a call or at thinking")
+    }
+}
+
+/// Scrolls a transcript; `page_rows` is the height of its window.
+pub fn scroll_transcript(transcript: &mut ChatTranscript, to: ScrollMove, page_rows: u16) {
+    let page = isize::try_from(page_rows.saturating_sub(2))
+        .unwrap_or(FALLBACK_PAGE_LINES)
+        .max(1);
+    match to {
+        ScrollMove::Up => transcript.scroll_by(-1),
+        ScrollMove::Down => transcript.scroll_by(1),
+        ScrollMove::PageUp => transcript.scroll_by(-page),
+        ScrollMove::PageDown => transcript.scroll_by(page),
+        ScrollMove::Top => transcript.go_to_top(),
+        ScrollMove::End => transcript.go_to_end(),
+    }
+}
+
+/// What is drawn around the rows of a transcript.
+#[derive(Debug, Clone, Copy)]
+pub struct TranscriptStyle<'a> {
+    /// Shown while there are no messages.
+    pub empty_note: &'static str,
+    /// Letters to highlight, in lower case; may be empty.
+    pub query: &'a str,
+    /// Set if the keys that scroll are named.
+    pub keymap: Option<&'a ActiveKeymap>,
+    pub arrangement: ChatArrangement,
+}
 
 /// Longer lines are hard to read.
 const MAX_TEXT_COLUMNS: u16 = 120;
 
-/// Draws the end of the stream, or the position that the user scrolled to. `empty` is shown while there are
-/// no messages, and matches of `find` are highlighted. With `keymap`, the keys that scroll are named.
-pub fn draw(
+/// Draws the end of the stream, or the position that the user scrolled to.
+pub fn draw_transcript(
     transcript: &mut ChatTranscript,
     frame: &mut Frame,
     area: Rect,
-    empty: &'static str,
-    find: &str,
-    keymap: Option<&ActiveKeymap>,
-    voices: ChatArrangement,
+    style: &TranscriptStyle<'_>,
 ) {
-    let is_beside = voices == ChatArrangement::SideBySide && area.width >= WIDE;
+    let is_beside = style.arrangement == ChatArrangement::SideBySide && area.width >= WIDE;
     let widest = if is_beside {
         2 * MAX_TEXT_COLUMNS
     } else {
@@ -46,7 +275,7 @@ pub fn draw(
         TranscriptColumns::Single(columns)
     };
     if transcript.is_empty() {
-        let lines = wrap_trusted_text(empty, columns, theme::QUIET);
+        let lines = wrap_trusted_text(style.empty_note, columns, theme::QUIET);
         frame.render_widget(Paragraph::new(lines), area);
         return;
     }
@@ -58,7 +287,10 @@ pub fn draw(
     if is_scrolled && !has_line {
         rows = transcript.visible_rows(wide, n_rows);
     }
-    for (row, y) in highlight_matches(rows, find).into_iter().zip(area.y..) {
+    for (row, y) in highlight_matches(rows, style.query)
+        .into_iter()
+        .zip(area.y..)
+    {
         let indent = u16::try_from(row.indent).unwrap_or(0).min(area.width);
         let place = Rect {
             x: area.x + indent,
@@ -77,7 +309,7 @@ pub fn draw(
         }
     }
     if has_line {
-        let text = scroll_hint(transcript, keymap);
+        let text = scroll_hint(transcript, style.keymap);
         let last = Rect {
             y: area.bottom() - 1,
             height: 1,

@@ -13,20 +13,215 @@ use review_table::ReviewTableMode;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use super::screen_tab::{OpenedEntry, ScreenTab, SelectionStep, TabContext, TabInfo};
+use super::{POINT_HINT, TabHints};
 use crate::domain::findings::{Finding, FindingStatus, ReviewBar};
+use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::run::RunState;
 use crate::text::pluralize;
 use crate::tui::document_texts::DisplayDocuments;
+use crate::tui::finding_location;
 use crate::tui::labels::LocalClock;
 use crate::tui::markdown;
 use crate::tui::scroll_view::{ScrollContent, ScrollTarget, ScrollView, add_gutter};
+use crate::tui::searchable_view::SearchableView;
 use crate::tui::text_wrap::{QUOTE_BAR, wrap_quotation, wrap_spans, wrap_trusted_text};
 use crate::tui::theme;
+use crate::tui::transcript::SelectionMove;
+
+/// The Comments tab.
+#[derive(Debug, Default)]
+pub struct CommentsTab {
+    pub page: ScrollView,
+    pub selection: FindingSelection,
+}
+
+/// The hints for reading the findings.
+const COMMENTS_HINTS: TabHints = &[
+    POINT_HINT,
+    (&["open"], "open"),
+    (&["discuss-finding"], "discuss"),
+    (&["jump"], "its line"),
+    (&["filter"], "filter"),
+];
+
+impl CommentsTab {
+    pub const INFO: TabInfo = TabInfo {
+        title: "Comments",
+        slash_name: "comments",
+        is_folded_at_first: false,
+    };
+}
+
+impl SearchableView for CommentsTab {
+    fn begin_search(&mut self) {
+        self.page.begin_search();
+    }
+
+    fn search(&mut self, letters: &str) {
+        self.selection.set_query(letters);
+        self.page.search(letters);
+    }
+
+    fn step_match(&mut self, is_next: bool, _state: Option<&RunState>) {
+        self.page.step_match(is_next);
+    }
+
+    fn match_position(&self, _state: Option<&RunState>) -> (usize, usize) {
+        self.page.match_position()
+    }
+
+    fn searched_name(&self) -> &'static str {
+        Self::INFO.title
+    }
+
+    fn accept_match(&mut self) {
+        if let Some(ScrollTarget::Finding(n)) = self.page.match_target() {
+            self.selection.select(ScrollTarget::Finding(n));
+            self.selection.keep_open(n);
+        }
+    }
+
+    fn cancel_search(&mut self) {
+        self.page.cancel_search();
+    }
+
+    fn end_search(&mut self) {
+        self.page.end_search();
+        self.selection.set_query("");
+    }
+}
+
+impl ScreenTab for CommentsTab {
+    fn hints(&self) -> TabHints {
+        COMMENTS_HINTS
+    }
+
+    fn is_hint_useful(&self, _label: &str, context: &TabContext<'_>) -> bool {
+        let state = context.state;
+        state.is_some_and(|state| !state.findings.all().is_empty())
+    }
+
+    fn revision(&self, documents: &DisplayDocuments) -> u64 {
+        documents.comments.revision
+    }
+
+    fn count(&self, state: &RunState) -> String {
+        match state.findings.open().count() {
+            0 => String::new(),
+            n_open => format!(" {n_open}"),
+        }
+    }
+
+    fn page(&mut self) -> Option<&mut ScrollView> {
+        Some(&mut self.page)
+    }
+
+    fn draw(&mut self, frame: &mut Frame, area: Rect, context: &TabContext<'_>, _now: UnixMillis) {
+        self.page.set_page_keys(context.page_keys());
+        draw(self, frame, area, context);
+    }
+
+    fn entry_filter(&self) -> fn(ScrollTarget) -> bool {
+        |mark| matches!(mark, ScrollTarget::Finding(_))
+    }
+
+    fn selected_entry(&self) -> Option<ScrollTarget> {
+        self.selection.selected_finding().map(ScrollTarget::Finding)
+    }
+
+    fn select(&mut self, mark: ScrollTarget) {
+        if let ScrollTarget::Finding(_) | ScrollTarget::Settled | ScrollTarget::Reviews = mark {
+            self.selection.select(mark);
+        }
+    }
+
+    fn select_adjacent(&mut self, along: SelectionMove, context: &TabContext<'_>) -> SelectionStep {
+        let Some(state) = context
+            .state
+            .filter(|state| !state.findings.all().is_empty())
+        else {
+            return SelectionStep::Empty("No findings to select yet.");
+        };
+        let above = self.page.has_target(ScrollTarget::Reviews);
+        let above = above.then_some(ScrollTarget::Reviews);
+        match self
+            .selection
+            .move_selection(along.is_forward(), state, above)
+        {
+            Some(mark) => {
+                self.page.scroll_to(mark);
+                SelectionStep::Selected(mark)
+            }
+            None => SelectionStep::AtEdge,
+        }
+    }
+
+    fn clear_selection(&mut self) -> bool {
+        self.selection.clear_selection()
+    }
+
+    fn click(&mut self, at: Position) -> bool {
+        let Some(mark @ (ScrollTarget::Finding(_) | ScrollTarget::Settled | ScrollTarget::Reviews)) =
+            self.page.target_at(at)
+        else {
+            return false;
+        };
+        // The other rows can only be opened, so the first click does it.
+        let was = self.selection.selected_mark() == Some(mark)
+            || !matches!(mark, ScrollTarget::Finding(_));
+        self.selection.select(mark);
+        was
+    }
+
+    fn open_selection(&mut self, _context: &TabContext<'_>) -> OpenedEntry {
+        if self.selection.toggle_selected() {
+            OpenedEntry::InPlace
+        } else {
+            OpenedEntry::NotSelected("a finding")
+        }
+    }
+
+    fn cycle_filter(&mut self, context: &TabContext<'_>) -> Option<Result<(), &'static str>> {
+        self.selection.next_filter(context.state);
+        Some(Ok(()))
+    }
+
+    fn selected_text(&self, context: &TabContext<'_>) -> Option<String> {
+        let n = self.selection.selected_finding()?;
+        let all = context.state?.findings.all().iter();
+        let remark = all
+            .map(|finding| &finding.remark)
+            .find(|remark| remark.n == n)?;
+        let evidence = context
+            .documents
+            .evidence
+            .get(&n)
+            .map_or("", String::as_str);
+        let (severity, text) = (remark.severity.as_str(), &remark.text);
+        let text = format!("{n}. [{severity}] {text}\n{evidence}");
+        Some(text.trim_end().to_owned())
+    }
+
+    fn whole_text(&mut self, context: &TabContext<'_>) -> Result<String, String> {
+        let text = context.documents.comments.text.clone();
+        text.ok_or_else(|| "No comments yet.".to_owned())
+    }
+
+    fn selected_plan_line(&self, context: &TabContext<'_>) -> Option<(u32, String)> {
+        let n = self.selection.selected_finding()?;
+        let text = context.documents.plan.text.as_deref()?;
+        let mut open = finding_location::locate_open_findings(context.state?, text).into_iter();
+        let (_, line) = open.find(|(finding, _)| finding.remark.n == n)?;
+        let quote = text.lines().nth(line?)?.to_owned();
+        Some((u32::try_from(line?).ok()?.checked_add(1)?, quote))
+    }
+}
 
 /// A line of the list, cleaned for display, with the indent of its continuation lines and its target.
 #[derive(Debug, Hash)]
@@ -74,16 +269,14 @@ impl CommentsEntry {
     }
 }
 
-/// Draws the Comments tab: the findings and the one that is selected.
-pub fn draw(
-    page: &mut ScrollView,
-    texts: &DisplayDocuments,
-    frame: &mut Frame,
-    area: Rect,
-    state: Option<&RunState>,
-    chosen: &FindingSelection,
-    clock: LocalClock,
-) {
+/// Draws the findings and the one that is selected.
+fn draw(tab: &mut CommentsTab, frame: &mut Frame, area: Rect, context: &TabContext<'_>) {
+    let CommentsTab {
+        page,
+        selection: chosen,
+    } = tab;
+    let (texts, state, clock) = (context.documents, context.state, context.clock);
+    let chosen = &*chosen;
     let columns = usize::from(area.width);
     let of = |form: FindingListLayout, table: ReviewTableMode| {
         let ledger = state.map(|state| ledger_entries(state, chosen, form, table, texts, clock));

@@ -95,7 +95,7 @@ fn the_dialogs_tell_what_an_agent_may_do_and_put_it_on_where_that_is_possible() 
     press(&mut screen, Some(&planning), &["2"]);
     check("dialog_agent", &mut screen, Some(&planning));
     press(&mut screen, Some(&planning), &["t"]);
-    assert_eq!(screen.composer.text(), "@explore ");
+    assert_eq!(screen.composer.editor.text(), "@explore ");
 
     let executing = running(Phase::Execute, TurnPurpose::Step { n: 1 });
     let mut screen = not_writing();

@@ -24,7 +24,7 @@ fn what_another_run_or_conversation_was_sent_is_new() {
         screen.on_event(NOW, &Event::TurnSendConfirmed);
         screen.on_prompt_preview("## Goal\nsum");
         let is_first =
-            |screen: &crate::tui::Screen| screen.prompt_preview.as_ref().unwrap().is_first;
+            |screen: &crate::tui::Screen| screen.dialogs.prompt_preview.as_ref().unwrap().is_first;
         assert!(!is_first(&screen));
         screen.on_event(NOW, &event);
         screen.on_prompt_preview("## Goal\nsum");
@@ -36,18 +36,21 @@ fn what_another_run_or_conversation_was_sent_is_new() {
 fn nothing_of_the_run_before_is_pointed_at_compared_or_written_on() {
     let state = state(Phase::Review);
     let mut screen = screen();
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     press(&mut screen, Some(&state), &["3", ".", "2", ".", "+"]);
-    assert!(screen.noted_line.is_some() && !screen.composer.is_empty());
+    assert!(screen.composer.noted_line.is_some() && !screen.composer.editor.is_empty());
     assert!(
-        screen.finding_selection.selected_finding().is_some()
-            && screen.plan_view.selected_line().is_some()
+        screen.tabs.comments.selection.selected_finding().is_some()
+            && screen.tabs.plan.view.selected_line().is_some()
     );
     screen.on_event(NOW, &new_run());
-    assert_eq!(screen.finding_selection.selected_finding(), None);
-    assert_eq!(screen.plan_view.selected_line(), None);
-    assert_eq!((screen.noted_line.as_ref(), screen.draft), (None, None));
-    assert!(screen.composer.is_empty());
+    assert_eq!(screen.tabs.comments.selection.selected_finding(), None);
+    assert_eq!(screen.tabs.plan.view.selected_line(), None);
+    assert_eq!(
+        (screen.composer.noted_line.as_ref(), screen.composer.draft),
+        (None, None)
+    );
+    assert!(screen.composer.editor.is_empty());
 }
 
 #[test]
@@ -68,7 +71,7 @@ fn an_old_proposal_of_the_goal_does_not_come_back_from_the_past() {
     };
     let mut screen = Screen::new(settings());
     screen.on_scrollback(ScrollbackChunk::from_events(0, [&proposal]));
-    assert!(screen.proposed_goal.is_some());
+    assert!(screen.dialogs.proposed_goal.is_some());
     for is_in_past in [false, true] {
         let mut screen = Screen::new(settings());
         let confirmed = confirmed.clone();
@@ -82,7 +85,7 @@ fn an_old_proposal_of_the_goal_does_not_come_back_from_the_past() {
             screen.on_event(NOW, &confirmed);
         }
         screen.on_scrollback(ScrollbackChunk::from_events(0, [&proposal]));
-        assert_eq!(screen.proposed_goal, None);
+        assert_eq!(screen.dialogs.proposed_goal, None);
     }
 }
 
@@ -94,7 +97,7 @@ fn nothing_of_the_run_before_is_marked_as_new() {
         bar.matches('•').count()
     };
     let mut screen = Screen::new(settings());
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     screen.on_documents(RunDocumentFiles {
         plan: Some("# Task: sum".to_owned()),
         comments: Some("1. [major] no".to_owned()),

@@ -242,12 +242,12 @@ proptest! {
             if !(key.modifiers - KeyModifiers::SHIFT).is_empty() {
                 continue;
             }
-            let before = screen.composer.text().chars().count();
+            let before = screen.composer.editor.text().chars().count();
             let actions = screen.on_key(key, state.as_ref());
             prop_assert!(actions.iter().all(|action| *action == Action::ListFiles));
-            prop_assert_eq!(screen.composer_focus, ComposerFocus::Focused);
+            prop_assert_eq!(screen.composer.focus, ComposerFocus::Focused);
             let more = usize::from(!c.is_control());
-            prop_assert_eq!(screen.composer.text().chars().count(), before + more);
+            prop_assert_eq!(screen.composer.editor.text().chars().count(), before + more);
         }
         draw(&mut screen, (80, 24), state.as_ref())?;
     }
@@ -260,7 +260,7 @@ proptest! {
         let first = created();
         let mut run = Run::new(NOW, &first);
         let mut screen = Screen::new(settings());
-        screen.composer_focus = ComposerFocus::Unfocused;
+        screen.composer.focus = ComposerFocus::Unfocused;
         let mut pending: Vec<Event> = vec![
             Event::GoalGiven { text: "g".to_owned() },
             Event::GoalConfirmed { title: "g".to_owned(), text: "g".to_owned() },
@@ -334,7 +334,7 @@ fn a_long_stream_lays_out_only_what_is_seen() {
         screen.on_event(NOW, &event(0, &text));
     }
     draw(&mut screen, (80, 24), None).unwrap();
-    let laid = screen.transcript.n_laid_out();
+    let laid = screen.tabs.chat.transcript.n_laid_out();
     assert!(laid < 24, "{laid} blocks are laid out");
 }
 
@@ -377,7 +377,7 @@ fn what_was_said_before_stands_in_front_as_if_it_had_been_seen() {
             .map(|screen| super::world::drawn(screen, (60, 20), None));
         assert_eq!(pictures[0], pictures[1]);
         for screen in [&mut saw_all, &mut came_later] {
-            screen.composer_focus = ComposerFocus::Unfocused;
+            screen.composer.focus = ComposerFocus::Unfocused;
             screen.scroll_view(crate::tui::command::ScrollMove::PageUp);
         }
     }
@@ -386,7 +386,7 @@ fn what_was_said_before_stands_in_front_as_if_it_had_been_seen() {
 #[test]
 fn a_piece_of_the_past_moves_nothing_that_is_being_read() {
     let mut screen = Screen::new(settings());
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     for n in 0..50u32 {
         screen.on_event(NOW, &event(0, &format!("block {n}\nmore\nlines")));
     }
@@ -423,7 +423,7 @@ fn what_was_forgotten_is_told_again_to_whoever_scrolls_up() {
         })
         .collect();
     let mut screen = Screen::new(settings());
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     for recorded in &log {
         screen.on_event(recorded.at, &recorded.event);
     }
@@ -443,13 +443,13 @@ fn what_was_forgotten_is_told_again_to_whoever_scrolls_up() {
         let picture = draw(&mut screen);
         assert!(picture.contains("block 0\n") || picture.contains("block 0 "));
         assert_eq!(
-            screen.transcript.n_blocks(),
+            screen.tabs.chat.transcript.n_blocks(),
             log.len(),
             "each is there once"
         );
         screen.scroll_view(crate::tui::command::ScrollMove::End);
         assert!(draw(&mut screen).contains("block 4999"));
-        assert_eq!(screen.transcript.n_blocks(), 2_000);
+        assert_eq!(screen.tabs.chat.transcript.n_blocks(), 2_000);
     }
 }
 
@@ -473,7 +473,7 @@ fn scrolling_up_asks_for_one_piece_and_a_tool_whose_end_was_told_has_ended() {
         item.clone_from(begun);
     }
     let mut screen = Screen::new(settings());
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     screen.on_event(NOW, &ended.event);
     for n in 0..40 {
         screen.on_event(NOW, &event(0, &format!("block {n}")));
@@ -503,7 +503,7 @@ fn scrolling_up_asks_for_one_piece_and_a_tool_whose_end_was_told_has_ended() {
 #[test]
 fn scrolling_up_and_down_by_the_same_comes_back() {
     let mut screen = Screen::new(settings());
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     for n in 0..50u32 {
         screen.on_event(NOW, &event(0, &format!("block {n}\nmore\nlines")));
     }
@@ -525,5 +525,5 @@ fn scrolling_up_and_down_by_the_same_comes_back() {
     assert_eq!(after.replace(" · ↓ 1 new", ""), before);
     screen.scroll_view(crate::tui::command::ScrollMove::End);
     assert!(picture(&mut screen).contains("new"));
-    assert!(screen.transcript.follows_end());
+    assert!(screen.tabs.chat.transcript.follows_end());
 }

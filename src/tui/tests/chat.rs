@@ -32,7 +32,7 @@ fn a_call_opens_to_all_that_is_known_of_it() {
     let folded = drawn(&mut screen, (80, 24), Some(&state));
     assert!(!folded.contains("collected 0 items"), "{folded}");
     press(&mut screen, Some(&state), &["<esc>", " "]);
-    assert!(screen.toast.is_some(), "nothing is pointed at");
+    assert!(screen.toast.text.is_some(), "nothing is pointed at");
 }
 
 #[test]
@@ -451,11 +451,11 @@ fn both_agents_stand_beside_each_other_in_the_order_in_which_they_speak() {
 fn one_key_leads_to_what_needs_the_user() {
     let (mut screen, state) = (not_writing(), reviewing());
     press(&mut screen, Some(&state), &["!"]);
-    assert_eq!(screen.toast.as_deref(), Some("Nothing needs you now."));
+    assert_eq!(screen.toast.text.as_deref(), Some("Nothing needs you now."));
     let asking = super::world::approving(&["ls"]);
     press(&mut screen, Some(&asking), &["2", "<pgup>", "?", "!"]);
     let seen = drawn(&mut screen, (80, 24), Some(&asking));
-    assert!(screen.pager.is_none() && screen.transcript.follows_end());
+    assert!(screen.overlays.pager.is_none() && screen.tabs.chat.transcript.follows_end());
     assert!(seen.contains("Allow this command?"), "{seen}");
 }
 
@@ -501,7 +501,7 @@ fn what_is_looked_for_is_found_and_lit() {
     assert!(place(&mut screen).contains("no match"));
     press(&mut screen, Some(&state), &["<esc>"]);
     assert_eq!(place(&mut screen), "");
-    assert_eq!(screen.composer_focus, ComposerFocus::Unfocused);
+    assert_eq!(screen.composer.focus, ComposerFocus::Unfocused);
 }
 
 #[test]
@@ -708,13 +708,13 @@ fn what_stands_beside_something_says_how_wide_a_window_it_wants() {
         assert!(seen.contains(told), "{seen}");
         // A refused command is not carried out later either.
         let before = drawn(&mut not_writing(), (200, 50), Some(&state));
-        screen.toast = None;
+        screen.toast.text = None;
         assert_eq!(drawn(&mut screen, (200, 50), Some(&state)), before);
     }
     let mut screen = not_writing();
     press_at(&mut screen, (200, 50), Some(&state), &["4", "\\", "\\"]);
     assert_eq!(
-        screen.toast.as_deref(),
+        screen.toast.text.as_deref(),
         Some("Nothing is shown beside Log now")
     );
 }
@@ -727,11 +727,11 @@ fn findings_are_filtered_and_pointed_at_and_one_of_no_line_leads_nowhere() {
     press(&mut screen, Some(&state), &["=", "=", ".", ".", ".", ","]);
     check("comments_picked", &mut screen, Some(&state));
     press(&mut screen, Some(&state), &[".", ">"]);
-    let told = screen.toast.as_deref();
+    let told = screen.toast.text.as_deref();
     assert_eq!(told, Some("Finding 2 has no known line in the plan."));
-    assert_eq!(screen.tab, TabKind::Comments);
+    assert_eq!(screen.tabs.view.shown, TabKind::Comments);
     press(&mut screen, Some(&state), &["3", "<esc>"]);
-    assert_eq!(screen.finding_selection.selected_finding(), None);
+    assert_eq!(screen.tabs.comments.selection.selected_finding(), None);
 }
 
 #[test]

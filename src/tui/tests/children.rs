@@ -126,7 +126,7 @@ fn leaving_says_which_tasks_would_end_and_a_second_key_means_it() {
     assert_eq!(press(&mut screen, Some(&state), &["<c-c>"]), []);
     check("dialog_quit", &mut screen, Some(&state));
     assert_eq!(press(&mut screen, Some(&state), &["<esc>"]), []);
-    assert!(screen.own_dialog.is_none());
+    assert!(screen.dialogs.own.is_none());
     press(&mut screen, Some(&state), &["<c-c>"]);
     let left = press(&mut screen, Some(&state), &["y"]);
     assert_eq!(left, [Action::Quit(QuitStep::Ask)]);
@@ -153,9 +153,9 @@ fn what_the_user_opened_stays_open_when_the_run_moves_on() {
             crate::tui::command::parse_slash_command(command).unwrap(),
             Some(&state),
         );
-        assert!(screen.own_dialog.is_some(), "{command}");
+        assert!(screen.dialogs.own.is_some(), "{command}");
         screen.on_event(UnixMillis(0), &on);
-        assert!(screen.own_dialog.is_some(), "{command}");
+        assert!(screen.dialogs.own.is_some(), "{command}");
     }
 }
 

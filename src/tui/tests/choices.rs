@@ -13,11 +13,11 @@ use crate::tui::dialog::ChoiceDialog;
 
 /// Returns the dialog of a place, if nothing covers it.
 fn sheet(screen: &Screen, state: Option<&RunState>) -> Option<ChoiceDialog> {
-    let is_over = screen.palette.is_some()
-        || screen.search_bar.is_some()
-        || screen.pager.is_some()
-        || screen.diff_view.is_some()
-        || screen.board.is_some();
+    let is_over = screen.overlays.palette.is_some()
+        || screen.overlays.search.is_some()
+        || screen.overlays.pager.is_some()
+        || screen.overlays.diff.is_some()
+        || screen.overlays.board.is_some();
     screen.pending_dialog(state).filter(|_| !is_over)
 }
 
@@ -55,7 +55,8 @@ fn choices(place: &Place, keys: &[char], found: &mut Vec<String>) {
         let done = key(&mut screen, state, KeyCode::Char(choice.key));
         // A choice that opens another dialog: that dialog's choices are collected as well.
         let is_new = screen
-            .own_dialog
+            .dialogs
+            .own
             .as_ref()
             .is_some_and(|own| own.id != sheet.id);
         if is_new && keys.len() < 2 {

@@ -30,7 +30,7 @@ fn as_it_is(_: &mut Screen, _: Option<&RunState>) {}
 
 fn on_plan(screen: &mut Screen, _: Option<&RunState>) {
     screen.show_tab(TabKind::Plan);
-    screen.plan_view.select_line(12);
+    screen.tabs.plan.view.select_line(12);
 }
 
 /// A review with a finding that names a line of the plan.
@@ -49,7 +49,7 @@ fn with_a_line() -> Option<RunState> {
 
 fn on_finding(screen: &mut Screen, _: Option<&RunState>) {
     screen.show_tab(TabKind::Comments);
-    screen.finding_selection.select_finding(1);
+    screen.tabs.comments.selection.select_finding(1);
 }
 
 fn keys(screen: &mut Screen, state: Option<&RunState>, codes: &[KeyCode]) {
@@ -131,7 +131,7 @@ fn ground(word: &str) -> Ground {
         "/chat" => (executing(), |screen, _| screen.show_tab(TabKind::Plan)),
         "/undo" | "/redo" => (Some(state(Phase::Execute)), as_it_is),
         "/leave" => (executing(), |screen, _| {
-            screen.composer_focus = ComposerFocus::Focused
+            screen.composer.focus = ComposerFocus::Focused
         }),
         _ => (executing(), as_it_is),
     }
@@ -181,7 +181,7 @@ fn every_action_does_by_its_words_and_keys_what_the_table_says() {
         for key in keys {
             let mut screen = awake(state, |screen| prepare(screen, state));
             if binding.context == KeyContext::Composer {
-                screen.composer_focus = ComposerFocus::Focused;
+                screen.composer.focus = ComposerFocus::Focused;
             }
             let event = KeyEvent::new(key.code, key.modifiers);
             let done = outcome(&mut screen, state, |screen| screen.on_key(event, state));
@@ -241,7 +241,7 @@ fn every_way_to_another_tab_leads_to_that_one() {
     let mut tabs = |keys: &[KeyCode]| -> Vec<TabKind> {
         let press = |code: &KeyCode| {
             screen.on_key(KeyEvent::new(*code, KeyModifiers::NONE), state);
-            screen.tab
+            screen.tabs.view.shown
         };
         keys.iter().map(press).collect()
     };
@@ -281,7 +281,7 @@ fn a_diff_is_opened_by_each_of_its_names() {
             vec![scope],
             DiffLookup::NoChanges("nothing".to_owned()),
         );
-        assert!(screen.diff_view.is_some(), "{word}");
+        assert!(screen.overlays.diff.is_some(), "{word}");
     }
     assert_eq!(
         parse_slash_command("/diff plan"),

@@ -144,7 +144,10 @@ fn each_diff_is_looked_for_once_and_again_when_asked() {
         scopes(),
         DiffLookup::NoChanges(String::new()),
     );
-    assert!(screen.diff_view.is_none(), "what comes late opens nothing");
+    assert!(
+        screen.overlays.diff.is_none(),
+        "what comes late opens nothing"
+    );
 }
 
 #[test]
@@ -181,9 +184,9 @@ fn the_keys_of_the_tabs_that_the_header_shows_work_in_the_diff() {
     let executing = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     for (key, tab) in ["1", "2", "3", "4", "5"].iter().zip(TabKind::ALL) {
         let mut screen = opened(PATCH);
-        screen.tab = tab;
+        screen.tabs.view.shown = *tab;
         press(&mut screen, Some(&executing), &[key]);
-        assert!(screen.diff_view.is_none(), "{key}");
-        assert_eq!(screen.tab, tab);
+        assert!(screen.overlays.diff.is_none(), "{key}");
+        assert_eq!(screen.tabs.view.shown, *tab);
     }
 }

@@ -406,10 +406,10 @@ fn without_quorum() -> RunState {
 /// Opens the board of a run on a new screen.
 fn board(state: &RunState) -> Screen {
     let mut screen = screen();
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     let opened = press(&mut screen, Some(state), &["#"]);
     assert_eq!(opened, []);
-    assert!(screen.board.is_some());
+    assert!(screen.overlays.board.is_some());
     screen
 }
 
@@ -497,7 +497,7 @@ fn a_speech_is_jumped_to_and_read_whole() {
     );
     press(&mut screen, Some(&state), &["<esc>"]);
     assert!(
-        screen.board.is_some(),
+        screen.overlays.board.is_some(),
         "the first Esc closes the speech only"
     );
     // Home selects the outcome, which opens like a message.
@@ -505,7 +505,7 @@ fn a_speech_is_jumped_to_and_read_whole() {
     let outcome = at(&mut screen, &state);
     assert!(outcome.contains("Decided by vote: SQLite"), "{outcome}");
     press(&mut screen, Some(&state), &["<esc>", "<esc>"]);
-    assert!(screen.board.is_none());
+    assert!(screen.overlays.board.is_none());
 }
 
 #[test]
@@ -533,9 +533,9 @@ fn a_result_is_quoted_into_the_next_turn_and_copied() {
         "{text}"
     );
     assert_eq!(press(&mut screen, Some(&state), &["\""]), []);
-    assert!(screen.board.is_none());
-    assert_eq!(screen.composer_focus, ComposerFocus::Focused);
-    let quoted = screen.composer.text();
+    assert!(screen.overlays.board.is_none());
+    assert_eq!(screen.composer.focus, ComposerFocus::Focused);
+    let quoted = screen.composer.editor.text();
     assert!(quoted.starts_with("> # SQLite or Postgres"), "{quoted}");
     assert!(quoted.ends_with("\n\n"), "{quoted}");
     let all = quoted.trim_end().lines().all(|line| line.starts_with('>'));
@@ -543,14 +543,14 @@ fn a_result_is_quoted_into_the_next_turn_and_copied() {
     // A running discussion has no result yet.
     let mut screen = board(&running());
     press(&mut screen, Some(&running()), &["\""]);
-    assert!(screen.composer.is_empty());
+    assert!(screen.composer.editor.is_empty());
 }
 
 #[test]
 fn a_finding_shows_what_its_discussion_came_to_and_is_settled_by_it() {
     let state = about_finding();
     let mut screen = screen();
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     press(&mut screen, Some(&state), &["3", "."]);
     check("comments_discussed", &mut screen, Some(&state));
     let asked = screen.perform_command(
@@ -573,7 +573,7 @@ fn a_finding_shows_what_its_discussion_came_to_and_is_settled_by_it() {
         ),
         []
     );
-    assert!(screen.own_dialog.is_none());
+    assert!(screen.dialogs.own.is_none());
 }
 
 #[test]
@@ -585,7 +585,7 @@ fn a_finding_that_holds_is_not_settled_unnoticed() {
         }
     }
     let mut screen = screen();
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     press(&mut screen, Some(&state), &["3", "."]);
     screen.perform_command(
         ScreenCommand::Discuss(DiscussionScreenCommand::Settle),
@@ -643,7 +643,7 @@ fn events(order: &DiscussionOrder, state: &RunState) -> Vec<Event> {
 fn the_chat_has_a_card_that_opens_the_board() {
     let state = by_vote();
     let mut screen = screen();
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     let all = events(&jurors(5), &state);
     let (end, begin) = all.split_last().unwrap();
     for event in begin.iter().take(4) {
@@ -655,7 +655,7 @@ fn the_chat_has_a_card_that_opens_the_board() {
     }
     check("chat_discussion_over", &mut screen, Some(&state));
     press(&mut screen, Some(&state), &[",", " "]);
-    assert!(screen.board.is_some());
+    assert!(screen.overlays.board.is_some());
     let copied = press(&mut screen, Some(&state), &["<esc>", "<c-y>"]);
     assert!(
         matches!(copied.as_slice(), [Action::Copy(text)] if text.contains("## Votes")),
@@ -667,7 +667,7 @@ fn the_chat_has_a_card_that_opens_the_board() {
 fn what_it_came_to_is_told_once_where_other_things_stand_below_its_beginning() {
     let state = by_vote();
     let mut screen = screen();
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     let all = events(&jurors(5), &state);
     let (end, begin) = all.split_last().unwrap();
     for event in begin {
@@ -709,7 +709,7 @@ fn what_needs_the_user_is_named_on_the_board_and_no_key_answers_it() {
         ),
         []
     );
-    assert!(screen.board.is_some());
+    assert!(screen.overlays.board.is_some());
 }
 
 #[test]
@@ -752,7 +752,7 @@ pub fn planned() -> DiscussionPlanView {
 fn a_finding_is_discussed_after_a_look_at_who_and_how() {
     let state = super::world::running(Phase::Review, crate::domain::turn::TurnPurpose::Review);
     let mut screen = screen();
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     // Without a selected finding, the key explains what to do.
     assert_eq!(press(&mut screen, Some(&state), &["3", "&"]), []);
     let asked = press(&mut screen, Some(&state), &[".", "&"]);
@@ -796,7 +796,7 @@ fn a_finding_is_discussed_after_a_look_at_who_and_how() {
             news,
         },
     );
-    assert!(screen.board.is_some());
+    assert!(screen.overlays.board.is_some());
     // A letter that was meant for the composer stops nothing.
     assert_eq!(press(&mut screen, Some(&state), &["s"]), []);
     screen.on_time(UnixMillis(BEGUN.0 + 1_000));
@@ -823,7 +823,7 @@ fn a_discussion_of_somebody_else_opens_no_board_after_a_refused_one() {
             news: DiscussionEvent::Begun { order },
         };
         screen.on_event(BEGUN, &event);
-        assert_eq!(screen.board.is_none(), is_refused);
+        assert_eq!(screen.overlays.board.is_none(), is_refused);
     }
 }
 
@@ -834,9 +834,9 @@ fn the_question_about_a_finding_is_worded_otherwise_first() {
     screen.show_discussion_plan(&planned());
     press(&mut screen, Some(&state), &["e"]);
     assert!(
-        screen.composer.text().contains("an empty list"),
+        screen.composer.editor.text().contains("an empty list"),
         "{}",
-        screen.composer.text()
+        screen.composer.editor.text()
     );
     let sent = press(&mut screen, Some(&state), &[" Or not?", "<enter>"]);
     let [Action::Discuss(topic)] = sent.as_slice() else {
@@ -947,7 +947,7 @@ fn status_tells_of_each_discussion_and_who_takes_part() {
     let mut state = about_finding();
     state.discussions.extend(running().discussions);
     let mut screen = screen();
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     press(&mut screen, Some(&state), &["5"]);
     check("status_discussions", &mut screen, Some(&state));
 }

@@ -97,7 +97,7 @@ fn the_end_of_a_run_scrolls_with_the_stream_whose_end_is_found_again() {
         press_at(&mut screen, SIZE, Some(&done), &[key]);
         drawn(&mut screen, SIZE, Some(&done));
     }
-    assert!(screen.transcript.follows_end());
+    assert!(screen.tabs.chat.transcript.follows_end());
     assert_eq!(drawn(&mut screen, SIZE, Some(&done)), before);
 }
 

@@ -200,7 +200,7 @@ fn what_happened_elsewhere_takes_no_key_of_the_footer_and_is_not_said_where_it_i
     let foot = |seen: &str| seen.lines().last().unwrap().to_owned();
     let row = |seen: &str| seen.lines().rev().nth(1).unwrap().to_owned();
     for size in [(80, 24), (40, 12), (120, 40)] {
-        screen.cross_tab_toast = None;
+        screen.toast.cross_tab = None;
         let before = drawn(&mut screen, size, Some(&state));
         screen.on_time(NOW);
         screen.on_event(NOW, &recorded(6));

@@ -42,7 +42,7 @@ fn the_tab_that_is_open_is_searched_and_esc_goes_back() {
     ));
     press(&mut screen, Some(&state), &["2", "<down>"]);
     let before = drawn(&mut screen, (80, 24), Some(&state));
-    let pointed = screen.plan_view.selected_line();
+    let pointed = screen.tabs.plan.view.selected_line();
     press(&mut screen, Some(&state), &["<c-f>", "SUM"]);
     check("find_plan", &mut screen, Some(&state));
     let first = line(&mut screen, &state);
@@ -57,7 +57,10 @@ fn the_tab_that_is_open_is_searched_and_esc_goes_back() {
     // The tab bar has one mark less, because the second pane was seen; below it nothing differs.
     assert!(before.lines().skip(3).eq(after.lines().skip(3)), "{after}");
     assert_eq!(
-        (screen.tab, screen.plan_view.selected_line()),
+        (
+            screen.tabs.view.shown,
+            screen.tabs.plan.view.selected_line()
+        ),
         (TabKind::Plan, pointed)
     );
 }
@@ -99,7 +102,7 @@ fn what_a_finding_holds_opens_for_what_is_looked_for() {
     assert!(!drawn(&mut screen, (80, 24), Some(&state)).contains("line 7"));
     press(&mut screen, Some(&state), &["<c-f>", "line 7", "<c-f>"]);
     assert!(drawn(&mut screen, (80, 24), Some(&state)).contains("line 7"));
-    assert_eq!(screen.finding_selection.selected_finding(), Some(1));
+    assert_eq!(screen.tabs.comments.selection.selected_finding(), Some(1));
 }
 
 #[test]
@@ -107,7 +110,7 @@ fn the_help_and_any_long_text_are_searched_where_they_stand() {
     let state = reviewing();
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["3", "?", "/", "interrupt"]);
-    assert!(screen.pager.is_some() && screen.composer_focus == ComposerFocus::Unfocused);
+    assert!(screen.overlays.pager.is_some() && screen.composer.focus == ComposerFocus::Unfocused);
     let found = line(&mut screen, &state);
     assert!(
         found.contains("1 of ") && found.ends_with("in this text"),
@@ -115,10 +118,10 @@ fn the_help_and_any_long_text_are_searched_where_they_stand() {
     );
     check("find_help", &mut screen, Some(&state));
     press(&mut screen, Some(&state), &["<esc>"]);
-    assert!(screen.pager.is_some() && screen.search_bar.is_none());
+    assert!(screen.overlays.pager.is_some() && screen.overlays.search.is_none());
     press(&mut screen, Some(&state), &["<esc>"]);
-    assert!(screen.pager.is_none());
-    assert_eq!(screen.tab, TabKind::Comments);
+    assert!(screen.overlays.pager.is_none());
+    assert_eq!(screen.tabs.view.shown, TabKind::Comments);
 }
 
 #[test]
@@ -143,7 +146,7 @@ fn a_diff_is_searched_and_stays_open() {
     press(&mut screen, Some(&state), &["<esc>"]);
     assert_eq!(drawn(&mut screen, (80, 24), Some(&state)), before);
     press(&mut screen, Some(&state), &["q"]);
-    assert!(screen.diff_view.is_none());
+    assert!(screen.overlays.diff.is_none());
 }
 
 #[test]
@@ -152,8 +155,8 @@ fn what_a_board_covers_is_not_looked_through() {
     let mut screen = not_writing();
     screen.perform_command(super::discussion::BOARD, Some(&state));
     press(&mut screen, Some(&state), &["<c-p>", "find", "<enter>"]);
-    assert!(screen.search_bar.is_none() && screen.board.is_some());
-    let word = screen.toast.unwrap_or_default();
+    assert!(screen.overlays.search.is_none() && screen.overlays.board.is_some());
+    let word = screen.toast.text.unwrap_or_default();
     assert!(word.contains("Find does not work on a board"), "{word}");
 }
 
@@ -170,13 +173,13 @@ fn of_the_log_what_has_the_letters_is_listed_and_gone_through() {
     press(&mut screen, Some(&state), &["<enter>", "<enter>"]);
     assert!(line(&mut screen, &state).contains("2 of 3 in the events"));
     press(&mut screen, Some(&state), &["<esc>"]);
-    assert_eq!(screen.record.selected_event(), None);
+    assert_eq!(screen.tabs.log.events.selected_event(), None);
     press(
         &mut screen,
         Some(&state),
         &["<c-f>", "phase", "<enter>", "<c-f>"],
     );
-    assert!(screen.record.selected_event().is_some());
+    assert!(screen.tabs.log.events.selected_event().is_some());
 }
 
 #[test]
@@ -184,9 +187,9 @@ fn the_chat_follows_its_end_again_after_a_search() {
     let state = reviewing();
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["<c-f>", "calculator shall"]);
-    assert!(!screen.transcript.follows_end());
+    assert!(!screen.tabs.chat.transcript.follows_end());
     press(&mut screen, Some(&state), &["<esc>"]);
-    assert!(screen.transcript.follows_end());
+    assert!(screen.tabs.chat.transcript.follows_end());
     press(&mut screen, Some(&state), &["<c-f>"]);
     screen.on_paste("calculator\n shall");
     assert!(line(&mut screen, &state).starts_with("find: calculator shall  1 of 1"));
@@ -200,8 +203,8 @@ fn the_filter_leaves_alone_what_an_open_text_covers() {
     let state = reviewing();
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["4", ".", " ", "="]);
-    assert!(screen.pager.is_some());
-    assert_eq!(screen.tab, TabKind::Log);
+    assert!(screen.overlays.pager.is_some());
+    assert_eq!(screen.tabs.view.shown, TabKind::Log);
 }
 
 fn said(text: &str) -> EventRecord {
@@ -221,7 +224,7 @@ fn said(text: &str) -> EventRecord {
 /// A screen that received the events of this log.
 fn told(log: &[EventRecord]) -> Screen {
     let mut screen = Screen::new(settings());
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     for recorded in log {
         screen.on_event(recorded.at, &recorded.event);
     }
@@ -274,7 +277,7 @@ fn what_is_not_kept_any_more_is_found_a_piece_at_a_time() {
     );
     assert_eq!(found(&mut screen), "find: zebra  1 of 1 so far in Chat");
     assert!(drawn(&mut screen, (80, 24), None).contains("zebra 1500"));
-    assert!(screen.transcript.n_blocks() < 4_500);
+    assert!(screen.tabs.chat.transcript.n_blocks() < 4_500);
     // There is another match further up; above that there is none, and the search wraps around.
     press(&mut screen, None, &["<up>"]);
     read(&mut screen, &log);
@@ -284,9 +287,12 @@ fn what_is_not_kept_any_more_is_found_a_piece_at_a_time() {
     assert_eq!(found(&mut screen), "find: zebra  2 of 2 in Chat");
     press(&mut screen, None, &["<esc>"]);
     drawn(&mut screen, (80, 24), None);
-    assert!(screen.transcript.follows_end());
+    assert!(screen.tabs.chat.transcript.follows_end());
     assert_eq!(
-        (screen.transcript.n_blocks(), screen.wanted_scrollback()),
+        (
+            screen.tabs.chat.transcript.n_blocks(),
+            screen.wanted_scrollback()
+        ),
         (2_000, None)
     );
 }
@@ -302,7 +308,7 @@ fn what_has_nothing_is_not_kept_and_esc_ends_the_search() {
     press(&mut screen, None, &["<c-f>", "zebra"]);
     read(&mut screen, &log);
     assert_eq!(found(&mut screen), "find: zebra  no match in Chat");
-    assert_eq!(screen.transcript.n_blocks(), 2_000);
+    assert_eq!(screen.tabs.chat.transcript.n_blocks(), 2_000);
     // Chunks without a shorter text cannot match a longer one; other letters start a new search.
     press(&mut screen, None, &["s"]);
     assert_eq!(screen.wanted_scrollback(), None);
@@ -412,7 +418,7 @@ fn a_place_in_what_the_program_says_of_a_role_is_shown_with_both_beside_each_oth
     };
     let state = reviewing();
     let mut screen = told(&[said("one"), lost, said("two")]);
-    screen.chat_arrangement.toggle();
+    screen.tabs.chat.arrangement.toggle();
     let size = (150, 30);
     press_at(&mut screen, size, Some(&state), &["<c-f>", "zebra"]);
     let seen = drawn(&mut screen, size, Some(&state));
@@ -442,7 +448,7 @@ fn the_letters_are_mended_where_they_stand() {
         ],
     );
     assert!(line(&mut screen, &state).starts_with("find: calculator shall  1 of 1"));
-    assert_eq!(screen.tab, TabKind::Chat);
+    assert_eq!(screen.tabs.view.shown, TabKind::Chat);
 }
 
 #[test]

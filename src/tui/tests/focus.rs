@@ -58,7 +58,7 @@ fn click(screen: &mut Screen, state: Option<&RunState>, column: u16, row: u16) -
 /// Returns the text of the window left and right of the border between two panes.
 fn halves(screen: &mut Screen, state: &RunState) -> (String, String) {
     let seen = drawn(screen, WIDE, Some(state));
-    let (side, _) = screen.hit_areas.side_pane.unwrap();
+    let (side, _) = screen.tabs.view.side_area.unwrap();
     let rows = seen.lines().skip(usize::from(side.y));
     let rows: Vec<&str> = rows.take(usize::from(side.height)).collect();
     let part = |from: usize, n: usize| -> String {
@@ -88,7 +88,7 @@ fn of_two_panes_one_has_the_keys_and_names_them() {
     assert!(plan_now.contains("· PgUp PgDn"), "{plan_now}");
     // Lines can be selected there as well, found and copied.
     press(&mut screen, &["j", "j"]);
-    assert!(screen.plan_view.selected_line().is_some());
+    assert!(screen.tabs.plan.view.selected_line().is_some());
     let copied = press(&mut screen, &["<c-y>"]);
     assert!(
         matches!(&copied[..], [Action::Copy(text)] if text.contains("[ ] step")),
@@ -104,27 +104,27 @@ fn of_two_panes_one_has_the_keys_and_names_them() {
     assert_ne!(chat_now, chat);
     // While the user writes, a function key switches the pane; Ctrl-W still deletes a word.
     press(&mut screen, &["i", "two words", "<c-w>", "<f6>"]);
-    assert_eq!(screen.focused_tab(), TabKind::Plan);
-    assert_eq!(screen.composer.text(), "two ");
+    assert_eq!(screen.tabs.view.focused(), TabKind::Plan);
+    assert_eq!(screen.composer.editor.text(), "two ");
 }
 
 #[test]
 fn a_click_gives_a_pane_the_keys_and_one_pane_alone_offers_no_other() {
     let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let mut screen = long(&state);
-    let (side, _) = screen.hit_areas.side_pane.unwrap();
+    let (side, _) = screen.tabs.view.side_area.unwrap();
     let wide = drawn(&mut screen, WIDE, Some(&state));
     assert!(wide.contains("F6 other pane"), "{wide}");
     click(&mut screen, Some(&state), side.x + 20, side.y + 5);
-    assert_eq!(screen.focused_tab(), TabKind::Plan);
+    assert_eq!(screen.tabs.view.focused(), TabKind::Plan);
     click(&mut screen, Some(&state), 20, side.y + 5);
-    assert_eq!(screen.focused_tab(), TabKind::Chat);
+    assert_eq!(screen.tabs.view.focused(), TabKind::Chat);
     press_at(&mut screen, WIDE, Some(&state), &["<f6>"]);
     let narrow = drawn(&mut screen, (100, 30), Some(&state));
     assert!(!narrow.contains("other pane"), "{narrow}");
-    assert_eq!(screen.focused_tab(), TabKind::Chat);
+    assert_eq!(screen.tabs.view.focused(), TabKind::Chat);
     press(&mut screen, Some(&state), &["<f6>"]);
-    let word = screen.toast.clone().unwrap_or_default();
+    let word = screen.toast.text.clone().unwrap_or_default();
     assert!(word.contains("too narrow for a second pane"), "{word}");
     press(&mut screen, Some(&state), &["<c-p>", "other pane"]);
     let palette = drawn(&mut screen, (100, 30), Some(&state));
@@ -146,24 +146,24 @@ fn a_list_is_gone_through_by_lines_and_enter_opens_what_is_pointed_at() {
         press(&mut screen, Some(&state), &[keys[1]]);
         assert_ne!(drawn(&mut screen, (80, 40), Some(&state)), before, "{tab}");
         press(&mut screen, Some(&state), &["<enter>"]);
-        assert_eq!(screen.composer_focus, ComposerFocus::Unfocused, "{tab}");
+        assert_eq!(screen.composer.focus, ComposerFocus::Unfocused, "{tab}");
     }
     // Without a selection, Enter selects, and typed letters go nowhere.
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["3", "<enter>", "jj"]);
-    assert_eq!(screen.composer.text(), "");
-    assert!(screen.finding_selection.selected_finding().is_some());
+    assert_eq!(screen.composer.editor.text(), "");
+    assert!(screen.tabs.comments.selection.selected_finding().is_some());
     // A finding that is longer than the window is scrolled to its end before the next one is selected.
     let mut screen = long(&running(Phase::Execute, TurnPurpose::Step { n: 2 }));
     let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     press(&mut screen, Some(&state), &["2", "<home>", "<down>"]);
-    let first = screen.plan_view.selected_line();
+    let first = screen.tabs.plan.view.selected_line();
     for _ in 0..60 {
         press(&mut screen, Some(&state), &["<down>"]);
         let seen = drawn(&mut screen, (80, 24), Some(&state));
         assert!(seen.contains('▌'), "{seen}");
     }
-    assert!(screen.plan_view.selected_line() > first);
+    assert!(screen.tabs.plan.view.selected_line() > first);
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn a_capital_g_goes_to_the_end_where_something_is_read_and_releases_nothing() {
     let state = super::world::asking(Phase::WritePlan, kind);
     let mut screen = not_writing();
     assert_eq!(press(&mut screen, Some(&state), &["2", "G"]), []);
-    let word = screen.toast.clone().unwrap_or_default();
+    let word = screen.toast.text.clone().unwrap_or_default();
     assert!(word.contains("Capital G goes to the end here"), "{word}");
     assert_eq!(
         press(&mut screen, Some(&state), &["g"]),
@@ -247,10 +247,10 @@ fn a_click_in_the_composer_places_the_cursor() {
     // A click on the second half of a wide character counts as that character.
     click(&mut screen, None, place.x + 4, place.y + 1);
     press(&mut screen, None, &["x"]);
-    assert_eq!(screen.composer.text(), "一x二三 end");
+    assert_eq!(screen.composer.editor.text(), "一x二三 end");
     click(&mut screen, None, place.x + 60, place.y + 1);
     press(&mut screen, None, &["y"]);
-    assert_eq!(screen.composer.text(), "一x二三 endy");
+    assert_eq!(screen.composer.editor.text(), "一x二三 endy");
     // In a continuation row, positions are counted from the start of that row.
     let mut screen = Screen::new(settings());
     let text = "word ".repeat(30);
@@ -260,7 +260,7 @@ fn a_click_in_the_composer_places_the_cursor() {
     click(&mut screen, None, place.x + 1, place.y + 2);
     press(&mut screen, None, &["|"]);
     let half = "word ".repeat(15);
-    assert_eq!(screen.composer.text(), format!("{half}|{half}"));
+    assert_eq!(screen.composer.editor.text(), format!("{half}|{half}"));
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn a_diff_is_copied_and_everything_is_drawn_anew() {
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["d"]);
     assert_eq!(press(&mut screen, Some(&state), &["<c-y>"]), []);
-    let word = screen.toast.clone().unwrap_or_default();
+    let word = screen.toast.text.clone().unwrap_or_default();
     assert!(word.contains("No diff here"), "{word}");
     let text = "diff --git a/x b/x\n@@ -1,1 +1,1 @@\n-a\n+b";
     let patch = UnifiedDiff::parse(text);

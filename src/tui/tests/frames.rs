@@ -92,7 +92,7 @@ proptest! {
         for place in places() {
             let (mut screen, state) = kind.open(&place);
             if is_writing {
-                screen.composer_focus = ComposerFocus::Focused;
+                screen.composer.focus = ComposerFocus::Focused;
             }
             let painted = painted(&mut screen, (columns, rows), state.as_ref());
             let flaws = flaws(&painted);

@@ -37,7 +37,7 @@ impl Kind {
             Self::Plain => super::world::screen(),
             Self::Nasty => nasty::screen(),
         };
-        screen.composer_focus = ComposerFocus::Unfocused;
+        screen.composer.focus = ComposerFocus::Unfocused;
         let mut open = || place.open_with(&mut screen, state.as_ref());
         match self {
             Self::Plain => open(),
@@ -71,8 +71,10 @@ fn table() -> Vec<Shown<'static>> {
 
 /// Returns whether something covers the dialog.
 fn is_covered(screen: &Screen) -> bool {
-    let is_text = screen.pager.is_some() || screen.diff_view.is_some() || screen.board.is_some();
-    is_text || screen.palette.is_some() || screen.search_bar.is_some()
+    let is_text = screen.overlays.pager.is_some()
+        || screen.overlays.diff.is_some()
+        || screen.overlays.board.is_some();
+    is_text || screen.overlays.palette.is_some() || screen.overlays.search.is_some()
 }
 
 fn slug(name: &str) -> String {
@@ -104,7 +106,7 @@ fn tabs() -> Vec<OfTab> {
             screen,
             state,
         };
-        of.screen.composer_focus = ComposerFocus::Unfocused;
+        of.screen.composer.focus = ComposerFocus::Unfocused;
         of.screen.show_tab(tab);
         of
     };

@@ -16,14 +16,14 @@ use crate::tui::{Action, RunCompletion, Screen, ScreenSettings, dialogs};
 /// Presses keys on a screen without composer focus; checks the actions, or else the toast.
 fn check(state: Option<&RunState>, keys: &[&str], wanted: &str) {
     let mut screen = screen();
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     check_on(&mut screen, state, keys, wanted);
 }
 
 fn check_on(screen: &mut Screen, state: Option<&RunState>, keys: &[&str], wanted: &str) {
     let actions = press(screen, state, keys);
     let mut found = actions.iter().map(|a| format!("{a:?}")).collect::<Vec<_>>();
-    found.extend(screen.toast.iter().map(|toast| format!("! {toast}")));
+    found.extend(screen.toast.text.iter().map(|toast| format!("! {toast}")));
     assert_eq!(found.join("; "), wanted, "{keys:?}");
 }
 
@@ -93,19 +93,22 @@ fn a_call_is_allowed_once_or_for_longer_or_refused_with_a_word() {
 fn a_proposed_text_is_put_behind_nothing_and_goes_when_it_is_left() {
     let state = approving(&["npm install left-pad"]);
     let mut screen = screen();
-    screen.composer.set_text("fix the te");
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.editor.set_text("fix the te");
+    screen.composer.focus = ComposerFocus::Unfocused;
     let word = "! Send or delete your text first.";
     check_on(&mut screen, Some(&state), &["r", "o"], word);
-    assert_eq!(screen.composer.text(), "fix the te");
-    assert_eq!((screen.draft, screen.own_dialog.is_some()), (None, true));
-    screen.composer.set_text("");
-    press(&mut screen, Some(&state), &["o"]);
-    assert_eq!(screen.composer.text(), "npm install *");
-    press(&mut screen, Some(&state), &["<esc>"]);
-    assert!(screen.composer.is_empty());
+    assert_eq!(screen.composer.editor.text(), "fix the te");
     assert_eq!(
-        (screen.draft, screen.composer_focus),
+        (screen.composer.draft, screen.dialogs.own.is_some()),
+        (None, true)
+    );
+    screen.composer.editor.set_text("");
+    press(&mut screen, Some(&state), &["o"]);
+    assert_eq!(screen.composer.editor.text(), "npm install *");
+    press(&mut screen, Some(&state), &["<esc>"]);
+    assert!(screen.composer.editor.is_empty());
+    assert_eq!(
+        (screen.composer.draft, screen.composer.focus),
         (None, ComposerFocus::Unfocused)
     );
 }
@@ -117,7 +120,7 @@ fn a_text_about_a_call_is_not_taken_for_another_call() {
     // Its CLI gives it the same name as the previous request.
     other.approvals[0].n = 2;
     let mut screen = screen();
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     check_on(&mut screen, Some(&state), &["w", "no"], "");
     check_on(
         &mut screen,
@@ -131,7 +134,7 @@ fn a_text_about_a_call_is_not_taken_for_another_call() {
 fn a_key_that_was_meant_for_something_else_decides_about_no_call() {
     let state = approving(&["ls"]);
     let mut screen = screen();
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     let at = |ms: i64| crate::domain::ids::UnixMillis(super::world::NOW.0 + ms);
     screen.on_time(at(0));
     super::world::drawn(&mut screen, (80, 24), Some(&state));
@@ -149,7 +152,7 @@ fn a_key_that_was_meant_for_something_else_decides_about_no_call() {
 fn a_key_in_the_air_releases_no_turn_and_changes_no_gate() {
     let gated = question("gate");
     let mut screen = screen();
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     let at = |ms: i64| crate::domain::ids::UnixMillis(super::world::NOW.0 + ms);
     screen.on_time(at(-400));
     check_on(&mut screen, None, &["<left>"], "");
@@ -178,7 +181,7 @@ fn a_key_in_the_air_releases_no_turn_and_changes_no_gate() {
 fn who_pressed_no_key_before_a_dialog_is_heard_at_once() {
     let gated = question("gate");
     let mut screen = screen();
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     let at = |ms: i64| crate::domain::ids::UnixMillis(super::world::NOW.0 + ms);
     screen.on_time(at(-401));
     check_on(&mut screen, None, &["<left>"], "");
@@ -232,7 +235,7 @@ fn letters_are_text_while_the_user_writes() {
     let gated = question("gate");
     let mut screen = screen();
     check_on(&mut screen, Some(&gated), &["gapsxeduvtyn1?q"], "");
-    assert_eq!(screen.composer.text(), "gapsxeduvtyn1?q");
+    assert_eq!(screen.composer.editor.text(), "gapsxeduvtyn1?q");
     check_on(
         &mut screen,
         Some(&gated),
@@ -324,14 +327,14 @@ fn a_stray_enter_allows_and_executes_nothing() {
     );
     let mut writing = screen();
     check_on(&mut writing, Some(&call), &["<enter>"], "");
-    assert_eq!(writing.composer_focus, ComposerFocus::Unfocused);
+    assert_eq!(writing.composer.focus, ComposerFocus::Unfocused);
 }
 
 #[test]
 fn a_dialog_that_was_not_drawn_yet_takes_no_key() {
     use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
     let mut screen = screen();
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     let enter = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
     assert_eq!(screen.on_key(enter, Some(&question("gate"))), []);
 }
@@ -349,7 +352,7 @@ fn what_is_typed_behind_a_key_that_opened_no_composer_decides_nothing() {
         press(&mut screen, Some(&execute), &["\"yes it is", "<enter>"]),
         []
     );
-    assert!(screen.own_dialog.is_none() && screen.composer_focus == ComposerFocus::Unfocused);
+    assert!(screen.dialogs.own.is_none() && screen.composer.focus == ComposerFocus::Unfocused);
     let seen = drawn(&mut screen, (80, 24), Some(&execute));
     assert!(
         seen.contains("No discussion of this run has finished yet."),
@@ -448,7 +451,7 @@ fn texts_go_to_whoever_takes_them() {
         &["/aprove", "<esc>", "<enter>"],
         "! /aprove is not a command. Did you mean /approve? /help lists all.",
     );
-    assert_eq!(unknown.composer.text(), "/aprove");
+    assert_eq!(unknown.composer.editor.text(), "/aprove");
 }
 
 #[test]
@@ -479,8 +482,8 @@ fn the_goal_is_confirmed_as_it_stands() {
     let refining = state(Phase::RefineGoal);
     let wanted = "Event(GoalConfirmed { title: \"Sums\", text: \"# Sums\\n\\nlists too\" })";
     let mut screen = screen();
-    screen.proposed_goal = Some("# Sums\n\nlists too\n".to_owned());
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.dialogs.proposed_goal = Some("# Sums\n\nlists too\n".to_owned());
+    screen.composer.focus = ComposerFocus::Unfocused;
     check_on(&mut screen, Some(&refining), &["<enter>"], wanted);
     check_on(&mut screen, Some(&refining), &["/go", "<enter>"], wanted);
 }
@@ -547,7 +550,7 @@ fn every_word_of_a_question_answers_it() {
             let mut screen = screen();
             let typed = format!("/answer {word}");
             let actions = press(&mut screen, Some(&state), &[&typed, "<enter>"]);
-            let is_asked_again = screen.own_dialog.is_some();
+            let is_asked_again = screen.dialogs.own.is_some();
             assert!(
                 !actions.is_empty() || is_asked_again,
                 "{} {word}",
@@ -560,13 +563,13 @@ fn every_word_of_a_question_answers_it() {
 #[test]
 fn tabs_that_fold_are_folded_again_by_their_digit() {
     let mut screen = screen();
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     press(&mut screen, None, &["4"]);
-    assert_eq!(screen.tab, crate::tui::tabs::TabKind::Log);
+    assert_eq!(screen.tabs.view.shown, crate::tui::tabs::TabKind::Log);
     press(&mut screen, None, &["4"]);
-    assert_eq!(screen.tab, crate::tui::tabs::TabKind::Chat);
+    assert_eq!(screen.tabs.view.shown, crate::tui::tabs::TabKind::Chat);
     press(&mut screen, None, &["<tab>", "<tab>", "<tab>"]);
-    assert_eq!(screen.tab, crate::tui::tabs::TabKind::Chat);
+    assert_eq!(screen.tabs.view.shown, crate::tui::tabs::TabKind::Chat);
 }
 
 #[test]
@@ -591,7 +594,7 @@ fn a_screen_that_only_looks_refuses_every_command_that_acts() {
     }
     let mut pasted = read_only();
     pasted.on_paste("rm -rf /");
-    assert!(pasted.composer.is_empty());
+    assert!(pasted.composer.editor.is_empty());
     check_on(
         &mut read_only(),
         Some(&gated),
@@ -685,7 +688,7 @@ fn an_unfinished_run_of_the_history_is_taken_up_again_from_the_list_and_from_its
     assert!(!drawn(&mut open, (80, 24), Some(&reviewing)).contains("take up again"));
     // The letter does not decide about the run that the dialog asks about.
     let mut asked = screen();
-    asked.composer_focus = ComposerFocus::Unfocused;
+    asked.composer.focus = ComposerFocus::Unfocused;
     asked.ask_to_resume("a run");
     check_on(&mut asked, None, &["r"], "");
 }
@@ -736,7 +739,7 @@ fn a_finished_run_is_opened_by_its_digit_and_the_dialog_of_the_start_stays() {
     screen.ask_to_resume("a run");
     screen.show_run_history(&[run("one"), run("two")]);
     check_on(&mut screen, None, &["2"], "OpenRun(\"two\")");
-    assert!(screen.unfinished.is_some());
+    assert!(screen.dialogs.unfinished_run.is_some());
 }
 
 #[test]
@@ -759,7 +762,7 @@ fn shift_tab_goes_through_the_modes_but_yolo_wherever_one_is() {
     for writing in [ComposerFocus::Unfocused, ComposerFocus::Focused] {
         let mut state = running(Phase::Review, TurnPurpose::Review);
         let mut screen = screen();
-        screen.composer_focus = writing;
+        screen.composer.focus = writing;
         state.mode = Mode::Yolo;
         let mut told = Vec::new();
         for _ in 0..4 {
@@ -789,7 +792,7 @@ fn code_is_copied_block_by_block_from_the_last_one_up() {
     use crate::domain::turn::Role;
     let state = running(Phase::Review, TurnPurpose::Review);
     let mut screen = screen();
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     let says = |screen: &mut Screen, text: &str| {
         let (turn, role) = (TurnId::new("trn_1"), Role::Planner);
         let news = AgentActivity::Text {
@@ -833,7 +836,7 @@ fn several_answers_to_one_question_are_ticked_and_given_together() {
     };
     let state = Some(asking(Phase::WritePlan, kind));
     let mut screen = screen();
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     drawn(&mut screen, (80, 24), state.as_ref());
     // Selecting an answer twice deselects it.
     for keys in [&["1"], &["2"], &["2"], &["3"]] {
@@ -845,5 +848,5 @@ fn several_answers_to_one_question_are_ticked_and_given_together() {
         &["g"],
         r#"Event(QuestionAnswered { id: 7, answer: Texts { answers: {"Which systems are supported?": "Linux, Windows"} } })"#,
     );
-    assert!(screen.ticked_answers.is_empty());
+    assert!(screen.dialogs.ticked_answers.is_empty());
 }

@@ -31,7 +31,7 @@ fn with(wishes: &[WishedKeys]) -> Screen {
         Vec::new(),
         ColorSupport::TrueColor,
     ));
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     screen
 }
 
@@ -65,9 +65,9 @@ fn the_palettes_own_key_closes_it_whichever_it_is() {
     let mut screen = with(&[wished("palette", "f8")]);
     let key = KeyEvent::new(KeyCode::F(8), KeyModifiers::NONE);
     screen.on_key(key, None);
-    assert!(screen.palette.is_some());
+    assert!(screen.overlays.palette.is_some());
     screen.on_key(key, None);
-    assert!(screen.palette.is_none());
+    assert!(screen.overlays.palette.is_none());
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn what_has_no_key_at_first_can_have_one() {
     let mut screen = with(&[wished("theme", "ctrl+t")]);
     press(&mut screen, Some(&state), &["<c-t>"]);
     assert_eq!(
-        screen.own_dialog.as_ref().map(|own| own.id.as_str()),
+        screen.dialogs.own.as_ref().map(|own| own.id.as_str()),
         Some("themes")
     );
 }
@@ -121,6 +121,7 @@ fn a_theme_of_the_users_own_is_offered_and_shown_and_an_unknown_one_is_refused()
     assert!(
         screen
             .toast
+            .text
             .as_ref()
             .is_some_and(|toast| toast.contains("mine"))
     );
@@ -140,8 +141,8 @@ fn a_theme_is_shown_while_the_palette_points_at_it_and_stays_once_it_is_taken() 
         &["<c-p>", "theme gruv", "<back>", "<enter>"],
     );
     assert_eq!(screen.theme().name(), "gruvbox");
-    assert!(screen.palette.is_none());
-    assert_eq!(screen.toast.as_deref(), Some("Theme gruvbox"));
+    assert!(screen.overlays.palette.is_none());
+    assert_eq!(screen.toast.text.as_deref(), Some("Theme gruvbox"));
     press(
         &mut screen,
         None,
@@ -255,11 +256,11 @@ fn a_click_chooses_and_a_click_on_what_is_chosen_carries_it_out() {
     drawn(&mut screen, (120, 40), Some(&state));
     assert_eq!(click(&mut screen, &state, at), []);
     assert_eq!(screen.chosen_choice(&sheet), other);
-    let before = format!("{:?}", screen.own_dialog);
+    let before = format!("{:?}", screen.dialogs.own);
     let actions = click(&mut screen, &state, at);
     let is_done = !actions.is_empty()
-        || format!("{:?}", screen.own_dialog) != before
-        || screen.composer_focus == ComposerFocus::Focused;
+        || format!("{:?}", screen.dialogs.own) != before
+        || screen.composer.focus == ComposerFocus::Focused;
     assert!(is_done, "{:?}", sheet.choices[other]);
 }
 
@@ -271,7 +272,7 @@ fn the_palette_is_clicked_and_the_wheel_moves_in_it_and_nothing_below_is_clicked
     drawn(&mut screen, (120, 40), Some(&state));
     // The composer and the tabs are outside the palette: a click there only closes it.
     assert_eq!(click(&mut screen, &state, (1, 38)), []);
-    assert!(screen.palette.is_none() && screen.composer_focus == ComposerFocus::Unfocused);
+    assert!(screen.overlays.palette.is_none() && screen.composer.focus == ComposerFocus::Unfocused);
     press(&mut screen, Some(&state), &["<c-p>", "interrupt"]);
     let at = find(&mut screen, &state, "/interrupt");
     assert_eq!(
@@ -376,7 +377,7 @@ fn the_footer_the_strip_and_what_is_offered_are_clicked() {
     let mut screen = with(&[]);
     let at = find(&mut screen, &state, "S stop");
     assert_eq!(click(&mut screen, &state, at), []);
-    assert!(screen.own_dialog.is_some());
+    assert!(screen.dialogs.own.is_some());
     press(&mut screen, Some(&state), &["<esc>", "d"]);
     let scopes = vec![DiffScope::All, DiffScope::Step(1)];
     let nothing = DiffLookup::NoChanges("nothing".to_owned());
@@ -388,34 +389,34 @@ fn the_footer_the_strip_and_what_is_offered_are_clicked() {
     );
     let at = find(&mut screen, &state, "Q close");
     click(&mut screen, &state, at);
-    assert!(screen.diff_view.is_none());
+    assert!(screen.overlays.diff.is_none());
     press(&mut screen, Some(&state), &["i", "/theme"]);
     let at = find(&mut screen, &state, "/theme [NAME]");
     click(&mut screen, &state, at);
-    assert_eq!(screen.composer.text(), "/theme ");
+    assert_eq!(screen.composer.editor.text(), "/theme ");
 }
 
 #[test]
 fn a_click_points_at_a_line_a_finding_and_an_event() {
     let state = super::world::state(Phase::Review);
     let mut screen = super::world::screen();
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     screen.show_tab(TabKind::Plan);
     let at = find(&mut screen, &state, "test sum with an empty list");
     click(&mut screen, &state, at);
-    assert!(screen.plan_view.selected_line().is_some());
+    assert!(screen.tabs.plan.view.selected_line().is_some());
     screen.show_tab(TabKind::Comments);
     let at = find(&mut screen, &state, "名称");
     click(&mut screen, &state, at);
-    assert_eq!(screen.finding_selection.selected_finding(), Some(2));
+    assert_eq!(screen.tabs.comments.selection.selected_finding(), Some(2));
     screen.show_tab(TabKind::Log);
     let at = find(&mut screen, &state, "── events");
     click(&mut screen, &state, (at.0, at.1 + 1));
-    assert!(screen.record.selected_event().is_some());
-    assert!(screen.pager.is_none());
+    assert!(screen.tabs.log.events.selected_event().is_some());
+    assert!(screen.overlays.pager.is_none());
     drawn(&mut screen, (120, 40), Some(&state));
     click(&mut screen, &state, (at.0, at.1 + 1));
-    assert!(screen.pager.is_some());
+    assert!(screen.overlays.pager.is_some());
 }
 
 #[test]
@@ -428,20 +429,20 @@ fn keys_of_views_are_the_users_own_too() {
     ];
     let mut screen = with(&wishes);
     press(&mut screen, Some(&state), &["?", "q"]);
-    assert!(screen.pager.is_some());
+    assert!(screen.overlays.pager.is_some());
     let picture = drawn(&mut screen, (120, 40), Some(&state));
     assert!(picture.contains("(F4 closes)") && picture.contains(" F4 close "));
     let key = KeyEvent::new(KeyCode::F(4), KeyModifiers::NONE);
     screen.on_key(key, Some(&state));
-    assert!(screen.pager.is_none());
+    assert!(screen.overlays.pager.is_none());
     press(&mut screen, Some(&state), &["d", "q"]);
     assert!(drawn(&mut screen, (120, 40), Some(&state)).contains(" Z close "));
     press(&mut screen, Some(&state), &["z"]);
-    assert!(screen.diff_view.is_none());
+    assert!(screen.overlays.diff.is_none());
     press(&mut screen, Some(&state), &["<c-f>", "a"]);
     assert!(drawn(&mut screen, (120, 40), Some(&state)).contains(" F4 back"));
     screen.on_key(key, Some(&state));
-    assert!(screen.search_bar.is_none());
+    assert!(screen.overlays.search.is_none());
 }
 
 #[test]
@@ -453,7 +454,7 @@ fn what_was_sent_before_the_program_began_is_called_back() {
     assert_eq!(screen.drain_new_inputs(), [""; 0]);
     for wanted in ["third", "second", "first", "first"] {
         press(&mut screen, None, &["<up>"]);
-        assert_eq!(screen.composer.text(), wanted);
+        assert_eq!(screen.composer.editor.text(), wanted);
     }
 }
 
@@ -549,6 +550,6 @@ fn a_word_takes_the_rows_that_it_needs() {
         rows.count() == 3 && seen.trim_end().ends_with('…'),
         "{seen}"
     );
-    screen.toast = None;
+    screen.toast.text = None;
     assert_eq!(drawn(&mut screen, (80, 24), None), keys);
 }

@@ -60,9 +60,9 @@ fn no_question_gives_up_what_was_planned_without_asking_once_more() {
 fn the_letter_of_a_choice_is_not_sent_to_the_agent() {
     let talking = state(Phase::RefineGoal);
     let mut screen = screen();
-    assert_eq!(screen.composer_focus, ComposerFocus::Focused);
+    assert_eq!(screen.composer.focus, ComposerFocus::Focused);
     assert_eq!(press(&mut screen, Some(&talking), &["g", "<enter>"]), []);
-    assert_eq!(screen.composer.text(), "g");
+    assert_eq!(screen.composer.editor.text(), "g");
     let actions = press(&mut screen, Some(&talking), &["o on", "<enter>"]);
     let text = "go on".to_owned();
     assert_eq!(actions, [Action::Event(Event::GoalMessageAdded { text })]);

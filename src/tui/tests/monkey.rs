@@ -35,7 +35,8 @@ use crate::tui::command::ScreenCommand;
 use crate::tui::dialog::{ChoiceAction, ComposerDraft};
 use crate::tui::dialogs::confirmations;
 use crate::tui::keymap::{ActiveKeymap, ComposerFocus, KeyChord, KeyContext};
-use crate::tui::panes::{ChatArrangement, WIDE};
+use crate::tui::tabs::WIDE;
+use crate::tui::tabs::chat::ChatArrangement;
 use crate::tui::tabs::TabKind;
 use crate::tui::{
     Action, ApprovalEntry, DiffLookup, ExactCall, OwnerActivity, ReadOnlyStatus, RunCompletion,
@@ -318,14 +319,14 @@ fn beside() -> Vec<Place> {
         screen.show_tab(TabKind::Chat)
     });
     let mut voices = at("voices", executing(), |screen, _| {
-        screen.chat_arrangement = ChatArrangement::SideBySide;
+        screen.tabs.chat.arrangement = ChatArrangement::SideBySide;
     });
     (side.is_wide, voices.is_wide) = (true, true);
     let offer = at("offer", executing(), |screen, _| {
         screen.on_agents(super::agents::agents());
         screen.on_repository_files(vec![said("calc.py"), said("tests/说明.md")]);
-        screen.composer_focus = ComposerFocus::Focused;
-        screen.composer.set_text("@");
+        screen.composer.focus = ComposerFocus::Focused;
+        screen.composer.editor.set_text("@");
         screen.update_completion(None);
     });
     vec![side, voices, offer]
@@ -340,7 +341,7 @@ fn modes() -> Vec<Place> {
             Some(state(Phase::Review)),
             |screen, state| {
                 screen.show_tab(TabKind::Plan);
-                screen.plan_view.select_line(12);
+                screen.tabs.plan.view.select_line(12);
                 screen.perform_command(ScreenCommand::AddPlanNote(String::new()), state);
             },
         ),
@@ -349,7 +350,7 @@ fn modes() -> Vec<Place> {
             Some(state(Phase::Review)),
             |screen, state| {
                 screen.show_tab(TabKind::Plan);
-                screen.plan_view.select_line(12);
+                screen.tabs.plan.view.select_line(12);
                 screen.perform_command(ScreenCommand::RewritePlanLine, state);
             },
         ),
@@ -419,7 +420,7 @@ pub(super) fn places() -> Vec<Place> {
         at("palette", executing(), |screen, _| {
             screen.open_palette();
         }),
-        at("find", executing(), |screen, _| screen.open_search()),
+        at("find", executing(), |screen, _| drop(screen.open_search())),
         at("text", executing(), |screen, _| {
             screen.show_text(&said("t"), &said("# a\n\nb"))
         }),
@@ -435,25 +436,25 @@ pub(super) fn places() -> Vec<Place> {
             screen.perform_command(ScreenCommand::Theme(None), None);
         }),
         at("cancel", executing(), |screen, _| {
-            screen.own_dialog = Some(confirmations::cancel_run())
+            screen.dialogs.own = Some(confirmations::cancel_run())
         }),
         at("back-to-goal", executing(), |screen, _| {
-            screen.own_dialog = Some(confirmations::return_to_goal(7))
+            screen.dialogs.own = Some(confirmations::return_to_goal(7))
         }),
         at("force-pass", executing(), |screen, _| {
-            screen.own_dialog = Some(confirmations::force_pass(7, 2))
+            screen.dialogs.own = Some(confirmations::force_pass(7, 2))
         }),
         at("stop", executing(), |screen, _| {
-            screen.own_dialog = Some(confirmations::stop_run(Phase::Execute, screen.keymap()))
+            screen.dialogs.own = Some(confirmations::stop_run(Phase::Execute, screen.keymap()))
         }),
         at("quit", Some(with_children()), |screen, state| {
             screen.open_quit_dialog(state);
         }),
         at("yolo", executing(), |screen, _| {
-            screen.own_dialog = Some(confirmations::enable_yolo_mode())
+            screen.dialogs.own = Some(confirmations::enable_yolo_mode())
         }),
         at("release", executing(), |screen, _| {
-            screen.own_dialog = Some(confirmations::send_turn(&said("it")))
+            screen.dialogs.own = Some(confirmations::send_turn(&said("it")))
         }),
         at("redo", executing(), |screen, _| {
             screen.on_undo_previews(&offers().split_off(1), Phase::Execute);
@@ -479,7 +480,7 @@ pub(super) fn places() -> Vec<Place> {
             "settle",
             Some(super::discussion::about_finding()),
             |screen, state| {
-                screen.finding_selection.select_finding(1);
+                screen.tabs.comments.selection.select_finding(1);
                 screen.perform_command(super::discussion::SETTLE, state);
             },
         ),
@@ -507,7 +508,7 @@ pub(super) fn places() -> Vec<Place> {
             screen.perform_command(ScreenCommand::ShowAgents("explore".to_owned()), state);
         }),
         at("plan-anew", executing(), |screen, _| {
-            screen.own_dialog = Some(confirmations::replan())
+            screen.dialogs.own = Some(confirmations::replan())
         }),
     ];
     let questions = questions().into_iter().map(|(phase, kind)| {
@@ -532,13 +533,14 @@ fn confirm_by(screen: &mut Screen, key: char, state: Option<&RunState>) {
 /// Returns the name of the view that takes the next key.
 fn place(screen: &Screen, state: Option<&RunState>) -> String {
     let over = [
-        (screen.palette.is_some(), "palette"),
-        (screen.search_bar.is_some(), "find"),
-        (screen.pager.is_some(), "text"),
-        (screen.diff_view.is_some(), "diff"),
-        (screen.board.is_some(), "board"),
+        (screen.overlays.palette.is_some(), "palette"),
+        (screen.overlays.search.is_some(), "find"),
+        (screen.overlays.pager.is_some(), "text"),
+        (screen.overlays.diff.is_some(), "diff"),
+        (screen.overlays.board.is_some(), "board"),
         (
-            screen.assist.has_completion() && screen.composer_focus == ComposerFocus::Focused,
+            screen.composer.assist.has_completion()
+                && screen.composer.focus == ComposerFocus::Focused,
             "offer",
         ),
     ];
@@ -547,14 +549,19 @@ fn place(screen: &Screen, state: Option<&RunState>) -> String {
     }
     let sheet = screen.pending_dialog(state);
     let id = sheet.map(|sheet| sheet.id);
-    match (&screen.own_dialog, &screen.unfinished, state, id) {
+    match (
+        &screen.dialogs.own,
+        &screen.dialogs.unfinished_run,
+        state,
+        id,
+    ) {
         (Some(own), ..) if own.id.starts_with("call kept") => "keep".to_owned(),
         (Some(own), ..) if own.id == "sessions to stop" => "stop one".to_owned(),
         (Some(own), ..) => {
             let id = own.id.trim_start_matches("confirm ");
             id.split(' ').next().unwrap().to_owned()
         }
-        (None, ..) if screen.instructions.is_some() => "instructions".to_owned(),
+        (None, ..) if screen.dialogs.instructions.is_some() => "instructions".to_owned(),
         (None, Some(_), ..) => "unfinished".to_owned(),
         (None, None, Some(state), Some(_)) if !state.approvals.is_empty() => {
             call_place(&state.approvals[0]).to_owned()
@@ -613,19 +620,20 @@ fn question_place(kind: &QuestionKind) -> String {
 
 fn tab_place(screen: &Screen, state: Option<&RunState>) -> String {
     let columns = screen.hit_areas.composer.width;
-    let is_compared = screen.tab == TabKind::Plan && screen.plan_view.compared_version().is_some();
-    match screen.draft {
+    let is_compared = screen.tabs.view.shown == TabKind::Plan
+        && screen.tabs.plan.view.compared_version().is_some();
+    match screen.composer.draft {
         _ if screen.settings.read_only.is_some() => "only looked at".to_owned(),
         Some(ComposerDraft::Note) => "a note is written".to_owned(),
         Some(ComposerDraft::Line) => "a line is written".to_owned(),
         _ if is_compared => "tab plan, compared".to_owned(),
-        _ if screen.tab == TabKind::Chat
-            && screen.chat_arrangement == ChatArrangement::SideBySide =>
+        _ if screen.tabs.view.shown == TabKind::Chat
+            && screen.tabs.chat.arrangement == ChatArrangement::SideBySide =>
         {
             "voices".to_owned()
         }
-        _ if screen.side_tab(columns, state).is_some() => "second pane".to_owned(),
-        _ => format!("tab {}", screen.tab.slash_name()),
+        _ if screen.tabs.tab_beside(columns, &screen.documents, state).is_some() => "second pane".to_owned(),
+        _ => format!("tab {}", screen.tabs.view.shown.slash_name()),
     }
 }
 
@@ -766,7 +774,7 @@ impl Monkey {
             (false, size) => size,
         };
         self.screen = screen();
-        self.screen.composer_focus = ComposerFocus::Unfocused;
+        self.screen.composer.focus = ComposerFocus::Unfocused;
         self.state.clone_from(&self.places[at].state);
         (self.places[at].open)(&mut self.screen, self.state.as_ref());
         self.last.clear();
@@ -802,7 +810,7 @@ impl Monkey {
             93..96 => self.texts(),
             96..98 => self.state = self.dice.of(&self.places).state.clone(),
             _ => {
-                self.screen.composer_focus = match self.screen.composer_focus {
+                self.screen.composer.focus = match self.screen.composer.focus {
                     ComposerFocus::Focused => ComposerFocus::Unfocused,
                     ComposerFocus::Unfocused => ComposerFocus::Focused,
                 };
@@ -831,7 +839,7 @@ impl Monkey {
         };
         let (key, mode) = self.pressed.keys[at];
         if let (Some(mode), false) = (mode, left.is_empty()) {
-            self.screen.composer_focus = mode;
+            self.screen.composer.focus = mode;
         }
         self.press(KeyEvent::new(key.code, key.modifiers));
     }
@@ -868,7 +876,7 @@ impl Monkey {
 
     fn press(&mut self, key: KeyEvent) {
         let here = place(&self.screen, self.state.as_ref());
-        self.pressed.note(&here, &key, self.screen.composer_focus);
+        self.pressed.note(&here, &key, self.screen.composer.focus);
         self.last.push(format!("{} {:?}", here, key.code));
         let at = i64::try_from(self.n_steps).unwrap() * 150;
         self.screen.on_time(UnixMillis(NOW.0 + at));
@@ -966,12 +974,12 @@ impl Monkey {
             self.press(esc);
         }
         let screen = &self.screen;
-        let is_left = screen.own_dialog.is_none()
-            && screen.palette.is_none()
-            && screen.search_bar.is_none()
-            && screen.pager.is_none()
-            && screen.diff_view.is_none()
-            && screen.board.is_none();
+        let is_left = screen.dialogs.own.is_none()
+            && screen.overlays.palette.is_none()
+            && screen.overlays.search.is_none()
+            && screen.overlays.pager.is_none()
+            && screen.overlays.diff.is_none()
+            && screen.overlays.board.is_none();
         assert!(
             is_left,
             "{} cannot be left",
@@ -1040,7 +1048,7 @@ fn another_monkey_each_time_does_too() {
 /// Presses a key on a visible dialog; returns whether it had an effect.
 fn does(place: &Place, key: KeyCode) -> bool {
     let mut screen = screen();
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     place.open(&mut screen);
     let state = place.state.as_ref();
     let size = (100, 40);
@@ -1052,7 +1060,7 @@ fn does(place: &Place, key: KeyCode) -> bool {
 }
 
 fn picture(screen: &mut Screen, state: Option<&RunState>) -> String {
-    let writing = screen.composer_focus;
+    let writing = screen.composer.focus;
     format!(
         "{}{writing:?}",
         super::world::drawn(screen, (100, 40), state)
@@ -1067,10 +1075,10 @@ fn every_choice_of_every_dialog_does_something_and_so_does_enter() {
         let Some(sheet) = screen.pending_dialog(place.state.as_ref()) else {
             continue;
         };
-        if screen.palette.is_some()
-            || screen.search_bar.is_some()
-            || screen.diff_view.is_some()
-            || screen.board.is_some()
+        if screen.overlays.palette.is_some()
+            || screen.overlays.search.is_some()
+            || screen.overlays.diff.is_some()
+            || screen.overlays.board.is_some()
         {
             continue;
         }

@@ -87,7 +87,7 @@ fn a_click_on_a_tab_shows_it() {
             .next();
         let place = place.unwrap_or_else(|| panic!("{tab:?} has no title to click"));
         at(&mut screen, &state, LEFT, middle(place));
-        assert_eq!(screen.tab, tab);
+        assert_eq!(screen.tabs.view.shown, tab);
     }
 }
 
@@ -146,7 +146,7 @@ fn the_wheel_over_the_second_pane_moves_that_one_alone() {
     let size = (200, 30);
     let mut screen = long(&state, size);
     let body = screen.hit_areas.body;
-    let (side, _) = screen.hit_areas.side_pane.unwrap();
+    let (side, _) = screen.tabs.view.side_area.unwrap();
     let chat = rows(&mut screen, &state, size, body);
     let beside = rows(&mut screen, &state, size, side);
     at(
@@ -224,10 +224,10 @@ fn the_wheel_goes_through_a_dialog_of_more_choices_than_rows() {
 fn a_click_into_the_composer_lets_the_user_write() {
     let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let mut screen = long(&state, (100, 30));
-    assert_eq!(screen.composer_focus, ComposerFocus::Unfocused);
+    assert_eq!(screen.composer.focus, ComposerFocus::Unfocused);
     let place = screen.hit_areas.composer;
     at(&mut screen, &state, LEFT, middle(place));
-    assert_eq!(screen.composer_focus, ComposerFocus::Focused);
+    assert_eq!(screen.composer.focus, ComposerFocus::Focused);
 }
 
 /// Returns the places with a dialog, each on a screen where the dialog was visible long enough and has the
@@ -235,12 +235,12 @@ fn a_click_into_the_composer_lets_the_user_write() {
 fn dialogs() -> impl Iterator<Item = (Place, ChoiceDialog)> {
     places().into_iter().filter_map(|place| {
         let mut screen = opened(&place);
-        screen.composer_focus = ComposerFocus::Unfocused;
-        let lies_over = screen.palette.is_some()
-            || screen.search_bar.is_some()
-            || screen.pager.is_some()
-            || screen.diff_view.is_some()
-            || screen.board.is_some();
+        screen.composer.focus = ComposerFocus::Unfocused;
+        let lies_over = screen.overlays.palette.is_some()
+            || screen.overlays.search.is_some()
+            || screen.overlays.pager.is_some()
+            || screen.overlays.diff.is_some()
+            || screen.overlays.board.is_some();
         let sheet = screen
             .pending_dialog(place.state())
             .filter(|_| !lies_over)?;
@@ -278,7 +278,7 @@ fn a_choice_of_any_dialog_is_pointed_at_by_a_click_and_taken_by_one_on_what_is_p
         let state = place.state();
         for at in 0..sheet.choices.len() {
             let mut screen = opened(&place);
-            screen.composer_focus = ComposerFocus::Unfocused;
+            screen.composer.focus = ComposerFocus::Unfocused;
             drawn(&mut screen, SIZE, state);
             let spot = screen.hit_areas.choices.iter().find(|(_, of)| *of == at);
             let Some(spot) = spot.map(|(spot, _)| middle(*spot)) else {
@@ -293,7 +293,7 @@ fn a_choice_of_any_dialog_is_pointed_at_by_a_click_and_taken_by_one_on_what_is_p
                 assert_eq!(told, format!("chosen {at}"), "{name}");
             }
             let mut other = opened(&place);
-            other.composer_focus = ComposerFocus::Unfocused;
+            other.composer.focus = ComposerFocus::Unfocused;
             other.point_at_choice(&sheet, at);
             let by_key = pressed(&mut other, state, enter);
             assert_eq!(clicked(&mut screen, state, spot), by_key, "{name}");
@@ -320,7 +320,7 @@ fn nothing_that_gives_something_up_is_pointed_at_first() {
     ];
     for (place, sheet) in dialogs() {
         let mut screen = opened(&place);
-        screen.composer_focus = ComposerFocus::Unfocused;
+        screen.composer.focus = ComposerFocus::Unfocused;
         drawn(&mut screen, SIZE, place.state());
         let Some((spot, _)) = screen
             .hit_areas
@@ -348,15 +348,16 @@ fn a_hint_does_what_its_key_does_in_every_place() {
             let mut by_key = opened(&place);
             let mut by_click = opened(&place);
             // A letter named beside a text field is not part of the text.
-            if key.is_printable() && by_key.search_bar.is_some() {
+            if key.is_printable() && by_key.overlays.search.is_some() {
                 continue;
             }
-            if key.is_printable() && by_key.composer_focus == ComposerFocus::Focused {
-                by_key.composer_focus = ComposerFocus::Unfocused;
-                by_click.composer_focus = ComposerFocus::Unfocused;
+            if key.is_printable() && by_key.composer.focus == ComposerFocus::Focused {
+                by_key.composer.focus = ComposerFocus::Unfocused;
+                by_click.composer.focus = ComposerFocus::Unfocused;
             }
             // A line of the help describes what is under the help.
             if by_key
+                .overlays
                 .pager
                 .as_ref()
                 .is_some_and(|it| it.is_help_at(middle(at).into()))
@@ -393,7 +394,7 @@ fn a_click_on_the_word_that_the_user_is_waited_for_goes_there() {
         let place = screen.hit_areas.need;
         assert!(place.width >= 13, "{size:?}: {place:?}");
         at(&mut screen, &state, LEFT, middle(place));
-        assert_eq!(screen.tab, TabKind::Chat);
+        assert_eq!(screen.tabs.view.shown, TabKind::Chat);
     }
 }
 
@@ -403,7 +404,6 @@ fn whatever_a_frame_says_takes_clicks_has_a_test() {
     // footer, the strip, completions, choices, lines, findings and events.
     let ScreenHitAreas {
         body: _,
-        side_pane: _,
         composer: _,
         tabs: _,
         dialog: _,
@@ -446,7 +446,7 @@ fn a_key_in_a_line_of_the_help_does_what_it_does_below_the_help() {
         crate::domain::turn::TurnPurpose::Review,
     );
     let mut screen = awake(Some(&state), |_| {});
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     super::world::press(&mut screen, Some(&state), &["?"]);
     let mut clicked_at = None;
     for _ in 0..20 {
@@ -464,5 +464,5 @@ fn a_key_in_a_line_of_the_help_does_what_it_does_below_the_help() {
         format!("{actions:?}"),
         "[Event(GateChanged { gate: Auto })]"
     );
-    assert!(screen.pager.is_none());
+    assert!(screen.overlays.pager.is_none());
 }

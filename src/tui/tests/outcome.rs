@@ -16,7 +16,7 @@ pub const SIZE: (u16, u16) = (170, 30);
 /// Returns a screen that has shown the pending dialog for long enough to accept keys.
 pub fn awake(state: Option<&RunState>, open: impl FnOnce(&mut Screen)) -> Screen {
     let mut screen = screen();
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     open(&mut screen);
     wake(&mut screen, state);
     screen
@@ -47,35 +47,36 @@ fn look(screen: &mut Screen, state: Option<&RunState>) -> Look {
         parts: vec![
             (
                 "writing",
-                on(screen.composer_focus == ComposerFocus::Focused),
+                on(screen.composer.focus == ComposerFocus::Focused),
             ),
             ("draft", draft(screen)),
             (
                 "composer",
                 screen
                     .composer
+                    .editor
                     .text()
                     .replace('\n', "\\n")
                     .trim_end()
                     .to_owned(),
             ),
-            ("tab", screen.tab.slash_name().to_owned()),
-            ("text", on(screen.pager.is_some())),
-            ("diff", on(screen.diff_view.is_some())),
-            ("board", on(screen.board.is_some())),
-            ("palette", on(screen.palette.is_some())),
-            ("find", on(screen.search_bar.is_some())),
-            ("unfinished", on(screen.unfinished.is_some())),
-            ("instructions", on(screen.instructions.is_some())),
+            ("tab", screen.tabs.view.shown.slash_name().to_owned()),
+            ("text", on(screen.overlays.pager.is_some())),
+            ("diff", on(screen.overlays.diff.is_some())),
+            ("board", on(screen.overlays.board.is_some())),
+            ("palette", on(screen.overlays.palette.is_some())),
+            ("find", on(screen.overlays.search.is_some())),
+            ("unfinished", on(screen.dialogs.unfinished_run.is_some())),
+            ("instructions", on(screen.dialogs.instructions.is_some())),
             ("clicks", format!("{:?}", screen.mouse_capture())),
             ("theme", screen.theme().name().to_owned()),
-            ("refiner", format!("{:?}", screen.refiner)),
-            ("picked", format!("{:?}", screen.picked_answers)),
-            ("ticked", format!("{:?}", screen.ticked_answers)),
+            ("refiner", format!("{:?}", screen.composer.refiner)),
+            ("picked", format!("{:?}", screen.dialogs.picked_answers)),
+            ("ticked", format!("{:?}", screen.dialogs.ticked_answers)),
             ("chosen", chosen.unwrap_or_else(|| "none".to_owned())),
         ],
-        own: screen.own_dialog.as_ref().map(|own| own.id.clone()),
-        toast: screen.toast.clone(),
+        own: screen.dialogs.own.as_ref().map(|own| own.id.clone()),
+        toast: screen.toast.text.clone(),
         picture,
     }
 }
@@ -83,7 +84,7 @@ fn look(screen: &mut Screen, state: Option<&RunState>) -> Look {
 /// Returns the text that a dialog asked for; the id of a call is left out, because it is an arbitrary
 /// number.
 fn draft(screen: &Screen) -> String {
-    match screen.draft {
+    match screen.composer.draft {
         None => "none".to_owned(),
         Some(ComposerDraft::Refusal { .. }) => "Refusal".to_owned(),
         Some(ComposerDraft::Pattern { scope, .. }) => format!("Pattern for {scope:?}"),
@@ -97,7 +98,7 @@ pub fn outcome(
     state: Option<&RunState>,
     act: impl FnOnce(&mut Screen) -> Vec<Action>,
 ) -> String {
-    screen.toast = None;
+    screen.toast.text = None;
     let before = look(screen, state);
     let actions = act(screen);
     let after = look(screen, state);

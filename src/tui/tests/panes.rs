@@ -29,7 +29,7 @@ fn the_comparison_takes_notes_on_its_lines_and_is_left_by_esc() {
     );
     // Without a selection, it refers to the first visible line, and no letter is a choice of the dialog.
     press(&mut screen, Some(&state), &[";yes"]);
-    assert_eq!(screen.composer.text(), "yes");
+    assert_eq!(screen.composer.editor.text(), "yes");
     let (line, quote) = screen.pointed_plan_line().unwrap();
     let begins: String = quote.chars().take(20).collect();
     assert!(seen.contains(&begins), "{line} {quote}");
@@ -37,9 +37,9 @@ fn the_comparison_takes_notes_on_its_lines_and_is_left_by_esc() {
     let (next, _) = screen.pointed_plan_line().unwrap();
     assert!(next > line);
     press(&mut screen, Some(&state), &["<esc>"]);
-    assert!(screen.plan_view.compared_version().is_some());
+    assert!(screen.tabs.plan.view.compared_version().is_some());
     press(&mut screen, Some(&state), &["<esc>"]);
-    assert!(screen.plan_view.compared_version().is_none());
+    assert!(screen.tabs.plan.view.compared_version().is_none());
     press(&mut screen, Some(&state), &["="]);
     let to = Phase::Execute;
     screen.on_event(
@@ -50,7 +50,7 @@ fn the_comparison_takes_notes_on_its_lines_and_is_left_by_esc() {
             reason: None,
         },
     );
-    assert!(screen.plan_view.compared_version().is_none());
+    assert!(screen.tabs.plan.view.compared_version().is_none());
 }
 
 fn asking_to_execute() -> RunState {
@@ -90,7 +90,7 @@ fn where_nothing_can_be_pointed_at_a_key_says_so_and_stays() {
         press(&mut screen, Some(&state), &["<esc>", tab, "."]);
         let seen = drawn(&mut screen, (80, 24), Some(&state));
         assert!(seen.contains(why), "{seen}");
-        assert_ne!(screen.tab, crate::tui::tabs::TabKind::Chat);
+        assert_ne!(screen.tabs.view.shown, crate::tui::tabs::TabKind::Chat);
     }
 }
 
@@ -107,7 +107,7 @@ fn a_step_that_is_not_there_has_no_diff_and_what_runs_is_not_resumed() {
         seen.contains("Step 99 changed nothing. Steps with changes: "),
         "{seen}"
     );
-    assert!(screen.diff_view.is_none());
+    assert!(screen.overlays.diff.is_none());
     let mut screen = not_writing();
     assert_eq!(
         press(&mut screen, Some(&state), &["/resume", "<enter>"]),
@@ -390,11 +390,14 @@ fn a_line_of_the_plan_is_written_anew_in_its_place_or_left() {
     let keys = ["2", ".", ".", ".", ".", "+"];
     assert_eq!(press(&mut screen, Some(&state), &keys), []);
     check("plan_rewriting", &mut screen, Some(&state));
-    let was = screen.composer.text();
+    let was = screen.composer.editor.text();
     assert!(was.starts_with("1. [ ] write `sum(numbers)`"), "{was}");
     // Leaving without a change edits nothing and sends nothing to an agent.
     let left = press(&mut screen, Some(&state), &["<esc>", "i", "<enter>"]);
-    assert_eq!((left, screen.composer.text()), (Vec::new(), String::new()));
+    assert_eq!(
+        (left, screen.composer.editor.text()),
+        (Vec::new(), String::new())
+    );
     let written = press(&mut screen, Some(&state), &["<esc>", "+", " 🎉", "<enter>"]);
     let text = format!("{was} 🎉");
     assert_eq!(

@@ -31,7 +31,7 @@ pub fn check(name: &str, screen: &mut Screen, state: Option<&RunState>) {
 
 pub fn not_writing() -> Screen {
     let mut screen = screen();
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     screen
 }
 
@@ -273,7 +273,7 @@ fn a_theme_is_seen_while_it_is_pointed_at_and_esc_takes_it_back() {
     );
     // The list wraps around.
     assert_eq!(screen.theme().name(), "light");
-    assert!(screen.own_dialog.is_none());
+    assert!(screen.dialogs.own.is_none());
 }
 
 #[test]

@@ -13,15 +13,15 @@ use crate::tui::text_wrap::truncate_to_columns;
 fn dialog(place: &Place, size: (u16, u16), writing: ComposerFocus) -> Option<(Screen, String)> {
     let mut screen = screen();
     place.open(&mut screen);
-    if screen.palette.is_some()
-        || screen.search_bar.is_some()
-        || screen.diff_view.is_some()
-        || screen.board.is_some()
+    if screen.overlays.palette.is_some()
+        || screen.overlays.search.is_some()
+        || screen.overlays.diff.is_some()
+        || screen.overlays.board.is_some()
     {
         return None;
     }
     screen.pending_dialog(place.state())?;
-    screen.composer_focus = writing;
+    screen.composer.focus = writing;
     let seen = drawn(&mut screen, size, place.state());
     Some((screen, seen))
 }
@@ -154,7 +154,7 @@ fn a_call_says_why_it_is_asked_then_what_is_asked_then_what_can_be_said() {
         origin: "~/.config/agent-collab/config.toml:7".to_owned(),
     });
     let mut screen = screen();
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     for size in [(200, 50), (100, 30), (40, 24)] {
         let seen = drawn(&mut screen, size, Some(&state));
         let wanted = [

@@ -114,7 +114,7 @@ fn it_offers_no_stop_where_nothing_is_left_to_stop() {
         assert!(seen.contains("Nothing left to stop"), "{seen}");
         assert_eq!(press(&mut screen, Some(&done), &["y"]), []);
         assert_eq!(press(&mut screen, Some(&done), &["<enter>"]), []);
-        assert!(screen.own_dialog.is_none());
+        assert!(screen.dialogs.own.is_none());
     }
 }
 

@@ -315,6 +315,8 @@ fn what_opens_keeps_its_own_beginning_in_view() {
     let row = |seen: &str| seen.lines().position(|line| line.contains("$ seq 100"));
     let size = (120, 40);
     while !screen
+        .tabs
+        .chat
         .transcript
         .selected_text()
         .is_some_and(|text| text.starts_with("$ seq"))

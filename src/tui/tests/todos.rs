@@ -125,7 +125,7 @@ fn a_list_stands_where_it_changed_last_and_a_row_where_it_stood_before() {
 fn a_list_of_the_past_is_folded_where_it_is_written_again_later() {
     let state = keeping();
     let mut screen = Screen::new(settings());
-    screen.composer_focus = ComposerFocus::Unfocused;
+    screen.composer.focus = ComposerFocus::Unfocused;
     write(&mut screen, list(&[("now", "pending", "medium")]));
     let session = SessionId::new("ses_a");
     let recorded = EventRecord {
@@ -167,7 +167,7 @@ fn todos_are_read_and_no_key_changes_them() {
             screen.perform_command(ScreenCommand::ShowTodos, Some(&state));
             drawn(&mut screen, (80, 24), Some(&state));
             if binding.context == KeyContext::Composer {
-                screen.composer_focus = ComposerFocus::Focused;
+                screen.composer.focus = ComposerFocus::Focused;
             }
             let event = KeyEvent::new(key.code, key.modifiers | KeyModifiers::NONE);
             for action in screen.on_key(event, Some(&state)) {
@@ -190,5 +190,5 @@ fn where_nobody_keeps_a_list_that_is_said() {
     assert!(seen.contains("No agent has a todo list."), "{seen}");
     let mut screen = not_writing();
     assert_eq!(screen.perform_command(ScreenCommand::ShowTodos, None), []);
-    assert!(screen.pager.is_none() && screen.toast.is_some());
+    assert!(screen.overlays.pager.is_none() && screen.toast.text.is_some());
 }

@@ -24,9 +24,9 @@ fn talking() -> RunState {
 
 /// Presses keys in the focused composer and checks its text.
 fn check_text(screen: &mut Screen, keys: &[&str], wanted: &str) {
-    screen.composer_focus = ComposerFocus::Focused;
+    screen.composer.focus = ComposerFocus::Focused;
     press(screen, None, keys);
-    assert_eq!(screen.composer.text(), wanted, "{keys:?}");
+    assert_eq!(screen.composer.editor.text(), wanted, "{keys:?}");
 }
 
 fn files() -> Vec<String> {
@@ -49,7 +49,7 @@ fn commands_are_offered_by_a_few_letters_and_filled_in_by_a_key() {
     // The first Esc closes the completions and keeps the text; the next one leaves the composer.
     let mut screen = screen();
     check_text(&mut screen, &["/go", "<esc>"], "/go");
-    assert_eq!(screen.composer_focus, ComposerFocus::Focused);
+    assert_eq!(screen.composer.focus, ComposerFocus::Focused);
     check_text(
         &mut Screen::new(settings()),
         &["/usr/bin is a path"],
@@ -107,11 +107,11 @@ fn what_was_offered_for_another_word_takes_nothing_where_the_cursor_goes() {
     let state = talking();
     let offering = || {
         let mut screen = Screen::new(settings());
-        screen.composer_focus = ComposerFocus::Focused;
+        screen.composer.focus = ComposerFocus::Focused;
         press(&mut screen, Some(&state), &["please look at @sr"]);
         screen.on_repository_files(files());
         press(&mut screen, Some(&state), &["c"]);
-        assert!(screen.assist.has_completion());
+        assert!(screen.composer.assist.has_completion());
         screen
     };
     let mut screen = offering();
@@ -119,14 +119,14 @@ fn what_was_offered_for_another_word_takes_nothing_where_the_cursor_goes() {
     let behind_please = (place.x + 1 + 6, place.y + 1);
     super::look::click(&mut screen, &state, behind_please);
     press(&mut screen, Some(&state), &["<tab>"]);
-    let text = screen.composer.text();
+    let text = screen.composer.editor.text();
     assert!(
         text.starts_with("please") && text.ends_with("@src"),
         "{text}"
     );
     let mut screen = offering();
     screen.return_messages(vec!["it came back".to_owned()]);
-    assert!(!screen.assist.has_completion());
+    assert!(!screen.composer.assist.has_completion());
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn what_is_typed_comes_back_by_words() {
     let mut screen = Screen::new(settings());
     check_text(&mut screen, &[&long, "<c-/>"], &"中".repeat(20));
     // Undo does not restore a text that was sent.
-    screen.composer.submit_text();
+    screen.composer.editor.submit_text();
     check_text(&mut screen, &["<c-/>"], "");
 }
 
@@ -217,20 +217,21 @@ fn a_paste_is_taken_whole_or_not_at_all() {
     let mut screen = Screen::new(settings());
     press(&mut screen, None, &["keep this"]);
     screen.on_paste(&"1234567890\n".repeat(200_000));
-    assert_eq!(screen.composer.text(), "keep this");
+    assert_eq!(screen.composer.editor.text(), "keep this");
     let told = "Paste of 2.0 MB dropped: it does not fit. The limit is 256 KB. Put it in a file and name that with @.";
-    assert_eq!(screen.toast.as_deref(), Some(told));
+    assert_eq!(screen.toast.text.as_deref(), Some(told));
     // A paste that fits the remaining room is accepted, once the earlier paste is gone.
     let most = "x".repeat(200 << 10);
     screen.on_paste(&most);
     check_text(&mut screen, &["<back>", "!"], "keep this!");
     screen.on_paste(&most);
-    assert_eq!(screen.composer.text(), format!("keep this!{most}"));
+    assert_eq!(screen.composer.editor.text(), format!("keep this!{most}"));
     screen.on_paste(&most);
-    assert_eq!(screen.composer.text(), format!("keep this!{most}"));
+    assert_eq!(screen.composer.editor.text(), format!("keep this!{most}"));
     assert!(
         screen
             .toast
+            .text
             .as_deref()
             .is_some_and(|told| told.starts_with("Paste of 200 KB"))
     );
@@ -258,10 +259,10 @@ fn behind_a_full_row_the_cursor_stands_at_the_beginning_of_the_next_one() {
         press_at(&mut screen, (40, 20), None, &[sign]);
         let one = u16::try_from(crate::tui::text_wrap::text_width(sign)).unwrap();
         assert_eq!(cursor(&mut screen), (left + one, bottom), "{sign}");
-        assert_eq!(screen.composer.text(), sign.repeat(n + 1));
+        assert_eq!(screen.composer.editor.text(), sign.repeat(n + 1));
         // The same holds in the middle of the text, and drawing changes nothing.
         press_at(&mut screen, (40, 20), None, &["<back>", "<home>", "<end>"]);
-        assert_eq!(screen.composer.text(), sign.repeat(n));
+        assert_eq!(screen.composer.editor.text(), sign.repeat(n));
     }
 }
 
@@ -342,14 +343,14 @@ fn what_is_sent_while_an_agent_talks_is_queued_and_said_once_it_is_done() {
 fn what_was_queued_is_taken_back_or_comes_back() {
     let mut screen = Screen::new(settings());
     press(&mut screen, Some(&talking()), &["one", "<enter>", "<up>"]);
-    assert_eq!(screen.composer.text(), "one");
+    assert_eq!(screen.composer.editor.text(), "one");
     press(&mut screen, Some(&talking()), &["<enter>", "two"]);
     assert_eq!(
         screen.drain_due_messages(Some(&state(Phase::WritePlan))),
         []
     );
-    assert_eq!(screen.composer.text(), "one\n\ntwo");
-    assert!(screen.toast.is_some());
+    assert_eq!(screen.composer.editor.text(), "one\n\ntwo");
+    assert!(screen.toast.text.is_some());
 }
 
 #[test]
@@ -362,15 +363,15 @@ fn the_palette_finds_every_action_and_carries_it_out() {
     check("palette_found", &mut screen, Some(&state));
     press(&mut screen, Some(&state), &["<enter>"]);
     assert_eq!(
-        screen.own_dialog.as_ref().map(|own| own.id.as_str()),
+        screen.dialogs.own.as_ref().map(|own| own.id.as_str()),
         Some("themes")
     );
     press(&mut screen, Some(&state), &["<esc>", ":", "中", "<esc>"]);
-    assert!(screen.palette.is_none());
+    assert!(screen.overlays.palette.is_none());
     // A command that needs a text goes into the composer, with the cursor behind it.
     press(&mut screen, Some(&state), &["<c-p>", "changes", "<enter>"]);
-    assert_eq!(screen.composer.text(), "/changes ");
-    assert_eq!(screen.composer_focus, ComposerFocus::Focused);
+    assert_eq!(screen.composer.editor.text(), "/changes ");
+    assert_eq!(screen.composer.focus, ComposerFocus::Focused);
 }
 
 #[test]
@@ -390,7 +391,7 @@ fn a_dialog_below_the_palette_is_not_read() {
     let state = super::world::approving(&["ls"]);
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["<c-p>"]);
-    assert_eq!(screen.drawn_dialog, None);
+    assert_eq!(screen.dialogs.drawn, None);
     assert_eq!(press(&mut screen, Some(&state), &["y"]), []);
 }
 
@@ -444,7 +445,7 @@ fn a_paste_takes_a_word_to_the_user_away_as_a_key_does() {
     let mut screen = Screen::new(settings());
     screen.on_notice("a word");
     screen.on_paste("x");
-    assert_eq!(screen.toast, None);
+    assert_eq!(screen.toast.text, None);
 }
 
 #[test]
@@ -452,20 +453,20 @@ fn what_a_command_takes_is_offered() {
     let mut screen = Screen::new(settings());
     let state = state(Phase::Review);
     press(&mut screen, Some(&state), &["/mode yo", "<tab>"]);
-    assert_eq!(screen.composer.text(), "/mode yolo ");
-    screen.composer.set_text("");
+    assert_eq!(screen.composer.editor.text(), "/mode yolo ");
+    screen.composer.editor.set_text("");
     press(&mut screen, Some(&state), &["/tab pl", "<enter>"]);
-    assert_eq!(screen.composer.text(), "/tab plan ");
-    screen.composer.set_text("");
+    assert_eq!(screen.composer.editor.text(), "/tab plan ");
+    screen.composer.editor.set_text("");
     press(&mut screen, Some(&state), &["/theme da", "<tab>"]);
-    assert_eq!(screen.composer.text(), "/theme dark ");
-    screen.composer.set_text("");
+    assert_eq!(screen.composer.editor.text(), "/theme dark ");
+    screen.composer.editor.set_text("");
     press(&mut screen, Some(&state), &["/edit ", "<down>", "<tab>"]);
-    assert_eq!(screen.composer.text(), "/edit comments ");
-    screen.composer.set_text("");
+    assert_eq!(screen.composer.editor.text(), "/edit comments ");
+    screen.composer.editor.set_text("");
     // A complete command runs at once.
     press(&mut screen, Some(&state), &["/tab comments", "<enter>"]);
-    assert_eq!(screen.tab, crate::tui::tabs::TabKind::Comments);
+    assert_eq!(screen.tabs.view.shown, crate::tui::tabs::TabKind::Comments);
 }
 
 #[test]
@@ -477,7 +478,7 @@ fn that_not_all_files_were_looked_through_is_said() {
     screen.on_repository_files(files.clone());
     assert!(drawn(&mut screen, (80, 24), None).contains("zebra.rs"));
     files.splice(0..0, vec!["x".repeat(64); 600_000]);
-    screen.composer.set_text("");
+    screen.composer.editor.set_text("");
     press(&mut screen, None, &["@"]);
     screen.on_repository_files(files);
     let seen = drawn(&mut screen, (120, 24), None);
@@ -492,7 +493,7 @@ fn what_answers_the_open_question_is_offered_with_what_it_does() {
     use super::world::{asking, questions};
     let offered = |state: Option<&RunState>, typed: &str| {
         let mut screen = screen();
-        screen.composer_focus = ComposerFocus::Focused;
+        screen.composer.focus = ComposerFocus::Focused;
         press_at(&mut screen, (120, 40), state, &[typed]);
         let seen = drawn(&mut screen, (120, 40), state);
         let rows = seen.lines().skip_while(|line| !line.contains("answers "));
@@ -540,9 +541,9 @@ fn an_answer_is_completed_and_sent_by_two_keys() {
     };
     let conflict = of("conflict");
     let mut screen = screen();
-    screen.composer_focus = ComposerFocus::Focused;
+    screen.composer.focus = ComposerFocus::Focused;
     press(&mut screen, Some(&conflict), &["/answer ", "<enter>"]);
-    assert_eq!(screen.composer.text(), "/answer overwrite ");
+    assert_eq!(screen.composer.editor.text(), "/answer overwrite ");
     let actions = press(&mut screen, Some(&conflict), &["<enter>"]);
     assert!(
         matches!(actions.as_slice(), [Action::Event(_)]),
@@ -556,7 +557,7 @@ fn an_answer_is_completed_and_sent_by_two_keys() {
     );
     let execute = of("execute");
     press(&mut screen, Some(&execute), &["/answer ch", "<tab>"]);
-    assert_eq!(screen.composer.text(), "/answer changes:");
+    assert_eq!(screen.composer.editor.text(), "/answer changes:");
 }
 
 #[test]
@@ -593,7 +594,7 @@ fn lists_go_round_and_page_by_page() {
     assert_eq!(screen.theme().name(), "terminal");
     // `Home` belongs to the text while the user writes.
     press(&mut screen, None, &["<esc>"]);
-    screen.composer_focus = ComposerFocus::Focused;
+    screen.composer.focus = ComposerFocus::Focused;
     check_text(&mut screen, &["/go", "<up>", "<home>", "x"], "x/go");
 }
 
@@ -624,7 +625,7 @@ fn the_frame_of_what_is_offered_names_what_enter_does() {
         let seen = drawn(&mut screen, (80, 24), Some(&state));
         assert!(seen.contains(says), "{typed}: {seen}");
         press(&mut screen, Some(&state), &["<enter>"]);
-        assert_eq!(screen.composer.text(), left, "{typed}");
+        assert_eq!(screen.composer.editor.text(), left, "{typed}");
     }
     let mut screen = Screen::new(settings());
     press(&mut screen, Some(&state), &["/go", "<down>"]);

@@ -65,7 +65,7 @@ fn undoing_takes_a_key_of_its_own() {
     assert_eq!(asked, [Action::Undo(UndoRequest::Last)]);
     undo.on_undo_previews(&[offer(UndoDirection::Undo { step: 2 })], Phase::Execute);
     assert_eq!(press(&mut undo, Some(&gated), &["<enter>"]), []);
-    assert!(undo.own_dialog.is_none(), "Enter goes back");
+    assert!(undo.dialogs.own.is_none(), "Enter goes back");
     undo.on_undo_previews(
         &[
             offer(UndoDirection::Redo),

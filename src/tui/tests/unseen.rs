@@ -71,7 +71,7 @@ fn a_command_decides_nothing_about_a_call_that_came_under_it() {
         // No frame was drawn since the other call arrived.
         let enter = ratatui::crossterm::event::KeyCode::Enter.into();
         assert_eq!(screen.on_key(enter, Some(&second)), [], "{open:?}");
-        let toast = screen.toast.clone().unwrap_or_default();
+        let toast = screen.toast.text.clone().unwrap_or_default();
         assert!(toast.starts_with(refused), "{open:?}: {toast}");
     }
     let mut screen = awake(Some(&first), |_| {});
@@ -97,25 +97,25 @@ fn a_command_decides_nothing_about_a_call_that_came_under_it() {
 fn whoever_is_made_to_write_has_the_composer() {
     let state = running(Phase::Review, TurnPurpose::Review);
     let open_diff = |screen: &mut Screen| {
-        screen.composer_focus = ComposerFocus::Unfocused;
+        screen.composer.focus = ComposerFocus::Unfocused;
         assert_eq!(press(screen, Some(&state), &["d"]).len(), 1);
-        assert!(screen.diff_view.is_some());
+        assert!(screen.overlays.diff.is_some());
     };
     let mut screen = screen();
     open_diff(&mut screen);
     let keys = ["<c-p>", "steer", "<enter>", "fix it"];
     assert_eq!(press(&mut screen, Some(&state), &keys), []);
-    assert_eq!(screen.composer.text(), "/steer fix it");
-    screen.composer.set_text("");
+    assert_eq!(screen.composer.editor.text(), "/steer fix it");
+    screen.composer.editor.set_text("");
     open_diff(&mut screen);
     screen.on_paste("exactly");
     assert_eq!(press(&mut screen, Some(&state), &["xs"]), []);
-    assert_eq!(screen.composer.text(), "exactlyxs");
+    assert_eq!(screen.composer.editor.text(), "exactlyxs");
     // Returned messages can be edited once the diff is closed.
     open_diff(&mut screen);
     screen.return_messages(vec!["said before".to_owned()]);
-    assert!(screen.diff_view.is_some());
-    assert_eq!(screen.composer_focus, ComposerFocus::Unfocused);
+    assert!(screen.overlays.diff.is_some());
+    assert_eq!(screen.composer.focus, ComposerFocus::Unfocused);
 }
 
 #[test]
@@ -142,15 +142,15 @@ fn a_dialog_that_comes_by_itself_is_not_answered_by_what_was_being_typed() {
         press(&mut writing, None, &["why "]);
         bring(&mut writing);
         assert_eq!(press(&mut writing, None, &["y1"]), []);
-        assert_eq!(writing.composer.text(), "why y1");
+        assert_eq!(writing.composer.editor.text(), "why y1");
         // A key that was meant for the previous content does nothing.
         let mut screen = screen();
-        screen.composer_focus = ComposerFocus::Unfocused;
+        screen.composer.focus = ComposerFocus::Unfocused;
         screen.on_time(NOW);
         press(&mut screen, None, &["<left>"]);
         bring(&mut screen);
         assert_eq!(press(&mut screen, None, &["<enter>", "y", "1"]), []);
-        assert!(screen.own_dialog.is_some());
+        assert!(screen.dialogs.own.is_some());
         screen.on_time(UnixMillis(NOW.0 + 1_000));
         assert_ne!(press(&mut screen, None, &[key]), []);
     }
@@ -223,18 +223,18 @@ fn whoever_takes_a_run_up_answers_what_it_asks_unless_they_write_already() {
     let mut screen = screen();
     screen.focus_open_dialog(None);
     assert_eq!(
-        screen.composer_focus,
+        screen.composer.focus,
         ComposerFocus::Focused,
         "no question is open"
     );
     press(&mut screen, Some(&state), &["so"]);
     screen.focus_open_dialog(Some(&state));
     assert_eq!(
-        screen.composer_focus,
+        screen.composer.focus,
         ComposerFocus::Focused,
         "a text is being written"
     );
-    screen.composer.set_text("");
+    screen.composer.editor.set_text("");
     screen.focus_open_dialog(Some(&state));
-    assert_eq!(screen.composer_focus, ComposerFocus::Unfocused);
+    assert_eq!(screen.composer.focus, ComposerFocus::Unfocused);
 }

@@ -17,6 +17,13 @@ pub enum SelectionMove {
     PreviousTurn,
 }
 
+impl SelectionMove {
+    /// Returns whether it goes to a later entry.
+    pub fn is_forward(self) -> bool {
+        matches!(self, Self::Next | Self::NextTurn)
+    }
+}
+
 impl ChatTranscript {
     /// Moves the selection and scrolls it into view.
     pub fn move_selection(&mut self, along: SelectionMove) {

@@ -20,6 +20,13 @@ pub struct TranscriptSearch {
     log_state: LogSearchState,
 }
 
+impl TranscriptSearch {
+    /// Returns the search text, in lower case.
+    pub fn query(&self) -> &str {
+        &self.query
+    }
+}
+
 /// How far the search went beyond the kept blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum LogSearchState {

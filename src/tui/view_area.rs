@@ -1,0 +1,36 @@
+//! Splits areas of the window.
+
+use ratatui::layout::Rect;
+
+/// Takes up to `rows` rows from the bottom of an area.
+pub fn split_bottom(area: &mut Rect, rows: usize) -> Rect {
+    let rows = u16::try_from(rows).unwrap_or(u16::MAX).min(area.height);
+    area.height -= rows;
+    Rect {
+        y: area.y + area.height,
+        height: rows,
+        ..*area
+    }
+}
+
+/// Takes up to `rows` rows from the top of an area.
+pub fn split_top(area: &mut Rect, rows: u16) -> Rect {
+    let rows = rows.min(area.height);
+    let taken = Rect {
+        height: rows,
+        ..*area
+    };
+    area.y += rows;
+    area.height -= rows;
+    taken
+}
+
+/// Returns the area without one column at each side.
+pub fn inset_columns(area: Rect) -> Rect {
+    let free = u16::from(area.width > 2);
+    Rect {
+        x: area.x + free,
+        width: area.width - 2 * free,
+        ..area
+    }
+}
