@@ -4,10 +4,11 @@
 
 use super::action::Action;
 use super::command::ScreenCommand;
+use super::composer_pane::ComposerPane;
 use super::dialog::{ChoiceAction, ChoiceDialog};
 use super::dialogs::confirmations;
 use super::text_wrap::to_one_line;
-use super::{Screen, clickable_keys, theme};
+use super::{clickable_keys, theme};
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
 use crate::domain::question::{QuestionAnswer, QuestionKind};
@@ -56,6 +57,32 @@ impl AgentEntry {
     }
 }
 
+/// Builds the list of agents, or the dialog about one by its name.
+///
+/// # Errors
+/// No agent has this name.
+pub(super) fn build_dialog(
+    name: &str,
+    agents: &[AgentEntry],
+    state: Option<&RunState>,
+) -> Result<ChoiceDialog, String> {
+    if name.is_empty() {
+        return Ok(agent_list_dialog(agents, state));
+    }
+    let agent = agents.iter().find(|agent| agent.name == name);
+    agent
+        .map(|agent| agent_dialog(agent, state))
+        .ok_or_else(|| describe_unknown_agent(name, "Known agents:", agents.iter()))
+}
+
+/// Returns why no agent of this name takes a task. Before the configuration is read the list is empty, and any name
+/// may exist.
+pub(super) fn unknown_task_agent(name: &str, agents: &[AgentEntry]) -> Option<String> {
+    let is_known = agents.is_empty() || agents.iter().any(|known| known.name == name);
+    let takers = agents.iter().filter(|agent| agent.accepts_tasks());
+    (!is_known).then(|| describe_unknown_agent(name, TAKEN_BY, takers))
+}
+
 /// The meaning of a text that starts with `@`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum AgentMention {
@@ -63,92 +90,6 @@ pub(super) enum AgentMention {
     Task(String, String),
     /// The text is ambiguous or incomplete; holds the message for the user.
     Wrong(String),
-}
-
-impl Screen {
-    /// Stores the list of agents.
-    pub fn on_agents(&mut self, agents: Vec<AgentEntry>) {
-        self.is_dirty = true;
-        self.composer.assist.agents = agents;
-    }
-
-    /// Lists the agents, or shows one by its name.
-    pub(super) fn show_agents(&mut self, name: &str, state: Option<&RunState>) -> Vec<Action> {
-        let agents = &self.composer.assist.agents;
-        if agents.is_empty() {
-            return self.show_toast("The agents are listed once the configuration is read.");
-        }
-        if name.is_empty() {
-            let sheet = agent_list_dialog(agents, state);
-            return self.open_dialog(sheet);
-        }
-        match agents.iter().find(|agent| agent.name == name) {
-            Some(agent) => {
-                let sheet = agent_dialog(agent, state);
-                self.open_dialog(sheet)
-            }
-            None => self.show_toast(&describe_unknown_agent(
-                name,
-                "Known agents:",
-                agents.iter(),
-            )),
-        }
-    }
-
-    /// Gives a task to an agent. An unknown name is reported before anything is started.
-    pub(super) fn give_task(&mut self, agent: String, prompt: String) -> Vec<Action> {
-        let agents = &self.composer.assist.agents;
-        // Before the configuration is read the list is empty, and any name may exist.
-        let is_known = agents.is_empty() || agents.iter().any(|known| known.name == agent);
-        if is_known {
-            vec![Action::GiveTask { agent, prompt }]
-        } else {
-            let takers = agents.iter().filter(|agent| agent.accepts_tasks());
-            self.show_toast(&describe_unknown_agent(&agent, TAKEN_BY, takers))
-        }
-    }
-
-    /// Parses a text that starts with `@` and an agent's name; `None` for every other text.
-    pub(super) fn parse_mention(&self, text: &str) -> Option<AgentMention> {
-        let rest = text.trim().strip_prefix('@')?;
-        let (name, prompt) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-        let agents = &self.composer.assist.agents;
-        if self.is_unknown_agent(name) {
-            let takers = agents.iter().filter(|agent| agent.accepts_tasks());
-            let takers: Vec<&str> = takers.map(|agent| agent.name.as_str()).collect();
-            return Some(AgentMention::Wrong(format!(
-                "{}. {TAKEN_BY} {}. A text that starts otherwise is sent as it is.",
-                self.composer
-                    .assist
-                    .describe_unknown_name(&to_one_line(name)),
-                takers.join(", ")
-            )));
-        }
-        let mut takers = agents.iter().filter(|agent| agent.accepts_tasks());
-        let agent = takers.find(|agent| agent.name == name)?;
-        let (name, prompt) = (agent.name.clone(), prompt.trim().to_owned());
-        if self.is_repository_file(&name) {
-            return Some(AgentMention::Wrong(format!(
-                "`{name}` is both an agent and a file. Write /task {name} … for the task, @./{name} for the file."
-            )));
-        }
-        Some(if prompt.is_empty() {
-            AgentMention::Wrong(format!("Write the task after @{name}."))
-        } else {
-            AgentMention::Task(name, prompt)
-        })
-    }
-}
-
-impl Screen {
-    /// Returns whether `name` looks like an agent's name but is neither an agent nor a file.
-    fn is_unknown_agent(&self, name: &str) -> bool {
-        let is_of_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
-        let agents = &self.composer.assist.agents;
-        let is_known =
-            agents.iter().any(|agent| agent.name == name) || self.is_repository_file(name);
-        !agents.is_empty() && !is_known && !name.is_empty() && name.chars().all(is_of_name)
-    }
 }
 
 /// Builds the message for an unknown agent, with the agents that exist.
@@ -240,4 +181,44 @@ fn planner_switch(
     let then = ChoiceAction::ActAndClose(vec![Action::Event(answered)]);
     matches!(question.kind, QuestionKind::Execute { .. })
         .then_some(("Switch and run the plan", then))
+}
+
+impl ComposerPane {
+    /// Parses a text that starts with `@` and an agent's name; `None` for every other text.
+    pub fn parse_mention(&self, text: &str) -> Option<AgentMention> {
+        let rest = text.trim().strip_prefix('@')?;
+        let (name, prompt) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let agents = &self.assist.agents;
+        if self.is_unknown_agent(name) {
+            let takers = agents.iter().filter(|agent| agent.accepts_tasks());
+            let takers: Vec<&str> = takers.map(|agent| agent.name.as_str()).collect();
+            return Some(AgentMention::Wrong(format!(
+                "{}. {TAKEN_BY} {}. A text that starts otherwise is sent as it is.",
+                self.assist.describe_unknown_name(&to_one_line(name)),
+                takers.join(", ")
+            )));
+        }
+        let mut takers = agents.iter().filter(|agent| agent.accepts_tasks());
+        let agent = takers.find(|agent| agent.name == name)?;
+        let (name, prompt) = (agent.name.clone(), prompt.trim().to_owned());
+        if self.is_repository_file(&name) {
+            return Some(AgentMention::Wrong(format!(
+                "`{name}` is both an agent and a file. Write /task {name} … for the task, @./{name} for the file."
+            )));
+        }
+        Some(if prompt.is_empty() {
+            AgentMention::Wrong(format!("Write the task after @{name}."))
+        } else {
+            AgentMention::Task(name, prompt)
+        })
+    }
+
+    /// Returns whether `name` looks like an agent's name but is neither an agent nor a file.
+    pub fn is_unknown_agent(&self, name: &str) -> bool {
+        let is_of_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+        let agents = &self.assist.agents;
+        let is_known =
+            agents.iter().any(|agent| agent.name == name) || self.is_repository_file(name);
+        !agents.is_empty() && !is_known && !name.is_empty() && name.chars().all(is_of_name)
+    }
 }

@@ -6,6 +6,8 @@ use super::Screen;
 use super::action::Action;
 use super::dialogs;
 use super::keymap::ActiveKeymap;
+use super::labels::LocalClock;
+use super::read_only::ReadOnlyStatus;
 use super::theme::{ColorSupport, ColorTheme};
 
 /// The user's settings for themes, keys and mouse.
@@ -67,6 +69,34 @@ impl ScreenAppearance {
     pub fn theme(&self, name: &str) -> Option<ColorTheme> {
         let theme = self.themes.iter().find(|theme| theme.name() == name);
         theme.cloned()
+    }
+}
+
+/// What the program knows about the repository and the user's settings, as far as the screen shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ScreenSettings {
+    /// Whether a turn is sent only after a second Enter.
+    pub confirm_enter: bool,
+    /// Whether this is a demo that calls no model; the header shows it.
+    pub demo: bool,
+    /// The repository's path or name, for the header.
+    pub repository: String,
+    /// The checked-out branch, if there is one.
+    pub branch: Option<String>,
+    /// The branch that was checked out before the run created its own; the run's commits are merged into it.
+    pub base_branch: Option<String>,
+    /// Set when the screen may only read the run.
+    pub read_only: Option<ReadOnlyStatus>,
+    pub theme: ColorTheme,
+    /// The user's UTC offset in seconds; positive east of Greenwich.
+    pub utc_offset: i32,
+    pub appearance: ScreenAppearance,
+}
+
+impl ScreenSettings {
+    /// Returns the clock of the user's time zone.
+    pub fn local_clock(&self) -> LocalClock {
+        LocalClock(self.utc_offset)
     }
 }
 

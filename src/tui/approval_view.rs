@@ -1,10 +1,6 @@
 //! Details of agents' calls that the run's state does not have: the exact pending call, and the approvals
 //! that cover more than one call.
 
-use super::action::Action;
-use super::dialog::{ChoiceAction, ChoiceDialog};
-use super::text_wrap::to_one_line;
-use super::{Screen, clickable_keys, theme};
 use crate::text::TextCleaner;
 
 /// The first pending call, exactly as the agent made it; safe to draw, with invisible characters made visible.
@@ -28,50 +24,9 @@ pub struct ApprovalEntry {
     pub about: String,
 }
 
-impl Screen {
-    /// Shows the first pending call exactly as the agent made it.
-    pub fn on_pending_call(&mut self, mut exact: ExactCall) {
-        self.is_dirty = true;
-        if !exact.diff.is_empty() {
-            // Both can contain paths.
-            (exact.text, exact.diff) = (clean_lines(&exact.text), clean_lines(&exact.diff));
-        }
-        self.dialogs.exact_call = Some(exact);
-    }
-
-    /// Lists the approvals that cover more than one call; the answer is [`Action::Revoke`].
-    pub fn show_stored_approvals(&mut self, kept: &[ApprovalEntry]) {
-        self.is_dirty = true;
-        if kept.is_empty() {
-            self.show_toast("You approved nothing for more than one call in this repository.");
-            return;
-        }
-        let mut sheet = ChoiceDialog::list("permissions", "Approved for more than one call")
-            .with_text(
-                "Enter removes the chosen approval, Esc keeps them all.",
-                clickable_keys::mark_hint(theme::QUIET),
-            );
-        for (kept, key) in kept.iter().zip(('1'..='9').chain(std::iter::repeat('·'))) {
-            let label = format!(
-                "Remove {} · {}",
-                to_one_line(&kept.what),
-                to_one_line(&kept.about)
-            );
-            sheet = sheet.with_choice(
-                key,
-                &label,
-                ChoiceAction::ActAndClose(vec![Action::Revoke(kept.id)]),
-            );
-        }
-        sheet = sheet.with_choice('b', "Back", ChoiceAction::Close);
-        let last = sheet.choices.len() - 1;
-        self.open_dialog(sheet.with_first_choice(last));
-    }
-}
-
 /// Cleans a text line by line, with the preceding lines as context. The number of lines stays the same,
 /// because a diff counts them.
-fn clean_lines(text: &str) -> String {
+pub(super) fn clean_lines(text: &str) -> String {
     let mut cleaner = TextCleaner::new();
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {

@@ -4,54 +4,11 @@
 
 use super::action::Action;
 use super::dialog::{ChoiceAction, ChoiceDialog, StopKind};
-use super::pager::TextPager;
 use super::text_wrap::to_one_line;
-use super::transcript::ChildSessionView;
-use super::{Screen, clickable_keys, theme};
+use super::{clickable_keys, theme};
 use crate::domain::ids::SessionId;
 use crate::domain::run::RunState;
 use crate::domain::task::ChildSession;
-
-impl Screen {
-    /// Lists the child sessions of the run.
-    pub(super) fn list_children(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        let children = state.map_or(&[][..], |state| state.children.as_slice());
-        if children.is_empty() {
-            return self.show_toast("No tasks in this run yet. Give one with /task AGENT TEXT.");
-        }
-        self.open_dialog(child_list_dialog(children))
-    }
-
-    /// Creates the view of a child's session, to be filled and shown.
-    pub fn new_child_view(&self, session: &SessionId) -> Box<ChildSessionView> {
-        Box::new(ChildSessionView::new(session, &self.tabs.chat.transcript))
-    }
-
-    /// Shows a child's session.
-    pub fn show_child_session(&mut self, child: Box<ChildSessionView>) {
-        self.is_dirty = true;
-        self.overlays.close_search(&mut self.tabs);
-        self.open_pager(TextPager::from_child(child));
-    }
-
-    /// Returns the id of the child session that is open.
-    pub fn open_child_session(&self) -> Option<&SessionId> {
-        self.overlays.pager.as_ref().and_then(TextPager::session)
-    }
-
-    /// Returns the child session that is open, to be updated.
-    pub fn open_child_mut(&mut self) -> Option<&mut ChildSessionView> {
-        self.overlays.pager.as_mut().and_then(TextPager::child_mut)
-    }
-
-    /// Appends a piece of a child's text if its session is open.
-    pub(super) fn append_child_text(&mut self, session: &SessionId, piece: &str) {
-        let child = self.open_child_mut();
-        if let Some(child) = child.filter(|child| child.session() == session) {
-            child.append_text(piece);
-        }
-    }
-}
 
 /// Returns the title of a child's session: its name, its task and its status.
 pub fn child_title(state: &RunState, session: &SessionId) -> Option<String> {
@@ -61,7 +18,8 @@ pub fn child_title(state: &RunState, session: &SessionId) -> Option<String> {
     Some(format!("{name}: {title} · {}", child.status_label()))
 }
 
-fn child_list_dialog(children: &[ChildSession]) -> ChoiceDialog {
+/// Builds the dialog that lists child sessions.
+pub fn child_list_dialog(children: &[ChildSession]) -> ChoiceDialog {
     let mut sheet = ChoiceDialog::list("sessions", "Task sessions").with_text(
         "Enter opens a session, Esc goes back.",
         clickable_keys::mark_hint(theme::QUIET),

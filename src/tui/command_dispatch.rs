@@ -2,22 +2,28 @@
 
 use super::Screen;
 use super::action::Action;
+use super::action::QuitStep;
 use super::command::ScreenCommand;
 use super::composer_target::{self, ComposerTarget};
 use super::dialog::{ChoiceAction, ChoiceDialog, DialogChoice};
+use super::dialogs::quit_confirmation;
 use super::dialogs::{self, confirmations};
 use super::diff_view::DiffAction;
 use super::help;
 use super::keymap::ComposerFocus;
 use super::pager::{PagerFormat, TextPager};
 use super::read_only::changes_run;
+use super::remote_commands::parse_remote_command;
+use super::remote_commands::sends_turn;
+use super::run_commands::{self, CommandOutcome};
 use super::text_versions::TextPair;
 use crate::domain::event::{ApprovalDecision, Event};
-use crate::domain::export_format::ExportFormat;
-use crate::domain::phase::{Gate, Mode, Phase};
+use crate::domain::phase::TurnHold;
+use crate::domain::phase::{Gate, Phase};
 use crate::domain::question::{QuestionAnswer, QuestionKind};
-use crate::domain::run::{ProgramOperation, RunState};
+use crate::domain::run::RunState;
 use crate::domain::turn::Role;
+use crate::text::clean_text;
 
 impl Screen {
     /// Carries out a command.
@@ -38,52 +44,61 @@ impl Screen {
         }
         match command {
             ScreenCommand::Go => self.send_turn_or_confirm_goal(state),
-            ScreenCommand::AutoGate => self.set_gate(Gate::Auto, state),
-            ScreenCommand::ManualGate => self.set_gate(Gate::Manual, state),
-            ScreenCommand::Mode(mode) => self.set_mode(mode, state),
-            ScreenCommand::StopToGoal => self.stop_to_goal(state),
+            ScreenCommand::AutoGate => self.apply(run_commands::set_gate(Gate::Auto, state)),
+            ScreenCommand::ManualGate => self.apply(run_commands::set_gate(Gate::Manual, state)),
+            ScreenCommand::Mode(mode) => self.apply(run_commands::set_mode(mode, state)),
+            ScreenCommand::StopToGoal => {
+                let outcome = run_commands::stop_to_goal(state, self.keymap());
+                self.apply(outcome)
+            }
             ScreenCommand::SteerTurn(text) => self.steer_turn(text, state),
-            ScreenCommand::InterruptTurn => self.interrupt_turn(state),
-            ScreenCommand::ApprovePlan => self.answer_question(state, "yes"),
-            ScreenCommand::Changes(text) => self.request_changes(state, &text),
-            ScreenCommand::CancelRun => self.cancel_run(state),
+            ScreenCommand::InterruptTurn => self.apply(run_commands::interrupt_turn(state)),
+            ScreenCommand::ApprovePlan => self.apply(run_commands::answer_question(state, "yes")),
+            ScreenCommand::Changes(text) => self.apply(run_commands::request_changes(state, &text)),
+            ScreenCommand::CancelRun => self.apply(run_commands::cancel_run(state)),
             ScreenCommand::SetGoal(text) => self.set_goal(&text, state),
             ScreenCommand::Edit(document) => vec![Action::Edit(document)],
-            ScreenCommand::AllowCall => self.decide_call(state, ApprovalDecision::AllowOnce),
-            ScreenCommand::RejectCall(why) if why.is_empty() => {
-                self.decide_call(state, ApprovalDecision::DenyAndStop)
-            }
-            ScreenCommand::RejectCall(why) => {
-                self.decide_call(state, ApprovalDecision::DenyWithReason(why))
-            }
+            ScreenCommand::AllowCall => self.apply(run_commands::decide_call(
+                state,
+                ApprovalDecision::AllowOnce,
+            )),
+            ScreenCommand::RejectCall(why) if why.is_empty() => self.apply(
+                run_commands::decide_call(state, ApprovalDecision::DenyAndStop),
+            ),
+            ScreenCommand::RejectCall(why) => self.apply(run_commands::decide_call(
+                state,
+                ApprovalDecision::DenyWithReason(why),
+            )),
             ScreenCommand::ShowApprovals => vec![Action::ShowPermissions],
             ScreenCommand::ShowTodos => self.show_todo_lists(state),
-            ScreenCommand::AnswerQuestion(word) => self.answer_question(state, &word),
-            ScreenCommand::Undo(wish) => self.request_undo(wish, state),
+            ScreenCommand::AnswerQuestion(word) => {
+                self.apply(run_commands::answer_question(state, &word))
+            }
+            ScreenCommand::Undo(wish) => self.apply(run_commands::request_undo(wish, state)),
             ScreenCommand::SkipStep(step, reason) => {
-                self.change_unfinished_step(state, step, Event::StepSkipped { step, reason })
+                self.apply(run_commands::skip_step(state, step, reason))
             }
             ScreenCommand::ReplanStep(step, reason) => {
-                let step_again = Some(step);
-                let entered = Event::PlanEntered {
-                    reason,
-                    step: step_again,
-                };
-                self.change_unfinished_step(state, step, entered)
+                self.apply(run_commands::replan_step(state, step, reason))
             }
             ScreenCommand::Diff(scope) => self.show_diff(scope, state),
-            ScreenCommand::StartTask(agent, prompt) => self.give_task(agent, prompt),
-            ScreenCommand::ListTaskSessions => self.list_children(state),
+            ScreenCommand::StartTask(agent, prompt) => {
+                let agents = &self.composer.assist.agents;
+                let outcome = run_commands::give_task(agent, prompt, agents);
+                self.apply(outcome)
+            }
+            ScreenCommand::ListTaskSessions => self.apply(run_commands::list_children(state)),
             ScreenCommand::Discuss(wish) => self.perform_discussion_command(&wish, state),
             ScreenCommand::RunDoctor => vec![Action::Diagnose],
             ScreenCommand::BoardAction(does) => self.perform_board_action(does, state),
-            ScreenCommand::ShowAgents(name) => self.show_agents(&name, state),
-            ScreenCommand::ResumeRun if state.is_some_and(|state| !state.phase.is_final()) => {
-                self.show_toast("A run is open. Cancel it before you start another.")
+            ScreenCommand::ShowAgents(name) => {
+                let agents = &self.composer.assist.agents;
+                let outcome = run_commands::show_agents(&name, agents, state);
+                self.apply(outcome)
             }
-            ScreenCommand::ResumeRun => vec![Action::Resume],
+            ScreenCommand::ResumeRun => self.apply(run_commands::resume_run(state)),
             ScreenCommand::ShowHistory => vec![Action::ShowHistory],
-            ScreenCommand::ExportRun(form) => self.export_run(form, state),
+            ScreenCommand::ExportRun(form) => self.apply(run_commands::export_run(form, state)),
             ScreenCommand::ChooseRefiner(role) => self.choose_refiner(role, state),
             ScreenCommand::ViewFullText => self.view_full_text(state),
             ScreenCommand::Theme(Some(name)) => self.choose_theme(&name),
@@ -117,7 +132,9 @@ impl Screen {
             ScreenCommand::PreviousTab => self.change_view(|screen| screen.step_tab(-1)),
             ScreenCommand::Scroll(to) => self.change_view(|screen| screen.move_by_line(to, state)),
             ScreenCommand::FocusComposer => self.change_view(Screen::focus_composer),
-            ScreenCommand::LeaveComposer => self.change_view(Screen::leave_composer),
+            ScreenCommand::LeaveComposer => {
+                self.change_view(|screen| screen.composer.leave_composer())
+            }
             ScreenCommand::Suspend => vec![Action::Suspend],
             ScreenCommand::Quit => self.on_quit(state),
             ScreenCommand::ShowHelp => {
@@ -133,6 +150,17 @@ impl Screen {
             }
             ScreenCommand::Close => self.close_top().unwrap_or_default(),
         }
+    }
+
+    /// Does what a command asks for.
+    pub(super) fn apply(&mut self, outcome: CommandOutcome) -> Vec<Action> {
+        if let Some(note) = outcome.note {
+            self.show_toast(&note);
+        }
+        if let Some(dialog) = outcome.dialog {
+            self.open_dialog(dialog);
+        }
+        outcome.actions
     }
 
     pub(super) fn change_view(&mut self, change: impl FnOnce(&mut Self)) -> Vec<Action> {
@@ -172,67 +200,6 @@ impl Screen {
         }
     }
 
-    fn set_gate(&mut self, gate: Gate, state: Option<&RunState>) -> Vec<Action> {
-        match state {
-            Some(state) if state.phase.is_final() => self.show_toast("The run is finished."),
-            Some(state) if state.gate == gate && gate == Gate::Auto => {
-                self.show_toast("Already in Auto.")
-            }
-            Some(state) if state.gate == gate => self.show_toast("Already in Manual."),
-            Some(_) => vec![Action::Event(Event::GateChanged { gate })],
-            None => self.show_toast("No run yet. Write the goal first."),
-        }
-    }
-
-    fn set_mode(&mut self, wanted: Option<Mode>, state: Option<&RunState>) -> Vec<Action> {
-        let Some(state) = state else {
-            return self.show_toast("No run yet. Write the goal first.");
-        };
-        let mode = wanted.unwrap_or_else(|| state.mode.next_in_cycle());
-        if state.phase.is_final() {
-            return self.show_toast("The run is finished.");
-        }
-        if state.mode == mode {
-            return self.show_toast(&format!("The mode is already {}.", mode.label()));
-        }
-        match mode {
-            Mode::Yolo => self.open_dialog(confirmations::enable_yolo_mode()),
-            Mode::Plan | Mode::Default | Mode::AutoEdit => {
-                if wanted == Some(Mode::Plan) {
-                    self.show_toast("Agents now only read. See the plan itself with /tab plan");
-                }
-                vec![Action::Event(Event::ModeChanged { mode })]
-            }
-        }
-    }
-
-    fn stop_to_goal(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        match state.map(|state| state.phase) {
-            Some(
-                phase @ (Phase::WritePlan
-                | Phase::Review
-                | Phase::Respond
-                | Phase::Approved
-                | Phase::Execute),
-            ) => self.open_dialog(confirmations::stop_run(phase, self.keymap())),
-            Some(Phase::RefineGoal) => self.interrupt_turn(state),
-            Some(Phase::Init | Phase::Done | Phase::Cancelled) | None => {
-                self.show_toast("There is nothing to stop.")
-            }
-        }
-    }
-
-    fn interrupt_turn(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        let tests_run = state.is_some_and(|state| state.busy == Some(ProgramOperation::Baseline));
-        let is_interruptible =
-            |state: &RunState| state.running.is_some() || state.may_interrupt_step_tests();
-        match state.filter(|state| is_interruptible(state)) {
-            Some(_) => vec![Action::Event(Event::InterruptRequested)],
-            None if tests_run => vec![Action::Event(Event::BaselineStopped)],
-            None => self.show_toast("No turn is running."),
-        }
-    }
-
     fn steer_turn(&mut self, text: String, state: Option<&RunState>) -> Vec<Action> {
         match state.map(|state| {
             composer_target::composer_target(Some(state), None, &self.dialog_context())
@@ -244,13 +211,6 @@ impl Screen {
                 vec![Action::Event(Event::Steered { text })]
             }
             _ => self.show_toast("No turn is running to send this to."),
-        }
-    }
-
-    fn cancel_run(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        match state {
-            Some(state) if !state.phase.is_final() => self.open_dialog(confirmations::cancel_run()),
-            Some(_) | None => self.show_toast("There is no run to cancel."),
         }
     }
 
@@ -276,52 +236,6 @@ impl Screen {
                 goal: text.to_owned(),
                 refiner,
             }],
-        }
-    }
-
-    fn decide_call(&mut self, state: Option<&RunState>, answer: ApprovalDecision) -> Vec<Action> {
-        match state.and_then(|state| state.approvals.first()) {
-            Some(approval) => vec![Action::AnswerApproval {
-                call: approval.n,
-                answer,
-            }],
-            None => self.show_toast("No request of an agent is waiting."),
-        }
-    }
-
-    fn answer_question(&mut self, state: Option<&RunState>, word: &str) -> Vec<Action> {
-        let Some(question) = state.and_then(RunState::current_question) else {
-            return self.show_toast("No question is open.");
-        };
-        if matches!(question.kind, QuestionKind::Gate { .. }) && word == "go" {
-            return vec![Action::Event(Event::TurnSendConfirmed)];
-        }
-        match question.kind.parse_answer(word) {
-            Some(QuestionAnswer::CancelRun) => self.open_dialog(confirmations::cancel_run()),
-            Some(answer) => vec![Action::Event(Event::QuestionAnswered {
-                id: question.id,
-                answer,
-            })],
-            None => {
-                let choices = match question.kind.choices() {
-                    [] => "a key of its dialog".to_owned(),
-                    choices => choices.join(", "),
-                };
-                self.show_toast(&format!(
-                    "`{word}` is not an answer here. Answers: {choices}"
-                ))
-            }
-        }
-    }
-
-    /// Requests changes to the approved plan.
-    fn request_changes(&mut self, state: Option<&RunState>, text: &str) -> Vec<Action> {
-        let question = state.and_then(RunState::current_question);
-        match question.map(|question| &question.kind) {
-            Some(QuestionKind::Execute { .. }) => {
-                self.answer_question(state, &format!("changes:{text}"))
-            }
-            Some(_) | None => self.show_toast("No approved plan is waiting for you."),
         }
     }
 
@@ -395,15 +309,6 @@ impl Screen {
         self.overlays.pager = Some(pager);
         self.composer.focus = ComposerFocus::Unfocused;
         Vec::new()
-    }
-
-    /// Exports the run as one page.
-    fn export_run(&mut self, form: ExportFormat, state: Option<&RunState>) -> Vec<Action> {
-        if state.is_none() {
-            return self.show_toast("No run to export yet. /history lists earlier runs.");
-        }
-        self.show_toast("Writing the page …");
-        vec![Action::ExportRun(form)]
     }
 
     /// Performs an action in the diff view.
@@ -497,5 +402,157 @@ impl Screen {
             id: question.id,
             answer: QuestionAnswer::Texts { answers },
         })]
+    }
+}
+
+/// Quitting: at once if nothing runs, else after a dialog that says what would stop.
+impl Screen {
+    /// Handles the quit key and `/quit`: asks first if something would stop. A second one, while the dialog
+    /// is open or the program is stopping, kills.
+    pub(super) fn on_quit(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        if self.open_quit_dialog(state) {
+            return Vec::new();
+        }
+        let step = if self.run_facts.is_quitting || self.dialogs.is_quit_dialog_open() {
+            QuitStep::Now
+        } else {
+            QuitStep::Ask
+        };
+        self.dialogs.own = None;
+        let actions = vec![Action::Quit(step)];
+        self.note_quit(&actions);
+        actions
+    }
+
+    /// Opens the dialog that says what would stop, unless it is open already; returns whether it did.
+    pub fn open_quit_dialog(&mut self, state: Option<&RunState>) -> bool {
+        if self.dialogs.is_quit_dialog_open() || self.run_facts.is_quitting || self.is_read_only() {
+            return false;
+        }
+        let Some(sheet) = self.needed_quit_dialog(state) else {
+            return false;
+        };
+        // Nothing may cover this dialog.
+        self.close_overlays();
+        self.overlays.palette = None;
+        self.overlays.close_search(&mut self.tabs);
+        self.open_dialog(sheet);
+        self.is_dirty = true;
+        true
+    }
+
+    /// Builds the quit dialog for the current state; `None` if nothing would stop.
+    fn needed_quit_dialog(&self, state: Option<&RunState>) -> Option<ChoiceDialog> {
+        let key = self.keymap().key_label("quit", ComposerFocus::Unfocused);
+        quit_confirmation::build_dialog(state?, self.local_clock(), &key)
+    }
+
+    /// Builds the quit dialog while it is open; the run continues behind it.
+    pub(super) fn quit_dialog(&self, state: Option<&RunState>) -> ChoiceDialog {
+        let key = || self.keymap().key_label("quit", ComposerFocus::Unfocused);
+        let sheet = self.needed_quit_dialog(state);
+        sheet.unwrap_or_else(|| quit_confirmation::build_idle_dialog(&key()))
+    }
+
+    /// Notes that the user is quitting, if one of the actions says so.
+    pub(super) fn note_quit(&mut self, actions: &[Action]) {
+        self.run_facts.is_quitting |= actions
+            .iter()
+            .any(|action| matches!(action, Action::Quit(_)));
+    }
+}
+
+/// The dialogs that the screen opens itself.
+impl Screen {
+    /// Returns whether turns may start: not while the user is asked whether to stop.
+    pub fn turn_hold(&self) -> TurnHold {
+        match self.dialogs.own.as_ref().and_then(ChoiceDialog::stop_kind) {
+            Some(_) => TurnHold::Held,
+            None => TurnHold::Free,
+        }
+    }
+
+    /// Returns the screen's own dialog, updated to the current state.
+    pub(super) fn current_own_dialog(&self, state: Option<&RunState>) -> Option<ChoiceDialog> {
+        if self.dialogs.is_quit_dialog_open() {
+            return Some(self.quit_dialog(state));
+        }
+        let own = self.dialogs.own.as_ref()?;
+        Some(match (own.stop_kind(), state) {
+            (Some(stops), Some(state)) => {
+                confirmations::refresh_stop_dialog(own, stops, state, self.keymap())
+            }
+            _ => own.clone(),
+        })
+    }
+
+    /// Opens a dialog that the user has not asked for. It waits while a dialog asks whether to stop.
+    pub(super) fn open_or_defer_dialog(&mut self, sheet: ChoiceDialog) {
+        match self.turn_hold() {
+            TurnHold::Held => self.dialogs.deferred.push(sheet),
+            TurnHold::Free => self.open_guarded_dialog(sheet),
+        }
+    }
+
+    /// Opens the next dialog that had to wait.
+    pub(super) fn open_deferred_dialog(&mut self) {
+        if self.dialogs.own.is_none() && !self.dialogs.deferred.is_empty() {
+            let sheet = self.dialogs.deferred.remove(0);
+            self.open_guarded_dialog(sheet);
+        }
+    }
+}
+
+/// Commands that another program sends.
+impl Screen {
+    /// Turns a sent command into actions without changing what the user is doing on the screen. A command
+    /// that a key would ask to confirm counts as confirmed.
+    ///
+    /// # Errors
+    /// The command is not allowed or not possible now; the message says why.
+    pub fn perform_remote_command(
+        &mut self,
+        name: &str,
+        text: &str,
+        state: Option<&RunState>,
+    ) -> Result<Vec<Action>, String> {
+        let command = parse_remote_command(name, &clean_text(text))?;
+        let chosen = self.dialogs.chosen.clone();
+        // Set aside what the user has open, so that the command can neither use nor change it.
+        let at_hand = (
+            self.dialogs.own.take(),
+            self.toast.text.take(),
+            self.composer.focus,
+            self.composer.draft,
+        );
+        let is_release = command == ScreenCommand::Go;
+        let actions = self.perform_command(command, state);
+        let confirm = self.dialogs.own.take();
+        let why = self.toast.text.take();
+        (
+            self.dialogs.own,
+            self.toast.text,
+            self.composer.focus,
+            self.composer.draft,
+        ) = at_hand;
+        self.dialogs.chosen = chosen;
+        // The first choice of a confirmation is the one that confirms.
+        let actions = match confirm.and_then(|sheet| sheet.choices.into_iter().next()) {
+            Some(yes) => match yes.action {
+                ChoiceAction::ActAndClose(actions) => actions,
+                _ => Vec::new(),
+            },
+            None => actions,
+        };
+        // In some dialogs `g` is the key of an answer, which must not be given remotely.
+        if is_release && !actions.iter().all(sends_turn) {
+            return Err("not yet: a question on the screen needs an answer first".to_owned());
+        }
+        self.note_quit(&actions);
+        if actions.is_empty() {
+            Err(why.unwrap_or_else(|| "nothing to do".to_owned()))
+        } else {
+            Ok(actions)
+        }
     }
 }

@@ -14,6 +14,7 @@ use ratatui::text::Line;
 use super::action::Action;
 use super::appearance::ScreenAppearance;
 use super::command::{self, ScrollMove};
+use super::composer_pane::ComposerPane;
 use super::dialog::ChoiceDialog;
 use super::fuzzy_picker::{self, FuzzyTarget, PickerRow};
 use super::keymap::{COMMAND_GROUPS, ComposerFocus};
@@ -360,16 +361,6 @@ impl Screen {
         }
     }
 
-    /// Puts an entry first in the list of recent commands.
-    fn note_recent_command(&mut self, entry: &PaletteEntry) {
-        if entry.binding.is_some() {
-            let used = &mut self.composer.assist.recent_commands;
-            used.retain(|slash| *slash != entry.slash);
-            used.insert(0, entry.slash.clone());
-            used.truncate(MAX_RECENT_ENTRIES);
-        }
-    }
-
     fn accept_palette_entry(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let Some((chosen, over)) = self
             .overlays
@@ -383,7 +374,7 @@ impl Screen {
             return Vec::new();
         };
         self.close_palette();
-        self.note_recent_command(&entry);
+        self.composer.note_recent_command(&entry);
         match entry.action {
             PaletteAction::Command(command) => {
                 match self.unseen_dialog_reason(&command, over.as_deref(), state) {
@@ -402,6 +393,18 @@ impl Screen {
                 self.focus_composer();
                 Vec::new()
             }
+        }
+    }
+}
+
+impl ComposerPane {
+    /// Puts an entry first in the list of recent commands.
+    fn note_recent_command(&mut self, entry: &PaletteEntry) {
+        if entry.binding.is_some() {
+            let used = &mut self.assist.recent_commands;
+            used.retain(|slash| *slash != entry.slash);
+            used.insert(0, entry.slash.clone());
+            used.truncate(MAX_RECENT_ENTRIES);
         }
     }
 }

@@ -17,6 +17,7 @@ use super::agent_dialogs::AgentEntry;
 use super::command::{self, ScrollMove};
 use super::command_palette::PaletteAction;
 use super::composer::TextComposer;
+use super::composer_pane::ComposerPane;
 use super::fuzzy_picker::{self, FuzzyTarget, PickerRow};
 use super::keymap::{BINDINGS, KeyBinding, SlashCommand};
 use super::list_index;
@@ -385,22 +386,6 @@ impl Screen {
         Some((values, typed)).filter(|(values, _)| !values.is_empty())
     }
 
-    /// Returns whether the listed files contain this name.
-    pub(super) fn is_repository_file(&self, name: &str) -> bool {
-        match &self.composer.assist.files {
-            FileListState::Loaded(files) => files.names.iter().any(|file| file == name),
-            FileListState::Requested | FileListState::NotRequested => false,
-        }
-    }
-
-    /// Closes the suggestions; the next `@` requests the files again.
-    pub(super) fn close_completion(&mut self) {
-        self.composer.assist.completion = None;
-        if let FileListState::Loaded(_) = self.composer.assist.files {
-            self.composer.assist.files = FileListState::NotRequested;
-        }
-    }
-
     /// Draws the suggestions above the composer, over the content there.
     pub(super) fn draw_completion(
         &mut self,
@@ -446,16 +431,6 @@ impl Screen {
         }
     }
 
-    /// Selects a suggestion, or inserts it if it is selected already.
-    pub(super) fn click_completion(&mut self, at: usize) {
-        let Some(offer) = &mut self.composer.assist.completion else {
-            return;
-        };
-        if std::mem::replace(&mut offer.chosen, at) == at {
-            self.accept_completion();
-        }
-    }
-
     /// Passes a key to the suggestions; returns whether they used it.
     pub(super) fn on_completion_key(&mut self, key: KeyEvent) -> bool {
         if self.composer.assist.completion.is_none() || !key.modifiers.is_empty() {
@@ -471,7 +446,7 @@ impl Screen {
         }
         match key.code {
             KeyCode::Esc => self.composer.assist.completion = None,
-            KeyCode::Tab => self.accept_completion(),
+            KeyCode::Tab => self.composer.accept_completion(),
             KeyCode::Enter => {
                 if self
                     .composer
@@ -483,21 +458,48 @@ impl Screen {
                     self.composer.assist.completion = None;
                     return false;
                 }
-                self.accept_completion();
+                self.composer.accept_completion();
             }
             _ => return false,
         }
         true
     }
+}
 
-    fn accept_completion(&mut self) {
-        let Some(offer) = self.composer.assist.completion.take() else {
+impl ComposerPane {
+    pub fn accept_completion(&mut self) {
+        let Some(offer) = self.assist.completion.take() else {
             return;
         };
         if let Some(text) = offer.insertions.get(offer.chosen) {
-            self.composer
-                .editor
+            self.editor
                 .replace_before_cursor(offer.replaced_chars, text);
+        }
+    }
+
+    /// Selects a suggestion, or inserts it if it is selected already.
+    pub fn click_completion(&mut self, at: usize) {
+        let Some(offer) = &mut self.assist.completion else {
+            return;
+        };
+        if std::mem::replace(&mut offer.chosen, at) == at {
+            self.accept_completion();
+        }
+    }
+
+    /// Closes the suggestions; the next `@` requests the files again.
+    pub fn close_completion(&mut self) {
+        self.assist.completion = None;
+        if let FileListState::Loaded(_) = self.assist.files {
+            self.assist.files = FileListState::NotRequested;
+        }
+    }
+
+    /// Returns whether the listed files contain this name.
+    pub fn is_repository_file(&self, name: &str) -> bool {
+        match &self.assist.files {
+            FileListState::Loaded(files) => files.names.iter().any(|file| file == name),
+            FileListState::Requested | FileListState::NotRequested => false,
         }
     }
 }

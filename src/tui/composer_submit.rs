@@ -2,15 +2,40 @@
 //!
 //! A text that nothing accepts stays in the composer.
 
+use super::Screen;
+use super::action::Action;
 use super::agent_dialogs::AgentMention;
 use super::command::{self, CommandParseError, ScreenCommand};
 use super::composer::MAX_TEXT_BYTES;
+use super::composer_pane::ComposerPane;
 use super::composer_target::{self, ComposerOutcome};
+use super::dialog::ChoiceDialog;
+use super::dialog::ComposerDraft;
+use super::dialogs;
 use super::discussion_commands::DiscussionScreenCommand;
+use super::footer;
 use super::keymap::ComposerFocus;
+use super::tabs::TabKind;
+use super::text_wrap::text_width;
 use super::text_wrap::to_one_line;
-use super::{Screen, SubmitOutcome};
+use crate::domain::event::Event;
+use crate::domain::phase::Phase;
 use crate::domain::run::RunState;
+use crate::domain::run::notes_blocker;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+/// Shown because a half-written text would be sent together with the draft.
+const SEND_FIRST: &str = "Send or delete your text first.";
+
+/// The result of sending the composer's text.
+#[derive(Debug)]
+pub(super) enum SubmitOutcome {
+    /// The text was sent.
+    Done(Vec<Action>),
+    /// The text stays in the composer, for this reason.
+    StaysInComposer(String),
+}
 
 /// Says that a message is too large and where to put it instead; `n_bytes` is the size of the paste, if known.
 pub fn describe_too_large(n_bytes: Option<usize>) -> String {
@@ -30,7 +55,7 @@ pub fn describe_too_large(n_bytes: Option<usize>) -> String {
 impl Screen {
     /// Returns the label that says what Enter does with the current text.
     pub(super) fn describe_enter(&self, state: Option<&RunState>) -> String {
-        let label = match self.describe_enter_command() {
+        let label = match self.composer.describe_enter_command() {
             Some(label) => label,
             None => {
                 let target = composer_target::composer_target(
@@ -44,31 +69,6 @@ impl Screen {
         match self.composer.assist.queued_messages.len() {
             0 => label,
             n => format!("{n} queued, ↑ edits · {label}"),
-        }
-    }
-
-    /// Returns the label for a command, a task or a suggestion, which are not sent as a message.
-    fn describe_enter_command(&self) -> Option<String> {
-        if let Some(word) = self
-            .composer
-            .assist
-            .accepted_by_enter(&self.composer.editor)
-        {
-            return Some(format!("Enter: insert {}", to_one_line(word.trim_end())));
-        }
-        let text = self.composer.editor.text();
-        match self.parse_mention(&text) {
-            Some(AgentMention::Task(agent, _)) => {
-                return Some(format!("Enter: give {agent} this task"));
-            }
-            Some(AgentMention::Wrong(why)) => return Some(why),
-            None => {}
-        }
-        let name = text.split_whitespace().next().unwrap_or_default();
-        match command::parse_slash_command(&text) {
-            Ok(_) => Some(format!("Enter: run {name}")),
-            Err(CommandParseError::Wrong(why)) => Some(why),
-            Err(CommandParseError::Text) => None,
         }
     }
 
@@ -93,8 +93,8 @@ impl Screen {
     /// Sends the composer's text: a command, a task, or a message for its current target.
     pub(super) fn submit_composer(&mut self, state: Option<&RunState>) -> SubmitOutcome {
         let text = self.composer.editor.text();
-        let mention = self.parse_mention(&text);
-        self.close_completion();
+        let mention = self.composer.parse_mention(&text);
+        self.composer.close_completion();
         match mention {
             Some(AgentMention::Task(agent, prompt)) => {
                 self.composer.editor.submit_text();
@@ -152,6 +152,222 @@ impl Screen {
                 SubmitOutcome::Done(self.pick_answer(&text, state))
             }
             Err(why) => SubmitOutcome::StaysInComposer(why),
+        }
+    }
+}
+
+impl ComposerPane {
+    /// Returns the label for a command, a task or a suggestion, which are not sent as a message.
+    pub fn describe_enter_command(&self) -> Option<String> {
+        if let Some(word) = self.assist.accepted_by_enter(&self.editor) {
+            return Some(format!("Enter: insert {}", to_one_line(word.trim_end())));
+        }
+        let text = self.editor.text();
+        match self.parse_mention(&text) {
+            Some(AgentMention::Task(agent, _)) => {
+                return Some(format!("Enter: give {agent} this task"));
+            }
+            Some(AgentMention::Wrong(why)) => return Some(why),
+            None => {}
+        }
+        let name = text.split_whitespace().next().unwrap_or_default();
+        match command::parse_slash_command(&text) {
+            Ok(_) => Some(format!("Enter: run {name}")),
+            Err(CommandParseError::Wrong(why)) => Some(why),
+            Err(CommandParseError::Text) => None,
+        }
+    }
+}
+
+/// Texts that the composer gets as a starting point.
+impl Screen {
+    /// Puts the selected line of the plan into the composer.
+    pub(super) fn rewrite_plan_line(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let Some(state) = state else {
+            return self.show_toast("No run yet. Write the goal first.");
+        };
+        // A plan that takes no notes takes no edits either.
+        if let Some(why) = notes_blocker(state) {
+            return self.show_toast(why);
+        }
+        let Some((line, was)) = self.point_at_plan_line() else {
+            return self.explain_pointing("a line of the plan");
+        };
+        if !self.composer.editor.is_empty() {
+            return self.show_toast(SEND_FIRST);
+        }
+        self.composer.editor.set_text(&was);
+        self.composer.noted_line = Some((line, was));
+        self.composer.draft = Some(ComposerDraft::Line);
+        self.focus_composer();
+        Vec::new()
+    }
+
+    /// Focuses the composer. Closes a diff or a board, because they leave no room for it.
+    pub(super) fn focus_composer(&mut self) {
+        (self.overlays.diff, self.overlays.board) = (None, None);
+        self.composer.focus = ComposerFocus::Focused;
+    }
+
+    /// Lets the user write what a dialog asks for. A suggestion is only put into an empty composer.
+    pub(super) fn begin_draft(
+        &mut self,
+        draft: ComposerDraft,
+        state: Option<&RunState>,
+    ) -> Vec<Action> {
+        let proposed = match (draft, state) {
+            (ComposerDraft::Pattern { .. }, Some(state)) => {
+                Some(dialogs::approval_dialog::suggest_pattern(state))
+            }
+            (ComposerDraft::Topic { .. }, _) => Some(self.discussions.planned_topic.clone()),
+            _ => None,
+        };
+        if proposed.is_some() && !self.composer.editor.is_empty() {
+            return self.show_toast(SEND_FIRST);
+        }
+        if let Some(text) = proposed {
+            let _fits = self.composer.editor.on_paste(&text);
+        }
+        self.composer.draft = Some(draft);
+        self.dialogs.own = None;
+        self.focus_composer();
+        Vec::new()
+    }
+}
+
+/// Messages that are sent when the turn ends.
+impl Screen {
+    /// Returns the queued messages as actions once the agent can take them; call it after each change of the run.
+    pub fn drain_due_messages(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let Some(state) = state.filter(|_| !self.composer.assist.queued_messages.is_empty()) else {
+            return Vec::new();
+        };
+        if state.phase != Phase::RefineGoal {
+            self.recall_queued_messages();
+            return self.show_toast("The goal is confirmed. Your queued messages were not sent.");
+        }
+        let is_idle = state.running.is_none() && state.busy.is_none();
+        if !is_idle || state.awaiting.is_some() || !state.approvals.is_empty() {
+            return Vec::new();
+        }
+        self.is_dirty = true;
+        let text = std::mem::take(&mut self.composer.assist.queued_messages).join("\n\n");
+        vec![Action::Event(Event::GoalMessageAdded { text })]
+    }
+
+    /// Puts the queued messages before the composer's text; returns whether there were any.
+    pub(super) fn recall_queued_messages(&mut self) -> bool {
+        let queued = std::mem::take(&mut self.composer.assist.queued_messages);
+        let was_there = !queued.is_empty();
+        self.return_messages(queued);
+        was_there
+    }
+
+    /// Puts texts that could not be delivered before the composer's text, so that the user can send them again.
+    pub fn return_messages(&mut self, mut texts: Vec<String>) {
+        if texts.is_empty() {
+            return;
+        }
+        self.is_dirty = true;
+        texts.push(self.composer.editor.text());
+        self.composer.close_completion();
+        self.composer.editor.set_text(texts.join("\n\n").trim());
+        if self.overlays.diff.is_none() && self.overlays.board.is_none() {
+            self.composer.focus = ComposerFocus::Focused;
+        }
+    }
+}
+
+/// Drawing.
+impl Screen {
+    /// Draws the area below the dialog: the composer or the search bar, and the footer.
+    pub(super) fn draw_bottom_area(
+        &mut self,
+        frame: &mut Frame,
+        composer: Rect,
+        foot: Rect,
+        state: Option<&RunState>,
+        sheet: Option<&ChoiceDialog>,
+    ) {
+        let word = if self.overlays.search.is_some() {
+            self.overlays
+                .draw_search_bar(frame, composer, &mut self.tabs, state);
+            None
+        } else {
+            self.draw_composer(frame, composer, state, sheet)
+        };
+        self.hit_areas.buttons = footer::draw(self, frame, foot, state, sheet);
+        let word = word.map(|place| (place, ScreenCommand::Show(TabKind::Chat)));
+        self.hit_areas.buttons.extend(word);
+    }
+
+    /// Returns how many rows the composer takes.
+    pub(super) fn composer_rows(&self, rest: Rect, sheet: Option<&ChoiceDialog>) -> usize {
+        if self.is_read_only() {
+            return 0;
+        }
+        let height = usize::from(rest.height);
+        // A dialog needs its frame, its choices and one line of text; a list scrolls.
+        let least_above = sheet.map_or(1, |sheet| (sheet.choices.len() + 3).clamp(4, 10));
+        let least_with_frame = match sheet {
+            // The frame says what Enter does to an answer.
+            Some(sheet) if sheet.choices.is_empty() => 7,
+            _ => 9.max(least_above + 3),
+        };
+        match self.composer.focus {
+            ComposerFocus::Unfocused if height > least_above + 4 => 1,
+            ComposerFocus::Unfocused => 0,
+            ComposerFocus::Focused if height < least_with_frame => 1,
+            ComposerFocus::Focused => {
+                let columns = usize::from(rest.width).saturating_sub(2);
+                self.composer
+                    .editor
+                    .n_rows(columns)
+                    .min((height / 4).max(1))
+                    + 2
+            }
+        }
+    }
+
+    /// Draws the composer; returns the area of the toast about another tab, if one is drawn beside it.
+    fn draw_composer(
+        &mut self,
+        frame: &mut Frame,
+        area: Rect,
+        state: Option<&RunState>,
+        sheet: Option<&ChoiceDialog>,
+    ) -> Option<Rect> {
+        if area.is_empty() {
+            return None;
+        }
+        // While a dialog is open, it reports the news itself.
+        let is_free = sheet.is_none();
+        match self.composer.focus {
+            ComposerFocus::Focused => {
+                let label = self.describe_enter(state);
+                self.composer.editor.draw(frame, area, &label);
+                let border = Rect {
+                    width: area.width.saturating_sub(2),
+                    ..area
+                };
+                let n_taken = text_width(&label) + 4;
+                let has_border = is_free && area.height > 2;
+                let word = has_border.then(|| self.draw_cross_tab_toast(frame, border, n_taken));
+                self.draw_completion(frame, area, state);
+                word.flatten()
+            }
+            ComposerFocus::Unfocused => {
+                let key = self.keymap().key_label("write", ComposerFocus::Unfocused);
+                let n_taken = self.composer.editor.min_folded_columns(&key);
+                let word = is_free.then(|| self.draw_cross_tab_toast(frame, area, n_taken));
+                let word = word.flatten();
+                let left = Rect {
+                    width: word.map_or(area.width, |word| word.x - area.x),
+                    ..area
+                };
+                self.composer.editor.draw_folded(frame, left, &key);
+                word
+            }
         }
     }
 }

@@ -78,7 +78,11 @@ impl Screen {
     }
 
     fn toast_remaining(&self, elsewhere: &CrossTabToast) -> Option<Duration> {
-        let age = self.current_time()?.0.saturating_sub(elsewhere.at.0);
+        let age = self
+            .dialogs
+            .current_time()?
+            .0
+            .saturating_sub(elsewhere.at.0);
         let left = u64::try_from(TOAST_MS.saturating_sub(age)).ok()?;
         ((0..TOAST_MS).contains(&age)).then(|| Duration::from_millis(left))
     }

@@ -308,7 +308,7 @@ impl Screen {
         }
         self.close_overlays();
         self.focus_composer();
-        self.close_completion();
+        self.composer.close_completion();
         let text = format_quotation(discussion);
         self.on_paste(&text);
         Vec::new()

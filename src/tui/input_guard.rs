@@ -10,6 +10,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::action::Action;
 use super::command::ScreenCommand;
 use super::dialog::ChoiceDialog;
+use super::dialog_pane::DialogPane;
 use super::discussion_commands::DiscussionScreenCommand;
 use super::keymap::ComposerFocus;
 use super::pager::TextPager;
@@ -165,13 +166,46 @@ fn usage_limit_end(state: &RunState) -> Option<UnixMillis> {
     }
 }
 
+impl DialogPane {
+    /// Returns whether the user opened the dialog.
+    pub fn is_user_dialog(&self, sheet: &ChoiceDialog) -> bool {
+        let is_own = self.own.as_ref().is_some_and(|own| own.id == sheet.id);
+        is_own && self.guard.own_dialog.as_ref() != Some(&sheet.id)
+    }
+
+    /// Returns whether a dialog takes no keys yet.
+    pub fn is_dialog_guarded(&self, sheet: &ChoiceDialog) -> bool {
+        let came = self.guard.dialog.as_ref();
+        !self.is_user_dialog(sheet) && came.is_some_and(|came| came.id == sheet.id && !came.is_read)
+    }
+
+    /// Returns whether the user can have read a dialog: it was drawn, and long enough ago that no earlier key
+    /// reaches it. Dialogs that the user opened take keys at once.
+    pub fn is_dialog_ready(&self, sheet: &ChoiceDialog) -> bool {
+        self.drawn.as_ref() == Some(&sheet.id) && !self.is_dialog_guarded(sheet)
+    }
+
+    /// Notes that a dialog was drawn.
+    pub fn note_dialog_drawn(&mut self, sheet: &ChoiceDialog) {
+        self.drawn = Some(sheet.id.clone());
+        if !self.is_user_dialog(sheet) {
+            self.guard.note_dialog(&sheet.id);
+        }
+    }
+
+    /// Returns the current time, if known.
+    pub fn current_time(&self) -> Option<UnixMillis> {
+        self.guard.now
+    }
+}
+
 impl Screen {
     /// Returns the line that replaces the current dialog if the user has put it aside.
     pub(super) fn put_aside_line(&self, state: Option<&RunState>) -> Option<String> {
         let state = state.filter(|state| state.approvals.is_empty())?;
         let is_its = self.dialogs.own.is_none()
             && self.dialogs.unfinished_run.is_none()
-            && !self.is_quit_dialog_open();
+            && !self.dialogs.is_quit_dialog_open();
         let end = usage_limit_end(state).filter(|_| is_its)?;
         let QuestionKind::UsageLimit { adapter, .. } = &state.current_question()?.kind else {
             return None;
@@ -211,28 +245,6 @@ impl Screen {
         if writes && actions.is_empty() && self.composer.focus == ComposerFocus::Unfocused {
             self.dialogs.guard.on_text_refused();
         }
-    }
-
-    /// Returns whether the user can have read a dialog: it was drawn, and long enough ago that no earlier key
-    /// reaches it. Dialogs that the user opened take keys at once.
-    pub(super) fn is_dialog_ready(&self, sheet: &ChoiceDialog) -> bool {
-        self.dialogs.drawn.as_ref() == Some(&sheet.id) && !self.is_dialog_guarded(sheet)
-    }
-
-    /// Returns whether a dialog takes no keys yet.
-    pub(super) fn is_dialog_guarded(&self, sheet: &ChoiceDialog) -> bool {
-        let came = self.dialogs.guard.dialog.as_ref();
-        !self.is_user_dialog(sheet) && came.is_some_and(|came| came.id == sheet.id && !came.is_read)
-    }
-
-    /// Returns whether the user opened the dialog.
-    fn is_user_dialog(&self, sheet: &ChoiceDialog) -> bool {
-        let is_own = self
-            .dialogs
-            .own
-            .as_ref()
-            .is_some_and(|own| own.id == sheet.id);
-        is_own && self.dialogs.guard.own_dialog.as_ref() != Some(&sheet.id)
     }
 
     /// Opens one of the screen's own dialogs without a direct request from the user. It is guarded like the
@@ -278,22 +290,9 @@ impl Screen {
             .then(|| format!("Look first, this was not on the screen: {}", waits.title))
     }
 
-    /// Notes that a dialog was drawn.
-    pub(super) fn note_dialog_drawn(&mut self, sheet: &ChoiceDialog) {
-        self.dialogs.drawn = Some(sheet.id.clone());
-        if !self.is_user_dialog(sheet) {
-            self.dialogs.guard.note_dialog(&sheet.id);
-        }
-    }
-
     /// Sets the current time; called before keys and clicks are handled and before each frame.
     pub fn on_time(&mut self, now: UnixMillis) {
         self.dialogs.guard.on_time(now);
-    }
-
-    /// Returns the current time, if known.
-    pub(super) fn current_time(&self) -> Option<UnixMillis> {
-        self.dialogs.guard.now
     }
 
     /// Returns how long the drawn dialog still ignores keys, which a frame shows; `None` if it already takes them.

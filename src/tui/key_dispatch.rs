@@ -4,13 +4,14 @@
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::action::Action;
-use super::command::{ScreenCommand, ScrollMove};
+use super::command::ScreenCommand;
 use super::composer::ComposerKeyResult;
-use super::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft, DialogOrigin, EmptyComposerEnter};
+use super::composer_submit::SubmitOutcome;
+use super::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft, EmptyComposerEnter};
 use super::keymap::{ComposerFocus, KeyContext};
 use super::list_index;
 use super::read_only::is_safe_in_overlay;
-use super::{Screen, SubmitOutcome, composer_submit, dialogs};
+use super::{Screen, composer_submit, dialogs};
 use crate::domain::run::RunState;
 
 impl Screen {
@@ -136,14 +137,14 @@ impl Screen {
         }
         if let Some(sheet) = self.pending_dialog(state) {
             let n = sheet.choices.len();
-            let chosen = self.chosen_choice(&sheet);
+            let chosen = self.dialogs.chosen_choice(&sheet);
             let (to, n_shown) = (list_index::list_move(key), self.hit_areas.choices.len());
             match key.code {
                 KeyCode::Enter if self.hit_areas.is_dialog_folded => {
                     return self.go_to_waiting_dialog(state);
                 }
                 KeyCode::Enter => return self.confirm_choice(sheet, state),
-                _ if to.is_some_and(|to| self.is_list_move(to)) => {
+                _ if to.is_some_and(|to| self.dialogs.is_list_move(to)) => {
                     let next =
                         to.map_or(chosen, |to| list_index::step_index(to, chosen, n, n_shown));
                     return self.point_at_choice(&sheet, next);
@@ -155,9 +156,9 @@ impl Screen {
                 }
                 KeyCode::Char(c) if key.modifiers - KeyModifiers::SHIFT == KeyModifiers::NONE => {
                     let c = c.to_ascii_lowercase();
-                    let is_seen = self.is_dialog_ready(&sheet);
+                    let is_seen = self.dialogs.is_dialog_ready(&sheet);
                     let at = sheet.choices.iter().position(|choice| choice.key == c);
-                    if at.is_some() && self.is_dialog_guarded(&sheet) {
+                    if at.is_some() && self.dialogs.is_dialog_guarded(&sheet) {
                         // Whatever else the letter means, it was not meant for this dialog.
                         return Vec::new();
                     }
@@ -236,7 +237,7 @@ impl Screen {
         let waiting = self
             .pending_dialog(state)
             .filter(|_| command == ScreenCommand::Go);
-        if waiting.is_some_and(|sheet| !self.is_dialog_ready(&sheet)) {
+        if waiting.is_some_and(|sheet| !self.dialogs.is_dialog_ready(&sheet)) {
             return Vec::new();
         }
         self.perform_command(command, state)
@@ -248,22 +249,14 @@ impl Screen {
         sheet: ChoiceDialog,
         state: Option<&RunState>,
     ) -> Vec<Action> {
-        if !self.is_dialog_ready(&sheet) {
+        if !self.dialogs.is_dialog_ready(&sheet) {
             return Vec::new();
         }
-        let chosen = self.chosen_choice(&sheet);
+        let chosen = self.dialogs.chosen_choice(&sheet);
         match sheet.choices.into_iter().nth(chosen) {
             Some(choice) => self.perform_choice(choice, state),
             None => Vec::new(),
         }
-    }
-
-    /// Returns whether a key moves among the choices. In lists that the user opened all of these keys do; in
-    /// other dialogs, page keys scroll the tab.
-    fn is_list_move(&self, to: ScrollMove) -> bool {
-        let own = self.dialogs.own.as_ref();
-        let is_opened = own.is_some_and(|own| own.origin == DialogOrigin::User);
-        is_opened || matches!(to, ScrollMove::Up | ScrollMove::Down)
     }
 
     pub(super) fn point_at_choice(&mut self, sheet: &ChoiceDialog, chosen: usize) -> Vec<Action> {

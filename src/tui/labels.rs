@@ -12,7 +12,7 @@ use crate::domain::turn::Role;
 
 pub use crate::domain::event_wording::short_commit;
 
-use super::SilentTurn;
+use super::tabs::status::SilentTurn;
 use super::text_wrap::to_one_line;
 use super::theme;
 

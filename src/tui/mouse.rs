@@ -9,7 +9,7 @@ use ratatui::layout::{Position, Rect};
 use super::Screen;
 use super::action::Action;
 use super::command::{ScreenCommand, ScrollMove};
-use super::dialog::{ChoiceDialog, DialogFocus};
+use super::dialog::DialogFocus;
 use super::discussion_board::DiscussionBoard;
 use super::keymap::{ComposerFocus, KeyChord};
 use super::tabs::{PaneFocus, TabKind};
@@ -91,12 +91,12 @@ impl Screen {
     fn step_choice(&mut self, to: ScrollMove, state: Option<&RunState>) {
         let Some(sheet) = self
             .pending_dialog(state)
-            .filter(|sheet| self.is_dialog_drawn(sheet))
+            .filter(|sheet| self.dialogs.is_dialog_drawn(sheet))
         else {
             return;
         };
         if self.hit_areas.choices.len() < sheet.choices.len() {
-            let chosen = self.chosen_choice(&sheet);
+            let chosen = self.dialogs.chosen_choice(&sheet);
             let last = sheet.choices.len().saturating_sub(1);
             let next = match to {
                 ScrollMove::Up => chosen.saturating_sub(1),
@@ -105,11 +105,6 @@ impl Screen {
             self.composer.focus = ComposerFocus::Unfocused;
             self.point_at_choice(&sheet, next);
         }
-    }
-
-    /// Returns whether the last frame showed this dialog.
-    fn is_dialog_drawn(&self, sheet: &ChoiceDialog) -> bool {
-        Some(&sheet.id) == self.dialogs.drawn.as_ref()
     }
 
     fn on_click(&mut self, at: Position, state: Option<&RunState>) -> Vec<Action> {
@@ -123,7 +118,7 @@ impl Screen {
             .iter()
             .find(|(place, _)| hit(place))
         {
-            self.click_completion(*row);
+            self.composer.click_completion(*row);
             return Vec::new();
         }
         if let Some((_, tab)) = self.hit_areas.tabs.iter().find(|(place, _)| hit(place)) {
@@ -260,11 +255,14 @@ impl Screen {
     fn click_choice(&mut self, choice: usize, state: Option<&RunState>) -> Vec<Action> {
         let Some(sheet) = self
             .pending_dialog(state)
-            .filter(|sheet| self.is_dialog_drawn(sheet))
+            .filter(|sheet| self.dialogs.is_dialog_drawn(sheet))
         else {
             return Vec::new();
         };
-        let is_pointed_at = match self.dialog_focus(&sheet, self.chosen_choice(&sheet)) {
+        let is_pointed_at = match self
+            .composer
+            .dialog_focus(&sheet, self.dialogs.chosen_choice(&sheet))
+        {
             DialogFocus::Dialog(at) | DialogFocus::EnterOnly(at) => at == choice,
             DialogFocus::Composer(_) | DialogFocus::Nobody => false,
         };

@@ -3,70 +3,14 @@
 //! Commands that decide an agent's call or answer a question are rejected. Agents run as the same user and
 //! could send them, so these decisions need a person at the screen.
 
-use super::Screen;
 use super::action::Action;
 use super::command::{self, CommandParseError, ScreenCommand};
-use super::dialog::ChoiceAction;
 use crate::domain::event::Event;
-use crate::domain::run::RunState;
 use crate::text::clean_text;
 
 /// The commands that can be sent, as help text.
 pub const SENDABLE: &str =
     "go, auto, pause, stop, interrupt, cancel, steer TEXT, changes TEXT, goal TEXT, quit";
-
-impl Screen {
-    /// Turns a sent command into actions without changing what the user is doing on the screen. A command
-    /// that a key would ask to confirm counts as confirmed.
-    ///
-    /// # Errors
-    /// The command is not allowed or not possible now; the message says why.
-    pub fn perform_remote_command(
-        &mut self,
-        name: &str,
-        text: &str,
-        state: Option<&RunState>,
-    ) -> Result<Vec<Action>, String> {
-        let command = parse_remote_command(name, &clean_text(text))?;
-        let chosen = self.dialogs.chosen.clone();
-        // Set aside what the user has open, so that the command can neither use nor change it.
-        let at_hand = (
-            self.dialogs.own.take(),
-            self.toast.text.take(),
-            self.composer.focus,
-            self.composer.draft,
-        );
-        let is_release = command == ScreenCommand::Go;
-        let actions = self.perform_command(command, state);
-        let confirm = self.dialogs.own.take();
-        let why = self.toast.text.take();
-        (
-            self.dialogs.own,
-            self.toast.text,
-            self.composer.focus,
-            self.composer.draft,
-        ) = at_hand;
-        self.dialogs.chosen = chosen;
-        // The first choice of a confirmation is the one that confirms.
-        let actions = match confirm.and_then(|sheet| sheet.choices.into_iter().next()) {
-            Some(yes) => match yes.action {
-                ChoiceAction::ActAndClose(actions) => actions,
-                _ => Vec::new(),
-            },
-            None => actions,
-        };
-        // In some dialogs `g` is the key of an answer, which must not be given remotely.
-        if is_release && !actions.iter().all(sends_turn) {
-            return Err("not yet: a question on the screen needs an answer first".to_owned());
-        }
-        self.note_quit(&actions);
-        if actions.is_empty() {
-            Err(why.unwrap_or_else(|| "nothing to do".to_owned()))
-        } else {
-            Ok(actions)
-        }
-    }
-}
 
 /// Checks that a command exists and may be sent, independent of the run's state.
 ///
@@ -76,14 +20,14 @@ pub fn check_remote_command(name: &str, text: &str) -> Result<(), String> {
     parse_remote_command(name, &clean_text(text)).map(drop)
 }
 
-fn sends_turn(action: &Action) -> bool {
+pub(super) fn sends_turn(action: &Action) -> bool {
     matches!(
         action,
         Action::Event(Event::TurnSendConfirmed | Event::GoalConfirmed { .. })
     )
 }
 
-fn parse_remote_command(name: &str, text: &str) -> Result<ScreenCommand, String> {
+pub(super) fn parse_remote_command(name: &str, text: &str) -> Result<ScreenCommand, String> {
     if !name.chars().all(|c| c.is_ascii_alphabetic()) {
         return Err(format!("`{}` is not a command", clean_text(name)));
     }
@@ -145,7 +89,7 @@ mod tests {
     use super::*;
     use crate::domain::ids::UnixMillis;
     use crate::tui::tests::created;
-    use crate::tui::{QuitStep, ScreenSettings};
+    use crate::tui::{QuitStep, Screen, ScreenSettings};
 
     #[test]
     fn only_what_is_listed_can_be_sent() {

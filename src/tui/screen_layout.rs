@@ -10,7 +10,7 @@ use ratatui::widgets::{Block, Borders, Paragraph};
 
 use super::child_session_list::child_title;
 use super::clickable_keys::{self, KeyHintAreas};
-use super::dialog::{ChoiceDialog, DialogFocus, EmptyComposerEnter};
+use super::dialog::{ChoiceDialog, DialogFocus};
 use super::keymap::ComposerFocus;
 use super::pager::TextPager;
 use super::tabs::screen_tab::TabContext;
@@ -148,7 +148,7 @@ impl Screen {
             return;
         }
         if !area.is_empty() {
-            self.note_dialog_drawn(sheet);
+            self.dialogs.note_dialog_drawn(sheet);
         }
         self.draw_dialog(frame, area, sheet);
     }
@@ -170,7 +170,7 @@ impl Screen {
         if reads_on == TabReading::BesideDialog && is_gate {
             sheet = sheet.without_details();
         }
-        if self.is_writing_for_dialog() && window.height < LOW_WINDOW_ROWS {
+        if self.composer.is_writing_for_dialog() && window.height < LOW_WINDOW_ROWS {
             sheet.without_choices()
         } else {
             sheet
@@ -192,11 +192,6 @@ impl Screen {
         }
     }
 
-    /// Returns whether the user writes a text for a dialog; its choices take no keys meanwhile.
-    fn is_writing_for_dialog(&self) -> bool {
-        self.composer.focus == ComposerFocus::Focused && self.composer.draft.is_some()
-    }
-
     fn draw_dialog(&mut self, frame: &mut Frame, area: Rect, sheet: &ChoiceDialog) {
         let mut view = self.keymap().key_label("view", ComposerFocus::Unfocused);
         if self.composer.focus == ComposerFocus::Focused {
@@ -206,25 +201,13 @@ impl Screen {
                 self.keymap().key_label("close", ComposerFocus::Unfocused)
             );
         }
-        if self.is_dialog_guarded(sheet) {
+        if self.dialogs.is_dialog_guarded(sheet) {
             return sheet.draw_guarded(frame, area, &view);
         }
-        let chosen = self.chosen_choice(sheet);
-        let keys = self.dialog_focus(sheet, chosen);
+        let chosen = self.dialogs.chosen_choice(sheet);
+        let keys = self.composer.dialog_focus(sheet, chosen);
         let enter = self.enter_label(sheet, keys, usize::from(area.width));
         self.hit_areas.choices = sheet.draw(frame, area, keys, &enter, &view);
-    }
-
-    /// Returns who gets the keys while a dialog with this selected choice is open.
-    pub(super) fn dialog_focus(&self, sheet: &ChoiceDialog, chosen: usize) -> DialogFocus {
-        let is_empty = self.composer.draft.is_none() && self.composer.editor.is_empty();
-        match (self.composer.focus, sheet.empty_composer_enter) {
-            (ComposerFocus::Unfocused, _) => DialogFocus::Dialog(chosen),
-            (ComposerFocus::Focused, EmptyComposerEnter::CarriesOutChoice) if is_empty => {
-                DialogFocus::EnterOnly(chosen)
-            }
-            (ComposerFocus::Focused, _) => DialogFocus::Composer(chosen),
-        }
     }
 
     /// Returns what Enter does now, as shown in the dialog; shortened if the dialog is narrow.

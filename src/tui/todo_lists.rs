@@ -2,22 +2,10 @@
 //!
 //! Nothing here changes a list: only the agents do.
 
-use super::Screen;
-use super::action::Action;
 use super::pager::{PagerFormat, TextPager};
 use crate::domain::run::RunState;
 use crate::domain::session::Session;
 use crate::domain::todo_list::TodoList;
-
-impl Screen {
-    /// Shows all todo lists.
-    pub(super) fn show_todo_lists(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        match state {
-            Some(state) => self.open_pager(todo_pager(state)),
-            None => self.show_toast("No run yet."),
-        }
-    }
-}
 
 /// Formats a list: its progress, then one line per todo.
 pub fn format_todo_list(todos: &TodoList) -> String {
@@ -26,7 +14,7 @@ pub fn format_todo_list(todos: &TodoList) -> String {
 }
 
 /// Creates a pager with all lists of a run.
-fn todo_pager(state: &RunState) -> TextPager {
+pub(super) fn todo_pager(state: &RunState) -> TextPager {
     let sessions = [
         ("planner", Some(&state.planner)),
         ("reviewer", state.reviewer.as_ref()),

@@ -2,6 +2,9 @@
 //!
 //! Only adding and removing plan notes produces events.
 
+use super::todo_lists::todo_pager;
+use super::transcript::ChildSessionView;
+use crate::domain::ids::SessionId;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
@@ -9,7 +12,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use super::action::{Action, ExternalViewer};
 use super::command::ScrollMove;
 use super::dialog::ComposerDraft;
-use super::diff_view::DiffAction;
+use super::diff_view::{DiffAction, DiffView};
 use super::discussion_board::DiscussionBoard;
 use super::document_texts::DisplayDocuments;
 use super::finding_location;
@@ -24,8 +27,10 @@ use super::text_comparison::{ComparisonForm, MIN_SIDE_BY_SIDE_COLUMNS};
 use super::text_wrap::to_one_line;
 use super::transcript::SelectionMove;
 use super::{Screen, ScreenSettings};
+use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::Event;
 use crate::domain::findings::Finding;
+use crate::domain::plan_execution::PlanExecution;
 use crate::domain::plan_note::PlanNote;
 use crate::domain::run::{RunState, notes_blocker};
 use crate::text::{fenced_block, pluralize};
@@ -286,6 +291,41 @@ impl Screen {
     }
 }
 
+/// Diffs.
+impl Screen {
+    /// Opens the diff of a step, or says which steps have one.
+    pub(super) fn show_diff(&mut self, scope: DiffScope, state: Option<&RunState>) -> Vec<Action> {
+        let execution = state.and_then(|state| state.execution.as_ref());
+        let scopes = execution
+            .map(PlanExecution::diff_scopes)
+            .unwrap_or_default();
+        let steps: Vec<String> = scopes
+            .iter()
+            .filter_map(|scope| match scope {
+                DiffScope::Step(n) => Some(n.to_string()),
+                _ => None,
+            })
+            .collect();
+        match scope {
+            DiffScope::Step(n) if !steps.is_empty() && !scopes.contains(&scope) => {
+                let steps = steps.join(", ");
+                self.show_toast(&format!(
+                    "Step {n} changed nothing. Steps with changes: {steps}"
+                ))
+            }
+            _ => self.open_diff(scope),
+        }
+    }
+
+    /// Opens the diff view at once; the diff itself follows.
+    pub(super) fn open_diff(&mut self, scope: DiffScope) -> Vec<Action> {
+        (self.overlays.pager, self.overlays.board) = (None, None);
+        self.overlays.diff = Some(DiffView::open(scope));
+        self.composer.focus = ComposerFocus::Unfocused;
+        vec![Action::ShowDiff(scope)]
+    }
+}
+
 /// The plan and its notes.
 impl Screen {
     /// Returns the selected line of the plan, from 1, and its text, if the Plan tab has the keys.
@@ -540,5 +580,48 @@ impl Screen {
         // Before the first frame the width is unknown.
         let columns = self.hit_areas.composer.width;
         (columns > 0 && columns < wanted).then_some(columns)
+    }
+}
+
+impl Screen {
+    /// Shows all todo lists.
+    pub(super) fn show_todo_lists(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        match state {
+            Some(state) => self.open_pager(todo_pager(state)),
+            None => self.show_toast("No run yet."),
+        }
+    }
+}
+
+/// Child sessions in the pager.
+impl Screen {
+    /// Creates the view of a child's session, to be filled and shown.
+    pub fn new_child_view(&self, session: &SessionId) -> Box<ChildSessionView> {
+        Box::new(ChildSessionView::new(session, &self.tabs.chat.transcript))
+    }
+
+    /// Shows a child's session.
+    pub fn show_child_session(&mut self, child: Box<ChildSessionView>) {
+        self.is_dirty = true;
+        self.overlays.close_search(&mut self.tabs);
+        self.open_pager(TextPager::from_child(child));
+    }
+
+    /// Returns the id of the child session that is open.
+    pub fn open_child_session(&self) -> Option<&SessionId> {
+        self.overlays.pager.as_ref().and_then(TextPager::session)
+    }
+
+    /// Returns the child session that is open, to be updated.
+    pub fn open_child_mut(&mut self) -> Option<&mut ChildSessionView> {
+        self.overlays.pager.as_mut().and_then(TextPager::child_mut)
+    }
+
+    /// Appends a piece of a child's text if its session is open.
+    pub(super) fn append_child_text(&mut self, session: &SessionId, piece: &str) {
+        let child = self.open_child_mut();
+        if let Some(child) = child.filter(|child| child.session() == session) {
+            child.append_text(piece);
+        }
     }
 }

@@ -60,14 +60,14 @@ fn an_agent_is_completed_beside_files_and_its_name_in_front_gives_a_task() {
 fn only_an_agent_that_takes_tasks_is_meant_and_a_file_of_its_name_is_told_apart() {
     let mut screen = screen();
     screen.on_agents(agents());
-    let wrong = |screen: &Screen, text: &str| match screen.parse_mention(text) {
+    let wrong = |screen: &Screen, text: &str| match screen.composer.parse_mention(text) {
         Some(AgentMention::Wrong(why)) => why,
         other => format!("{other:?}"),
     };
-    assert_eq!(screen.parse_mention("look at @explore now"), None);
-    assert_eq!(screen.parse_mention("@src/lib.rs is wrong"), None);
-    assert_eq!(screen.parse_mention("@build it"), None);
-    assert_eq!(screen.parse_mention("@Override is missing"), None);
+    assert_eq!(screen.composer.parse_mention("look at @explore now"), None);
+    assert_eq!(screen.composer.parse_mention("@src/lib.rs is wrong"), None);
+    assert_eq!(screen.composer.parse_mention("@build it"), None);
+    assert_eq!(screen.composer.parse_mention("@Override is missing"), None);
     let nobody = wrong(&screen, "@nobody hi");
     assert!(
         nobody.starts_with("No agent is called nobody. Agents for tasks: explore"),
@@ -80,17 +80,17 @@ fn only_an_agent_that_takes_tasks_is_meant_and_a_file_of_its_name_is_told_apart(
     screen.on_repository_files(vec!["explore".to_owned()]);
     let both = wrong(&screen, "@explore the file");
     assert!(both.contains("@./explore for the file"), "{both}");
-    assert_eq!(screen.parse_mention("@./explore the file"), None);
+    assert_eq!(screen.composer.parse_mention("@./explore the file"), None);
 }
 
 #[test]
 fn the_dialogs_tell_what_an_agent_may_do_and_put_it_on_where_that_is_possible() {
     let planning = state(Phase::Review);
     let mut screen = not_writing();
-    assert_eq!(screen.show_agents("", Some(&planning)), []);
+    assert_eq!(screen.perform_command(agents(""), Some(&planning)), []);
     screen.on_agents(agents());
-    screen.show_agents("nobody", Some(&planning));
-    screen.show_agents("", Some(&planning));
+    screen.perform_command(agents("nobody"), Some(&planning));
+    screen.perform_command(agents(""), Some(&planning));
     check("dialog_agents", &mut screen, Some(&planning));
     press(&mut screen, Some(&planning), &["2"]);
     check("dialog_agent", &mut screen, Some(&planning));
@@ -100,7 +100,7 @@ fn the_dialogs_tell_what_an_agent_may_do_and_put_it_on_where_that_is_possible() 
     let executing = running(Phase::Execute, TurnPurpose::Step { n: 1 });
     let mut screen = not_writing();
     screen.on_agents(agents());
-    screen.show_agents("plan", Some(&executing));
+    screen.perform_command(agents("plan"), Some(&executing));
     check("dialog_agent_plan", &mut screen, Some(&executing));
     press(&mut screen, Some(&executing), &["p"]);
     check("dialog_plan_anew", &mut screen, Some(&executing));

@@ -16,7 +16,8 @@ use crate::domain::task::{
 };
 use crate::domain::todo_list::{TodoInput, TodoList};
 use crate::domain::turn::TurnPurpose;
-use crate::tui::{Action, ChildSessionView, QuitStep, Screen, TextDelta};
+use crate::domain::text_delta::TextDelta;
+use crate::tui::{Action, ChildSessionView, QuitStep, Screen};
 
 fn child(n: u32, parent: Option<&str>, status: TaskStatus) -> ChildSession {
     let order = TaskOrder {

@@ -251,11 +251,11 @@ fn a_click_chooses_and_a_click_on_what_is_chosen_carries_it_out() {
     let at = find(&mut screen, &state, &sheet.choices[other].label);
     // It accepts no clicks before the user could have read it.
     assert_eq!(click(&mut screen, &state, at), []);
-    assert_eq!(screen.chosen_choice(&sheet), sheet.first_choice);
+    assert_eq!(screen.dialogs.chosen_choice(&sheet), sheet.first_choice);
     screen.on_time(now(10_000));
     drawn(&mut screen, (120, 40), Some(&state));
     assert_eq!(click(&mut screen, &state, at), []);
-    assert_eq!(screen.chosen_choice(&sheet), other);
+    assert_eq!(screen.dialogs.chosen_choice(&sheet), other);
     let before = format!("{:?}", screen.dialogs.own);
     let actions = click(&mut screen, &state, at);
     let is_done = !actions.is_empty()

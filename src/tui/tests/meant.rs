@@ -76,8 +76,11 @@ fn while_a_text_is_written_no_choice_shows_its_letter() {
         |screen: &mut crate::tui::Screen, keys: &[&str], expected: fn(usize) -> DialogFocus| {
             press(screen, Some(&talking), keys);
             let sheet = screen.pending_dialog(Some(&talking)).unwrap();
-            let chosen = screen.chosen_choice(&sheet);
-            assert_eq!(screen.dialog_focus(&sheet, chosen), expected(chosen));
+            let chosen = screen.dialogs.chosen_choice(&sheet);
+            assert_eq!(
+                screen.composer.dialog_focus(&sheet, chosen),
+                expected(chosen)
+            );
         };
     check(&mut screen, &[], DialogFocus::Composer);
     check(&mut screen, &["a word"], DialogFocus::Composer);

@@ -35,9 +35,9 @@ use crate::tui::command::ScreenCommand;
 use crate::tui::dialog::{ChoiceAction, ComposerDraft};
 use crate::tui::dialogs::confirmations;
 use crate::tui::keymap::{ActiveKeymap, ComposerFocus, KeyChord, KeyContext};
+use crate::tui::tabs::TabKind;
 use crate::tui::tabs::WIDE;
 use crate::tui::tabs::chat::ChatArrangement;
-use crate::tui::tabs::TabKind;
 use crate::tui::{
     Action, ApprovalEntry, DiffLookup, ExactCall, OwnerActivity, ReadOnlyStatus, RunCompletion,
     RunDocumentFiles, RunListEntry, Screen,
@@ -632,7 +632,13 @@ fn tab_place(screen: &Screen, state: Option<&RunState>) -> String {
         {
             "voices".to_owned()
         }
-        _ if screen.tabs.tab_beside(columns, &screen.documents, state).is_some() => "second pane".to_owned(),
+        _ if screen
+            .tabs
+            .tab_beside(columns, &screen.documents, state)
+            .is_some() =>
+        {
+            "second pane".to_owned()
+        }
         _ => format!("tab {}", screen.tabs.view.shown.slash_name()),
     }
 }

@@ -208,16 +208,16 @@ fn the_wheel_goes_through_a_dialog_of_more_choices_than_rows() {
     drawn(&mut screen, size, Some(&state));
     let sheet = screen.pending_dialog(Some(&state)).unwrap();
     let place = screen.hit_areas.dialog;
-    let first = screen.chosen_choice(&sheet);
+    let first = screen.dialogs.chosen_choice(&sheet);
     at(
         &mut screen,
         &state,
         MouseEventKind::ScrollDown,
         middle(place),
     );
-    assert_eq!(screen.chosen_choice(&sheet), first + 1);
+    assert_eq!(screen.dialogs.chosen_choice(&sheet), first + 1);
     at(&mut screen, &state, MouseEventKind::ScrollUp, middle(place));
-    assert_eq!(screen.chosen_choice(&sheet), first);
+    assert_eq!(screen.dialogs.chosen_choice(&sheet), first);
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn a_choice_of_any_dialog_is_pointed_at_by_a_click_and_taken_by_one_on_what_is_p
             };
             n_choices += 1;
             let name = format!("{}: {}", place.name(), sheet.choices[at].label);
-            if screen.chosen_choice(&sheet) != at {
+            if screen.dialogs.chosen_choice(&sheet) != at {
                 let told = clicked(&mut screen, state, spot);
                 // Themes are previewed as soon as they are selected.
                 let told = told.replace(&format!("theme {}; ", screen.theme().name()), "");

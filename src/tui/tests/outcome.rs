@@ -42,7 +42,7 @@ fn look(screen: &mut Screen, state: Option<&RunState>) -> Look {
     let on = |is_on: bool| if is_on { "on" } else { "off" }.to_owned();
     let picture = drawn(screen, SIZE, state);
     let waiting = screen.pending_dialog(state);
-    let chosen = waiting.map(|sheet| screen.chosen_choice(&sheet).to_string());
+    let chosen = waiting.map(|sheet| screen.dialogs.chosen_choice(&sheet).to_string());
     Look {
         parts: vec![
             (

@@ -65,7 +65,7 @@ fn check(size: (u16, u16), writing: ComposerFocus, besides: u16) -> Result<(), T
             "{n_shown} choices: {told}"
         );
         prop_assert!(
-            shown(screen.chosen_choice(&sheet)),
+            shown(screen.dialogs.chosen_choice(&sheet)),
             "the chosen one is not there: {told}"
         );
         let title = truncate_to_columns(&sheet.title, 20);

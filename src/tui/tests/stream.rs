@@ -421,7 +421,7 @@ fn a_text_begins_with_its_first_line() {
 fn what_is_half_written_is_kept_once() {
     let mut screen = Screen::new(settings());
     press(&mut screen, None, &["half"]);
-    screen.remember_draft();
+    screen.composer.remember_draft();
     assert_eq!(screen.drain_new_inputs(), ["half"]);
 }
 

@@ -75,7 +75,7 @@ fn the_chosen_line_of_a_dialog_looks_otherwise_than_the_rest() {
         all_of(screen, &state);
         let places = screen.hit_areas.choices.clone();
         let sheet = screen.pending_dialog(Some(&state)).unwrap();
-        let chosen = screen.chosen_choice(&sheet);
+        let chosen = screen.dialogs.chosen_choice(&sheet);
         let look = |screen: &mut Screen, at: usize| {
             let place = places.iter().find(|(_, of)| *of == at).unwrap().0;
             let looks = looks(screen, &state, place);

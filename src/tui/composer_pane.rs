@@ -1,0 +1,66 @@
+//! The composer's state: the text, what helps to write it, and to whom it goes.
+
+use super::completion::ComposerAssist;
+use super::composer::TextComposer;
+use super::dialog::{ChoiceDialog, ComposerDraft, DialogFocus, EmptyComposerEnter};
+use super::keymap::ComposerFocus;
+use crate::domain::turn::Role;
+
+/// The composer: the text, what helps to write it, and to whom it goes.
+#[derive(Debug)]
+pub struct ComposerPane {
+    pub editor: TextComposer,
+    pub assist: ComposerAssist,
+    pub focus: ComposerFocus,
+    pub draft: Option<ComposerDraft>,
+    /// The line of the plan that a note or an edit is being written for, counted from 1, and its text.
+    pub noted_line: Option<(u32, String)>,
+    pub refiner: Role,
+}
+
+impl ComposerPane {
+    /// Returns whether the user is writing a text.
+    pub fn has_composer_text(&self) -> bool {
+        self.focus == ComposerFocus::Focused && !self.editor.is_empty()
+    }
+
+    /// Returns whether the composer is focused and empty.
+    pub fn is_composer_awaiting_text(&self) -> bool {
+        self.focus == ComposerFocus::Focused && self.editor.is_empty()
+    }
+
+    /// Returns whether the user writes a text for a dialog; its choices take no keys meanwhile.
+    pub fn is_writing_for_dialog(&self) -> bool {
+        self.focus == ComposerFocus::Focused && self.draft.is_some()
+    }
+
+    /// Returns who gets the keys while a dialog with this selected choice is open.
+    pub fn dialog_focus(&self, sheet: &ChoiceDialog, chosen: usize) -> DialogFocus {
+        let is_empty = self.draft.is_none() && self.editor.is_empty();
+        match (self.focus, sheet.empty_composer_enter) {
+            (ComposerFocus::Unfocused, _) => DialogFocus::Dialog(chosen),
+            (ComposerFocus::Focused, EmptyComposerEnter::CarriesOutChoice) if is_empty => {
+                DialogFocus::EnterOnly(chosen)
+            }
+            (ComposerFocus::Focused, _) => DialogFocus::Composer(chosen),
+        }
+    }
+
+    /// Leaves the composer. A prefilled text is discarded, so that it is not sent as a message later.
+    pub fn leave_composer(&mut self) {
+        self.close_completion();
+        if let Some(
+            ComposerDraft::Line | ComposerDraft::Pattern { .. } | ComposerDraft::Topic { .. },
+        ) = self.draft
+        {
+            self.editor.set_text("");
+        }
+        self.focus = ComposerFocus::Unfocused;
+        (self.draft, self.noted_line) = (None, None);
+    }
+
+    /// Saves a half-written text for the next start; called however the program ends.
+    pub fn remember_draft(&mut self) {
+        self.editor.remember_draft();
+    }
+}

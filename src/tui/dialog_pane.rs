@@ -1,0 +1,108 @@
+//! The state of the dialogs: the screen's own, and what the run's dialogs show beside the run's state.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::approval_view::ExactCall;
+use super::command::ScrollMove;
+use super::dialog::{ChoiceDialog, DialogLifetime, DialogOrigin};
+use super::dialogs::quit_confirmation;
+use super::input_guard::InputGuard;
+use super::prompt_preview::{PromptHistory, PromptPreview};
+use super::text_versions::ConflictVersions;
+use super::theme::ColorTheme;
+use crate::domain::event::AgentActivity;
+use crate::text::fenced_block;
+
+/// The dialogs: the screen's own, and what the run's dialogs show beside the run's state.
+#[derive(Debug, Default)]
+pub struct DialogPane {
+    /// The selected choice, with the id of the dialog that it belongs to.
+    pub chosen: Option<(String, usize)>,
+    /// The dialog that the last frame showed.
+    pub drawn: Option<String>,
+    /// A dialog that the screen opened itself: a list or a confirmation.
+    pub own: Option<ChoiceDialog>,
+    /// Dialogs that arrived while the user was being asked whether to stop.
+    pub deferred: Vec<ChoiceDialog>,
+    /// A summary of the unfinished run that was found at the start.
+    pub unfinished_run: Option<String>,
+    /// The agent instructions in the repository that the user is asked about, each with its text.
+    pub instructions: Option<Vec<(String, String)>>,
+    pub prompt_preview: Option<PromptPreview>,
+    pub prompt_history: PromptHistory,
+    /// The first pending call, exactly as the agent made it.
+    pub exact_call: Option<ExactCall>,
+    /// Since when the dialog of the last frame has been on the screen.
+    pub guard: InputGuard,
+    pub versions: Vec<ConflictVersions>,
+    pub proposed_goal: Option<String>,
+    /// The agent's previous proposal of the goal.
+    pub goal_before: Option<String>,
+    /// Whether the proposed goal is known; if so, older events loaded from the log no longer change it.
+    pub is_goal_known: bool,
+    pub picked_answers: BTreeMap<String, String>,
+    /// For questions with several answers: the answers chosen so far.
+    pub ticked_answers: BTreeMap<String, BTreeSet<String>>,
+    /// The theme that was in use before the theme list was opened.
+    pub theme_before: Option<ColorTheme>,
+}
+
+impl DialogPane {
+    pub fn chosen_choice(&self, sheet: &ChoiceDialog) -> usize {
+        match &self.chosen {
+            Some((id, chosen)) if *id == sheet.id => {
+                (*chosen).min(sheet.choices.len().saturating_sub(1))
+            }
+            Some(_) | None => sheet.first_choice,
+        }
+    }
+
+    /// Returns whether a key moves among the choices. In lists that the user opened all of these keys do; in
+    /// other dialogs, page keys scroll the tab.
+    pub fn is_list_move(&self, to: ScrollMove) -> bool {
+        let own = self.own.as_ref();
+        let is_opened = own.is_some_and(|own| own.origin == DialogOrigin::User);
+        is_opened || matches!(to, ScrollMove::Up | ScrollMove::Down)
+    }
+
+    /// Returns whether the last frame showed this dialog.
+    pub fn is_dialog_drawn(&self, sheet: &ChoiceDialog) -> bool {
+        Some(&sheet.id) == self.drawn.as_ref()
+    }
+
+    /// Closes the screen's own dialog if the run has advanced past it. Dialogs about stopping or
+    /// quitting and lists stay open.
+    pub fn drop_stale_dialog(&mut self) {
+        let is_overtaken = |sheet: &ChoiceDialog| sheet.lifetime == DialogLifetime::RunAdvances;
+        self.own.take_if(|own| is_overtaken(own));
+        self.deferred.retain(|sheet| !is_overtaken(sheet));
+    }
+
+    /// Returns whether the quit dialog is open.
+    pub fn is_quit_dialog_open(&self) -> bool {
+        self.own
+            .as_ref()
+            .is_some_and(|own| own.id == quit_confirmation::DIALOG_ID)
+    }
+
+    /// Drops answers that were chosen but not sent yet.
+    pub fn clear_picked_answers(&mut self) {
+        self.picked_answers.clear();
+        self.ticked_answers.clear();
+    }
+
+    /// Forgets the sent prompts, because a new conversation does not contain them.
+    pub fn clear_prompt_history(&mut self) {
+        self.prompt_history = PromptHistory::default();
+    }
+
+    pub fn on_agent_activity(&mut self, news: &AgentActivity) {
+        if let AgentActivity::Text { text } = news {
+            let proposed = fenced_block::find_document(text, "goal.md");
+            if let Some(goal) = proposed.filter(|goal| !goal.trim().is_empty()) {
+                self.goal_before = self.proposed_goal.replace(goal);
+                self.is_goal_known = true;
+            }
+        }
+    }
+}

@@ -1,0 +1,557 @@
+//! The view of one run: its parts, and what the program tells it.
+//!
+//! Keys and clicks come in by `key_dispatch` and `mouse`, commands are carried out in `command_dispatch`,
+//! `view_commands` and `discussion_commands`, and `screen_layout` draws.
+
+use ratatui::Frame;
+use ratatui::crossterm::event::{KeyEvent, MouseEvent};
+
+use super::action::Action;
+use super::agent_dialogs::AgentEntry;
+use super::appearance::ScreenSettings;
+use super::approval_view::clean_lines;
+use super::approval_view::{ApprovalEntry, ExactCall};
+use super::completion::ComposerAssist;
+use super::composer::{PasteResult, TextComposer};
+use super::composer_pane::ComposerPane;
+use super::composer_submit;
+use super::dialog::ChoiceDialog;
+use super::dialog::{ChoiceAction, ComposerDraft};
+use super::dialog_pane::DialogPane;
+use super::dialogs::DialogContext;
+use super::diff_view::DiffLookup;
+use super::discussion_commands::DiscussionViewState;
+use super::document_texts::DisplayDocuments;
+use super::document_texts::RunDocumentFiles;
+use super::keymap::ComposerFocus;
+use super::overlays::OverlayStack;
+use super::pager::{PagerFormat, TextPager};
+use super::run_facts::{RunFacts, ToastLine};
+use super::screen_layout::ScreenHitAreas;
+use super::scrollback::ScrollbackChunk;
+use super::tabs::log::EventLogList;
+use super::tabs::status::AdapterSandboxView;
+use super::tabs::{ScreenTabs, TabKind};
+use super::text_versions::ConflictVersions;
+use super::text_wrap::to_one_line;
+use super::theme::ColorTheme;
+use super::transcript::ChatTranscript;
+use super::transcript::ScrollbackDemand;
+use super::{clickable_keys, dialogs, labels, tabs, text_wrap, theme};
+use crate::domain::diff_scope::DiffScope;
+use crate::domain::event::Event;
+use crate::domain::ids::UnixMillis;
+use crate::domain::phase::Phase;
+use crate::domain::proof_progress::ProofProgress;
+use crate::domain::reversal_plan::ReversalPreview;
+use crate::domain::run::RunState;
+use crate::domain::text_delta::TextDelta;
+use crate::domain::turn::Role;
+
+/// The view of one run: all that is drawn, and what keys and clicks do.
+#[derive(Debug)]
+pub struct Screen {
+    pub(super) settings: ScreenSettings,
+    pub(super) documents: DisplayDocuments,
+    pub(super) tabs: ScreenTabs,
+    pub(super) overlays: OverlayStack,
+    pub(super) composer: ComposerPane,
+    pub(super) dialogs: DialogPane,
+    pub(super) toast: ToastLine,
+    /// What is known about discussions beyond the run's state.
+    pub(super) discussions: DiscussionViewState,
+    pub(super) run_facts: RunFacts,
+    /// Which code block was copied last: a hash of all blocks that it was chosen from, and its index
+    /// counted from the last one.
+    pub(super) last_copied_code: Option<(u64, usize)>,
+    pub(super) hit_areas: ScreenHitAreas,
+    pub(super) is_dirty: bool,
+}
+
+impl Screen {
+    /// Creates a screen that has no run yet.
+    pub fn new(settings: ScreenSettings) -> Self {
+        let mut screen = Self::with_defaults(settings);
+        screen.apply_settings();
+        screen
+    }
+
+    pub(super) fn with_defaults(settings: ScreenSettings) -> Self {
+        let focus = match settings.read_only {
+            Some(_) => ComposerFocus::Unfocused,
+            None => ComposerFocus::Focused,
+        };
+        let composer = ComposerPane {
+            editor: TextComposer::default(),
+            assist: ComposerAssist::default(),
+            focus,
+            draft: None,
+            noted_line: None,
+            refiner: Role::Planner,
+        };
+        Self {
+            settings,
+            documents: DisplayDocuments::default(),
+            tabs: ScreenTabs::default(),
+            overlays: OverlayStack::default(),
+            composer,
+            dialogs: DialogPane::default(),
+            toast: ToastLine::default(),
+            discussions: DiscussionViewState::default(),
+            run_facts: RunFacts::default(),
+            last_copied_code: None,
+            hit_areas: ScreenHitAreas::default(),
+            is_dirty: true,
+        }
+    }
+
+    /// Applies what is known about the repository. It arrives after the first frame, which does not wait for it.
+    pub fn on_settings(&mut self, settings: ScreenSettings) {
+        self.settings = ScreenSettings {
+            theme: self.settings.theme.clone(),
+            appearance: self.settings.appearance.clone(),
+            ..settings
+        };
+        self.apply_settings();
+        self.is_dirty = true;
+    }
+
+    /// Makes the transcript show paths relative to the repository and times in the user's time zone.
+    pub(super) fn apply_settings(&mut self) {
+        let repository = &self.settings.repository;
+        self.tabs.chat.transcript.set_root_folder(repository);
+        let pager = self.keymap().key_label("pager", ComposerFocus::Unfocused);
+        self.tabs.chat.transcript.set_expand_key(&pager);
+        if !repository.is_empty() {
+            self.tabs
+                .chat
+                .transcript
+                .localize_utc_times(self.local_clock());
+        }
+    }
+
+    /// Applies a recorded event, live or replayed.
+    pub fn on_event(&mut self, at: UnixMillis, event: &Event) {
+        self.is_dirty = true;
+        self.tabs.on_event(at, event);
+        if let Some(child) = self.open_child_mut() {
+            child.on_event(at, event);
+        }
+        self.on_discussion_event(event);
+        self.note_cross_tab_event(at, event);
+        match event {
+            Event::Agent { news, .. } => self.dialogs.on_agent_activity(news),
+            Event::RunCreated(_) => self.reset_run_state(),
+            Event::SessionLost { .. } | Event::SessionMoved { .. } => {
+                self.dialogs.clear_prompt_history()
+            }
+            Event::GoalGiven { .. } => {
+                (self.dialogs.proposed_goal, self.dialogs.goal_before) = (None, None);
+                self.dialogs.is_goal_known = true;
+                self.toast.text = None;
+            }
+            Event::GoalConfirmed { .. } => {
+                (self.dialogs.proposed_goal, self.dialogs.goal_before) = (None, None);
+                self.dialogs.is_goal_known = true;
+            }
+            Event::TurnSendConfirmed | Event::TurnStarted { .. } => {
+                if let Some(preview) = self.dialogs.prompt_preview.take() {
+                    self.dialogs.prompt_history.record_prompt(&preview);
+                }
+                self.dialogs.drop_stale_dialog();
+            }
+            Event::PhaseChanged { to, .. } => {
+                self.dialogs.drop_stale_dialog();
+                self.run_facts.ended_at = to.is_final().then_some(at);
+            }
+            Event::UndoAsked { .. } => self.dialogs.drop_stale_dialog(),
+            Event::QuestionAsked { .. } => {
+                self.dialogs.prompt_preview = None;
+                self.dialogs.versions.clear();
+                self.dialogs.clear_picked_answers();
+            }
+            Event::QuestionAnswered { .. } | Event::AgentQuestionWithdrawn { .. } => {
+                self.dialogs.clear_picked_answers()
+            }
+            _ => {}
+        }
+    }
+
+    /// Applies a piece of text that an agent is writing.
+    pub fn on_delta(&mut self, delta: TextDelta) {
+        self.is_dirty = true;
+        if let TextDelta::Child { session, text } = &delta {
+            return self.on_speech_delta(session, text);
+        }
+        self.tabs.status.silent_turn = None;
+        self.tabs.chat.transcript.on_delta(delta);
+    }
+
+    /// Applies the start or the end of a test run that proves a step.
+    pub fn on_proof_progress(&mut self, at: UnixMillis, progress: &ProofProgress) {
+        self.is_dirty = true;
+        self.tabs.plan.proof_board.on_progress(at, progress);
+    }
+
+    /// Applies the documents as they are on disk now.
+    pub fn on_documents(&mut self, documents: RunDocumentFiles) {
+        self.is_dirty |= self.documents.update(&documents);
+        let documents = [
+            (TabKind::Plan, &self.documents.plan),
+            (TabKind::Comments, &self.documents.comments),
+        ];
+        for (tab, document) in documents {
+            // A deleted document is not news.
+            if document.text.is_none() {
+                self.tabs.view.record_seen(tab, document.revision);
+            }
+        }
+    }
+
+    /// Shows a notice in the chat and as a toast, without interrupting the user.
+    pub fn on_notice(&mut self, text: &str) {
+        self.is_dirty = true;
+        self.tabs.chat.transcript.push_notice(text);
+        self.toast.text = Some(text_wrap::to_one_line(text));
+    }
+
+    /// Stores the prompt of the turn that waits at the gate. It arrives after the event that asks the user to send it.
+    pub fn on_prompt_preview(&mut self, prompt: &str) {
+        self.is_dirty = true;
+        self.dialogs.prompt_preview = Some(self.dialogs.prompt_history.preview_prompt(prompt));
+    }
+
+    /// Stores the texts that the open question is about. They arrive after the event that asks the question.
+    pub fn on_versions(&mut self, versions: Vec<ConflictVersions>) {
+        self.is_dirty = true;
+        self.dialogs.versions = versions;
+    }
+
+    /// Shows the result of a diff request and the other diffs that can be opened. Does nothing if the user
+    /// has closed the view in the meantime.
+    pub fn on_diff(&mut self, scope: DiffScope, scopes: Vec<DiffScope>, diff: DiffLookup) {
+        if let Some(view) = &mut self.overlays.diff {
+            self.is_dirty = true;
+            view.set_diff(scope, scopes, diff);
+        }
+    }
+
+    /// Asks whether to undo or redo steps; the answer is [`Event::UndoAsked`].
+    pub fn on_undo_previews(&mut self, offers: &[ReversalPreview], phase: Phase) {
+        self.is_dirty = true;
+        self.toast.text = None;
+        match dialogs::undo_dialog::build_dialog(offers, phase) {
+            Some(sheet) => self.open_or_defer_dialog(sheet),
+            None => self.dialogs.drop_stale_dialog(),
+        }
+    }
+
+    /// Shows a long text from the program, such as the output of the doctor.
+    pub fn show_text(&mut self, title: &str, text: &str) {
+        self.is_dirty = true;
+        self.open_pager(TextPager::new(title, text, PagerFormat::Plain));
+    }
+
+    /// Stores how each CLI is sandboxed.
+    pub fn on_sandbox_status(&mut self, held: Vec<AdapterSandboxView>) {
+        self.is_dirty = true;
+        self.tabs.status.sandboxes = held;
+    }
+
+    /// Stores whether an agent runs without a sandbox; the header shows it.
+    pub fn on_unsandboxed_agent(&mut self, is_uncontained: bool) {
+        self.is_dirty = true;
+        self.run_facts.is_unsandboxed = is_uncontained;
+    }
+
+    /// Asks whether to resume the unfinished run that `summary` describes; the answer is
+    /// [`Action::Resume`] or [`Action::Archive`].
+    pub fn ask_to_resume(&mut self, summary: &str) {
+        self.is_dirty = true;
+        self.dialogs.unfinished_run = Some(summary.to_owned());
+        self.composer.focus = ComposerFocus::Unfocused;
+    }
+
+    /// Asks whether agents get the repository's instructions, each given with its text; the answer is
+    /// [`Action::Instructions`].
+    pub fn ask_about_instructions(&mut self, files: Vec<(String, String)>) {
+        self.is_dirty = true;
+        self.toast.text = None;
+        self.close_overlays();
+        self.dialogs.instructions = Some(files);
+        self.composer.focus = ComposerFocus::Unfocused;
+    }
+
+    /// Stores which agent instructions exist, and whether agents get them.
+    pub fn on_instructions_status(&mut self, words: String) {
+        self.is_dirty = true;
+        self.tabs.status.instructions_note = words;
+    }
+
+    /// Gives the keys to the open dialog when a run is resumed, unless the user is writing something.
+    pub fn focus_open_dialog(&mut self, state: Option<&RunState>) {
+        if self.composer.editor.is_empty()
+            && self.composer.draft.is_none()
+            && self.pending_dialog(state).is_some()
+        {
+            self.composer.focus = ComposerFocus::Unfocused;
+        }
+    }
+
+    /// Turns a key into the user's request. Keys that only change the view return nothing.
+    pub fn on_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
+        self.is_dirty = true;
+        let actions = self.dispatch_key(key, state);
+        self.dialogs.guard.on_key();
+        self.note_discussion_request(&actions);
+        actions
+    }
+
+    /// Puts pasted text into the composer and focuses it; a paste never triggers anything.
+    pub fn on_paste(&mut self, text: &str) {
+        self.is_dirty = true;
+        self.toast.text = None;
+        if self.paste_into_palette(text) || self.overlays.paste_into_search(text, &mut self.tabs) {
+            return;
+        }
+        if let Some(why) = self.read_only_reason() {
+            self.show_toast(&why);
+            return;
+        }
+        self.focus_composer();
+        self.composer.close_completion();
+        if let PasteResult::TooLarge { n_bytes } = self.composer.editor.on_paste(text) {
+            self.show_toast(&composer_submit::describe_too_large(Some(n_bytes)));
+        }
+    }
+
+    /// Sets the texts that the user sent in earlier sessions, the oldest first; `↑` recalls them.
+    pub fn set_input_history(&mut self, texts: Vec<String>) {
+        self.composer.editor.set_sent_texts(texts);
+    }
+
+    /// Returns whether the composer holds a text.
+    pub fn has_composer_text(&self) -> bool {
+        self.composer.has_composer_text()
+    }
+
+    /// Returns whether the composer has the keys and waits for a text.
+    pub fn is_composer_awaiting_text(&self) -> bool {
+        self.composer.is_composer_awaiting_text()
+    }
+
+    /// Keeps a text that was not sent, so that `↑` recalls it in the next session.
+    pub fn remember_draft(&mut self) {
+        self.composer.remember_draft();
+    }
+
+    /// Returns the texts that the user has sent since the last call, for saving.
+    pub fn drain_new_inputs(&mut self) -> Vec<String> {
+        self.composer.editor.drain_unsaved_texts()
+    }
+
+    /// Turns a click or a wheel event into the user's request.
+    pub fn on_mouse(&mut self, event: MouseEvent, state: Option<&RunState>) -> Vec<Action> {
+        self.is_dirty = true;
+        let actions = self.dispatch_mouse(event, state);
+        self.note_discussion_request(&actions);
+        actions
+    }
+
+    /// Draws one frame; the screen is clean afterwards.
+    pub fn draw(&mut self, frame: &mut Frame, state: Option<&RunState>, now: UnixMillis) {
+        self.end_theme_preview();
+        self.open_deferred_dialog();
+        self.draw_all(frame, state, now);
+        // Removes the hint marks, which the terminal must not see.
+        self.collect_hint_areas(frame.buffer_mut());
+        self.settings.theme.paint(frame.buffer_mut());
+        self.is_dirty = false;
+    }
+
+    /// Switches to another theme.
+    pub fn on_theme(&mut self, theme: ColorTheme) {
+        self.settings.theme = theme;
+        self.is_dirty = true;
+    }
+
+    /// Returns the theme in use, which the user may have chosen.
+    pub fn theme(&self) -> ColorTheme {
+        self.settings.theme.clone()
+    }
+
+    /// Returns whether the screen has changed since the last frame.
+    pub fn is_dirty(&self) -> bool {
+        self.is_dirty
+    }
+
+    /// Requests a frame, for example after a resize or a return to the terminal.
+    pub fn mark_dirty(&mut self) {
+        self.is_dirty = true;
+    }
+
+    /// Returns the dialog that is open; the screen's own dialogs come before the run's.
+    pub(super) fn pending_dialog(&self, state: Option<&RunState>) -> Option<ChoiceDialog> {
+        if let Some(own) = self.current_own_dialog(state) {
+            return Some(own);
+        }
+        // Only the owner of the run can answer its questions.
+        if self.is_read_only() {
+            return None;
+        }
+        if let Some(files) = &self.dialogs.instructions {
+            return Some(dialogs::instructions_dialog::build_dialog(files));
+        }
+        if let Some(summary) = &self.dialogs.unfinished_run {
+            return Some(dialogs::unfinished_run_dialog::build_dialog(summary));
+        }
+        dialogs::pending_dialog(state?, &self.dialog_context())
+    }
+
+    pub(super) fn dialog_context(&self) -> DialogContext<'_> {
+        DialogContext {
+            preview: self.dialogs.prompt_preview.as_ref(),
+            exact_call: self.dialogs.exact_call.as_ref(),
+            versions: &self.dialogs.versions,
+            proposed_goal: self.dialogs.proposed_goal.as_deref(),
+            goal_before: self.dialogs.goal_before.as_deref(),
+            picked_answers: &self.dialogs.picked_answers,
+            ticked_answers: &self.dialogs.ticked_answers,
+            noted_line: self.composer.noted_line.as_ref(),
+            documents: &self.documents,
+            clock: self.local_clock(),
+            confirm_enter: self.settings.confirm_enter,
+        }
+    }
+
+    pub(super) fn local_clock(&self) -> labels::LocalClock {
+        self.settings.local_clock()
+    }
+}
+
+/// Older events from the log.
+impl Screen {
+    /// Adds the piece of the log directly before what the screen shows or has searched.
+    pub fn on_scrollback(&mut self, past: ScrollbackChunk) {
+        self.is_dirty = true;
+        if let Some(looked) = past.log_search {
+            return self.tabs.chat.on_log_search_result(&looked);
+        }
+        self.tabs.chat.transcript.prepend_chunk(past.transcript);
+        self.tabs.log.events.prepend_chunk(past.record);
+        self.tabs.chat.go_to_loaded_match();
+        self.run_facts.ended_at = self.run_facts.ended_at.or(past.ended_at);
+        // Proposals from before the goal was given or confirmed no longer count.
+        if !self.dialogs.is_goal_known {
+            self.dialogs.is_goal_known = past.is_goal_known;
+            (self.dialogs.proposed_goal, self.dialogs.goal_before) =
+                (past.proposed_goal, past.goal_before);
+        }
+    }
+
+    /// Returns the part of the log that should be loaded or searched next.
+    pub fn wanted_scrollback(&self) -> Option<ScrollbackDemand> {
+        let looks = self.tabs.chat.wanted_log_search();
+        let of_log = || {
+            let is_seen = self.tabs.view.shown == TabKind::Log;
+            self.tabs.log.events.wanted_scrollback().filter(|_| is_seen)
+        };
+        looks
+            .or_else(of_log)
+            .or_else(|| self.tabs.chat.transcript.wanted_scrollback())
+    }
+
+    /// Handles a log that cannot be read: stops waiting for more of it.
+    pub fn on_scrollback_error(&mut self) {
+        self.is_dirty |= self.tabs.chat.wanted_log_search().is_some()
+            || self.tabs.log.events.wanted_scrollback().is_some();
+        self.tabs.log.events.stop_scrollback();
+        self.tabs.chat.stop_log_search();
+    }
+
+    /// Clears everything that was said and done: it belongs to a run that is not resumed.
+    pub fn clear_run(&mut self) {
+        self.is_dirty = true;
+        self.tabs.chat.transcript = ChatTranscript::default();
+        self.apply_settings();
+        self.tabs.log.events = EventLogList::default();
+        (self.dialogs.proposed_goal, self.dialogs.goal_before) = (None, None);
+        self.dialogs.is_goal_known = false;
+        self.run_facts.ended_at = None;
+        self.tabs.mark_all_seen(&self.documents);
+    }
+}
+
+/// A new run.
+impl Screen {
+    /// Drops what belongs to the previous run, because numbers of findings and lines of the plan start over.
+    pub(super) fn reset_run_state(&mut self) {
+        // Calls and questions are numbered from the start in each run.
+        (self.dialogs.chosen, self.dialogs.exact_call) = (None, None);
+        self.dialogs.guard.clear_dialog();
+        self.tabs.comments.selection = tabs::comments::FindingSelection::default();
+        let form = self.tabs.plan.view.form;
+        self.tabs.plan.view = tabs::plan::plan_view_state::PlanViewState::default();
+        self.tabs.plan.view.form = form;
+        self.dialogs.clear_prompt_history();
+        self.dialogs.prompt_preview = None;
+        self.dialogs.versions.clear();
+        self.dialogs.clear_picked_answers();
+        (self.tabs.status.silent_turn, self.toast.cross_tab) = (None, None);
+        if self.composer.draft == Some(ComposerDraft::Line) {
+            self.composer.editor.set_text("");
+        }
+        (self.composer.draft, self.composer.noted_line) = (None, None);
+        self.tabs.mark_all_seen(&self.documents);
+    }
+}
+
+/// Requests of agents.
+impl Screen {
+    /// Shows the first pending call exactly as the agent made it.
+    pub fn on_pending_call(&mut self, mut exact: ExactCall) {
+        self.is_dirty = true;
+        if !exact.diff.is_empty() {
+            // Both can contain paths.
+            (exact.text, exact.diff) = (clean_lines(&exact.text), clean_lines(&exact.diff));
+        }
+        self.dialogs.exact_call = Some(exact);
+    }
+
+    /// Lists the approvals that cover more than one call; the answer is [`Action::Revoke`].
+    pub fn show_stored_approvals(&mut self, kept: &[ApprovalEntry]) {
+        self.is_dirty = true;
+        if kept.is_empty() {
+            self.show_toast("You approved nothing for more than one call in this repository.");
+            return;
+        }
+        let mut sheet = ChoiceDialog::list("permissions", "Approved for more than one call")
+            .with_text(
+                "Enter removes the chosen approval, Esc keeps them all.",
+                clickable_keys::mark_hint(theme::QUIET),
+            );
+        for (kept, key) in kept.iter().zip(('1'..='9').chain(std::iter::repeat('·'))) {
+            let label = format!(
+                "Remove {} · {}",
+                to_one_line(&kept.what),
+                to_one_line(&kept.about)
+            );
+            sheet = sheet.with_choice(
+                key,
+                &label,
+                ChoiceAction::ActAndClose(vec![Action::Revoke(kept.id)]),
+            );
+        }
+        sheet = sheet.with_choice('b', "Back", ChoiceAction::Close);
+        let last = sheet.choices.len() - 1;
+        self.open_dialog(sheet.with_first_choice(last));
+    }
+}
+
+impl Screen {
+    /// Stores the list of agents.
+    pub fn on_agents(&mut self, agents: Vec<AgentEntry>) {
+        self.is_dirty = true;
+        self.composer.assist.agents = agents;
+    }
+}
