@@ -27,13 +27,17 @@ pub(super) use user_edits::{
 };
 pub(super) use user_plan_copy::copy_user_plan;
 
-use document_writer::PostponedWrite;
+use crate::domain::run::RunState;
+
+use document_writer::{PostponedWrite, is_collected};
 
 /// The documents of a run that are not on disk yet.
 #[derive(Debug, Default)]
 pub(super) struct RunDocuments {
     /// The document of a completed turn, until it is committed.
     pending: Option<PendingDocument>,
+    /// The document of a turn that is committed; its staging folder stays until the event is recorded.
+    committed: Option<PendingDocument>,
     /// A write that waits, and what is queued behind it.
     postponed: Option<PostponedWrite>,
     /// Whether this process resumed the run and has not recorded a step yet.
@@ -70,8 +74,18 @@ impl RunDocuments {
 
     /// Forgets a pending document without removing its staging folder, because another turn uses that folder now.
     pub(super) fn forget_pending_in(&mut self, staging_folder: &Path) {
-        self.pending
-            .take_if(|pending| pending.staging.dir == staging_folder);
+        for kept in [&mut self.pending, &mut self.committed] {
+            kept.take_if(|document| document.staging.dir == staging_folder);
+        }
+    }
+
+    /// Removes the staging folder of a committed document once its event is recorded: until then the end of the program
+    /// must not lose it.
+    pub(super) fn clear_committed(&mut self, state: &RunState) {
+        let recorded = |document: &mut PendingDocument| !is_collected(state, &document.order);
+        if let Some(document) = self.committed.take_if(recorded) {
+            document.clear_staging();
+        }
     }
 
     /// Drops the pending document and removes its staging folder.

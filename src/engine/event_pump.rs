@@ -70,6 +70,7 @@ impl Engine {
         let mut queue = VecDeque::new();
         let mut next = Some(step);
         while let Some(step) = next {
+            self.documents.clear_committed(self.run.state());
             self.settle()?;
             let is_new_phase = step.phase_before != step.phase_after;
             if is_new_phase {

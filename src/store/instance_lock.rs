@@ -6,7 +6,7 @@
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt as _, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -14,12 +14,14 @@ use fs2::FileExt;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::domain::ids::UnixMillis;
+use crate::domain::ids::{Sha256, UnixMillis};
 
 use super::{StoreError, WorkdirLayout, local_time, nofollow_fs, utc_time};
 
 /// The maximum number of tries; a lock file that is replaced more often is replaced on purpose.
 const MAX_LOCK_TRIES: u32 = 8;
+/// The maximum size of the note in a document's lock file, in bytes.
+const MAX_NOTE_BYTES: u64 = 4096;
 /// How long to wait for readers of the lock, which share it for microseconds at a time.
 const LOOKER_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -232,9 +234,7 @@ impl DocumentLock {
     /// Locks the file `<document>.lock`; [`StoreError::LockBusy`] if another process has the lock. Never
     /// waits.
     pub fn try_acquire(document: &Path) -> Result<Self, StoreError> {
-        let mut name = document.file_name().unwrap_or_default().to_os_string();
-        name.push(".lock");
-        let path = document.with_file_name(name);
+        let path = document_lock_path(document);
         let file = nofollow_fs::open_lock(&path)?;
         match FileExt::try_lock_exclusive(&file) {
             Ok(()) if is_same_file(&file, &path)? => Ok(Self {
@@ -266,6 +266,34 @@ impl DocumentLock {
     pub fn document(&self) -> &Path {
         &self.document
     }
+
+    /// Notes in the lock file, durably, which version of the document the program is about to write. Where the program
+    /// ends before the event log has that write, the note tells it from an edit of the user.
+    pub fn note_own_write(&self, version: &Sha256) -> Result<(), StoreError> {
+        let failed = |e| StoreError::from_io("write the lock of", &self.document, e);
+        let written = self.file.write_all_at(version.as_str().as_bytes(), 0);
+        written.and_then(|()| self.file.sync_data()).map_err(failed)
+    }
+
+    /// Returns whether a version of the document is the last one that the program wrote, or was about to write.
+    pub fn is_own_write(document: &Path, version: &Sha256) -> Result<bool, StoreError> {
+        let note = nofollow_fs::read_limited(&document_lock_path(document), MAX_NOTE_BYTES)?;
+        Ok(note.is_some_and(|note| note == version.as_str().as_bytes()))
+    }
+
+    /// Forgets what the program wrote, because the user has changed it: if they change it back, that is an edit, too.
+    pub fn forget_own_write(document: &Path) -> Result<(), StoreError> {
+        let path = document_lock_path(document);
+        let file = nofollow_fs::open_lock(&path)?;
+        file.set_len(0)
+            .map_err(|e| StoreError::from_io("empty", &path, e))
+    }
+}
+
+fn document_lock_path(document: &Path) -> PathBuf {
+    let mut name = document.file_name().unwrap_or_default().to_os_string();
+    name.push(".lock");
+    document.with_file_name(name)
 }
 
 impl Drop for DocumentLock {
@@ -457,5 +485,26 @@ mod tests {
         assert!(matches!(refused, StoreError::LockBusy { .. }));
         drop(first);
         DocumentLock::acquire(&plan).unwrap();
+    }
+
+    #[test]
+    fn the_last_version_that_the_program_wrote_is_known_until_it_is_forgotten() {
+        let dir = tempfile::tempdir().unwrap();
+        let plan = dir.path().join("plan.md");
+        let versions = ["a", "b"].map(|letter| Sha256::new(letter.repeat(64)));
+        let known = || {
+            versions
+                .clone()
+                .map(|version| DocumentLock::is_own_write(&plan, &version).unwrap())
+        };
+        assert_eq!(known(), [false, false]);
+        for (n, version) in versions.iter().enumerate() {
+            let lock = DocumentLock::acquire(&plan).unwrap();
+            lock.note_own_write(version).unwrap();
+            drop(lock);
+            assert_eq!(known(), [n == 0, n == 1]);
+        }
+        DocumentLock::forget_own_write(&plan).unwrap();
+        assert_eq!(known(), [false, false]);
     }
 }

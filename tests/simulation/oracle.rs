@@ -200,3 +200,16 @@ pub fn asked(world: &World) -> Asked {
     }
     asked
 }
+
+/// How often the log says that the user edited a document, by kind of event.
+pub fn edited(world: &World) -> Asked {
+    let mut edited = Asked::new();
+    for line in world.read("events.jsonl").lines() {
+        let event: Value = serde_json::from_str(line).unwrap_or_default();
+        let kind = event["kind"].as_str().unwrap_or_default();
+        if ["plan.edited", "comments.edited"].contains(&kind) {
+            *edited.entry(kind.to_owned()).or_default() += 1;
+        }
+    }
+    edited
+}

@@ -34,6 +34,7 @@ pub struct Outcome {
 struct Undisturbed {
     end: End,
     asked: Asked,
+    edited: Asked,
     /// As `number|place|what`.
     boundaries: Vec<String>,
 }
@@ -61,6 +62,7 @@ fn undisturbed(scenario: &'static Scenario) -> Arc<Undisturbed> {
     let found = Arc::new(Undisturbed {
         end: oracle::end_of(&world),
         asked: oracle::asked(&world),
+        edited: oracle::edited(&world),
         boundaries: told.all("at").map(str::to_owned).collect(),
     });
     known.insert(scenario.name, Arc::clone(&found));
@@ -201,6 +203,7 @@ impl Seed {
             &oracle::asked(&world),
             n_faults,
         ));
+        wrong.extend(edited_by_nobody(&expected.edited, &oracle::edited(&world)));
         Outcome {
             seed: self,
             launches,
@@ -258,4 +261,12 @@ fn asked_too_often(expected: &Asked, found: &Asked, n_faults: usize) -> Vec<Stri
         }
     }
     wrong
+}
+
+/// What the log says that the user edited, where the user edits nothing.
+fn edited_by_nobody(expected: &Asked, found: &Asked) -> Vec<String> {
+    let by_nobody = found.keys().filter(|kind| !expected.contains_key(*kind));
+    by_nobody
+        .map(|kind| format!("the user edited nothing, and the log has {kind}"))
+        .collect()
 }

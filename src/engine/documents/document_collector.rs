@@ -17,7 +17,7 @@ use crate::engine::run_context::RunContext;
 use crate::engine::staging_folder::TurnStagingFolder;
 use crate::engine::{EngineInput, error_with_hint, failure_event, warning_event};
 use crate::store::document_files::DocumentContent;
-use crate::store::{StoreError, document_files as files};
+use crate::store::{DocumentLock, StoreError, document_files as files};
 use crate::text::truncate::to_chars;
 use crate::text::{clean_text, clean_to_one_line, front_matter};
 
@@ -95,9 +95,9 @@ impl RunDocuments {
             .and_then(|lock| try_commit_document(run, &pending, base, &lock, &mut events));
         match committed {
             Ok(event) => {
-                pending.clear_staging();
                 events.push(event);
                 events.extend(move_merges_aside(run));
+                self.committed = Some(pending);
             }
             Err(DocumentCommitError::Conflict) => {
                 events.push(conflict_event(run, &pending, None));
@@ -357,7 +357,7 @@ fn commit_response(
     }
     let comments_base = base.comments_hash(&pending.staging);
     let now = files::read_document(&layout.comments())?.map(|now| now.sha256);
-    if now.as_ref() != comments_base {
+    if now.as_ref() != comments_base && !is_written_before(run, now.as_ref())? {
         return Err(DocumentCommitError::Conflict);
     }
     let plan_base = base.plan_hash(&pending.staging);
@@ -389,6 +389,14 @@ fn commit_response(
         comments_sha256,
         asked_back,
     })
+}
+
+/// Returns whether `comments.md` is what the program wrote itself before it could record that.
+fn is_written_before(run: &RunContext, now: Option<&Sha256>) -> Result<bool, StoreError> {
+    match now.filter(|now| run.state().comments_sha256.as_ref() != Some(*now)) {
+        Some(now) => DocumentLock::is_own_write(&run.journal.layout().comments(), now),
+        None => Ok(false),
+    }
 }
 
 fn is_new_plan(state: &RunState, plan: &Plan) -> bool {

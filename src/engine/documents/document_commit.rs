@@ -157,6 +157,11 @@ fn replace_locked_document(
     base: Option<&Sha256>,
     bytes: &[u8],
 ) -> Result<Sha256, DocumentCommitError> {
+    let now = document_files::read_document(lock.document())?;
+    // Only before a write: the note of one that is not recorded yet must stay.
+    if now.as_ref().map(|now| &now.sha256) == base {
+        lock.note_own_write(&document_files::hash_document(bytes))?;
+    }
     match document_files::replace_document(lock, base, bytes) {
         Ok(sha256) => Ok(sha256),
         Err(document_files::DocumentReplaceError::Store(error)) => {
@@ -446,10 +451,11 @@ pub fn amend_step(lock: &WorkflowDocumentLock, step: u32, words: &str) -> Result
     let Some(amended) = plan::amend_step(&text, step, words) else {
         return Ok(false);
     };
-    match replace_locked_document(&lock.plan, Some(&now.sha256), amended.as_bytes()) {
+    // Not noted as a write of the program: it counts as an edit of the user.
+    match document_files::replace_document(&lock.plan, Some(&now.sha256), amended.as_bytes()) {
         Ok(_) => Ok(true),
-        Err(DocumentCommitError::Conflict) => Ok(false),
-        Err(DocumentCommitError::Store(error)) => Err(error),
+        Err(document_files::DocumentReplaceError::Conflict { .. }) => Ok(false),
+        Err(document_files::DocumentReplaceError::Store(error)) => Err(error),
     }
 }
 

@@ -206,12 +206,13 @@ fn save_returned_document(run: &RunContext, pending: Option<&PendingDocument>, o
 
 /// Returns whether the run still needs the write: the user may have stopped the run while the write waited.
 fn is_write_wanted(state: &RunState, write: &DocumentWrite) -> bool {
-    write.turn_order().is_none_or(|order| {
-        let busy = state.busy.as_ref();
-        busy.is_some_and(
-            |busy| matches!(busy, ProgramOperation::Collecting { order: at, .. } if at.turn == order.turn),
-        )
-    })
+    let order = write.turn_order();
+    order.is_none_or(|order| is_collected(state, order))
+}
+
+/// Returns whether the document of this turn is still to be committed.
+pub(super) fn is_collected(state: &RunState, order: &TurnOrder) -> bool {
+    matches!(&state.busy, Some(ProgramOperation::Collecting { order: at, .. }) if at.turn == order.turn)
 }
 
 /// Writes the status for the current phase into `plan.md`, if the file is the version that the run knows.

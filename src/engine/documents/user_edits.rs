@@ -5,10 +5,11 @@ use std::path::Path;
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
 use crate::domain::plan::{self, Plan, Step};
+use crate::domain::run::{ProgramOperation, RunState};
 use crate::engine::run_context::RunContext;
 use crate::engine::{failure_event, warning_event};
 use crate::store::document_files::{self as files, DocumentContent};
-use crate::store::{StoreError, iteration_files};
+use crate::store::{DocumentLock, StoreError, iteration_files};
 
 use super::document_collector::{clean_plan, next_iteration};
 
@@ -35,32 +36,68 @@ pub(in crate::engine) fn detect_user_edits(run: &RunContext) -> Vec<Event> {
 
 /// Returns events for the user's edits to the workflow files that are not recorded yet.
 ///
+/// What the program itself wrote just before it ended, or before a later write failed, is no edit: a mark is recorded
+/// now, and a document is committed again.
+///
 /// # Errors
 /// A file cannot be read.
 pub(in crate::engine) fn try_detect_user_edits(run: &RunContext) -> Result<Vec<Event>, StoreError> {
-    let mut events = Vec::new();
-    match files::read_document(&run.journal.layout().plan())? {
-        Some(now) => {
-            let edit = plan_edit_event(run, &now);
-            let foreign = edit.as_ref().and_then(|edit| foreign_tick_event(run, edit));
-            events.extend(edit.into_iter().chain(foreign));
-        }
-        None if run.state().plan.is_some() => events.push(Event::PlanEdited {
-            plan: None,
-            approval_sha256: plan::approval_hash(""),
-            file_sha256: plan::file_hash(b""),
-            source: None,
-        }),
-        None => {}
-    }
-    if let Some(now) = files::read_document(&run.journal.layout().comments())?
-        && run.state().comments_sha256.as_ref() != Some(&now.sha256)
+    let mut events = find_plan_changes(run)?;
+    let (path, state) = (run.journal.layout().comments(), run.state());
+    if let Some(now) = files::read_document(&path)?
+        && state.comments_sha256.as_ref() != Some(&now.sha256)
+        && !(is_write_repeated(state) && DocumentLock::is_own_write(&path, &now.sha256)?)
     {
+        DocumentLock::forget_own_write(&path)?;
         events.push(Event::CommentsEdited {
             file_sha256: now.sha256,
         });
     }
     Ok(events)
+}
+
+fn find_plan_changes(run: &RunContext) -> Result<Vec<Event>, StoreError> {
+    let (path, state) = (run.journal.layout().plan(), run.state());
+    let (now, known) = match (files::read_document(&path)?, &state.plan) {
+        (Some(now), known) => (now, known),
+        (None, None) => return Ok(Vec::new()),
+        (None, Some(_)) => {
+            DocumentLock::forget_own_write(&path)?;
+            return Ok(vec![Event::PlanEdited {
+                plan: None,
+                approval_sha256: plan::approval_hash(""),
+                file_sha256: plan::file_hash(b""),
+                source: None,
+            }]);
+        }
+    };
+    if let Some(known) = known
+        .as_ref()
+        .filter(|known| known.file_sha256 != now.sha256)
+        && DocumentLock::is_own_write(&path, &now.sha256)?
+    {
+        let text = String::from_utf8_lossy(&now.bytes);
+        if plan::approval_hash(&text) == known.plan.approval_sha256 {
+            return Ok(vec![Event::PlanMarked {
+                file_sha256: now.sha256,
+            }]);
+        }
+        if is_write_repeated(state) {
+            return Ok(Vec::new());
+        }
+    }
+    let Some(edit) = plan_edit_event(run, &now) else {
+        return Ok(Vec::new());
+    };
+    DocumentLock::forget_own_write(&path)?;
+    let foreign = foreign_tick_event(run, &edit);
+    Ok([edit].into_iter().chain(foreign).collect())
+}
+
+/// Returns whether a document or remarks are still to be written, so that a write without an event is made again.
+fn is_write_repeated(state: &RunState) -> bool {
+    let is_collecting = matches!(state.busy, Some(ProgramOperation::Collecting { .. }));
+    is_collecting || state.remarks.is_some()
 }
 
 fn plan_edit_event(run: &RunContext, now: &DocumentContent) -> Option<Event> {

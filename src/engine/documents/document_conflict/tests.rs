@@ -10,11 +10,16 @@ use tokio_util::sync::CancellationToken;
 use crate::config::{self, ConfigFlags, UserDirs};
 use crate::domain::effect::Effect;
 use crate::domain::event::{Event, RunParameters, WorkflowSettings};
-use crate::domain::phase::Phase;
+use crate::domain::ids::UnixMillis;
+use crate::domain::phase::{Gate, Phase};
+use crate::domain::plan::PlanStatus;
 use crate::domain::question::{QuestionAnswer, QuestionKind};
 use crate::domain::turn::{TurnOutcome, TurnPurpose};
 use crate::engine::agent_conversation::ConversationEvent;
-use crate::engine::documents::{PendingDocument, find_recovered_draft};
+use crate::engine::documents::document_commit::set_plan_status;
+use crate::engine::documents::{
+    DocumentWrite, PendingDocument, RunDocuments, WorkflowDocumentLock, find_recovered_draft,
+};
 use crate::engine::run_journal::RunJournal;
 use crate::engine::run_setup::{AskPolicy, RunSetup};
 use crate::engine::{Engine, EngineInput, staging_folder};
@@ -626,6 +631,76 @@ fn what_was_taken_in_before_a_turn_is_kept_when_its_review_takes_it_away() {
     assert!(!comments.contains("typed"), "{comments}");
     assert_eq!(world.lost(), [""; 0]);
     drop(world.folder);
+}
+
+/// Ends the running turn and writes its document, is killed before that is recorded, and starts again; returns the
+/// kinds of what is recorded then.
+fn kinds_after_kill(world: &mut ConflictSimulation) -> Vec<String> {
+    world.finish_writing();
+    let order = world.engine.state().running.clone().unwrap().order;
+    let (turn, result) = (order.turn.clone(), TurnOutcome::completed(""));
+    let ended = Event::TurnEnded { turn, result };
+    world.engine.run.journal.record(ended).unwrap();
+    let write = DocumentWrite::TurnDocument(order);
+    let unrecorded = world.engine.documents.write(&mut world.engine.run, write);
+    assert_eq!(unrecorded.len(), 1, "{unrecorded:?}");
+    world.engine.documents = RunDocuments::default();
+    drop(world.engine.take_recorded());
+    world.engine.resume(Gate::Manual).unwrap();
+    recorded_kinds(world)
+}
+
+fn recorded_kinds(world: &mut ConflictSimulation) -> Vec<String> {
+    let kind = |record: EventLogRecord<Event>| {
+        let value = serde_json::to_value(record.event).unwrap();
+        value["kind"].as_str().unwrap().to_owned()
+    };
+    let recorded = world.engine.take_recorded();
+    recorded.into_iter().map(kind).collect()
+}
+
+#[test]
+fn a_document_that_is_written_and_not_recorded_is_no_edit_of_the_user() {
+    let mut world = ConflictSimulation::new();
+    for committed in ["plan.committed", "review.committed", "response.committed"] {
+        world.perform(ConflictTestAction::Begin);
+        let kinds = kinds_after_kill(&mut world);
+        assert!(kinds.iter().any(|kind| kind == committed), "{kinds:?}");
+        let wrong = ["plan.edited", "comments.edited", "document.conflict"];
+        let is_wrong = |kind: &String| wrong.contains(&kind.as_str());
+        assert!(!kinds.iter().any(is_wrong), "{committed}: {kinds:?}");
+    }
+    let plan = world.engine.state().plan.clone().unwrap();
+    assert_eq!(plan.version, 2);
+    assert!(read(&world.layout().plan()).contains("\nversion: 2\n"));
+    assert_eq!(world.kept(), [""; 0]);
+}
+
+#[test]
+fn a_mark_that_is_written_and_not_recorded_is_no_edit_and_what_the_user_changes_back_is() {
+    let mut world = planning();
+    world.perform(ConflictTestAction::End);
+    let path = world.layout().plan();
+    let known = document_files::read_document(&path)
+        .unwrap()
+        .unwrap()
+        .sha256;
+    let lock = WorkflowDocumentLock::try_acquire(world.engine.journal().guard()).unwrap();
+    let marked = set_plan_status(&lock, &known, PlanStatus::Approved, UnixMillis(0)).unwrap();
+    assert!(marked.is_some());
+    drop(lock);
+    let marked = read(&path);
+    let changed = format!("{marked}mine\n");
+    drop(world.engine.take_recorded());
+    for (text, kind) in [
+        (&marked, "plan.marked"),
+        (&changed, "plan.edited"),
+        (&marked, "plan.edited"),
+    ] {
+        fs::write(&path, text).unwrap();
+        world.engine.record_user_edits().unwrap();
+        assert_eq!(recorded_kinds(&mut world), [kind]);
+    }
 }
 
 proptest! {
