@@ -3,6 +3,7 @@
 use super::Screen;
 use super::action::Action;
 use super::command::ScreenCommand;
+use super::command_table::changes_run;
 use super::composer_target::{self, ComposerTarget};
 use super::dialog::{ChoiceAction, ChoiceDialog, DialogChoice};
 use super::dialogs::{self, confirmations};
@@ -10,7 +11,6 @@ use super::diff_view::DiffAction;
 use super::help;
 use super::keymap::ComposerFocus;
 use super::pager::{PagerFormat, TextPager, front_transcript};
-use super::read_only::changes_run;
 use super::text_versions::TextPair;
 use crate::domain::event::{ApprovalDecision, Event};
 use crate::domain::export_format::ExportFormat;
@@ -56,8 +56,6 @@ impl Screen {
             ScreenCommand::RejectCall(why) => {
                 self.decide_call(state, ApprovalDecision::DenyWithReason(why))
             }
-            ScreenCommand::ShowApprovals => vec![Action::ShowPermissions],
-            ScreenCommand::ShowTodos => self.show_todo_lists(state),
             ScreenCommand::AnswerQuestion(word) => self.answer_question(state, &word),
             ScreenCommand::Undo(wish) => self.request_undo(wish, state),
             ScreenCommand::SkipStep(step, reason) => {
@@ -73,51 +71,34 @@ impl Screen {
             }
             ScreenCommand::Diff(scope) => self.show_diff(scope, state),
             ScreenCommand::StartTask(agent, prompt) => self.give_task(agent, prompt),
-            ScreenCommand::ListTaskSessions => self.list_children(state),
             ScreenCommand::Discuss(wish) => self.perform_discussion_command(&wish, state),
-            ScreenCommand::RunDoctor => vec![Action::Diagnose],
             ScreenCommand::BoardAction(does) => self.perform_board_action(does, state),
-            ScreenCommand::ShowAgents(name) => self.show_agents(&name, state),
             ScreenCommand::ResumeRun if state.is_some_and(|state| !state.phase.is_final()) => {
                 self.show_toast("A run is open. Cancel it before you start another.")
             }
             ScreenCommand::ResumeRun => vec![Action::Resume],
-            ScreenCommand::ShowHistory => vec![Action::ShowHistory],
             ScreenCommand::ExportRun(form) => self.export_run(form, state),
             ScreenCommand::ChooseRefiner(role) => self.choose_refiner(role, state),
             ScreenCommand::ViewFullText => self.view_full_text(state),
             ScreenCommand::Theme(Some(name)) => self.choose_theme(&name),
             ScreenCommand::Theme(None) => self.open_theme_list(),
-            ScreenCommand::ToggleMouse => self.toggle_mouse_capture(),
             ScreenCommand::ToggleThinking => {
                 front_transcript(&mut self.pager, &mut self.transcript).toggle_thinking();
                 Vec::new()
             }
             ScreenCommand::Copy => self.copy_selection(state),
-            ScreenCommand::CopyCodeBlock => self.copy_code_block(state),
             ScreenCommand::SelectAdjacent(along) => {
                 self.change_view(|screen| screen.select_adjacent(along, state))
             }
-            ScreenCommand::OpenSelection => self.open_selection(state),
-            ScreenCommand::OpenInViewer(viewer) => self.open_in_viewer(viewer, state),
             ScreenCommand::GoToWaitingDialog => self.go_to_waiting_dialog(state),
-            ScreenCommand::ToggleChatArrangement => self.toggle_chat_arrangement(),
             ScreenCommand::OpenSearch => self.change_view(Screen::open_search),
-            ScreenCommand::CycleFilter => self.cycle_filter(state),
-            ScreenCommand::JumpToCounterpart => self.jump_to_counterpart(state),
             ScreenCommand::AddPlanNote(text) => self.add_plan_note(text, state),
             ScreenCommand::RemovePlanNote(n) => self.remove_plan_note(n, state),
             ScreenCommand::RewritePlanLine => self.rewrite_plan_line(state),
-            ScreenCommand::ToggleSidePane => self.toggle_side_pane(state),
             ScreenCommand::TogglePaneFocus => self.toggle_pane_focus(),
-            ScreenCommand::Redraw => vec![Action::Redraw],
             ScreenCommand::Show(tab) => self.change_view(|screen| screen.show_tab(tab)),
-            ScreenCommand::NextTab => self.change_view(|screen| screen.step_tab(1)),
-            ScreenCommand::PreviousTab => self.change_view(|screen| screen.step_tab(-1)),
             ScreenCommand::Scroll(to) => self.change_view(|screen| screen.move_by_line(to, state)),
             ScreenCommand::FocusComposer => self.change_view(Screen::focus_composer),
-            ScreenCommand::LeaveComposer => self.change_view(Screen::leave_composer),
-            ScreenCommand::Suspend => vec![Action::Suspend],
             ScreenCommand::Quit => self.on_quit(state),
             ScreenCommand::ShowHelp => {
                 let pager = help::help_pager(self.keymap(), self.tab_actions());
@@ -129,6 +110,7 @@ impl Screen {
                 self.change_view(|screen| screen.perform_search_step(step, state))
             }
             ScreenCommand::Close => self.close_top().unwrap_or_default(),
+            ScreenCommand::Call(call) => (call.function)(self, &call.argument, state),
         }
     }
 

@@ -3,7 +3,8 @@
 //! A text that nothing accepts stays in the composer.
 
 use super::agent_dialogs::AgentMention;
-use super::command::{self, CommandParseError, ScreenCommand};
+use super::command::ScreenCommand;
+use super::command_table::{CommandParseError, parse_slash_command};
 use super::composer::MAX_TEXT_BYTES;
 use super::composer_target::{self, ComposerOutcome};
 use super::discussion_commands::DiscussionScreenCommand;
@@ -58,7 +59,7 @@ impl Screen {
             None => {}
         }
         let name = text.split_whitespace().next().unwrap_or_default();
-        match command::parse_slash_command(&text) {
+        match parse_slash_command(&text) {
             Ok(_) => Some(format!("Enter: run {name}")),
             Err(CommandParseError::Wrong(why)) => Some(why),
             Err(CommandParseError::Text) => None,
@@ -99,7 +100,7 @@ impl Screen {
             None => {}
         }
         let target = composer_target::composer_target(state, self.draft, &self.dialog_context());
-        match command::parse_slash_command(&text) {
+        match parse_slash_command(&text) {
             Ok(command) => {
                 if let ScreenCommand::Discuss(DiscussionScreenCommand::Start(topic)) = &command
                     && let Some(why) = self.talks.preset_typo_hint(topic)

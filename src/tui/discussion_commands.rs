@@ -12,6 +12,7 @@ use ratatui::layout::{Position, Rect};
 
 use super::action::{Action, DiscussionTopic};
 use super::command::{ScreenCommand, ScrollMove};
+use super::command_table::{changes_run, works_in_view};
 use super::dialog::{ChoiceAction, ChoiceDialog};
 use super::discussion_board::{self, BoardAction, BoardModel, DiscussionBoard};
 use super::keymap::{ComposerFocus, KeyContext, KeyHint};
@@ -224,14 +225,9 @@ impl Screen {
             Some(ScreenCommand::Scroll(to)) => {
                 self.change_view(|screen| screen.scroll_board(to, state))
             }
-            Some(
-                command @ (ScreenCommand::ShowHelp
-                | ScreenCommand::InterruptTurn
-                | ScreenCommand::ManualGate
-                | ScreenCommand::OpenPalette
-                | ScreenCommand::Show(_)
-                | ScreenCommand::Copy),
-            ) => self.perform_command(command, state),
+            Some(command) if works_in_view(&command, KeyContext::Board) => {
+                self.perform_command(command, state)
+            }
             Some(_) | None => Vec::new(),
         }
     }
@@ -446,7 +442,7 @@ impl Screen {
         let is_useful = |hint: &KeyHint| {
             hint.keys.iter().all(|(_, command)| match command {
                 ScreenCommand::BoardAction(does) => {
-                    has(*does) && !(does.has_side_effect() && self.is_read_only())
+                    has(*does) && !(changes_run(command) && self.is_read_only())
                 }
                 ScreenCommand::Scroll(ScrollMove::Up | ScrollMove::Down) => true,
                 ScreenCommand::Scroll(ScrollMove::PageUp | ScrollMove::PageDown) => is_reading,

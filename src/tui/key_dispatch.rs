@@ -5,11 +5,11 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::action::Action;
 use super::command::{ScreenCommand, ScrollMove};
+use super::command_table::{is_safe_in_overlay, works_in_view};
 use super::composer::ComposerKeyResult;
 use super::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft, DialogOrigin, EmptyComposerEnter};
 use super::keymap::{ComposerFocus, KeyContext};
 use super::list_index;
-use super::read_only::is_safe_in_overlay;
 use super::{Screen, SubmitOutcome, composer_submit, dialogs};
 use crate::domain::run::RunState;
 
@@ -23,9 +23,8 @@ impl Screen {
         }
         self.toast = None;
         // The program can be left in every view, so these keys come before all others.
-        if let Some(
-            command @ (ScreenCommand::Quit | ScreenCommand::Suspend | ScreenCommand::Redraw),
-        ) = self.keymap().find_command(&key, self.composer_focus)
+        if let Some(command) = self.keymap().find_command(&key, self.composer_focus)
+            && works_in_view(&command, KeyContext::Find)
         {
             return self.perform_command(command, state);
         }
@@ -84,16 +83,9 @@ impl Screen {
             return self.perform_command(command, state);
         }
         match self.keymap().find_command(&key, ComposerFocus::Unfocused) {
-            Some(
-                command @ (ScreenCommand::ShowHelp
-                | ScreenCommand::InterruptTurn
-                | ScreenCommand::ManualGate
-                | ScreenCommand::OpenPalette
-                | ScreenCommand::OpenSearch
-                | ScreenCommand::Copy
-                | ScreenCommand::Show(_)
-                | ScreenCommand::Scroll(_)),
-            ) => self.perform_command(command, state),
+            Some(command) if works_in_view(&command, KeyContext::Diff) => {
+                self.perform_command(command, state)
+            }
             Some(_) | None => Vec::new(),
         }
     }
