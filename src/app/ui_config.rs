@@ -11,6 +11,7 @@ use crate::config::{self, ConfigFlags, ConfigProblems, LayeredSettings, LoadedCo
 use crate::tui::{
     ActiveKeymap, AgentEntry, ColorSupport, ColorTheme, MouseCapture, ScreenAppearance, WishedKeys,
 };
+pub use crate::tui::{command_manual, sendable_commands};
 
 /// The screen's settings from the user's configuration.
 #[derive(Debug, Clone)]

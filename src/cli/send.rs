@@ -56,3 +56,28 @@ pub async fn run(args: SendArguments) -> Result<u8, StartError> {
     let _closed = writeln!(io::stdout(), "{}: done", request.command);
     Ok(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Args;
+
+    use super::SendArguments;
+    use crate::app::ui_config::sendable_commands;
+
+    #[test]
+    fn the_help_describes_every_command_that_can_be_sent() {
+        let definition = SendArguments::augment_args(clap::Command::new("send"));
+        let help = definition.get_after_help().map(ToString::to_string);
+        let help = help.unwrap_or_default();
+        for command in sendable_commands().split(", ") {
+            let is_described = help.contains(&format!("  {command} "));
+            // Two commands share a line.
+            assert!(
+                is_described
+                    || help.contains(&format!(", {command} "))
+                    || help.contains(&format!("  {command}, ")),
+                "{command}: {help}"
+            );
+        }
+    }
+}

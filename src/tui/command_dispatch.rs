@@ -4,6 +4,7 @@ use super::Screen;
 use super::action::Action;
 use super::action::QuitStep;
 use super::command::ScreenCommand;
+use super::command_table::changes_run;
 use super::composer_target::{self, ComposerTarget};
 use super::dialog::{ChoiceAction, ChoiceDialog, DialogChoice};
 use super::dialogs::quit_confirmation;
@@ -12,7 +13,6 @@ use super::diff_view::DiffAction;
 use super::help;
 use super::keymap::ComposerFocus;
 use super::pager::{PagerFormat, TextPager};
-use super::read_only::changes_run;
 use super::remote_commands::parse_remote_command;
 use super::remote_commands::sends_turn;
 use super::run_commands::{self, CommandOutcome};
@@ -69,8 +69,6 @@ impl Screen {
                 state,
                 ApprovalDecision::DenyWithReason(why),
             )),
-            ScreenCommand::ShowApprovals => vec![Action::ShowPermissions],
-            ScreenCommand::ShowTodos => self.show_todo_lists(state),
             ScreenCommand::AnswerQuestion(word) => {
                 self.apply(run_commands::answer_question(state, &word))
             }
@@ -87,55 +85,32 @@ impl Screen {
                 let outcome = run_commands::give_task(agent, prompt, agents);
                 self.apply(outcome)
             }
-            ScreenCommand::ListTaskSessions => self.apply(run_commands::list_children(state)),
             ScreenCommand::Discuss(wish) => self.perform_discussion_command(&wish, state),
-            ScreenCommand::RunDoctor => vec![Action::Diagnose],
             ScreenCommand::BoardAction(does) => self.perform_board_action(does, state),
-            ScreenCommand::ShowAgents(name) => {
-                let agents = &self.composer.assist.agents;
-                let outcome = run_commands::show_agents(&name, agents, state);
-                self.apply(outcome)
-            }
             ScreenCommand::ResumeRun => self.apply(run_commands::resume_run(state)),
-            ScreenCommand::ShowHistory => vec![Action::ShowHistory],
             ScreenCommand::ExportRun(form) => self.apply(run_commands::export_run(form, state)),
             ScreenCommand::ChooseRefiner(role) => self.choose_refiner(role, state),
             ScreenCommand::ViewFullText => self.view_full_text(state),
             ScreenCommand::Theme(Some(name)) => self.choose_theme(&name),
             ScreenCommand::Theme(None) => self.open_theme_list(),
-            ScreenCommand::ToggleMouse => self.toggle_mouse_capture(),
             ScreenCommand::ToggleThinking => {
                 let chat = &mut self.tabs.chat.transcript;
                 self.overlays.front_transcript(chat).toggle_thinking();
                 Vec::new()
             }
             ScreenCommand::Copy => self.copy_selection(state),
-            ScreenCommand::CopyCodeBlock => self.copy_code_block(state),
             ScreenCommand::SelectAdjacent(along) => {
                 self.change_view(|screen| screen.select_adjacent(along, state))
             }
-            ScreenCommand::OpenSelection => self.open_selection(state),
-            ScreenCommand::OpenInViewer(viewer) => self.open_in_viewer(viewer, state),
             ScreenCommand::GoToWaitingDialog => self.go_to_waiting_dialog(state),
-            ScreenCommand::ToggleChatArrangement => self.toggle_chat_arrangement(),
             ScreenCommand::OpenSearch => self.open_search(),
-            ScreenCommand::CycleFilter => self.cycle_filter(state),
-            ScreenCommand::JumpToCounterpart => self.jump_to_counterpart(state),
             ScreenCommand::AddPlanNote(text) => self.add_plan_note(text, state),
             ScreenCommand::RemovePlanNote(n) => self.remove_plan_note(n, state),
             ScreenCommand::RewritePlanLine => self.rewrite_plan_line(state),
-            ScreenCommand::ToggleSidePane => self.toggle_side_pane(state),
             ScreenCommand::TogglePaneFocus => self.toggle_pane_focus(),
-            ScreenCommand::Redraw => vec![Action::Redraw],
             ScreenCommand::Show(tab) => self.change_view(|screen| screen.show_tab(tab)),
-            ScreenCommand::NextTab => self.change_view(|screen| screen.step_tab(1)),
-            ScreenCommand::PreviousTab => self.change_view(|screen| screen.step_tab(-1)),
             ScreenCommand::Scroll(to) => self.change_view(|screen| screen.move_by_line(to, state)),
             ScreenCommand::FocusComposer => self.change_view(Screen::focus_composer),
-            ScreenCommand::LeaveComposer => {
-                self.change_view(|screen| screen.composer.leave_composer())
-            }
-            ScreenCommand::Suspend => vec![Action::Suspend],
             ScreenCommand::Quit => self.on_quit(state),
             ScreenCommand::ShowHelp => {
                 let pager = help::help_pager(self.keymap(), self.tab_actions());
@@ -149,7 +124,14 @@ impl Screen {
                 Vec::new()
             }
             ScreenCommand::Close => self.close_top().unwrap_or_default(),
+            ScreenCommand::Call(call) => (call.function)(self, &call.argument, state),
         }
+    }
+
+    /// Lists the agents, or shows one by its name.
+    pub(super) fn show_agents(&mut self, name: &str, state: Option<&RunState>) -> Vec<Action> {
+        let outcome = run_commands::show_agents(name, &self.composer.assist.agents, state);
+        self.apply(outcome)
     }
 
     /// Does what a command asks for.

@@ -14,10 +14,11 @@ use ratatui::text::Line;
 use super::action::Action;
 use super::appearance::ScreenAppearance;
 use super::command::{self, ScrollMove};
+use super::command_table::CommandGroup;
 use super::composer_pane::ComposerPane;
 use super::dialog::ChoiceDialog;
 use super::fuzzy_picker::{self, FuzzyTarget, PickerRow};
-use super::keymap::{COMMAND_GROUPS, ComposerFocus};
+use super::keymap::ComposerFocus;
 use super::list_index;
 use super::text_wrap::{text_width, truncate_to_columns};
 use super::theme::{self, ColorTheme};
@@ -50,7 +51,7 @@ impl CommandPalette {
     /// Returns all entries by group; within a group, available commands come first.
     fn all_entries(now: &PaletteContext<'_>) -> Vec<PaletteEntry> {
         let mut all = command_entries(&now.appearance.keymap);
-        all.retain(|entry| !entry.is_alias());
+        all.retain(|entry| !entry.is_alias);
         all.retain(|entry| now.has_panes || entry.slash != OTHER_PANE_COMMAND);
         let mut listed = Vec::new();
         for used in now.recent_commands {
@@ -63,11 +64,11 @@ impl CommandPalette {
             let at = all.iter().position(is_it);
             listed.extend(at.map(|at| all.remove(at).with_heading(heading)));
         }
-        for group in COMMAND_GROUPS {
-            let own = group
-                .select_members(&mut all, |entry| entry.binding)
-                .into_iter();
-            let own = own.map(|entry| entry.with_heading(group.name));
+        for group in CommandGroup::ALL {
+            let is_own =
+                |entry: &mut PaletteEntry| entry.binding.is_some_and(|row| row.group == group);
+            let own = all.extract_if(.., is_own);
+            let own = own.map(|entry| entry.with_heading(group.label()));
             let (useful, idle): (Vec<PaletteEntry>, Vec<PaletteEntry>) =
                 own.partition(|entry| entry.is_available(now));
             listed.extend(useful.into_iter().chain(idle));

@@ -14,18 +14,20 @@ use ratatui::layout::Rect;
 use super::Screen;
 use super::action::Action;
 use super::agent_dialogs::AgentEntry;
-use super::command::{self, ScrollMove};
+use super::command::ScrollMove;
 use super::command_palette::PaletteAction;
+use super::command_table::{
+    ArgumentValues, CommandRow, SlashCommand, all_rows, argument_at_end, parse_slash_command,
+};
 use super::composer::TextComposer;
 use super::composer_pane::ComposerPane;
 use super::fuzzy_picker::{self, FuzzyTarget, PickerRow};
-use super::keymap::{BINDINGS, KeyBinding, SlashCommand};
 use super::list_index;
 use super::text_wrap::to_one_line;
 use crate::domain::run::RunState;
 use crate::permission::permission_mode::MODES;
 use completion_render::EnterEffect;
-use cursor_word::{argument_choices, file_word, preset_word};
+use cursor_word::file_word;
 use file_index::FileIndex;
 
 /// How many suggestions are offered at most.
@@ -110,7 +112,7 @@ impl ComposerAssist {
     pub(super) fn accepted_by_enter(&self, composer: &TextComposer) -> Option<&str> {
         let offer = self.completion.as_ref()?;
         let is_first_command = offer.kind == CompletionKind::Commands && offer.chosen == 0;
-        let is_whole = is_first_command && command::parse_slash_command(&composer.text()).is_ok();
+        let is_whole = is_first_command && parse_slash_command(&composer.text()).is_ok();
         let name = offer.rows.get(offer.chosen).map(|row| row.name.as_str());
         // A command that needs no argument is carried out, unless the user has selected a suggestion.
         let has_all = offer.typed.is_empty() || name == Some(offer.typed.as_str());
@@ -126,8 +128,7 @@ impl ComposerAssist {
 impl CompletionList {
     fn from_commands(typed: &str) -> Self {
         let mut seen = std::collections::BTreeSet::new();
-        let all: Vec<(SlashCommand, &KeyBinding)> = BINDINGS
-            .iter()
+        let all: Vec<(SlashCommand, &CommandRow)> = all_rows()
             .flat_map(|binding| binding.slash_commands().map(move |slash| (slash, binding)))
             .filter(|(slash, _)| seen.insert(*slash))
             .collect();
@@ -140,7 +141,7 @@ impl CompletionList {
             let name = shown.get(*at).map_or("", String::as_str);
             (!is_fully_typed(name, typed), !name.starts_with(typed))
         });
-        let found: Vec<(SlashCommand, &KeyBinding)> = found
+        let found: Vec<(SlashCommand, &CommandRow)> = found
             .iter()
             .filter_map(|at| all.get(*at))
             .copied()
@@ -167,11 +168,6 @@ impl CompletionList {
                 .collect(),
             chosen: 0,
         }
-    }
-
-    /// Suggests the presets that start with the typed text.
-    fn from_presets(presets: &[(String, String)], typed: &str) -> Self {
-        Self::from_values(CompletionKind::Presets, presets, typed)
     }
 
     /// Suggests the values, each with its description, that start with the typed text.
@@ -297,23 +293,8 @@ impl Screen {
         self.composer.assist.completion = None;
         if is_command {
             self.composer.assist.completion = Some(CompletionList::from_commands(&before));
-        } else if let Some(word) = preset_word(&before) {
-            self.composer.assist.completion = Some(CompletionList::from_presets(
-                &self.discussions.presets,
-                word,
-            ));
-        } else if let Some(word) = before.strip_prefix(answer_completion::ANSWER_COMMAND) {
-            self.composer.assist.completion = Some(answer_completion::complete_answer(
-                state,
-                &self.dialog_context(),
-                word,
-            ));
-        } else if let Some((values, word)) = self.argument_values(&before) {
-            self.composer.assist.completion = Some(CompletionList::from_values(
-                CompletionKind::Values,
-                &values,
-                word,
-            ));
+        } else if let Some(offer) = self.argument_completion(&before, state) {
+            self.composer.assist.completion = Some(offer);
         } else if let Some(word) = file_word(&before) {
             let files = match &self.composer.assist.files {
                 FileListState::Loaded(files) => files.names.as_slice(),
@@ -351,39 +332,48 @@ impl Screen {
         actions
     }
 
-    /// Returns the possible arguments of the command in a line, each with its description, and the typed part.
-    fn argument_values<'a>(&self, line: &'a str) -> Option<(Vec<(String, String)>, &'a str)> {
-        let (command, typed) = line.split_once(' ')?;
-        if !command.starts_with('/') || typed.contains(char::is_whitespace) {
-            return None;
-        }
-        let plain = |name: &str| (name.to_owned(), String::new());
+    /// Suggests the arguments of the command in a line, each with its description; `None` if it has none to offer.
+    fn argument_completion(&self, line: &str, state: Option<&RunState>) -> Option<CompletionList> {
+        let (row, typed) = argument_at_end(line)?;
         let agent = |agent: &AgentEntry| (agent.name.clone(), agent.description.clone());
-        let values: Vec<(String, String)> = match command {
-            "/theme" => {
-                let themes = self.settings.appearance.themes().iter();
-                themes.map(|theme| plain(theme.name())).collect()
+        let agents = self.composer.assist.agents.iter();
+        let values: Vec<(String, String)> = match row.values {
+            ArgumentValues::Answers => {
+                let known = self.dialog_context();
+                return Some(answer_completion::complete_answer(state, &known, typed));
             }
-            "/mode" => MODES
+            ArgumentValues::Presets => {
+                let presets = &self.discussions.presets;
+                let kind = CompletionKind::Presets;
+                return Some(CompletionList::from_values(kind, presets, typed));
+            }
+            ArgumentValues::Themes => {
+                let themes = self.settings.appearance.themes().iter();
+                themes
+                    .map(|theme| (theme.name().to_owned(), String::new()))
+                    .collect()
+            }
+            ArgumentValues::Modes => MODES
                 .iter()
                 .map(|mode| {
                     let help = format!("{}: {}", mode.label(), mode.describe());
                     (mode.name().to_owned(), help)
                 })
                 .collect(),
-            "/agent" => self.composer.assist.agents.iter().map(agent).collect(),
-            "/task" => {
-                let takers = self
-                    .composer
-                    .assist
-                    .agents
-                    .iter()
-                    .filter(|agent| agent.accepts_tasks());
-                takers.map(agent).collect()
+            ArgumentValues::Agents => agents.map(agent).collect(),
+            ArgumentValues::TaskAgents => agents
+                .filter(|agent| agent.accepts_tasks())
+                .map(agent)
+                .collect(),
+            ArgumentValues::Words => {
+                let words = row.slash.argument_words();
+                words
+                    .map(|word| (word.to_owned(), row.help.to_owned()))
+                    .collect()
             }
-            _ => argument_choices(command),
         };
-        Some((values, typed)).filter(|(values, _)| !values.is_empty())
+        let kind = CompletionKind::Values;
+        (!values.is_empty()).then(|| CompletionList::from_values(kind, &values, typed))
     }
 
     /// Draws the suggestions above the composer, over the content there.
@@ -398,9 +388,8 @@ impl Screen {
         };
         if offer.kind == CompletionKind::Commands {
             let sheet = self.pending_dialog(state);
-            let commands: Vec<SlashCommand> = (BINDINGS.iter())
-                .flat_map(KeyBinding::slash_commands)
-                .collect();
+            let commands: Vec<SlashCommand> =
+                all_rows().flat_map(CommandRow::slash_commands).collect();
             for row in &mut offer.rows {
                 let command = commands.iter().find(|slash| slash.to_string() == row.name);
                 let action = command.map(|slash| PaletteAction::from_slash_command(*slash));

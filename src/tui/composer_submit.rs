@@ -5,7 +5,8 @@
 use super::Screen;
 use super::action::Action;
 use super::agent_dialogs::AgentMention;
-use super::command::{self, CommandParseError, ScreenCommand};
+use super::command::ScreenCommand;
+use super::command_table::{CommandParseError, parse_slash_command};
 use super::composer::MAX_TEXT_BYTES;
 use super::composer_pane::ComposerPane;
 use super::composer_target::{self, ComposerOutcome};
@@ -107,7 +108,7 @@ impl Screen {
         }
         let target =
             composer_target::composer_target(state, self.composer.draft, &self.dialog_context());
-        match command::parse_slash_command(&text) {
+        match parse_slash_command(&text) {
             Ok(command) => {
                 if let ScreenCommand::Discuss(DiscussionScreenCommand::Start(topic)) = &command
                     && let Some(why) = self.discussions.preset_typo_hint(topic)
@@ -171,7 +172,7 @@ impl ComposerPane {
             None => {}
         }
         let name = text.split_whitespace().next().unwrap_or_default();
-        match command::parse_slash_command(&text) {
+        match parse_slash_command(&text) {
             Ok(_) => Some(format!("Enter: run {name}")),
             Err(CommandParseError::Wrong(why)) => Some(why),
             Err(CommandParseError::Text) => None,

@@ -11,6 +11,7 @@ use ratatui::layout::{Position, Rect};
 
 use super::action::{Action, DiscussionTopic};
 use super::command::{ScreenCommand, ScrollMove};
+use super::command_table::changes_run;
 use super::dialog::{ChoiceAction, ChoiceDialog};
 use super::discussion_board::{self, BoardAction, BoardModel, DiscussionBoard};
 use super::keymap::{ComposerFocus, KeyContext, KeyHint};
@@ -414,7 +415,7 @@ impl Screen {
         let is_useful = |hint: &KeyHint| {
             hint.keys.iter().all(|(_, command)| match command {
                 ScreenCommand::BoardAction(does) => {
-                    has(*does) && !(does.has_side_effect() && self.is_read_only())
+                    has(*does) && !(changes_run(command) && self.is_read_only())
                 }
                 ScreenCommand::Scroll(ScrollMove::Up | ScrollMove::Down) => true,
                 ScreenCommand::Scroll(ScrollMove::PageUp | ScrollMove::PageDown) => is_reading,

@@ -8,10 +8,9 @@ use ratatui::widgets::Paragraph;
 use super::Screen;
 use super::clickable_keys;
 use super::command::ScreenCommand;
-use super::command_availability::is_command_available;
+use super::command_table::{changes_run, is_command_available, is_safe_in_overlay};
 use super::dialog::{ChoiceAction, ChoiceDialog, DialogChoice};
 use super::keymap::{ComposerFocus, KeyContext, KeyHint};
-use super::read_only::{changes_run, is_safe_in_overlay};
 use super::tabs::{self, TabKind};
 use super::text_wrap::{text_width, truncate_to_columns, wrap_spans};
 use super::theme;
@@ -260,11 +259,7 @@ fn add_hints(
             close.into_iter().for_each(|hint| line.add_hint(hint));
         }
     }
-    for row in keymap
-        .table_rows()
-        .filter(|(binding, _)| !binding.hint.is_empty())
-    {
-        let (binding, _) = row;
+    for binding in keymap.footer_rows() {
         if binding.name == "next-tab" && screen.composer.assist.has_completion() {
             // While suggestions are shown, Tab inserts one.
             continue;

@@ -1,13 +1,12 @@
-//! The help: every key and slash command from the keymap, by group; those of the current tab come first.
+//! The help: every key and slash command from the command table, by group; those of the current tab come first.
 
 use std::collections::BTreeSet;
 
 use ratatui::text::{Line, Span};
 
 use super::clickable_keys;
-use super::keymap::{
-    ActiveKeymap, COMMAND_GROUPS, ComposerFocus, KeyBinding, KeyChord, KeyContext,
-};
+use super::command_table::{CommandGroup, CommandRow};
+use super::keymap::{ActiveKeymap, ComposerFocus, KeyChord, KeyContext};
 use super::pager::TextPager;
 use super::text_wrap::{text_width, truncate_to_columns, wrap_spans};
 use super::theme;
@@ -89,7 +88,7 @@ impl HelpLine {
 }
 
 /// A binding with its keys.
-type KeymapRow<'a> = (&'static KeyBinding, &'a [KeyChord]);
+type KeymapRow<'a> = (&'static CommandRow, &'a [KeyChord]);
 
 /// Builds the lines of the help.
 fn help_lines(keymap: &ActiveKeymap, heading: String, names: Vec<&'static str>) -> Vec<HelpLine> {
@@ -107,11 +106,9 @@ fn help_lines(keymap: &ActiveKeymap, heading: String, names: Vec<&'static str>) 
     told.push(HelpLine::Heading("The screen".to_owned()));
     told.extend(screen_notes(keymap).map(HelpLine::Prose));
     let mut seen = BTreeSet::new();
-    for group in COMMAND_GROUPS {
-        told.push(HelpLine::Heading(group.name.to_owned()));
-        let own = group
-            .select_members(&mut rows, |(binding, _)| Some(binding))
-            .into_iter();
+    for group in CommandGroup::ALL {
+        told.push(HelpLine::Heading(group.label().to_owned()));
+        let own = rows.iter().copied().filter(|(row, _)| row.group == group);
         told.extend(own.map(|row| {
             // A command with several bindings is named once.
             match (seen.insert(row.0.slash), help_row(row)) {
@@ -174,13 +171,9 @@ fn dialog_and_view_keys(keymap: &ActiveKeymap) -> impl Iterator<Item = String> {
 
 fn help_row((binding, keys): KeymapRow<'_>) -> HelpLine {
     let keys: Vec<String> = keys.iter().map(|key| key.label()).collect();
-    let names: Vec<String> = binding
-        .slash_commands()
-        .map(|slash| slash.to_string())
-        .collect();
     HelpLine::Row {
         keys: keys.join(" "),
-        names: names.join(", "),
+        names: binding.slash_names(),
         does: binding.help,
     }
 }

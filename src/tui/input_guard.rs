@@ -9,6 +9,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::action::Action;
 use super::command::ScreenCommand;
+use super::command_table::answers_dialog;
 use super::dialog::ChoiceDialog;
 use super::dialog_pane::DialogPane;
 use super::discussion_commands::DiscussionScreenCommand;
@@ -276,15 +277,7 @@ impl Screen {
         shown: Option<&str>,
         state: Option<&RunState>,
     ) -> Option<String> {
-        let decides = matches!(
-            command,
-            ScreenCommand::Go
-                | ScreenCommand::ApprovePlan
-                | ScreenCommand::AllowCall
-                | ScreenCommand::RejectCall(_)
-                | ScreenCommand::AnswerQuestion(_)
-                | ScreenCommand::Changes(_)
-        );
+        let decides = answers_dialog(command);
         let waits = dialogs::pending_dialog(state.filter(|_| decides)?, &self.dialog_context())?;
         (shown != Some(waits.id.as_str()))
             .then(|| format!("Look first, this was not on the screen: {}", waits.title))

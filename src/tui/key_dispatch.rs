@@ -5,12 +5,12 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::action::Action;
 use super::command::ScreenCommand;
+use super::command_table::{is_safe_in_overlay, works_in_view};
 use super::composer::ComposerKeyResult;
 use super::composer_submit::SubmitOutcome;
 use super::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft, EmptyComposerEnter};
 use super::keymap::{ComposerFocus, KeyContext};
 use super::list_index;
-use super::read_only::is_safe_in_overlay;
 use super::{Screen, composer_submit, dialogs};
 use crate::domain::run::RunState;
 
@@ -24,9 +24,8 @@ impl Screen {
         }
         self.toast.text = None;
         // The program can be left in every view, so these keys come before all others.
-        if let Some(
-            command @ (ScreenCommand::Quit | ScreenCommand::Suspend | ScreenCommand::Redraw),
-        ) = self.keymap().find_command(&key, self.composer.focus)
+        if let Some(command) = self.keymap().find_command(&key, self.composer.focus)
+            && works_in_view(&command, KeyContext::Find)
         {
             return self.perform_command(command, state);
         }

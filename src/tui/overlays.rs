@@ -3,11 +3,11 @@
 
 use super::command::ScreenCommand;
 use super::command_palette::CommandPalette;
+use super::command_table::{is_safe_in_overlay, works_in_view};
 use super::diff_view::DiffView;
 use super::discussion_board::DiscussionBoard;
 use super::keymap::KeyContext;
 use super::pager::TextPager;
-use super::read_only::is_safe_in_overlay;
 use super::search_bar::SearchBar;
 use super::transcript::ChatTranscript;
 
@@ -86,20 +86,6 @@ impl OverlayStack {
     }
 }
 
-/// Returns whether a command works in front of a diff and a board: it does not touch what they cover.
-fn works_over_view(command: &ScreenCommand) -> bool {
-    matches!(
-        command,
-        ScreenCommand::ShowHelp
-            | ScreenCommand::InterruptTurn
-            | ScreenCommand::ManualGate
-            | ScreenCommand::OpenPalette
-            | ScreenCommand::Copy
-            | ScreenCommand::Show(_)
-            | ScreenCommand::Scroll(_)
-    )
-}
-
 impl ScreenOverlay for TextPager {
     fn key_context(&self) -> KeyContext {
         KeyContext::Text
@@ -125,7 +111,7 @@ impl ScreenOverlay for DiffView {
     }
 
     fn allows(&self, command: &ScreenCommand) -> bool {
-        works_over_view(command) || *command == ScreenCommand::OpenSearch
+        works_in_view(command, KeyContext::Diff)
     }
 
     fn takes_whole_height(&self) -> bool {
@@ -139,7 +125,7 @@ impl ScreenOverlay for DiscussionBoard {
     }
 
     fn allows(&self, command: &ScreenCommand) -> bool {
-        works_over_view(command)
+        works_in_view(command, KeyContext::Board)
     }
 
     fn takes_whole_height(&self) -> bool {

@@ -1,10 +1,8 @@
-//! Read-only screens: what the header says, which commands are blocked, and the dialogs for the history and
-//! for taking over.
+//! Read-only screens: what the header says, and the dialogs for the history and for taking over.
 //!
-//! The caller says why the run is read-only.
+//! The caller says why the run is read-only. Which commands are blocked then is in their rows of the command table.
 
 use super::action::Action;
-use super::command::ScreenCommand;
 use super::dialog::{ChoiceAction, ChoiceDialog};
 use super::theme;
 use super::{Screen, dialogs};
@@ -52,87 +50,6 @@ pub enum RunCompletion {
     Complete,
     /// It was archived before its end and can be resumed.
     Unfinished,
-}
-
-/// Returns whether a key may run this command while something covers the run: it only reads,
-/// navigates, or interrupts a turn.
-pub fn is_safe_in_overlay(command: &ScreenCommand) -> bool {
-    let leaves_alone = !changes_run(command) && !matches!(command, ScreenCommand::ExportRun(_));
-    leaves_alone
-        || matches!(
-            command,
-            ScreenCommand::FocusComposer | ScreenCommand::InterruptTurn
-        )
-}
-
-/// Returns whether a command changes the run or writes to it.
-pub fn changes_run(command: &ScreenCommand) -> bool {
-    match command {
-        ScreenCommand::Go
-        | ScreenCommand::AutoGate
-        | ScreenCommand::ManualGate
-        | ScreenCommand::Mode(_)
-        | ScreenCommand::StopToGoal
-        | ScreenCommand::SteerTurn(_)
-        | ScreenCommand::InterruptTurn
-        | ScreenCommand::ApprovePlan
-        | ScreenCommand::Changes(_)
-        | ScreenCommand::CancelRun
-        | ScreenCommand::Edit(_)
-        | ScreenCommand::AllowCall
-        | ScreenCommand::RejectCall(_)
-        | ScreenCommand::ShowApprovals
-        | ScreenCommand::AnswerQuestion(_)
-        | ScreenCommand::Undo(_)
-        | ScreenCommand::SkipStep(..)
-        | ScreenCommand::ReplanStep(..)
-        | ScreenCommand::StartTask(..)
-        | ScreenCommand::ListTaskSessions
-        | ScreenCommand::ResumeRun
-        | ScreenCommand::ChooseRefiner(_)
-        | ScreenCommand::AddPlanNote(_)
-        | ScreenCommand::RemovePlanNote(_)
-        | ScreenCommand::RewritePlanLine
-        | ScreenCommand::FocusComposer => true,
-        ScreenCommand::SetGoal(text) => !text.is_empty(),
-        ScreenCommand::Discuss(wish) => wish.has_side_effect(),
-        ScreenCommand::BoardAction(does) => does.has_side_effect(),
-        ScreenCommand::ShowHistory
-        | ScreenCommand::ExportRun(_)
-        | ScreenCommand::RunDoctor
-        | ScreenCommand::ShowAgents(_)
-        | ScreenCommand::ShowTodos
-        | ScreenCommand::ViewFullText
-        | ScreenCommand::Diff(_)
-        | ScreenCommand::Theme(_)
-        | ScreenCommand::ToggleMouse
-        | ScreenCommand::ToggleThinking
-        | ScreenCommand::Copy
-        | ScreenCommand::CopyCodeBlock
-        | ScreenCommand::SelectAdjacent(_)
-        | ScreenCommand::OpenSelection
-        | ScreenCommand::OpenInViewer(_)
-        | ScreenCommand::GoToWaitingDialog
-        | ScreenCommand::ToggleChatArrangement
-        | ScreenCommand::OpenSearch
-        | ScreenCommand::CycleFilter
-        | ScreenCommand::JumpToCounterpart
-        | ScreenCommand::ToggleSidePane
-        | ScreenCommand::TogglePaneFocus
-        | ScreenCommand::Redraw
-        | ScreenCommand::Show(_)
-        | ScreenCommand::NextTab
-        | ScreenCommand::PreviousTab
-        | ScreenCommand::Scroll(_)
-        | ScreenCommand::LeaveComposer
-        | ScreenCommand::Suspend
-        | ScreenCommand::Quit
-        | ScreenCommand::ShowHelp
-        | ScreenCommand::OpenPalette
-        | ScreenCommand::DiffAction(_)
-        | ScreenCommand::SearchAction(_)
-        | ScreenCommand::Close => false,
-    }
 }
 
 impl Screen {

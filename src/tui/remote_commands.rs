@@ -4,13 +4,18 @@
 //! could send them, so these decisions need a person at the screen.
 
 use super::action::Action;
-use super::command::{self, CommandParseError, ScreenCommand};
+use super::command::ScreenCommand;
+use super::command_table::{
+    CommandParseError, edit_distance, is_sendable, parse_slash_command, sendable_rows, takes_text,
+};
 use crate::domain::event::Event;
 use crate::text::clean_text;
 
-/// The commands that can be sent, as help text.
-pub const SENDABLE: &str =
-    "go, auto, pause, stop, interrupt, cancel, steer TEXT, changes TEXT, goal TEXT, quit";
+/// Returns the commands that can be sent, as help text: `go, auto, steer TEXT`.
+pub fn sendable_commands() -> String {
+    let names: Vec<String> = sendable_rows().map(|row| row.slash.to_string()).collect();
+    names.join(", ").replace('/', "")
+}
 
 /// Checks that a command exists and may be sent, independent of the run's state.
 ///
@@ -31,7 +36,7 @@ pub(super) fn parse_remote_command(name: &str, text: &str) -> Result<ScreenComma
     if !name.chars().all(|c| c.is_ascii_alphabetic()) {
         return Err(format!("`{}` is not a command", clean_text(name)));
     }
-    let command = match command::parse_slash_command(&format!("/{name} {text}")) {
+    let command = match parse_slash_command(&format!("/{name} {text}")) {
         Ok(command) => command,
         Err(CommandParseError::Wrong(why)) if remote_command_names().any(|known| known == name) => {
             return Err(why.trim_start_matches('/').to_owned());
@@ -40,43 +45,32 @@ pub(super) fn parse_remote_command(name: &str, text: &str) -> Result<ScreenComma
             return Err(describe_local_only_command(name));
         }
     };
-    let takes_text = match &command {
-        ScreenCommand::Go
-        | ScreenCommand::AutoGate
-        | ScreenCommand::ManualGate
-        | ScreenCommand::StopToGoal
-        | ScreenCommand::InterruptTurn
-        | ScreenCommand::CancelRun
-        | ScreenCommand::Quit => false,
-        ScreenCommand::Changes(_) | ScreenCommand::SteerTurn(_) => true,
-        ScreenCommand::SetGoal(goal) if !goal.is_empty() => true,
-        ScreenCommand::SetGoal(_) => return Err("goal needs a text".to_owned()),
-        _ => {
-            return Err(format!(
-                "`{name}` works only on the screen; {}",
-                describe_remote_commands()
-            ));
-        }
-    };
-    if takes_text || text.trim().is_empty() {
-        Ok(command)
-    } else {
+    if !is_sendable(&command) {
+        return Err(format!(
+            "`{name}` works only on the screen; {}",
+            describe_remote_commands()
+        ));
+    }
+    if !takes_text(&command) && !text.trim().is_empty() {
         Err(format!("`{name}` takes no text"))
+    } else if takes_text(&command) && text.trim().is_empty() {
+        Err(format!("{name} needs a text"))
+    } else {
+        Ok(command)
     }
 }
 
 /// Returns the names of the commands that can be sent.
 fn remote_command_names() -> impl Iterator<Item = &'static str> {
-    let entries = SENDABLE.split(", ");
-    entries.map(|entry| entry.split(' ').next().unwrap_or(entry))
+    sendable_rows().map(|row| row.slash.name.trim_start_matches('/'))
 }
 
 fn describe_remote_commands() -> String {
-    format!("you can send: {SENDABLE}")
+    format!("you can send: {}", sendable_commands())
 }
 
 fn describe_local_only_command(name: &str) -> String {
-    let near = remote_command_names().find(|known| command::edit_distance(name, known) <= 2);
+    let near = remote_command_names().find(|known| edit_distance(name, known) <= 2);
     let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
     format!(
         "you cannot send `{name}`; {near}{}",
@@ -93,9 +87,13 @@ mod tests {
 
     #[test]
     fn only_what_is_listed_can_be_sent() {
-        let listed = SENDABLE.split(", ").map(|entry| entry.split_once(' '));
-        for (entry, with_text) in SENDABLE.split(", ").zip(listed) {
-            let (name, text) = with_text.unwrap_or((entry, ""));
+        let listed = sendable_commands();
+        assert_eq!(
+            listed,
+            "go, auto, pause, interrupt, stop, steer TEXT, goal TEXT, cancel, changes TEXT, quit"
+        );
+        for entry in listed.split(", ") {
+            let (name, text) = entry.split_once(' ').unwrap_or((entry, ""));
             assert!(parse_remote_command(name, text).is_ok(), "{entry}");
         }
         for (name, text) in [
@@ -122,7 +120,7 @@ mod tests {
         let told = |name: &str| parse_remote_command(name, "").unwrap_err();
         assert_eq!(
             told("bogus"),
-            format!("you cannot send `bogus`; you can send: {SENDABLE}")
+            format!("you cannot send `bogus`; {}", describe_remote_commands())
         );
         assert!(told("pauze").contains("did you mean `pause`?"));
         assert!(told("answer").starts_with("you cannot send `answer`; you"));

@@ -18,7 +18,7 @@ use super::tabs::{PaneFocus, TabKind};
 use super::text_wrap::{text_width, truncate_to_columns};
 use super::theme;
 use super::view_area::{inset_columns, split_bottom, split_top};
-use super::{Screen, command_availability, footer, header};
+use super::{Screen, command_table, footer, header};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::ids::UnixMillis;
 use crate::domain::question::QuestionKind;
@@ -165,7 +165,7 @@ impl Screen {
         if [Some(self.tabs.view.shown), beside].contains(&Some(TabKind::Plan)) {
             sheet = sheet.without_plan_text();
         }
-        let is_gate = command_availability::open_question(state).is_some_and(is_gate_question);
+        let is_gate = command_table::open_question(state).is_some_and(is_gate_question);
         // The prompt is read in Chat, where the question comes first; beside a tab that is read, the dialog drops it.
         if reads_on == TabReading::BesideDialog && is_gate {
             sheet = sheet.without_details();
@@ -384,8 +384,7 @@ fn is_call_pending(state: Option<&RunState>) -> bool {
 /// Returns whether the dialog's title contains the whole question, as for a turn that waits: two
 /// rows would show nothing else.
 fn is_question_in_title(state: Option<&RunState>) -> bool {
-    command_availability::open_question(state).is_some_and(is_gate_question)
-        && !is_call_pending(state)
+    command_table::open_question(state).is_some_and(is_gate_question) && !is_call_pending(state)
 }
 
 /// Returns whether the question is about a turn that waits at the gate.

@@ -35,6 +35,6 @@ mod todos;
 mod typing;
 mod undo;
 mod unseen;
-mod world;
+pub(super) mod world;
 
 pub(super) use world::created;

@@ -5,10 +5,12 @@ use std::borrow::Cow;
 use crate::domain::run::RunState;
 use crate::tui::appearance::ScreenAppearance;
 use crate::tui::command;
-use crate::tui::command_availability::command_blocker;
+use crate::tui::command_table::{
+    CommandRow, SlashArgument, SlashCommand, command_blocker, parse_slash_command,
+};
 use crate::tui::dialog::ChoiceDialog;
 use crate::tui::fuzzy_picker::{self, PickerRow};
-use crate::tui::keymap::{ActiveKeymap, KeyBinding, KeyChord, SlashArgument, SlashCommand};
+use crate::tui::keymap::{ActiveKeymap, KeyChord};
 use crate::tui::theme::ColorTheme;
 
 /// The state that decides which entries are available.
@@ -31,8 +33,10 @@ pub(super) struct PaletteEntry {
     pub(super) action: PaletteAction,
     pub(super) help: Cow<'static, str>,
     pub(super) key: Option<KeyChord>,
-    /// Its row of the keymap, if it has one.
-    pub(super) binding: Option<&'static KeyBinding>,
+    /// Its row of the command table, if it has one.
+    pub(super) binding: Option<&'static CommandRow>,
+    /// Whether it is another name of a listed command.
+    pub(super) is_alias: bool,
     pub(super) heading: String,
     /// The theme that it shows, if it does.
     pub(super) theme: Option<ColorTheme>,
@@ -47,7 +51,7 @@ pub(in crate::tui) enum PaletteAction {
 }
 
 pub(super) fn command_entries(keymap: &ActiveKeymap) -> Vec<PaletteEntry> {
-    let of = |(binding, keys): (&'static KeyBinding, &[KeyChord])| {
+    let of = |(binding, keys): (&'static CommandRow, &[KeyChord])| {
         let key = keys.first().copied();
         let slashes = binding.slash_commands();
         slashes.map(move |slash| PaletteEntry {
@@ -56,6 +60,8 @@ pub(super) fn command_entries(keymap: &ActiveKeymap) -> Vec<PaletteEntry> {
             help: binding.help_for(slash),
             key: key.filter(|_| slash.mode().is_none()),
             binding: Some(binding),
+            // The name of a mode is a command of its own.
+            is_alias: slash.name != binding.slash.name && slash.mode().is_none(),
             heading: String::new(),
             theme: None,
         })
@@ -77,6 +83,7 @@ pub(super) fn theme_entry(theme: &ColorTheme) -> PaletteEntry {
         help: Cow::Borrowed("Show it (screen.theme in the configuration keeps it)"),
         key: None,
         binding: None,
+        is_alias: false,
         heading: String::new(),
     }
 }
@@ -108,16 +115,11 @@ impl PaletteEntry {
             ..self
         }
     }
-
-    /// Returns whether the entry is another name of a listed command.
-    pub(super) fn is_alias(&self) -> bool {
-        self.slash == "/manual"
-    }
 }
 
 impl PaletteAction {
     pub(in crate::tui) fn from_slash_command(slash: SlashCommand) -> Self {
-        let parsed = command::parse_slash_command(&slash.fixed_part());
+        let parsed = parse_slash_command(&slash.fixed_part());
         match (slash.argument, parsed) {
             (SlashArgument::Text(_), _) | (_, Err(_)) => Self::FillComposer(slash.typed_prefix()),
             (_, Ok(command)) => Self::Command(command),
@@ -133,7 +135,7 @@ impl PaletteAction {
         match self {
             Self::Command(command) => command_blocker(command, state, sheet),
             Self::FillComposer(text) => {
-                let command = command::parse_slash_command(&format!("{text} 1")).ok()?;
+                let command = parse_slash_command(&format!("{text} 1")).ok()?;
                 command_blocker(&command, state, sheet)
             }
         }

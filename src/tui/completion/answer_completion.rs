@@ -12,9 +12,6 @@ use crate::tui::dialogs::{self, DialogContext};
 use crate::tui::fuzzy_picker::{self, PickerRow};
 use crate::tui::text_wrap::to_one_line;
 
-/// The command with its trailing space.
-pub const ANSWER_COMMAND: &str = "/answer ";
-
 /// Returns the suggestions for what was typed after the command.
 pub(super) fn complete_answer(
     state: Option<&RunState>,

@@ -1,25 +1,4 @@
-//! Finds the word at the cursor that can be completed, and the arguments that the keymap lists for a command.
-
-use crate::tui::keymap::BINDINGS;
-
-/// Returns the argument words that the keymap lists for a command.
-pub(super) fn argument_choices(command: &str) -> Vec<(String, String)> {
-    let own = BINDINGS
-        .iter()
-        .filter(|binding| binding.slash.name == command);
-    own.flat_map(|binding| {
-        let words = binding.slash.argument_words();
-        words.map(|word| (word.to_owned(), binding.help.to_owned()))
-    })
-    .collect()
-}
-
-/// Returns the word before the cursor that can be a preset: the first one after a command that takes one.
-pub(super) fn preset_word(line: &str) -> Option<&str> {
-    let commands = ["/discuss ", "/budget "].into_iter();
-    let mut words = commands.filter_map(|command| line.strip_prefix(command));
-    words.find(|word| !word.contains(char::is_whitespace))
-}
+//! Finds the word at the cursor that names a file.
 
 /// Returns the word before the cursor that starts with `@`.
 pub(super) fn file_word(line: &str) -> Option<&str> {

@@ -25,10 +25,3 @@ pub enum BoardAction {
     /// Closes the open message, else the board.
     Close,
 }
-
-impl BoardAction {
-    /// Returns whether the action changes something, beyond display, copy and export.
-    pub fn has_side_effect(self) -> bool {
-        matches!(self, Self::Quote | Self::Settle | Self::Stop | Self::Resume)
-    }
-}

@@ -30,48 +30,6 @@ pub enum DiscussionScreenCommand {
     Settle,
 }
 
-impl DiscussionScreenCommand {
-    /// Returns whether the command does more than show or export.
-    pub fn has_side_effect(&self) -> bool {
-        match self {
-            Self::ShowBoard | Self::Export => false,
-            Self::Start(text) => !text.is_empty(),
-            Self::PreviewBudget(_) | Self::DiscussFinding | Self::Stop | Self::Resume => true,
-            Self::Quote | Self::Settle => true,
-        }
-    }
-
-    /// Returns why the command has no effect now; `None` if it has one.
-    pub fn blocker(&self, state: Option<&RunState>) -> Option<&'static str> {
-        let all = discussions_of_run(state);
-        let (is_useful, why) = match self {
-            Self::Start(_) | Self::PreviewBudget(_) => (true, ""),
-            Self::DiscussFinding => {
-                let has_one = state.is_some_and(|state| state.findings.open().count() > 0);
-                (has_one, "no finding is open")
-            }
-            Self::ShowBoard | Self::Export => (!all.is_empty(), "no discussion yet"),
-            Self::Stop => (
-                all.iter().any(GroupDiscussion::is_running),
-                "no discussion is running",
-            ),
-            Self::Resume => (
-                all.iter().any(GroupDiscussion::can_resume),
-                "no discussion was cut off",
-            ),
-            Self::Quote => (
-                all.iter().any(|each| each.outcome.is_some()),
-                "no discussion has finished yet",
-            ),
-            Self::Settle => (
-                all.iter().any(|each| each.order.finding.is_some()),
-                "no finding was discussed",
-            ),
-        };
-        (!is_useful).then_some(why)
-    }
-}
-
 /// A planned discussion for the user to confirm; every field is ready for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiscussionPlanView {

@@ -8,7 +8,7 @@ use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::{DiscussionId, SessionId};
 use crate::text::TextCleaner;
 use crate::tui::action::DiscussionTopic;
-use crate::tui::command::edit_distance;
+use crate::tui::command_table::edit_distance;
 use crate::tui::discussion_board::DiscussionCounts;
 use crate::tui::text_wrap::{clean_for_display, to_drawable};
 

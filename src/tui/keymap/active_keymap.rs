@@ -2,10 +2,11 @@
 
 use ratatui::crossterm::event::KeyEvent;
 
-use super::{BINDINGS, KeyBinding, KeyChord, KeyContext, view_bindings};
+use super::{KeyChord, KeyContext};
 use crate::tui::command::ScreenCommand;
+use crate::tui::command_table::{CommandRow, MOVE_HINTS, all_key_rows};
 
-/// The keys of each binding, in the order of `all_bindings`.
+/// The keys of each row of the command table, in its order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActiveKeymap(pub(super) Vec<Vec<KeyChord>>);
 
@@ -13,7 +14,7 @@ impl Default for ActiveKeymap {
     /// Returns the default keys.
     fn default() -> Self {
         Self(
-            all_bindings()
+            all_key_rows()
                 .map(|binding| binding.keys.to_vec())
                 .collect(),
         )
@@ -22,14 +23,6 @@ impl Default for ActiveKeymap {
 
 /// How many of a view's own hints come before the scrolling keys.
 const MAX_HINTS_BEFORE_MOVES: usize = 3;
-
-/// Returns all bindings: the global ones, then those of the views.
-pub(super) fn all_bindings() -> impl Iterator<Item = &'static KeyBinding> {
-    let views = view_bindings::VIEW_BINDINGS
-        .iter()
-        .chain(view_bindings::BOARD_BINDINGS);
-    BINDINGS.iter().chain(views)
-}
 
 /// Related keys and their label.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,22 +59,31 @@ impl KeyContext {
 
 impl ActiveKeymap {
     /// Returns the global bindings with their keys.
-    pub fn table_rows(&self) -> impl Iterator<Item = (&'static KeyBinding, &[KeyChord])> {
-        self.all_rows().take(BINDINGS.len())
+    pub fn table_rows(&self) -> impl Iterator<Item = (&'static CommandRow, &[KeyChord])> {
+        self.all_rows()
+            .filter(|(binding, _)| binding.is_slash_command())
     }
 
     /// Returns all bindings with their keys.
-    pub fn all_rows(&self) -> impl Iterator<Item = (&'static KeyBinding, &[KeyChord])> {
-        all_bindings().zip(self.0.iter().map(Vec::as_slice))
+    pub fn all_rows(&self) -> impl Iterator<Item = (&'static CommandRow, &[KeyChord])> {
+        all_key_rows().zip(self.0.iter().map(Vec::as_slice))
+    }
+
+    /// Returns the rows that the footer shows, in its order.
+    pub fn footer_rows(&self) -> Vec<&'static CommandRow> {
+        let rows = self.table_rows().map(|(row, _)| row);
+        let mut shown: Vec<&CommandRow> = rows.filter(|row| !row.hint.is_empty()).collect();
+        shown.sort_by_key(|row| row.hint_order);
+        shown
     }
 
     /// Finds the command of a key in a view's own bindings.
     pub fn find_view_command(&self, event: &KeyEvent, view: KeyContext) -> Option<ScreenCommand> {
-        let means = |(binding, keys): &(&KeyBinding, &[KeyChord])| {
+        let means = |(binding, keys): &(&CommandRow, &[KeyChord])| {
             binding.context == view && keys.iter().any(|key| key.matches(event))
         };
         let (binding, _) = self.all_rows().find(means)?;
-        binding.command.map(|command| command())
+        binding.key_command()
     }
 
     /// Returns the hints of a view; related keys share one hint.
@@ -91,13 +93,13 @@ impl ActiveKeymap {
             .all_rows()
             .filter(|(binding, _)| binding.context == view);
         for (binding, keys) in own.filter(|(binding, _)| !binding.hint.is_empty()) {
-            let (Some(key), Some(command)) = (keys.first(), binding.command) else {
+            let (Some(key), Some(command)) = (keys.first(), binding.key_command()) else {
                 continue;
             };
             match hints.last_mut().filter(|last| last.label == binding.hint) {
-                Some(last) => last.keys.push((key.label(), command())),
+                Some(last) => last.keys.push((key.label(), command)),
                 None => hints.push(KeyHint {
-                    keys: vec![(key.label(), command())],
+                    keys: vec![(key.label(), command)],
                     label: binding.hint,
                 }),
             }
@@ -111,15 +113,13 @@ impl ActiveKeymap {
 
     /// Returns the hints for the scrolling keys.
     fn move_hints(&self) -> Vec<KeyHint> {
-        let moves = view_bindings::MOVE_HINTS
-            .iter()
-            .map(|(names, what)| KeyHint {
-                keys: names
-                    .iter()
-                    .filter_map(|name| self.action_key(name, ComposerFocus::Unfocused))
-                    .collect(),
-                label: what,
-            });
+        let moves = MOVE_HINTS.iter().map(|(names, what)| KeyHint {
+            keys: names
+                .iter()
+                .filter_map(|name| self.action_key(name, ComposerFocus::Unfocused))
+                .collect(),
+            label: what,
+        });
         moves.filter(|hint| !hint.keys.is_empty()).collect()
     }
 
@@ -133,7 +133,7 @@ impl ActiveKeymap {
             .all_rows()
             .find(|(binding, _)| binding.name == action)?;
         let key = self.display_key(row.0, row.1, is_writing)?;
-        Some((key.label(), row.0.command?()))
+        Some((key.label(), row.0.key_command()?))
     }
 
     /// Finds the command of a key. Printable keys have none while the composer is focused.
@@ -142,7 +142,7 @@ impl ActiveKeymap {
         event: &KeyEvent,
         is_writing: ComposerFocus,
     ) -> Option<ScreenCommand> {
-        let means = |(binding, keys): &(&KeyBinding, &[KeyChord])| {
+        let means = |(binding, keys): &(&CommandRow, &[KeyChord])| {
             binding.context.is_active(is_writing)
                 && keys.iter().any(|key| {
                     key.matches(event)
@@ -150,13 +150,13 @@ impl ActiveKeymap {
                 })
         };
         let (binding, _) = self.table_rows().find(means)?;
-        binding.command.map(|command| command())
+        binding.key_command()
     }
 
     /// Returns the key to show for a binding; while the composer is focused, only one that works there.
     pub fn display_key(
         &self,
-        binding: &KeyBinding,
+        binding: &CommandRow,
         keys: &[KeyChord],
         is_writing: ComposerFocus,
     ) -> Option<KeyChord> {
@@ -183,11 +183,11 @@ impl ActiveKeymap {
     pub fn to_toml(&self) -> String {
         let rows = self.all_rows();
         let rows = rows.filter(|(binding, _)| !binding.name.is_empty());
-        let lines: Vec<(String, &KeyBinding)> = rows
+        let lines: Vec<(String, &CommandRow)> = rows
             .map(|(binding, keys)| (toml_line(binding.name, keys), binding))
             .collect();
         let width = lines.iter().map(|(line, _)| line.len()).max().unwrap_or(0);
-        let line = |(line, binding): &(String, &KeyBinding)| {
+        let line = |(line, binding): &(String, &CommandRow)| {
             let place = binding.context.prefix();
             format!("{line:width$}  # {place}{}\n", binding.help)
         };

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 
 use ratatui::crossterm::event::{KeyCode, KeyModifiers};
 
-use super::active_keymap::all_bindings;
 use super::key_chord::{plain_key, suggest_nearest};
-use super::{ActiveKeymap, KeyBinding, KeyChord, KeyContext};
+use super::{ActiveKeymap, KeyChord, KeyContext};
+use crate::tui::command_table::{CommandRow, all_key_rows};
 
 /// The keys that the user wants for one action.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl ActiveKeymap {
         let mut keymap = Self::default();
         let mut flaws = Vec::new();
         for wished in wishes {
-            let mut lines = all_bindings().zip(&mut keymap.0);
+            let mut lines = all_key_rows().zip(&mut keymap.0);
             let line = lines
                 .find(|(binding, _)| binding.name == wished.action && !wished.action.is_empty());
             match line {
@@ -130,7 +130,7 @@ impl ActiveKeymap {
 }
 
 fn parse_override(
-    binding: &KeyBinding,
+    binding: &CommandRow,
     wished: &KeyOverride,
 ) -> Result<Vec<KeyChord>, Vec<KeymapError>> {
     let flaw = |(what, hint): (String, String)| KeymapError {
@@ -156,7 +156,7 @@ fn parse_override(
 }
 
 /// Rejects a key that cannot work for a binding, because writing, dialogs or slash commands need it.
-fn check_usable(binding: &KeyBinding, key: KeyChord) -> Result<KeyChord, (String, String)> {
+fn check_usable(binding: &CommandRow, key: KeyChord) -> Result<KeyChord, (String, String)> {
     let wrong = |what: &str, hint: &str| Err((what.to_owned(), hint.to_owned()));
     let is_over_composer = matches!(binding.context, KeyContext::Text | KeyContext::Diff);
     if key == super::letter_key('/') && !is_over_composer {
@@ -193,7 +193,7 @@ fn check_usable(binding: &KeyBinding, key: KeyChord) -> Result<KeyChord, (String
 }
 
 fn unknown_action(action: &str) -> KeymapError {
-    let near = suggest_nearest(action, all_bindings().map(|binding| binding.name));
+    let near = suggest_nearest(action, all_key_rows().map(|binding| binding.name));
     let near = near.map(|near| format!("{near} ")).unwrap_or_default();
     KeymapError {
         action: action.to_owned(),
@@ -303,7 +303,7 @@ mod tests {
             ActiveKeymap::with_overrides(&[]),
             Ok(ActiveKeymap::default())
         );
-        let names: Vec<&str> = all_bindings()
+        let names: Vec<&str> = all_key_rows()
             .map(|binding| binding.name)
             .filter(|name| !name.is_empty())
             .collect();

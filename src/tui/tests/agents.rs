@@ -87,10 +87,10 @@ fn only_an_agent_that_takes_tasks_is_meant_and_a_file_of_its_name_is_told_apart(
 fn the_dialogs_tell_what_an_agent_may_do_and_put_it_on_where_that_is_possible() {
     let planning = state(Phase::Review);
     let mut screen = not_writing();
-    assert_eq!(screen.perform_command(agents(""), Some(&planning)), []);
+    assert_eq!(screen.show_agents("", Some(&planning)), []);
     screen.on_agents(agents());
-    screen.perform_command(agents("nobody"), Some(&planning));
-    screen.perform_command(agents(""), Some(&planning));
+    screen.show_agents("nobody", Some(&planning));
+    screen.show_agents("", Some(&planning));
     check("dialog_agents", &mut screen, Some(&planning));
     press(&mut screen, Some(&planning), &["2"]);
     check("dialog_agent", &mut screen, Some(&planning));
@@ -100,7 +100,7 @@ fn the_dialogs_tell_what_an_agent_may_do_and_put_it_on_where_that_is_possible() 
     let executing = running(Phase::Execute, TurnPurpose::Step { n: 1 });
     let mut screen = not_writing();
     screen.on_agents(agents());
-    screen.perform_command(agents("plan"), Some(&executing));
+    screen.show_agents("plan", Some(&executing));
     check("dialog_agent_plan", &mut screen, Some(&executing));
     press(&mut screen, Some(&executing), &["p"]);
     check("dialog_plan_anew", &mut screen, Some(&executing));

@@ -14,9 +14,9 @@ use crate::domain::session::{ChildMessage, MessageRole};
 use crate::domain::task::{
     ChildSession, TaskOrder, TaskOutcome, TaskReportStatus, TaskResult, TaskStatus, TaskWaitMode,
 };
+use crate::domain::text_delta::TextDelta;
 use crate::domain::todo_list::{TodoInput, TodoList};
 use crate::domain::turn::TurnPurpose;
-use crate::domain::text_delta::TextDelta;
 use crate::tui::{Action, ChildSessionView, QuitStep, Screen};
 
 fn child(n: u32, parent: Option<&str>, status: TaskStatus) -> ChildSession {
@@ -74,7 +74,7 @@ fn a_child_is_opened_or_stopped_from_its_dialog() {
     let state = with_children();
     let mut screen = not_writing();
     let sent = screen.perform_command(
-        crate::tui::command::ScreenCommand::ListTaskSessions,
+        crate::tui::command_table::parse_slash_command("/sessions").unwrap(),
         Some(&state),
     );
     assert_eq!(sent, []);
@@ -88,7 +88,8 @@ fn a_child_is_opened_or_stopped_from_its_dialog() {
     }
     press(&mut screen, Some(&state), &["<home>"]);
     check("child_open", &mut screen, Some(&state));
-    let task = crate::tui::command::parse_slash_command("/task explore  where is it?").unwrap();
+    let task =
+        crate::tui::command_table::parse_slash_command("/task explore  where is it?").unwrap();
     let given = screen.perform_command(task, Some(&state));
     assert_eq!(
         given,
@@ -99,7 +100,10 @@ fn a_child_is_opened_or_stopped_from_its_dialog() {
     );
     assert!(
         screen
-            .perform_command(crate::tui::command::ScreenCommand::ListTaskSessions, None)
+            .perform_command(
+                crate::tui::command_table::parse_slash_command("/sessions").unwrap(),
+                None
+            )
             .is_empty()
     );
 }
@@ -151,7 +155,7 @@ fn what_the_user_opened_stays_open_when_the_run_moves_on() {
     for command in ["/theme", "/sessions", "/mode yolo", "/cancel"] {
         let mut screen = not_writing();
         screen.perform_command(
-            crate::tui::command::parse_slash_command(command).unwrap(),
+            crate::tui::command_table::parse_slash_command(command).unwrap(),
             Some(&state),
         );
         assert!(screen.dialogs.own.is_some(), "{command}");
@@ -165,7 +169,7 @@ fn one_of_several_running_tasks_is_stopped() {
     let state = with_children();
     let mut screen = not_writing();
     screen.perform_command(
-        crate::tui::command::ScreenCommand::ListTaskSessions,
+        crate::tui::command_table::parse_slash_command("/sessions").unwrap(),
         Some(&state),
     );
     assert_eq!(press(&mut screen, Some(&state), &["s"]), []);

@@ -87,7 +87,7 @@ fn every_word_of_every_question_does_what_the_table_says() {
             let state = asking(phase, kind.clone());
             let mut screen = awake(Some(&state), |_| {});
             let command =
-                crate::tui::command::parse_slash_command(&format!("/answer {word}")).unwrap();
+                crate::tui::command_table::parse_slash_command(&format!("/answer {word}")).unwrap();
             let done = outcome(&mut screen, Some(&state), |screen| {
                 screen.perform_command(command, Some(&state))
             });

@@ -12,8 +12,9 @@ use crate::domain::ids::TurnId;
 use crate::domain::phase::{Gate, Mode, Phase};
 use crate::domain::run::RunState;
 use crate::domain::turn::{Role, TurnPurpose};
-use crate::tui::command::{ScreenCommand, parse_slash_command};
-use crate::tui::keymap::{BINDINGS, ComposerFocus, KeyContext};
+use crate::tui::command::ScreenCommand;
+use crate::tui::command_table::{all_rows, parse_slash_command};
+use crate::tui::keymap::{ComposerFocus, KeyContext};
 use crate::tui::tabs::TabKind;
 use crate::tui::{DiffLookup, Screen};
 
@@ -161,7 +162,7 @@ fn word_of(typed: &str) -> &str {
 #[test]
 fn every_action_does_by_its_words_and_keys_what_the_table_says() {
     let mut found = Vec::new();
-    for binding in BINDINGS {
+    for binding in all_rows() {
         for slash in binding.slash_commands() {
             let typed = typed(&slash.to_string());
             let (state, prepare) = ground(word_of(&typed));

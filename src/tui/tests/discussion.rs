@@ -881,7 +881,7 @@ fn a_question_is_discussed_by_a_preset_that_is_offered() {
         assert_eq!(begun, [Action::Discuss(wanted)]);
     }
     let shown = screen.perform_command(
-        crate::tui::command::parse_slash_command("/budget quick").unwrap(),
+        crate::tui::command_table::parse_slash_command("/budget quick").unwrap(),
         Some(&state),
     );
     assert_eq!(shown, [Action::ShowBudget(Some("quick".to_owned()))]);

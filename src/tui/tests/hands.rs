@@ -10,7 +10,8 @@ use crate::domain::run::{ProgramOperation, RunState};
 use crate::domain::turn::TurnPurpose;
 use crate::permission::MaxApprovalScope;
 use crate::tui::command::ScreenCommand;
-use crate::tui::keymap::{BINDINGS, ComposerFocus};
+use crate::tui::command_table::all_rows;
+use crate::tui::keymap::ComposerFocus;
 use crate::tui::{Action, RunCompletion, Screen, ScreenSettings, dialogs};
 
 /// Presses keys on a screen without composer focus; checks the actions, or else the toast.
@@ -518,7 +519,7 @@ fn a_dialogs_letter_never_means_another_thing_outside_of_it() {
             if choice.key.is_ascii_digit() {
                 continue;
             }
-            let outside = BINDINGS.iter().find(|binding| {
+            let outside = all_rows().find(|binding| {
                 binding
                     .keys
                     .iter()

@@ -32,6 +32,7 @@ use crate::domain::turn::{Role, TurnPurpose};
 use crate::permission::ApprovalMatcher;
 use crate::text::unified_diff::UnifiedDiff;
 use crate::tui::command::ScreenCommand;
+use crate::tui::command_table::parse_slash_command;
 use crate::tui::dialog::{ChoiceAction, ComposerDraft};
 use crate::tui::dialogs::confirmations;
 use crate::tui::keymap::{ActiveKeymap, ComposerFocus, KeyChord, KeyContext};
@@ -356,7 +357,7 @@ fn modes() -> Vec<Place> {
         ),
         at("tab plan, compared", executing(), |screen, state| {
             screen.show_tab(TabKind::Plan);
-            screen.perform_command(ScreenCommand::CycleFilter, state);
+            screen.perform_command(parse_slash_command("/filter").unwrap(), state);
         }),
         at("only looked at", executing(), |screen, _| {
             screen.on_read_only(ReadOnlyStatus {
@@ -488,10 +489,10 @@ pub(super) fn places() -> Vec<Place> {
             screen.on_undo_previews(&offers(), Phase::Execute)
         }),
         at("sessions", Some(with_children()), |screen, state| {
-            screen.perform_command(ScreenCommand::ListTaskSessions, state);
+            screen.perform_command(parse_slash_command("/sessions").unwrap(), state);
         }),
         at("stop one", Some(with_children()), |screen, state| {
-            screen.perform_command(ScreenCommand::ListTaskSessions, state);
+            screen.perform_command(parse_slash_command("/sessions").unwrap(), state);
             confirm_by(screen, 's', state);
         }),
         at("take", executing(), |screen, state| {
@@ -501,11 +502,11 @@ pub(super) fn places() -> Vec<Place> {
         }),
         at("agents", executing(), |screen, state| {
             screen.on_agents(super::agents::agents());
-            screen.perform_command(ScreenCommand::ShowAgents(String::new()), state);
+            screen.perform_command(parse_slash_command("/agent").unwrap(), state);
         }),
         at("agent", executing(), |screen, state| {
             screen.on_agents(super::agents::agents());
-            screen.perform_command(ScreenCommand::ShowAgents("explore".to_owned()), state);
+            screen.perform_command(parse_slash_command("/agent explore").unwrap(), state);
         }),
         at("plan-anew", executing(), |screen, _| {
             screen.dialogs.own = Some(confirmations::replan())

@@ -11,7 +11,7 @@ use crate::domain::phase::Phase;
 use crate::domain::run::RunState;
 use crate::domain::todo_list::{TodoInput, TodoList};
 use crate::domain::turn::TurnPurpose;
-use crate::tui::command::ScreenCommand;
+use crate::tui::command_table::parse_slash_command;
 use crate::tui::keymap::{ActiveKeymap, ComposerFocus, KeyContext};
 use crate::tui::{Action, Screen, ScrollbackChunk};
 
@@ -164,7 +164,7 @@ fn todos_are_read_and_no_key_changes_them() {
     for (binding, keys) in ActiveKeymap::default().all_rows() {
         for key in keys {
             let mut screen = not_writing();
-            screen.perform_command(ScreenCommand::ShowTodos, Some(&state));
+            screen.perform_command(parse_slash_command("/todos").unwrap(), Some(&state));
             drawn(&mut screen, (80, 24), Some(&state));
             if binding.context == KeyContext::Composer {
                 screen.composer.focus = ComposerFocus::Focused;
@@ -189,6 +189,9 @@ fn where_nobody_keeps_a_list_that_is_said() {
     let seen = drawn(&mut screen, (80, 24), Some(&state));
     assert!(seen.contains("No agent has a todo list."), "{seen}");
     let mut screen = not_writing();
-    assert_eq!(screen.perform_command(ScreenCommand::ShowTodos, None), []);
+    assert_eq!(
+        screen.perform_command(parse_slash_command("/todos").unwrap(), None),
+        []
+    );
     assert!(screen.overlays.pager.is_none() && screen.toast.text.is_some());
 }

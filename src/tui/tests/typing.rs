@@ -9,7 +9,8 @@ use crate::domain::phase::Phase;
 use crate::domain::question::{AgentQuestion, QuestionKind};
 use crate::domain::run::RunState;
 use crate::domain::turn::TurnPurpose;
-use crate::tui::keymap::{BINDINGS, ComposerFocus};
+use crate::tui::command_table::all_rows;
+use crate::tui::keymap::ComposerFocus;
 use crate::tui::{Action, Screen};
 
 fn talking() -> RunState {
@@ -377,7 +378,7 @@ fn the_palette_finds_every_action_and_carries_it_out() {
 #[test]
 fn every_binding_is_in_the_palette() {
     let state = state(Phase::Review);
-    for binding in BINDINGS {
+    for binding in all_rows() {
         let name = binding.slash.to_string();
         let mut screen = not_writing();
         press(&mut screen, Some(&state), &["<c-p>", &name]);

@@ -24,6 +24,23 @@ pub enum SlashArgument {
     Text(&'static str),
 }
 
+/// What completion offers for the argument of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArgumentValues {
+    /// The words of the argument itself.
+    Words,
+    Themes,
+    Modes,
+    /// All agents.
+    Agents,
+    /// The agents that take tasks.
+    TaskAgents,
+    /// The presets of discussions.
+    Presets,
+    /// The answers to the open question.
+    Answers,
+}
+
 impl SlashCommand {
     /// Creates a command without an argument.
     pub const fn new(name: &'static str) -> Self {
@@ -36,11 +53,38 @@ impl SlashCommand {
         Mode::from_name(self.name.trim_start_matches('/'))
     }
 
+    /// Returns the argument where there is only one; empty in all other cases.
+    pub fn fixed_argument(self) -> &'static str {
+        match self.argument {
+            SlashArgument::Choice([only]) => only,
+            _ => "",
+        }
+    }
+
     /// Returns what is always the same: the name, and the argument where there is only one.
     pub fn fixed_part(self) -> String {
+        format!("{} {}", self.name, self.fixed_argument())
+            .trim_end()
+            .to_owned()
+    }
+
+    /// Checks an argument by its form alone.
+    ///
+    /// # Errors
+    /// A text is missing, or the word is none of the choices; the message says what to type.
+    pub fn check(self, argument: &str) -> Result<(), String> {
+        let name = self.name;
         match self.argument {
-            SlashArgument::Choice([only]) => format!("{} {only}", self.name),
-            _ => self.name.to_owned(),
+            SlashArgument::Text(_) if argument.is_empty() => {
+                Err(format!("Write a text after {name}."))
+            }
+            SlashArgument::Choice(words) if !words.contains(&argument) => {
+                Err(format!("{name} takes {}", words.join(", ")))
+            }
+            SlashArgument::None
+            | SlashArgument::Choice(_)
+            | SlashArgument::Optional(_)
+            | SlashArgument::Text(_) => Ok(()),
         }
     }
 
