@@ -2,6 +2,41 @@
 //!
 //! Pure: it keeps only the state of the view. It has no access to a terminal, a file, a clock or the engine:
 //! each frame brings its instant, and the caller passes in events and texts.
+//!
+//! ```text
+//!   program: events, documents, settings            keys, clicks, pastes
+//!              │                                          │
+//!              ▼                                          ▼
+//!   screen.rs: Screen::on_…                 key_dispatch.rs, mouse.rs
+//!     │ one struct, twelve parts                 │ palette ▸ search bar ▸ view in front ▸ composer ▸ dialog ▸ keymap
+//!     │                                          ▼
+//!     │                              command_table: the row of the command
+//!     │                                          │
+//!     │                 command_dispatch · view_commands · discussion_commands
+//!     │                                          │
+//!     ▼                                          ▼
+//!   screen_layout.rs: one frame          Vec<Action>, which the program carries out
+//! ```
+//!
+//! What lives where:
+//!
+//! - `tabs`: five tabs, each with its page and its view state, behind the trait `ScreenTab`. A tab says what opening,
+//!   selecting, filtering and copying mean in it, and asks the screen for the rest (`OpenedEntry`).
+//! - `overlays`: what lies over the tab (`ScreenOverlay`): a diff or a board, a long text in front of it, the search bar, the
+//!   palette. The view in front gets the key.
+//! - `composer_pane`, `dialog_pane`: the text that is written, and the dialogs with all that they show beside the run's state.
+//!   A dialog itself is built anew for each frame from the run's state (`dialogs`).
+//! - `command_table`: one row a command. Keys, help, palette, completion, footer, `agent-collab keys` and the manual read it.
+//! - `run_commands`: commands to the run, computed from its state alone.
+//! - `transcript`, `markdown`, `scroll_view`, `text_wrap`, `theme`: how things look; they know nothing of the screen.
+//!
+//! What goes wrong here:
+//!
+//! - A key meant for something else answers a dialog. `input_guard` decides when a dialog takes keys; nothing may go around it.
+//! - An agent's text is drawn with control characters, or with a clickable key. Clean with `text_wrap`, mark keys with
+//!   `clickable_keys` only in the program's own texts.
+//! - A frame costs more with a long run. Lay out only what is visible, and cache by a key (`ScrollView::lay_out`).
+//! - A view shows what the run was, not what it is. Keep no copy of the run's state; it comes with each call.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod action;

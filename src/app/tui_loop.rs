@@ -1,87 +1,82 @@
 //! The full-screen program: one loop that handles signals and keys first, then everything else, and draws a frame when
 //! something changed.
 //!
-//! Owns the terminal, the screen and the engine. Decides neither the workflow nor the drawing: `tui` turns keys into
-//! actions, this module turns actions into events, and the engine does the rest.
+//! ```text
+//!              signals, keys                 results                      inputs
+//!  terminal ────────┐            work ──────────┐            engine ─────────┐
+//!                   ▼                           ▼                            ▼
+//!  other ──▶ TuiApp::next_event ──▶ TuiApp::handle_event ──▶ one call to one owner ──▶ TuiApp::settle ──▶ frame
+//!  processes                                    │
+//!            ┌───────────────┬──────────────────┼────────────────┬──────────────────┐
+//!            ▼               ▼                  ▼                ▼                  ▼
+//!     TerminalDriver     RunViewer          RunStarter ────▶ RunSession         ThemeSaver
+//!     keys, frames,      views of other     what starts,     engine, its
+//!     the loan to an     runs, each with    what waits       screen and
+//!     editor             its own screen     for it           documents
+//!            │               │                  │                │                  │
+//!            └───────────────┴──────────────────┴────────────────┴─── BackgroundWork: disks, git, CLIs
+//! ```
+//!
+//! What lives where, each with its state, in a file and the folder of the same name:
+//!
+//! - `terminal_driver`: the terminal in and out: signals, keys, pastes, when a frame may be drawn, the clipboard, the
+//!   editor or pager that has the terminal.
+//! - `run_session`: the program's own run: engine, locked directory, screen, documents, and what the user asks of it.
+//! - `run_starter`: from a directory to a run, and the user's input that waits for it. It uses the session's doors.
+//! - `run_viewer`: read-only views over the program's own screen, and the list of finished runs.
+//! - `theme_saver`: the theme in the user's configuration.
+//! - `background_work`: the tasks; each result names the owner that it is for.
+//!
+//! `front_run`, `scrollback_loader`, `document_loader` and `file_watcher` are used by several owners and keep no state of
+//! them. `TuiApp` connects the owners, in four files: this one (events), `action_dispatch` (action → owner),
+//! `front_screen` (keys and requests → what is in front, frames) and `shutdown`. Of its own it has only the socket.
+//!
+//! What goes wrong, and what prevents it:
+//!
+//! - A slow disk, git or CLI delays a key: it runs in `BackgroundWork`, and its result comes back as an event.
+//! - A key waits for a page of agent output: the session keeps output for its frame (`RunSession::has_waiting_output`).
+//! - Output piles up behind a view or an editor, where no frame shows it: `TuiApp::sync_front` tells the session, which
+//!   then applies it at once.
+//! - Input is lost while a run opens: the starter queues it, and gives back to the composer what cannot be sent.
+//! - A result comes for a view that is closed: results carry the number of their view, which is never used again.
+//! - The loop's end is overlooked in the middle of a flow: it is an error, [`TuiEnd`], which `?` passes on. A method that
+//!   returns it fails if the user left, the terminal is gone, or the run's log cannot be written.
 
 mod action_dispatch;
-mod active_screen;
-mod approval_actions;
-mod archived_run_resume;
-mod background_query;
-mod clipboard;
-mod composer_history;
-mod diff_actions;
-mod discussion_actions;
+mod background_work;
 mod document_loader;
-mod document_tracker;
-mod engine_events;
-mod event_sources;
-mod exit_message;
-mod external_editor;
-mod external_viewer;
-mod file_completion;
 mod file_watcher;
-mod frame_limiter;
-mod input_queue;
-mod instructions_consent;
-mod paste_tail;
-mod plan_line_edit;
-mod preconditions;
-mod question_preview;
-mod read_only_labels;
-mod read_only_views;
-mod render_schedule;
-mod run_startup;
+mod front_run;
+mod front_screen;
+mod run_session;
+mod run_starter;
+mod run_viewer;
 mod scrollback_loader;
 mod shutdown;
-mod signals;
-mod task_actions;
-mod terminal_input;
+mod terminal_driver;
 mod theme_saver;
-mod user_notifier;
-mod welcome_probe;
 
 use std::io;
-use std::path::PathBuf;
-use std::pin::Pin;
 
-use crossterm::event::{Event as Input, EventStream};
-use tokio::task::{JoinError, JoinSet};
-use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
+use tokio::task::JoinError;
+use tokio::time::{Instant, sleep_until};
 
-use crate::config::config_model::MotionLevel;
-use crate::domain::diff_scope::DiffScope;
-use crate::domain::ids::RunId;
-use crate::domain::reversal_plan::ReversalPreview;
 use crate::domain::run::{ProgramOperation, RunState};
 use crate::engine::{Engine, EngineInput};
 use crate::process::become_subreaper;
-use crate::store::StoreError;
-use crate::store::input_history_file::InputHistoryFile;
-use crate::tui::{Action, DocumentKind, Screen, ScreenSettings};
+use crate::tui::ScreenSettings;
 
 use super::ipc_socket::{IpcServer, PendingIpcRequest, next_request_if_listening};
 use super::local_timezone;
-use super::run_diff::RunDiff;
-use super::run_history::RunHistoryEntry;
-use super::startup::{LockedProject, StartError, StartOptions};
-use super::terminal::{self, TuiTerminal};
-use document_loader::DocumentSnapshot;
-use engine_events::ViewUpdate;
-use event_sources::{next_engine_input, next_file_change, sleep_until_due};
-use file_watcher::FileWatcher;
-use frame_limiter::{FrameLimiter, FrameReason};
-use read_only_views::{ReadOnlyViews, ViewRefresh};
-use run_startup::{OpenedDirectory, PendingRunStart};
+use super::startup::{StartError, StartOptions};
+use super::terminal;
+use background_work::{BackgroundResult, BackgroundWork};
+use run_session::RunSession;
+use run_starter::{OpenedDirectory, OpenedDirectoryKind, RunStarter, StartResult};
+use run_viewer::{RunViewer, ViewResult};
 use shutdown::TuiEnd;
-use signals::{TuiSignal, TuiSignals};
-use terminal_input::next_input;
-use user_notifier::UserNotifier;
-
-/// Maximum number of keys to handle before the loop checks its other sources.
-const MAX_INPUT_BATCH: usize = 128;
+use terminal_driver::{TerminalDriver, TerminalEvent, TuiSignals};
+use theme_saver::ThemeSaver;
 
 /// The options of the full-screen program.
 #[derive(Debug, Clone)]
@@ -128,138 +123,40 @@ pub async fn run_tui(opening: TuiOptions) -> Result<u8, StartError> {
     become_subreaper().map_err(failed("manage child processes"))?;
     let signals = TuiSignals::listen().map_err(failed("listen for signals"))?;
     terminal::restore_on_panic();
-    let terminal = TuiTerminal::acquire().map_err(failed("use the terminal"))?;
-    let mut shell = TuiApp::new(opening, signals, terminal);
-    let end = shell.run_loop().await;
-    shell.shut_down_boxed(end).await
+    let terminal = TerminalDriver::acquire(signals).map_err(failed("use the terminal"))?;
+    let mut app = TuiApp::new(opening, terminal);
+    let end = app.run_loop().await;
+    app.shut_down_boxed(end).await
 }
 
-/// The terminal, the screen, the engine, and the background work.
+/// The owners, and what connects them.
 struct TuiApp {
-    wishes: StartOptions,
-    start: TuiStart,
-    terminal: TuiTerminal,
-    /// `None` while an editor has the terminal.
-    input: Option<EventStream>,
-    signals: TuiSignals,
-    screen: Screen,
-    settings: ScreenSettings,
-    frame_limiter: FrameLimiter,
-    frame_reason: FrameReason,
-    /// Events and deltas for the next frame of agent output.
-    pending_updates: Vec<ViewUpdate>,
-    tick_at: Option<Instant>,
+    terminal: TerminalDriver,
+    session: RunSession,
+    starter: RunStarter,
+    viewer: RunViewer,
+    work: BackgroundWork,
+    theme_saver: ThemeSaver,
     /// Receives commands of other processes, while this process has the lock.
     socket: Option<IpcServer>,
-    /// `None` until the directory is locked, and while a run starts.
-    occupied: Option<LockedProject>,
-    engine: Option<Engine>,
-    /// The unfinished run that the user is asked about.
-    unfinished_state: Option<Box<RunState>>,
-    /// A run that is to start.
-    pending_start: Option<PendingRunStart>,
-    /// The goal to start once the user has decided whether agents get the repository's instructions.
-    start_awaiting_consent: Option<PendingRunStart>,
-    /// Whether the current run has passed the checks for a goal.
-    is_checked: bool,
-    /// The last problem shown, so that it is not shown twice.
-    last_problem: Option<String>,
-    tasks: JoinSet<BackgroundResult>,
-    /// Cancelled when the screen closes; stops background work that reads a lot.
-    closed: CancellationToken,
-    watch: Option<FileWatcher>,
-    document_tracker: document_tracker::DocumentTracker,
-    /// The read-only views over the own screen.
-    views: ReadOnlyViews,
-    /// Whether the earlier events of the run are on the screen or being loaded.
-    scrollback_is_shown: bool,
-    /// The events before those that the screen has.
-    scrollback: scrollback_loader::ScrollbackLoader,
-    /// The question whose preview is on the screen.
-    previewed_question: Option<u32>,
-    /// The call whose exact form is on the screen: its run and its number there.
-    shown_approval: Option<(RunId, u32)>,
-    /// Until when a running turn may end by its CLI's protocol; set once the user wants to leave.
-    leave_at: Option<Instant>,
-    notifier: UserNotifier,
-    motion: MotionLevel,
-    background_query: background_query::BackgroundQuery,
-    paste_tail: paste_tail::PasteTail,
-    /// The file for the user's inputs; `None` if they are not saved.
-    input_history: Option<InputHistoryFile>,
-    theme_saver: theme_saver::ThemeSaver,
-}
-
-/// A result of background work.
-enum BackgroundResult {
-    /// The directory was inspected and locked.
-    DirectoryOpened(Box<Result<OpenedDirectory, StartError>>),
-    /// The branch that is checked out, if any.
-    Branch(Option<String>),
-    /// The checks for the welcome page are done, with the finished runs.
-    WelcomeReady(Box<crate::tui::WelcomeInfo>, Vec<RunHistoryEntry>),
-    Files(Result<Vec<String>, crate::engine::git::GitError>),
-    /// A run started or failed to start.
-    RunStarted(Box<run_startup::RunStartAttempt>),
-    /// The checks for a goal are done.
-    GoalChecked(Result<(), StartError>),
-    /// A run of the history was moved back into the work directory, or not.
-    RunUnarchived(Box<archived_run_resume::UnarchiveAttempt>),
-    /// A page of the run's earlier events.
-    ScrollbackRead(
-        scrollback_loader::ScrollbackOwner,
-        Result<Box<scrollback_loader::ScrollbackPage>, StoreError>,
-    ),
-    DocumentsRead(Result<DocumentSnapshot, StoreError>),
-    EditorClosed(DocumentKind, io::Result<std::process::ExitStatus>),
-    /// The program that showed a text has ended.
-    ViewerClosed(&'static str, io::Result<std::process::ExitStatus>),
-    /// The full output of a tool call was read; `None` if it is not on disk.
-    CallRead(
-        Box<crate::tui::TruncatedToolCall>,
-        crate::tui::ExternalViewer,
-        Result<Option<String>, StoreError>,
-    ),
-    /// tmux received a text for the clipboard.
-    Copied(String, Result<(), String>),
-    /// A theme was saved, or not.
-    ThemeSaved(theme_saver::ThemeSaveResult),
-    /// What an undo would do, or why it is impossible.
-    UndoOffers(Result<Vec<ReversalPreview>, String>),
-    DiffReady(DiffScope, Box<Result<RunDiff, StartError>>),
-    /// A run was exported: the path, or the error.
-    Exported(Result<PathBuf, StartError>),
-    /// A line of the plan was rewritten, or not.
-    PlanLineWritten(Result<(), String>),
-    /// A child session was read.
-    ChildRead(Result<task_actions::ChildHistory, StoreError>),
-    /// A text that the user asked for, under this title, or the error.
-    TextReady(&'static str, Box<Result<String, StartError>>),
-    History(Result<Vec<RunHistoryEntry>, StoreError>),
-    /// A read-only view was refreshed.
-    ViewRefreshed(Box<ViewRefresh>),
-    /// The instance that had the lock has ended.
-    DirectoryFreed,
 }
 
 /// Everything that the loop reacts to.
 enum LoopEvent {
-    Signal(TuiSignal),
-    Panicked,
-    Input(Option<io::Result<Input>>),
+    Terminal(TerminalEvent),
     RemoteRequest(PendingIpcRequest),
     Background(Result<BackgroundResult, JoinError>),
     Engine(EngineInput),
     DocumentChanged,
+    ViewChanged,
     Timer,
 }
 
 impl TuiApp {
-    fn new(opening: TuiOptions, signals: TuiSignals, terminal: TuiTerminal) -> Self {
-        let TuiOptions { wishes, first } = opening;
+    fn new(opening: TuiOptions, terminal: TerminalDriver) -> Self {
         let settings = ScreenSettings {
-            demo: matches!(first, TuiStart::Demo { .. }),
-            repository: wishes.cwd.to_string_lossy().into_owned(),
+            demo: matches!(opening.first, TuiStart::Demo { .. }),
+            repository: opening.wishes.cwd.to_string_lossy().into_owned(),
             theme: terminal::detect_theme(),
             utc_offset: local_timezone::local_timezone()
                 .to_offset(jiff::Timestamp::now())
@@ -267,64 +164,32 @@ impl TuiApp {
             ..ScreenSettings::default()
         };
         Self {
-            wishes,
-            start: first,
             terminal,
-            input: None,
-            signals,
-            screen: Screen::new(settings.clone()),
-            settings,
-            frame_limiter: FrameLimiter::default(),
-            frame_reason: FrameReason::ForUser,
-            pending_updates: Vec::new(),
-            tick_at: None,
+            session: RunSession::new(settings),
+            starter: RunStarter::new(opening),
+            viewer: RunViewer::default(),
+            work: BackgroundWork::default(),
+            theme_saver: ThemeSaver::default(),
             socket: None,
-            occupied: None,
-            engine: None,
-            unfinished_state: None,
-            pending_start: None,
-            start_awaiting_consent: None,
-            is_checked: false,
-            last_problem: None,
-            tasks: JoinSet::new(),
-            closed: CancellationToken::new(),
-            watch: None,
-            document_tracker: document_tracker::DocumentTracker::default(),
-            views: ReadOnlyViews::default(),
-            scrollback_is_shown: false,
-            scrollback: scrollback_loader::ScrollbackLoader::default(),
-            previewed_question: None,
-            shown_approval: None,
-            leave_at: None,
-            notifier: UserNotifier::default(),
-            motion: MotionLevel::default(),
-            background_query: background_query::BackgroundQuery::default(),
-            paste_tail: paste_tail::PasteTail::default(),
-            input_history: None,
-            theme_saver: theme_saver::ThemeSaver::default(),
         }
     }
 
     /// Runs until something ends the loop. The first frame waits for nothing.
     async fn run_loop(&mut self) -> TuiEnd {
-        if let Err(error) = self.draw() {
-            return TuiEnd::TerminalGone(error);
+        if let Err(end) = self.draw() {
+            return end;
         }
-        self.input = Some(EventStream::new());
+        self.terminal.start_input();
         self.query_background();
-        self.open_directory();
+        self.starter.open_directory(&mut self.work);
         loop {
             let next = self.next_event().await;
-            let ended = self.handle_event(next).and_then(|ended| match ended {
-                None => match self.sync_turn_hold()? {
-                    None => self.draw_if_due(),
-                    end => Ok(end),
-                },
-                Some(end) => Ok(Some(end)),
-            });
-            match ended {
-                Ok(None) => {}
-                Ok(Some(end)) | Err(end) => return end,
+            self.sync_front();
+            let handled = self.handle_event(next);
+            let held = handled.and_then(|()| self.session.sync_turn_hold());
+            let settled = held.and_then(|()| self.settle());
+            if let Err(end) = settled {
+                return end;
             }
         }
     }
@@ -332,146 +197,210 @@ impl TuiApp {
     async fn next_event(&mut self) -> LoopEvent {
         let due = self.next_timer_at();
         let Self {
-            signals,
-            input,
+            terminal,
+            session,
+            viewer,
+            work,
             socket,
-            engine,
-            tasks,
-            watch,
             ..
         } = self;
+        let (documents, engine) = session.event_sources();
         tokio::select! {
             biased;
             // The order is the priority: agent output must not delay signals and keys.
-            signalled = signals.next_signal() => LoopEvent::Signal(signalled),
-            () = terminal::wait_for_panic() => LoopEvent::Panicked,
-            input = next_input(input) => LoopEvent::Input(input),
+            event = terminal.next_event() => LoopEvent::Terminal(event),
             asked = next_request_if_listening(socket) => LoopEvent::RemoteRequest(asked),
             () = sleep_until_due(due) => LoopEvent::Timer,
-            () = next_file_change(watch) => LoopEvent::DocumentChanged,
-            Some(done) = tasks.join_next() => LoopEvent::Background(done),
+            () = documents.changed() => LoopEvent::DocumentChanged,
+            () = viewer.changed() => LoopEvent::ViewChanged,
+            done = work.next_result() => LoopEvent::Background(done),
             inward = next_engine_input(engine) => LoopEvent::Engine(inward),
         }
     }
 
-    fn handle_event(&mut self, next: LoopEvent) -> Result<Option<TuiEnd>, TuiEnd> {
+    fn handle_event(&mut self, next: LoopEvent) -> Result<(), TuiEnd> {
         match next {
-            LoopEvent::Signal(signalled) => self.on_signal(signalled),
-            LoopEvent::Panicked => Ok(Some(TuiEnd::Panicked)),
-            LoopEvent::Input(input) => self.on_inputs(input),
+            LoopEvent::Terminal(event) => self.on_terminal_event(event),
             LoopEvent::RemoteRequest(asked) => self.on_remote_request(asked),
-            LoopEvent::Background(done) => self.on_background_result(done),
-            LoopEvent::Engine(inward) => self.on_engine_inputs(inward),
+            LoopEvent::Background(Ok(result)) => self.on_background_result(result),
+            LoopEvent::Background(Err(_)) => Err(TuiEnd::Panicked),
+            LoopEvent::Engine(inward) => self.session.on_engine_inputs(inward),
             LoopEvent::DocumentChanged => {
-                if self.views.has_base() {
-                    self.views.on_changed(Instant::now())
-                } else {
-                    self.document_tracker.on_changed(Instant::now())
-                }
-                Ok(None)
+                self.session.on_documents_changed();
+                Ok(())
+            }
+            LoopEvent::ViewChanged => {
+                self.viewer.on_changed(Instant::now());
+                Ok(())
             }
             LoopEvent::Timer => self.on_timer(),
         }
     }
 
-    /// Runs work in the background; the loop gets the result. Boxed: the runtime moves a future several times, and
-    /// would be compiled once per type.
-    fn spawn_background(&mut self, work: impl Future<Output = BackgroundResult> + Send + 'static) {
-        let work: Pin<Box<dyn Future<Output = BackgroundResult> + Send>> = Box::pin(work);
-        self.tasks.spawn(work);
-    }
-
-    /// Returns the state of the run, if one is open.
-    fn state(&self) -> Option<&RunState> {
-        self.engine.as_ref().map(Engine::state)
-    }
-
-    /// Returns whether an agent or the program itself is working.
-    fn is_busy(&self) -> bool {
-        self.state().is_some_and(is_run_busy)
-    }
-
-    /// Requests a new frame, whatever it shows.
-    fn mark_dirty(&mut self) {
-        self.screen.mark_dirty();
-        if let Some(viewing) = self.views.top_mut() {
-            viewing.screen_and_state().0.mark_dirty();
+    /// Passes on what the run has for other owners, and draws a frame if one is due.
+    fn settle(&mut self) -> Result<(), TuiEnd> {
+        let changes = self.session.take_changes();
+        if changes.has_updates {
+            let own = self.session.screen_and_drawn_run();
+            let _told_with_the_next_frame = self.viewer.update_behind_notice(own);
         }
+        if changes.is_urgent {
+            self.terminal.request_prompt_frame();
+        }
+        self.draw_if_due()
     }
 
-    fn on_timer(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
+    fn next_timer_at(&mut self) -> Option<Instant> {
+        let demand = self.frame_demand();
+        let moments = [
+            self.terminal.next_timer_at(demand),
+            self.session.next_timer_at(),
+            self.viewer.next_refresh_at(),
+        ];
+        moments.into_iter().flatten().min()
+    }
+
+    fn on_timer(&mut self) -> Result<(), TuiEnd> {
         let now = Instant::now();
-        let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
-        if is_due(self.terminal.retry_at()) {
-            self.retry_terminal_output().map_err(TuiEnd::TerminalGone)?;
+        if self.terminal.on_timer(now)? {
+            // No frame will show them soon.
+            self.session.apply_updates();
         }
-        if is_due(self.tick_at) {
-            self.mark_dirty();
+        self.session.on_timer(now, &mut self.work);
+        if self.viewer.next_refresh_at().is_some_and(|at| at <= now) {
+            self.viewer.refresh_base(&mut self.work);
         }
-        if is_due(self.document_tracker.next_read_at()) {
-            self.read_documents();
+        if self.session.is_leave_due(now) {
+            return Err(TuiEnd::Left);
         }
-        if is_due(self.views.next_refresh_at()) {
-            self.refresh_base_view();
-        }
-        Ok(is_due(self.leave_at).then_some(TuiEnd::Left))
+        Ok(())
     }
 
-    fn handle_actions(&mut self, actions: Vec<Action>) -> Result<Option<TuiEnd>, TuiEnd> {
-        for action in actions {
-            if let Some(end) = self.on_action(action)? {
-                return Ok(Some(end));
-            }
-        }
-        Ok(None)
-    }
-
-    fn on_background_result(
-        &mut self,
-        done: Result<BackgroundResult, JoinError>,
-    ) -> Result<Option<TuiEnd>, TuiEnd> {
+    fn on_background_result(&mut self, result: BackgroundResult) -> Result<(), TuiEnd> {
         // The user waits for each of these.
-        self.frame_reason = FrameReason::ForUser;
-        match done {
-            Ok(BackgroundResult::DirectoryOpened(opened)) => self.on_opened(*opened),
-            Ok(BackgroundResult::Branch(branch)) => self.on_branch(branch),
-            Ok(BackgroundResult::WelcomeReady(welcome, runs)) => {
-                self.on_welcome_ready(*welcome, runs)
+        self.terminal.request_prompt_frame();
+        match result {
+            BackgroundResult::Start(result) => return self.on_start_result(result),
+            BackgroundResult::Run(result) => return self.session.on_result(result),
+            BackgroundResult::View(result) => self.on_view_result(result),
+            BackgroundResult::Terminal(result) => return self.on_terminal_result(result),
+            BackgroundResult::Front(result) => front_run::show_result(result, self.front().0),
+            BackgroundResult::CallRead(call) => return self.on_call_read(&call),
+            BackgroundResult::Scrollback(result) => self.on_scrollback_page(result),
+            BackgroundResult::WelcomeReady(welcome, runs) => {
+                self.viewer.set_listed_runs(runs);
+                self.session.screen().on_welcome(*welcome);
             }
-            Ok(BackgroundResult::Files(files)) => self.on_files(files),
-            Ok(BackgroundResult::RunStarted(attempt)) => self.on_run_started(*attempt),
-            Ok(BackgroundResult::GoalChecked(checked)) => self.on_goal_checked(checked),
-            Ok(BackgroundResult::RunUnarchived(attempt)) => self.on_run_unarchived(*attempt),
-            Ok(BackgroundResult::ScrollbackRead(whose, page)) => {
-                self.on_scrollback_page(whose, page)
+            BackgroundResult::ThemeSaved(saved) => {
+                let Self {
+                    session,
+                    viewer,
+                    theme_saver,
+                    work,
+                    ..
+                } = self;
+                let note = theme_saver::override_note(session.project());
+                let (screen, _) = viewer.active_screen(session.screen_and_state());
+                theme_saver.on_saved(saved, &note, screen, work);
             }
-            Ok(BackgroundResult::DocumentsRead(read)) => self.on_documents_read(read),
-            Ok(BackgroundResult::EditorClosed(document, ended)) => {
-                self.on_editor_closed(document, ended)
-            }
-            Ok(BackgroundResult::ViewerClosed(what, ended)) => self.on_text_closed(what, ended),
-            Ok(BackgroundResult::CallRead(call, with, read)) => {
-                self.on_call_read(&call, with, read)
-            }
-            Ok(BackgroundResult::Copied(text, ended)) => self.on_copied(&text, ended),
-            Ok(BackgroundResult::ThemeSaved(kept)) => self.on_theme_saved(kept),
-            Ok(BackgroundResult::UndoOffers(offers)) => {
-                self.on_undo_offers(offers);
-                Ok(None)
-            }
-            Ok(BackgroundResult::DiffReady(scope, looked)) => {
-                self.on_diff_ready(scope, *looked);
-                Ok(None)
-            }
-            Ok(BackgroundResult::Exported(written)) => self.on_exported(written),
-            Ok(BackgroundResult::PlanLineWritten(written)) => self.on_plan_line_written(written),
-            Ok(BackgroundResult::ChildRead(read)) => self.on_child_read(read),
-            Ok(BackgroundResult::TextReady(title, told)) => Ok(self.on_text_ready(title, *told)),
-            Ok(BackgroundResult::History(runs)) => self.on_history(runs),
-            Ok(BackgroundResult::ViewRefreshed(glance)) => self.on_view_refreshed(*glance),
-            Ok(BackgroundResult::DirectoryFreed) => self.on_directory_freed(),
-            Err(_) => Ok(Some(TuiEnd::Panicked)),
         }
+        Ok(())
+    }
+
+    fn on_start_result(&mut self, result: StartResult) -> Result<(), TuiEnd> {
+        let Self {
+            starter,
+            session,
+            work,
+            ..
+        } = self;
+        match result {
+            StartResult::DirectoryOpened(opened) => self.on_directory_opened(*opened),
+            StartResult::RunStarted(attempt) => starter.on_run_started(*attempt, session, work),
+            StartResult::GoalChecked(checked) => starter.on_goal_checked(checked, session, work),
+            StartResult::RunUnarchived(attempt) => starter.on_unarchived(*attempt, session, work),
+        }
+    }
+
+    fn on_directory_opened(
+        &mut self,
+        opened: Result<OpenedDirectory, StartError>,
+    ) -> Result<(), TuiEnd> {
+        let OpenedDirectory { looks, kind } = opened.map_err(TuiEnd::Refused)?;
+        self.terminal.configure(looks.motion, looks.notify);
+        self.session.apply_ui_config(looks);
+        match kind {
+            OpenedDirectoryKind::ReadOnly(target) => {
+                let (theme, appearance) = self.session.screen().chosen_appearance();
+                let appearance = ScreenSettings {
+                    theme,
+                    appearance,
+                    utc_offset: self.session.settings().utc_offset,
+                    ..ScreenSettings::default()
+                };
+                self.viewer.open_base(*target, appearance, &mut self.work);
+                self.sync_front();
+                Ok(())
+            }
+            OpenedDirectoryKind::Locked(project, lies) => {
+                self.session.open_project(*project, &mut self.work);
+                self.listen_for_requests();
+                self.viewer
+                    .list_deferred_history(self.session.layout(), &mut self.work);
+                self.starter
+                    .start_first(lies, &mut self.session, &mut self.work)
+            }
+        }
+    }
+
+    /// Starts to accept commands of other processes.
+    fn listen_for_requests(&mut self) {
+        // Drop the old socket first: dropping it removes its file.
+        self.socket = None;
+        let Some(project) = self.session.project() else {
+            return;
+        };
+        let (killed, notice) = project.find_killed_instances();
+        let listening = IpcServer::listen(&project.layout, killed);
+        let screen = self.session.screen();
+        if let Some(notice) = notice {
+            screen.on_notice(&notice);
+        }
+        match listening {
+            Ok(socket) => self.socket = Some(socket),
+            Err(error) => screen.on_notice(&format!(
+                "`agent-collab send` cannot reach this instance: {error}"
+            )),
+        }
+    }
+
+    fn on_view_result(&mut self, result: ViewResult) {
+        match result {
+            ViewResult::Refreshed(refresh) => {
+                if let Some(page) = self.viewer.on_refreshed(*refresh, &mut self.work) {
+                    self.on_scrollback_page(page);
+                }
+            }
+            ViewResult::History(runs) => {
+                let own = self.session.screen_and_state();
+                self.viewer.on_history(runs, own);
+            }
+            ViewResult::DirectoryFreed => self.viewer.on_directory_freed(&mut self.work),
+        }
+    }
+}
+
+async fn next_engine_input(engine: Option<&mut Engine>) -> EngineInput {
+    match engine {
+        Some(engine) => engine.next_input().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn sleep_until_due(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => std::future::pending().await,
     }
 }
 

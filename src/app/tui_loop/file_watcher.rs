@@ -7,11 +7,15 @@
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::Notify;
 
 use crate::store::WorkdirLayout;
+
+/// Time between a change and reading the files: long enough for an editor's rename.
+pub const SETTLE_DELAY: Duration = Duration::from_millis(20);
 
 /// A watched directory; dropping it stops the watch.
 pub struct FileWatcher {

@@ -10,10 +10,9 @@ use tokio::sync::oneshot;
 use crate::domain::event::{Event, EventRecord};
 use crate::store::event_log::EventLogReader;
 use crate::store::{StoreError, WorkdirLayout};
-use crate::tui::{ScrollbackChunk, ScrollbackDemand};
+use crate::tui::{Screen, ScrollbackChunk, ScrollbackDemand};
 
-use super::shutdown::TuiEnd;
-use super::{BackgroundResult, TuiApp};
+use super::background_work::{BackgroundResult, BackgroundWork};
 
 /// Size of the first page, in bytes: loaded before anything is shown.
 const FIRST_PAGE: u64 = 32 * 1024;
@@ -29,13 +28,14 @@ const JUMP_PAGE: u64 = 8 * 1024 * 1024;
 /// Loads the earlier events of one screen.
 #[derive(Debug, Default)]
 pub struct ScrollbackLoader {
+    owner: ScrollbackOwner,
+    /// The paths of the run, once its first page is loaded.
+    layout: Option<WorkdirLayout>,
     /// The log and the position in it; `None` while it is being read and before the first time.
     log: Option<ScrollbackLog>,
     is_reading: bool,
     /// Whether reading failed; there is no automatic retry.
     has_failed: bool,
-    /// The paths of the run, if no engine has them yet.
-    layout: Option<WorkdirLayout>,
     /// The work to start once the first page is on the terminal.
     after_first_page: Option<AfterFirstPage>,
 }
@@ -58,21 +58,56 @@ struct ScrollbackLog {
 }
 
 /// The screen for which earlier events are loaded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum ScrollbackOwner {
     /// The screen of the program's own run.
+    #[default]
     Ours,
     /// A read-only view, by its id.
     View(u64),
 }
 
 /// Options for reading a page.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct ScrollbackRequest {
+    n_bytes: u64,
+    /// The number of the page's last event; `None` for the last one of the log.
+    last: Option<u64>,
     /// A text to search for; the page then has only the result.
     letters: Option<String>,
     /// Dropped when the page has been drawn.
     awaited: Option<oneshot::Sender<()>>,
+}
+
+/// A screen with earlier events.
+pub struct ScrollbackTarget<'a> {
+    pub screen: &'a mut Screen,
+    pub loader: &'a mut ScrollbackLoader,
+    /// The paths of the run; `None` if they are those of the first page.
+    pub layout: Option<WorkdirLayout>,
+}
+
+impl ScrollbackTarget<'_> {
+    /// Shows a page that was read; returns whether there is one.
+    pub fn on_page(self, page: Result<Box<ScrollbackPage>, StoreError>) -> bool {
+        self.loader.on_page(page, self.screen)
+    }
+
+    /// Loads the page that the user scrolled up to.
+    pub fn read_requested(self, work: &mut BackgroundWork) {
+        let Self {
+            screen,
+            loader,
+            layout,
+        } = self;
+        loader.read_requested(layout, screen, work);
+    }
+}
+
+/// A page of earlier events that was read, and for which screen.
+pub struct ScrollbackResult {
+    pub owner: ScrollbackOwner,
+    pub page: Result<Box<ScrollbackPage>, StoreError>,
 }
 
 /// A page of earlier events.
@@ -84,6 +119,115 @@ pub struct ScrollbackPage {
 }
 
 impl ScrollbackLoader {
+    /// Creates a loader for this screen.
+    pub fn new(owner: ScrollbackOwner) -> Self {
+        Self {
+            owner,
+            ..Self::default()
+        }
+    }
+
+    /// Starts with the last page of a log; the receiver ends when the page has been drawn.
+    pub fn load_first_page(
+        &mut self,
+        layout: &WorkdirLayout,
+        work: &mut BackgroundWork,
+    ) -> oneshot::Receiver<()> {
+        let (awaited, was_shown) = oneshot::channel();
+        *self = Self {
+            layout: Some(layout.clone()),
+            ..Self::new(self.owner)
+        };
+        let request = ScrollbackRequest {
+            awaited: Some(awaited),
+            ..ScrollbackRequest::new(FIRST_PAGE)
+        };
+        self.read(ScrollbackLog::new(&layout.events()), request, work);
+        was_shown
+    }
+
+    fn read(&mut self, log: ScrollbackLog, request: ScrollbackRequest, work: &mut BackgroundWork) {
+        self.is_reading = true;
+        let owner = self.owner;
+        work.spawn_blocking(move || {
+            let page = log.read_requested(request).map(Box::new);
+            BackgroundResult::Scrollback(ScrollbackResult { owner, page })
+        });
+    }
+
+    /// Shows a page that was read; returns whether there is one.
+    pub fn on_page(
+        &mut self,
+        page: Result<Box<ScrollbackPage>, StoreError>,
+        screen: &mut Screen,
+    ) -> bool {
+        self.is_reading = false;
+        match page {
+            Ok(page) => {
+                screen.on_scrollback(page.past);
+                screen.mark_dirty();
+                self.accept_page(page.log, page.n_bytes, page.awaited);
+                true
+            }
+            Err(error) => {
+                self.has_failed = true;
+                screen.on_scrollback_error();
+                screen.on_notice(&format!("Cannot show earlier messages: {error}"));
+                false
+            }
+        }
+    }
+
+    /// The first page is on the terminal: starts what waited for it.
+    pub fn on_first_page_drawn(&mut self, work: &mut BackgroundWork) {
+        let Some(AfterFirstPage { log: Some(log), .. }) = self.after_first_page.take() else {
+            return;
+        };
+        let request = ScrollbackRequest {
+            last: log.first.map(|first| first - 1),
+            ..ScrollbackRequest::new(SECOND_PAGE)
+        };
+        self.read(log, request, work);
+    }
+
+    /// Loads the page that the user scrolled up to, unless a page is loading. Without these paths, the run is the one
+    /// of the first page.
+    pub fn read_requested(
+        &mut self,
+        layout: Option<WorkdirLayout>,
+        screen: &mut Screen,
+        work: &mut BackgroundWork,
+    ) {
+        let Some(layout) = layout.or_else(|| self.layout.clone()) else {
+            return;
+        };
+        let Some(wish) = screen.wanted_scrollback() else {
+            return;
+        };
+        if self.has_failed {
+            screen.on_scrollback_error();
+            return;
+        }
+        if self.is_reading {
+            return;
+        }
+        let last = wish.last_event();
+        let mut request = ScrollbackRequest::new(match &wish {
+            ScrollbackDemand::Chunk { .. } | ScrollbackDemand::Rows { .. } => SCROLL_PAGE,
+            ScrollbackDemand::Search { .. } => SEARCH_PAGE,
+            ScrollbackDemand::All { .. } => JUMP_PAGE,
+        });
+        request.last = Some(last);
+        if let ScrollbackDemand::Search { letters, .. } = wish {
+            request.letters = Some(letters);
+        }
+        // Pages that the screen has dropped since are read again from the end of the log.
+        let goes_on = |log: &ScrollbackLog| log.first == Some(last + 1);
+        let log = self.log.take().filter(goes_on);
+        let log = log.unwrap_or_else(|| ScrollbackLog::new(&layout.events()));
+        self.read(log, request, work);
+    }
+
     fn accept_page(
         &mut self,
         log: ScrollbackLog,
@@ -105,12 +249,36 @@ impl ScrollbackLoader {
     }
 }
 
+impl ScrollbackRequest {
+    fn new(n_bytes: u64) -> Self {
+        Self {
+            n_bytes,
+            last: None,
+            letters: None,
+            awaited: None,
+        }
+    }
+}
+
 impl ScrollbackLog {
     fn new(path: &Path) -> Self {
         Self {
             pages: EventLogReader::from_end(path),
             first: None,
         }
+    }
+
+    fn read_requested(self, request: ScrollbackRequest) -> Result<ScrollbackPage, StoreError> {
+        let (past, log) = self.read_page(request.last, request.n_bytes)?;
+        Ok(ScrollbackPage {
+            past: match request.letters {
+                Some(letters) => past.search(&letters),
+                None => past,
+            },
+            log,
+            n_bytes: request.n_bytes,
+            awaited: request.awaited,
+        })
     }
 
     /// Reads a page that ends with the event of this number, or with the last one of the log.
@@ -144,181 +312,12 @@ pub fn load_last_page(
     layout: &WorkdirLayout,
     last: u64,
 ) -> Result<Box<ScrollbackPage>, StoreError> {
-    let (past, log) = ScrollbackLog::new(&layout.events()).read_page(Some(last), FIRST_PAGE)?;
-    Ok(Box::new(ScrollbackPage {
-        past,
-        log,
-        n_bytes: FIRST_PAGE,
-        awaited: None,
-    }))
-}
-
-impl TuiApp {
-    /// Reads the last page of the unfinished run's log, once; the receiver ends when the page has been drawn.
-    pub(super) fn load_scrollback(&mut self, layout: &WorkdirLayout) -> oneshot::Receiver<()> {
-        let (awaited, was_shown) = oneshot::channel();
-        if !std::mem::replace(&mut self.scrollback_is_shown, true) {
-            self.scrollback = ScrollbackLoader {
-                is_reading: true,
-                layout: Some(layout.clone()),
-                ..ScrollbackLoader::default()
-            };
-            let log = ScrollbackLog::new(&layout.events());
-            let with = ScrollbackRequest {
-                awaited: Some(awaited),
-                letters: None,
-            };
-            self.spawn_page_read(ScrollbackOwner::Ours, log, None, FIRST_PAGE, with);
-        }
-        was_shown
-    }
-
-    fn spawn_page_read(
-        &mut self,
-        whose: ScrollbackOwner,
-        log: ScrollbackLog,
-        last: Option<u64>,
-        n_bytes: u64,
-        with: ScrollbackRequest,
-    ) {
-        let ScrollbackRequest { letters, awaited } = with;
-        self.tasks.spawn_blocking(move || {
-            let page = log.read_page(last, n_bytes).map(|(past, log)| {
-                let past = match letters {
-                    Some(letters) => past.search(&letters),
-                    None => past,
-                };
-                Box::new(ScrollbackPage {
-                    past,
-                    log,
-                    n_bytes,
-                    awaited,
-                })
-            });
-            BackgroundResult::ScrollbackRead(whose, page)
-        });
-    }
-
-    pub(super) fn on_scrollback_page(
-        &mut self,
-        whose: ScrollbackOwner,
-        page: Result<Box<ScrollbackPage>, StoreError>,
-    ) -> Result<Option<TuiEnd>, TuiEnd> {
-        // The user may have archived that run meanwhile.
-        if whose == ScrollbackOwner::Ours && !self.scrollback_is_shown && self.engine.is_none() {
-            return Ok(None);
-        }
-        let Some((screen, earlier)) = self.scrollback_of(whose) else {
-            return Ok(None);
-        };
-        earlier.is_reading = false;
-        match page {
-            Ok(page) => {
-                screen.on_scrollback(page.past);
-                screen.mark_dirty();
-                earlier.accept_page(page.log, page.n_bytes, page.awaited);
-                let is_covered = whose == ScrollbackOwner::Ours && self.views.top().is_some();
-                if is_covered || self.input.is_none() {
-                    // A view covers the screen, or an editor has the terminal: no frame will show the page.
-                    self.read_after_first_page();
-                }
-            }
-            Err(error) => {
-                earlier.has_failed = true;
-                screen.on_scrollback_error();
-                screen.on_notice(&format!("Cannot show earlier messages: {error}"));
-            }
-        }
-        Ok(None)
-    }
-
-    /// The first page is on the terminal: starts what waited for it.
-    pub(super) fn read_after_first_page(&mut self) {
-        let viewed = self.views.scrollback_owner().map(|(whose, _)| whose);
-        for whose in viewed.into_iter().chain([ScrollbackOwner::Ours]) {
-            let Some((_, earlier)) = self.scrollback_of(whose) else {
-                continue;
-            };
-            let Some(AfterFirstPage { log: Some(log), .. }) = earlier.after_first_page.take()
-            else {
-                continue;
-            };
-            earlier.is_reading = true;
-            let last = log.first.map(|first| first - 1);
-            self.spawn_page_read(whose, log, last, SECOND_PAGE, ScrollbackRequest::default());
-        }
-    }
-
-    fn scrollback_of(
-        &mut self,
-        whose: ScrollbackOwner,
-    ) -> Option<(&mut crate::tui::Screen, &mut ScrollbackLoader)> {
-        match whose {
-            ScrollbackOwner::Ours => Some((&mut self.screen, &mut self.scrollback)),
-            ScrollbackOwner::View(id) => self.views.scrollback_of(id),
-        }
-    }
-
-    /// Loads the page that the user scrolled up to, unless a page is loading.
-    pub(super) fn read_requested_scrollback(&mut self) {
-        let ours = || {
-            let engine = self.engine.as_ref()?;
-            Some((ScrollbackOwner::Ours, engine.journal().layout().clone()))
-        };
-        let lying = || Some((ScrollbackOwner::Ours, self.scrollback.layout.clone()?));
-        let whose = self.views.scrollback_owner().or_else(ours);
-        let Some((whose, layout)) = whose.or_else(lying) else {
-            return;
-        };
-        let Some((screen, earlier)) = self.scrollback_of(whose) else {
-            return;
-        };
-        let Some(wish) = screen.wanted_scrollback() else {
-            return;
-        };
-        if earlier.has_failed {
-            screen.on_scrollback_error();
-            return;
-        }
-        if earlier.is_reading {
-            return;
-        }
-        let last = wish.last_event();
-        let n_bytes = match &wish {
-            ScrollbackDemand::Chunk { .. } | ScrollbackDemand::Rows { .. } => SCROLL_PAGE,
-            ScrollbackDemand::Search { .. } => SEARCH_PAGE,
-            ScrollbackDemand::All { .. } => JUMP_PAGE,
-        };
-        let letters = match wish {
-            ScrollbackDemand::Search { letters, .. } => Some(letters),
-            ScrollbackDemand::Chunk { .. }
-            | ScrollbackDemand::Rows { .. }
-            | ScrollbackDemand::All { .. } => None,
-        };
-        earlier.is_reading = true;
-        // Pages that the screen has dropped since are read again from the end of the log.
-        let goes_on = |log: &ScrollbackLog| log.first == Some(last + 1);
-        let log = earlier.log.take().filter(goes_on);
-        let log = log.unwrap_or_else(|| ScrollbackLog::new(&layout.events()));
-        self.spawn_page_read(
-            whose,
-            log,
-            Some(last),
-            n_bytes,
-            ScrollbackRequest {
-                letters,
-                awaited: None,
-            },
-        );
-    }
-
-    /// Removes the events of a run that does not continue from the screen.
-    pub(super) fn clear_scrollback(&mut self) {
-        if std::mem::take(&mut self.scrollback_is_shown) {
-            self.screen.clear_run();
-            self.scrollback = ScrollbackLoader::default();
-        }
-    }
+    let request = ScrollbackRequest {
+        last: Some(last),
+        ..ScrollbackRequest::new(FIRST_PAGE)
+    };
+    let page = ScrollbackLog::new(&layout.events()).read_requested(request)?;
+    Ok(Box::new(page))
 }
 
 #[cfg(test)]

@@ -3,27 +3,15 @@
 
 use std::io;
 use std::pin::Pin;
-use std::time::Duration;
 
-use futures_util::StreamExt;
-use tokio::time::{Instant, sleep_until, timeout};
-
-use crate::app::oneshot_engine::{SHUTDOWN_TIMEOUT, terminate_remaining_processes};
+use crate::app::oneshot_engine::terminate_remaining_processes;
 use crate::app::startup::StartError;
-use crate::app::terminal::{TerminalCondition, write_final_text};
-use crate::domain::event::Event;
-use crate::engine::{Engine, EngineError, EngineOutcome};
-use crate::tui::{Action, QuitStep};
+use crate::app::terminal::write_final_text;
+use crate::engine::EngineError;
+use crate::tui::QuitStep;
 
-use super::exit_message::exit_message;
-use super::{Input, TuiApp, TuiSignal, external_editor};
-use crate::app::headless::exit_code;
-
-/// Time that a turn gets to end by its CLI's protocol when the user leaves.
-const LEAVE_GRACE: Duration = Duration::from_secs(2);
-/// The same after a signal: everything must end within two seconds.
-const SIGNAL_GRACE: Duration = Duration::from_millis(600);
-const SIGNAL_SHUT_DOWN: Duration = Duration::from_millis(500);
+use super::TuiApp;
+use super::terminal_driver::terminate_program;
 
 /// The reason why the screen ends.
 #[derive(Debug)]
@@ -81,33 +69,32 @@ impl From<EngineError> for TuiEnd {
     }
 }
 
+impl From<io::Error> for TuiEnd {
+    fn from(error: io::Error) -> Self {
+        Self::TerminalGone(error)
+    }
+}
+
 impl TuiApp {
     /// Leaves at once if nothing runs. Otherwise interrupts the turn after the user has confirmed, and kills it on the
     /// next request.
-    pub(super) fn on_quit(&mut self, step: QuitStep) -> Result<Option<TuiEnd>, TuiEnd> {
+    pub(super) fn on_quit(&mut self, step: QuitStep) -> Result<(), TuiEnd> {
         // A user who views another run is asked on the screen of the run that would end.
-        let state = self.engine.as_ref().map(Engine::state);
-        if step == QuitStep::Ask
-            && self.views.has_opened_run()
-            && self.screen.open_quit_dialog(state)
-        {
-            return Ok(self.close_view());
+        if step == QuitStep::Ask && self.viewer.has_opened_run() {
+            let (screen, state) = self.session.screen_and_state();
+            if screen.open_quit_dialog(state) {
+                return self.close_view();
+            }
         }
-        if step == QuitStep::Now || self.leave_at.is_some() {
-            return Ok(Some(TuiEnd::Killed));
+        if step == QuitStep::Now || self.session.is_leaving() {
+            return Err(TuiEnd::Killed);
         }
-        if !self.is_busy() {
-            return Ok(Some(TuiEnd::Left));
+        if !self.session.is_busy() {
+            return Err(TuiEnd::Left);
         }
-        self.leave_at = Some(Instant::now() + LEAVE_GRACE);
         // The run's own screen shows how it ends.
-        self.close_view();
-        self.screen.on_notice(
-            "Quitting: the turn is stopped (TERM, then KILL). Everything is saved and can be resumed.",
-        );
-        self.feed_event(Event::ProgramExited {
-            reason: "the user left".to_owned(),
-        })
+        let _none_was_open = self.close_view();
+        self.session.leave()
     }
 
     /// Ends everything and returns the exit code.
@@ -122,41 +109,44 @@ impl TuiApp {
     }
 
     async fn shut_down(mut self, end: TuiEnd) -> Result<u8, StartError> {
-        self.closed.cancel();
+        self.work.cancel();
         // Reading from a terminal that is gone would never end.
         if !matches!(end, TuiEnd::TerminalGone(_)) {
-            self.background_query.drain_reply();
+            self.terminal.drain_answer();
         }
-        let patience = match (&self.input, end.shutdown_mode()) {
+        let is_lent = self.terminal.is_lent();
+        let mode = match end.shutdown_mode() {
             // The user cannot see the shutdown while an editor has the terminal.
-            (None, TuiShutdownMode::Interactive) => TuiShutdownMode::Brief,
-            (_, patience) => patience,
+            TuiShutdownMode::Interactive if is_lent => TuiShutdownMode::Brief,
+            mode => mode,
         };
-        let is_lent = self.input.is_none();
-        if !is_lent && patience != TuiShutdownMode::Interactive {
-            self.release_terminal();
+        if !is_lent && mode != TuiShutdownMode::Interactive {
+            self.terminal.release();
         }
-        self.screen.remember_draft();
-        self.save_input_history();
+        self.session.save_draft();
         if let Some(socket) = self.socket.take() {
             socket.close().await;
         }
-        self.record_exit(&end);
+        self.session.record_exit(end.reason());
         if is_lent {
-            tokio::join!(external_editor::terminate_editor(), self.end_run(patience));
-            self.terminal
-                .restore_after_program(TerminalCondition::Unknown);
+            tokio::join!(terminate_program(), self.end_run(mode));
+            self.terminal.restore_after_termination();
         } else {
-            self.end_run(patience).await;
+            self.end_run(mode).await;
         }
-        self.release_terminal();
-        self.tasks.shutdown().await;
-        if self.engine.is_some() {
+        self.terminal.release();
+        self.work.shut_down().await;
+        if self.session.engine().is_some() {
             terminate_remaining_processes().await;
         }
-        self.print_exit_message(&end);
+        if let TuiEnd::Left | TuiEnd::Killed | TuiEnd::Signalled(_) = end
+            && let Some(line) = self.session.exit_message()
+        {
+            // The terminal may be gone with the signal.
+            let _gone = write_final_text(&format!("{line}\n"));
+        }
         match end {
-            TuiEnd::Left | TuiEnd::Killed => self.exit_code(),
+            TuiEnd::Left | TuiEnd::Killed => self.session.exit_code(),
             TuiEnd::Signalled(_) | TuiEnd::TerminalGone(_) => Ok(130),
             TuiEnd::Panicked => Ok(101),
             TuiEnd::Refused(refusal) => Err(refusal),
@@ -166,109 +156,11 @@ impl TuiApp {
         }
     }
 
-    /// Prints the final line to the terminal; the demo prints its own.
-    fn print_exit_message(&self, end: &TuiEnd) {
-        let is_told = match end {
-            TuiEnd::Left | TuiEnd::Killed | TuiEnd::Signalled(_) => !self.settings.demo,
-            TuiEnd::TerminalGone(_) | TuiEnd::Refused(_) | TuiEnd::Failed(_) | TuiEnd::Panicked => {
-                false
-            }
-        };
-        let engine = self.engine.as_ref().filter(|_| is_told);
-        let told = |engine: &Engine| exit_message(engine.state(), engine.journal().layout());
-        if let Some(line) = engine.and_then(told) {
-            // The terminal may be gone with the signal.
-            let _gone = write_final_text(&format!("{line}\n"));
-        }
-    }
-
-    fn release_terminal(&mut self) {
-        self.input = None;
-        // Errors are ignored: the terminal may be gone.
-        let _gone = self.terminal.release();
-    }
-
-    fn record_exit(&mut self, end: &TuiEnd) {
-        let Some(engine) = &mut self.engine else {
-            return;
-        };
-        let over = engine.outcome().is_some() || self.leave_at.is_some();
-        if let Some(reason) = end.reason().filter(|_| !over)
-            && let Err(error) = engine.apply_event(Event::ProgramExited { reason })
-        {
-            tracing::error!(%error, "Could not record the end of the program.");
-        }
-    }
-
-    async fn end_run(&mut self, patience: TuiShutdownMode) {
-        match patience {
-            TuiShutdownMode::Interactive => self.end_run_gracefully().await,
-            TuiShutdownMode::Brief => self.end_run_quickly().await,
+    async fn end_run(&mut self, mode: TuiShutdownMode) {
+        match mode {
+            TuiShutdownMode::Interactive => self.session.end_gracefully(&mut self.terminal).await,
+            TuiShutdownMode::Brief => self.session.end_quickly().await,
             TuiShutdownMode::Immediate => {}
-        }
-    }
-
-    /// Lets conversations end by their protocol while the last frame is shown; Ctrl+C cuts it short.
-    async fn end_run_gracefully(&mut self) {
-        let Self {
-            engine: Some(engine),
-            input: Some(input),
-            signals,
-            screen,
-            ..
-        } = self
-        else {
-            return;
-        };
-        let state = engine.state().clone();
-        let ended = timeout(SHUTDOWN_TIMEOUT, engine.shut_down());
-        tokio::pin!(ended);
-        loop {
-            tokio::select! {
-                biased;
-                signalled = signals.next_signal() => match signalled {
-                    TuiSignal::End(_) => return,
-                    TuiSignal::Stop | TuiSignal::Continued | TuiSignal::Resized => {}
-                },
-                event = input.next() => match event {
-                    Some(Ok(Input::Key(key))) => {
-                        let is_quit = |action: &Action| matches!(action, Action::Quit(_));
-                        if screen.on_key(key, Some(&state)).iter().any(is_quit) {
-                            return;
-                        }
-                    }
-                    Some(Ok(_)) => {}
-                    Some(Err(_)) | None => return,
-                },
-                _ = &mut ended => return,
-            }
-        }
-    }
-
-    async fn end_run_quickly(&mut self) {
-        let Some(engine) = &mut self.engine else {
-            return;
-        };
-        let deadline = Instant::now() + SIGNAL_GRACE;
-        while engine.state().running.is_some() {
-            tokio::select! {
-                inward = engine.next_input() => if engine.handle_input(inward).is_err() { break },
-                () = sleep_until(deadline) => break,
-            }
-        }
-        let _late = timeout(SIGNAL_SHUT_DOWN, engine.shut_down()).await;
-    }
-
-    fn exit_code(&self) -> Result<u8, StartError> {
-        let Some(engine) = &self.engine else {
-            return Ok(0);
-        };
-        match engine.outcome() {
-            Some(EngineOutcome::Halted(reason)) => {
-                Err(StartError::new(reason, "the run is saved as it is"))
-            }
-            // A run that is over has its own exit code.
-            Some(EngineOutcome::Finished) | None => Ok(exit_code(engine.state())),
         }
     }
 }

@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::{Document, DocumentMut, Item, Value};
 
+use crate::app::startup::LockedProject;
 use crate::config::{ConfigLayer, UserDirs};
 use crate::store::{StoreError, atomic_file};
+use crate::tui::Screen;
 
-use super::shutdown::TuiEnd;
-use super::{BackgroundResult, TuiApp};
+use super::background_work::{BackgroundResult, BackgroundWork};
 
 /// Saves themes one at a time, so that the file has the last one chosen.
 #[derive(Debug, Default)]
@@ -30,15 +31,15 @@ pub struct ThemeSaveResult {
     written: Result<(), String>,
 }
 
-impl TuiApp {
+impl ThemeSaver {
     /// Saves a theme for future starts. In the background: the home directory may be on a slow disk.
-    pub(super) fn save_theme(&mut self, name: String) -> Result<Option<TuiEnd>, TuiEnd> {
-        if self.theme_saver.is_at_work {
-            self.theme_saver.next = Some(name);
-            return Ok(None);
+    pub fn save(&mut self, name: String, work: &mut BackgroundWork) {
+        if self.is_at_work {
+            self.next = Some(name);
+            return;
         }
-        self.theme_saver.is_at_work = true;
-        self.tasks.spawn_blocking(move || {
+        self.is_at_work = true;
+        work.spawn_blocking(move || {
             let (file, written) = match UserDirs::from_env() {
                 Ok(places) => {
                     let path = places.global_config();
@@ -55,46 +56,45 @@ impl TuiApp {
                 written,
             })
         });
-        Ok(None)
     }
 
-    /// Shows where a theme is saved, or why not and how to save it.
-    pub(super) fn on_theme_saved(
+    /// Saves the theme that was chosen meanwhile; else shows where this one is saved with a note, or why not and how to
+    /// save it.
+    pub fn on_saved(
         &mut self,
-        kept: ThemeSaveResult,
-    ) -> Result<Option<TuiEnd>, TuiEnd> {
-        self.theme_saver.is_at_work = false;
-        if let Some(next) = self.theme_saver.next.take() {
-            return self.save_theme(next);
+        saved: ThemeSaveResult,
+        note: &str,
+        screen: &mut Screen,
+        work: &mut BackgroundWork,
+    ) {
+        self.is_at_work = false;
+        if let Some(next) = self.next.take() {
+            return self.save(next, work);
         }
         let ThemeSaveResult {
             name,
             file,
             written,
-        } = kept;
-        let before = self.theme_override_note();
-        let screen = self.active_screen().0;
+        } = saved;
         match written {
-            Ok(()) => screen.set_toast(&format!("Theme {name}, saved in {file}{before}")),
+            Ok(()) => {
+                screen.set_toast(&format!("Theme {name}, saved in {file}{note}"));
+            }
             Err(why) => screen.on_notice(&format!(
                 "Theme {name} is not saved: {why}. To keep it, set `screen.theme = \"{name}\"` in {file}."
             )),
         }
-        Ok(None)
     }
+}
 
-    /// Returns a note if another setting overrides the saved theme at this start; else an empty text.
-    fn theme_override_note(&self) -> String {
-        let settings = self
-            .occupied
-            .as_ref()
-            .map(|occupied| &occupied.project.loaded.settings);
-        let held = settings.and_then(|settings| settings.values.get("screen.theme"));
-        let held = held.filter(|held| held.layer > ConfigLayer::Global);
-        held.map_or(String::new(), |held| {
-            format!(", but {} overrides it", held.place)
-        })
-    }
+/// Returns a note if another setting overrides a saved theme at this start; else an empty text.
+pub fn override_note(project: Option<&LockedProject>) -> String {
+    let settings = project.map(|project| &project.project.loaded.settings);
+    let held = settings.and_then(|settings| settings.values.get("screen.theme"));
+    let held = held.filter(|held| held.layer > ConfigLayer::Global);
+    held.map_or(String::new(), |held| {
+        format!(", but {} overrides it", held.place)
+    })
 }
 
 /// Shortens a path for people: `~` for the home directory.

@@ -1,13 +1,10 @@
-//! Handles signals while the program has the terminal.
+//! The signals that the screen handles.
 
 use std::io;
 
-use nix::sys::signal::{Signal as Number, raise};
+use nix::sys::signal::Signal as Number;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::TuiApp;
-use super::frame_limiter::FrameReason;
-use super::shutdown::TuiEnd;
 use crate::app::write_watchdog::exit_on_signal_if_stuck;
 
 /// What a signal asks for.
@@ -66,47 +63,4 @@ impl TuiSignals {
             _ = self.resized.recv() => TuiSignal::Resized,
         }
     }
-}
-
-impl TuiApp {
-    pub(super) fn on_signal(&mut self, signalled: TuiSignal) -> Result<Option<TuiEnd>, TuiEnd> {
-        match signalled {
-            // An editor in the foreground gets the same signal from the keyboard; this program is not meant.
-            TuiSignal::End("SIGINT" | "SIGQUIT") if self.input.is_none() => Ok(None),
-            TuiSignal::End(name) => Ok(Some(TuiEnd::Signalled(name))),
-            TuiSignal::Stop => self.suspend(),
-            TuiSignal::Continued => self.resume_after_stop(),
-            TuiSignal::Resized => {
-                self.mark_dirty();
-                self.frame_reason = FrameReason::ForUser;
-                Ok(None)
-            }
-        }
-    }
-
-    /// Restores the terminal and stops the process; SIGCONT makes it enter the terminal again.
-    pub(super) fn suspend(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
-        self.background_query.drain_reply();
-        self.terminal.release().map_err(TuiEnd::TerminalGone)?;
-        stop_process().map_err(TuiEnd::TerminalGone)?;
-        Ok(None)
-    }
-
-    fn resume_after_stop(&mut self) -> Result<Option<TuiEnd>, TuiEnd> {
-        if self.input.is_some() {
-            self.terminal.reacquire().map_err(TuiEnd::TerminalGone)?;
-            self.notifier.forget_title();
-            self.mark_dirty();
-            self.frame_reason = FrameReason::ForUser;
-        }
-        Ok(None)
-    }
-}
-
-/// Stops this process until it gets SIGCONT.
-///
-/// # Errors
-/// The system reports an error.
-fn stop_process() -> io::Result<()> {
-    raise(Number::SIGSTOP).map_err(io::Error::from)
 }

@@ -6,7 +6,9 @@
 use std::path::Path;
 
 use crate::app::run_history::{self, RunHistoryEntry};
-use crate::app::startup::{NO_GIT_IDENTITY, NO_REVIEWER_HINT, ProjectContext, role_adapters};
+use crate::app::startup::{
+    LockedProject, NO_GIT_IDENTITY, NO_REVIEWER_HINT, ProjectContext, role_adapters,
+};
 use crate::config::config_model::AppConfig;
 use crate::engine::cli_probe::{CliProbeResult, missing_login_command, probe_cli};
 use crate::engine::git::GitRepository;
@@ -15,8 +17,8 @@ use crate::process::ChildSpawner;
 use crate::store::WorkdirLayout;
 use crate::tui::{MissingRequirement, RequirementSeverity, WelcomeInfo};
 
-use super::shutdown::TuiEnd;
-use super::{BackgroundResult, TuiApp};
+use super::super::background_work::{BackgroundResult, BackgroundWork};
+use super::super::run_viewer::history_row;
 
 /// Number of finished runs on the welcome page.
 const N_RUNS: usize = 5;
@@ -29,52 +31,37 @@ struct WelcomeInputs {
     repository: Option<GitRepository>,
 }
 
-impl TuiApp {
-    /// Starts the checks, once the directory is locked and nothing starts by itself.
-    pub(super) fn probe_environment(&mut self) {
-        let Some(occupied) = &self.occupied else {
-            return;
+/// Starts the checks, once the directory is locked and nothing starts by itself.
+pub fn probe_environment(project: Option<&LockedProject>, work: &mut BackgroundWork) {
+    let Some(project) = project else {
+        return;
+    };
+    let ProjectContext {
+        root,
+        repository,
+        loaded,
+        children,
+        ..
+    } = &project.project;
+    let inputs = WelcomeInputs {
+        children: children.clone(),
+        config: loaded.config.clone(),
+        root: root.clone(),
+        repository: repository.clone(),
+    };
+    let layout = project.layout.clone();
+    work.spawn(async move {
+        let finished = load_last_runs(layout).await;
+        // A user with finished runs knows how to log in, and asking a CLI takes up to a second.
+        let logins = if finished.is_empty() {
+            LoginCheck::Ask
+        } else {
+            LoginCheck::Skip
         };
-        let ProjectContext {
-            root,
-            repository,
-            loaded,
-            children,
-            ..
-        } = &occupied.project;
-        let ground = WelcomeInputs {
-            children: children.clone(),
-            config: loaded.config.clone(),
-            root: root.clone(),
-            repository: repository.clone(),
-        };
-        let layout = occupied.layout.clone();
-        self.spawn_background(async move {
-            let finished = load_last_runs(layout).await;
-            // A user with finished runs knows how to log in, and asking a CLI takes up to a second.
-            let logins = if finished.is_empty() {
-                LoginCheck::Ask
-            } else {
-                LoginCheck::Skip
-            };
-            let mut welcome = probe_welcome(&ground, logins).await;
-            welcome.runs = finished
-                .iter()
-                .map(super::read_only_labels::history_row)
-                .collect();
-            BackgroundResult::WelcomeReady(Box::new(welcome), finished)
-        });
-    }
-
-    pub(super) fn on_welcome_ready(
-        &mut self,
-        welcome: WelcomeInfo,
-        finished: Vec<RunHistoryEntry>,
-    ) -> Result<Option<TuiEnd>, TuiEnd> {
-        self.views.set_listed_runs(finished);
-        self.screen.on_welcome(welcome);
-        Ok(None)
-    }
+        let mut welcome = probe_welcome(&inputs, logins).await;
+        welcome.runs = finished.iter().map(history_row).collect();
+        BackgroundResult::WelcomeReady(Box::new(welcome), finished)
+    });
 }
 
 /// Whether to ask the CLIs for their login.

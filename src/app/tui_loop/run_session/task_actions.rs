@@ -1,100 +1,41 @@
-//! Starts, shows and stops child tasks of the run for the user.
+//! Starts tasks for the user, and reads the sessions of tasks.
 
 use crate::domain::event::Event;
 use crate::domain::ids::SessionId;
 use crate::domain::session::ChildMessage;
-use crate::domain::task::TaskWaitMode;
-use crate::engine::{TaskCaller, TaskRequest};
+use crate::domain::task::{TaskOrder, TaskWaitMode};
+use crate::engine::{Engine, EngineError, TaskCaller, TaskRequest};
 use crate::store::event_log::{EventLogReader, EventLogRecord, LogUpdate};
 use crate::store::session_files::SessionMessageReader;
 use crate::store::{StoreError, WorkdirLayout};
-use crate::tui::{Action, ChildSessionView};
+use crate::tui::{ChildSessionView, Screen};
 
-use super::run_startup::RunStartKind;
-use super::shutdown::TuiEnd;
-use super::{BackgroundResult, TuiApp};
+/// Starts a task. Returns why it did not start.
+pub fn start_task(
+    engine: &mut Engine,
+    agent: &str,
+    prompt: &str,
+) -> Result<Result<(), String>, EngineError> {
+    let started = engine.start_task(TaskRequest {
+        caller: TaskCaller::User,
+        agent: agent.to_owned(),
+        prompt: prompt.to_owned(),
+        description: String::new(),
+        task_id: None,
+        wait_mode: TaskWaitMode::Background,
+    })?;
+    Ok(started.map(drop).map_err(|why| why.to_string()))
+}
 
-impl TuiApp {
-    pub(super) fn give_task(
-        &mut self,
-        agent: String,
-        prompt: String,
-    ) -> Result<Option<TuiEnd>, TuiEnd> {
-        let task = Action::GiveTask {
-            agent: agent.clone(),
-            prompt: prompt.clone(),
-        };
-        let Some(engine) = &mut self.engine else {
-            return self.start_run(RunStartKind::ForAction(Box::new(task)));
-        };
-        let ask = TaskRequest {
-            caller: TaskCaller::User,
-            agent,
-            prompt,
-            description: String::new(),
-            task_id: None,
-            wait_mode: TaskWaitMode::Background,
-        };
-        match engine.start_task(ask) {
-            Ok(Ok(_)) => {}
-            Ok(Err(why)) => self.return_to_composer(&why.to_string(), &task),
-            Err(error) => return Err(TuiEnd::Failed(error)),
-        }
-        Ok(None)
-    }
-
-    pub(super) fn stop_child(&mut self, session: &SessionId) -> Result<Option<TuiEnd>, TuiEnd> {
-        let stopped = self
-            .engine
-            .as_mut()
-            .is_some_and(|engine| engine.stop_child_task(session, "stopped by the user"));
-        if !stopped {
-            self.screen.set_toast("That task has already finished.");
-        }
-        Ok(None)
-    }
-
-    /// Gives the open child session the text of its next task, which the event does not have.
-    pub(super) fn load_next_task(&mut self, event: &Event) {
-        let (Event::TaskStarted(order), Some(occupied)) = (event, &self.occupied) else {
-            return;
-        };
-        let child = self.screen.open_child_mut();
-        let Some(child) = child.filter(|child| *child.session() == order.session) else {
-            return;
-        };
-        match load_messages(&occupied.layout, &order.session) {
-            Ok(prompts) => child.set_prompts(prompts),
-            Err(error) => self.screen.set_toast(&error.to_string()),
-        }
-    }
-
-    /// Reads a child session in the background, because the log may be long.
-    pub(super) fn show_child(&mut self, session: &SessionId) -> Result<Option<TuiEnd>, TuiEnd> {
-        let Some(occupied) = &self.occupied else {
-            return Ok(None);
-        };
-        let (layout, child) = (occupied.layout.clone(), self.screen.new_child_view(session));
-        self.tasks.spawn_blocking(move || {
-            BackgroundResult::ChildRead(ChildHistory::load(&layout, child))
-        });
-        Ok(None)
-    }
-
-    pub(super) fn on_child_read(
-        &mut self,
-        read: Result<ChildHistory, StoreError>,
-    ) -> Result<Option<TuiEnd>, TuiEnd> {
-        // Whatever was recorded by now is in the log. The session gets from the screen what comes later.
-        let end = self.show_updates()?;
-        self.apply_updates();
-        match read.and_then(ChildHistory::read_rest) {
-            Ok(child) => self.screen.show_child_session(child),
-            Err(error) => {
-                self.screen.set_toast(&format!("{error}; {}", error.hint()));
-            }
-        }
-        Ok(end)
+/// Gives the open child session the text of its next task, which the event does not have.
+pub fn load_next_task(layout: &WorkdirLayout, order: &TaskOrder, screen: &mut Screen) {
+    let child = screen.open_child_mut();
+    let Some(child) = child.filter(|child| *child.session() == order.session) else {
+        return;
+    };
+    match load_messages(layout, &order.session) {
+        Ok(prompts) => child.set_prompts(prompts),
+        Err(error) => screen.set_toast(&error.to_string()),
     }
 }
 
@@ -106,7 +47,13 @@ pub struct ChildHistory {
 
 impl ChildHistory {
     /// Reads a session: its messages, and its part of the log. Blocks.
-    fn load(layout: &WorkdirLayout, mut child: Box<ChildSessionView>) -> Result<Self, StoreError> {
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn load(
+        layout: &WorkdirLayout,
+        mut child: Box<ChildSessionView>,
+    ) -> Result<Self, StoreError> {
         child.set_prompts(load_messages(layout, child.session())?);
         let mut log = EventLogReader::from_start(&layout.events());
         log.read_all(|record: EventLogRecord<Event>| child.on_event(record.at, &record.event))?;
@@ -114,7 +61,10 @@ impl ChildHistory {
     }
 
     /// Adds what was recorded meanwhile.
-    fn read_rest(mut self) -> Result<Box<ChildSessionView>, StoreError> {
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn read_rest(mut self) -> Result<Box<ChildSessionView>, StoreError> {
         if let LogUpdate::More(records) = self.log.read_new(usize::MAX)? {
             for record in records {
                 self.child.on_event(record.at, &record.event);
@@ -144,10 +94,9 @@ mod tests {
     use super::*;
     use crate::domain::event::AgentActivity;
     use crate::domain::ids::{RunId, UnixMillis};
-    use crate::domain::task::TaskOrder;
     use crate::store::WorkdirNames;
     use crate::store::event_log::EventOrigin;
-    use crate::tui::{Screen, ScreenSettings};
+    use crate::tui::ScreenSettings;
 
     fn append(path: &Path, lines: &[String]) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -5,46 +5,22 @@
 
 use std::path::Path;
 
-use tokio::time::Instant;
+use crate::store::{DocumentLock, WorkdirLayout, document_files};
 
-use crate::store::{DocumentLock, document_files};
-
-use super::shutdown::TuiEnd;
-use super::{BackgroundResult, TuiApp};
-
-impl TuiApp {
-    /// Replaces a line (numbered from 1) if it still says `was`. In the background: another program may have the plan
-    /// locked for seconds.
-    pub(super) fn rewrite_plan_line(
-        &mut self,
-        line: u32,
-        was: String,
-        text: String,
-    ) -> Result<Option<TuiEnd>, TuiEnd> {
-        let Some(occupied) = &self.occupied else {
-            return Ok(None);
-        };
-        let plan = occupied.layout.plan();
-        let name = occupied.layout.names().plan.clone();
-        self.tasks.spawn_blocking(move || {
-            let written = write_line(&plan, line, &was, &text);
-            BackgroundResult::PlanLineWritten(
-                written.map_err(|why| format!("{name} was not changed: {why}. You wrote: {text}")),
-            )
-        });
-        Ok(None)
-    }
-
-    pub(super) fn on_plan_line_written(
-        &mut self,
-        written: Result<(), String>,
-    ) -> Result<Option<TuiEnd>, TuiEnd> {
-        match written {
-            Ok(()) => self.document_tracker.on_changed(Instant::now()),
-            Err(why) => self.screen.on_notice(&why),
-        }
-        Ok(None)
-    }
+/// Replaces a line (numbered from 1) if it still says `was`. Blocks: another program may have the plan locked for
+/// seconds.
+///
+/// # Errors
+/// Nothing was changed: what the user is told.
+pub fn rewrite_plan_line(
+    layout: &WorkdirLayout,
+    line: u32,
+    was: &str,
+    text: &str,
+) -> Result<(), String> {
+    let name = &layout.names().plan;
+    write_line(&layout.plan(), line, was, text)
+        .map_err(|why| format!("{name} was not changed: {why}. You wrote: {text}"))
 }
 
 fn write_line(plan: &Path, line: u32, was: &str, text: &str) -> Result<(), String> {

@@ -1,0 +1,443 @@
+//! Owns the terminal: its keys and signals, when a frame may be drawn, and the loan of it to another program.
+//!
+//! While the terminal accepts nothing, or another program has it, no frame is drawn: events are still handled, and the
+//! next frame shows all of them. What a key means is decided by `tui`.
+
+mod background_query;
+mod external_program;
+mod frame_limiter;
+mod paste_tail;
+mod signals;
+mod tmux_clipboard;
+mod user_notifier;
+
+use std::env;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use crossterm::event::{Event as Input, EventStream, poll, read};
+use futures_util::StreamExt;
+use nix::sys::signal::{Signal, raise};
+use tokio::time::Instant;
+
+use crate::app::terminal::{self, TerminalCondition, TuiTerminal};
+use crate::config::config_model::{MotionLevel, NotificationMethod};
+use crate::domain::question::QuestionKind;
+use crate::domain::run::RunState;
+use crate::store::utc_time;
+use crate::tui::{DocumentKind, ExternalViewer, TerminalStatus};
+
+use super::background_work::{BackgroundResult, BackgroundWork};
+use super::run_viewer::ActiveScreen;
+use super::shutdown::TuiEnd;
+use background_query::{BACKGROUND_QUERY, BackgroundQuery};
+use frame_limiter::{FrameLimiter, FrameReason};
+use paste_tail::PasteTail;
+use user_notifier::UserNotifier;
+
+pub use background_query::{QueryInput, TerminalBackground};
+pub use external_program::{editor_problem, terminate_program, viewer_problem};
+pub use signals::{TuiSignal, TuiSignals};
+
+/// Interval for redrawing clocks while an agent or the program works.
+const TICK: Duration = Duration::from_millis(500);
+/// The same with reduced motion.
+const SLOW_TICK: Duration = Duration::from_secs(10);
+
+/// The terminal, and what the program and the user do with it.
+pub struct TerminalDriver {
+    terminal: TuiTerminal,
+    /// `None` while another program has the terminal.
+    input: Option<EventStream>,
+    signals: TuiSignals,
+    frame_limiter: FrameLimiter,
+    frame_reason: FrameReason,
+    /// Whether a frame is needed whatever the screens say.
+    needs_frame: bool,
+    tick_at: Option<Instant>,
+    motion: MotionLevel,
+    notifier: UserNotifier,
+    background_query: BackgroundQuery,
+    paste_tail: PasteTail,
+}
+
+/// What comes from the terminal.
+pub enum TerminalEvent {
+    Signal(TuiSignal),
+    /// A panic on another thread restored the terminal.
+    Panicked,
+    /// `None` at the end of the input.
+    Input(Option<io::Result<Input>>),
+}
+
+/// A result of work for the terminal.
+pub enum TerminalResult {
+    EditorClosed(DocumentKind, io::Result<ExitStatus>),
+    /// The program that showed a text has ended.
+    ViewerClosed(ExternalViewer, io::Result<ExitStatus>),
+    /// tmux received a text for the clipboard.
+    Copied(String, Result<(), String>),
+}
+
+/// What waits for a frame.
+#[derive(Debug, Clone, Copy)]
+pub struct FrameDemand {
+    pub screen_is_dirty: bool,
+    pub has_agent_output: bool,
+}
+
+impl TerminalDriver {
+    /// Takes the terminal; keys are read after [`Self::start_input`].
+    ///
+    /// # Errors
+    /// There is no terminal, or it reports an error.
+    pub fn acquire(signals: TuiSignals) -> io::Result<Self> {
+        Ok(Self {
+            terminal: TuiTerminal::acquire()?,
+            input: None,
+            signals,
+            frame_limiter: FrameLimiter::default(),
+            frame_reason: FrameReason::ForUser,
+            needs_frame: false,
+            tick_at: None,
+            motion: MotionLevel::default(),
+            notifier: UserNotifier::default(),
+            background_query: BackgroundQuery::default(),
+            paste_tail: PasteTail::default(),
+        })
+    }
+
+    /// Applies the user's configuration.
+    pub fn configure(&mut self, motion: MotionLevel, notify: NotificationMethod) {
+        self.motion = motion;
+        self.notifier.set_method(notify);
+    }
+
+    /// Starts to read keys.
+    pub fn start_input(&mut self) {
+        self.input = Some(EventStream::new());
+    }
+
+    /// Asks for the terminal's background; does not wait for the answer, which comes among the keys.
+    pub fn query_background(&mut self) {
+        if self.terminal.send_query(BACKGROUND_QUERY).is_ok() {
+            self.background_query.start();
+        }
+    }
+
+    /// Returns whether another program has the terminal.
+    pub fn is_lent(&self) -> bool {
+        self.input.is_none()
+    }
+
+    /// Waits for the next signal, panic or input, in this order. Cancel safe.
+    pub async fn next_event(&mut self) -> TerminalEvent {
+        let Self { signals, input, .. } = self;
+        tokio::select! {
+            biased;
+            signalled = signals.next_signal() => TerminalEvent::Signal(signalled),
+            () = terminal::wait_for_panic() => TerminalEvent::Panicked,
+            input = next_input(input) => TerminalEvent::Input(input),
+        }
+    }
+
+    /// Carries out what a signal asks for.
+    pub fn on_signal(&mut self, signalled: TuiSignal) -> Result<(), TuiEnd> {
+        match signalled {
+            // An editor in the foreground gets the same signal from the keyboard; this program is not meant.
+            TuiSignal::End("SIGINT" | "SIGQUIT") if self.is_lent() => Ok(()),
+            TuiSignal::End(name) => Err(TuiEnd::Signalled(name)),
+            TuiSignal::Stop => self.suspend(),
+            TuiSignal::Continued if self.is_lent() => Ok(()),
+            TuiSignal::Continued => self.reacquire(),
+            TuiSignal::Resized => {
+                self.request_whole_frame();
+                Ok(())
+            }
+        }
+    }
+
+    /// Starts a batch of inputs that came together.
+    pub fn begin_batch(&mut self) {
+        self.paste_tail.begin_batch(Instant::now());
+    }
+
+    /// Returns an input that is there already.
+    ///
+    /// Reads it directly, not from the stream, which would store a waker that wakes nothing.
+    pub fn read_available(&mut self) -> Option<Option<io::Result<Input>>> {
+        let is_there = !self.is_lent() && poll(Duration::ZERO).is_ok_and(|there| there);
+        is_there.then(|| Some(read()))
+    }
+
+    /// Filters the terminal's answer out of the keys.
+    pub fn filter_answer(
+        &mut self,
+        input: Option<io::Result<Input>>,
+    ) -> Result<QueryInput, TuiEnd> {
+        match input {
+            Some(Ok(input)) => Ok(self.background_query.filter_input(input)),
+            Some(Err(error)) => Err(TuiEnd::TerminalGone(error)),
+            None => Err(TuiEnd::TerminalGone(io::ErrorKind::UnexpectedEof.into())),
+        }
+    }
+
+    /// Returns an input of the user; `None` for a key that belongs to a paste.
+    pub fn filter_paste(&mut self, input: Input) -> Option<Input> {
+        self.request_prompt_frame();
+        self.paste_tail.filter_input(input, Instant::now())
+    }
+
+    /// Returns the rest of a paste that came as keys.
+    pub fn take_paste_tail(&mut self) -> Option<String> {
+        self.paste_tail.take_text()
+    }
+
+    /// Notes whether the user looks at the terminal.
+    pub fn on_focus(&mut self, is_elsewhere: bool) {
+        self.notifier.is_elsewhere = is_elsewhere;
+    }
+
+    /// Makes the next frame come at the pace of the user's keys.
+    pub fn request_prompt_frame(&mut self) {
+        self.frame_reason = FrameReason::ForUser;
+    }
+
+    /// Requests a prompt frame, whatever it shows.
+    pub fn request_whole_frame(&mut self) {
+        self.needs_frame = true;
+        self.request_prompt_frame();
+    }
+
+    /// Returns the next instant at which the terminal has something to do.
+    pub fn next_timer_at(&self, demand: FrameDemand) -> Option<Instant> {
+        let unsent = self.terminal.retry_at();
+        // Clocks are not redrawn either while the terminal accepts nothing.
+        let tick = self.tick_at.filter(|_| !self.is_lent() && unsent.is_none());
+        let frame = self.next_frame_at(demand);
+        [frame, tick, unsent].into_iter().flatten().min()
+    }
+
+    fn next_frame_at(&self, demand: FrameDemand) -> Option<Instant> {
+        if self.is_lent() || self.terminal.retry_at().is_some() {
+            return None;
+        }
+        let now = Instant::now();
+        let allowed_at = |why| self.frame_limiter.next_allowed_at(why, now);
+        let is_dirty = self.needs_frame || demand.screen_is_dirty;
+        let changed = is_dirty.then(|| allowed_at(self.frame_reason));
+        let news = demand
+            .has_agent_output
+            .then(|| allowed_at(FrameReason::ForNews));
+        changed.into_iter().chain(news).min()
+    }
+
+    /// Returns whether a frame is due.
+    pub fn is_frame_due(&self, demand: FrameDemand) -> bool {
+        self.next_frame_at(demand)
+            .is_some_and(|due| due <= Instant::now())
+    }
+
+    /// Returns whether the next frame may show new agent output.
+    pub fn may_show_agent_output(&self) -> bool {
+        let now = Instant::now();
+        self.frame_limiter
+            .next_allowed_at(FrameReason::ForNews, now)
+            <= now
+    }
+
+    /// Does what is due by now; returns whether the terminal still does not accept what was sent.
+    pub fn on_timer(&mut self, now: Instant) -> Result<bool, TuiEnd> {
+        let mut is_blocked = false;
+        if self.terminal.retry_at().is_some_and(|at| at <= now) {
+            self.terminal.retry_unsent()?;
+            is_blocked = self.terminal.retry_at().is_some();
+            self.needs_frame |= !is_blocked;
+        }
+        self.needs_frame |= self.tick_at.is_some_and(|at| at <= now);
+        Ok(is_blocked)
+    }
+
+    /// Draws the screen in front. A screen behind it that needs the user gives the title and the alert.
+    pub fn draw(
+        &mut self,
+        front: ActiveScreen<'_>,
+        behind: Option<&TerminalStatus>,
+        has_news: bool,
+    ) -> Result<(), TuiEnd> {
+        let (screen, state) = front;
+        let tick = state.and_then(|state| next_tick(state, self.motion));
+        screen.on_time(utc_time::now());
+        if state.is_some() {
+            self.terminal.enable_frame_diff();
+        }
+        self.terminal
+            .draw(|frame| screen.draw(frame, state, utc_time::now()))?;
+        let moments = [
+            tick,
+            screen.guard_remaining(),
+            screen.cross_tab_toast_remaining(),
+        ];
+        let tick = moments.into_iter().flatten().min();
+        let outside = behind.unwrap_or(screen.terminal_status());
+        self.notifier.update(outside, &mut self.terminal)?;
+        self.terminal.set_click_mode(screen.mouse_capture())?;
+        let now = Instant::now();
+        self.frame_limiter
+            .on_drawn(now, self.frame_reason, has_news);
+        self.frame_reason = FrameReason::ForNews;
+        self.needs_frame = false;
+        self.tick_at = tick.map(|after| now + after);
+        Ok(())
+    }
+
+    /// Sends the whole next frame, because another program may have written to the terminal.
+    pub fn redraw(&mut self) -> Result<(), TuiEnd> {
+        self.terminal.force_full_redraw()?;
+        self.request_whole_frame();
+        Ok(())
+    }
+
+    /// Restores the terminal and stops the process; SIGCONT makes it enter the terminal again.
+    pub fn suspend(&mut self) -> Result<(), TuiEnd> {
+        self.background_query.drain_reply();
+        self.terminal.release()?;
+        Ok(raise(Signal::SIGSTOP).map_err(io::Error::from)?)
+    }
+
+    /// Opens a document in the user's editor, which has the terminal until [`Self::take_back`].
+    pub fn open_editor(
+        &mut self,
+        document: DocumentKind,
+        file: PathBuf,
+        work: &mut BackgroundWork,
+    ) -> Result<(), TuiEnd> {
+        self.lend()?;
+        work.spawn(async move {
+            let ended = external_program::edit_file(&file).await;
+            BackgroundResult::Terminal(TerminalResult::EditorClosed(document, ended))
+        });
+        Ok(())
+    }
+
+    /// Shows a text in a program that has the terminal until [`Self::take_back`]; does nothing if one has it already.
+    /// Returns a problem for the user.
+    pub fn open_viewer(
+        &mut self,
+        text: &str,
+        with: ExternalViewer,
+        work: &mut BackgroundWork,
+    ) -> Result<Option<String>, TuiEnd> {
+        if self.is_lent() {
+            return Ok(None);
+        }
+        let file = match external_program::write_temporary_file(text) {
+            Ok(file) => file,
+            Err(error) => {
+                return Ok(Some(format!(
+                    "Cannot write the text to a file for another program: {error}"
+                )));
+            }
+        };
+        self.lend()?;
+        work.spawn(async move {
+            let ended = external_program::view_file(file.path(), with).await;
+            BackgroundResult::Terminal(TerminalResult::ViewerClosed(with, ended))
+        });
+        Ok(None)
+    }
+
+    /// Dropping the stream of keys leaves a wake-up behind. It is consumed here: the next stream would otherwise get
+    /// it together with its first key, and that key would wait for another one.
+    fn lend(&mut self) -> Result<(), TuiEnd> {
+        self.input = None;
+        // Input that is there already stays for the next stream.
+        let _there = poll(Duration::ZERO);
+        Ok(self.terminal.lend_to_program()?)
+    }
+
+    /// Takes the terminal back from a program that has ended.
+    pub fn take_back(&mut self, ended: &io::Result<ExitStatus>) -> Result<(), TuiEnd> {
+        self.terminal
+            .restore_after_program(external_program::terminal_condition_after(ended));
+        self.reacquire()?;
+        self.start_input();
+        Ok(())
+    }
+
+    fn reacquire(&mut self) -> Result<(), TuiEnd> {
+        self.terminal.reacquire()?;
+        self.notifier.forget_title();
+        self.request_whole_frame();
+        Ok(())
+    }
+
+    /// Sends a text to the clipboard: through the terminal, or through tmux inside of tmux, which by default ignores a
+    /// program's clipboard request. No terminal confirms it.
+    pub fn copy_to_clipboard(
+        &mut self,
+        text: String,
+        work: &mut BackgroundWork,
+    ) -> Result<(), TuiEnd> {
+        if env::var_os("TMUX").is_none() {
+            return self.send_to_clipboard(&text);
+        }
+        work.spawn(async move {
+            let ended = tmux_clipboard::copy_by_tmux(text.clone()).await;
+            BackgroundResult::Terminal(TerminalResult::Copied(text, ended))
+        });
+        Ok(())
+    }
+
+    /// Sends a text to the clipboard through the terminal itself.
+    pub fn send_to_clipboard(&mut self, text: &str) -> Result<(), TuiEnd> {
+        Ok(self.terminal.copy_to_clipboard(text)?)
+    }
+
+    /// Catches an answer of the terminal that is on its way.
+    pub fn drain_answer(&mut self) {
+        self.background_query.drain_reply();
+    }
+
+    /// Restores the terminal for the last time.
+    pub fn release(&mut self) {
+        self.input = None;
+        // Errors are ignored: the terminal may be gone.
+        let _gone = self.terminal.release();
+    }
+
+    /// Restores the terminal's settings after the program that had it was ended.
+    pub fn restore_after_termination(&mut self) {
+        self.terminal
+            .restore_after_program(TerminalCondition::Unknown);
+    }
+}
+
+/// Waits for the next input; none comes while another program has the terminal.
+async fn next_input(input: &mut Option<EventStream>) -> Option<io::Result<Input>> {
+    match input {
+        Some(input) => input.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Returns the time until a clock on the screen changes: short while an agent or the program works, the next minute
+/// while waiting for a usage limit, else never.
+fn next_tick(state: &RunState, motion: MotionLevel) -> Option<Duration> {
+    if super::is_run_busy(state) {
+        return Some(match motion {
+            MotionLevel::Full => TICK,
+            MotionLevel::Reduced => SLOW_TICK,
+        });
+    }
+    match state.awaiting.as_ref()?.kind {
+        QuestionKind::UsageLimit { until, .. } => {
+            let left = until.0.saturating_sub(utc_time::now().0);
+            let into_minute = u64::try_from(left.rem_euclid(60_000)).unwrap_or(0);
+            Some(Duration::from_millis(into_minute + 1))
+        }
+        _ => None,
+    }
+}
