@@ -13,6 +13,7 @@ pub mod command_safety;
 pub mod command_segments;
 pub mod decision;
 pub mod decision_context;
+mod embedded_table;
 pub mod hard_limits;
 pub mod lexical_path;
 pub mod loop_detector;

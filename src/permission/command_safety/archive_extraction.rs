@@ -5,18 +5,12 @@
 use crate::permission::shell::RedirectKind;
 use crate::permission::word_list::is_in_word_list;
 
-use super::builtin_rules::BuiltinRule;
+use super::builtin_rules::RuleName;
 use super::classifier::CommandClassifier;
 use super::command_invocation::CommandInvocation;
 use super::file_operations::check_written_path;
 
-static ABSOLUTE: BuiltinRule = BuiltinRule::confirm(
-    "unpacked.absolute",
-    "unpacks an archive to wherever the names in it lead",
-    &[],
-);
-
-pub const RULES: &[&BuiltinRule] = &[&ABSOLUTE];
+const ABSOLUTE: RuleName = RuleName::new("unpacked.absolute");
 
 /// A program that writes many files into a folder that its arguments name.
 struct ArchiveExtractor {
@@ -149,7 +143,7 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
         && (has_option_letter(command, 'P')
             || has_argument(command, &["--absolute-names", "--absolute-paths"]))
     {
-        scene.record_rule(&ABSOLUTE, &simple.span);
+        scene.record_rule(ABSOLUTE, &simple.span);
     }
 }
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::permission::shell::{CommandInput, RedirectKind, SimpleCommand, UNKNOWN_PLACEHOLDER};
 use crate::permission::word_list::is_in_word_list;
 
-use super::builtin_rules::BuiltinRule;
+use super::builtin_rules::RuleName;
 use super::classifier::CommandClassifier;
 use super::code_analysis::{self, CodeLanguage};
 use super::command_invocation::CommandInvocation;
@@ -21,65 +21,15 @@ mod sed_scripts;
 
 use interpreter_table::{CodeInterpreter, INTERPRETERS};
 
-/// The rule for code that deletes trees.
-static TREE: BuiltinRule = BuiltinRule::dangerous(
-    "interpreters.tree",
-    "removes a folder with everything in it, from code",
-    &[],
-);
-static OUTSIDE: BuiltinRule = BuiltinRule::dangerous(
-    "interpreters.outside",
-    "removes or writes files of the system or of a user's keys, from code",
-    &[],
-);
-static RIGHTS: BuiltinRule = BuiltinRule::dangerous(
-    "interpreters.rights",
-    "gives everyone full access to a file, from code",
-    &[],
-);
-static DEVICE: BuiltinRule = BuiltinRule::dangerous(
-    "interpreters.device",
-    "writes straight to a device, from code",
-    &[],
-);
-static REMOTE: BuiltinRule = BuiltinRule::dangerous(
-    "interpreters.remote",
-    "runs code that it fetches or decodes",
-    &[],
-);
-static STATEMENT: BuiltinRule = BuiltinRule::dangerous(
-    "interpreters.statement",
-    "removes tables, databases or all rows, from code",
-    &[],
-);
-static MANY: BuiltinRule = BuiltinRule::confirm(
-    "interpreters.many",
-    "removes every file that it finds, from code",
-    &[],
-);
-static FORK: BuiltinRule = BuiltinRule::dangerous(
-    "interpreters.fork-bomb",
-    "starts itself until the machine hangs, from code",
-    &[],
-);
-/// The rule for code that is only known at run time.
-pub static UNKNOWN_CODE: BuiltinRule = BuiltinRule::confirm(
-    "interpreters.unknown",
-    "runs code known only at run time",
-    &[],
-);
-
-pub const RULES: &[&BuiltinRule] = &[
-    &TREE,
-    &OUTSIDE,
-    &RIGHTS,
-    &DEVICE,
-    &REMOTE,
-    &STATEMENT,
-    &MANY,
-    &FORK,
-    &UNKNOWN_CODE,
-];
+const TREE: RuleName = RuleName::new("interpreters.tree");
+const OUTSIDE: RuleName = RuleName::new("interpreters.outside");
+const RIGHTS: RuleName = RuleName::new("interpreters.rights");
+const DEVICE: RuleName = RuleName::new("interpreters.device");
+const REMOTE: RuleName = RuleName::new("interpreters.remote");
+const STATEMENT: RuleName = RuleName::new("interpreters.statement");
+const MANY: RuleName = RuleName::new("interpreters.many");
+const FORK: RuleName = RuleName::new("interpreters.fork-bomb");
+pub const UNKNOWN_CODE: RuleName = RuleName::new("interpreters.unknown");
 
 /// Shells; the shell analysis follows their code.
 const SHELL_PROGRAMS: &str = "sh bash dash zsh ksh mksh fish csh tcsh yash elvish nu busybox rc";
@@ -127,7 +77,7 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
             word.text.to_lowercase().starts_with("-enc") || word.text.eq_ignore_ascii_case("-e")
         })
     {
-        scene.record_rule(&REMOTE, &command.simple.span);
+        scene.record_rule(REMOTE, &command.simple.span);
     }
     if command.program == "sed" {
         return sed_scripts::check_command(command, scene);
@@ -449,20 +399,20 @@ fn check_code(
         .all(|c| c == UNKNOWN_PLACEHOLDER || c.is_whitespace())
         && text.contains(UNKNOWN_PLACEHOLDER)
     {
-        scene.record_rule(&UNKNOWN_CODE, span);
+        scene.record_rule(UNKNOWN_CODE, span);
         if scene.has_fetcher() {
-            scene.record_rule(&REMOTE, span);
+            scene.record_rule(REMOTE, span);
         }
         return;
     }
     for effect in code_analysis::analyze_code(text, language) {
         match effect {
-            code_analysis::CodeEffect::RemovesTree => scene.record_rule(&TREE, span),
-            code_analysis::CodeEffect::GrantsEverybody => scene.record_rule(&RIGHTS, span),
-            code_analysis::CodeEffect::RunsRemoteCode => scene.record_rule(&REMOTE, span),
-            code_analysis::CodeEffect::ForkBomb => scene.record_rule(&FORK, span),
-            code_analysis::CodeEffect::RemovesManyFiles => scene.record_rule(&MANY, span),
-            code_analysis::CodeEffect::RunsUnknownCode => scene.record_rule(&UNKNOWN_CODE, span),
+            code_analysis::CodeEffect::RemovesTree => scene.record_rule(TREE, span),
+            code_analysis::CodeEffect::GrantsEverybody => scene.record_rule(RIGHTS, span),
+            code_analysis::CodeEffect::RunsRemoteCode => scene.record_rule(REMOTE, span),
+            code_analysis::CodeEffect::ForkBomb => scene.record_rule(FORK, span),
+            code_analysis::CodeEffect::RemovesManyFiles => scene.record_rule(MANY, span),
+            code_analysis::CodeEffect::RunsUnknownCode => scene.record_rule(UNKNOWN_CODE, span),
             code_analysis::CodeEffect::RunsInput(source) => {
                 interpreter_inputs::check_input_source(source, text, language, simple, scene)
             }
@@ -478,7 +428,7 @@ fn check_code(
             code_analysis::CodeEffect::WritesFile(path) => check_file_write(&path, simple, scene),
             code_analysis::CodeEffect::RunsStatement(text) => {
                 if statement_harm(&text) == StatementHarm::All {
-                    scene.record_rule(&STATEMENT, span);
+                    scene.record_rule(STATEMENT, span);
                 }
             }
         }
@@ -488,13 +438,13 @@ fn check_code(
 fn check_file_write(path: &str, simple: &SimpleCommand, scene: &CommandClassifier<'_>) {
     let path = scene.resolve_path(path);
     if devices::is_harmful_device(&path) {
-        scene.record_rule(&DEVICE, &simple.span);
+        scene.record_rule(DEVICE, &simple.span);
     } else if [
         "/etc/", "/boot/", "/usr/", "/bin/", "/sbin/", "/sys/", "/proc/", "~/.ssh/",
     ]
     .iter()
     .any(|folder| path.starts_with(folder))
     {
-        scene.record_rule(&OUTSIDE, &simple.span);
+        scene.record_rule(OUTSIDE, &simple.span);
     }
 }

@@ -2,88 +2,14 @@
 
 use crate::permission::shell::{CommandInput, SimpleCommand};
 
-use super::builtin_rules::BuiltinRule;
+use super::builtin_rules::RuleName;
 use super::classifier::CommandClassifier;
 use super::command_invocation::CommandInvocation;
 use super::file_operations::raw_option_values;
 
-static DROPPED: BuiltinRule = BuiltinRule::dangerous(
-    "databases.dropped",
-    "removes a database, its tables or their rows",
-    &[
-        "dropdb|dropuser|pg_dropcluster",
-        "mysqladmin ** drop|flush-hosts|shutdown",
-        "pg_restore -c|--clean",
-        "pg_resetwal|pg_archivecleanup",
-        "mongorestore --drop",
-        "redis-cli flushall|flushdb|shutdown|debug|swapdb",
-        "redis-cli cluster|config|script reset|flush|rewrite|resetstat",
-        "etcdctl del --prefix|--from-key",
-        "etcdctl ** del --prefix|--from-key",
-        "influx delete",
-        "influx bucket|org|user|auth delete",
-        "cypher-shell ** -e=*delete*",
-        "neo4j-admin database delete|load",
-        "nodetool clearsnapshot|decommission|removenode|truncatehints|assassinate",
-        "clickhouse-client ** --query=drop*",
-        "couchbase-cli bucket-delete|bucket-flush|reset-cipher-suites",
-    ],
-);
-static RESET: BuiltinRule = BuiltinRule::dangerous(
-    "databases.reset",
-    "rebuilds a database from nothing",
-    &[
-        "rails|rake|bin/rails|bin/rake db:drop|db:reset|db:drop:all|db:purge|db:schema:load|db:migrate:reset|db:truncate_all|db:setup|db:drop:_unsafe",
-        "rails|rake ** db:drop|db:reset|db:purge|db:migrate:reset|db:truncate_all",
-        "artisan migrate:fresh|migrate:reset|migrate:refresh|db:wipe|migrate:rollback",
-        "manage.py flush|reset_db|reset_schema",
-        "manage.py migrate * zero",
-        "django-admin flush|reset_db",
-        "prisma migrate reset",
-        "prisma db push --force-reset|--accept-data-loss",
-        "sequelize|sequelize-cli db:drop|db:migrate:undo:all",
-        "knex migrate:rollback --all",
-        "typeorm schema:drop|migration:revert",
-        "drizzle-kit drop",
-        "alembic downgrade base|-1",
-        "flask db downgrade",
-        "flyway clean|undo",
-        "liquibase drop-all|dropall|rollback",
-        "ecto.drop|ecto.reset",
-        "mix ecto.drop|ecto.reset|ecto.rollback",
-        "diesel database|migration reset|drop|redo|revert",
-        "sqlx database|db drop|reset",
-        "sea-orm-cli migrate fresh|refresh|reset|down",
-        "dotnet ef database drop",
-        "goose reset|down-to",
-        "migrate drop",
-        "migrate ** drop",
-        "dbmate drop|down|rollback",
-        "atlas schema clean",
-        "wp db drop|reset|clean",
-        "wp site empty|delete",
-        "drush sql-drop|sql:drop",
-        "console doctrine:database:drop|doctrine:schema:drop",
-        "bin/console doctrine:database:drop|doctrine:schema:drop",
-        "supabase db reset",
-        "hasura migrate|metadata clear|squash",
-        "mikro-orm schema:drop|schema:fresh",
-        "bench drop-site",
-        "meteor reset",
-    ],
-);
-static EMPTIED: BuiltinRule = BuiltinRule::dangerous(
-    "databases.statement",
-    "removes tables, databases or all rows by a statement",
-    &[],
-);
-static CHANGED: BuiltinRule = BuiltinRule::confirm(
-    "databases.rows",
-    "removes or changes rows by a statement",
-    &["redis-cli del|unlink", "etcdctl del"],
-);
-
-pub const RULES: &[&BuiltinRule] = &[&DROPPED, &RESET, &EMPTIED, &CHANGED];
+const DROPPED: RuleName = RuleName::new("databases.dropped");
+const EMPTIED: RuleName = RuleName::new("databases.statement");
+const CHANGED: RuleName = RuleName::new("databases.rows");
 
 /// How a client is given statements: by which options, and whether the operands after the first are statements.
 struct DatabaseClient {
@@ -191,7 +117,7 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
             )
         })
     {
-        scene.record_rule(&DROPPED, &command.simple.span);
+        scene.record_rule(DROPPED, &command.simple.span);
     }
     let Some(client) = DATABASE_CLIENTS
         .iter()
@@ -258,7 +184,7 @@ fn check_statement(
 ) {
     if is_document {
         if removes_documents(text) {
-            scene.record_rule(&EMPTIED, &simple.span);
+            scene.record_rule(EMPTIED, &simple.span);
         }
         return;
     }
@@ -272,8 +198,8 @@ fn check_statement(
     }
     match statement_harm(text) {
         StatementHarm::None => {}
-        StatementHarm::Rows => scene.record_rule(&CHANGED, &simple.span),
-        StatementHarm::All => scene.record_rule(&EMPTIED, &simple.span),
+        StatementHarm::Rows => scene.record_rule(CHANGED, &simple.span),
+        StatementHarm::All => scene.record_rule(EMPTIED, &simple.span),
     }
 }
 
@@ -434,6 +360,6 @@ fn check_search_store(command: &CommandInvocation<'_>, scene: &CommandClassifier
                 .iter()
                 .any(|word| of_store(&word.text)))
     {
-        scene.record_rule(&DROPPED, &command.simple.span);
+        scene.record_rule(DROPPED, &command.simple.span);
     }
 }

@@ -32,7 +32,7 @@ pub fn check_input_source(
         CodeInputSource::Input => check_standard_input(code, simple, scene),
     };
     if !is_known {
-        scene.record_rule(&UNKNOWN_CODE, &simple.span);
+        scene.record_rule(UNKNOWN_CODE, &simple.span);
     }
 }
 
