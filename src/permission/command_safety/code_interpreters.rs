@@ -4,22 +4,21 @@
 
 use std::ops::Range;
 
+use crate::permission::program_table::{
+    CodeInterpreter, CodeLanguage, ProgramTrait, has_trait, program_facts,
+};
 use crate::permission::shell::{CommandInput, RedirectKind, SimpleCommand, UNKNOWN_PLACEHOLDER};
-use crate::permission::word_list::is_in_word_list;
 
 use super::builtin_rules::RuleName;
 use super::classifier::CommandClassifier;
-use super::code_analysis::{self, CodeLanguage};
+use super::code_analysis;
 use super::command_invocation::CommandInvocation;
 use super::databases::{StatementHarm, statement_harm};
 use super::devices;
 use super::path_class::normalize_path;
 
 mod interpreter_inputs;
-mod interpreter_table;
 mod sed_scripts;
-
-use interpreter_table::{CodeInterpreter, INTERPRETERS};
 
 const TREE: RuleName = RuleName::new("interpreters.tree");
 const OUTSIDE: RuleName = RuleName::new("interpreters.outside");
@@ -31,12 +30,9 @@ const MANY: RuleName = RuleName::new("interpreters.many");
 const FORK: RuleName = RuleName::new("interpreters.fork-bomb");
 pub const UNKNOWN_CODE: RuleName = RuleName::new("interpreters.unknown");
 
-/// Shells; the shell analysis follows their code.
-const SHELL_PROGRAMS: &str = "sh bash dash zsh ksh mksh fish csh tcsh yash elvish nu busybox rc";
-
 /// Returns whether a program is a shell.
 pub fn is_shell(program: &str) -> bool {
-    is_in_word_list(SHELL_PROGRAMS, program)
+    has_trait(program, ProgramTrait::Shell)
 }
 
 /// Returns whether a program runs script files that its arguments name.
@@ -45,9 +41,7 @@ pub fn is_interpreter(program: &str) -> bool {
 }
 
 fn find_interpreter(program: &str) -> Option<&'static CodeInterpreter> {
-    INTERPRETERS
-        .iter()
-        .find(|interpreter| interpreter.programs.contains(&program))
+    program_facts(program).interpreter()
 }
 
 /// Returns whether a command reads its code from standard input, or is a shell builtin that runs a text.
@@ -165,6 +159,7 @@ fn inline_code<'a>(command: &CommandInvocation<'a>, interpreter: &CodeInterprete
         .argument_words()
         .iter()
         .map(|word| word.text.as_str());
+    let is_code_option = |word: &str| interpreter.code_options.iter().any(|option| option == word);
     let letters = interpreter
         .code_options
         .iter()
@@ -187,7 +182,7 @@ fn inline_code<'a>(command: &CommandInvocation<'a>, interpreter: &CodeInterprete
         if std::mem::take(&mut is_behind_option) && !word.starts_with('-') {
             continue;
         }
-        let is_listed = interpreter.code_options.contains(&word);
+        let is_listed = is_code_option(word);
         if is_listed && word == "eval" {
             found.extend(words.by_ref().find(|word| !word.starts_with('-')));
             continue;
@@ -198,14 +193,14 @@ fn inline_code<'a>(command: &CommandInvocation<'a>, interpreter: &CodeInterprete
         }
         is_behind_option = VALUE_OPTIONS.contains(&word);
         if let Some((name, value)) = word.split_once('=')
-            && interpreter.code_options.contains(&name)
+            && is_code_option(name)
         {
             found.push(value);
         } else if let Some(code) = interpreter
             .code_options
             .iter()
             .filter(|option| option.len() == 2)
-            .find_map(|option| word.strip_prefix(option))
+            .find_map(|option| word.strip_prefix(option.as_str()))
         {
             found.push(code);
         } else if interpreter.language == CodeLanguage::Editor && word.starts_with('+') {
@@ -213,7 +208,7 @@ fn inline_code<'a>(command: &CommandInvocation<'a>, interpreter: &CodeInterprete
         } else if !word.starts_with('-')
             && interpreter.language != CodeLanguage::Editor
             && interpreter.language != CodeLanguage::Other
-            && !interpreter.code_options.contains(&word)
+            && !is_listed
             && word != "artisan"
             && word != "tinker"
         {

@@ -1,5 +1,6 @@
 //! Judges commands that drop, empty or reset databases, by their own programs or by statements.
 
+use crate::permission::program_table::program_facts;
 use crate::permission::shell::{CommandInput, SimpleCommand};
 
 use super::builtin_rules::RuleName;
@@ -10,98 +11,6 @@ use super::file_operations::raw_option_values;
 const DROPPED: RuleName = RuleName::new("databases.dropped");
 const EMPTIED: RuleName = RuleName::new("databases.statement");
 const CHANGED: RuleName = RuleName::new("databases.rows");
-
-/// How a client is given statements: by which options, and whether the operands after the first are statements.
-struct DatabaseClient {
-    programs: &'static [&'static str],
-    statement_options: &'static [&'static str],
-    first_statement_operand: Option<usize>,
-}
-
-const DATABASE_CLIENTS: &[DatabaseClient] = &[
-    DatabaseClient {
-        programs: &["psql", "pgcli", "cockroach", "usql"],
-        statement_options: &["-c", "--command", "-e", "--execute"],
-        first_statement_operand: None,
-    },
-    DatabaseClient {
-        programs: &[
-            "mysql",
-            "mycli",
-            "clickhouse-client",
-            "clickhouse",
-            "mysqlsh",
-        ],
-        statement_options: &[
-            "-e",
-            "--execute",
-            "--query",
-            "-q",
-            "-BNe",
-            "-Ne",
-            "-sNe",
-            "-Nse",
-            "-Be",
-            "-se",
-        ],
-        first_statement_operand: None,
-    },
-    DatabaseClient {
-        programs: &[
-            "sqlite3",
-            "sqlite",
-            "duckdb",
-            "sqlcipher",
-            "litecli",
-            "turso",
-        ],
-        statement_options: &["-cmd", "-c", "-s"],
-        first_statement_operand: Some(1),
-    },
-    DatabaseClient {
-        programs: &["mongosh"],
-        statement_options: &["--eval"],
-        first_statement_operand: None,
-    },
-    DatabaseClient {
-        programs: &[
-            "cqlsh",
-            "sqlcmd",
-            "bcp",
-            "influx",
-            "isql",
-            "trino",
-            "presto",
-            "snowsql",
-            "beeline",
-            "hive",
-            "impala-shell",
-            "spark-sql",
-            "vsql",
-            "osql",
-        ],
-        statement_options: &["-e", "-Q", "-q", "--execute", "-execute", "--query"],
-        first_statement_operand: None,
-    },
-    DatabaseClient {
-        programs: &[
-            "bq",
-            "wp",
-            "supabase",
-            "wrangler",
-            "rails",
-            "dbt",
-            "heroku",
-            "surreal",
-            "cypher-shell",
-            "artisan",
-            "flyctl",
-            "osquery",
-        ],
-        statement_options: &["--command", "-c", "--query", "--execute"],
-        first_statement_operand: Some(1),
-    },
-];
 
 /// Judges database clients by the statements that they are given.
 pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
@@ -119,21 +28,18 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
     {
         scene.record_rule(DROPPED, &command.simple.span);
     }
-    let Some(client) = DATABASE_CLIENTS
-        .iter()
-        .find(|client| client.programs.contains(&command.program.as_str()))
-    else {
+    let Some(client) = program_facts(&command.program).statements() else {
         return;
     };
-    let mut statements = raw_option_values(command, client.statement_options);
+    let mut statements = raw_option_values(command, &client.options);
     statements.extend(
         command
             .argument_words()
             .iter()
-            .filter_map(|word| attached_option_value(&word.text, client.statement_options)),
+            .filter_map(|word| attached_option_value(&word.text, &client.options)),
     );
-    statements.extend(cluster_option_values(command, client.statement_options));
-    if let Some(from) = client.first_statement_operand {
+    statements.extend(cluster_option_values(command, &client.options));
+    if let Some(from) = client.first_operand {
         statements.extend(command.arguments.operand_texts().skip(from));
     }
     let is_document = command.is_one_of(&["mongosh"]);
@@ -146,7 +52,7 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
 }
 
 /// `-tAc DROP…`: the last letter of a cluster takes the next word.
-fn cluster_option_values<'a>(command: &CommandInvocation<'a>, options: &[&str]) -> Vec<&'a str> {
+fn cluster_option_values<'a>(command: &CommandInvocation<'a>, options: &[String]) -> Vec<&'a str> {
     let is_cluster = |text: &str| {
         let letters = text.strip_prefix('-').filter(|letters| {
             letters.len() > 1 && letters.chars().all(|c| c.is_ascii_alphabetic())
@@ -168,11 +74,11 @@ fn cluster_option_values<'a>(command: &CommandInvocation<'a>, options: &[&str]) 
 }
 
 /// `-eDROP…`, `-c'DROP…'`.
-fn attached_option_value<'a>(word: &'a str, options: &[&str]) -> Option<&'a str> {
+fn attached_option_value<'a>(word: &'a str, options: &[String]) -> Option<&'a str> {
     let short = options.iter().filter(|option| option.len() == 2);
     short
         .into_iter()
-        .find_map(|option| word.strip_prefix(option))
+        .find_map(|option| word.strip_prefix(option.as_str()))
         .filter(|rest| rest.contains(' '))
 }
 

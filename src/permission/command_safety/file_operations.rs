@@ -423,17 +423,21 @@ fn tar_archive_path<'a>(command: &CommandInvocation<'a>) -> Vec<&'a str> {
 }
 
 /// Returns the values of options that the program's own option list does not contain.
-pub fn raw_option_values<'a>(command: &CommandInvocation<'a>, names: &[&str]) -> Vec<&'a str> {
+pub fn raw_option_values<'a>(
+    command: &CommandInvocation<'a>,
+    names: &[impl AsRef<str>],
+) -> Vec<&'a str> {
+    let is_named = |word: &str| names.iter().any(|name| name.as_ref() == word);
     let mut words = command
         .argument_words()
         .iter()
         .map(|word| word.text.as_str());
     let mut found = Vec::new();
     while let Some(word) = words.next() {
-        if names.contains(&word) {
+        if is_named(word) {
             found.extend(words.next());
         } else if let Some((name, value)) = word.split_once('=')
-            && names.contains(&name)
+            && is_named(name)
         {
             found.push(value);
         }

@@ -25,4 +25,3 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
         scene.record_rule(CONTAINERS, &command.simple.span);
     }
 }
-

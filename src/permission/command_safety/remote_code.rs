@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use crate::permission::program_table::{ProgramTrait, has_trait, program_facts};
 use crate::permission::shell::{
     AnalysisDoubt, CommandInput, RedirectKind, SimpleCommand, UNKNOWN_PLACEHOLDER, WrapperKind,
 };
@@ -17,12 +18,9 @@ use super::command_invocation::{CommandInvocation, normalize_program_name, strip
 use super::file_operations::output_paths;
 use super::path_class::normalize_path;
 
-mod fetch_programs;
+mod shell_settings;
 
-use fetch_programs::{
-    COMPLETION_WORDS, DECODERS, FETCHERS, FETCHING_SUBCOMMANDS, SHELL_HOOK_PROGRAMS,
-    SHELL_SETTINGS_PROGRAMS, SHELL_SETTINGS_WORDS,
-};
+use shell_settings::{COMPLETION_WORDS, SHELL_SETTINGS_WORDS};
 
 const PIPED: RuleName = RuleName::new("remote.piped");
 const DECODED: RuleName = RuleName::new("remote.decoded");
@@ -228,9 +226,9 @@ fn prints_shell_settings(simple: &SimpleCommand) -> bool {
         let mut words = simple.words.iter().skip(1);
         words.any(|word| is_in_word_list(list, word.text.as_str()))
     };
-    is_in_word_list(SHELL_SETTINGS_PROGRAMS, name.as_str())
+    has_trait(&name, ProgramTrait::ShellSettings)
         || has(COMPLETION_WORDS)
-        || is_in_word_list(SHELL_HOOK_PROGRAMS, name.as_str()) && has(SHELL_SETTINGS_WORDS)
+        || has_trait(&name, ProgramTrait::ShellHook) && has(SHELL_SETTINGS_WORDS)
 }
 
 fn is_nested_span(inner: &Range<usize>, outer: &Range<usize>) -> bool {
@@ -325,25 +323,21 @@ fn program_name(simple: &SimpleCommand) -> String {
 /// Returns whether a command fetches bytes from another machine.
 pub fn is_fetcher(simple: &SimpleCommand) -> bool {
     let name = program_name(simple);
-    let fetching = FETCHING_SUBCOMMANDS
-        .iter()
-        .find(|(program, _)| *program == name);
-    is_in_word_list(FETCHERS, name.as_str())
-        || fetching.is_some_and(|(_, words)| {
-            simple
-                .words
-                .iter()
-                .any(|word| words.contains(&word.text.as_str()))
-        })
+    let fetch_words = &program_facts(&name).fetch_words;
+    has_trait(&name, ProgramTrait::Fetcher)
+        || simple
+            .words
+            .iter()
+            .any(|word| fetch_words.contains(&word.text))
 }
 
 fn is_decoder(simple: &SimpleCommand) -> bool {
     let name = program_name(simple);
-    let decoder = DECODERS.iter().find(|(program, _)| *program == name);
-    decoder.is_some_and(|(_, options)| {
+    let options = program_facts(&name).decode_options.as_ref();
+    options.is_some_and(|options| {
         options.is_empty()
             || simple.words.iter().any(|word| {
-                options.contains(&word.text.as_str())
+                options.contains(&word.text)
                     || (word.text.starts_with('-')
                         && !word.text.starts_with("--")
                         && word.text.ends_with('d'))
