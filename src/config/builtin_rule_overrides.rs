@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use toml::Value;
 
 use super::config_key::ConfigKey;
-use super::config_layers::{self, LayeredSettings};
+use super::config_layers::{ConfigLayer, LayeredSettings};
 use super::config_model::{AppConfig, BuiltinRuleOverride};
 use super::diagnostic::ConfigProblem;
 use super::key_suggestions::closest_match;
@@ -46,14 +46,14 @@ pub fn find_rule_key(path: &[String]) -> Option<KeyLookup> {
 /// Suggests what the user may have meant by the name of a missing rule; `None` for other paths.
 pub fn hint_for_unknown_rule(path: &[String]) -> Option<String> {
     let name = rule_name(path)?;
-    let names: Vec<&str> = all_builtin_rules().map(|rule| rule.name).collect();
+    let names: Vec<&str> = all_builtin_rules().map(|rule| rule.name.as_str()).collect();
     let near = closest_match(&name, &names).map_or_else(String::new, |near| {
         format!("did you mean `{BUILTIN_RULE_TABLE}.{near}`? ")
     });
     let family = name.split('.').next().unwrap_or_default();
     let mut known: Vec<&str> = all_builtin_rules()
         .filter(|rule| rule.family() == family)
-        .map(|rule| rule.name)
+        .map(|rule| rule.name.as_str())
         .collect();
     if known.is_empty() {
         known = names;
@@ -105,21 +105,27 @@ pub(super) fn rule_overrides(
             layer: held.layer,
             place: held.place.clone(),
         };
-        changes.insert(rule.name.to_owned(), made);
+        changes.insert(rule.name.clone(), made);
     }
     changes
 }
 
-/// Returns the change of a rule if it counts. A loosening change counts only from a layer whose allow rules would
+/// Returns the changes that count, by rule name. A loosening change counts only from a layer whose allow rules would
 /// count.
-pub fn effective_change(
+pub fn effective_changes(
     config: &AppConfig,
-    rule: &BuiltinRule,
-    allows: impl Fn(config_layers::ConfigLayer) -> bool,
-) -> Option<BuiltinRuleLevel> {
-    let made = config.safety.builtin.get(rule.name)?;
-    let loosens = rule.class_at_level(Some(made.change)) < Some(rule.class);
-    (!loosens || allows(made.layer)).then_some(made.change)
+    allows: impl Fn(ConfigLayer) -> bool,
+) -> BTreeMap<String, BuiltinRuleLevel> {
+    // Only changed rules are looked up: without a change, a start does not read the table of rules.
+    let made = config.safety.builtin.iter();
+    let counting = made.filter(|(name, made)| {
+        let loosens = find_builtin_rule(name)
+            .is_some_and(|rule| rule.class_at_level(Some(made.change)) < Some(rule.class));
+        !loosens || allows(made.layer)
+    });
+    counting
+        .map(|(name, made)| (name.clone(), made.change))
+        .collect()
 }
 
 /// Returns the key's name in an example of the table.

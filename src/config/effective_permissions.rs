@@ -7,7 +7,7 @@ use super::builtin_rule_overrides;
 use super::config_layers;
 use super::config_model::{AgentConfig, AppConfig, ConfigRule};
 use super::diagnostic::ConfigNotice;
-use crate::permission::command_safety::{self, CommandSafetySettings};
+use crate::permission::command_safety::CommandSafetySettings;
 use crate::permission::profile_registry::{FileReadMethod, ProfileVisibility};
 use crate::permission::rule_lint;
 use crate::permission::{
@@ -76,13 +76,7 @@ impl EffectivePermissions {
             safety: CommandSafetySettings {
                 blocked_patterns: config.safety.blocked_commands.clone(),
                 confirm_patterns: config.safety.require_confirm_for.clone(),
-                builtin_levels: command_safety::all_builtin_rules()
-                    .filter_map(|rule| {
-                        let change =
-                            builtin_rule_overrides::effective_change(config, rule, counts)?;
-                        Some((rule.name.to_owned(), change))
-                    })
-                    .collect(),
+                builtin_levels: builtin_rule_overrides::effective_changes(config, counts),
                 ..CommandSafetySettings::default()
             },
             written: in_layers(&config.permission.rules),

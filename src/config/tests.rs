@@ -592,7 +592,7 @@ proptest! {
         prop_assert!(before.safety.blocked_commands.iter().all(|command| after.safety.blocked_commands.contains(command)));
         prop_assert!(before.safety.require_confirm_for.iter().all(|command| after.safety.require_confirm_for.contains(command)));
         for rule in crate::permission::command_safety::all_builtin_rules() {
-            let class = |config: &config_model::AppConfig| rule.class_at_level(config.safety.builtin.get(rule.name).map(|made| made.change));
+            let class = |config: &config_model::AppConfig| rule.class_at_level(config.safety.builtin.get(&rule.name).map(|made| made.change));
             prop_assert!(class(&after) >= class(&before));
         }
         prop_assert!(after.permission.restrictions.iter().all(|rule| rule.action != PermissionAction::Allow));

@@ -5,41 +5,10 @@
 
 use super::command_segments::{self, CommandSegment};
 use super::decision::Decision;
+use super::program_table::{ProgramTrait, has_trait, program_facts};
 use super::stored_approval::{ApprovalMatcher, MaxApprovalScope};
 use super::tool_names::{TargetKind, target_kind_for_tool};
 use super::{AgentToolCall, PermissionAction, wildcard};
-
-/// For each program, how many of its first words identify the action. The longest matching entry counts;
-/// without an entry it is one word.
-#[rustfmt::skip]
-const PREFIX_LENGTHS: &[(&str, usize)] = &[
-    ("apt", 2), ("apt-get", 2), ("aws", 3), ("az", 3), ("bazel", 2), ("brew", 2), ("bun", 2), ("bun run", 3),
-    ("bundle", 2), ("bundle exec", 3), ("cargo", 2), ("cargo add", 3), ("cargo run", 3), ("composer", 2), ("dart", 2),
-    ("deno", 2), ("deno task", 3), ("docker", 2), ("docker compose", 3), ("docker image", 3), ("docker container", 3),
-    ("dotnet", 2), ("flutter", 2), ("gcloud", 3), ("gh", 3), ("git", 2), ("git remote", 3), ("git stash", 3),
-    ("git config", 3), ("git worktree", 3), ("git submodule", 3), ("glab", 3), ("go", 2), ("go mod", 3), ("go tool", 3), ("gradle", 2),
-    ("helm", 2), ("just", 2), ("kubectl", 2), ("make", 2), ("mise", 2), ("mix", 2), ("mvn", 2), ("nix", 2), ("npm", 2),
-    ("npm run", 3), ("nx", 2), ("pip", 2), ("pip3", 2), ("pnpm", 2), ("pnpm run", 3), ("poetry", 2), ("poetry run", 3), ("pulumi", 2),
-    ("rails", 2), ("rake", 2), ("rustup", 2), ("sbt", 2), ("stack", 2), ("swift", 2), ("systemctl", 2), ("terraform", 2), ("tox", 1),
-    ("turbo", 2), ("uv", 2), ("uv run", 3), ("yarn", 2), ("yarn run", 3), ("zig", 2),
-];
-
-/// Programs that run other commands, or where few words do much harm: only the exact command is suggested.
-#[rustfmt::skip]
-const EXACT_ONLY_PROGRAMS: &[&str] = &[
-    // Interpreters and shells.
-    "sh", "bash", "zsh", "dash", "ksh", "fish", "csh", "tcsh", "pwsh", "powershell", "cmd", "python", "node", "nodejs", "deno", "bun", "ruby", "perl",
-    "php", "lua", "luajit", "tclsh", "Rscript", "osascript", "java", "ghci", "iex", "irb", "ts-node", "tsx", "awk", "gawk", "mawk", "sed", "ed", "ex", "vi",
-    "vim", "nvim", "emacs", "jshell", "scala", "groovy", "sqlite3", "psql", "mysql", "mongosh", "redis-cli", "gdb", "lldb",
-    // Wrappers.
-    "sudo", "doas", "su", "env", "xargs", "find", "fd", "parallel", "command", "builtin", "exec", "eval", "source", ".", "nohup", "nice", "ionice",
-    "timeout", "time", "stdbuf", "setsid", "watch", "busybox", "toybox", "chroot", "unshare", "nsenter", "flock", "script", "strace", "ltrace",
-    "entr", "ssh", "npx", "bunx", "pnpx", "uvx", "pipx", "tmux", "screen", "at", "batch", "crontab", "systemd-run", "trap", "alias",
-    // Few words do much harm.
-    "rm", "rmdir", "mv", "cp", "dd", "ln", "install", "tee", "truncate", "shred", "chmod", "chown", "chgrp", "kill", "pkill", "killall", "mount", "umount",
-    "mkfs", "fdisk", "curl", "wget", "scp", "rsync", "sftp", "nc", "ncat", "socat", "telnet", "tar", "unzip", "patch", "export", "set", "unset", "cd",
-    "iptables", "nft", "ufw", "reboot", "shutdown", "poweroff", "halt", "git",
-];
 
 /// Words after which a program runs the rest of the line as a command.
 const RUNNER_WORDS: [&str; 4] = ["exec", "x", "dlx", "eval"];
@@ -117,23 +86,17 @@ fn segment_pattern(part: &CommandSegment) -> Option<ApprovalMatcher> {
         .take_while(|word| is_plain(word))
         .map(String::as_str)
         .collect();
-    let n_words = (1..=first.len())
-        .filter_map(|n| first.get(..n))
-        .filter_map(|prefix| {
-            PREFIX_LENGTHS
-                .iter()
-                .find(|(known, _)| *known == prefix.join(" "))
-        })
-        .map(|(_, n_words)| *n_words)
-        .next_back()
-        .unwrap_or(1);
+    let facts = program_facts(program);
+    let has_subcommand = first
+        .get(1)
+        .is_some_and(|word| facts.approval_subcommands.iter().any(|sub| sub == word));
+    let n_words = facts.approval_words.unwrap_or(1) + usize::from(has_subcommand);
     let prefix = first.get(..n_words)?;
-    let is_known = PREFIX_LENGTHS.iter().any(|(known, _)| known == program);
     let runs = prefix
         .iter()
         .skip(1)
         .any(|word| RUNNER_WORDS.contains(word));
-    if runs || (is_exact_only_program(program) && !(is_known && n_words > 1)) {
+    if runs || (is_exact_only_program(program) && n_words == 1) {
         return None;
     }
     Some(ApprovalMatcher::Pattern(format!(
@@ -146,8 +109,8 @@ fn segment_pattern(part: &CommandSegment) -> Option<ApprovalMatcher> {
 /// name (`python3.12`) is ignored.
 fn is_exact_only_program(program: &str) -> bool {
     let bare = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
-    EXACT_ONLY_PROGRAMS.contains(&program)
-        || EXACT_ONLY_PROGRAMS.contains(&bare)
+    has_trait(program, ProgramTrait::ExactApproval)
+        || has_trait(bare, ProgramTrait::ExactApproval)
         // A path may lead to any program, whatever its name says.
         || program.contains('/')
 }

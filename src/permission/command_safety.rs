@@ -13,7 +13,6 @@ use strum::{EnumString, IntoStaticStr, VariantNames};
 use super::shell::{self, AnalysisLimits};
 
 mod archive_extraction;
-mod builtin_examples;
 mod builtin_rules;
 mod classifier;
 mod code_analysis;
@@ -28,7 +27,6 @@ mod file_modes;
 mod file_operations;
 mod git_commands;
 mod infrastructure;
-mod package_publication;
 mod path_class;
 mod remote_code;
 mod system_administration;

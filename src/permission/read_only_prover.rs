@@ -8,6 +8,7 @@ use std::path::Path;
 
 use thiserror::Error;
 
+use super::program_table::{ProgramTrait, ReaderProgram, has_trait, program_facts};
 use super::shell::{
     self, AnalysisLimits, CommandInput, CommandRedirect, CommandWrapper, RedirectKind, ShellWord,
     SimpleCommand, WrapperKind,
@@ -24,7 +25,6 @@ mod working_folders;
 
 pub use printed_contents::prints_only_what_it_opens;
 pub use read_targets::list_read_targets;
-use reader_programs::ReaderProgram;
 use working_folders::WorkingFolders;
 
 /// Why a text is not proven to only read.
@@ -40,9 +40,6 @@ pub struct ReadOnlyRefusal {
 /// Variables that only change how output looks.
 const HARMLESS_VARIABLES: &str =
     "LC_ALL LANG LC_CTYPE LC_COLLATE TZ COLUMNS NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE TERM";
-
-/// Wrappers that only run their command.
-const HARMLESS_WRAPPERS: &[&str] = &["time", "command", "builtin", "nice", "timeout", "stdbuf"];
 
 /// Shells, and builtins that run a text that is analysed separately.
 const SHELL_PROGRAMS: &[&str] = &["bash", "sh", "zsh", "dash", "ksh"];
@@ -185,7 +182,7 @@ impl ProofContext<'_> {
             WrapperKind::Known if name == "time" && time_writes_file(wrapper) => {
                 Err("`time` with this option writes a file".to_owned())
             }
-            WrapperKind::Known if HARMLESS_WRAPPERS.contains(&name) => {
+            WrapperKind::Known if has_trait(name, ProgramTrait::HarmlessWrapper) => {
                 Ok(WrapperArguments::Nothing)
             }
             WrapperKind::Shell if SHELL_PROGRAMS.contains(&name) && is_plain_shell(wrapper) => {
@@ -313,13 +310,13 @@ impl ProofContext<'_> {
         if is_version_query(program, arguments) {
             return Ok(());
         }
-        let Some(reader) = reader_programs::find_reader_program(program) else {
+        let Some(reader) = program_facts(program).reader() else {
             return Err(format!("`{program}` is not known to only read"));
         };
         if fed != WrapperArguments::Nothing {
             let takes_paths = fed == WrapperArguments::Paths && reader.takes_paths();
-            return if reader.takes_any_option || takes_paths {
-                self.prove_with_added_arguments(reader, arguments)
+            return if reader.any_option || takes_paths {
+                self.prove_with_added_arguments(reader, program, arguments)
             } else {
                 Err(format!(
                     "`{program}` with arguments that are not known may do more than read"
@@ -329,7 +326,7 @@ impl ProofContext<'_> {
         if let Some(word) = arguments.iter().find(|word| !word.is_fully_known) {
             let is_text =
                 reader.takes_text_only() && !word.text.starts_with(shell::UNKNOWN_PLACEHOLDER);
-            if !is_text && !reader.never_names_files() {
+            if !is_text && !reader.no_files {
                 return Err(format!("an argument of `{program}` is not known"));
             }
         }
@@ -340,6 +337,7 @@ impl ProofContext<'_> {
     fn prove_with_added_arguments(
         &self,
         reader: &ReaderProgram,
+        program: &str,
         arguments: &[ShellWord],
     ) -> Result<(), RefusalReason> {
         let known: Vec<ShellWord> = arguments
@@ -347,7 +345,7 @@ impl ProofContext<'_> {
             .filter(|word| word.is_fully_known && word.text != "{}")
             .cloned()
             .collect();
-        reader.prove(reader.main_name(), &known, self.folders)
+        reader.prove(program, &known, self.folders)
     }
 }
 
@@ -383,14 +381,9 @@ fn is_plain_shell(wrapper: &CommandWrapper) -> bool {
     })
 }
 
-/// Programs whose version may be asked for.
-const VERSION_PROGRAMS: &str = "node npm npx yarn pnpm bun deno python python3 pip pip3 ruby go rustc cargo rustup java javac gcc g++ clang \
-    make cmake git docker kubectl php perl bash tsc jq rg curl wget psql sqlite3 gh uv poetry swift dotnet mvn \
-    gradle";
-
 fn is_version_query(program: &str, arguments: &[ShellWord]) -> bool {
     let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
-    is_in_word_list(VERSION_PROGRAMS, program)
+    has_trait(program, ProgramTrait::TellsVersion)
         && matches!(texts.as_slice(), ["--version" | "-V" | "-version"] | ["-v"])
         && !(texts == ["-v"]
             && matches!(

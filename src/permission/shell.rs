@@ -27,6 +27,7 @@ mod step_budget;
 mod syntax_tree;
 mod word_expansion;
 
+pub use super::program_table::WrapperKind;
 use interpreter::ShellInterpreter;
 
 /// Replaces, in [`ShellWord::text`], everything that only a run would show: no text, some text, or any text.
@@ -97,23 +98,6 @@ pub struct CommandWrapper {
     pub kind: WrapperKind,
     /// Its own words, itself first, without the words of the command.
     pub words: Vec<ShellWord>,
-}
-
-/// What a wrapper does to its command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WrapperKind {
-    /// Runs it with other rights (`sudo`, `doas`, `su`, `pkexec`, `runuser`).
-    Privilege,
-    /// Runs it unchanged (`env`, `nice`, `timeout`).
-    Known,
-    /// Probably runs it: the wrapper is unknown, but a later word names a program that is often wrapped.
-    Unknown,
-    /// Runs it on another machine or in a container (`ssh`, `docker exec`).
-    Remote,
-    /// Runs it once for each of many arguments (`xargs`, `find -exec`, `parallel`).
-    ForEachArgument,
-    /// Reads a text as shell commands (`sh -c`, `eval`, `source`, `trap`, an alias, a function's body).
-    Shell,
 }
 
 /// One redirect: its direction, its descriptor and its target.

@@ -50,6 +50,8 @@ const PURE: Crates = Crates::Only(&[
     "similar",
     "strum",
     "thiserror",
+    // Tables that are compiled in; a file is for others to read.
+    "toml",
     "unicode_segmentation",
     "unicode_width",
 ]);

@@ -33,7 +33,7 @@ fn rule_state<'a>(
     rule: &BuiltinRule,
     config: &'a AppConfig,
 ) -> (Option<&'a BuiltinRuleOverride>, &'static str) {
-    let made = config.safety.builtin.get(rule.name);
+    let made = config.safety.builtin.get(&rule.name);
     let class = rule.class_at_level(made.map(|made| made.change));
     (made, class.map_or("off", |class| class.as_str()))
 }
@@ -45,7 +45,8 @@ fn rules_to_json(config: &AppConfig) -> serde_json::Value {
             "name": rule.name,
             "class": class,
             "catches": rule.reason,
-            "example": rule.example(),
+            "example": rule.example,
+            "harmless": rule.harmless,
             "commands": rule.patterns,
         });
         if let (Some(made), Some(fields)) = (made, fields.as_object_mut()) {
@@ -70,7 +71,7 @@ To change one, add to config.toml (undecided.* cannot be \"off\"):
     for rule in all_builtin_rules() {
         let (made, class) = rule_state(rule, config);
         out.push_str(&format!("\n{:<28}{class}\n", rule.name));
-        out.push_str(&format!("    {}\n    $ {}\n", rule.reason, rule.example()));
+        out.push_str(&format!("    {}\n    $ {}\n", rule.reason, rule.example));
         if let Some(made) = made {
             let place = escape_control_chars(&made.place.to_string());
             let before = rule.class.as_str();

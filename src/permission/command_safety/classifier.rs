@@ -11,7 +11,7 @@ use crate::permission::shell::{
     WrapperKind,
 };
 
-use super::builtin_rules::{BuiltinRule, PATTERNS_BY_PROGRAM};
+use super::builtin_rules::{BuiltinRule, PATTERNS_BY_PROGRAM, RuleName};
 use super::command_invocation::{CommandInvocation, normalize_program_name, strip_carrier};
 use super::command_pattern::PatternMatch;
 use super::path_class::join_path;
@@ -24,37 +24,11 @@ use super::{
 };
 
 /// The rule for words that are unknown and may hide something.
-pub static UNKNOWN_WORDS: BuiltinRule = BuiltinRule::confirm(
-    "undecided.words",
-    "depends on a value known only at run time",
-    &[],
-);
-static UNKNOWN_PROGRAM: BuiltinRule = BuiltinRule::confirm(
-    "undecided.program",
-    "runs a program whose name is known only at run time",
-    &[],
-);
-static UNKNOWN_SCRIPT: BuiltinRule = BuiltinRule::confirm(
-    "undecided.text",
-    "runs a script known only at run time",
-    &[],
-);
-static UNPARSABLE_SYNTAX: BuiltinRule =
-    BuiltinRule::confirm("undecided.syntax", "is not valid shell syntax", &[]);
-static LIMIT_EXCEEDED: BuiltinRule = BuiltinRule::confirm(
-    "undecided.limit",
-    "is too large or too deeply nested to analyse",
-    &[],
-);
-
-/// Rules about what the classifier cannot decide.
-pub const RULES: &[&BuiltinRule] = &[
-    &UNKNOWN_WORDS,
-    &UNKNOWN_PROGRAM,
-    &UNKNOWN_SCRIPT,
-    &UNPARSABLE_SYNTAX,
-    &LIMIT_EXCEEDED,
-];
+pub const UNKNOWN_WORDS: RuleName = RuleName::new("undecided.words");
+const UNKNOWN_PROGRAM: RuleName = RuleName::new("undecided.program");
+const UNKNOWN_SCRIPT: RuleName = RuleName::new("undecided.text");
+const UNPARSABLE_SYNTAX: RuleName = RuleName::new("undecided.syntax");
+const LIMIT_EXCEEDED: RuleName = RuleName::new("undecided.limit");
 
 /// How deep texts inside texts are followed.
 const MAX_NESTING: usize = 6;
@@ -88,14 +62,18 @@ pub struct CommandClassifier<'a> {
 
 impl CommandClassifier<'_> {
     /// Records that a rule applies to a part of the text.
-    pub fn record_rule(&self, rule: &BuiltinRule, span: &Range<usize>) {
-        let change = self.settings.builtin_levels.get(rule.name).copied();
+    pub fn record_rule(&self, rule: RuleName, span: &Range<usize>) {
+        self.record_builtin_rule(rule.row(), span);
+    }
+
+    fn record_builtin_rule(&self, rule: &BuiltinRule, span: &Range<usize>) {
+        let change = self.settings.builtin_levels.get(&rule.name).copied();
         let Some(class) = rule.class_at_level(change) else {
             return;
         };
         self.record_classification(CommandClassification {
             class,
-            rule: rule.name.to_owned(),
+            rule: rule.name.clone(),
             reason: format!("it {}", rule.reason),
             span: span.clone(),
         });
@@ -104,7 +82,7 @@ impl CommandClassifier<'_> {
     /// Judges a text that a command of this one runs.
     pub fn classify_nested_script(&self, text: &str, span: &Range<usize>) {
         if self.depth >= MAX_NESTING {
-            return self.record_rule(&LIMIT_EXCEEDED, span);
+            return self.record_rule(LIMIT_EXCEEDED, span);
         }
         let reading = shell::analyze_script(text, &self.nested_limits());
         if self.spend_steps(1 + reading.steps, span) {
@@ -115,7 +93,7 @@ impl CommandClassifier<'_> {
     /// Judges a command that a command of this one starts without a shell.
     pub fn classify_nested_argv(&self, argv: &[String], span: &Range<usize>) {
         if self.depth >= MAX_NESTING {
-            return self.record_rule(&LIMIT_EXCEEDED, span);
+            return self.record_rule(LIMIT_EXCEEDED, span);
         }
         let reading = shell::analyze_argv(argv, &self.nested_limits());
         if self.spend_steps(1 + reading.steps, span) {
@@ -138,7 +116,7 @@ impl CommandClassifier<'_> {
         let left = self.steps_left.get().saturating_sub(steps);
         self.steps_left.set(left);
         if left == 0 {
-            self.record_rule(&LIMIT_EXCEEDED, span);
+            self.record_rule(LIMIT_EXCEEDED, span);
         }
         left > 0
     }
@@ -285,13 +263,13 @@ impl CommandClassifier<'_> {
 
     /// The words after an unknown program may be a command themselves, or arguments of `rm`.
     fn check_unknown_program(&self, words: &[ShellWord], simple: &SimpleCommand) {
-        self.record_rule(&UNKNOWN_PROGRAM, &simple.span);
+        self.record_rule(UNKNOWN_PROGRAM, &simple.span);
         let rest = words.get(1..).unwrap_or_default();
         if rest
             .iter()
             .any(|word| file_operations::is_recursive_force_flag(&word.text))
         {
-            self.record_rule(&file_operations::UNKNOWN_TREE, &simple.span);
+            self.record_rule(file_operations::UNKNOWN_TREE, &simple.span);
         }
         for at in 0..rest.len().min(8) {
             let behind = &rest[at..];
@@ -305,7 +283,7 @@ impl CommandClassifier<'_> {
         for phrase in self.user_patterns {
             match phrase.match_command(command, self) {
                 PatternMatch::No => {}
-                PatternMatch::Maybe => self.record_rule(&UNKNOWN_WORDS, &command.simple.span),
+                PatternMatch::Maybe => self.record_rule(UNKNOWN_WORDS, &command.simple.span),
                 PatternMatch::Yes => {
                     self.record_classification(phrase.to_classification(&command.simple.span))
                 }
@@ -321,8 +299,8 @@ impl CommandClassifier<'_> {
         {
             match pattern.match_command(command) {
                 PatternMatch::No => {}
-                PatternMatch::Maybe => self.record_rule(&UNKNOWN_WORDS, &command.simple.span),
-                PatternMatch::Yes => self.record_rule(rule, &command.simple.span),
+                PatternMatch::Maybe => self.record_rule(UNKNOWN_WORDS, &command.simple.span),
+                PatternMatch::Yes => self.record_builtin_rule(rule, &command.simple.span),
             }
         }
     }
@@ -353,20 +331,20 @@ impl CommandClassifier<'_> {
         for doubt in &self.analysis.doubts {
             match doubt {
                 AnalysisDoubt::ForkBomb { span } => {
-                    self.record_rule(&system_administration::FORK_BOMB, span)
+                    self.record_rule(system_administration::FORK_BOMB, span)
                 }
                 AnalysisDoubt::Unparsable { span } => {
-                    self.record_rule(&UNPARSABLE_SYNTAX, span);
+                    self.record_rule(UNPARSABLE_SYNTAX, span);
                     is_rough = true;
                 }
                 AnalysisDoubt::Limit { span, .. } => {
-                    self.record_rule(&LIMIT_EXCEEDED, span);
+                    self.record_rule(LIMIT_EXCEEDED, span);
                     is_rough = true;
                 }
-                AnalysisDoubt::DynamicProgram { span } => self.record_rule(&UNKNOWN_PROGRAM, span),
+                AnalysisDoubt::DynamicProgram { span } => self.record_rule(UNKNOWN_PROGRAM, span),
                 AnalysisDoubt::DynamicScript { span }
                     if remote_code::is_project_script(self, span) => {}
-                AnalysisDoubt::DynamicScript { span } => self.record_rule(&UNKNOWN_SCRIPT, span),
+                AnalysisDoubt::DynamicScript { span } => self.record_rule(UNKNOWN_SCRIPT, span),
             }
         }
         if self.steps_left.get() == 0 {
@@ -389,7 +367,7 @@ impl CommandClassifier<'_> {
             if redirected.is_some_and(|target| {
                 user_patterns::is_blocked_target(target, self.user_patterns, self)
             }) {
-                self.record_rule(&devices::WRITE, span);
+                self.record_rule(devices::WRITE, span);
             }
             for at in 0..words.len() {
                 let behind = words
@@ -493,13 +471,12 @@ pub fn classify_analysis(
 
 /// Returns the classification of a text that cannot be given to a shell.
 pub fn unreadable_classification(settings: &CommandSafetySettings) -> CommandClassification {
-    let change = settings.builtin_levels.get(UNPARSABLE_SYNTAX.name).copied();
+    let rule = UNPARSABLE_SYNTAX.row();
+    let change = settings.builtin_levels.get(&rule.name).copied();
     CommandClassification {
-        class: UNPARSABLE_SYNTAX
-            .class_at_level(change)
-            .unwrap_or(UNPARSABLE_SYNTAX.class),
-        rule: UNPARSABLE_SYNTAX.name.to_owned(),
-        reason: format!("it {}", UNPARSABLE_SYNTAX.reason),
+        class: rule.class_at_level(change).unwrap_or(rule.class),
+        rule: rule.name.clone(),
+        reason: format!("it {}", rule.reason),
         span: 0..0,
     }
 }

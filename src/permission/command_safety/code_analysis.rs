@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 
+use crate::permission::program_table::CodeLanguage;
 use crate::permission::shell::UNKNOWN_PLACEHOLDER;
 use crate::permission::word_list::is_in_word_list;
 
@@ -22,22 +23,6 @@ use function_names::{
     MODE_NAMES, REMOVING_NAMES, RUNNING_NAMES, RUNNING_WORDS, STATEMENT_NAMES, TREE_NAMES,
     WRITING_NAMES,
 };
-
-/// A language, as far as its strings and comments differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CodeLanguage {
-    Python,
-    JavaScript,
-    Perl,
-    Ruby,
-    Php,
-    Lua,
-    PowerShell,
-    Awk,
-    /// Commands of vi and similar editors.
-    Editor,
-    Other,
-}
 
 /// How many tokens of code are analysed; the rest counts as unknown.
 const MAX_TOKENS: usize = 6_000;

@@ -4,89 +4,35 @@
 
 use std::ops::Range;
 
+use crate::permission::program_table::{
+    CodeInterpreter, CodeLanguage, ProgramTrait, has_trait, program_facts,
+};
 use crate::permission::shell::{CommandInput, RedirectKind, SimpleCommand, UNKNOWN_PLACEHOLDER};
-use crate::permission::word_list::is_in_word_list;
 
-use super::builtin_rules::BuiltinRule;
+use super::builtin_rules::RuleName;
 use super::classifier::CommandClassifier;
-use super::code_analysis::{self, CodeLanguage};
+use super::code_analysis;
 use super::command_invocation::CommandInvocation;
 use super::databases::{StatementHarm, statement_harm};
 use super::devices;
 use super::path_class::normalize_path;
 
 mod interpreter_inputs;
-mod interpreter_table;
 mod sed_scripts;
 
-use interpreter_table::{CodeInterpreter, INTERPRETERS};
-
-/// The rule for code that deletes trees.
-static TREE: BuiltinRule = BuiltinRule::dangerous(
-    "interpreters.tree",
-    "removes a folder with everything in it, from code",
-    &[],
-);
-static OUTSIDE: BuiltinRule = BuiltinRule::dangerous(
-    "interpreters.outside",
-    "removes or writes files of the system or of a user's keys, from code",
-    &[],
-);
-static RIGHTS: BuiltinRule = BuiltinRule::dangerous(
-    "interpreters.rights",
-    "gives everyone full access to a file, from code",
-    &[],
-);
-static DEVICE: BuiltinRule = BuiltinRule::dangerous(
-    "interpreters.device",
-    "writes straight to a device, from code",
-    &[],
-);
-static REMOTE: BuiltinRule = BuiltinRule::dangerous(
-    "interpreters.remote",
-    "runs code that it fetches or decodes",
-    &[],
-);
-static STATEMENT: BuiltinRule = BuiltinRule::dangerous(
-    "interpreters.statement",
-    "removes tables, databases or all rows, from code",
-    &[],
-);
-static MANY: BuiltinRule = BuiltinRule::confirm(
-    "interpreters.many",
-    "removes every file that it finds, from code",
-    &[],
-);
-static FORK: BuiltinRule = BuiltinRule::dangerous(
-    "interpreters.fork-bomb",
-    "starts itself until the machine hangs, from code",
-    &[],
-);
-/// The rule for code that is only known at run time.
-pub static UNKNOWN_CODE: BuiltinRule = BuiltinRule::confirm(
-    "interpreters.unknown",
-    "runs code known only at run time",
-    &[],
-);
-
-pub const RULES: &[&BuiltinRule] = &[
-    &TREE,
-    &OUTSIDE,
-    &RIGHTS,
-    &DEVICE,
-    &REMOTE,
-    &STATEMENT,
-    &MANY,
-    &FORK,
-    &UNKNOWN_CODE,
-];
-
-/// Shells; the shell analysis follows their code.
-const SHELL_PROGRAMS: &str = "sh bash dash zsh ksh mksh fish csh tcsh yash elvish nu busybox rc";
+const TREE: RuleName = RuleName::new("interpreters.tree");
+const OUTSIDE: RuleName = RuleName::new("interpreters.outside");
+const RIGHTS: RuleName = RuleName::new("interpreters.rights");
+const DEVICE: RuleName = RuleName::new("interpreters.device");
+const REMOTE: RuleName = RuleName::new("interpreters.remote");
+const STATEMENT: RuleName = RuleName::new("interpreters.statement");
+const MANY: RuleName = RuleName::new("interpreters.many");
+const FORK: RuleName = RuleName::new("interpreters.fork-bomb");
+pub const UNKNOWN_CODE: RuleName = RuleName::new("interpreters.unknown");
 
 /// Returns whether a program is a shell.
 pub fn is_shell(program: &str) -> bool {
-    is_in_word_list(SHELL_PROGRAMS, program)
+    has_trait(program, ProgramTrait::Shell)
 }
 
 /// Returns whether a program runs script files that its arguments name.
@@ -95,9 +41,7 @@ pub fn is_interpreter(program: &str) -> bool {
 }
 
 fn find_interpreter(program: &str) -> Option<&'static CodeInterpreter> {
-    INTERPRETERS
-        .iter()
-        .find(|interpreter| interpreter.programs.contains(&program))
+    program_facts(program).interpreter()
 }
 
 /// Returns whether a command reads its code from standard input, or is a shell builtin that runs a text.
@@ -127,7 +71,7 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
             word.text.to_lowercase().starts_with("-enc") || word.text.eq_ignore_ascii_case("-e")
         })
     {
-        scene.record_rule(&REMOTE, &command.simple.span);
+        scene.record_rule(REMOTE, &command.simple.span);
     }
     if command.program == "sed" {
         return sed_scripts::check_command(command, scene);
@@ -215,6 +159,7 @@ fn inline_code<'a>(command: &CommandInvocation<'a>, interpreter: &CodeInterprete
         .argument_words()
         .iter()
         .map(|word| word.text.as_str());
+    let is_code_option = |word: &str| interpreter.code_options.iter().any(|option| option == word);
     let letters = interpreter
         .code_options
         .iter()
@@ -237,7 +182,7 @@ fn inline_code<'a>(command: &CommandInvocation<'a>, interpreter: &CodeInterprete
         if std::mem::take(&mut is_behind_option) && !word.starts_with('-') {
             continue;
         }
-        let is_listed = interpreter.code_options.contains(&word);
+        let is_listed = is_code_option(word);
         if is_listed && word == "eval" {
             found.extend(words.by_ref().find(|word| !word.starts_with('-')));
             continue;
@@ -248,14 +193,14 @@ fn inline_code<'a>(command: &CommandInvocation<'a>, interpreter: &CodeInterprete
         }
         is_behind_option = VALUE_OPTIONS.contains(&word);
         if let Some((name, value)) = word.split_once('=')
-            && interpreter.code_options.contains(&name)
+            && is_code_option(name)
         {
             found.push(value);
         } else if let Some(code) = interpreter
             .code_options
             .iter()
             .filter(|option| option.len() == 2)
-            .find_map(|option| word.strip_prefix(option))
+            .find_map(|option| word.strip_prefix(option.as_str()))
         {
             found.push(code);
         } else if interpreter.language == CodeLanguage::Editor && word.starts_with('+') {
@@ -263,7 +208,7 @@ fn inline_code<'a>(command: &CommandInvocation<'a>, interpreter: &CodeInterprete
         } else if !word.starts_with('-')
             && interpreter.language != CodeLanguage::Editor
             && interpreter.language != CodeLanguage::Other
-            && !interpreter.code_options.contains(&word)
+            && !is_listed
             && word != "artisan"
             && word != "tinker"
         {
@@ -449,20 +394,20 @@ fn check_code(
         .all(|c| c == UNKNOWN_PLACEHOLDER || c.is_whitespace())
         && text.contains(UNKNOWN_PLACEHOLDER)
     {
-        scene.record_rule(&UNKNOWN_CODE, span);
+        scene.record_rule(UNKNOWN_CODE, span);
         if scene.has_fetcher() {
-            scene.record_rule(&REMOTE, span);
+            scene.record_rule(REMOTE, span);
         }
         return;
     }
     for effect in code_analysis::analyze_code(text, language) {
         match effect {
-            code_analysis::CodeEffect::RemovesTree => scene.record_rule(&TREE, span),
-            code_analysis::CodeEffect::GrantsEverybody => scene.record_rule(&RIGHTS, span),
-            code_analysis::CodeEffect::RunsRemoteCode => scene.record_rule(&REMOTE, span),
-            code_analysis::CodeEffect::ForkBomb => scene.record_rule(&FORK, span),
-            code_analysis::CodeEffect::RemovesManyFiles => scene.record_rule(&MANY, span),
-            code_analysis::CodeEffect::RunsUnknownCode => scene.record_rule(&UNKNOWN_CODE, span),
+            code_analysis::CodeEffect::RemovesTree => scene.record_rule(TREE, span),
+            code_analysis::CodeEffect::GrantsEverybody => scene.record_rule(RIGHTS, span),
+            code_analysis::CodeEffect::RunsRemoteCode => scene.record_rule(REMOTE, span),
+            code_analysis::CodeEffect::ForkBomb => scene.record_rule(FORK, span),
+            code_analysis::CodeEffect::RemovesManyFiles => scene.record_rule(MANY, span),
+            code_analysis::CodeEffect::RunsUnknownCode => scene.record_rule(UNKNOWN_CODE, span),
             code_analysis::CodeEffect::RunsInput(source) => {
                 interpreter_inputs::check_input_source(source, text, language, simple, scene)
             }
@@ -478,7 +423,7 @@ fn check_code(
             code_analysis::CodeEffect::WritesFile(path) => check_file_write(&path, simple, scene),
             code_analysis::CodeEffect::RunsStatement(text) => {
                 if statement_harm(&text) == StatementHarm::All {
-                    scene.record_rule(&STATEMENT, span);
+                    scene.record_rule(STATEMENT, span);
                 }
             }
         }
@@ -488,13 +433,13 @@ fn check_code(
 fn check_file_write(path: &str, simple: &SimpleCommand, scene: &CommandClassifier<'_>) {
     let path = scene.resolve_path(path);
     if devices::is_harmful_device(&path) {
-        scene.record_rule(&DEVICE, &simple.span);
+        scene.record_rule(DEVICE, &simple.span);
     } else if [
         "/etc/", "/boot/", "/usr/", "/bin/", "/sbin/", "/sys/", "/proc/", "~/.ssh/",
     ]
     .iter()
     .any(|folder| path.starts_with(folder))
     {
-        scene.record_rule(&OUTSIDE, &simple.span);
+        scene.record_rule(OUTSIDE, &simple.span);
     }
 }

@@ -3,6 +3,7 @@
 //! What an option does is not known here. Where it is not known which options take a value, an operand after an option
 //! is marked as a possible value, so nothing is lost.
 
+use crate::permission::program_table::{ValueOptions, program_facts};
 use crate::permission::shell::ShellWord;
 
 /// The arguments of one command.
@@ -30,256 +31,19 @@ pub struct CommandOperand<'a> {
     pub may_be_value: bool,
 }
 
-/// Which options of a program take a value.
-#[derive(Debug, Clone, Copy)]
-pub struct ValueOptions {
-    pub short: &'static str,
-    /// Their names, without dashes, separated by spaces.
-    pub long: &'static str,
-}
-
-/// Programs whose options with a value are known, mainly the options before the sub-command.
-const VALUE_OPTIONS_BY_PROGRAM: &[(&str, ValueOptions)] = &[
-    (
-        "rm",
-        ValueOptions {
-            short: "",
-            long: "",
-        },
-    ),
-    (
-        "rmdir",
-        ValueOptions {
-            short: "",
-            long: "",
-        },
-    ),
-    (
-        "unlink",
-        ValueOptions {
-            short: "",
-            long: "",
-        },
-    ),
-    (
-        "chmod",
-        ValueOptions {
-            short: "",
-            long: "reference",
-        },
-    ),
-    (
-        "chown",
-        ValueOptions {
-            short: "",
-            long: "reference from",
-        },
-    ),
-    (
-        "mv",
-        ValueOptions {
-            short: "tS",
-            long: "target-directory suffix",
-        },
-    ),
-    (
-        "cp",
-        ValueOptions {
-            short: "tS",
-            long: "target-directory suffix",
-        },
-    ),
-    (
-        "ln",
-        ValueOptions {
-            short: "tS",
-            long: "target-directory suffix",
-        },
-    ),
-    (
-        "install",
-        ValueOptions {
-            short: "tSmgo",
-            long: "target-directory suffix mode group owner",
-        },
-    ),
-    (
-        "mkdir",
-        ValueOptions {
-            short: "m",
-            long: "mode",
-        },
-    ),
-    (
-        "tee",
-        ValueOptions {
-            short: "",
-            long: "",
-        },
-    ),
-    (
-        "truncate",
-        ValueOptions {
-            short: "sr",
-            long: "size reference",
-        },
-    ),
-    (
-        "shred",
-        ValueOptions {
-            short: "ns",
-            long: "iterations size random-source",
-        },
-    ),
-    (
-        "crontab",
-        ValueOptions {
-            short: "u",
-            long: "",
-        },
-    ),
-    (
-        "git",
-        ValueOptions {
-            short: "Ccm",
-            long: "git-dir work-tree namespace exec-path config-env super-prefix message repo push-option receive-pack exec author date pathspec-from-file",
-        },
-    ),
-    (
-        "npm",
-        ValueOptions {
-            short: "wCL",
-            long: "prefix workspace registry tag access otp loglevel userconfig cache depth location omit include",
-        },
-    ),
-    (
-        "pnpm",
-        ValueOptions {
-            short: "CF",
-            long: "dir filter prefix registry tag access workspace-concurrency otp",
-        },
-    ),
-    (
-        "yarn",
-        ValueOptions {
-            short: "",
-            long: "cwd registry tag access modules-folder cache-folder otp",
-        },
-    ),
-    (
-        "bun",
-        ValueOptions {
-            short: "",
-            long: "cwd registry tag access filter config env-file",
-        },
-    ),
-    (
-        "cargo",
-        ValueOptions {
-            short: "CpZFj",
-            long: "color config manifest-path package target-dir features registry token index target jobs",
-        },
-    ),
-    (
-        "docker",
-        ValueOptions {
-            short: "cHlpft",
-            long: "config context host log-level tlscacert tlscert tlskey file project-name project-directory profile env-file",
-        },
-    ),
-    (
-        "podman",
-        ValueOptions {
-            short: "cHft",
-            long: "connection url log-level root runroot storage-driver file project-name",
-        },
-    ),
-    (
-        "kubectl",
-        ValueOptions {
-            short: "nslfoc",
-            long: "namespace context cluster user kubeconfig server token as output selector request-timeout filename field-selector grace-period timeout",
-        },
-    ),
-    (
-        "helm",
-        ValueOptions {
-            short: "nf",
-            long: "namespace kube-context kubeconfig values set version",
-        },
-    ),
-    (
-        "terraform",
-        ValueOptions {
-            short: "",
-            long: "",
-        },
-    ),
-    (
-        "tofu",
-        ValueOptions {
-            short: "",
-            long: "",
-        },
-    ),
-    (
-        "aws",
-        ValueOptions {
-            short: "",
-            long: "profile region output endpoint-url query color cli-read-timeout cli-connect-timeout ca-bundle",
-        },
-    ),
-    (
-        "systemctl",
-        ValueOptions {
-            short: "HMtpsno",
-            long: "host machine type property signal lines output root",
-        },
-    ),
-    (
-        "make",
-        ValueOptions {
-            short: "CfIjlo",
-            long: "directory file makefile include-dir jobs",
-        },
-    ),
-    (
-        "gh",
-        ValueOptions {
-            short: "RtFnbXHf",
-            long: "repo title notes notes-file target hostname method header field body",
-        },
-    ),
-    (
-        "curl",
-        ValueOptions {
-            short: "oHdXuAebTFmCEKPQrtUwxyYz",
-            long: "output header data request user user-agent form max-time retry url data-raw data-binary data-urlencode json proxy cacert cert key connect-timeout write-out upload-file referer cookie cookie-jar config range resolve output-dir",
-        },
-    ),
-    (
-        "wget",
-        ValueOptions {
-            short: "OoPUtTaiQwe",
-            long: "output-document output-file directory-prefix user-agent tries timeout header append-output input-file post-data method body-data user password",
-        },
-    ),
-];
-
 impl CommandArguments<'_> {
     /// Splits the words after a program.
     pub fn parse<'a>(program: &str, words: &'a [ShellWord]) -> CommandArguments<'a> {
-        let valued = VALUE_OPTIONS_BY_PROGRAM
-            .iter()
-            .find(|(name, _)| *name == program)
-            .map(|(_, valued)| *valued);
-        match valued {
+        match &program_facts(program).value_options {
             Some(valued) => CommandArguments::parse_with_known_options(valued, words),
             None => CommandArguments::parse_without_known_options(words),
         }
     }
 
-    fn parse_with_known_options(valued: ValueOptions, words: &[ShellWord]) -> CommandArguments<'_> {
+    fn parse_with_known_options<'a>(
+        valued: &ValueOptions,
+        words: &'a [ShellWord],
+    ) -> CommandArguments<'a> {
         let mut arguments = CommandArguments::default();
         let mut rest = words.iter();
         while let Some(word) = rest.next() {
@@ -287,7 +51,7 @@ impl CommandArguments<'_> {
                 break;
             } else if let Some(long) = word.text.strip_prefix("--") {
                 let (name, mut value) = split_option_value(long);
-                if value.is_none() && is_in_list(name, valued.long) {
+                if value.is_none() && valued.long.iter().any(|known| known == name) {
                     value = rest.next().map(|next| next.text.as_str());
                 }
                 arguments.options.push(new_option("--", name, value));
@@ -337,7 +101,7 @@ impl<'a> CommandArguments<'a> {
     fn push_cluster(
         &mut self,
         cluster: &'a str,
-        valued: ValueOptions,
+        valued: &ValueOptions,
         rest: &mut std::slice::Iter<'a, ShellWord>,
     ) {
         if cluster.chars().count() > 1 {
@@ -419,11 +183,6 @@ fn split_option_value(option: &str) -> (&str, Option<&str>) {
         Some((name, value)) => (name, Some(value)),
         None => (option, None),
     }
-}
-
-fn is_in_list(name: &str, long: &str) -> bool {
-    long.split(' ')
-        .any(|listed| !listed.is_empty() && listed == name)
 }
 
 fn is_off_value(value: &str) -> bool {

@@ -4,51 +4,10 @@
 
 use std::borrow::Cow;
 
+use crate::permission::program_table::{ProgramTrait, has_trait, program_facts, resolve_alias};
 use crate::permission::shell::{ShellWord, SimpleCommand};
 
 use super::command_arguments::CommandArguments;
-
-/// Other names of programs: with a `g` prefix on macOS, or several names of one program.
-const PROGRAM_ALIASES: &[(&str, &str)] = &[
-    ("grm", "rm"),
-    ("gchmod", "chmod"),
-    ("gchown", "chown"),
-    ("gdd", "dd"),
-    ("gshred", "shred"),
-    ("gtee", "tee"),
-    ("gtruncate", "truncate"),
-    ("gunlink", "unlink"),
-    ("gfind", "find"),
-    ("gsed", "sed"),
-    ("gawk", "awk"),
-    ("mawk", "awk"),
-    ("nawk", "awk"),
-    ("gmv", "mv"),
-    ("gcp", "cp"),
-    ("gmake", "make"),
-    ("nodejs", "node"),
-    ("pypy", "python"),
-    ("py", "python"),
-    ("ipython", "python"),
-    ("luajit", "lua"),
-    ("powershell", "pwsh"),
-    ("rbash", "bash"),
-    ("ash", "sh"),
-    ("oc", "kubectl"),
-    ("k", "kubectl"),
-    ("mariadb", "mysql"),
-    ("mongo", "mongosh"),
-    ("valkey-cli", "redis-cli"),
-    ("keydb-cli", "redis-cli"),
-    ("tf", "terraform"),
-    ("opentofu", "tofu"),
-    ("aws-cdk", "cdk"),
-];
-
-/// Programs whose name contains their version.
-const VERSIONED_PROGRAMS: &[&str] = &[
-    "python", "pypy", "perl", "ruby", "node", "php", "lua", "pip", "bash", "tclsh", "julia",
-];
 
 /// A simple command with its program and split arguments.
 pub struct CommandInvocation<'a> {
@@ -115,60 +74,6 @@ impl<'a> CommandInvocation<'a> {
     }
 }
 
-/// Programs that mean another program and its first word.
-const COMBINED_PROGRAM_NAMES: &[(&str, &str, &str)] = &[
-    ("docker-compose", "docker", "compose"),
-    ("podman-compose", "podman", "compose"),
-    ("git-push", "git", "push"),
-    ("git-clean", "git", "clean"),
-    ("git-reset", "git", "reset"),
-    ("git-lfs", "git", "lfs"),
-    ("git-filter-repo", "git", "filter-repo"),
-    ("cargo-publish", "cargo", "publish"),
-    ("cargo-release", "cargo", "release"),
-    ("gradlew", "gradle", ""),
-    ("mvnw", "mvn", ""),
-];
-
-/// Words after yarn and pnpm that run an installed package, and programs that a project brings.
-const PACKAGE_RUN_WORDS: &[&str] = &[
-    "exec",
-    "dlx",
-    "rimraf",
-    "del-cli",
-    "changeset",
-    "lerna",
-    "semantic-release",
-    "release-it",
-    "np",
-    "vsce",
-];
-
-/// Programs whose first operand is the program that matters: `php artisan`, `bundle exec rake`.
-const CARRIER_PROGRAMS: &[(&str, &[&str])] = &[
-    ("php", &["artisan", "bin/console", "wp"]),
-    (
-        "python",
-        &["manage.py", "./manage.py", "setup.py", "./setup.py"],
-    ),
-    ("bundle", &["exec"]),
-    ("poetry", &["run"]),
-    ("pipenv", &["run"]),
-    ("uv", &["run"]),
-    ("pdm", &["run"]),
-    ("hatch", &["run"]),
-    ("rye", &["run"]),
-    ("yarn", PACKAGE_RUN_WORDS),
-    ("pnpm", PACKAGE_RUN_WORDS),
-    ("npm", &["exec", "x"]),
-    ("bun", &["x"]),
-    ("deno", &["x"]),
-    ("k3s", &["kubectl", "crictl", "ctr"]),
-    ("microk8s", &["kubectl", "helm"]),
-    ("minikube", &["kubectl"]),
-    ("mix", &["do"]),
-];
-
 /// Returns the words starting with the program that matters, without a program that only runs it.
 pub fn strip_carrier(words: &[ShellWord]) -> Cow<'_, [ShellWord]> {
     let Some((first, rest)) = words.split_first() else {
@@ -180,12 +85,9 @@ pub fn strip_carrier(words: &[ShellWord]) -> Cow<'_, [ShellWord]> {
         .next()
         .unwrap_or(&first.text)
         .to_lowercase();
-    if let Some((_, program, word)) = COMBINED_PROGRAM_NAMES
-        .iter()
-        .find(|(pair, _, _)| *pair == name)
-    {
-        let front = [program, word].into_iter().filter(|word| !word.is_empty());
-        let front = front.map(|word| ShellWord::new(*word));
+    let meant = &program_facts(&name).stands_for;
+    if !meant.is_empty() {
+        let front = meant.iter().map(ShellWord::new);
         return front.chain(rest.iter().cloned()).collect::<Vec<_>>().into();
     }
     let program = normalize_program_name(&first.text);
@@ -202,19 +104,18 @@ pub fn strip_carrier(words: &[ShellWord]) -> Cow<'_, [ShellWord]> {
     let behind = match (program.as_str(), rest) {
         ("python", [flag, ..]) if flag.text == "-m" => &rest[1..],
         (program, [carried, behind @ ..]) => {
-            let carries = |(carrier, carried_words): &&(&str, &[&str])| {
-                *carrier == program && carried_words.contains(&carried.text.as_str())
-            };
-            match CARRIER_PROGRAMS.iter().find(carries) {
-                Some(_) if matches!(carried.text.as_str(), "exec" | "x" | "dlx" | "run" | "do") => {
+            if !program_facts(program).carries.contains(&carried.text) {
+                return Cow::Borrowed(words);
+            }
+            match carried.text.as_str() {
+                "exec" | "x" | "dlx" | "run" | "do" => {
                     let options = behind
                         .iter()
                         .take_while(|word| word.text.starts_with('-'))
                         .count();
                     &behind[options..]
                 }
-                Some(_) => rest,
-                None => return Cow::Borrowed(words),
+                _ => rest,
             }
         }
         (_, []) => return Cow::Borrowed(words),
@@ -241,14 +142,10 @@ pub fn normalize_program_name(text: &str) -> String {
         .filter(|name| !name.is_empty())
         .unwrap_or(name);
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
-    let name = if VERSIONED_PROGRAMS.contains(&bare) {
+    let name = if has_trait(bare, ProgramTrait::Versioned) {
         bare
     } else {
         name
     };
-    PROGRAM_ALIASES
-        .iter()
-        .find(|(other, _)| *other == name)
-        .map_or(name, |(_, plain)| plain)
-        .to_owned()
+    resolve_alias(name).to_owned()
 }

@@ -1,181 +1,16 @@
 //! Judges commands that drop, empty or reset databases, by their own programs or by statements.
 
+use crate::permission::program_table::program_facts;
 use crate::permission::shell::{CommandInput, SimpleCommand};
 
-use super::builtin_rules::BuiltinRule;
+use super::builtin_rules::RuleName;
 use super::classifier::CommandClassifier;
 use super::command_invocation::CommandInvocation;
 use super::file_operations::raw_option_values;
 
-static DROPPED: BuiltinRule = BuiltinRule::dangerous(
-    "databases.dropped",
-    "removes a database, its tables or their rows",
-    &[
-        "dropdb|dropuser|pg_dropcluster",
-        "mysqladmin ** drop|flush-hosts|shutdown",
-        "pg_restore -c|--clean",
-        "pg_resetwal|pg_archivecleanup",
-        "mongorestore --drop",
-        "redis-cli flushall|flushdb|shutdown|debug|swapdb",
-        "redis-cli cluster|config|script reset|flush|rewrite|resetstat",
-        "etcdctl del --prefix|--from-key",
-        "etcdctl ** del --prefix|--from-key",
-        "influx delete",
-        "influx bucket|org|user|auth delete",
-        "cypher-shell ** -e=*delete*",
-        "neo4j-admin database delete|load",
-        "nodetool clearsnapshot|decommission|removenode|truncatehints|assassinate",
-        "clickhouse-client ** --query=drop*",
-        "couchbase-cli bucket-delete|bucket-flush|reset-cipher-suites",
-    ],
-);
-static RESET: BuiltinRule = BuiltinRule::dangerous(
-    "databases.reset",
-    "rebuilds a database from nothing",
-    &[
-        "rails|rake|bin/rails|bin/rake db:drop|db:reset|db:drop:all|db:purge|db:schema:load|db:migrate:reset|db:truncate_all|db:setup|db:drop:_unsafe",
-        "rails|rake ** db:drop|db:reset|db:purge|db:migrate:reset|db:truncate_all",
-        "artisan migrate:fresh|migrate:reset|migrate:refresh|db:wipe|migrate:rollback",
-        "manage.py flush|reset_db|reset_schema",
-        "manage.py migrate * zero",
-        "django-admin flush|reset_db",
-        "prisma migrate reset",
-        "prisma db push --force-reset|--accept-data-loss",
-        "sequelize|sequelize-cli db:drop|db:migrate:undo:all",
-        "knex migrate:rollback --all",
-        "typeorm schema:drop|migration:revert",
-        "drizzle-kit drop",
-        "alembic downgrade base|-1",
-        "flask db downgrade",
-        "flyway clean|undo",
-        "liquibase drop-all|dropall|rollback",
-        "ecto.drop|ecto.reset",
-        "mix ecto.drop|ecto.reset|ecto.rollback",
-        "diesel database|migration reset|drop|redo|revert",
-        "sqlx database|db drop|reset",
-        "sea-orm-cli migrate fresh|refresh|reset|down",
-        "dotnet ef database drop",
-        "goose reset|down-to",
-        "migrate drop",
-        "migrate ** drop",
-        "dbmate drop|down|rollback",
-        "atlas schema clean",
-        "wp db drop|reset|clean",
-        "wp site empty|delete",
-        "drush sql-drop|sql:drop",
-        "console doctrine:database:drop|doctrine:schema:drop",
-        "bin/console doctrine:database:drop|doctrine:schema:drop",
-        "supabase db reset",
-        "hasura migrate|metadata clear|squash",
-        "mikro-orm schema:drop|schema:fresh",
-        "bench drop-site",
-        "meteor reset",
-    ],
-);
-static EMPTIED: BuiltinRule = BuiltinRule::dangerous(
-    "databases.statement",
-    "removes tables, databases or all rows by a statement",
-    &[],
-);
-static CHANGED: BuiltinRule = BuiltinRule::confirm(
-    "databases.rows",
-    "removes or changes rows by a statement",
-    &["redis-cli del|unlink", "etcdctl del"],
-);
-
-pub const RULES: &[&BuiltinRule] = &[&DROPPED, &RESET, &EMPTIED, &CHANGED];
-
-/// How a client is given statements: by which options, and whether the operands after the first are statements.
-struct DatabaseClient {
-    programs: &'static [&'static str],
-    statement_options: &'static [&'static str],
-    first_statement_operand: Option<usize>,
-}
-
-const DATABASE_CLIENTS: &[DatabaseClient] = &[
-    DatabaseClient {
-        programs: &["psql", "pgcli", "cockroach", "usql"],
-        statement_options: &["-c", "--command", "-e", "--execute"],
-        first_statement_operand: None,
-    },
-    DatabaseClient {
-        programs: &[
-            "mysql",
-            "mycli",
-            "clickhouse-client",
-            "clickhouse",
-            "mysqlsh",
-        ],
-        statement_options: &[
-            "-e",
-            "--execute",
-            "--query",
-            "-q",
-            "-BNe",
-            "-Ne",
-            "-sNe",
-            "-Nse",
-            "-Be",
-            "-se",
-        ],
-        first_statement_operand: None,
-    },
-    DatabaseClient {
-        programs: &[
-            "sqlite3",
-            "sqlite",
-            "duckdb",
-            "sqlcipher",
-            "litecli",
-            "turso",
-        ],
-        statement_options: &["-cmd", "-c", "-s"],
-        first_statement_operand: Some(1),
-    },
-    DatabaseClient {
-        programs: &["mongosh"],
-        statement_options: &["--eval"],
-        first_statement_operand: None,
-    },
-    DatabaseClient {
-        programs: &[
-            "cqlsh",
-            "sqlcmd",
-            "bcp",
-            "influx",
-            "isql",
-            "trino",
-            "presto",
-            "snowsql",
-            "beeline",
-            "hive",
-            "impala-shell",
-            "spark-sql",
-            "vsql",
-            "osql",
-        ],
-        statement_options: &["-e", "-Q", "-q", "--execute", "-execute", "--query"],
-        first_statement_operand: None,
-    },
-    DatabaseClient {
-        programs: &[
-            "bq",
-            "wp",
-            "supabase",
-            "wrangler",
-            "rails",
-            "dbt",
-            "heroku",
-            "surreal",
-            "cypher-shell",
-            "artisan",
-            "flyctl",
-            "osquery",
-        ],
-        statement_options: &["--command", "-c", "--query", "--execute"],
-        first_statement_operand: Some(1),
-    },
-];
+const DROPPED: RuleName = RuleName::new("databases.dropped");
+const EMPTIED: RuleName = RuleName::new("databases.statement");
+const CHANGED: RuleName = RuleName::new("databases.rows");
 
 /// Judges database clients by the statements that they are given.
 pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
@@ -191,23 +26,20 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
             )
         })
     {
-        scene.record_rule(&DROPPED, &command.simple.span);
+        scene.record_rule(DROPPED, &command.simple.span);
     }
-    let Some(client) = DATABASE_CLIENTS
-        .iter()
-        .find(|client| client.programs.contains(&command.program.as_str()))
-    else {
+    let Some(client) = program_facts(&command.program).statements() else {
         return;
     };
-    let mut statements = raw_option_values(command, client.statement_options);
+    let mut statements = raw_option_values(command, &client.options);
     statements.extend(
         command
             .argument_words()
             .iter()
-            .filter_map(|word| attached_option_value(&word.text, client.statement_options)),
+            .filter_map(|word| attached_option_value(&word.text, &client.options)),
     );
-    statements.extend(cluster_option_values(command, client.statement_options));
-    if let Some(from) = client.first_statement_operand {
+    statements.extend(cluster_option_values(command, &client.options));
+    if let Some(from) = client.first_operand {
         statements.extend(command.arguments.operand_texts().skip(from));
     }
     let is_document = command.is_one_of(&["mongosh"]);
@@ -220,7 +52,7 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
 }
 
 /// `-tAc DROP…`: the last letter of a cluster takes the next word.
-fn cluster_option_values<'a>(command: &CommandInvocation<'a>, options: &[&str]) -> Vec<&'a str> {
+fn cluster_option_values<'a>(command: &CommandInvocation<'a>, options: &[String]) -> Vec<&'a str> {
     let is_cluster = |text: &str| {
         let letters = text.strip_prefix('-').filter(|letters| {
             letters.len() > 1 && letters.chars().all(|c| c.is_ascii_alphabetic())
@@ -242,11 +74,11 @@ fn cluster_option_values<'a>(command: &CommandInvocation<'a>, options: &[&str]) 
 }
 
 /// `-eDROP…`, `-c'DROP…'`.
-fn attached_option_value<'a>(word: &'a str, options: &[&str]) -> Option<&'a str> {
+fn attached_option_value<'a>(word: &'a str, options: &[String]) -> Option<&'a str> {
     let short = options.iter().filter(|option| option.len() == 2);
     short
         .into_iter()
-        .find_map(|option| word.strip_prefix(option))
+        .find_map(|option| word.strip_prefix(option.as_str()))
         .filter(|rest| rest.contains(' '))
 }
 
@@ -258,7 +90,7 @@ fn check_statement(
 ) {
     if is_document {
         if removes_documents(text) {
-            scene.record_rule(&EMPTIED, &simple.span);
+            scene.record_rule(EMPTIED, &simple.span);
         }
         return;
     }
@@ -272,8 +104,8 @@ fn check_statement(
     }
     match statement_harm(text) {
         StatementHarm::None => {}
-        StatementHarm::Rows => scene.record_rule(&CHANGED, &simple.span),
-        StatementHarm::All => scene.record_rule(&EMPTIED, &simple.span),
+        StatementHarm::Rows => scene.record_rule(CHANGED, &simple.span),
+        StatementHarm::All => scene.record_rule(EMPTIED, &simple.span),
     }
 }
 
@@ -434,6 +266,6 @@ fn check_search_store(command: &CommandInvocation<'_>, scene: &CommandClassifier
                 .iter()
                 .any(|word| of_store(&word.text)))
     {
-        scene.record_rule(&DROPPED, &command.simple.span);
+        scene.record_rule(DROPPED, &command.simple.span);
     }
 }

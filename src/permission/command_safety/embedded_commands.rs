@@ -2,61 +2,13 @@
 //!
 //! The texts found here are judged like any other text.
 
+use crate::permission::program_table::{ProgramTrait, has_trait, program_facts};
 use crate::permission::shell::{CommandInput, ShellWord};
 use crate::permission::word_list::is_in_word_list;
 
 use super::classifier::CommandClassifier;
 use super::command_invocation::{CommandInvocation, normalize_program_name};
 use super::file_operations::raw_option_values;
-use super::unknown_wrappers::WRAPPED_PROGRAMS;
-
-/// Programs, and their options whose value is run.
-const COMMAND_OPTIONS_BY_PROGRAM: &[(&[&str], &[&str])] = &[
-    (
-        &["tar", "gtar", "bsdtar"],
-        &[
-            "--to-command",
-            "--checkpoint-action",
-            "-I",
-            "--use-compress-program",
-            "-F",
-            "--info-script",
-            "--new-volume-script",
-            "--rsh-command",
-            "--rmt-command",
-        ],
-    ),
-    (&["rsync"], &["-e", "--rsh", "--rsync-path"]),
-    (&["ssh", "scp", "sftp"], &["-o", "-S"]),
-    (&["man"], &["-P", "--pager", "-H", "--html"]),
-    (&["zip"], &["-TT", "--unzip-command"]),
-    (&["sort"], &["--compress-program"]),
-    (&["split"], &["--filter"]),
-    (&["rg"], &["--pre", "--hostname-bin"]),
-    (&["ag", "ack", "bat", "delta"], &["--pager"]),
-    (&["fzf"], &["--preview", "--bind"]),
-    (&["strace", "ltrace"], &["-o", "--output"]),
-    (&["tcpdump"], &["-z"]),
-    (&["sqlite3"], &["-cmd"]),
-    (&["ranger"], &["--cmd"]),
-    (&["lldb"], &["-o", "-O", "--one-line"]),
-    (&["pm2"], &["start"]),
-    (&["mapfile", "readarray", "complete"], &["-C"]),
-    (&["bind"], &["-x"]),
-    (
-        &["git"],
-        &[
-            "--upload-pack",
-            "--receive-pack",
-            "--exec",
-            "-u",
-            "-O",
-            "--open-files-in-pager",
-            "--extcmd",
-            "-x",
-        ],
-    ),
-];
 
 /// Words before the text in such a value.
 const COMMAND_PREFIXES: &[&str] = &[
@@ -106,30 +58,6 @@ const RUN_WORDS: &str = "run run:detached exec ssh shell rsh enter x dlx foreach
 /// Words after which a whole text is a command.
 const RUN_SCRIPT_WORDS: &str = "exec ssh shell rsh cmd.run";
 
-/// Programs whose words are data, except after such a word.
-const RUN_WORD_PROGRAMS: &str =
-    "rustup pyenv conda tox nox composer mix uv poetry pipenv screen tmux";
-
-/// For these programs `run` takes a name of their own, and the words after it belong to that.
-const OWN_RUN_PROGRAMS: &str = "npm pnpm yarn bun cargo go docker podman nerdctl git gradle mvn make just task mix rake rails dotnet deno \
-    kubectl gh glab";
-
-/// Programs where every word may begin a command to run elsewhere.
-const REMOTE_PROGRAMS: &str = "lima orb orbctl pdsh pssh parallel-ssh clush dsh pdcp salt salt-ssh";
-
-/// Programs where every argument with spaces is a text for a shell.
-const SCRIPT_ARGUMENT_PROGRAMS: &str = "sops poop mispipe pee knife bolt i3-msg swaymsg hyprctl virsh sbatch start-server-and-test cross-env-shell rush heroku lerna nx watchman-make npm-watch run-s run-p salt lima pdsh pssh \
-    parallel-ssh clush dsh fly flyctl yarn onchange wait-on dotenv env-cmd just-run supervisor forever honcho foreman";
-
-/// Programs with an option that names another program, whose arguments follow later.
-const ENTRYPOINT_PROGRAMS: &[&str] = &[
-    "docker",
-    "podman",
-    "nerdctl",
-    "flatpak",
-    "start-stop-daemon",
-];
-
 /// The options that name such a program.
 const ENTRYPOINT_OPTIONS: &[&str] = &[
     "--entrypoint",
@@ -140,14 +68,8 @@ const ENTRYPOINT_OPTIONS: &[&str] = &[
     "-x",
 ];
 
-/// Clients whose statements may name a program.
-const DATABASE_CLIENTS: &[&str] = &["psql", "pgcli", "cockroach", "usql"];
-
 /// How many words after a leading one are checked.
 const MAX_WORDS_BEHIND: usize = 12;
-
-/// Pagers that run the text after `+!`.
-const PAGERS: &[&str] = &["less", "more", "most", "pg"];
 
 /// Variables of `make` whose value it runs.
 const MAKE_VARIABLES: &[&str] = &[
@@ -161,23 +83,22 @@ pub fn check_command(
     scene: &CommandClassifier<'_>,
 ) {
     let span = &command.simple.span;
-    let carrying = COMMAND_OPTIONS_BY_PROGRAM
-        .iter()
-        .find(|(programs, _)| command.is_one_of(programs));
-    if let Some((_, options)) = carrying {
-        // `git push -u origin`: a value counts only if it begins like a command.
-        let is_git = command.is_one_of(&["git"]);
-        let values = raw_option_values(command, options).into_iter();
-        let values = values.filter(|value| !is_git || begins_with_program(value));
-        for value in values.chain(attached_option_values(command, options)) {
-            scene.classify_nested_script(strip_command_prefix(value), span);
-        }
+    let options = &program_facts(&command.program).command_options;
+    // `git push -u origin`: a value counts only if it begins like a command.
+    let is_git = command.is_one_of(&["git"]);
+    let values = raw_option_values(command, options).into_iter();
+    let values = values.filter(|value| !is_git || begins_with_program(value));
+    for value in values.chain(attached_option_values(command, options)) {
+        scene.classify_nested_script(strip_command_prefix(value), span);
     }
-    check_entrypoint(command, scene);
-    if command.is_one_of(DATABASE_CLIENTS) {
+    let has = |wanted| has_trait(&command.program, wanted);
+    if has(ProgramTrait::Entrypoint) {
+        check_entrypoint(command, scene);
+    }
+    if has(ProgramTrait::CopyToProgram) {
         check_copy_to_program(command, scene);
     }
-    if !is_data || is_in_word_list(RUN_WORD_PROGRAMS, &command.program) {
+    if !is_data || has(ProgramTrait::RunWord) {
         check_generic_options(command, scene);
         check_words_behind_run_word(command, scene);
     }
@@ -185,7 +106,7 @@ pub fn check_command(
         .argument_words()
         .iter()
         .map(|word| word.text.as_str());
-    if command.is_one_of(PAGERS) {
+    if has(ProgramTrait::Pager) {
         for text in texts.filter_map(|text| text.strip_prefix("+!")) {
             scene.classify_nested_script(text, span);
         }
@@ -200,25 +121,21 @@ pub fn check_command(
 /// Returns values inside the word of a short option: `-oProxyCommand=…`, `-O'…'`.
 fn attached_option_values<'a>(
     command: &CommandInvocation<'a>,
-    options: &'a [&'static str],
+    options: &'a [String],
 ) -> impl Iterator<Item = &'a str> {
-    let short = options.iter().filter(|option| option.len() == 2);
-    let short: Vec<&str> = short.copied().collect();
     let words = command
         .argument_words()
         .iter()
         .map(|word| word.text.as_str());
     words.filter_map(move |word| {
-        let value = short.iter().find_map(|option| word.strip_prefix(option))?;
+        let mut short = options.iter().filter(|option| option.len() == 2);
+        let value = short.find_map(|option| word.strip_prefix(option.as_str()))?;
         begins_with_program(value).then_some(value)
     })
 }
 
 /// Judges an option that names only the program; its arguments are among the words that follow.
 fn check_entrypoint(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
-    if !command.is_one_of(ENTRYPOINT_PROGRAMS) {
-        return;
-    }
     let mut words = command
         .argument_words()
         .iter()
@@ -279,7 +196,7 @@ fn check_generic_options(command: &CommandInvocation<'_>, scene: &CommandClassif
             scene.classify_nested_script(strip_command_prefix(text), span);
         }
     }
-    if is_in_word_list(SCRIPT_ARGUMENT_PROGRAMS, &command.program) {
+    if has_trait(&command.program, ProgramTrait::ScriptArguments) {
         let texts = command
             .argument_words()
             .iter()
@@ -295,7 +212,7 @@ fn check_script_behind_run_word(command: &CommandInvocation<'_>, scene: &Command
     let rest = command.argument_words();
     let leads = |word: &ShellWord| is_in_word_list(RUN_SCRIPT_WORDS, &word.text);
     let (false, Some(at)) = (
-        is_in_word_list(OWN_RUN_PROGRAMS, &command.program) && command.program != "gh",
+        has_trait(&command.program, ProgramTrait::OwnRun) && command.program != "gh",
         rest.iter().position(leads),
     ) else {
         return;
@@ -321,10 +238,10 @@ fn check_words_behind_run_word(command: &CommandInvocation<'_>, scene: &CommandC
     let rest = command.argument_words();
     check_script_behind_run_word(command, scene);
     let leads = |word: &ShellWord| match word.text.as_str() {
-        "--" | "run" => !is_in_word_list(OWN_RUN_PROGRAMS, &command.program),
+        "--" | "run" => !has_trait(&command.program, ProgramTrait::OwnRun),
         text => is_in_word_list(RUN_WORDS, text),
     };
-    let from = if is_in_word_list(REMOTE_PROGRAMS, &command.program) {
+    let from = if has_trait(&command.program, ProgramTrait::Remote) {
         Some(0)
     } else {
         rest.iter().position(leads).map(|at| at + 1)
@@ -351,7 +268,7 @@ fn begins_with_program(text: &str) -> bool {
         .split_whitespace()
         .next()
         .unwrap_or_default();
-    is_in_word_list(WRAPPED_PROGRAMS, &normalize_program_name(first))
+    has_trait(&normalize_program_name(first), ProgramTrait::OftenWrapped)
 }
 
 /// Removes the words that say what the text is; for `enter:execute(…)` returns the text in the brackets.

@@ -3,65 +3,17 @@
 //! The modes that the files have now are not known.
 
 use super::Class;
-use super::builtin_rules::BuiltinRule;
+use super::builtin_rules::RuleName;
 use super::classifier::CommandClassifier;
 use super::command_invocation::CommandInvocation;
 use super::path_class::{PathClass, classify_path};
 
-static EVERYBODY: BuiltinRule = BuiltinRule::dangerous(
-    "permissions.everybody",
-    "gives everyone full access to a file",
-    &[],
-);
-static WORLD_WRITABLE: BuiltinRule = BuiltinRule::confirm(
-    "permissions.world-writable",
-    "lets everyone write to a file",
-    &[],
-);
-static CRITICAL: BuiltinRule = BuiltinRule::dangerous(
-    "permissions.critical",
-    "changes the rights of a whole system, home or repository",
-    &[],
-);
-static OUTSIDE: BuiltinRule = BuiltinRule::dangerous(
-    "permissions.outside",
-    "changes the rights of files of the system or of keys",
-    &[],
-);
-static SET_ID: BuiltinRule = BuiltinRule::confirm(
-    "permissions.set-id",
-    "lets a program run with its owner's rights",
-    &[],
-);
-static OPENED: BuiltinRule = BuiltinRule::confirm(
-    "permissions.keys",
-    "gives a user's keys to someone else, or opens them to others",
-    &[],
-);
-static CHANGED: BuiltinRule = BuiltinRule::confirm(
-    "permissions.changed",
-    "changes attributes or access lists of files",
-    &[
-        "chattr *",
-        "setfacl !--test",
-        "setcap",
-        "chcon",
-        "setfattr",
-        "icacls",
-        "takeown",
-        "umask 000|0000|0|00",
-    ],
-);
-
-pub const RULES: &[&BuiltinRule] = &[
-    &EVERYBODY,
-    &WORLD_WRITABLE,
-    &CRITICAL,
-    &OUTSIDE,
-    &SET_ID,
-    &OPENED,
-    &CHANGED,
-];
+const EVERYBODY: RuleName = RuleName::new("permissions.everybody");
+const WORLD_WRITABLE: RuleName = RuleName::new("permissions.world-writable");
+const CRITICAL: RuleName = RuleName::new("permissions.critical");
+const OUTSIDE: RuleName = RuleName::new("permissions.outside");
+const SET_ID: RuleName = RuleName::new("permissions.set-id");
+const OPENED: RuleName = RuleName::new("permissions.keys");
 
 /// Folders with keys, and files in them that any user may read.
 const KEY_FOLDERS: &[&str] = &["~/.ssh", "~/.gnupg", "~/.aws", "~/.kube"];
@@ -76,7 +28,7 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
         "install" | "mkdir" => {
             for mode in command.arguments.option_values(&["-m", "--mode"]) {
                 if class_of_mode(mode) == Class::Dangerous {
-                    scene.record_rule(&WORLD_WRITABLE, span);
+                    scene.record_rule(WORLD_WRITABLE, span);
                 }
             }
         }
@@ -95,15 +47,15 @@ fn check_chmod(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
         return;
     };
     if !mode.is_fully_known {
-        return scene.record_rule(&super::classifier::UNKNOWN_WORDS, span);
+        return scene.record_rule(super::classifier::UNKNOWN_WORDS, span);
     }
     match class_of_mode(&mode.text) {
-        Class::Dangerous => scene.record_rule(&EVERYBODY, span),
-        Class::Confirm => scene.record_rule(&WORLD_WRITABLE, span),
+        Class::Dangerous => scene.record_rule(EVERYBODY, span),
+        Class::Confirm => scene.record_rule(WORLD_WRITABLE, span),
         Class::Safe => {}
     }
     if sets_user_id(&mode.text) {
-        scene.record_rule(&SET_ID, span);
+        scene.record_rule(SET_ID, span);
     }
     check_paths(command, scene, 1);
     // A mode that keeps rights for the owner only is fine; rights for others are checked.
@@ -146,7 +98,7 @@ fn check_key_access(command: &CommandInvocation<'_>, scene: &CommandClassifier<'
         })
     };
     if command.arguments.operand_texts().any(is_key) {
-        scene.record_rule(&OPENED, &command.simple.span);
+        scene.record_rule(OPENED, &command.simple.span);
     }
 }
 
@@ -156,12 +108,12 @@ fn check_paths(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>, f
     for path in command.arguments.operand_texts().skip(from) {
         let is_plain = matches!(path, "." | "./" | "*");
         match classify_path(path, scene.cwd.as_deref(), scene.settings) {
-            PathClass::WholeTree if is_recursive && !is_plain => scene.record_rule(&CRITICAL, span),
+            PathClass::WholeTree if is_recursive && !is_plain => scene.record_rule(CRITICAL, span),
             PathClass::WholeTree if !is_plain && path.starts_with('/') => {
-                scene.record_rule(&OUTSIDE, span)
+                scene.record_rule(OUTSIDE, span)
             }
             // ssh itself requires tight rights on the user's keys.
-            PathClass::Protected if !path.starts_with('~') => scene.record_rule(&OUTSIDE, span),
+            PathClass::Protected if !path.starts_with('~') => scene.record_rule(OUTSIDE, span),
             _ => {}
         }
     }

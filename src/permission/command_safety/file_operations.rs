@@ -4,124 +4,23 @@
 
 use crate::permission::shell::{RedirectKind, ShellWord, SimpleCommand};
 
-use super::builtin_rules::BuiltinRule;
+use super::builtin_rules::RuleName;
 use super::classifier::{CommandClassifier, UNKNOWN_WORDS, is_run_for_each_argument};
 use super::command_invocation::CommandInvocation;
 use super::path_class::{PathClass, classify_path};
 
-static TREE: BuiltinRule = BuiltinRule::confirm(
-    "files.tree",
-    "removes a folder with everything in it",
-    &[
-        "rimraf",
-        "del-cli",
-        "trash-empty",
-        "cargo clean --doc",
-        "gio trash --empty",
-        "yarn|pnpm|bun run rimraf|del-cli",
-        "remove_directory",
-    ],
-);
-static CRITICAL: BuiltinRule = BuiltinRule::dangerous(
-    "files.critical",
-    "removes a whole project, repository, home or system folder",
-    &[],
-);
-static OUTSIDE: BuiltinRule = BuiltinRule::dangerous(
-    "files.outside",
-    "removes files of the system or of a user's own settings and keys",
-    &[],
-);
-static ELSEWHERE: BuiltinRule = BuiltinRule::confirm(
-    "files.elsewhere",
-    "removes files outside the working folder",
-    &[],
-);
-static ALL: BuiltinRule = BuiltinRule::confirm("files.all", "removes every file of a folder", &[]);
-static MANY: BuiltinRule = BuiltinRule::confirm(
-    "files.many",
-    "removes every file that is found or listed",
-    &[],
-);
-static FOUND: BuiltinRule =
-    BuiltinRule::dangerous("files.found", "removes everything below a folder", &[]);
-static SHREDDED: BuiltinRule = BuiltinRule::dangerous(
-    "files.shredded",
-    "overwrites files beyond recovery",
-    &["shred", "scrub", "srm", "wipe", "sfill"],
-);
-static EMPTIED: BuiltinRule = BuiltinRule::confirm("files.emptied", "empties a file", &[]);
-static GONE: BuiltinRule = BuiltinRule::dangerous(
-    "files.gone",
-    "moves files to a place where they are lost",
-    &[],
-);
-static MIRRORED: BuiltinRule = BuiltinRule::dangerous(
-    "files.mirrored",
-    "removes what the source of a copy lacks",
-    &[
-        "rsync --delete|--delete-before|--delete-after|--delete-during|--delete-delay|--delete-excluded|--delete-missing-args|--del !-n|--dry-run|--list-only",
-        "rclone purge|delete|sync|cleanup|rmdirs !-n|--dry-run",
-        "robocopy ** /mir|/purge",
-        "unison -force",
-    ],
-);
-static TAKEN: BuiltinRule = BuiltinRule::confirm(
-    "files.taken",
-    "removes the files that it copies",
-    &[
-        "rsync --remove-source-files !-n|--dry-run",
-        "tar --remove-files",
-        "zip -m",
-        "rclone move !--dry-run",
-    ],
-);
-static SYSTEM_WRITE: BuiltinRule = BuiltinRule::dangerous(
-    "files.system-write",
-    "writes a file of the system or a user's keys",
-    &[],
-);
-static HOME_WRITE: BuiltinRule =
-    BuiltinRule::confirm("files.home-write", "overwrites a user's own settings", &[]);
-static BACKUPS: BuiltinRule = BuiltinRule::dangerous(
-    "files.backups",
-    "removes backups",
-    &[
-        "restic forget|prune !--dry-run|-n",
-        "borg delete|prune|compact !--dry-run|-n",
-        "duplicity remove-all-but-n-full|remove-older-than|remove-all-inc-of-but-n-full --force",
-        "tmutil delete|deletelocalsnapshots|disable",
-        "timeshift --delete|--delete-all",
-        "kopia snapshot|repository|policy delete",
-        "velero backup|restore|schedule delete",
-        "snapper delete",
-    ],
-);
-/// The rule for `-rf` after an unknown program.
-pub static UNKNOWN_TREE: BuiltinRule = BuiltinRule::dangerous(
-    "files.unknown-tree",
-    "looks like a forced removal by a program known only at run time",
-    &[],
-);
-
-pub const RULES: &[&BuiltinRule] = &[
-    &TREE,
-    &CRITICAL,
-    &OUTSIDE,
-    &ELSEWHERE,
-    &ALL,
-    &MANY,
-    &FOUND,
-    &SHREDDED,
-    &EMPTIED,
-    &GONE,
-    &MIRRORED,
-    &TAKEN,
-    &SYSTEM_WRITE,
-    &HOME_WRITE,
-    &BACKUPS,
-    &UNKNOWN_TREE,
-];
+const TREE: RuleName = RuleName::new("files.tree");
+const CRITICAL: RuleName = RuleName::new("files.critical");
+const OUTSIDE: RuleName = RuleName::new("files.outside");
+const ELSEWHERE: RuleName = RuleName::new("files.elsewhere");
+const ALL: RuleName = RuleName::new("files.all");
+const MANY: RuleName = RuleName::new("files.many");
+const FOUND: RuleName = RuleName::new("files.found");
+const EMPTIED: RuleName = RuleName::new("files.emptied");
+const GONE: RuleName = RuleName::new("files.gone");
+const SYSTEM_WRITE: RuleName = RuleName::new("files.system-write");
+const HOME_WRITE: RuleName = RuleName::new("files.home-write");
+pub const UNKNOWN_TREE: RuleName = RuleName::new("files.unknown-tree");
 
 /// Programs that are judged even with a help option: other systems read it as a file name.
 pub const TREE_REMOVERS: &[&str] = &["rm"];
@@ -193,10 +92,10 @@ fn check_rm(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
         .iter()
         .any(|given| given.name == "--no-preserve-root")
     {
-        scene.record_rule(&CRITICAL, span);
+        scene.record_rule(CRITICAL, span);
     }
     if is_tree {
-        scene.record_rule(&TREE, span);
+        scene.record_rule(TREE, span);
     }
     for operand in &command.arguments.operands {
         if is_tree {
@@ -206,7 +105,7 @@ fn check_rm(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
         }
     }
     if is_run_for_each_argument(command.simple) {
-        scene.record_rule(&MANY, span);
+        scene.record_rule(MANY, span);
     }
 }
 
@@ -217,8 +116,8 @@ fn check_tree_removal(
 ) {
     let span = &command.simple.span;
     match classify_path(&word.text, scene.cwd.as_deref(), scene.settings) {
-        PathClass::WholeTree => scene.record_rule(&CRITICAL, span),
-        PathClass::Protected => scene.record_rule(&OUTSIDE, span),
+        PathClass::WholeTree => scene.record_rule(CRITICAL, span),
+        PathClass::Protected => scene.record_rule(OUTSIDE, span),
         PathClass::Project
         | PathClass::Temporary
         | PathClass::AboveWorkingFolder
@@ -234,17 +133,17 @@ fn check_file_removal(
 ) {
     let span = &command.simple.span;
     if !word.is_fully_known && word.may_split && !is_run_for_each_argument(command.simple) {
-        return scene.record_rule(&UNKNOWN_WORDS, span);
+        return scene.record_rule(UNKNOWN_WORDS, span);
     }
     match classify_path(&word.text, scene.cwd.as_deref(), scene.settings) {
         PathClass::WholeTree if word.is_glob && !word.text.starts_with(['/', '~', '.']) => {
-            scene.record_rule(&ALL, span)
+            scene.record_rule(ALL, span)
         }
-        PathClass::WholeTree | PathClass::Protected => scene.record_rule(&OUTSIDE, span),
-        PathClass::AboveWorkingFolder => scene.record_rule(&ELSEWHERE, span),
+        PathClass::WholeTree | PathClass::Protected => scene.record_rule(OUTSIDE, span),
+        PathClass::AboveWorkingFolder => scene.record_rule(ELSEWHERE, span),
         // Agents often start a command with `cd` to the project's own absolute path.
         PathClass::Elsewhere if word.text.starts_with(['/', '~']) => {
-            scene.record_rule(&ELSEWHERE, span)
+            scene.record_rule(ELSEWHERE, span)
         }
         PathClass::Elsewhere | PathClass::Project | PathClass::Temporary | PathClass::Unknown => {}
     }
@@ -255,7 +154,7 @@ fn check_single_removals(command: &CommandInvocation<'_>, scene: &CommandClassif
         check_file_removal(operand.word, command, scene);
     }
     if is_run_for_each_argument(command.simple) && command.program == "unlink" {
-        scene.record_rule(&MANY, &command.simple.span);
+        scene.record_rule(MANY, &command.simple.span);
     }
 }
 
@@ -294,9 +193,9 @@ fn check_find_delete(command: &CommandInvocation<'_>, scene: &CommandClassifier<
         ) || (place == PathClass::WholeTree && *start != "." && *start != "./")
     });
     if is_filtered && !is_far {
-        return scene.record_rule(&MANY, span);
+        return scene.record_rule(MANY, span);
     }
-    scene.record_rule(&FOUND, span);
+    scene.record_rule(FOUND, span);
 }
 
 fn check_truncate(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
@@ -313,7 +212,7 @@ fn check_truncate(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>
         !operand.word.is_glob && matches!(place, PathClass::Project | PathClass::Temporary)
     });
     if empties && (!is_single || is_run_for_each_argument(command.simple)) {
-        scene.record_rule(&EMPTIED, &command.simple.span);
+        scene.record_rule(EMPTIED, &command.simple.span);
     }
 }
 
@@ -330,16 +229,16 @@ fn check_mv(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
         (None, None) => return,
     };
     if scene.resolve_path(target) == "/dev/null" {
-        return scene.record_rule(&GONE, span);
+        return scene.record_rule(GONE, span);
     }
     for path in moved {
         let place = classify_path(path, scene.cwd.as_deref(), scene.settings);
         match place {
-            PathClass::Protected => scene.record_rule(&OUTSIDE, span),
+            PathClass::Protected => scene.record_rule(OUTSIDE, span),
             PathClass::WholeTree
                 if path.starts_with(['/', '~']) || scene.resolve_path(path).ends_with(".git") =>
             {
-                scene.record_rule(&CRITICAL, span)
+                scene.record_rule(CRITICAL, span)
             }
             _ => {}
         }
@@ -352,7 +251,7 @@ fn check_windows_delete(command: &CommandInvocation<'_>, scene: &CommandClassifi
         matches!(word.as_str(), "/s" | "-recurse" | "-r")
     });
     if is_tree {
-        scene.record_rule(&FOUND, &command.simple.span);
+        scene.record_rule(FOUND, &command.simple.span);
     }
 }
 
@@ -380,15 +279,15 @@ pub fn check_written_path(
         return;
     }
     if CONFIRMED_FOLDERS.iter().any(below) {
-        return scene.record_rule(&HOME_WRITE, &simple.span);
+        return scene.record_rule(HOME_WRITE, &simple.span);
     }
     if path == "/" || PROTECTED_FOLDERS.iter().any(below) {
-        return scene.record_rule(&SYSTEM_WRITE, &simple.span);
+        return scene.record_rule(SYSTEM_WRITE, &simple.span);
     }
     let is_home =
         path.starts_with('~') && classify_path(path, None, scene.settings) == PathClass::Protected;
     if is_home && kind == RedirectKind::Write && path.starts_with("~/.") {
-        scene.record_rule(&HOME_WRITE, &simple.span);
+        scene.record_rule(HOME_WRITE, &simple.span);
     }
 }
 
@@ -524,17 +423,21 @@ fn tar_archive_path<'a>(command: &CommandInvocation<'a>) -> Vec<&'a str> {
 }
 
 /// Returns the values of options that the program's own option list does not contain.
-pub fn raw_option_values<'a>(command: &CommandInvocation<'a>, names: &[&str]) -> Vec<&'a str> {
+pub fn raw_option_values<'a>(
+    command: &CommandInvocation<'a>,
+    names: &[impl AsRef<str>],
+) -> Vec<&'a str> {
+    let is_named = |word: &str| names.iter().any(|name| name.as_ref() == word);
     let mut words = command
         .argument_words()
         .iter()
         .map(|word| word.text.as_str());
     let mut found = Vec::new();
     while let Some(word) = words.next() {
-        if names.contains(&word) {
+        if is_named(word) {
             found.extend(words.next());
         } else if let Some((name, value)) = word.split_once('=')
-            && names.contains(&name)
+            && is_named(name)
         {
             found.push(value);
         }

@@ -5,176 +5,17 @@
 use crate::permission::shell::{ShellWord, SimpleCommand};
 use crate::permission::word_list::is_in_word_list;
 
-use super::builtin_rules::BuiltinRule;
+use super::builtin_rules::RuleName;
 use super::classifier::CommandClassifier;
 use super::command_invocation::CommandInvocation;
 use super::file_operations::raw_option_values;
 
-static PUSH: BuiltinRule = BuiltinRule::confirm(
-    "git.push",
-    "sends commits to another repository",
-    &[
-        "git send-pack|http-push|send-email|imap-send",
-        "git lfs push !-n|--dry-run",
-        "git subtree push",
-        "git svn dcommit|commit-diff|set-tree !-n|--dry-run",
-        "git p4 submit",
-        "git cvsexportcommit",
-        "git flow ** publish|finish",
-        "git review|pushall|publish|ps|acp",
-        "git annex sync|copy|push|move",
-        "git town ship|sync|propose",
-        "git machete ** --push",
-        "git codecommit push",
-        "git remote-http|remote-https",
-        "hub push|sync",
-        "jj git push !--dry-run",
-        "hg push|email",
-        "svn commit|ci|import",
-        "bzr push",
-        "fossil push|sync",
-        "darcs push|send",
-        "repo upload",
-        "gt submit|sync|ss",
-        "gh repo sync",
-        "gh pr merge",
-        "glab mr merge|push",
-        "arc land",
-        "sl push",
-        "spr diff|land",
-        "ghstack submit",
-        "git-town ship|sync",
-    ],
-);
-static PUSH_LEASE: BuiltinRule = BuiltinRule::confirm(
-    "git.push-lease",
-    "replaces commits in another repository unless someone else added some",
-    &[],
-);
-static PUSH_FORCE: BuiltinRule = BuiltinRule::dangerous(
-    "git.push-force",
-    "replaces or removes branches and commits in another repository",
-    &["gh repo sync --force", "hg push -f|--force"],
-);
-static RESET: BuiltinRule = BuiltinRule::dangerous(
-    "git.reset",
-    "discards uncommitted changes",
-    &[
-        "git reset --hard|--merge",
-        "git read-tree --reset",
-        "git checkout-index -f|--force",
-        "jj abandon|restore",
-        "hg revert|update -C|--clean|--all|-a",
-        "hg strip|purge",
-        "svn revert",
-    ],
-);
-static CHECKOUT: BuiltinRule = BuiltinRule::dangerous(
-    "git.checkout",
-    "restores files and loses their changes",
-    &[
-        "git checkout -f|--force",
-        "git switch -f|--force|--discard-changes",
-    ],
-);
-static RESTORE: BuiltinRule =
-    BuiltinRule::dangerous("git.restore", "restores files and loses their changes", &[]);
-static CLEAN: BuiltinRule =
-    BuiltinRule::dangerous("git.clean", "removes files that git does not know", &[]);
-static CLEAN_ASKING: BuiltinRule = BuiltinRule::confirm(
-    "git.clean-asking",
-    "offers to remove files that git does not know",
-    &["git clean -i|--interactive"],
-);
-static BRANCH: BuiltinRule = BuiltinRule::dangerous(
-    "git.branch",
-    "removes a branch whose commits may be nowhere else",
-    &[
-        "git branch -D",
-        "git branch -d|--delete -f|--force",
-        "git update-ref -d",
-        "git update-ref --stdin",
-        "jj bookmark delete",
-        "jj op|operation abandon",
-        "git delete-branch",
-        "git delete-merged-branches",
-    ],
-);
-static BRANCH_MOVED: BuiltinRule = BuiltinRule::confirm(
-    "git.branch-moved",
-    "points an existing branch elsewhere",
-    &[
-        "git branch -f|--force !-d|--delete",
-        "git symbolic-ref -d|--delete",
-        "git replace -d|-f",
-        "git notes prune",
-    ],
-);
-static STASH: BuiltinRule = BuiltinRule::dangerous(
-    "git.stash",
-    "discards stashed changes",
-    &["git stash drop|clear"],
-);
-static HISTORY: BuiltinRule = BuiltinRule::dangerous(
-    "git.history",
-    "rewrites history or removes what commits could be recovered from",
-    &[
-        "git filter-branch|filter-repo",
-        "git reflog expire|delete !-n|--dry-run",
-        "git gc --prune=now",
-        "git gc --prune=all",
-        "git gc --prune=*.now",
-        "git prune !-n|--dry-run",
-        "git prune-packed !-n|--dry-run",
-        "git repack -a -d --cruft-expiration",
-        "git fast-import --force",
-        "git obliterate",
-        "bfg",
-        "git lfs prune --force",
-        "git lfs migrate import|export",
-        "git replace --graft",
-    ],
-);
-static WORKTREE: BuiltinRule = BuiltinRule::dangerous(
-    "git.worktree",
-    "removes a worktree with its changes",
-    &[
-        "git worktree remove -f|--force",
-        "git submodule deinit -f|--force|--all",
-    ],
-);
-static REMOVED: BuiltinRule = BuiltinRule::confirm(
-    "git.removed",
-    "removes files from the working tree",
-    &[
-        "git rm -r !--cached|-n|--dry-run",
-        "git rm -f|--force !--cached|-n|--dry-run",
-        "git worktree remove !-f|--force",
-    ],
-);
-static REMOVED_TREE: BuiltinRule = BuiltinRule::dangerous(
-    "git.removed-tree",
-    "removes a folder and its changes from the working tree",
-    &["git rm -r -f|--force !--cached|-n|--dry-run"],
-);
-
-pub const RULES: &[&BuiltinRule] = &[
-    &PUSH,
-    &PUSH_LEASE,
-    &PUSH_FORCE,
-    &RESET,
-    &CHECKOUT,
-    &RESTORE,
-    &CLEAN,
-    &CLEAN_ASKING,
-    &BRANCH,
-    &BRANCH_MOVED,
-    &STASH,
-    &HISTORY,
-    &WORKTREE,
-    &REMOVED,
-    &REMOVED_TREE,
-];
+const PUSH_LEASE: RuleName = RuleName::new("git.push-lease");
+const PUSH_FORCE: RuleName = RuleName::new("git.push-force");
+const CHECKOUT: RuleName = RuleName::new("git.checkout");
+const RESTORE: RuleName = RuleName::new("git.restore");
+const CLEAN: RuleName = RuleName::new("git.clean");
+const CLEAN_ASKING: RuleName = RuleName::new("git.clean-asking");
 
 /// Settings whose value git runs.
 const COMMAND_SETTINGS: &str = "core.pager core.editor core.sshcommand core.fsmonitor core.askpass core.gitproxy sequence.editor diff.external \
@@ -207,7 +48,7 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
                 || command.arguments.has_option(&["-W", "--worktree"]);
             if takes_away && command.arguments.operands.len() + command.arguments.options.len() > 1
             {
-                scene.record_rule(&RESTORE, span);
+                scene.record_rule(RESTORE, span);
             }
         }
         "clean" => check_clean(command, scene),
@@ -263,10 +104,10 @@ fn check_push(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
         .skip(2)
         .any(|reference| reference.starts_with(['+', ':']) && reference.len() > 1);
     if names().any(is_force) || has_force_reference {
-        return scene.record_rule(&PUSH_FORCE, span);
+        return scene.record_rule(PUSH_FORCE, span);
     }
     if names().any(is_lease) {
-        scene.record_rule(&PUSH_LEASE, span);
+        scene.record_rule(PUSH_LEASE, span);
     }
 }
 
@@ -284,7 +125,7 @@ fn check_checkout(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>
         .position(|word| word.text == "--")
         .is_some_and(|at| at + 1 < words.len());
     if has_paths || command.arguments.has_option(&["--pathspec-from-file"]) {
-        return scene.record_rule(&CHECKOUT, span);
+        return scene.record_rule(CHECKOUT, span);
     }
     let operands: Vec<&str> = command.arguments.operand_texts().skip(1).collect();
     let is_file = |text: &&str| {
@@ -302,7 +143,7 @@ fn check_checkout(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>
         .iter()
         .any(|given| matches!(given.name.as_str(), "--ours" | "--theirs"));
     if !takes_side && (operands.len() > 1 || operands.iter().any(is_file)) {
-        scene.record_rule(&CHECKOUT, span);
+        scene.record_rule(CHECKOUT, span);
     }
 }
 
@@ -319,10 +160,10 @@ fn check_clean(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
             && !setting.to_lowercase().ends_with("true")
     });
     if arguments.has_option(&["-f", "--force"]) || is_free {
-        return scene.record_rule(&CLEAN, span);
+        return scene.record_rule(CLEAN, span);
     }
     if arguments.has_option(&["-i", "--interactive"]) {
-        scene.record_rule(&CLEAN_ASKING, span);
+        scene.record_rule(CLEAN_ASKING, span);
     }
 }
 

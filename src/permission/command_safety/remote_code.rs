@@ -5,48 +5,27 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use crate::permission::program_table::{ProgramTrait, has_trait, program_facts};
 use crate::permission::shell::{
     AnalysisDoubt, CommandInput, RedirectKind, SimpleCommand, UNKNOWN_PLACEHOLDER, WrapperKind,
 };
 use crate::permission::word_list::is_in_word_list;
 
-use super::builtin_rules::BuiltinRule;
+use super::builtin_rules::RuleName;
 use super::classifier::CommandClassifier;
 use super::code_interpreters;
 use super::command_invocation::{CommandInvocation, normalize_program_name, strip_carrier};
 use super::file_operations::output_paths;
 use super::path_class::normalize_path;
 
-mod fetch_programs;
+mod shell_settings;
 
-use fetch_programs::{
-    COMPLETION_WORDS, DECODERS, FETCHERS, FETCHING_SUBCOMMANDS, SHELL_HOOK_PROGRAMS,
-    SHELL_SETTINGS_PROGRAMS, SHELL_SETTINGS_WORDS,
-};
+use shell_settings::{COMPLETION_WORDS, SHELL_SETTINGS_WORDS};
 
-static PIPED: BuiltinRule = BuiltinRule::dangerous(
-    "remote.piped",
-    "runs code that it fetches",
-    &[
-        "mshta|regsvr32|rundll32 **",
-        "deno run http*",
-        "iex|invoke-expression",
-    ],
-);
-static DECODED: BuiltinRule =
-    BuiltinRule::dangerous("remote.decoded", "runs code that it decodes first", &[]);
-static DOWNLOADED: BuiltinRule =
-    BuiltinRule::dangerous("remote.downloaded", "runs a file that it downloads", &[]);
-static SHELL: BuiltinRule = BuiltinRule::dangerous(
-    "remote.shell",
-    "gives a shell to another machine",
-    &[
-        "nc|ncat|netcat -e|--exec|--sh-exec|--lua-exec",
-        "ncat|nc.traditional -c",
-    ],
-);
-
-pub const RULES: &[&BuiltinRule] = &[&PIPED, &DECODED, &DOWNLOADED, &SHELL];
+const PIPED: RuleName = RuleName::new("remote.piped");
+const DECODED: RuleName = RuleName::new("remote.decoded");
+const DOWNLOADED: RuleName = RuleName::new("remote.downloaded");
+const SHELL: RuleName = RuleName::new("remote.shell");
 
 /// Judges commands that read their code from a pipe or connect a shell to the network.
 pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<'_>) {
@@ -57,14 +36,14 @@ pub fn check_command(command: &CommandInvocation<'_>, scene: &CommandClassifier<
             word.starts_with("exec:") || word.starts_with("system:")
         })
     {
-        scene.record_rule(&SHELL, span);
+        scene.record_rule(SHELL, span);
     }
     if command.is_one_of(&["nc", "ncat", "netcat"])
         && input_sources(command.simple, scene)
             .iter()
             .any(|source| code_interpreters::is_shell(&program_name(source)))
     {
-        scene.record_rule(&SHELL, span);
+        scene.record_rule(SHELL, span);
     }
     if code_interpreters::reads_code_from_input(command) {
         check_code_source(command.simple, scene);
@@ -84,7 +63,7 @@ pub fn check_command_combinations(scene: &CommandClassifier<'_>) {
         check_renamed_program(&command, &mut renamed, scene);
         if has_fetcher {
             if runs_downloaded_file(&command, &downloaded) {
-                scene.record_rule(&DOWNLOADED, &simple.span);
+                scene.record_rule(DOWNLOADED, &simple.span);
             }
             track_downloads(&command, scene, &mut downloaded);
         }
@@ -106,8 +85,8 @@ pub fn check_command_combinations(scene: &CommandClassifier<'_>) {
                 .iter()
                 .any(|simple| is_nested_span(&simple.span, span) && is_decoder(simple));
             match (has_fetcher && fetches_for(span), is_decoded) {
-                (true, _) => scene.record_rule(&PIPED, span),
-                (false, true) => scene.record_rule(&DECODED, span),
+                (true, _) => scene.record_rule(PIPED, span),
+                (false, true) => scene.record_rule(DECODED, span),
                 (false, false) => {}
             }
         }
@@ -184,7 +163,7 @@ fn check_decoded_script(scene: &CommandClassifier<'_>) {
         .find(runs)
         .filter(|run| run.span.end >= decoder.span.end)
     {
-        scene.record_rule(&DECODED, &run.span);
+        scene.record_rule(DECODED, &run.span);
     }
 }
 
@@ -247,9 +226,9 @@ fn prints_shell_settings(simple: &SimpleCommand) -> bool {
         let mut words = simple.words.iter().skip(1);
         words.any(|word| is_in_word_list(list, word.text.as_str()))
     };
-    is_in_word_list(SHELL_SETTINGS_PROGRAMS, name.as_str())
+    has_trait(&name, ProgramTrait::ShellSettings)
         || has(COMPLETION_WORDS)
-        || is_in_word_list(SHELL_HOOK_PROGRAMS, name.as_str()) && has(SHELL_SETTINGS_WORDS)
+        || has_trait(&name, ProgramTrait::ShellHook) && has(SHELL_SETTINGS_WORDS)
 }
 
 fn is_nested_span(inner: &Range<usize>, outer: &Range<usize>) -> bool {
@@ -269,10 +248,10 @@ fn check_code_source(simple: &SimpleCommand, scene: &CommandClassifier<'_>) {
             .iter()
             .any(|source| is_fetcher(source) || reads_network(source))
     {
-        return scene.record_rule(&PIPED, &simple.span);
+        return scene.record_rule(PIPED, &simple.span);
     }
     if fed.iter().any(|source| is_decoder(source)) {
-        return scene.record_rule(&DECODED, &simple.span);
+        return scene.record_rule(DECODED, &simple.span);
     }
     let is_local = fed.iter().all(|source| {
         matches!(
@@ -291,7 +270,7 @@ fn check_code_source(simple: &SimpleCommand, scene: &CommandClassifier<'_>) {
         && !is_local
         && !prints_shell_settings(fed.first().copied().unwrap_or(simple))
     {
-        scene.record_rule(&code_interpreters::UNKNOWN_CODE, &simple.span);
+        scene.record_rule(code_interpreters::UNKNOWN_CODE, &simple.span);
     }
 }
 
@@ -344,25 +323,21 @@ fn program_name(simple: &SimpleCommand) -> String {
 /// Returns whether a command fetches bytes from another machine.
 pub fn is_fetcher(simple: &SimpleCommand) -> bool {
     let name = program_name(simple);
-    let fetching = FETCHING_SUBCOMMANDS
-        .iter()
-        .find(|(program, _)| *program == name);
-    is_in_word_list(FETCHERS, name.as_str())
-        || fetching.is_some_and(|(_, words)| {
-            simple
-                .words
-                .iter()
-                .any(|word| words.contains(&word.text.as_str()))
-        })
+    let fetch_words = &program_facts(&name).fetch_words;
+    has_trait(&name, ProgramTrait::Fetcher)
+        || simple
+            .words
+            .iter()
+            .any(|word| fetch_words.contains(&word.text))
 }
 
 fn is_decoder(simple: &SimpleCommand) -> bool {
     let name = program_name(simple);
-    let decoder = DECODERS.iter().find(|(program, _)| *program == name);
-    decoder.is_some_and(|(_, options)| {
+    let options = program_facts(&name).decode_options.as_ref();
+    options.is_some_and(|options| {
         options.is_empty()
             || simple.words.iter().any(|word| {
-                options.contains(&word.text.as_str())
+                options.contains(&word.text)
                     || (word.text.starts_with('-')
                         && !word.text.starts_with("--")
                         && word.text.ends_with('d'))

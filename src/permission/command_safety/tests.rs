@@ -267,24 +267,41 @@ fn a_push_or_publish_is_asked_about_wherever_it_is_run() {
 }
 
 #[test]
-fn every_builtin_rule_has_an_example_that_it_holds_back() {
+fn every_builtin_rule_holds_back_its_example_and_not_its_harmless_neighbour() {
     let mut settings = CommandSafetySettings {
         blocked_patterns: Vec::new(),
         confirm_patterns: Vec::new(),
         ..CommandSafetySettings::default()
     };
-    let misses: Vec<String> = all_builtin_rules()
-        .map(|rule| (rule, classify_script(rule.example(), &settings)))
-        .filter(|(rule, found)| (found.rule.as_str(), found.class) != (rule.name, rule.class))
-        .map(|(rule, found)| format!("{}: {:?} gives {}", rule.name, rule.example(), found.rule))
-        .collect();
-    assert_eq!(misses, Vec::<String>::new());
+    let mut misses = Vec::new();
     for rule in all_builtin_rules() {
-        settings.builtin_levels = BTreeMap::from([(rule.name.to_owned(), BuiltinRuleLevel::Off)]);
-        let verdict = classify_script(rule.example(), &settings);
-        assert_eq!(
-            verdict.rule == rule.name,
-            !rule.can_be_disabled(),
+        settings.builtin_levels = BTreeMap::new();
+        for (command, expected) in [
+            (&rule.example, (rule.name.as_str(), rule.class)),
+            (&rule.harmless, ("", Class::Safe)),
+        ] {
+            let found = classify_script(command, &settings);
+            if (found.rule.as_str(), found.class) != expected {
+                misses.push(format!("{}: {command:?} gives {found:?}", rule.name));
+            }
+        }
+        settings.builtin_levels = BTreeMap::from([(rule.name.clone(), BuiltinRuleLevel::Off)]);
+        let is_held_back = classify_script(&rule.example, &settings).rule == rule.name;
+        if is_held_back == rule.can_be_disabled() {
+            misses.push(format!("{}: off makes no difference", rule.name));
+        }
+    }
+    assert_eq!(misses, Vec::<String>::new());
+}
+
+#[test]
+fn a_row_of_the_table_is_whole() {
+    let mut names = std::collections::BTreeSet::new();
+    for rule in all_builtin_rules() {
+        let is_new = names.insert(&rule.name);
+        let is_parsed = |line: &String| command_pattern::CommandPattern::parse(line).is_some();
+        assert!(
+            is_new && !rule.reason.is_empty() && rule.patterns.iter().all(is_parsed),
             "{}",
             rule.name
         );

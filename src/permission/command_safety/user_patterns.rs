@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
+use crate::permission::program_table::{ProgramTrait, has_trait, program_facts};
 use crate::permission::shell::{CommandInput, RedirectKind, SimpleCommand};
-use crate::permission::word_list::is_in_word_list;
 
 use super::classifier::CommandClassifier;
 use super::command_invocation::{CommandInvocation, normalize_program_name};
@@ -18,70 +18,6 @@ use super::{Class, CommandClassification, CommandSafetySettings};
 
 /// Where the phrases are in the configuration.
 pub const CONFIG_SECTION: &str = "safety.";
-
-/// Options that mean the same, by program.
-const EQUIVALENT_OPTIONS: &[(&str, &[&[&str]])] = &[
-    ("rm", &[&["-r", "-R", "--recursive"], &["-f", "--force"]]),
-    (
-        "cp",
-        &[
-            &["-r", "-R", "-a", "--recursive", "--archive"],
-            &["-f", "--force"],
-        ],
-    ),
-    ("mv", &[&["-f", "--force"]]),
-    ("ln", &[&["-f", "--force"], &["-s", "--symbolic"]]),
-    ("chmod", &[&["-R", "--recursive"]]),
-    ("chown", &[&["-R", "--recursive"]]),
-    ("chgrp", &[&["-R", "--recursive"]]),
-    ("grep", &[&["-r", "-R", "--recursive"]]),
-    (
-        "git",
-        &[
-            &["-f", "--force"],
-            &["-d", "--delete"],
-            &["-n", "--dry-run"],
-            &["-a", "--all"],
-            &["-u", "--set-upstream"],
-        ],
-    ),
-    (
-        "docker",
-        &[&["-f", "--force"], &["-a", "--all"], &["-v", "--volumes"]],
-    ),
-    (
-        "podman",
-        &[&["-f", "--force"], &["-a", "--all"], &["-v", "--volumes"]],
-    ),
-    ("npm", &[&["-g", "--global"], &["-f", "--force"]]),
-    (
-        "kill",
-        &[&["-9", "-KILL", "-SIGKILL"], &["-1", "-HUP", "-SIGHUP"]],
-    ),
-    ("pkill", &[&["-9", "-KILL", "-SIGKILL"]]),
-    ("killall", &[&["-9", "-KILL", "-SIGKILL"]]),
-    ("tar", &[&["-x", "--extract"], &["-c", "--create"]]),
-    ("curl", &[&["-k", "--insecure"], &["-L", "--location"]]),
-];
-
-/// Programs with an option that only shows what they would do.
-const DRY_RUN_OPTIONS: &[(&str, &[&str])] = &[
-    ("git", &["--dry-run", "-n"]),
-    ("npm", &["--dry-run"]),
-    ("pnpm", &["--dry-run"]),
-    ("yarn", &["--dry-run"]),
-    ("bun", &["--dry-run"]),
-    ("cargo", &["--dry-run", "-n"]),
-    ("kubectl", &["--dry-run"]),
-    ("helm", &["--dry-run"]),
-    ("aws", &["--dryrun", "--dry-run"]),
-    ("rsync", &["--dry-run", "-n"]),
-    ("poetry", &["--dry-run"]),
-];
-
-/// Programs whose arguments are only text.
-const TEXT_ONLY_PROGRAMS: &str = "echo printf grep egrep fgrep rg ag ack git cat man which type sed awk jq gh logger say notify-send test [ \
-    export true : read";
 
 /// A phrase of the user, parsed and ready to be matched.
 #[derive(Debug)]
@@ -274,7 +210,7 @@ fn match_pipeline(
 }
 
 fn contains_words(command: &CommandInvocation<'_>, words: &[String]) -> bool {
-    if is_in_word_list(TEXT_ONLY_PROGRAMS, &command.program) {
+    if has_trait(&command.program, ProgramTrait::TextOnly) {
         return false;
     }
     let executed = command.words.iter().flat_map(|word| {
@@ -326,12 +262,8 @@ impl CommandTemplate {
         if self.program != command.program || command.only_shows_help() {
             return PatternMatch::No;
         }
-        let dry = DRY_RUN_OPTIONS
-            .iter()
-            .find(|(program, _)| *program == self.program);
-        if dry.is_some_and(|(_, names)| {
-            !self.operands.is_empty() && names.iter().any(|name| is_spelled_out(command, name))
-        }) {
+        let mut dry_run = program_facts(&self.program).dry_run.iter();
+        if !self.operands.is_empty() && dry_run.any(|name| is_spelled_out(command, name)) {
             return PatternMatch::No;
         }
         let found = self.match_operands(command);
@@ -424,12 +356,9 @@ fn is_option_cluster(program: &str, letters: &str) -> bool {
 }
 
 fn equivalent_options(program: &str, name: &str) -> Vec<String> {
-    let known = EQUIVALENT_OPTIONS
-        .iter()
-        .find(|(known, _)| *known == program);
-    let group = known.and_then(|(_, groups)| groups.iter().find(|group| group.contains(&name)));
-    match group {
-        Some(group) => group.iter().map(|name| (*name).to_owned()).collect(),
+    let mut groups = program_facts(program).same_options.iter();
+    match groups.find(|group| group.iter().any(|option| option == name)) {
+        Some(group) => group.clone(),
         None => vec![name.to_owned()],
     }
 }

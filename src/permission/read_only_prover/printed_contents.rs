@@ -6,12 +6,9 @@
 use std::path::Path;
 
 use super::{list_read_targets, prove_read_only};
+use crate::permission::program_table::{ProgramTrait, has_trait};
 use crate::permission::shell::{self, AnalysisLimits, CommandInput, SimpleCommand};
 use crate::permission::word_list::is_in_word_list;
-
-/// Programs that print parts of what they open, or its names and sizes, whatever their options are.
-const PRINTING_PROGRAMS: &str = "cat head tail nl tac wc ls sort uniq cut cd pwd test [ true file md5sum sha1sum sha256sum cmp diff \
-    grep egrep fgrep";
 
 /// Options with which `rg`, `find` and git print a text of the caller's.
 const OWN_TEXT_OPTIONS: &[&str] = &[
@@ -61,7 +58,7 @@ fn prints_what_it_opens(simple: &SimpleCommand) -> bool {
         }
         "sed" => prints_lines(arguments),
         "grep" | "egrep" | "fgrep" => !arguments.iter().any(|option| option.starts_with("--label")),
-        name => is_in_word_list(PRINTING_PROGRAMS, name),
+        name => has_trait(name, ProgramTrait::PrintsContents),
     };
     is_printing && !takes_own_text && simple.wrappers.is_empty()
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::working_folders::WorkingFolders;
 use super::{ProofContext, WrapperArguments};
 use crate::permission::call_reads::{ReadDepth, ReadTarget, SearchProgram, SearchScope};
+use crate::permission::program_table::{ProgramTrait, has_trait};
 use crate::permission::shell::{self, AnalysisLimits, RedirectKind, SimpleCommand, WrapperKind};
 use crate::permission::word_list::is_in_word_list;
 
@@ -15,12 +16,6 @@ use crate::permission::word_list::is_in_word_list;
 const MAX_TARGETS: usize = 2_000;
 /// The longest text that is searched.
 const MAX_TEXT_BYTES: usize = 1 << 16;
-
-/// Programs that only show that files exist, not what is in them.
-const NAME_ONLY_PROGRAMS: &str = "ls dir vdir exa eza lsd stat du tree find fd fdfind test [ [[ file df wc tokei cd md5sum sha1sum sha256sum \
-    sha512sum b2sum cksum sum size cmp echo printf pwd";
-/// Programs that show where a link leads and do not follow it.
-const LINK_PROGRAMS: &str = "readlink realpath";
 
 /// Lists what a text opens when it runs in `cwd`.
 pub fn list_read_targets(text: &str, cwd: &Path, root: &Path) -> Vec<ReadTarget> {
@@ -84,11 +79,11 @@ fn collect_command_targets(
         }
         return;
     }
-    if is_in_word_list(LINK_PROGRAMS, program.text.as_str()) {
+    if has_trait(&program.text, ProgramTrait::ShowsLinks) {
         return;
     }
     let scope = search_scope(&program.text, &words);
-    let depth = if is_in_word_list(NAME_ONLY_PROGRAMS, program.text.as_str()) {
+    let depth = if has_trait(&program.text, ProgramTrait::ShowsNames) {
         ReadDepth::Names
     } else {
         ReadDepth::Contents

@@ -3,27 +3,14 @@
 //! What programs do is not known here, except that some run other programs.
 
 use super::abstract_value::{AbstractValue, PossibleValues, ShellField};
-use super::command_wrappers::{self, CommandForm, WrapperMatch, WrapperSpec};
+use super::command_wrappers::{self, WrapperMatch};
 use super::environment::{FunctionMeaning, ShellEnvironment};
 use super::interpreter::{CommandCall, ProgramLookup, ShellInterpreter, StandardInput};
 use super::{AnalysisDoubt, CommandWrapper, UNKNOWN_PLACEHOLDER, WrapperKind, command_output};
+use crate::permission::program_table::{
+    CommandForm, ProgramTrait, WrapperSpec, has_trait, program_facts, programs_with_trait,
+};
 use crate::permission::wildcard;
-
-/// Programs that a file name pattern in the program's place is tested against.
-const CANDIDATE_PROGRAMS: [&str; 40] = [
-    "rm", "rmdir", "dd", "mkfs", "shred", "unlink", "chmod", "chown", "mv", "cp", "ln", "kill",
-    "killall", "pkill", "sudo", "su", "doas", "sh", "bash", "dash", "zsh", "git", "curl", "wget",
-    "python", "python3", "perl", "ruby", "node", "env", "xargs", "find", "reboot", "shutdown",
-    "crontab", "iptables", "truncate", "wipefs", "fdisk", "tee",
-];
-
-/// Programs that run the recipes in a makefile.
-const MAKE_PROGRAMS: [&str; 3] = ["make", "gmake", "bmake"];
-
-/// Programs that run a script in their own language.
-const SCRIPT_INTERPRETERS: [&str; 9] = [
-    "python", "pypy", "perl", "ruby", "node", "deno", "php", "lua", "Rscript",
-];
 
 impl ShellInterpreter {
     /// Runs a call; returns what it writes to standard output.
@@ -112,7 +99,7 @@ impl ShellInterpreter {
             self.record_command(&call),
         ));
         let known = name.replace(UNKNOWN_PLACEHOLDER, "");
-        if CANDIDATE_PROGRAMS.contains(&known.as_str()) {
+        if has_trait(&known, ProgramTrait::GlobCandidate) {
             let mut words = call.words.clone();
             if let Some(first) = words.first_mut() {
                 *first = ShellField::known(known);
@@ -143,7 +130,7 @@ impl ShellInterpreter {
             "command" | "exec" if is_command_lookup(&call) => {
                 self.run_plain_program(name, &call, env)
             }
-            _ => match command_wrappers::find_wrapper(name) {
+            _ => match program_facts(name).wrapper() {
                 Some(spec) => match command_wrappers::match_wrapper(spec, &call.words) {
                     Some(found) if found.is_doubtful => {
                         let out = self.run_plain_program(name, &call, env);
@@ -185,10 +172,10 @@ impl ShellInterpreter {
     /// Returns the script that an interpreter runs, if this text wrote it.
     fn interpreter_script(&self, name: &str, call: &CommandCall) -> Option<PossibleValues> {
         let base = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-        if MAKE_PROGRAMS.contains(&base) {
+        if has_trait(base, ProgramTrait::Make) {
             return self.makefile_contents(call);
         }
-        if !SCRIPT_INTERPRETERS.contains(&base) {
+        if !has_trait(base, ProgramTrait::ScriptInterpreter) {
             return None;
         }
         let mut operands = call
@@ -378,10 +365,9 @@ impl ShellInterpreter {
         call: CommandCall,
         env: &mut ShellEnvironment,
     ) -> PossibleValues {
-        let mut names: Vec<String> = CANDIDATE_PROGRAMS
-            .iter()
+        let mut names: Vec<String> = programs_with_trait(ProgramTrait::GlobCandidate)
             .filter(|tried| wildcard::matches(name, tried))
-            .map(|tried| (*tried).to_owned())
+            .map(str::to_owned)
             .collect();
         // `[[` and `[` are programs, and a class of one letter hides nothing.
         let plain: String = name.replace(['[', ']'], "");

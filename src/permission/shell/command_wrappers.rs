@@ -2,40 +2,9 @@
 //!
 //! What the commands do is not known here.
 
+use super::UNKNOWN_PLACEHOLDER;
 use super::abstract_value::{AbstractValue, ShellField};
-use super::{UNKNOWN_PLACEHOLDER, WrapperKind};
-
-mod wrapper_table;
-
-/// How a wrapper is given its command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CommandForm {
-    Words,
-    /// As words that are joined and read as shell text.
-    JoinedScript,
-    /// Each operand is a shell text of its own.
-    ScriptPerWord,
-    /// Only as the value of an option.
-    OptionOnly,
-}
-
-/// How one wrapper program reads its words.
-#[derive(Debug)]
-pub struct WrapperSpec {
-    names: &'static [&'static str],
-    /// One of these words must come before the command (`docker exec`); if the list is empty, none is needed.
-    verbs: &'static [&'static str],
-    pub kind: WrapperKind,
-    /// Short options that take a value.
-    short_value_options: &'static str,
-    /// Long options that take the next word as their value.
-    long_value_options: &'static [&'static str],
-    /// Options whose value is a shell text.
-    script_options: &'static [&'static str],
-    /// The number of operands before the command.
-    n_operands: usize,
-    pub command_form: CommandForm,
-}
+use crate::permission::program_table::{CommandForm, WrapperKind, WrapperSpec};
 
 /// Where a wrapper's command is.
 #[derive(Debug)]
@@ -49,13 +18,6 @@ pub struct WrapperMatch {
     pub assignments: Vec<(String, ShellField)>,
     /// Whether the word that makes it a wrapper may be an option's value.
     pub is_doubtful: bool,
-}
-
-/// Finds the wrapper with this program name.
-pub fn find_wrapper(name: &str) -> Option<&'static WrapperSpec> {
-    wrapper_table::WRAPPER_SPECS
-        .iter()
-        .find(|spec| spec.names.contains(&name))
 }
 
 /// Finds the command after a wrapper; the first word is the program.
@@ -129,7 +91,7 @@ fn find_command_start(spec: &WrapperSpec, words: &[ShellField]) -> Option<(usize
     if !spec.verbs.is_empty() {
         let verb = words
             .iter()
-            .position(|word| spec.verbs.contains(&word.text()))?;
+            .position(|word| spec.verbs.iter().any(|verb| verb == word.text()))?;
         let before = words.get(..verb).unwrap_or_default();
         if !leads_to_verb(before) {
             return None;
@@ -140,7 +102,7 @@ fn find_command_start(spec: &WrapperSpec, words: &[ShellField]) -> Option<(usize
     }
     // `mise x node@20 -- command`: the words before the dashes are tools.
     let behind = words.get(at..).unwrap_or_default();
-    if spec.names.contains(&"mise")
+    if spec.skips_to_dashes
         && let Some(dashes) = behind.iter().position(|word| word.text() == "--")
     {
         at += dashes;
@@ -178,13 +140,13 @@ fn parse_option_script(
 ) -> Option<OptionScript> {
     let word = words.get(at)?;
     let text = word.text();
-    for option in spec.script_options {
-        if text == *option {
+    for option in &spec.script_options {
+        if text == option {
             let value = words.get(at + 1)?.value.clone();
             return Some(OptionScript { value, n_words: 2 });
         }
         let attached = if option.starts_with("--") {
-            text.strip_prefix(option)
+            text.strip_prefix(option.as_str())
                 .and_then(|rest| rest.strip_prefix('='))
         } else {
             None
@@ -202,8 +164,7 @@ fn parse_option_script(
         {
             let cluster = text.get(1..).unwrap_or_default();
             let flags = cluster.split(letter).next().unwrap_or_default();
-            if cluster.contains(letter) && !flags.contains(|c| spec.short_value_options.contains(c))
-            {
+            if cluster.contains(letter) && !flags.contains(|c| spec.short_values.contains(c)) {
                 let attached = cluster.get(flags.len() + 1..).unwrap_or_default();
                 if attached.is_empty() {
                     let value = words.get(at + 1)?.value.clone();
@@ -220,13 +181,13 @@ fn parse_option_script(
 /// Returns whether an option takes the next word as its value.
 fn takes_next_word(spec: &WrapperSpec, text: &str) -> bool {
     if text.starts_with("--") {
-        return spec.long_value_options.contains(&text);
+        return spec.long_values.iter().any(|option| option == text);
     }
     // The first letter with a value takes the rest of the word, or the next word.
     let letters = text.get(1..).unwrap_or_default();
     letters
         .char_indices()
-        .find(|(_, letter)| spec.short_value_options.contains(*letter))
+        .find(|(_, letter)| spec.short_values.contains(*letter))
         .is_some_and(|(at, letter)| at + letter.len_utf8() == letters.len())
 }
 

@@ -13,12 +13,7 @@ use super::syntax_tree::{
 };
 use super::word_expansion::FieldList;
 use super::{AnalysisDoubt, AnalysisLimitKind, shell_parser};
-
-/// Programs whose name makes a function worth following even if nothing here calls it.
-const COMMON_PROGRAMS: [&str; 24] = [
-    "ls", "cd", "git", "echo", "cat", "grep", "make", "cargo", "npm", "python", "python3", "node",
-    "docker", "sudo", "ssh", "cp", "mv", "mkdir", "pwd", "printf", "sed", "find", "test", "rm",
-];
+use crate::permission::program_table::{ProgramTrait, programs_with_trait};
 
 impl ShellInterpreter {
     /// Follows a list; returns what it writes to standard output.
@@ -512,11 +507,15 @@ impl ShellInterpreter {
 
     /// Follows functions that have the name of a common program but were never called.
     pub fn interpret_uncalled_functions(&mut self, env: &mut ShellEnvironment) {
-        for name in COMMON_PROGRAMS {
+        let mut followed: Vec<&str> = Vec::new();
+        // A function that is followed may define the next one.
+        while let Some(name) = programs_with_trait(ProgramTrait::FollowedFunction).find(|name| {
+            !followed.contains(name)
+                && !self.visited_functions.contains(*name)
+                && !env.functions(name).is_empty()
+        }) {
+            followed.push(name);
             let functions = env.functions(name);
-            if functions.is_empty() || self.visited_functions.contains(name) {
-                continue;
-            }
             let bodies = functions.iter().filter_map(|function| match function {
                 FunctionMeaning::Body(body) => Some(body.span.clone()),
                 FunctionMeaning::Program => None,

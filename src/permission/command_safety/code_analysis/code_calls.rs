@@ -4,11 +4,9 @@
 
 use super::code_lexer::{CodeToken, names_fetching};
 use super::function_names::{COPYING_NAMES, DATA_NAMES};
-use super::{CodeAnalyzer, CodeEffect, CodeLanguage};
+use super::{CodeAnalyzer, CodeEffect};
+use crate::permission::program_table::{CodeLanguage, ProgramTrait, has_trait};
 use crate::permission::word_list::is_in_word_list;
-
-/// Programs that are looked for in lists of texts.
-const LISTED_PROGRAMS: &str = "rm sudo doas chmod dd git npm bash sh";
 
 /// The most tokens in such a list.
 const MAX_LIST_TOKENS: usize = 24;
@@ -72,7 +70,7 @@ impl CodeAnalyzer<'_> {
         let first = self.tokens.get(at)?.as_text()?;
         let name = first.rsplit('/').next().unwrap_or_default();
         let may_run =
-            self.language == CodeLanguage::Other && is_in_word_list(LISTED_PROGRAMS, name);
+            self.language == CodeLanguage::Other && has_trait(name, ProgramTrait::ListedInCode);
         let is_told = self.is_only_data(at)
             || self.token_before(at) == Some(&CodeToken::Mark('['))
                 && self.is_only_data(at.saturating_sub(1));

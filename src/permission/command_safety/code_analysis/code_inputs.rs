@@ -2,13 +2,14 @@
 //!
 //! What the input contains is judged in `interpreter_inputs`.
 
+use crate::permission::program_table::CodeLanguage;
 use crate::permission::shell::UNKNOWN_PLACEHOLDER;
 use crate::permission::word_list::is_in_word_list;
 
+use super::CodeAnalyzer;
 use super::code_effect::CodeEffect;
 use super::code_lexer::CodeToken;
 use super::function_names::{COMMON_NAMES, RUNNING_MODULES, SHELL_NAMES, SOURCE_NAMES};
-use super::{CodeAnalyzer, CodeLanguage};
 
 /// How many tokens of a call are searched for such a source.
 const MAX_NEAR_TOKENS: usize = 48;

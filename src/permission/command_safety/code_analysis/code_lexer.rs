@@ -2,9 +2,9 @@
 //!
 //! There is no grammar. A quote that is never closed extends to the end of the text.
 
+use crate::permission::program_table::CodeLanguage;
 use crate::permission::shell::UNKNOWN_PLACEHOLDER;
 
-use super::CodeLanguage;
 use super::function_names::FETCHING_NAMES;
 use crate::permission::word_list::is_in_word_list;
 

@@ -3,9 +3,10 @@
 //! Languages with the usual calls and strings are in `code_analysis`.
 
 use super::code_lexer::{CodeToken, token_texts, tokenize};
+use crate::permission::program_table::CodeLanguage;
 use crate::permission::word_list::is_in_word_list;
 
-use super::{CodeAnalyzer, CodeEffect, CodeInputSource, CodeLanguage, MAX_TOKENS, limit_effects};
+use super::{CodeAnalyzer, CodeEffect, CodeInputSource, MAX_TOKENS, limit_effects};
 
 /// Lists the effects of PowerShell code, by its words.
 pub fn powershell_effects(text: &str) -> Vec<CodeEffect> {

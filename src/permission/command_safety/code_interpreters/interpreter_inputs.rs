@@ -2,11 +2,12 @@
 //!
 //! Which of them the code takes is unknown, so each of them is judged.
 
+use crate::permission::program_table::CodeLanguage;
 use crate::permission::shell::{CommandInput, ShellWord, SimpleCommand};
 use crate::permission::word_list::is_in_word_list;
 
 use super::super::classifier::CommandClassifier;
-use super::super::code_analysis::{CodeInputSource, CodeLanguage};
+use super::super::code_analysis::CodeInputSource;
 use super::UNKNOWN_CODE;
 
 /// From how many of the words a command may start.
@@ -32,7 +33,7 @@ pub fn check_input_source(
         CodeInputSource::Input => check_standard_input(code, simple, scene),
     };
     if !is_known {
-        scene.record_rule(&UNKNOWN_CODE, &simple.span);
+        scene.record_rule(UNKNOWN_CODE, &simple.span);
     }
 }
 
