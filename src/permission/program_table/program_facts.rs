@@ -11,17 +11,9 @@ use super::program_facts;
 #[serde(default, deny_unknown_fields)]
 pub struct ProgramFacts {
     /// A command whose judgement the row decides.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "for the reader; the tests play it")
-    )]
     pub example: String,
     /// The judgement: the class, `reads` for a command that is proven to only read, or the pattern that is suggested for
     /// an approval, `exact` if there is none.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "for the reader; the tests play it")
-    )]
     pub gives: String,
     pub traits: Vec<ProgramTrait>,
     /// Its other names, which the guard takes for it: `gsed` for `sed`.
