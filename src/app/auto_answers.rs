@@ -128,6 +128,7 @@ impl AutoAnswers {
             QuestionAnswer::RequestChanges { .. }
                 | QuestionAnswer::AmendStep { .. }
                 | QuestionAnswer::ReplanStep { .. }
+                | QuestionAnswer::FixFirst
         );
         let bound = match (once, repeats) {
             (true, _) => 1,

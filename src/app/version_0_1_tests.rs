@@ -37,7 +37,7 @@ use crate::tui::{Screen, ScreenSettings};
 /// The runs, as folders of the fixtures. The history of the first one has another run.
 const RUNS: [&str; 2] = ["headless_run", "screen_run"];
 /// Kinds of events, questions, answers and so on that version 0.1 did not have.
-const ADDED_LATER: [&str; 16] = [
+const ADDED_LATER: [&str; 18] = [
     "approval.checked",
     "approval_changed",
     "receipts.added",
@@ -50,6 +50,8 @@ const ADDED_LATER: [&str; 16] = [
     "step.skipped",
     "amend_step",
     "replan_step",
+    "red_baseline",
+    "fix_first",
     "disputes.judged",
     "review.opened",
     "dispute",

@@ -130,7 +130,7 @@ pub enum TransitionCause {
     ChangesRequested,
     /// The user, or `auto_approve`, starts the execution of the approved plan.
     ExecutionStarted,
-    /// The executor asked to plan again, and the user agreed.
+    /// The user wants the plan written again, which the executor may have asked for.
     PlanEntered,
     /// The last step is finished.
     StepsDone,

@@ -1,4 +1,4 @@
-//! Parses `plan.md`: its title, its numbered boxes, its `Test:` line and the hash to which an approval is bound.
+//! Parses `plan.md`: its title, its numbered boxes, its test command and the hash to which an approval is bound.
 //!
 //! Works on any text without panicking. Does not touch files: the program's own ticks are made here as text.
 
@@ -40,7 +40,7 @@ pub struct Plan {
     pub title: String,
     /// The boxes in the order of the text; at least one.
     pub steps: Vec<Step>,
-    /// The command after a `Test:` line, where the planner proposes one.
+    /// The command that the planner proposes: of the first line `Test from here:` of a step, else of a `Test:` line.
     pub test_command: Option<String>,
     /// The hash to which an approval is bound: see [`approval_hash`].
     pub approval_sha256: Sha256,
@@ -52,6 +52,13 @@ impl Plan {
         let steps = self.steps.iter();
         let hashes = steps.filter_map(|step| Some((step.n, step.block_sha256.clone()?)));
         hashes.collect()
+    }
+
+    /// Returns the steps before the one that says `Test from here:`; `None` where no step says so.
+    pub fn steps_before_tests(&self) -> Option<&[Step]> {
+        let mut steps = self.steps.iter();
+        let first = steps.position(|step| step.proof.test_from_here.is_some());
+        self.steps.get(..first?)
     }
 }
 
@@ -139,10 +146,13 @@ pub fn parse(text: &str) -> Result<Plan, PlanParseError> {
             step.block_sha256 = Some(file_hash(block.trim_end().as_bytes()));
         }
     }
+    let mut from_here = steps
+        .iter()
+        .filter_map(|step| step.proof.test_from_here.clone());
     Ok(Plan {
         title,
+        test_command: from_here.next().or(test_command),
         steps,
-        test_command,
         approval_sha256: approval_hash(text),
     })
 }

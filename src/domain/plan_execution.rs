@@ -1,9 +1,12 @@
 //! Holds the state of an execution: its terms, the current step and the record of each finished step.
 
+mod baseline_result;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+pub use self::baseline_result::TestBaseline;
 use super::bound_parts::ApprovalBinding;
 use super::ids::Sha256;
 use super::plan::Step;
@@ -13,7 +16,7 @@ use super::recorded_proof::{RecordedProof, is_documentation};
 use super::reversal_plan::UndoRecord;
 use super::run::RunState;
 use super::step_calls::StepCalls;
-use super::step_proof::{ProofCost, ProofStatus};
+use super::step_proof::ProofStatus;
 use super::step_result::{StepResult, StepResultKind};
 use super::step_scope::ScopeChange;
 use super::test_command::TestCommand;
@@ -75,54 +78,6 @@ pub struct StepSkip {
     pub text: String,
     /// Why; may be empty.
     pub reason: String,
-}
-
-/// The test result on the tree before the first step.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TestBaseline {
-    pub receipt: Receipt,
-    /// Untracked files that it made; they belong to no step.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub made_by_tests: Vec<String>,
-    /// Other files that changed while it ran.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub changed: Vec<String>,
-    /// What proving the steps will cost; `None` where nothing is proven, and in runs of earlier versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proof_cost: Option<ProofCost>,
-}
-
-impl TestBaseline {
-    /// Describes what proving the steps will cost; `None` where no test ran, or nothing is proven.
-    pub fn describe_cost(&self) -> Option<String> {
-        let has_run = matches!(
-            self.receipt.outcome,
-            TestOutcome::Passed | TestOutcome::Failed
-        );
-        let cost = self.proof_cost.filter(|cost| has_run && cost.n_steps > 0)?;
-        Some(cost.describe(self.receipt.duration_ms))
-    }
-
-    /// Describes the result and its consequence in one line.
-    pub fn describe(&self) -> String {
-        let told = if self.receipt.allows_next_step() {
-            ""
-        } else {
-            " (no step has to fix what already fails)"
-        };
-        format!("before step 1: {}{told}", self.describe_failures())
-    }
-
-    /// Describes the result, with the names of the failing tests.
-    pub fn describe_failures(&self) -> String {
-        let receipt = &self.receipt;
-        let result = receipt.describe_with_origin();
-        if receipt.failed_tests.is_empty() {
-            result
-        } else {
-            format!("{result}; failing: {}", receipt.failed_tests_label())
-        }
-    }
 }
 
 /// What is known of the execution that the executor left to plan again.

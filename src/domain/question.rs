@@ -211,6 +211,11 @@ pub enum QuestionKind {
         /// The test result, as text.
         found: String,
     },
+    /// Tests fail before the first step, and the plan does not say that its steps fix all of them.
+    RedBaseline {
+        /// The test result with the names of the failing tests, as text.
+        found: String,
+    },
     /// The tests of a step fail because they need a network, and the user has not decided yet whether they get the
     /// machine's.
     TestNetwork {

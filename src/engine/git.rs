@@ -44,6 +44,7 @@ pub use clean_tree::{CleanTreeFolder, MissingContent, MissingContentKind};
 pub use commit::{CommitFailure, CommitFailureKind};
 pub use commit_notes::NOTES_REF;
 pub use commit_records::{CommitRecord, CommitTree, ReceiptTrailer, ReceiptTrailers, is_object_id};
+pub use config_programs::GitConfiguration;
 pub use error::GitError;
 pub use git_status::{FileStatus, StatusChange};
 pub use installed_packages::{DEPENDENCY_FOLDERS, dependency_folder_of};

@@ -8,20 +8,24 @@ mod cell_runner;
 mod cell_trees;
 mod check_rerunner;
 mod ci_variable;
+mod earlier_cells;
 mod flaky_tests;
 mod joined_cells;
 mod mutant_trial;
+mod step_cells;
 mod suite_check;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use tokio_util::sync::CancellationToken;
 
 pub use check_rerunner::{CheckRerunner, RerunGround, RerunResult};
+pub(in crate::engine) use earlier_cells::SeenTrees;
 
 use cell_runner::{CellRunner, FinishedCell, parse_test_variables};
 use cell_trees::{StepTrees, tree_with_paths};
+use step_cells::{compare_cells, files_named_in};
 use suite_check::SuiteHistory;
 
 use super::execution_effects::{path_from_event_text, path_to_event_text, unsandboxed_settings};
@@ -36,11 +40,11 @@ use crate::domain::proof_progress::ProofRun;
 use crate::domain::question::CommitTarget;
 use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::step_proof::{
-    CellReports, CommandProof, ProofCell, ProofScope, StepProof, TestNames, find_test_files,
+    CommandProof, ProofCell, ProofScope, StepProof, TestNames, find_test_files,
 };
 use crate::domain::test_command::TestCommand;
 use crate::domain::test_paths::TestPaths;
-use crate::domain::test_report::TestIdentity;
+use crate::domain::test_report::{TestIdentity, TestReport};
 use crate::process::{ChildSpawner, SandboxSupport};
 
 /// How many files and folders in no commit are tried where tests fail in a clean copy.
@@ -111,6 +115,8 @@ impl StepProver {
             support: setup.sandbox_support.clone(),
             reach: reach.with_command_paths(&test.command),
             receipts: Some(run.receipts.clone()),
+            seen_trees: run.seen_trees.clone(),
+            alone: BTreeSet::new(),
             step,
             progress: Some(run.inputs.clone()),
             commands: parse_commands(test.commands_for(&[])),
@@ -128,7 +134,8 @@ impl StepProver {
         })
     }
 
-    /// Runs the tests on the code before the first step; `now` is the whole working tree.
+    /// Runs the tests on the code before the first step; `now` is the whole working tree. Returns what they report, too,
+    /// where their runner names them.
     ///
     /// # Errors
     /// The run is being stopped, or a copy cannot be prepared.
@@ -136,10 +143,21 @@ impl StepProver {
         &self,
         now: TreeId,
         cancel: &CancellationToken,
-    ) -> Result<Receipt, TestRunError> {
+    ) -> Result<(Receipt, Option<TestReport>), TestRunError> {
         let before = self.tree_before(now).await?;
         let cell = self.cells.run_cell(ProofCell::Baseline, &before, cancel);
-        Ok(cell.await?.receipt)
+        let FinishedCell {
+            mut receipt,
+            report,
+            ..
+        } = cell.await?;
+        let failed = report.iter().flat_map(|report| report.failed());
+        let failed: Vec<String> = failed.map(ToString::to_string).collect();
+        // Names from the report are whole, those in the output only what a runner prints.
+        if !failed.is_empty() {
+            receipt.failed_tests = failed;
+        }
+        Ok((receipt, report))
     }
 
     /// Returns the code before a step: the last commit, or the working tree before the step where not every step is
@@ -311,25 +329,7 @@ impl StepProver {
         let needs_red = matches!(plan.claim, ProofClaim::TestFirst(_) | ProofClaim::Unnamed);
         let trees = self.divide_trees(span, &tests).await?;
         let cells = self.step_cells(&trees);
-        let mut ran: BTreeMap<ProofCell, FinishedCell> = BTreeMap::new();
-        for (cell, tree) in [
-            (ProofCell::Baseline, &trees.old),
-            (ProofCell::Green, &trees.new),
-            (ProofCell::Red, &trees.red),
-            (ProofCell::Kept, &trees.kept),
-        ] {
-            // Without changed tests the old code is tested once, and the new code, too.
-            let is_same = (cell == ProofCell::Red && trees.red == trees.old)
-                || (cell == ProofCell::Kept && trees.kept == trees.new);
-            if !is_same {
-                let run = match cell {
-                    ProofCell::Red if needs_red => ProofRun::ExpectedRed,
-                    cell => ProofRun::Cell(cell),
-                };
-                let ended = cells.run_as(run, cell, tree, cancel).await?;
-                ran.insert(cell, ended);
-            }
-        }
+        let mut ran = cells.run_cells_of_step(&trees, plan, cancel).await?;
         let flaky = cells.find_flaky_in_cells(&trees, &mut ran, cancel).await?;
         let renames = git.renamed_paths(&trees.old, &trees.new).await?;
         let mut proof = compare_cells(&trees, &ran, plan, &renames);
@@ -431,16 +431,6 @@ fn parse_commands(lines: Vec<&str>) -> Vec<TestCommandLine> {
         .collect()
 }
 
-/// Returns the words of a command line that may be files of the repository.
-fn files_named_in(line: &str) -> Vec<String> {
-    let words = line.split(|c: char| c.is_whitespace() || "'\"`;&|()<>=".contains(c));
-    let words = words.map(|word| word.trim_start_matches("./"));
-    words
-        .filter(|word| word.contains('/') || word.contains('.'))
-        .map(str::to_owned)
-        .collect()
-}
-
 /// Returns whether every test that fails with the step failed before it, and nothing else is wrong.
 fn fails_as_before(green: &FinishedCell, baseline: &FinishedCell) -> bool {
     let (Some(now), Some(before)) = (&green.report, &baseline.report) else {
@@ -459,54 +449,6 @@ fn cell_settings(config: &AppConfig, spawner: &ChildSpawner, run: &str) -> TestS
         env: parse_test_variables(&config.test.env),
         ..unsandboxed_settings(config, spawner, run)
     }
-}
-
-/// Compares the cells that ran.
-fn compare_cells(
-    trees: &StepTrees,
-    ran: &BTreeMap<ProofCell, FinishedCell>,
-    plan: &StepProofPlan,
-    renames: &BTreeMap<String, String>,
-) -> StepProof {
-    let report = |cell: ProofCell| ran.get(&cell).and_then(|cell| cell.report.as_ref());
-    let mut proof = StepProof {
-        cells: ran
-            .iter()
-            .map(|(cell, ran)| ran.to_cell_run(*cell))
-            .collect(),
-        changed_tests: trees.changed_tests.clone(),
-        ..StepProof::default()
-    };
-    for doubt in ran.values().flat_map(|cell| &cell.doubts) {
-        if !proof.doubts.contains(doubt) {
-            proof.doubts.push(doubt.clone());
-        }
-    }
-    let reports = CellReports {
-        baseline: report(ProofCell::Baseline),
-        // Without changed tests that can be told from the code, the old code was tested once.
-        red: report(ProofCell::Red)
-            .or_else(|| report(ProofCell::Baseline).filter(|_| trees.red == trees.old)),
-        green: report(ProofCell::Green),
-        kept: report(ProofCell::Kept)
-            .or_else(|| report(ProofCell::Green).filter(|_| trees.kept == trees.new)),
-    };
-    proof.compare_cells(reports, plan, renames);
-    if trees.old == trees.new {
-        proof.note_named_tests(report(ProofCell::Baseline), plan);
-    }
-    // A file that the plan names may be moved.
-    let moved = renames
-        .iter()
-        .filter(|(old, _)| plan.expects_change_of(old));
-    proof.added_tests.extend(moved.map(|(_, new)| new.clone()));
-    // No report names the scripts of a proof command. What did not exist can be no old test.
-    if let ProofClaim::Command(line) = &plan.claim {
-        let named = files_named_in(line);
-        let scripts = trees.added_tests.iter().filter(|path| named.contains(path));
-        proof.added_tests.extend(scripts.cloned());
-    }
-    proof
 }
 
 /// Returns whether commits hold the code before and after each step so far.

@@ -26,6 +26,7 @@ use crate::text::clean_json_line;
 
 use super::git::GitRepository;
 use super::owner_request::OwnerRequest;
+use super::proof_cells::SeenTrees;
 use super::receipt_writer::ReceiptWriter;
 use super::run_journal::RunJournal;
 use super::run_setup::{NamedAdapter, RunSetup};
@@ -60,6 +61,8 @@ pub struct RunContext {
     pub(super) follow_ups: Vec<FollowUp>,
     /// The chain of the run's receipts.
     pub(super) receipts: ReceiptWriter,
+    /// The trees that were laid down for test runs.
+    pub(super) seen_trees: SeenTrees,
 }
 
 /// What the engine does after an owner has returned.
@@ -119,6 +122,7 @@ impl RunContext {
         Self {
             setup: Arc::new(setup),
             receipts,
+            seen_trees: SeenTrees::default(),
             journal,
             repository,
             inputs,

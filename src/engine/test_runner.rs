@@ -18,7 +18,7 @@ pub use entry_points::{
 pub use missing_network::{missing_network_line, missing_socket};
 pub use test_command_detection::{TestCommandSelection, TestSelectionSource, choose_test_command};
 pub use test_command_line::TestCommandLine;
-pub use test_report::{ReportingRunner, find_runner, select_test_files};
+pub use test_report::{ReportingRunner, find_runner, select_test_files, select_tests};
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -16,6 +16,7 @@ mod draft_recovery;
 mod edit_preview;
 mod execution_approval;
 mod execution_refusal;
+mod failing_baseline;
 mod goal_confirmation;
 mod held_edits_decision;
 mod manual_edit;
@@ -209,6 +210,7 @@ fn question_dialog(
         QuestionKind::RunnerMissing { found } => {
             missing_test_runner::build_dialog(id, found, state)
         }
+        QuestionKind::RedBaseline { found } => failing_baseline::build_dialog(id, found, state),
         QuestionKind::TestNetwork { step, line } => {
             test_access::build_network_dialog(id, *step, line, state)
         }

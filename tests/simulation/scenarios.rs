@@ -158,9 +158,9 @@ impl Scenario {
             QuestionKind::StepRecovery { .. } => QuestionAnswer::ContinueStep,
             QuestionKind::DirtyFiles { .. } => QuestionAnswer::Include,
             QuestionKind::StalePlan { .. } => QuestionAnswer::ReviewAgain,
-            QuestionKind::ApprovalChanged { .. } | QuestionKind::RunnerMissing { .. } => {
-                QuestionAnswer::AcceptAsIs
-            }
+            QuestionKind::ApprovalChanged { .. }
+            | QuestionKind::RunnerMissing { .. }
+            | QuestionKind::RedBaseline { .. } => QuestionAnswer::AcceptAsIs,
             QuestionKind::EntryPoints { .. } => QuestionAnswer::Allow,
             QuestionKind::HeldEdits { .. } => QuestionAnswer::Keep,
             QuestionKind::OutOfScope { .. } => QuestionAnswer::Allow,

@@ -4,9 +4,11 @@
 
 mod cargo;
 mod clean_copies;
+mod first_tests;
 mod flaky;
 mod node;
 mod pytest;
+mod red_baseline;
 mod step_tests;
 
 use crate::repository::commit_all;

@@ -1,5 +1,5 @@
 //! Parses what a step of the plan says about its proof: the lines `Test first:`, `Proof:`, `Keeps behaviour`,
-//! `No test:`, `Changes tests:` and `Files:` (TRUTH.md T23, T28).
+//! `No test:`, `Test from here:`, `Changes tests:` and `Files:` (TRUTH.md T23, T28).
 //!
 //! As tolerant as the reader of the `Test:` line: list items, bold, backticks and any case count.
 
@@ -17,6 +17,9 @@ pub struct StepProofPlan {
     pub changes_tests: Vec<ExpectedTestChange>,
     /// The paths and globs of `Files:`; empty where the step has no such line, so that it may write anywhere.
     pub files: Vec<String>,
+    /// The command of `Test from here:`, which tests this step and those after it in a repository without tests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_from_here: Option<String>,
     /// What the user should know about how the lines were understood, one sentence each.
     pub notes: Vec<String>,
 }
@@ -119,6 +122,15 @@ impl StepProofPlan {
                     match command.filter(|command| !command.is_empty()) {
                         Some(command) => claims.push(ProofClaim::Command(command)),
                         None => plan.note("`Proof:` names no command, so it does not count"),
+                    }
+                }
+                LineLabel::TestFromHere => {
+                    let command = line.items.first().map(|item| parse_command(item));
+                    match command.filter(|command| !command.is_empty()) {
+                        Some(command) => plan.test_from_here = Some(command),
+                        None => {
+                            plan.note("`Test from here:` names no command, so it does not count")
+                        }
                     }
                 }
                 LineLabel::KeepsBehaviour => claims.push(ProofClaim::KeepsBehaviour),
@@ -242,6 +254,7 @@ enum LineLabel {
     Proof,
     KeepsBehaviour,
     NoTest,
+    TestFromHere,
     ChangesTests,
     Files,
 }
@@ -255,6 +268,8 @@ const LABELS: &[(&str, LineLabel)] = &[
     ("keeps behavior", LineLabel::KeepsBehaviour),
     ("no test", LineLabel::NoTest),
     ("no tests", LineLabel::NoTest),
+    ("test from here", LineLabel::TestFromHere),
+    ("tests from here", LineLabel::TestFromHere),
     ("changes tests", LineLabel::ChangesTests),
     ("changes test", LineLabel::ChangesTests),
     ("files", LineLabel::Files),
@@ -477,6 +492,9 @@ mod tests {
                 change.path, change.test, change.why
             ));
         }
+        if let Some(command) = &plan.test_from_here {
+            out.push_str(&format!(" | from here {command}"));
+        }
         for (mark, texts) in [("files", &plan.files), ("note", &plan.notes)] {
             if !texts.is_empty() {
                 out.push_str(&format!(" | {mark} {}", texts.join(" + ")));
@@ -528,6 +546,18 @@ mod tests {
             (
                 "No test: -",
                 "unnamed | note `No test:` gives no reason, so it does not count",
+            ),
+            (
+                "Test from here: `pytest -q`\nTest first: a",
+                "test first a | from here pytest -q",
+            ),
+            (
+                "- **Tests from here:** npm test",
+                "unnamed | from here npm test",
+            ),
+            (
+                "Test from here:",
+                "unnamed | note `Test from here:` names no command, so it does not count",
             ),
             ("Details of the test first: none", "unnamed"),
             ("", "unnamed"),
@@ -688,7 +718,7 @@ mod tests {
         }
 
         #[test]
-        fn every_block_can_be_parsed(block in "(Title\n)?([-* ]{0,3}(Test first|Proof|Files|No test|Changes tests)[:*\u{ff1a} ]{1,3}[a-c:,*`{} \u{2014}/-]{0,12}\n){0,4}") {
+        fn every_block_can_be_parsed(block in "(Title\n)?([-* ]{0,3}(Test first|Test from here|Proof|Files|No test|Changes tests)[:*\u{ff1a} ]{1,3}[a-c:,*`{} \u{2014}/-]{0,12}\n){0,4}") {
             let plan = StepProofPlan::parse(&block);
             let _ = plan.matches_files("a/b") || plan.expects_change_of("a");
         }

@@ -50,6 +50,7 @@ impl QuestionAnswer {
             Self::AmendStep { text } => with_words("Amend the step", text),
             Self::ReplanStep { text } => with_words("Plan the step again", text),
             Self::SkipTests => "Continue without tests".to_owned(),
+            Self::FixFirst => "Have the tests fixed first".to_owned(),
             Self::HostNetwork => "Give the tests the machine's network".to_owned(),
             Self::LoopbackNetwork => "Keep the tests off the network".to_owned(),
             Self::ReachSocket => "Let the tests reach the socket".to_owned(),

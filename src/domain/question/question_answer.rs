@@ -109,6 +109,8 @@ pub enum QuestionAnswer {
         /// Why, in the user's words.
         reason: String,
     },
+    /// The plan is written again, with a first step that fixes the tests that fail.
+    FixFirst,
     /// The repository's tests get the machine's network, from now on.
     HostNetwork,
     /// They keep a loopback interface of their own, from now on.
@@ -159,6 +161,7 @@ pub const ANSWER_CHOICES: &[(&str, &[&str])] = &[
     ("tests_in_doubt", &["retry", "skip", "accept", "stop", "cancel"]),
     ("unproven", &["retry", "waive:TEXT", "replan", "replan:TEXT", "stop", "cancel"]),
     ("runner_missing", &["retry", "accept", "stop", "cancel"]),
+    ("red_baseline", &["accept", "fix-first", "stop", "cancel"]),
     ("test_network", &["host", "loopback", "stop", "cancel"]),
     ("test_socket", &["reach", "hide", "stop", "cancel"]),
     ("step_recovery", &["continue", "done", "redo", "stop", "cancel"]),
@@ -276,6 +279,7 @@ const ANSWER_WORDS: &[(&str, QuestionAnswer)] = &[
     ("put-back", QuestionAnswer::PutBack),
     ("skip", QuestionAnswer::SkipTests),
     ("already-true", QuestionAnswer::AlreadyTrue),
+    ("fix-first", QuestionAnswer::FixFirst),
     ("host", QuestionAnswer::HostNetwork),
     ("loopback", QuestionAnswer::LoopbackNetwork),
     ("reach", QuestionAnswer::ReachSocket),

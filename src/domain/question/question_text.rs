@@ -192,6 +192,10 @@ impl QuestionKind {
                 format!("Step {step} is not proven: {}", clean_to_one_line(found))
             }
             Self::RunnerMissing { found } => format!("Before step 1: {found}"),
+            Self::RedBaseline { found } => format!(
+                "Before step 1: {found}. Continue with these known failures, which are no step's fault, or have them \
+                fixed first?"
+            ),
             Self::TestNetwork { step, line } => format!(
                 "{} fail without the machine's network: {}",
                 tests_label(*step),

@@ -185,7 +185,10 @@ pub(super) fn record_answer(state: &mut RunState, kind: &QuestionKind, answer: &
             QuestionAnswer::Allow,
         ) => "allow",
         (QuestionKind::HeldEdits { .. }, QuestionAnswer::Keep) => "keep",
-        (QuestionKind::ApprovalChanged { .. }, QuestionAnswer::AcceptAsIs) => "accept",
+        (
+            QuestionKind::ApprovalChanged { .. } | QuestionKind::RedBaseline { .. },
+            QuestionAnswer::AcceptAsIs,
+        ) => "accept",
         (QuestionKind::TestNetwork { .. }, QuestionAnswer::HostNetwork) => "host",
         (QuestionKind::TestSocket { .. }, QuestionAnswer::ReachSocket) => "reach",
         _ => return,

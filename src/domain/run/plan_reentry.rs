@@ -12,7 +12,7 @@ use crate::domain::effect::{Effect, ExpiryReason};
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::{Phase, TransitionCause};
 use crate::domain::plan::Plan;
-use crate::domain::plan_execution::{CurrentStep, PlanExecution, ReplanRecord};
+use crate::domain::plan_execution::{CurrentStep, PlanExecution, ReplanRecord, StepRecord};
 use crate::domain::question::ExecutionTerms;
 use crate::domain::turn::TurnPurpose;
 use crate::text::clean_to_one_line;
@@ -29,18 +29,25 @@ impl RunState {
 }
 
 impl PlanExecution {
-    /// Returns why a plan does not fit the steps of this execution that have ended; `None` where it does.
+    /// Returns why a plan does not fit the steps of this execution that have ended; `None` where it does. The whole block of
+    /// a step counts as it was approved, which runs of earlier versions do not know.
     pub(super) fn changed_ended_step(&self, plan: &Plan) -> Option<String> {
-        let is_changed = |n: u32, text: &str| {
-            let step = plan.steps.iter().find(|step| step.n == n);
-            step.is_none_or(|step| step.text != text)
-        };
-        let mut ended = self.done.iter();
-        let changed = ended.find(|record| is_changed(record.n, &record.text))?;
-        Some(format!(
-            "step {} has ended and must stay as it is: \"{}\"",
-            changed.n, changed.text
-        ))
+        self.done.iter().find_map(|StepRecord { n, text, .. }| {
+            let step = plan.steps.iter().find(|step| step.n == *n);
+            let block = step.and_then(|step| step.block_sha256.as_ref());
+            let approved = self.approved_steps.get(n);
+            let what = match step {
+                Some(step) if step.text != *text => "",
+                None => "",
+                Some(_) if approved.is_some_and(|approved| block != Some(approved)) => {
+                    ", with the lines below it"
+                }
+                Some(_) => return None,
+            };
+            Some(format!(
+                "step {n} has ended and must stay as it is{what}: \"{text}\""
+            ))
+        })
     }
 }
 

@@ -54,8 +54,8 @@ pub(super) fn on_step_tests_interrupted(state: &mut RunState) -> Vec<Effect> {
 
 /// Returns whether the current step has tests that can prove it.
 pub(super) fn is_proving(state: &RunState) -> bool {
-    let execution = state.execution.as_ref();
-    let has_tests = execution.is_some_and(|execution| execution.test.is_some());
+    let step = state.current_step_number();
+    let has_tests = step.is_some_and(|step| state.test_of_step(step).is_some());
     state.settings.proves_steps && has_tests
 }
 

@@ -1,14 +1,32 @@
 //! Says which tests prove a step: the whole suite, or, where that is slow, the step's own tests and the suite once at the
-//! end (TRUTH.md T34).
+//! end (TRUTH.md T34); none before the step from which on there are tests (T23).
 
 use super::RunState;
+use crate::domain::plan::Step;
 use crate::domain::plan_execution::StepRecord;
 use crate::domain::step_proof::ProofScope;
+use crate::domain::test_command::TestCommand;
 
 /// From this duration on, in milliseconds, a suite is not run several times for each step.
 const SLOW_SUITE_MS: u64 = 120_000;
 
 impl RunState {
+    /// Returns the steps that nothing tests, because a later one says `Test from here:`; `None` where no step says so, or
+    /// where the test command is not the plan's.
+    pub fn steps_before_tests(&self) -> Option<&[Step]> {
+        let test = self.execution.as_ref()?.test.as_ref()?;
+        let plan = self.plan.as_ref().filter(|_| test.is_from_plan())?;
+        plan.plan.steps_before_tests()
+    }
+
+    /// Returns what tests a step; `None` where nothing does.
+    pub fn test_of_step(&self, step: u32) -> Option<&TestCommand> {
+        let untested = self.steps_before_tests().unwrap_or_default();
+        let is_tested = untested.iter().all(|before| before.n != step);
+        let test = self.execution.as_ref()?.test.as_ref();
+        test.filter(|_| is_tested)
+    }
+
     /// Returns which tests prove a step.
     pub fn proof_scope(&self, step: u32) -> ProofScope {
         let execution = self.execution.as_ref();

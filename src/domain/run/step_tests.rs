@@ -2,8 +2,8 @@
 
 use super::step_commit::{commit_step, record_step};
 use super::step_execution::{
-    ask_about_entry_points, current_at_stage, enter_stage, exclude_paths, propose_next_step,
-    take_step_busy, test_artifacts,
+    ask_about_entry_points, current_at_stage, enter_stage, exclude_paths, take_step_busy,
+    test_artifacts,
 };
 use super::{
     RunState, approval_checks, files_changed_by_tests, held_edit_questions, proof_questions,
@@ -30,10 +30,9 @@ pub(super) fn run_tests(state: &mut RunState) -> Vec<Effect> {
 pub(super) fn start_tests(state: &RunState) -> Vec<Effect> {
     let execution = state.execution.iter();
     let of_step = execution.filter_map(|execution| {
-        Some(Effect::RunTests {
-            step: execution.current.as_ref()?.n,
-            test: execution.test.clone(),
-        })
+        let step = execution.current.as_ref()?.n;
+        let test = state.test_of_step(step).cloned();
+        Some(Effect::RunTests { step, test })
     });
     of_step.collect()
 }
@@ -224,7 +223,7 @@ pub(super) fn on_test_access_answered(
     let receipt = current.and_then(|current| current.receipt.clone());
     let then = match (step, receipt) {
         (test_baseline::BASELINE_STEP, _) if is_given => test_baseline::start_baseline(state, at),
-        (test_baseline::BASELINE_STEP, _) => propose_next_step(state, at, None),
+        (test_baseline::BASELINE_STEP, _) => test_baseline::start_first_step(state, at),
         _ if is_given => run_tests(state),
         (_, Some(receipt)) => on_tests_failing(state, at, step, &receipt),
         (_, None) => Vec::new(),

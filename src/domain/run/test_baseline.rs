@@ -1,9 +1,9 @@
 //! Runs the tests before the first step, so that their failures are not blamed on a step.
 //!
-//! Failing tests do not stop a run: they are only reported. The user must first decide only about a missing runner, and
-//! about a network or a socket without an earlier decision.
+//! Where steps are proven, the user decides about failures that the plan does not say it fixes (TRUTH.md T25); otherwise
+//! they are only reported. A missing runner, and a network or a socket without an earlier decision, ask as well.
 
-use super::{ProgramOperation, RunState, step_execution, step_tests, turn_lifecycle};
+use super::{ProgramOperation, RunState, plan_reentry, step_execution, step_tests, turn_lifecycle};
 use crate::domain::effect::Effect;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
@@ -16,7 +16,9 @@ pub(super) const BASELINE_STEP: u32 = 0;
 /// Runs the tests, where there are some, or continues with the first step.
 pub(super) fn start_baseline(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
     let test = state.execution.as_ref().and_then(|e| e.test.clone());
-    match test.filter(|_| state.settings.baseline) {
+    // Before the step that says `Test from here:` there are no tests.
+    let has_tests = state.steps_before_tests().is_none();
+    match test.filter(|_| state.settings.baseline && has_tests) {
         Some(test) => {
             state.busy = Some(ProgramOperation::Baseline);
             vec![Effect::RunBaseline(test)]
@@ -54,7 +56,41 @@ pub(super) fn on_baseline_ran(
         let found = receipt.describe();
         return turn_lifecycle::ask_user(state, QuestionKind::RunnerMissing { found });
     }
-    step_execution::propose_next_step(state, at, None)
+    start_first_step(state, at)
+}
+
+/// Continues with the first step once the tests have run, or asks about their failures.
+pub(super) fn start_first_step(state: &mut RunState, at: UnixMillis) -> Vec<Effect> {
+    ask_about_failures(state).unwrap_or_else(|| step_execution::propose_next_step(state, at, None))
+}
+
+/// Asks about tests that fail before the first step; `None` where the approved plan answers that.
+fn ask_about_failures(state: &mut RunState) -> Option<Vec<Effect>> {
+    let baseline = state.execution.as_ref()?.baseline.as_ref()?;
+    let plan = &state.plan.as_ref()?.plan;
+    let is_red = state.settings.proves_steps && baseline.is_red(plan);
+    let found = is_red.then(|| baseline.describe_failures())?;
+    Some(turn_lifecycle::ask_user(
+        state,
+        QuestionKind::RedBaseline { found },
+    ))
+}
+
+/// Continues with known failures, or has the plan written again so that its first step fixes them.
+pub(super) fn on_red_baseline_answered(
+    state: &mut RunState,
+    at: UnixMillis,
+    found: &str,
+    answer: &QuestionAnswer,
+) -> Vec<Effect> {
+    if *answer != QuestionAnswer::FixFirst {
+        return step_execution::propose_next_step(state, at, None);
+    }
+    let reason = format!(
+        "Tests fail before step 1, and the user wants them fixed first: {found}. The first step makes them pass: \
+        `Test first:` names them, or `Proof:` has the test command where no test is named."
+    );
+    plan_reentry::on_plan_entered(state, at, &reason, None)
 }
 
 /// Adds what an earlier run of these tests left in the tree, because it is still there.

@@ -694,6 +694,7 @@ fn baseline_ran(dice: u8) -> Event {
         made_by_tests: vec!["cache.tmp".to_owned()],
         changed: vec!["golden.txt".to_owned()],
         proof_cost: None,
+        unplanned_failures: None,
     })
 }
 

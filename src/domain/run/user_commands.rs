@@ -317,6 +317,9 @@ fn dispatch_answer(
         QuestionKind::RunnerMissing { .. } => {
             test_baseline::on_runner_missing_answered(state, at, answer)
         }
+        QuestionKind::RedBaseline { found } => {
+            test_baseline::on_red_baseline_answered(state, at, &found, answer)
+        }
         QuestionKind::TestNetwork { step, .. } => {
             let network = match answer {
                 QuestionAnswer::HostNetwork => TestNetworkChoice::Host,

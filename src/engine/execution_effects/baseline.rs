@@ -6,9 +6,10 @@ use std::path::PathBuf;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::domain::plan::Plan;
 use crate::domain::plan_execution::TestBaseline;
 use crate::domain::receipt::Receipt;
-use crate::domain::step_proof::ProofCost;
+use crate::domain::step_proof::{ProofCost, find_unplanned_failures};
 use crate::domain::test_command::TestCommand;
 use crate::engine::git::GitRepository;
 use crate::engine::proof_cells::StepProver;
@@ -34,6 +35,7 @@ pub(super) struct BaselineRun {
     prover: Option<StepProver>,
     /// What proving the steps that are left will cost.
     proof_cost: ProofCost,
+    plan: Option<Plan>,
 }
 
 impl BaselineRun {
@@ -48,6 +50,7 @@ impl BaselineRun {
         let left = steps.filter(|step| !is_done(step.n));
         Self {
             proof_cost: ProofCost::estimate(left.map(|step| &step.proof.claim)),
+            plan: state.plan.as_ref().map(|file| file.plan.clone()),
             git: run.repository.clone(),
             root: run.setup.root.clone(),
             undecided_access: UndecidedTestAccess::for_tests(run, &settings),
@@ -69,12 +72,17 @@ impl BaselineRun {
                 made_by_tests: Vec::new(),
                 changed: Vec::new(),
                 proof_cost: None,
+                unplanned_failures: None,
             });
         };
         if let Some(prover) = &self.prover {
             let now = git.current_tree().await?;
-            let receipt = prover.run_baseline(now, stop).await?;
+            let (receipt, report) = prover.run_baseline(now, stop).await?;
+            let plan = self.plan.as_ref();
+            let unplanned = report.zip(plan);
             return Ok(TestBaseline {
+                unplanned_failures: unplanned
+                    .and_then(|(report, plan)| find_unplanned_failures(&report, plan)),
                 receipt: self.complete_receipt(receipt),
                 made_by_tests: Vec::new(),
                 changed: Vec::new(),
@@ -95,6 +103,7 @@ impl BaselineRun {
             made_by_tests,
             changed,
             proof_cost: None,
+            unplanned_failures: None,
         })
     }
 

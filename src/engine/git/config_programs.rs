@@ -1,5 +1,5 @@
 //! Finds the files of the repository that git's configuration names as programs: filters, diff and merge
-//! drivers, aliases.
+//! drivers, aliases; and the folder of the hooks.
 //!
 //! Each word of such a command that could be a file of the repository counts. What that file runs itself is
 //! unknown.
@@ -34,28 +34,25 @@ const PROGRAM_KEYS: [&str; 17] = [
 
 /// What git's configuration says about programs.
 #[derive(Debug, Default)]
-pub(super) struct GitConfiguration {
+pub struct GitConfiguration {
     /// The files that the configuration is read from.
     pub(super) files: BTreeSet<PathBuf>,
-    /// The paths in the repository that it names as programs.
-    pub(super) programs: Vec<PathBuf>,
+    /// The paths, relative to the root, that it may run a program from: files, or folders of them.
+    pub programs: Vec<PathBuf>,
+    /// The absolute folder that `core.hooksPath` names: links in it are not resolved.
+    pub(super) hooks: Option<PathBuf>,
 }
 
 impl GitRepository {
-    /// Returns the paths, relative to the root, that the configuration may run a program from: files, or
-    /// folders of them.
+    /// Reads which files git takes its configuration from, and which programs and hooks they name.
     ///
     /// # Errors
     /// Git fails.
-    pub async fn configured_programs(&self) -> Result<Vec<PathBuf>, GitError> {
-        Ok(self.read_configuration().await?.programs)
-    }
-
-    /// Reads which files git takes its configuration from, and which programs they name.
-    pub(super) async fn read_configuration(&self) -> Result<GitConfiguration, GitError> {
+    pub async fn read_configuration(&self) -> Result<GitConfiguration, GitError> {
         let list = self.git_object_command(&["config", "--list", "--show-origin", "-z"]);
         let output = list.hooks(HookPolicy::Run).stdout_bytes().await?;
         let mut found = GitConfiguration::default();
+        let mut hooks = None;
         let mut parts = split_nul(&output);
         while let (Some(origin), Some(entry)) = (parts.next(), parts.next()) {
             if let Some(file) = origin.strip_prefix(b"file:") {
@@ -67,7 +64,15 @@ impl GitRepository {
                 let paths = command_words(command).flat_map(|word| self.paths_meant_by(word));
                 found.programs.extend(paths);
             }
+            if key == "core.hookspath" {
+                hooks = Some(command.to_owned());
+            }
         }
+        found.hooks = match hooks {
+            // Only git knows the folders that these stand for.
+            Some(named) if named.starts_with(['~', '%']) => self.configured_hooks_path().await?,
+            named => named.map(|named| self.root.join(named)),
+        };
         found.programs.sort();
         found.programs.dedup();
         Ok(found)

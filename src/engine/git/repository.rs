@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use super::config_programs::GitConfiguration;
 use super::error::GitError;
 use super::excluded_paths::OWN_FOLDER;
 use super::git_command::{GitCommand, HookPolicy, last_output, path_from_bytes};
@@ -193,15 +194,10 @@ impl GitRepository {
 
     /// Returns the folder inside the work tree that `core.hooksPath` names, relative to the root; `None`
     /// where the hooks are elsewhere.
-    ///
-    /// # Errors
-    /// Git fails.
-    pub async fn hooks_folder_in_tree(&self) -> Result<Option<PathBuf>, GitError> {
-        let Some(folder) = self.configured_hooks_path().await? else {
-            return Ok(None);
-        };
+    pub fn hooks_folder_in_tree(&self, configuration: &GitConfiguration) -> Option<PathBuf> {
+        let folder = configuration.hooks.clone()?;
         let folder = folder.canonicalize().unwrap_or(folder);
-        Ok(folder.strip_prefix(&self.root).ok().map(Path::to_path_buf))
+        folder.strip_prefix(&self.root).ok().map(Path::to_path_buf)
     }
 
     /// Returns the absolute folder that git takes hooks from, as it is named: links in it are not resolved.
@@ -216,7 +212,7 @@ impl GitRepository {
         matches!(asked.stdout_text_if_success().await, Ok(Some(word)) if word == "true")
     }
 
-    async fn configured_hooks_path(&self) -> Result<Option<PathBuf>, GitError> {
+    pub(super) async fn configured_hooks_path(&self) -> Result<Option<PathBuf>, GitError> {
         let named = self
             .git_object_command(&["config", "--type=path", "--get", "core.hooksPath"])
             .hooks(HookPolicy::Run)

@@ -115,9 +115,9 @@ impl GitRepository {
             repository: self,
             found: UnversionedCode::default(),
         };
-        let hooks = self.hooks_path().await?;
-        look.scan_hooks(&hooks)?;
         let configuration = self.read_configuration().await?;
+        let hooks = configuration.hooks.clone();
+        look.scan_hooks(&hooks.unwrap_or_else(|| self.common_dir.join("hooks")))?;
         look.scan_configuration(&self.configuration_files(configuration.files))?;
         let attributes = self.common_dir.join("info/attributes");
         look.add_path(&attributes, UnversionedCodeKind::Attributes)?;

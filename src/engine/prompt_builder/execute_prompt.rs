@@ -28,12 +28,16 @@ impl PromptBuilder<'_> {
             TurnPurpose::Step { n } | TurnPurpose::Fix { n, .. } => Some(n),
             _ => None,
         };
+        let test = match step {
+            Some(step) => self.state().test_of_step(step),
+            None => execution.test.as_ref(),
+        };
         let others = step.and_then(|n| plan::without_step_block(&plan, n));
         let baseline = execution.baseline.as_ref();
         let failing = baseline.filter(|baseline| !baseline.receipt.allows_next_step());
         let vars = ExecuteVars {
             common: self.common_variables(),
-            test_command: execution.test.as_ref().map(|test| test.command.clone()),
+            test_command: test.map(|test| test.command.clone()),
             done: execution.done.iter().map(to_done_step).collect(),
             residual_findings: residual_findings(self.state(), step),
             known_failures: failing.map(TestBaseline::describe_failures),

@@ -3,7 +3,7 @@
 //!
 //! Tests write only to copies. A copy that is not as it was made is made again.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -35,6 +35,8 @@ pub(super) struct CarriedFolders {
     pub(super) doubts: Vec<String>,
     /// A hash over everything that is carried.
     pub(super) fingerprint: String,
+    /// Which of the paths the tree has of its own, so that they are not carried.
+    pub(super) own_paths: OwnPaths,
 }
 
 impl CarriedFolders {
@@ -57,6 +59,18 @@ impl CarriedFolders {
     }
 }
 
+/// Which of the paths that may be carried a tree has of its own.
+pub(super) type OwnPaths = BTreeMap<PathBuf, bool>;
+
+/// Where things are carried.
+#[derive(Clone, Copy)]
+enum CarryPlace<'a> {
+    /// Into the copy in `files`; copies of folders lie in `copies`.
+    Copy { files: &'a Path, copies: &'a Path },
+    /// Nowhere: only their fingerprint is taken.
+    Nowhere(&'a OwnPaths),
+}
+
 /// Carries everything into the copy in `files`, which holds a tree that was just laid down.
 ///
 /// # Errors
@@ -66,6 +80,29 @@ pub(super) fn carry_into_copy(
     files: &Path,
     copies: &Path,
     named: &[String],
+) -> Result<CarriedFolders, String> {
+    carry_paths(root, named, CarryPlace::Copy { files, copies })
+}
+
+/// Returns what a copy would get of a tree with these paths of its own, without making one: its fingerprint and its
+/// doubts. `None` where a path is not among them.
+///
+/// # Errors
+/// The disk fails; the text names the path.
+pub(super) fn fingerprint_carried(
+    root: &Path,
+    own: &OwnPaths,
+    named: &[String],
+) -> Result<Option<CarriedFolders>, String> {
+    let carried = carry_paths(root, named, CarryPlace::Nowhere(own))?;
+    let is_known = carried.own_paths.keys().all(|path| own.contains_key(path));
+    Ok(is_known.then_some(carried))
+}
+
+fn carry_paths(
+    root: &Path,
+    named: &[String],
+    place: CarryPlace<'_>,
 ) -> Result<CarriedFolders, String> {
     let mut carried = CarriedFolders::default();
     let mut hash = Sha256::new();
@@ -89,35 +126,52 @@ pub(super) fn carry_into_copy(
             continue;
         };
         // What the tree has of its own is not replaced.
-        if files
-            .join(&path)
-            .symlink_metadata()
-            .is_ok_and(|own| !own.is_dir())
-            || files
-                .join(&path)
-                .read_dir()
-                .is_ok_and(|mut own| own.next().is_some())
-        {
+        let is_own = match place {
+            CarryPlace::Copy { files, .. } => has_content(&files.join(&path)),
+            CarryPlace::Nowhere(own) => own.get(&path) == Some(&true),
+        };
+        carried.own_paths.insert(path.clone(), is_own);
+        if is_own {
             continue;
         }
         let name_error = |error: io::Error| format!("cannot carry {}: {error}", path.display());
         hash.update(path.as_os_str().as_bytes());
         if found.is_dir() {
-            let folder = carry_folder(&source, copies, &path).map_err(name_error)?;
-            hash.update(folder.fingerprint.as_bytes());
-            if folder.mount == SandboxMount::ReadOnly {
+            let size = measure_folder(&source).map_err(name_error)?;
+            hash.update(size.fingerprint.as_bytes());
+            let is_large = size.n_bytes > MAX_COPY_BYTES || size.n_entries > MAX_COPY_ENTRIES;
+            if is_large {
                 carried.doubts.push(format!(
                     "{} is too large to copy: tests cannot write there",
                     path.display()
                 ));
             }
-            carried.mounts.push((path, folder.mount));
+            if let CarryPlace::Copy { copies, .. } = place {
+                let mount = if is_large {
+                    SandboxMount::ReadOnly
+                } else {
+                    let copy = carry_folder(&source, copies, &path, &size).map_err(name_error)?;
+                    SandboxMount::BindFrom(copy)
+                };
+                carried.mounts.push((path, mount));
+            }
         } else {
-            hash.update(carry_file(&source, &files.join(&path)).map_err(name_error)?);
+            let content = read_file(&source).map_err(name_error)?;
+            hash.update(Sha256::digest(&content));
+            if let CarryPlace::Copy { files, .. } = place {
+                carry_file(&source, &content, &files.join(&path)).map_err(name_error)?;
+            }
         }
     }
     carried.fingerprint = to_hex(&hash.finalize());
     Ok(carried)
+}
+
+/// Returns whether a path is there, and is no empty folder.
+fn has_content(path: &Path) -> bool {
+    let is_file = path.symlink_metadata().is_ok_and(|own| !own.is_dir());
+    let mut entries = path.read_dir().into_iter().flatten();
+    is_file || entries.next().is_some()
 }
 
 /// Returns a path of the configuration if it stays inside the repository.
@@ -193,22 +247,13 @@ pub(super) fn is_small(path: &Path) -> bool {
     true
 }
 
-/// A folder that is ready to be mounted.
-struct CarriedFolder {
-    mount: SandboxMount,
-    /// The state of the user's folder.
-    fingerprint: String,
-}
-
-/// Copies a folder unless the copy of an earlier test run is still as it was made.
-fn carry_folder(source: &Path, copies: &Path, path: &Path) -> io::Result<CarriedFolder> {
-    let size = measure_folder(source)?;
-    if size.n_bytes > MAX_COPY_BYTES || size.n_entries > MAX_COPY_ENTRIES {
-        return Ok(CarriedFolder {
-            mount: SandboxMount::ReadOnly,
-            fingerprint: size.fingerprint,
-        });
-    }
+/// Copies a folder unless the copy of an earlier test run is still as it was made; returns the copy.
+fn carry_folder(
+    source: &Path,
+    copies: &Path,
+    path: &Path,
+    size: &FolderSize,
+) -> io::Result<PathBuf> {
     let name = to_hex(&Sha256::digest(path.as_os_str().as_bytes()));
     let copy = copies.join(&name);
     let note = copies.join(format!("{name}.txt"));
@@ -226,23 +271,23 @@ fn carry_folder(source: &Path, copies: &Path, path: &Path) -> io::Result<Carried
         copy_folder(source, &copy)?;
         fs::write(&note, expected(&measure_folder(&copy)?.fingerprint))?;
     }
-    Ok(CarriedFolder {
-        mount: SandboxMount::BindFrom(copy),
-        fingerprint: size.fingerprint,
-    })
+    Ok(copy)
 }
 
-/// Copies one file into the copy of the tree; returns the hash of its content.
-fn carry_file(source: &Path, target: &Path) -> io::Result<Vec<u8>> {
+/// Reads a file that is carried. A link is followed: the user named it.
+fn read_file(source: &Path) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
-    // A link is followed: the user named it.
     File::open(source)?.read_to_end(&mut content)?;
+    Ok(content)
+}
+
+/// Writes one file into the copy of the tree.
+fn carry_file(source: &Path, content: &[u8], target: &Path) -> io::Result<()> {
     if let Some(folder) = target.parent() {
         fs::create_dir_all(folder)?;
     }
-    fs::write(target, &content)?;
-    fs::set_permissions(target, source.metadata()?.permissions())?;
-    Ok(Sha256::digest(&content).to_vec())
+    fs::write(target, content)?;
+    fs::set_permissions(target, source.metadata()?.permissions())
 }
 
 /// Returns a hash over what a build folder holds, without `tmp` in it, where tests may write.

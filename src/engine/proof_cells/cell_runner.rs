@@ -1,28 +1,28 @@
 //! Runs the tests of one cell: lays its tree down, carries into it what no commit holds, and reads the runner's report.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256 as Sha256Hasher};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::carried_folders::{CarriedFolders, carry_into_copy, fingerprint_build, to_hex};
+use super::carried_folders::{CarriedFolders, carry_into_copy, fingerprint_build};
+use super::earlier_cells::SeenTrees;
 use super::joined_cells::join_cells;
 use crate::domain::ids::Sha256;
 use crate::domain::proof_progress::{ProofProgress, ProofRun, ProofRunEnd, RunTime};
-use crate::domain::receipt::{Receipt, TestCounts, TestOutcome};
+use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::receipt_chain::CheckLink;
 use crate::domain::step_proof::{CellRun, ProofCell};
-use crate::domain::test_report::{TestReport, TestStatus};
+use crate::domain::test_report::{TestIdentity, TestReport, TestStatus};
 use crate::engine::EngineInput;
 use crate::engine::git::{CleanTreeFolder, GitRepository, TreeId};
 use crate::engine::receipt_writer::ReceiptWriter;
 use crate::engine::sandbox::{self, CleanCopyMounts, CommandReach};
 use crate::engine::test_runner::{
     self, FinishedTestRun, TestCommandLine, TestRun, TestRunError, TestSettings, find_runner,
-    select_test_files,
+    select_test_files, select_tests,
 };
 use crate::process::{SandboxMount, SandboxSupport};
 use crate::text::clean_text;
@@ -47,10 +47,14 @@ pub(in crate::engine) struct CellRunner {
     pub(super) reach: CommandReach,
     /// Where the receipts of the checks go, and where earlier results are found; `None` keeps none and uses none.
     pub(super) receipts: Option<ReceiptWriter>,
+    /// What the trees that were laid down have of their own.
+    pub(super) seen_trees: SeenTrees,
     /// The step that is checked; 0 before the first.
     pub(super) step: u32,
     /// The test files that run, by path; all where it is empty, or where the command cannot be narrowed to them.
     pub(super) selection: Vec<String>,
+    /// The tests that run, of the one command that can be narrowed to them; all where it is empty.
+    pub(super) alone: BTreeSet<TestIdentity>,
     /// Who hears which run starts and ends; `None` where nobody watches.
     pub(super) progress: Option<mpsc::Sender<EngineInput>>,
 }
@@ -107,6 +111,12 @@ impl FinishedCell {
                 .report
                 .as_ref()
                 .is_some_and(|report| report.count(TestStatus::Failed) == 0)
+    }
+
+    /// Returns whether its report names a test.
+    pub(super) fn names_tests(&self) -> bool {
+        let report = self.report.as_ref();
+        report.is_some_and(|report| !report.tests.is_empty())
     }
 
     /// Describes the cell for a proof.
@@ -208,6 +218,9 @@ impl CellRunner {
         tree: &TreeId,
         cancel: &CancellationToken,
     ) -> Result<FinishedCell, TestRunError> {
+        if let Some(known) = self.find_without_copy(command, cell, tree).await? {
+            return Ok(known);
+        }
         let slot = self.place.join(slot_name(cell));
         let folder = CleanTreeFolder::new(slot.clone());
         let missing = self.git.lay_down_tree(tree, &folder).await?;
@@ -216,6 +229,7 @@ impl CellRunner {
         };
         let mut carried = self.carry(folder.files()).await?;
         carried.note_missing(&missing);
+        self.seen_trees.keep(tree, &missing, &carried);
         let environment = self.environment_hash(&carried);
         if let Some(known) =
             self.find_earlier(command, cell, tree, &environment, &carried.doubts)?
@@ -256,6 +270,10 @@ impl CellRunner {
 
     /// Returns the command for the selected tests of a copy; `None` where the copy has none of their files.
     fn narrow(&self, command: &TestCommandLine, files: &Path) -> Option<TestCommandLine> {
+        if !self.alone.is_empty() && self.commands.len() == 1 {
+            let narrowed = select_tests(command, files, &self.alone);
+            return narrowed.or_else(|| Some(command.clone()));
+        }
         // Which of several commands runs a file is not known.
         if self.selection.is_empty() || self.commands.len() > 1 {
             return Some(command.clone());
@@ -352,47 +370,6 @@ impl CellRunner {
         Ok((ran, report))
     }
 
-    /// Returns an earlier result on the same tree in the same environment.
-    fn find_earlier(
-        &self,
-        command: &TestCommandLine,
-        cell: ProofCell,
-        tree: &TreeId,
-        environment: &Sha256,
-        doubts: &[String],
-    ) -> Result<Option<FinishedCell>, TestRunError> {
-        let Some(receipts) = &self.receipts else {
-            return Ok(None);
-        };
-        let command = command.to_string();
-        let found = receipts.find_check(&tree.0, &command, environment);
-        let found = found.map_err(|error| TestRunError::Copy(error.to_string()))?;
-        // With the new code a failure is tried again: it may have been the machine's.
-        let is_old_code = matches!(cell, ProofCell::Baseline | ProofCell::Red);
-        let found = found.filter(|(_, check)| is_old_code || check.outcome == TestOutcome::Passed);
-        Ok(found.map(|(number, check)| {
-            let receipt = Receipt {
-                command,
-                outcome: check.outcome,
-                exit_code: check.exit_code,
-                duration_ms: check.duration_ms,
-                tree_before: Some(tree.0.clone()),
-                tree_after: Some(tree.0.clone()),
-                counts: check.report.as_ref().map(count_tests),
-                ..Receipt::without_command()
-            };
-            FinishedCell {
-                tree: tree.clone(),
-                receipt,
-                report: check.report,
-                doubts: doubts.to_vec(),
-                number: Some(number),
-                is_reused: true,
-                environment: environment.clone(),
-            }
-        }))
-    }
-
     fn keep_receipt(
         &self,
         cell: ProofCell,
@@ -439,26 +416,6 @@ impl CellRunner {
         carried.map_err(TestRunError::Copy)
     }
 
-    /// Returns the hash of what a result depends on besides the tree and the command.
-    fn environment_hash(&self, carried: &CarriedFolders) -> Sha256 {
-        let mut hash = Sha256Hasher::new();
-        let setup = self.setup.as_ref().map(ToString::to_string);
-        let network = format!("{:?}", self.reach.network);
-        let parts = [
-            setup.unwrap_or_default(),
-            network,
-            carried.fingerprint.clone(),
-        ];
-        let variables = self.settings.env.iter();
-        let variables = variables.flat_map(|(name, value)| [name.clone(), value.clone()]);
-        let without_ci = (!self.settings.sets_ci).then(|| "without CI".to_owned());
-        for part in parts.into_iter().chain(variables).chain(without_ci) {
-            hash.update(part.len().to_le_bytes());
-            hash.update(part.as_bytes());
-        }
-        Sha256::new(to_hex(&hash.finalize()))
-    }
-
     /// Prepares the copy; returns the receipt of a preparation that failed.
     async fn set_up(
         &self,
@@ -499,15 +456,6 @@ fn slot_name(cell: ProofCell) -> &'static str {
     match cell {
         ProofCell::Baseline | ProofCell::Red => "old",
         ProofCell::Green | ProofCell::Kept => "new",
-    }
-}
-
-fn count_tests(report: &TestReport) -> TestCounts {
-    let count = |status| u64::try_from(report.count(status)).unwrap_or(u64::MAX);
-    TestCounts {
-        passed: count(TestStatus::Passed),
-        failed: count(TestStatus::Failed),
-        skipped: count(TestStatus::Skipped),
     }
 }
 

@@ -4,6 +4,7 @@
 //! Writes no receipt and uses no earlier result. Trees that no commit holds are built again from those before and after
 //! their step, as objects that no reference names.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use tempfile::TempDir;
@@ -12,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::cell_runner::{CellRunner, FinishedCell};
 use super::cell_settings;
 use super::cell_trees::StepTrees;
+use super::earlier_cells::SeenTrees;
 use super::files_named_in;
 use crate::config::AppConfig;
 use crate::domain::ids::RunId;
@@ -102,6 +104,8 @@ impl CheckRerunner {
             support: ground.support,
             reach,
             receipts: None,
+            seen_trees: SeenTrees::default(),
+            alone: BTreeSet::new(),
             step: 0,
             selection: Vec::new(),
             progress: None,

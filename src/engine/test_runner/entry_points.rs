@@ -125,8 +125,9 @@ pub async fn sensitive_changes_between(
             content: change.content,
         });
     }
-    let hooks_folder = repository.hooks_folder_in_tree().await?;
-    let programs = repository.configured_programs().await?;
+    let configuration = repository.read_configuration().await?;
+    let hooks_folder = repository.hooks_folder_in_tree(&configuration);
+    let programs = configuration.programs;
     let followed = command.map(|command| follow_in_work_tree(repository, command));
     let (old, new) = (
         |path: &Path| old.get(path).cloned().flatten(),

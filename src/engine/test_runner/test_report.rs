@@ -25,7 +25,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use runner_search::find_runner;
-pub use test_selection::select_test_files;
+pub use test_selection::{select_test_files, select_tests};
 
 use self::report_builder::ReportBuilder;
 use super::test_command_line::TestCommandLine;

@@ -15,10 +15,6 @@ pub(super) fn build_dialog(id: u32, step: u32, changes: &[EntryPoint]) -> Choice
         &title,
         "Nothing has run because of it yet.",
         files.map(|point| (&*point.path, &*point.why)),
-        [(
-            'y',
-            "Allow these changes in this step",
-            QuestionAnswer::Allow,
-        )],
+        [('y', "Allow them in this step", QuestionAnswer::Allow)],
     )
 }

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::domain::findings::{Finding, FindingStatus};
 use crate::domain::phase::Mode;
+use crate::domain::plan::Plan;
 use crate::domain::plan::proof_lines::ProofClaim;
 use crate::domain::question::{CommitTarget, ExecutionTerms, LeftoverFiles, QuestionAnswer};
 use crate::domain::run::RunState;
@@ -64,7 +65,7 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
     for text in describe_dirty_files(terms) {
         sheet = sheet.with_text(&text, theme::PLAIN);
     }
-    sheet = add_waivers(sheet, state);
+    sheet = add_waivers(sheet, terms, state);
     // Findings and steps come last: where the window is small they are cut, and a key shows them in full.
     sheet = add_findings(sheet, state);
     sheet = add_steps(sheet, terms, state);
@@ -108,9 +109,22 @@ fn dialog_title(state: &RunState) -> String {
 }
 
 /// Adds what the plan does without: steps that nothing proves, and old tests that change.
-fn add_waivers(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
+fn add_waivers(mut sheet: ChoiceDialog, terms: &ExecutionTerms, state: &RunState) -> ChoiceDialog {
     if !state.settings.proves_steps {
         return sheet;
+    }
+    let plan = state.plan.as_ref().filter(|_| terms.runs_plan_test());
+    let plan = plan.map(|file| &file.plan);
+    let untested = plan.and_then(Plan::steps_before_tests);
+    let n_untested = untested.map_or(0, <[_]>::len);
+    if let Some(first) = plan.and_then(|plan| plan.steps.get(n_untested))
+        && n_untested > 0
+    {
+        let line = format!(
+            "Tests begin with step {}, nothing tests those before it",
+            first.n
+        );
+        sheet = sheet.with_plan_text(&line, theme::WARNING);
     }
     for step in state.plan.iter().flat_map(|file| &file.plan.steps) {
         if state.ended_steps().any(|record| record.n == step.n) {

@@ -42,11 +42,7 @@ pub(super) fn build_dialog(
             .map(|change| (&*change.path, describe(change))),
         [
             ('r', put_back, QuestionAnswer::PutBack),
-            (
-                'y',
-                "Allow these changes in this step",
-                QuestionAnswer::Allow,
-            ),
+            ('y', "Allow them in this step", QuestionAnswer::Allow),
         ],
     )
 }

@@ -24,7 +24,7 @@ const FAILURE_MARKERS: [&str; 9] = [
 ];
 
 /// Returns the end of an output, from the start of the failure report on if it can be found.
-fn output_from_failure(output: &str) -> String {
+pub(super) fn output_from_failure(output: &str) -> String {
     let lines: Vec<&str> = output.lines().collect();
     let begins = |line: &&&str| {
         line.starts_with("E  ") || FAILURE_MARKERS.iter().any(|word| line.contains(word))

@@ -53,7 +53,7 @@ fn no_question_gives_up_what_was_planned_without_asking_once_more() {
             sheet.title
         );
     }
-    assert_eq!(n_asked, 20);
+    assert_eq!(n_asked, 21);
 }
 
 #[test]

@@ -1,17 +1,19 @@
 //! Tests of what the screen says of a step's proof: while its tests run, in the plan, and at the end of the run.
 
 use super::pictures::{check, not_writing};
-use super::world::{NOW, drawn, press, state};
+use super::world::{NOW, asking, drawn, press, questions, state};
 use crate::domain::event::{Event, StepAudit};
 use crate::domain::ids::{Sha256, UnixMillis};
 use crate::domain::phase::Phase;
 use crate::domain::plan;
 use crate::domain::plan_execution::{StepOutcome, StepRecord, StepStage, TestBaseline};
 use crate::domain::proof_progress::{ProofProgress, ProofRun, ProofRunEnd, RunTime};
+use crate::domain::question::QuestionKind;
 use crate::domain::receipt::TestOutcome;
 use crate::domain::recorded_proof::RecordedProof;
 use crate::domain::run::{ProgramOperation, RunState};
 use crate::domain::step_proof::{CellRun, ProofCell, ProofCost, ProofStatus, StepProof, TestNames};
+use crate::domain::test_command::TestCommandSource;
 use crate::tui::{Action, RunDocumentFiles, Screen};
 
 const PLAN: &str = "# Task: sums\n\n## Steps\n1. [ ] add `sum(numbers)`\n   Files: src/**, tests/**\n   Test first: tests/test_sum.py\n2. [ ] add `product(numbers)`\n   Files: src/**, tests/**\n   Test first: tests/test_product.py\n3. [ ] describe both in the README\n   No test: documentation only\n";
@@ -96,6 +98,27 @@ fn proving() -> (Screen, RunState) {
 fn report(screen: &mut Screen, run: ProofRun, end: Option<ProofRunEnd>) {
     let progress = ProofProgress { step: 2, run, end };
     screen.on_proof_progress(UnixMillis(NOW.0 - 3_000), &progress);
+}
+
+#[test]
+fn the_approval_says_with_which_step_tests_begin() {
+    let mut kinds = questions().into_iter().map(|(_, kind)| kind);
+    let mut kind = kinds.find(|kind| kind.name() == "execute").unwrap();
+    let text = "# Task: a\n1. [ ] one\n2. [ ] two\n   Test from here: pytest\n";
+    for (source, is_said) in [
+        (TestCommandSource::Proposed, true),
+        (TestCommandSource::Configured, false),
+    ] {
+        if let QuestionKind::Execute { terms } = &mut kind {
+            terms.test.as_mut().unwrap().origin.source = source;
+        }
+        let mut state = asking(Phase::Approved, kind.clone());
+        state.settings.proves_steps = true;
+        state.plan.as_mut().unwrap().plan = plan::parse(text).unwrap();
+        let seen = drawn(&mut not_writing(), (120, 40), Some(&state));
+        let said = "Tests begin with step 2, nothing tests those before it";
+        assert_eq!(seen.contains(said), is_said, "{seen}");
+    }
 }
 
 /// Checks that the screen shows all these texts.
@@ -201,6 +224,7 @@ fn the_chat_says_what_proofs_cost_once_the_tests_have_run() {
             n_steps: 3,
             n_runs: 9,
         }),
+        unplanned_failures: None,
     };
     screen.on_event(NOW, &Event::BaselineRan(baseline));
     let text = "The tests took 4 s. Proving 3 steps runs them about 9 times, about 36 s";

@@ -145,6 +145,7 @@ fn number(kind: &QuestionKind) -> usize {
         QuestionKind::Unproven { .. } => 25,
         QuestionKind::OutOfScope { .. } => 26,
         QuestionKind::ApprovalChanged { .. } => 27,
+        QuestionKind::RedBaseline { .. } => 28,
     }
 }
 
@@ -156,5 +157,5 @@ fn every_kind_of_question_is_among_the_places() {
         .iter()
         .filter_map(|place| place.state()?.current_question());
     let found: BTreeSet<usize> = own.chain(asked.map(|asked| number(&asked.kind))).collect();
-    assert!((0..=27).eq(found), "a kind of question is missing");
+    assert!((0..=28).eq(found), "a kind of question is missing");
 }

@@ -507,6 +507,14 @@ pub fn questions() -> Vec<(Phase, QuestionKind)> {
         ),
         (
             Phase::Execute,
+            QuestionKind::RedBaseline {
+                found: text(
+                    "tests failed (exit 1): 11 passed, 1 failed, 0 skipped; failing: tests/test_calc.py: test_sum",
+                ),
+            },
+        ),
+        (
+            Phase::Execute,
             QuestionKind::TestNetwork {
                 step: 2,
                 line: text("Error: connect ECONNREFUSED 127.0.0.1:5432"),

@@ -2,7 +2,7 @@
 
 use super::{Change, Project, check_table};
 
-const PROJECT: Project = Project {
+pub(super) const PROJECT: Project = Project {
     runner: "pytest",
     // Debian's own Python has the Debian package of pytest; another one on PATH may not have it.
     command: "/usr/bin/python3 -m pytest -q",
@@ -13,13 +13,14 @@ const PROJECT: Project = Project {
     ],
 };
 
-const SUMS: &str = "def add(a, b):\n    return a + b\n";
-const SUMS_TEST: &str = "from sums import add\n\n\ndef test_adds():\n    assert add(1, 2) == 3\n\n\ndef test_adds_a_negative_number():\n    assert add(1, -2) == -1\n";
-const WITH_PRODUCT: &str =
+pub(super) const SUMS: &str = "def add(a, b):\n    return a + b\n";
+pub(super) const SUMS_TEST: &str = "from sums import add\n\n\ndef test_adds():\n    assert add(1, 2) == 3\n\n\ndef test_adds_a_negative_number():\n    assert add(1, -2) == -1\n";
+pub(super) const WITH_PRODUCT: &str =
     "def add(a, b):\n    return a + b\n\n\ndef multiply(a, b):\n    return a * b\n";
-const PRODUCT_TEST: &str =
+pub(super) const PRODUCT_TEST: &str =
     "from sums import multiply\n\n\ndef test_multiplies():\n    assert multiply(2, 3) == 6\n";
-const TEST_FIRST: &str = "   Files: sums.py, tests/**\n   Test first: tests/test_multiply.py\n";
+pub(super) const TEST_FIRST: &str =
+    "   Files: sums.py, tests/**\n   Test first: tests/test_multiply.py\n";
 
 const LIES: &[Change] = &[
     Change {

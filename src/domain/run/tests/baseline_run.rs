@@ -6,13 +6,18 @@ use super::*;
 use crate::domain::event::{AgentActivity, PathChange};
 use crate::domain::question::TestNetworkChoice;
 use crate::domain::receipt::TestCounts;
+use crate::domain::step_proof::TestNames;
+use crate::domain::test_report::TestIdentity;
 
 /// A run that just entered its execution, with the tests before its first step.
 fn entered() -> (RunSimulation, Vec<Effect>) {
-    let settings = WorkflowSettings {
+    entered_with(WorkflowSettings {
         baseline: true,
         ..settings(1)
-    };
+    })
+}
+
+fn entered_with(settings: WorkflowSettings) -> (RunSimulation, Vec<Effect>) {
     let mut world = RunSimulation::new(Gate::Auto, true, settings);
     let until_approved = [
         ended(1),
@@ -38,6 +43,7 @@ fn found(receipt: Receipt) -> Event {
         made_by_tests: vec!["cache.tmp".to_owned()],
         changed: vec!["golden.txt".to_owned()],
         proof_cost: None,
+        unplanned_failures: None,
     })
 }
 
@@ -120,6 +126,101 @@ fn the_tests_run_once_before_the_first_step_and_red_holds_nothing_up() {
     assert_eq!(told, expected);
     // The same result again changes nothing.
     check(&mut world, found(run(3, &[])), "");
+}
+
+#[test]
+fn failures_that_the_plan_does_not_name_are_asked_about_where_steps_are_proven() {
+    let settings = WorkflowSettings {
+        baseline: true,
+        proves_steps: true,
+        ..settings(1)
+    };
+    let red = |unplanned: Option<&[TestIdentity]>| {
+        Event::BaselineRan(TestBaseline {
+            receipt: run(3, &["a", "b"]),
+            made_by_tests: Vec::new(),
+            changed: Vec::new(),
+            proof_cost: None,
+            unplanned_failures: unplanned.map(TestNames::from_tests),
+        })
+    };
+    let failing = [TestIdentity {
+        file: String::new(),
+        name: "a".to_owned(),
+    }];
+    let asked = "ask Before step 1: tests failed (exit 1): 3 passed, 2 failed, 0 skipped; failing: a, b. Continue with \
+        these known failures, which are no step's fault, or have them fixed first?";
+    for (unplanned, expected) in [
+        (Some(&failing[..]), asked),
+        (None, asked),
+        (Some(&[][..]), "begin step 1"),
+    ] {
+        let (mut world, _) = entered_with(settings.clone());
+        check(&mut world, red(unplanned), expected);
+    }
+    let (mut world, _) = entered_with(settings.clone());
+    world.feed(red(None));
+    check(
+        &mut world,
+        answered(2, QuestionAnswer::AcceptAsIs),
+        "begin step 1",
+    );
+    assert_eq!(world.run.state().extensions.len(), 1);
+    let (mut world, _) = entered_with(settings);
+    world.feed(red(None));
+    world.feed(answered(2, QuestionAnswer::FixFirst));
+    let state = world.run.state();
+    assert_eq!(state.phase, Phase::WritePlan);
+    let reason = &state.replanning.as_ref().unwrap().reason;
+    assert!(reason.contains("failing: a, b"), "{reason}");
+}
+
+#[test]
+fn nothing_is_tested_before_the_step_that_adds_the_first_tests() {
+    let settings = WorkflowSettings {
+        baseline: true,
+        proves_steps: true,
+        ..settings(1)
+    };
+    let text =
+        "# Task: version 1\n1. [ ] one\n2. [ ] two\n   Test from here: sh t.sh\n3. [ ] three\n";
+    for (source, follows, tested) in [
+        (TestCommandSource::Proposed, "begin step 1", "2 3"),
+        (TestCommandSource::Detected, "baseline sh t.sh", "1 2 3"),
+    ] {
+        let mut world = RunSimulation::new(Gate::Auto, true, settings.clone());
+        let plan = plan::parse(text).unwrap();
+        assert_eq!(plan.test_command.as_deref(), Some("sh t.sh"));
+        let mut approved = reviewed(2, Verdict::Approved, Vec::new());
+        if let Event::ReviewCommitted { plan_now, .. } = &mut approved {
+            *plan_now = plan.approval_sha256.clone();
+        }
+        let written = Event::PlanCommitted {
+            turn: TurnId::new("trn_1"),
+            plan,
+            file_sha256: sha("p"),
+        };
+        for event in goal()
+            .into_iter()
+            .chain([ended(1), written, ended(2), approved])
+        {
+            world.feed(event);
+        }
+        let mut terms = world.terms();
+        if let Some(test) = &mut terms.test {
+            test.origin.source = source;
+        }
+        world.feed(Event::RepositorySurveyed {
+            terms: terms.clone(),
+        });
+        world.feed(answered(1, QuestionAnswer::Execute));
+        let entered = Event::ExecutionEntered { base: None, terms };
+        let expected = format!("SwitchToBuildProfile, {follows}");
+        check(&mut world, entered, &expected);
+        let has_test = |n: &u32| world.run.state().test_of_step(*n).is_some();
+        let steps = (1..=3).filter(has_test).map(|n| n.to_string());
+        assert_eq!(steps.collect::<Vec<_>>().join(" "), tested);
+    }
 }
 
 #[test]

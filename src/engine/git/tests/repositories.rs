@@ -319,14 +319,20 @@ async fn commits_are_listed_from_a_base_on() {
 async fn a_hooks_folder_inside_the_tree_is_found() {
     let fixture = GitFixture::new();
     let repository = fixture.repository().await;
-    assert_eq!(repository.hooks_folder_in_tree().await.unwrap(), None);
-    fixture.git("config core.hooksPath tools/hooks");
-    assert_eq!(
-        repository.hooks_folder_in_tree().await.unwrap(),
-        Some(PathBuf::from("tools/hooks"))
-    );
-    fixture.git("config core.hooksPath /elsewhere");
-    assert_eq!(repository.hooks_folder_in_tree().await.unwrap(), None);
+    let home = format!("~/{}", repository.root.display());
+    for (named, expected) in [
+        (None, None),
+        (Some("tools/hooks"), Some("tools/hooks")),
+        (Some("/elsewhere"), None),
+        (Some(home.as_str()), None),
+    ] {
+        if let Some(named) = named {
+            fixture.git(&format!("config core.hooksPath \"{named}\""));
+        }
+        let configuration = repository.read_configuration().await.unwrap();
+        let found = repository.hooks_folder_in_tree(&configuration);
+        assert_eq!(found, expected.map(PathBuf::from), "{named:?}");
+    }
 }
 
 #[tokio::test]

@@ -39,7 +39,7 @@ async fn look(
 ) {
     repository.changes_between(before, now).await.unwrap();
     repository.changes_between(before, now).await.unwrap();
-    repository.hooks_folder_in_tree().await.unwrap();
+    repository.read_configuration().await.unwrap();
     let runnable = repository
         .scan_unversioned_code()
         .await

@@ -1,13 +1,18 @@
-//! Narrows a test command to some test files, where its runner takes them as arguments.
+//! Narrows a test command to some test files or to single tests, where its runner takes them as arguments.
 //!
 //! Only commands are narrowed of which it is sure what further arguments mean: a runner without arguments of its own,
 //! named by the command itself or by the one npm script that it runs.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
+use super::WHOLE_FILE;
 use super::runner_search::{StartedRunner, read_followed, started_runner};
+use crate::domain::test_report::TestIdentity;
 use crate::engine::test_runner::test_command_line::TestCommandLine;
 
+/// How many tests are named in a command.
+const MAX_NAMED_TESTS: usize = 20;
 /// The words that only start a runner.
 const PROGRAM_WORDS: [&str; 10] = [
     "pytest", "py.test", "node", "nodejs", "cargo", "test", "t", "jest", "vitest", "run",
@@ -40,31 +45,103 @@ pub fn select_test_files(
     root: &Path,
     files: &[String],
 ) -> Option<TestCommandLine> {
-    let TestCommandLine::Words(own) = command else {
-        return None;
-    };
-    let is_plain = |path: &String| !path.starts_with('-') && !path.contains(char::is_whitespace);
     if files.is_empty() || !files.iter().all(is_plain) {
         return None;
     }
-    let followed = read_followed(command, root);
-    let mut runners = followed.commands.iter().filter_map(|words| {
-        let plain: Vec<&str> = words.iter().map(String::as_str).collect();
-        Some((words, started_runner(&plain)?))
-    });
-    let (words, runner) = runners.next().filter(|_| runners.next().is_none())?;
-    if !takes_files(words) {
+    let narrowed = NarrowedCommand::find(command, root)?;
+    match narrowed.files {
+        FileArguments::CargoTargets => narrowed.with(cargo_targets(root, files)?),
+        FileArguments::Appended | FileArguments::BehindDashes => narrowed.with(files.to_vec()),
+    }
+}
+
+/// Returns the command for these tests only; `None` where it cannot be narrowed to them. Tests that share the name of one
+/// of them, or the end of it, may run, too.
+pub fn select_tests(
+    command: &TestCommandLine,
+    root: &Path,
+    tests: &BTreeSet<TestIdentity>,
+) -> Option<TestCommandLine> {
+    if tests.is_empty() || tests.len() > MAX_NAMED_TESTS {
         return None;
     }
-    let added: Vec<String> = match file_arguments(own, words, runner)? {
-        FileArguments::Appended => files.to_vec(),
-        FileArguments::BehindDashes => std::iter::once("--".to_owned())
-            .chain(files.to_vec())
-            .collect(),
-        FileArguments::CargoTargets => cargo_targets(root, files)?,
+    if tests.iter().any(|test| test.name == WHOLE_FILE) {
+        return None;
+    }
+    let narrowed = NarrowedCommand::find(command, root)?;
+    let mut files: Vec<String> = tests.iter().map(|test| test.file.clone()).collect();
+    files.dedup();
+    let names = tests.iter().map(|test| test.name.as_str());
+    let words: Vec<String> = match narrowed.runner {
+        // Those of documentation have names that are not theirs in cargo.
+        StartedRunner::CargoTest if tests.iter().any(|test| test.name.contains(' ')) => {
+            return None;
+        }
+        StartedRunner::CargoTest => {
+            let exact = ["--", "--exact"].into_iter().chain(names);
+            exact.map(str::to_owned).collect()
+        }
+        _ if !files.iter().all(is_plain) => return None,
+        StartedRunner::Pytest => {
+            let named = tests.iter();
+            named
+                .map(|test| format!("{}::{}", test.file, test.name))
+                .collect()
+        }
+        StartedRunner::NodeTest(_) => {
+            // Newer versions of node match the names of the suites around a test, too.
+            let pattern = |name: &str| {
+                let own = name.rsplit(" > ").next().unwrap_or(name);
+                format!("--test-name-pattern=(^| ){}$", regex::escape(own))
+            };
+            names.map(pattern).chain(files).collect()
+        }
+        StartedRunner::Jest
+        | StartedRunner::Vitest
+        | StartedRunner::Nextest
+        | StartedRunner::Mocha
+        | StartedRunner::GoTest
+        | StartedRunner::Other => return None,
     };
-    let line = own.iter().chain(&added).map(String::as_str);
-    TestCommandLine::parse(&line.collect::<Vec<_>>().join(" "))
+    narrowed.with(words)
+}
+
+/// Returns whether a path is one word that no runner takes for an option.
+fn is_plain(path: &String) -> bool {
+    !path.is_empty() && !path.starts_with('-') && !path.contains(char::is_whitespace)
+}
+
+/// A command that starts one runner, which takes further arguments.
+struct NarrowedCommand<'a> {
+    own: &'a [String],
+    runner: StartedRunner,
+    files: FileArguments,
+}
+
+impl<'a> NarrowedCommand<'a> {
+    fn find(command: &'a TestCommandLine, root: &Path) -> Option<Self> {
+        let TestCommandLine::Words(own) = command else {
+            return None;
+        };
+        let followed = read_followed(command, root);
+        let mut runners = followed.commands.iter().filter_map(|words| {
+            let plain: Vec<&str> = words.iter().map(String::as_str).collect();
+            Some((words, started_runner(&plain)?))
+        });
+        let (words, runner) = runners.next().filter(|_| runners.next().is_none())?;
+        let files = file_arguments(own, words, runner).filter(|_| takes_files(words))?;
+        Some(Self { own, runner, files })
+    }
+
+    /// Returns the command with more arguments.
+    fn with(&self, added: Vec<String>) -> Option<TestCommandLine> {
+        let dashes = match self.files {
+            FileArguments::BehindDashes => Some("--".to_owned()),
+            FileArguments::Appended | FileArguments::CargoTargets => None,
+        };
+        let words = self.own.iter().cloned().chain(dashes).chain(added);
+        Some(TestCommandLine::Words(words.collect()))
+    }
 }
 
 /// Returns how the command takes files; `words` are those of its runner, perhaps in a script. `None` where it takes none.
@@ -191,6 +268,48 @@ mod tests {
         );
         check("pytest tests/unit", node, &["t.py"], "none");
         check("sh -c pytest", node, &["t.py"], "none");
+    }
+
+    #[test]
+    fn a_command_takes_names_of_tests() {
+        let root = tempfile::tempdir().unwrap();
+        let package = r#"{"scripts": {"test": "node --test"}}"#;
+        std::fs::write(root.path().join("package.json"), package).unwrap();
+        let py = ("t/test_a.py", "TestA::test_x[1-2]");
+        let js = ("t/a.test.js", "sums > adds (two)");
+        let rs = ("src/lib.rs", "a::tests::x");
+        for (line, tests, expected) in [
+            (
+                "pytest -q",
+                &[py][..],
+                "pytest -q t/test_a.py::TestA::test_x[1-2]",
+            ),
+            (
+                "npm test",
+                &[js],
+                r"npm test -- --test-name-pattern=(^| )adds \(two\)$ t/a.test.js",
+            ),
+            (
+                "node --test",
+                &[js, ("t/a.test.js", "x")],
+                r"node --test --test-name-pattern=(^| )adds \(two\)$ --test-name-pattern=(^| )x$ t/a.test.js",
+            ),
+            ("cargo test", &[rs], "cargo test -- --exact a::tests::x"),
+            ("cargo test", &[("src/a.rs", "a::f (doctest)")], "none"),
+            ("cargo test a", &[rs], "none"),
+            ("node --test", &[("t/a.test.js", WHOLE_FILE)], "none"),
+            ("go test ./...", &[("m", "TestX")], "none"),
+            ("pytest", &[], "none"),
+        ] {
+            let tests = tests.iter().map(|(file, name)| TestIdentity {
+                file: (*file).to_owned(),
+                name: (*name).to_owned(),
+            });
+            let command = TestCommandLine::parse(line).unwrap();
+            let found = select_tests(&command, root.path(), &tests.collect());
+            let found = found.map_or("none".to_owned(), |command| command.to_string());
+            assert_eq!(found, expected, "{line}");
+        }
     }
 
     #[test]
