@@ -390,7 +390,7 @@ fn is_version_query(program: &str, arguments: &[ShellWord]) -> bool {
                 program,
                 "python" | "perl" | "ruby" | "bash" | "make" | "gcc" | "psql"
             ))
-        || (matches!(program, "go" | "docker" | "git") && texts == ["version"])
+        || (has_trait(program, ProgramTrait::VersionWord) && texts == ["version"])
 }
 
 #[cfg(test)]

@@ -65,7 +65,10 @@ fn extracts_files(command: &CommandInvocation<'_>, unpacker: &ArchiveExtractor) 
                 || has_argument(command, &["--extract"])
         }
         "unzip" => !["-l", "-v", "-t", "-Z", "-p", "-z"].contains(&first),
-        "git" => command.argument_texts().contains(&"clone"),
+        _ if unpacker.any_word => {
+            let mut words = command.argument_words().iter();
+            words.any(|word| unpacker.verbs.contains(&word.text))
+        }
         _ => unpacker.verbs.is_empty() || unpacker.verbs.iter().any(|verb| verb == first),
     }
 }

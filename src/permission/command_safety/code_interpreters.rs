@@ -208,7 +208,6 @@ fn inline_code<'a>(command: &CommandInvocation<'a>, interpreter: &CodeInterprete
         } else if !word.starts_with('-')
             && interpreter.language != CodeLanguage::Editor
             && interpreter.language != CodeLanguage::Other
-            && !is_listed
             && word != "artisan"
             && word != "tinker"
         {

@@ -85,9 +85,9 @@ pub fn check_command(
     let span = &command.simple.span;
     let options = &program_facts(&command.program).command_options;
     // `git push -u origin`: a value counts only if it begins like a command.
-    let is_git = command.is_one_of(&["git"]);
+    let is_ambiguous = has_trait(&command.program, ProgramTrait::AmbiguousOptions);
     let values = raw_option_values(command, options).into_iter();
-    let values = values.filter(|value| !is_git || begins_with_program(value));
+    let values = values.filter(|value| !is_ambiguous || begins_with_program(value));
     for value in values.chain(attached_option_values(command, options)) {
         scene.classify_nested_script(strip_command_prefix(value), span);
     }

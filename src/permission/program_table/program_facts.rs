@@ -81,6 +81,8 @@ pub enum ProgramTrait {
     ScriptArguments,
     /// An option names another program, whose arguments follow later.
     Entrypoint,
+    /// Its `command_options` mean something else in some sub-commands: a value counts if it begins like a command.
+    AmbiguousOptions,
     /// Its SQL statements may name a program.
     CopyToProgram,
     /// Runs the text after `+!`.
@@ -111,6 +113,8 @@ pub enum ProgramTrait {
     ShowsLinks,
     /// `--version` only prints its version.
     TellsVersion,
+    /// The word `version` only prints its version.
+    VersionWord,
     /// Runs other commands, or does much harm in few words: only the exact command is suggested for an approval.
     ExactApproval,
 }
@@ -200,6 +204,12 @@ pub struct ReaderProgram {
     /// Options whose value is text and not a path; with `=` at the end, only in the same word.
     #[serde(default)]
     pub text_options: Vec<String>,
+    /// Other options and words with which it only reads; for programs that are checked by a function.
+    #[serde(default)]
+    pub plain_options: Vec<String>,
+    /// Sub-commands that only read with any option that is not refused.
+    #[serde(default)]
+    pub subcommands: Vec<String>,
     /// Options that make it do more than read, or never end.
     #[serde(default)]
     pub refused_options: Vec<String>,
@@ -271,6 +281,8 @@ pub struct DatabaseClient {
 pub struct ArchiveExtractor {
     /// Its first word, if only that sub-command writes; empty if there is none.
     pub verbs: Vec<String>,
+    /// Whether the sub-command may also be a later word.
+    pub any_word: bool,
     /// Options whose value, in the next word or attached, is the folder.
     pub folder_options: Vec<String>,
     /// Whether the last of several operands may be the folder.

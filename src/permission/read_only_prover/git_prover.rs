@@ -3,44 +3,24 @@
 //! Programs that git runs because of the user's own settings (a pager on a terminal, a
 //! diff tool) are the user's choice.
 
+use crate::permission::program_table::ReaderProgram;
 use crate::permission::shell::ShellWord;
 use crate::permission::word_list::is_in_word_list;
 
 use super::RefusalReason;
 use super::working_folders::WorkingFolders;
 
-/// Sub-commands that only read with any option except [`REFUSED_OPTIONS`].
-const READING_SUBCOMMANDS: &str = "status log show diff blame annotate ls-files ls-tree rev-parse rev-list describe shortlog grep cat-file \
-    merge-base name-rev for-each-ref show-ref count-objects diff-tree diff-index diff-files whatchanged cherry \
-    range-diff check-ignore check-attr check-ref-format show-branch version patch-id column stripspace";
-
-/// Options that write a file, run a program or change what git reads, by their shortest unambiguous spelling.
-const REFUSED_OPTIONS: &str = "--output --ext-diff --textconv --filters --open-files-in-pager --show-signature --paginate --exec \
-    --upload-pack --receive-pack --git-dir --work-tree --config-env --exec-path --contents --stdin-packs \
-    --no-index --pathspec-from-file --batch-command --resolve-git-dir --parseopt --sq-quote --ignore-revs-file";
-
-/// Options before the sub-command that only change the output.
-const GLOBAL_OPTIONS: &str = "--no-pager -P --no-optional-locks --literal-pathspecs --no-replace-objects --icase-pathspecs --glob-pathspecs \
-    --noglob-pathspecs";
-
-/// Options whose value is text.
-const TEXT_OPTIONS: &str = "--format --pretty --grep --author --committer --since --until --after --before --date -S -G -L --sort --color \
-    -n --max-count --glob --exclude --diff-filter --word-diff-regex --inter-hunk-context -U --abbrev --stat --skip \
-    -e -A -B -C --src-prefix --dst-prefix --line-prefix --branches --tags --remotes --ignore-submodules \
-    --submodule --find-renames -M --porcelain --untracked-files -u --cherry-mark --decorate-refs --match -m -l \
-    --max-depth --threads --contains --merged --no-merged --points-at --count --ignored --column --anchored \
-    --color-words --ws-error-highlight --diff-algorithm --decorate --encoding --min-parents --max-parents \
-    --word-diff --dirstat --stat-width";
-
 /// Proves that git with these arguments only reads.
-pub fn prove_git(arguments: &[ShellWord], places: &WorkingFolders) -> Result<(), RefusalReason> {
+pub fn prove_git(
+    reader: &ReaderProgram,
+    arguments: &[ShellWord],
+    places: &WorkingFolders,
+) -> Result<(), RefusalReason> {
     let mut rest = arguments;
     let mut within: Option<WorkingFolders> = None;
     loop {
         match rest {
-            [first, behind @ ..] if is_in_word_list(GLOBAL_OPTIONS, first.text.as_str()) => {
-                rest = behind
-            }
+            [first, behind @ ..] if reader.plain_options.contains(&first.text) => rest = behind,
             [first, folder, behind @ ..] if first.text == "-C" => {
                 places.prove_path(folder)?;
                 within = Some(within.as_ref().unwrap_or(places).with_folder(&folder.text));
@@ -54,13 +34,14 @@ pub fn prove_git(arguments: &[ShellWord], places: &WorkingFolders) -> Result<(),
         return Err("`git` alone is not known to only read".to_owned());
     };
     let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
-    if !is_reading_subcommand(&sub.text, &texts) {
+    let is_listed = reader.subcommands.contains(&sub.text);
+    if !is_reading_subcommand(&sub.text, &texts, is_listed) {
         return Err(format!(
             "`git {}` with these arguments is not known to only read",
             sub.text
         ));
     }
-    prove_arguments(&sub.text, arguments, places)
+    prove_arguments(reader, &sub.text, arguments, places)
 }
 
 /// Options that make `git branch` and `git tag` list.
@@ -72,7 +53,7 @@ const BRANCH_OPTIONS: &str = "-a -r -v -vv -av -avv -rv -va -vva -i --all --remo
 const TAG_OPTIONS: &str = "-l -n -n1 -n3 -n5 -n9 -i --sort --format --column --no-column --color";
 
 /// Sub-commands that only read with certain words.
-fn is_reading_subcommand(sub: &str, texts: &[&str]) -> bool {
+fn is_reading_subcommand(sub: &str, texts: &[&str], is_listed: bool) -> bool {
     let name = |text: &str| text.split('=').next().unwrap_or_default().to_owned();
     let options = || {
         texts
@@ -115,7 +96,7 @@ fn is_reading_subcommand(sub: &str, texts: &[&str]) -> bool {
         "hash-object" => !options().any(|option| {
             option.starts_with("-w") || option.starts_with("--w") || option.starts_with("--stdin-p")
         }),
-        sub => is_in_word_list(READING_SUBCOMMANDS, sub),
+        _ => is_listed,
     }
 }
 
@@ -139,6 +120,7 @@ fn is_setting_name(text: &str) -> bool {
 }
 
 fn prove_arguments(
+    reader: &ReaderProgram,
     sub: &str,
     arguments: &[ShellWord],
     places: &WorkingFolders,
@@ -151,7 +133,7 @@ fn prove_arguments(
         if text == "--" && !has_ended {
             has_ended = true;
         } else if !has_ended && text.starts_with('-') && text.len() > 1 {
-            if prove_option(sub, text, places)?
+            if prove_option(reader, sub, text, places)?
                 && let Some(value) = rest.next()
             {
                 prove_option_text(sub, &value.text)?;
@@ -176,7 +158,12 @@ fn prove_arguments(
 }
 
 /// Proves an option; returns whether the next word is the option's text.
-fn prove_option(sub: &str, text: &str, places: &WorkingFolders) -> Result<bool, RefusalReason> {
+fn prove_option(
+    reader: &ReaderProgram,
+    sub: &str,
+    text: &str,
+    places: &WorkingFolders,
+) -> Result<bool, RefusalReason> {
     let refused = || Err(format!("`git {sub} {text}` is not known to only read"));
     let name = text.split('=').next().unwrap_or_default();
     let is_asked = matches!(
@@ -185,8 +172,9 @@ fn prove_option(sub: &str, text: &str, places: &WorkingFolders) -> Result<bool, 
     );
     if name.starts_with("--")
         && !is_asked
-        && REFUSED_OPTIONS
-            .split_whitespace()
+        && reader
+            .refused_options
+            .iter()
             .any(|option| option.starts_with(name) && (name.len() > 5 || option == name))
     {
         return refused();
@@ -199,14 +187,15 @@ fn prove_option(sub: &str, text: &str, places: &WorkingFolders) -> Result<bool, 
         return refused();
     }
     prove_option_text(sub, text)?;
-    if is_in_word_list(TEXT_OPTIONS, text) {
+    if reader.text_options.iter().any(|option| option == text) {
         return Ok(takes_next_word(sub, text));
     }
-    let is_text = TEXT_OPTIONS
-        .split_whitespace()
+    let is_text = reader
+        .text_options
+        .iter()
         .any(|option| match option.strip_prefix("--") {
             Some(_) => name == option,
-            None => text.starts_with(option),
+            None => text.starts_with(option.as_str()),
         });
     if !is_text && places.option_leaves_root(text) {
         Err(format!(

@@ -28,17 +28,17 @@ impl ReaderProgram {
         places: &WorkingFolders,
     ) -> Result<(), RefusalReason> {
         match (self.operands, program) {
-            (OperandKind::Custom, "git") => git_prover::prove_git(arguments, places),
+            (OperandKind::Custom, "git") => git_prover::prove_git(self, arguments, places),
             (OperandKind::Custom, "find" | "fd" | "fdfind") => {
-                simple_programs::prove_find(program, arguments, places)
+                simple_programs::prove_find(self, program, arguments, places)
             }
             (OperandKind::Custom, "sed") => script_prover::prove_sed(arguments, places),
             (OperandKind::Custom, "awk" | "gawk" | "mawk") => {
                 script_prover::prove_awk(arguments, places)
             }
-            (OperandKind::Custom, "jq") => script_prover::prove_jq(arguments, places),
+            (OperandKind::Custom, "jq") => script_prover::prove_jq(self, arguments, places),
             (OperandKind::Custom, _) => {
-                simple_programs::prove_simple_program(program, arguments, places)
+                simple_programs::prove_simple_program(self, program, arguments, places)
             }
             _ => self.prove_plain(program, arguments, places),
         }

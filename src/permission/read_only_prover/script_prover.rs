@@ -2,6 +2,7 @@
 //!
 //! This is an allow list: a command that is not known to only print is not proven.
 
+use crate::permission::program_table::ReaderProgram;
 use crate::permission::shell::ShellWord;
 use crate::permission::word_list::is_in_word_list;
 
@@ -252,12 +253,12 @@ fn strip_strings(program: &str) -> String {
     bare
 }
 
-/// Options of jq without a value.
-const JQ_FLAGS: &str = "--raw-output --compact-output --null-input --slurp --sort-keys --exit-status --raw-input --join-output --tab --args --jsonargs --color-output \
-    --monochrome-output --ascii-output --seq --stream";
-
 /// Proves that jq reads only the files that it is given; it cannot write.
-pub fn prove_jq(arguments: &[ShellWord], places: &WorkingFolders) -> Result<(), RefusalReason> {
+pub fn prove_jq(
+    reader: &ReaderProgram,
+    arguments: &[ShellWord],
+    places: &WorkingFolders,
+) -> Result<(), RefusalReason> {
     let mut rest = arguments.iter();
     let mut has_filter = false;
     while let Some(word) = rest.next() {
@@ -276,7 +277,7 @@ pub fn prove_jq(arguments: &[ShellWord], places: &WorkingFolders) -> Result<(), 
             }
             _ if text.starts_with('-') && text.len() > 1 => {
                 let are_letters = text.chars().skip(1).all(|c| "rcnsSeRjCMa".contains(c));
-                if !are_letters && !is_in_word_list(JQ_FLAGS, text) {
+                if !are_letters && !reader.plain_options.contains(&word.text) {
                     return Err(format!("`jq {text}` is not known to only read"));
                 }
             }

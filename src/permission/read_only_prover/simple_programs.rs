@@ -2,49 +2,35 @@
 //!
 //! All other programs are in the table in `reader_programs`.
 
+use crate::permission::program_table::ReaderProgram;
 use crate::permission::shell::ShellWord;
 use crate::permission::word_list::is_in_word_list;
 
 use super::RefusalReason;
 use super::working_folders::WorkingFolders;
 
-/// Tests of find that take a text, not a path.
-const FIND_TEXT_OPTIONS: &str = "-name -iname -path -ipath -wholename -iwholename -regex -iregex -type -size -mtime -mmin -ctime -cmin -atime \
-    -amin -maxdepth -mindepth -perm -user -group -links -printf -regextype -newermt -newerct -xtype -lname -ilname \
-    -inum -used -uid -gid -fstype";
-const FIND_PLAIN_OPTIONS: &str = "-print -print0 -ls -empty -not -a -o -and -or -prune -quit -true -false -depth -d -xdev -mount -L -H -P \
-    -follow -executable -readable -writable -nouser -nogroup -daystart -noleaf -ignore_readdir_race -warn -nowarn \
-    ! ( ) , -E";
-const FD_TEXT_OPTIONS: &str = "-e --extension -t --type -E --exclude -d --max-depth --min-depth -S --size --changed-within --changed-before \
-    -c --color -j --threads --max-results -g --glob";
-const FD_PLAIN_OPTIONS: &str = "-H --hidden -I --no-ignore -u -s -i -a --absolute-path -p --full-path -l --list-details -0 --print0 -1 -q -HI \
-    -uu -F --fixed-strings --case-sensitive --ignore-case";
-
 /// Proves that find or fd only lists.
 pub fn prove_find(
+    reader: &ReaderProgram,
     program: &str,
     arguments: &[ShellWord],
     places: &WorkingFolders,
 ) -> Result<(), RefusalReason> {
-    let (with_text, plain) = if program == "find" {
-        (FIND_TEXT_OPTIONS, FIND_PLAIN_OPTIONS)
-    } else {
-        (FD_TEXT_OPTIONS, FD_PLAIN_OPTIONS)
-    };
+    let is_listed = |list: &[String], text: &str| list.iter().any(|option| option == text);
     let mut rest = arguments.iter();
     let mut n_operands = 0;
     while let Some(word) = rest.next() {
         let text = word.text.as_str();
         let name = text.split('=').next().unwrap_or_default();
-        if is_in_word_list(with_text, text) {
+        if is_listed(&reader.text_options, text) {
             rest.next();
         } else if program == "find" && text == "-exec" {
             // The command that it runs is proven by itself.
             if !rest.any(|word| matches!(word.text.as_str(), ";" | "+")) {
                 return Err("`find -exec` has no end".to_owned());
             }
-        } else if is_in_word_list(plain, text)
-            || (text.starts_with("--") && is_in_word_list(with_text, name))
+        } else if is_listed(&reader.plain_options, text)
+            || (text.starts_with("--") && is_listed(&reader.text_options, name))
         {
             continue;
         } else if text.starts_with("-newer") || text == "-samefile" {
@@ -69,26 +55,19 @@ pub fn prove_find(
     Ok(())
 }
 
-/// Options with which `date` prints.
-const DATE_OPTIONS: &str =
-    "-u --utc -R -I -Iseconds -Idate --iso-8601 --iso-8601=seconds --rfc-email";
-/// Options of `set` that only change when the shell stops.
-const SET_OPTIONS: &str = "-e -u -o -x -f -eu -euo -ex -eux +e +x pipefail errexit nounset";
-/// Options of `shopt` about patterns.
-const SHOPT_OPTIONS: &str = "-s -u globstar nullglob dotglob nocaseglob failglob";
-
 /// Proves the other simple programs.
 pub fn prove_simple_program(
+    reader: &ReaderProgram,
     program: &str,
     arguments: &[ShellWord],
     places: &WorkingFolders,
 ) -> Result<(), RefusalReason> {
     let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
-    let all = |list: &'static str| texts.iter().all(|text| is_in_word_list(list, text));
+    let is_plain = |text: &&str| reader.plain_options.iter().any(|option| option == text);
     let (paths, is_known) = match program {
         "test" | "[" | "[[" => (arguments, true),
         "((" | "let" => (&[][..], true),
-        "date" => (&[][..], is_date_display(&texts)),
+        "date" => (&[][..], is_date_display(&texts, is_plain)),
         "hostname" => (
             &[][..],
             texts.is_empty() || texts == ["-s"] || texts == ["-f"],
@@ -106,8 +85,7 @@ pub fn prove_simple_program(
             arguments.get(1..).unwrap_or_default(),
             prints_compressed(program, &texts),
         ),
-        "set" => (&[][..], all(SET_OPTIONS)),
-        "shopt" => (&[][..], all(SHOPT_OPTIONS)),
+        "set" | "shopt" => (&[][..], texts.iter().all(is_plain)),
         "command" => (&[][..], matches!(texts.as_slice(), ["-v" | "-V", ..])),
         "tar" => return prove_tar(arguments, places),
         "unzip" => (
@@ -178,14 +156,14 @@ fn is_plain_read(texts: &[&str]) -> bool {
 }
 
 /// Accepts a format and a time to display; a bare number would set the clock.
-fn is_date_display(texts: &[&str]) -> bool {
+fn is_date_display(texts: &[&str], is_plain: impl Fn(&&str) -> bool) -> bool {
     match texts {
         ["-d" | "--date", _, rest @ ..] | ["-u", "-d" | "--date", _, rest @ ..] => {
             rest.iter().all(|text| text.starts_with('+'))
         }
         texts => texts
             .iter()
-            .all(|text| text.starts_with('+') || is_in_word_list(DATE_OPTIONS, text)),
+            .all(|text| text.starts_with('+') || is_plain(text)),
     }
 }
 
