@@ -1,6 +1,6 @@
 //! Proves find, and the programs that need only a line or two each.
 //!
-//! All other programs are in the table in `reader_programs`.
+//! Which options they may have is in their rows of the table of programs.
 
 use crate::permission::program_table::ReaderProgram;
 use crate::permission::shell::ShellWord;
