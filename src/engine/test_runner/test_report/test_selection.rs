@@ -45,7 +45,7 @@ pub fn select_test_files(
     root: &Path,
     files: &[String],
 ) -> Option<TestCommandLine> {
-    if files.is_empty() || !files.iter().all(is_plain) {
+    if files.is_empty() || !files.iter().all(|file| is_plain(file)) {
         return None;
     }
     let narrowed = NarrowedCommand::find(command, root)?;
@@ -81,7 +81,7 @@ pub fn select_tests(
             let exact = ["--", "--exact"].into_iter().chain(names);
             exact.map(str::to_owned).collect()
         }
-        _ if !files.iter().all(is_plain) => return None,
+        _ if !files.iter().all(|file| is_plain(file)) => return None,
         StartedRunner::Pytest => {
             let named = tests.iter();
             named
@@ -107,7 +107,7 @@ pub fn select_tests(
 }
 
 /// Returns whether a path is one word that no runner takes for an option.
-fn is_plain(path: &String) -> bool {
+fn is_plain(path: &str) -> bool {
     !path.is_empty() && !path.starts_with('-') && !path.contains(char::is_whitespace)
 }
 
