@@ -140,11 +140,8 @@ impl Screen {
             .iter()
             .find(|(place, _)| hit(place))
         {
-            let wanted = self
-                .overlays
-                .diff
-                .as_mut()
-                .and_then(|view| view.choose_scope(*scope));
+            let diff = self.overlays.diff.as_mut();
+            let wanted = diff.and_then(|view| view.choose_scope(*scope));
             return wanted.map(Action::ShowDiff).into_iter().collect();
         }
         if hit(&self.hit_areas.composer) && self.overlays.search.is_none() {
@@ -173,10 +170,7 @@ impl Screen {
             pager.click(at);
             return Vec::new();
         }
-        let is_free = self.overlays.pager.is_none()
-            && self.overlays.diff.is_none()
-            && self.overlays.board.is_none();
-        if hit(&self.hit_areas.body) && is_free {
+        if hit(&self.hit_areas.body) && !self.overlays.covers_tab() {
             return self.click_body(at, state);
         }
         if self.hit_areas.is_dialog_folded && hit(&self.hit_areas.dialog) {
