@@ -54,6 +54,7 @@ mod composer;
 mod composer_pane;
 mod composer_submit;
 mod composer_target;
+mod copy_commands;
 mod cross_tab_toast;
 mod dialog;
 mod dialog_pane;

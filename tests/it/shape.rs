@@ -17,7 +17,7 @@ const LONG_FILES: &[(&str, &str)] = &[
         "one function for each construct of the shell's grammar",
     ),
     (
-        "src/tui.rs",
+        "src/tui/screen.rs",
         "all that the screen keeps, and the doors by which news come to it",
     ),
 ];

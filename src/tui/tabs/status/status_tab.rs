@@ -1,0 +1,110 @@
+//! The Status tab: its page, and the facts that only it shows.
+
+use super::{AdapterSandboxView, SilentTurn, StatusContext, draw};
+use crate::domain::event::{AgentActivity, Event};
+use crate::domain::ids::UnixMillis;
+use crate::domain::run::RunState;
+use crate::tui::keymap::ComposerFocus;
+use crate::tui::scroll_view::ScrollView;
+use crate::tui::searchable_view::SearchableView;
+use crate::tui::tabs::screen_tab::{ScreenTab, TabContext, TabInfo};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+/// The Status tab, and the facts that only it shows.
+#[derive(Debug, Default)]
+pub struct StatusTab {
+    pub page: ScrollView,
+    /// Set while the running turn gives no output.
+    pub silent_turn: Option<SilentTurn>,
+    pub sandboxes: Vec<AdapterSandboxView>,
+    /// Which agent instructions exist, and whether agents get them.
+    pub instructions_note: String,
+}
+
+impl StatusTab {
+    pub const INFO: TabInfo = TabInfo {
+        title: "Status",
+        slash_name: "status",
+        is_folded_at_first: true,
+    };
+
+    fn on_agent_activity(&mut self, at: UnixMillis, news: &AgentActivity) {
+        self.silent_turn = match news {
+            AgentActivity::Silent { seconds, verdict } => {
+                let millis = i64::try_from(*seconds).unwrap_or(0).saturating_mul(1_000);
+                Some(SilentTurn {
+                    since: UnixMillis(at.0.saturating_sub(millis)),
+                    verdict: verdict.clone(),
+                })
+            }
+            _ => None,
+        };
+    }
+}
+
+impl SearchableView for StatusTab {
+    fn begin_search(&mut self) {
+        self.page.begin_search();
+    }
+
+    fn search(&mut self, letters: &str) {
+        self.page.search(letters);
+    }
+
+    fn step_match(&mut self, is_next: bool, _state: Option<&RunState>) {
+        self.page.step_match(is_next);
+    }
+
+    fn match_position(&self, _state: Option<&RunState>) -> (usize, usize) {
+        self.page.match_position()
+    }
+
+    fn searched_name(&self) -> &'static str {
+        Self::INFO.title
+    }
+
+    fn cancel_search(&mut self) {
+        self.page.cancel_search();
+    }
+
+    fn end_search(&mut self) {
+        self.page.end_search();
+    }
+}
+
+impl ScreenTab for StatusTab {
+    fn on_event(&mut self, at: UnixMillis, event: &Event) {
+        match event {
+            Event::Agent { news, .. } => self.on_agent_activity(at, news),
+            Event::RunCreated(_)
+            | Event::TurnSendConfirmed
+            | Event::TurnStarted { .. }
+            | Event::TurnEnded { .. } => self.silent_turn = None,
+            _ => {}
+        }
+    }
+
+    fn page(&mut self) -> Option<&mut ScrollView> {
+        Some(&mut self.page)
+    }
+
+    fn draw(&mut self, frame: &mut Frame, area: Rect, context: &TabContext<'_>, now: UnixMillis) {
+        self.page.set_page_keys(context.page_keys());
+        let about = StatusContext {
+            state: context.state,
+            silent: self.silent_turn.as_ref(),
+            sandboxes: &self.sandboxes,
+            instructions_note: &self.instructions_note,
+            clock: context.clock,
+            interrupt: &context
+                .keymap
+                .key_label("interrupt", ComposerFocus::Focused),
+        };
+        draw(&mut self.page, frame, area, about, now);
+    }
+
+    fn whole_text(&mut self, _context: &TabContext<'_>) -> Result<String, String> {
+        Ok(self.page.text())
+    }
+}
