@@ -40,7 +40,7 @@ use super::background_work::BackgroundWork;
 use super::document_loader::DocumentSnapshot;
 use super::is_run_busy;
 use super::run_viewer::ActiveScreen;
-use super::scrollback_loader::{ScrollbackLoader, ScrollbackTarget};
+use super::scrollback_loader::{ScrollbackAccess, ScrollbackLoader};
 use super::shutdown::TuiEnd;
 use composer_history::ComposerHistory;
 use dialog_previews::DialogPreviews;
@@ -379,9 +379,9 @@ impl RunSession {
     }
 
     /// Returns the screen with the loader of its earlier events.
-    pub fn scrollback(&mut self) -> ScrollbackTarget<'_> {
+    pub fn scrollback(&mut self) -> ScrollbackAccess<'_> {
         let engine = self.engine.as_ref();
-        ScrollbackTarget {
+        ScrollbackAccess {
             screen: &mut self.screen,
             loader: &mut self.scrollback,
             layout: engine.map(|engine| engine.journal().layout().clone()),

@@ -20,7 +20,7 @@ use crate::tui::{
 
 use super::background_work::{BackgroundResult, BackgroundWork};
 use super::file_watcher::FileWatcher;
-use super::scrollback_loader::{ScrollbackOwner, ScrollbackResult, ScrollbackTarget};
+use super::scrollback_loader::{ScrollbackAccess, ScrollbackOwner, ScrollbackResult};
 use read_only_target::ReadOnlyKind;
 use read_only_view::{ReadOnlyView, ViewRefresh};
 use run_labels::{archived_run_label, idle_run_label};
@@ -231,7 +231,7 @@ impl RunViewer {
     }
 
     /// Returns a view's screen with the loader of its earlier events; without a number, that of the view in front.
-    pub fn scrollback(&mut self, view: Option<u64>) -> Option<ScrollbackTarget<'_>> {
+    pub fn scrollback(&mut self, view: Option<u64>) -> Option<ScrollbackAccess<'_>> {
         let view = match view {
             Some(id) => self.view_by_id(id)?,
             None => self.top_mut()?,

@@ -80,14 +80,14 @@ struct ScrollbackRequest {
 }
 
 /// A screen with earlier events.
-pub struct ScrollbackTarget<'a> {
+pub struct ScrollbackAccess<'a> {
     pub screen: &'a mut Screen,
     pub loader: &'a mut ScrollbackLoader,
     /// The paths of the run; `None` if they are those of the first page.
     pub layout: Option<WorkdirLayout>,
 }
 
-impl ScrollbackTarget<'_> {
+impl ScrollbackAccess<'_> {
     /// Shows a page that was read; returns whether there is one.
     pub fn on_page(self, page: Result<Box<ScrollbackPage>, StoreError>) -> bool {
         self.loader.on_page(page, self.screen)

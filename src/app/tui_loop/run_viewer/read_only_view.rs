@@ -11,7 +11,7 @@ use super::super::background_work::{BackgroundResult, BackgroundWork};
 use super::super::document_loader::{DocumentSnapshot, load_documents};
 use super::super::file_watcher::SETTLE_DELAY;
 use super::super::scrollback_loader::{
-    ScrollbackLoader, ScrollbackOwner, ScrollbackPage, ScrollbackTarget, load_last_page,
+    ScrollbackAccess, ScrollbackLoader, ScrollbackOwner, ScrollbackPage, load_last_page,
 };
 use super::{ActiveScreen, ViewResult};
 
@@ -162,8 +162,8 @@ impl ReadOnlyView {
     }
 
     /// Returns the screen with the loader of its earlier events.
-    pub fn scrollback(&mut self) -> ScrollbackTarget<'_> {
-        ScrollbackTarget {
+    pub fn scrollback(&mut self) -> ScrollbackAccess<'_> {
+        ScrollbackAccess {
             screen: &mut self.screen,
             loader: &mut self.scrollback,
             layout: Some(self.layout.clone()),
