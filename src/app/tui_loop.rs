@@ -39,7 +39,7 @@
 //!   then applies it at once.
 //! - Input is lost while a run opens: the starter queues it, and gives back to the composer what cannot be sent.
 //! - A result comes for a view that is closed: results carry the number of their view, which is never used again.
-//! - The loop's end is overlooked in the middle of a flow: it is an error, [`TuiEnd`], which `?` passes on. A method that
+//! - The loop's end is overlooked in the middle of a flow: it is an error, `TuiEnd`, which `?` passes on. A method that
 //!   returns it fails if the user left, the terminal is gone, or the run's log cannot be written.
 
 mod action_dispatch;
