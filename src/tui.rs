@@ -25,7 +25,7 @@
 //! - `overlays`: what lies over the tab (`ScreenOverlay`): a diff or a board, a long text in front of it, the search bar, the
 //!   palette. The view in front gets the key.
 //! - `composer_pane`, `dialog_pane`: the text that is written, and the dialogs with all that they show beside the run's state.
-//!   A dialog itself is built anew for each frame from the run's state (`dialogs`).
+//!   A dialog itself is built again for each frame from the run's state (`dialogs`).
 //! - `command_table`: one row a command. Keys, help, palette, completion, footer, `agent-collab keys` and the manual read it.
 //! - `run_commands`: commands to the run, computed from its state alone.
 //! - `transcript`, `markdown`, `scroll_view`, `text_wrap`, `theme`: how things look; they know nothing of the screen.

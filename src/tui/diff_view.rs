@@ -14,6 +14,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
+use super::scroll_view::ScrollView;
 use super::searchable_view::SearchableView;
 use super::text_wrap::{truncate_to_columns, wrap_text};
 use super::theme;
@@ -56,6 +57,14 @@ enum DiffContent {
 }
 
 impl SearchableView for DiffView {
+    fn searched_page(&self) -> Option<&ScrollView> {
+        None
+    }
+
+    fn searched_page_mut(&mut self) -> Option<&mut ScrollView> {
+        None
+    }
+
     fn begin_search(&mut self) {
         self.search_origin = self.position();
     }

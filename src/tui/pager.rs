@@ -325,6 +325,14 @@ impl TextPager {
 }
 
 impl SearchableView for TextPager {
+    fn searched_page(&self) -> Option<&ScrollView> {
+        self.child.is_none().then_some(&self.scroll_view)
+    }
+
+    fn searched_page_mut(&mut self) -> Option<&mut ScrollView> {
+        self.child.is_none().then_some(&mut self.scroll_view)
+    }
+
     fn begin_search(&mut self) {
         match &self.child {
             Some(child) => self.finder.begin(&child.transcript),

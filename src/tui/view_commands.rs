@@ -1,10 +1,6 @@
-//! Commands that only change the view: tabs, scrolling, selection, copying, plan notes.
+//! Commands that only change the view: tabs, scrolling, selection, diffs, plan notes, child sessions.
 //!
 //! Only adding and removing plan notes produces events.
-
-use super::todo_lists::todo_pager;
-use super::transcript::ChildSessionView;
-use crate::domain::ids::SessionId;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
@@ -23,11 +19,13 @@ use super::tabs::plan::plan_view_state::PlanViewState;
 use super::tabs::screen_tab::{self, OpenedEntry, ScreenTab, SelectionStep, TabContext};
 use super::tabs::{PaneFocus, SidePaneVisibility, TabKind, WIDE};
 use super::text_comparison::{ComparisonForm, MIN_SIDE_BY_SIDE_COLUMNS};
-use super::transcript::SelectionMove;
+use super::todo_lists::todo_pager;
+use super::transcript::{ChildSessionView, SelectionMove};
 use super::{Screen, ScreenSettings};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::Event;
 use crate::domain::findings::Finding;
+use crate::domain::ids::SessionId;
 use crate::domain::plan_execution::PlanExecution;
 use crate::domain::plan_note::PlanNote;
 use crate::domain::run::{RunState, notes_blocker};

@@ -84,6 +84,14 @@ impl ChatTab {
 }
 
 impl SearchableView for ChatTab {
+    fn searched_page(&self) -> Option<&ScrollView> {
+        None
+    }
+
+    fn searched_page_mut(&mut self) -> Option<&mut ScrollView> {
+        None
+    }
+
     fn begin_search(&mut self) {
         self.finder.begin(&self.transcript);
     }

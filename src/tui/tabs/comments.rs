@@ -59,21 +59,17 @@ impl CommentsTab {
 }
 
 impl SearchableView for CommentsTab {
-    fn begin_search(&mut self) {
-        self.page.begin_search();
+    fn searched_page(&self) -> Option<&ScrollView> {
+        Some(&self.page)
+    }
+
+    fn searched_page_mut(&mut self) -> Option<&mut ScrollView> {
+        Some(&mut self.page)
     }
 
     fn search(&mut self, letters: &str) {
         self.selection.set_query(letters);
         self.page.search(letters);
-    }
-
-    fn step_match(&mut self, is_next: bool, _state: Option<&RunState>) {
-        self.page.step_match(is_next);
-    }
-
-    fn match_position(&self, _state: Option<&RunState>) -> (usize, usize) {
-        self.page.match_position()
     }
 
     fn searched_name(&self) -> &'static str {
@@ -85,10 +81,6 @@ impl SearchableView for CommentsTab {
             self.selection.select(ScrollTarget::Finding(n));
             self.selection.keep_open(n);
         }
-    }
-
-    fn cancel_search(&mut self) {
-        self.page.cancel_search();
     }
 
     fn end_search(&mut self) {

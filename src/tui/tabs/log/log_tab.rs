@@ -44,6 +44,14 @@ impl LogTab {
 }
 
 impl SearchableView for LogTab {
+    fn searched_page(&self) -> Option<&ScrollView> {
+        Some(&self.page)
+    }
+
+    fn searched_page_mut(&mut self) -> Option<&mut ScrollView> {
+        Some(&mut self.page)
+    }
+
     fn begin_search(&mut self) {
         self.page.begin_search();
         self.selected_before = self.events.selected_event();

@@ -66,20 +66,12 @@ impl PlanTab {
 }
 
 impl SearchableView for PlanTab {
-    fn begin_search(&mut self) {
-        self.page.begin_search();
+    fn searched_page(&self) -> Option<&ScrollView> {
+        Some(&self.page)
     }
 
-    fn search(&mut self, letters: &str) {
-        self.page.search(letters);
-    }
-
-    fn step_match(&mut self, is_next: bool, _state: Option<&RunState>) {
-        self.page.step_match(is_next);
-    }
-
-    fn match_position(&self, _state: Option<&RunState>) -> (usize, usize) {
-        self.page.match_position()
+    fn searched_page_mut(&mut self) -> Option<&mut ScrollView> {
+        Some(&mut self.page)
     }
 
     fn searched_name(&self) -> &'static str {
@@ -90,14 +82,6 @@ impl SearchableView for PlanTab {
         if let Some(ScrollTarget::Line(line)) = self.page.match_target() {
             self.view.select_line(line);
         }
-    }
-
-    fn cancel_search(&mut self) {
-        self.page.cancel_search();
-    }
-
-    fn end_search(&mut self) {
-        self.page.end_search();
     }
 }
 

@@ -3,7 +3,6 @@
 use super::{AdapterSandboxView, SilentTurn, StatusContext, draw};
 use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::UnixMillis;
-use crate::domain::run::RunState;
 use crate::tui::keymap::ComposerFocus;
 use crate::tui::scroll_view::ScrollView;
 use crate::tui::searchable_view::SearchableView;
@@ -44,32 +43,16 @@ impl StatusTab {
 }
 
 impl SearchableView for StatusTab {
-    fn begin_search(&mut self) {
-        self.page.begin_search();
+    fn searched_page(&self) -> Option<&ScrollView> {
+        Some(&self.page)
     }
 
-    fn search(&mut self, letters: &str) {
-        self.page.search(letters);
-    }
-
-    fn step_match(&mut self, is_next: bool, _state: Option<&RunState>) {
-        self.page.step_match(is_next);
-    }
-
-    fn match_position(&self, _state: Option<&RunState>) -> (usize, usize) {
-        self.page.match_position()
+    fn searched_page_mut(&mut self) -> Option<&mut ScrollView> {
+        Some(&mut self.page)
     }
 
     fn searched_name(&self) -> &'static str {
         Self::INFO.title
-    }
-
-    fn cancel_search(&mut self) {
-        self.page.cancel_search();
-    }
-
-    fn end_search(&mut self) {
-        self.page.end_search();
     }
 }
 
