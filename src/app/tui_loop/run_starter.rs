@@ -273,8 +273,8 @@ impl RunStarter {
         session.decide_instructions(choice);
         self.start(what, session, work)?;
         match &mut self.pending {
-            Some(begun) => {
-                (begun.since, begun.next) = (since, next);
+            Some(pending) => {
+                (pending.since, pending.next) = (since, next);
                 Ok(())
             }
             None => self.start_queued(next, since, session, work),
