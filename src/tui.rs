@@ -40,6 +40,7 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod action;
+mod activity_text;
 mod agent_dialogs;
 mod appearance;
 mod approval_view;

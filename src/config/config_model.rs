@@ -346,6 +346,8 @@ pub struct ScreenConfig {
     pub mouse: bool,
     /// How much of the screen moves by itself.
     pub motion: MotionLevel,
+    /// What a turn that waits shows of its prompt.
+    pub prompt: PromptDisplay,
     /// How to notify a user who looks at another window.
     pub notify: NotificationMethod,
 }
@@ -360,6 +362,18 @@ pub enum MotionLevel {
     Full,
     /// Timers update now and then.
     Reduced,
+}
+
+/// What a turn that waits shows of its prompt; a key shows all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, VariantNames)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum PromptDisplay {
+    /// How long it is, and what is new in it.
+    #[default]
+    Counts,
+    /// Also its first new lines.
+    Preview,
 }
 
 /// How to notify a user who is needed but looks at another window.

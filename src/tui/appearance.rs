@@ -77,6 +77,8 @@ impl ScreenAppearance {
 pub struct ScreenSettings {
     /// Whether a turn is sent only after a second Enter.
     pub confirm_enter: bool,
+    /// Whether a turn that waits shows the first lines of its prompt.
+    pub shows_prompt: bool,
     /// Whether this is a demo that calls no model; the header shows it.
     pub demo: bool,
     /// The repository's path or name, for the header.

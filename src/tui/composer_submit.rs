@@ -5,26 +5,33 @@
 use super::Screen;
 use super::action::Action;
 use super::agent_dialogs::AgentMention;
+use super::clickable_keys;
 use super::command::ScreenCommand;
 use super::command_table::{CommandParseError, parse_slash_command};
-use super::composer::MAX_TEXT_BYTES;
+use super::composer::{ComposerLook, MAX_TEXT_BYTES, TextComposer};
 use super::composer_pane::ComposerPane;
-use super::composer_target::{self, ComposerOutcome};
+use super::composer_target::{self, ComposerOutcome, ComposerTarget};
 use super::dialog::ChoiceDialog;
 use super::dialog::ComposerDraft;
 use super::dialogs;
 use super::discussion_commands::DiscussionScreenCommand;
 use super::footer;
+use super::header;
 use super::keymap::ComposerFocus;
+use super::labels;
 use super::tabs::TabKind;
-use super::text_wrap::text_width;
-use super::text_wrap::to_one_line;
+use super::text_wrap::{text_width, to_one_line, truncate_to_columns};
+use super::theme;
+use super::view_area::gutter;
 use crate::domain::event::Event;
+use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::run::RunState;
 use crate::domain::run::notes_blocker;
+use crate::domain::turn::Role;
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
 
 /// Shown because a half-written text would be sent together with the draft.
 const SEND_FIRST: &str = "Send or delete your text first.";
@@ -289,6 +296,7 @@ impl Screen {
         foot: Rect,
         state: Option<&RunState>,
         sheet: Option<&ChoiceDialog>,
+        now: UnixMillis,
     ) {
         let word = if self.overlays.search.is_some() {
             self.overlays
@@ -297,40 +305,44 @@ impl Screen {
         } else {
             self.draw_composer(frame, composer, state, sheet)
         };
-        self.hit_areas.buttons = footer::draw(self, frame, foot, state, sheet);
+        let foot = footer::draw(self, frame, foot, state, sheet, now);
+        (self.hit_areas.buttons, self.hit_areas.need) = (foot.buttons, foot.need);
         let word = word.map(|place| (place, ScreenCommand::Show(TabKind::Chat)));
         self.hit_areas.buttons.extend(word);
     }
 
-    /// Returns how many rows the composer takes.
+    /// Returns how many rows the composer takes. A dialog stands in its place unless something is written.
     pub(super) fn composer_rows(&self, rest: Rect, sheet: Option<&ChoiceDialog>) -> usize {
         if self.is_read_only() {
             return 0;
         }
         let height = usize::from(rest.height);
-        // A dialog needs its frame, its choices and one line of text; a list scrolls.
+        let is_writing = self.composer.focus == ComposerFocus::Focused;
+        // A dialog needs its title, its choices and two lines of text; a list scrolls.
         let least_above = sheet.map_or(1, |sheet| (sheet.choices.len() + 3).clamp(4, 10));
-        let least_with_frame = match sheet {
-            // The frame says what Enter does to an answer.
+        if sheet.is_some() && !is_writing {
+            let shows_draft = !self.composer.editor.is_empty() && height > least_above + 4;
+            return usize::from(shows_draft);
+        }
+        let least_with_mode = match sheet {
+            // The mode line says what Enter does to an answer.
             Some(sheet) if sheet.choices.is_empty() => 7,
             _ => 9.max(least_above + 3),
         };
-        match self.composer.focus {
-            ComposerFocus::Unfocused if height > least_above + 4 => 1,
-            ComposerFocus::Unfocused => 0,
-            ComposerFocus::Focused if height < least_with_frame => 1,
-            ComposerFocus::Focused => {
-                let columns = usize::from(rest.width).saturating_sub(2);
-                self.composer
-                    .editor
-                    .n_rows(columns)
-                    .min((height / 4).max(1))
-                    + 2
-            }
+        if height < least_with_mode {
+            return usize::from(is_writing || height > least_above + 4);
+        }
+        let text_columns = TextComposer::text_columns(rest.width - 2 * gutter(rest.width));
+        let text = self.composer.editor.n_rows(text_columns);
+        let text = text.min((height / 4).max(1));
+        if sheet.is_none() && height >= MIN_ROWS_OF_PADDED_COMPOSER {
+            text + 4
+        } else {
+            (text + 1).max(3)
         }
     }
 
-    /// Draws the composer; returns the area of the toast about another tab, if one is drawn beside it.
+    /// Draws the composer; returns the area of the toast about another tab, if one is drawn in it.
     fn draw_composer(
         &mut self,
         frame: &mut Frame,
@@ -341,34 +353,105 @@ impl Screen {
         if area.is_empty() {
             return None;
         }
-        // While a dialog is open, it reports the news itself.
-        let is_free = sheet.is_none();
-        match self.composer.focus {
-            ComposerFocus::Focused => {
-                let label = self.describe_enter(state);
-                self.composer.editor.draw(frame, area, &label);
-                let border = Rect {
-                    width: area.width.saturating_sub(2),
-                    ..area
-                };
-                let n_taken = text_width(&label) + 4;
-                let has_border = is_free && area.height > 2;
-                let word = has_border.then(|| self.draw_cross_tab_toast(frame, border, n_taken));
-                self.draw_completion(frame, area, state);
-                word.flatten()
-            }
-            ComposerFocus::Unfocused => {
+        let is_writing = self.composer.focus == ComposerFocus::Focused;
+        if !is_writing && area.height == 1 {
+            let key = self.keymap().key_label("write", ComposerFocus::Unfocused);
+            self.composer.editor.draw_folded(frame, area, &key);
+            return None;
+        }
+        let label = match is_writing {
+            true => self.describe_enter(state),
+            false => {
                 let key = self.keymap().key_label("write", ComposerFocus::Unfocused);
-                let n_taken = self.composer.editor.min_folded_columns(&key);
-                let word = is_free.then(|| self.draw_cross_tab_toast(frame, area, n_taken));
-                let word = word.flatten();
-                let left = Rect {
-                    width: word.map_or(area.width, |word| word.x - area.x),
-                    ..area
-                };
-                self.composer.editor.draw_folded(frame, left, &key);
-                word
+                format!("Press {key} to write, / for commands")
             }
+        };
+        let is_empty = self.composer.editor.is_empty();
+        let columns = TextComposer::text_columns(area.width);
+        let mode_line = match is_empty {
+            true => self.mode_line(state, columns),
+            // The placeholder is gone, so what Enter does stands here.
+            false => Line::from(clickable_keys::hint_spans(
+                &truncate_to_columns(&label, columns),
+                theme::QUIET,
+            )),
+        };
+        let bar = match (is_writing, self.addressee(state)) {
+            (false, _) => theme::QUIET,
+            (true, Some(role)) => theme::role_style(role),
+            (true, None) => theme::YOU,
+        };
+        let look = ComposerLook {
+            placeholder: label,
+            mode_line,
+            bar,
+            has_cursor: is_writing,
+        };
+        self.composer.editor.draw(frame, area, look);
+        // While a dialog is open, it reports the news itself.
+        let toast = match sheet {
+            None if area.height > 2 => self.draw_cross_tab_toast(frame, area, columns / 2),
+            _ => None,
+        };
+        if is_writing {
+            self.draw_completion(frame, area, state);
+        }
+        toast
+    }
+
+    /// Returns the agent that gets what is written now, if it is one.
+    fn addressee(&self, state: Option<&RunState>) -> Option<Role> {
+        let state = state?;
+        let known = self.dialog_context();
+        match composer_target::composer_target(Some(state), self.composer.draft, &known) {
+            ComposerTarget::TalkToRefiner(role)
+            | ComposerTarget::AfterTalking(role)
+            | ComposerTarget::SteerTurn(role)
+            | ComposerTarget::RetryTurn(_, role) => Some(role),
+            ComposerTarget::NextTurn(role) => role,
+            _ => None,
         }
     }
+
+    /// Returns the line below the text: who gets it with CLI and model, the mode and the gate; before a run the keys.
+    fn mode_line(&self, state: Option<&RunState>, columns: usize) -> Line<'static> {
+        let Some(state) = state else {
+            let keys = "Enter send   Shift+Enter new line   @ files   / commands";
+            let keys = truncate_to_columns(keys, columns);
+            return Line::from(clickable_keys::hint_spans(&keys, theme::QUIET));
+        };
+        let mut left = Vec::new();
+        if let Some(role) = self.addressee(Some(state)) {
+            left.push(Span::styled(
+                labels::role_title(role),
+                theme::role_style(role),
+            ));
+            if let Some(session) = state.session(role) {
+                let adapter = to_one_line(&session.adapter);
+                left.push(Span::styled(format!("  {adapter}"), theme::QUIET));
+            }
+            left.push(Span::raw("   "));
+        }
+        left.push(Span::styled(
+            state.mode.label(),
+            header::mode_style(state.mode),
+        ));
+        let gate = state.gate.label();
+        let left_columns: usize = left.iter().map(|span| text_width(&span.content)).sum();
+        let room = columns.saturating_sub(left_columns + text_width(gate) + 3);
+        let used = header::usage_forms(state).into_iter();
+        let mut used = used.map(|used| format!("{used}   "));
+        let used = used
+            .find(|used| text_width(used) <= room)
+            .unwrap_or_default();
+        let right = format!("{used}{gate}");
+        let gap = columns.saturating_sub(left_columns + text_width(&right));
+        left.push(Span::raw(" ".repeat(gap)));
+        left.push(Span::styled(used, theme::QUIET));
+        left.push(Span::styled(gate, theme::PLAIN));
+        Line::from(left)
+    }
 }
+
+/// From this height of the part between header and footer on, the composer has padding.
+const MIN_ROWS_OF_PADDED_COMPOSER: usize = 22;

@@ -83,6 +83,8 @@ pub struct DialogContext<'a> {
     pub documents: &'a DisplayDocuments,
     /// Whether sending a turn needs a second Enter.
     pub confirm_enter: bool,
+    /// Whether a turn that waits shows the first lines of its prompt.
+    pub shows_prompt: bool,
 }
 
 /// Starts a text with a capital letter.

@@ -1,11 +1,15 @@
-//! The footer: a toast, or the keys that are useful now, taken from the keymap.
+//! The footer: what happens now and at most four keys, or a toast.
+//!
+//! The keys stand in a fixed order: two of the view, then the palette and help, which know all others.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::Screen;
+use super::activity_text::{self, AgentLabelForm, describe_activity};
 use super::clickable_keys;
 use super::command::ScreenCommand;
 use super::command_table::{changes_run, is_command_available, is_safe_in_overlay};
@@ -14,13 +18,26 @@ use super::keymap::{ComposerFocus, KeyContext, KeyHint};
 use super::tabs::{self, TabKind};
 use super::text_wrap::{text_width, truncate_to_columns, wrap_spans};
 use super::theme;
+use super::view_area::gutter;
+use crate::domain::ids::UnixMillis;
 use crate::domain::run::RunState;
 
 /// How many rows a toast takes at most.
 const MAX_TOAST_ROWS: usize = 3;
 
+/// How many hints stand before the palette's and help's.
+const MAX_VIEW_HINTS: usize = 2;
+
 /// The area of each hint, and the command of its key.
 pub type FooterButtons = Vec<(Rect, ScreenCommand)>;
+
+/// The clickable areas of the footer.
+#[derive(Debug, Default)]
+pub struct FooterHitAreas {
+    pub buttons: FooterButtons,
+    /// The text that says that the run waits for the user.
+    pub need: Rect,
+}
 
 /// Draws the footer; returns the areas of the keys, for the mouse.
 pub fn draw(
@@ -29,10 +46,13 @@ pub fn draw(
     area: Rect,
     state: Option<&RunState>,
     sheet: Option<&ChoiceDialog>,
-) -> FooterButtons {
+    now: UnixMillis,
+) -> FooterHitAreas {
+    let nothing = FooterHitAreas::default();
     if area.is_empty() {
-        return FooterButtons::new();
+        return nothing;
     }
+    let margin = gutter(area.width);
     let columns = usize::from(area.width);
     if screen.run_facts.is_quitting {
         let key = screen.keymap().key_label("quit", screen.composer.focus);
@@ -47,37 +67,173 @@ pub fn draw(
             Line::styled(truncate_to_columns(&text, columns), theme::STRONG),
             area,
         );
-        return FooterButtons::new();
+        return nothing;
     }
     if let Some(toast) = &screen.toast.text {
         let lines = toast_lines(screen, toast, columns, usize::from(area.height));
         frame.render_widget(Paragraph::new(lines), area);
-        return FooterButtons::new();
+        return nothing;
     }
-    let mut hints = FooterLine::new(area);
+    let row = Rect {
+        x: area.x + margin,
+        width: area.width.saturating_sub(2 * margin),
+        height: 1,
+        ..area
+    };
+    let hints = footer_hints(screen, state, sheet);
+    let keeps_all = view_context(screen).is_some() || screen.overlays.palette.is_some();
+    let (present, style) = match keeps_all {
+        true => (String::new(), theme::PLAIN),
+        false => present_text(screen, state, now, usize::from(row.width), &hints),
+    };
+    let n_present = text_width(&present);
+    let present_columns = u16::try_from(n_present).unwrap_or(u16::MAX);
+    frame.render_widget(Line::styled(present, style), row);
+    let gap = if n_present == 0 { 0 } else { 3 };
+    let room = usize::from(row.width).saturating_sub(n_present + gap);
+    let need = match style == theme::NEEDS_YOU {
+        true => Rect {
+            width: present_columns.min(row.width),
+            ..row
+        },
+        false => Rect::default(),
+    };
+    FooterHitAreas {
+        buttons: draw_hints(frame, row, fit_hints(hints, room)),
+        need,
+    }
+}
+
+/// Returns all hints that apply now, the most important of them first in its part: those of the view, then the palette's and
+/// help's.
+fn footer_hints(
+    screen: &Screen,
+    state: Option<&RunState>,
+    sheet: Option<&ChoiceDialog>,
+) -> Vec<FooterHint> {
     if screen.overlays.palette.is_some() {
-        for (keys, what) in [("↑↓", "choose"), ("Enter", "run"), ("Esc", "close")] {
-            hints.add_fixed_keys(keys, what);
-        }
-        frame.render_widget(Line::from(hints.spans), area);
-        return hints.buttons;
+        let keys = [("↑↓", "choose"), ("Enter", "run"), ("Esc", "close")];
+        return keys
+            .map(|(keys, what)| FooterHint::fixed(keys, what))
+            .to_vec();
     }
     // Until the user decides whether to resume the run, no command applies to it.
     let state = state.filter(|_| screen.dialogs.unfinished_run.is_none());
-    let view = view_context(screen);
-    match view {
+    match view_context(screen) {
         Some(view @ (KeyContext::Diff | KeyContext::Find)) => {
             let all = screen.keymap().view_hints(view);
-            all.into_iter().for_each(|hint| hints.add_hint(hint));
+            all.into_iter().map(FooterHint::from).collect()
         }
         Some(KeyContext::Board) => {
             let all = screen.board_hints(state);
-            all.into_iter().for_each(|hint| hints.add_hint(hint));
+            all.into_iter().map(FooterHint::from).collect()
         }
-        _ => add_hints(&mut hints, screen, state, sheet),
+        Some(KeyContext::Text) => {
+            let all = screen.keymap().view_hints(KeyContext::Text).into_iter();
+            all.chain(action_hint(screen, "help", "help"))
+                .map(FooterHint::from)
+                .collect()
+        }
+        _ => {
+            let mut hints = view_hints(screen, state, sheet);
+            hints.truncate(MAX_VIEW_HINTS);
+            let fixed = [("palette", "commands"), ("help", "help")];
+            let fixed = fixed
+                .into_iter()
+                .filter_map(|(name, what)| action_hint(screen, name, what));
+            hints.extend(fixed.map(FooterHint::from));
+            hints
+        }
     }
-    frame.render_widget(Line::from(hints.spans), area);
-    hints.buttons
+}
+
+/// Returns what happens now, in the longest form that leaves room for help's hint.
+fn present_text(
+    screen: &Screen,
+    state: Option<&RunState>,
+    now: UnixMillis,
+    columns: usize,
+    hints: &[FooterHint],
+) -> (String, Style) {
+    let Some(state) = state else {
+        let (text, style) = activity_text::describe_start(screen);
+        return (truncate_to_columns(&text, columns), style);
+    };
+    let least = hints.last().map_or(0, FooterHint::width);
+    let forms = AgentLabelForm::ALL.map(|form| {
+        let (text, style) = describe_activity(screen, state, now, form);
+        let mark = activity_text::activity_mark(screen, state);
+        (format!("{mark}{text}"), style)
+    });
+    let found = forms
+        .iter()
+        .find(|(text, _)| text_width(text) + least + 3 <= columns);
+    let (text, style) = found.unwrap_or(&forms[forms.len() - 1]);
+    (truncate_to_columns(text, columns), *style)
+}
+
+/// Drops hints until the rest fits: of the view's the last first, then the palette's.
+fn fit_hints(mut hints: Vec<FooterHint>, columns: usize) -> Vec<FooterHint> {
+    let width = |hints: &[FooterHint]| -> usize {
+        let all: usize = hints.iter().map(FooterHint::width).sum();
+        all + 2 * hints.len().saturating_sub(1)
+    };
+    while !hints.is_empty() && width(&hints) > columns {
+        let n_fixed = MAX_FIXED_HINTS.min(hints.len() - 1);
+        hints.remove(hints.len() - 1 - n_fixed);
+    }
+    hints
+}
+
+/// The palette's and help's hints.
+const MAX_FIXED_HINTS: usize = 2;
+
+/// Draws hints at the right end of a row; returns the areas of those that can be clicked.
+fn draw_hints(frame: &mut Frame, row: Rect, hints: Vec<FooterHint>) -> FooterButtons {
+    let mut spans: Vec<Span<'static>> = Vec::new();
+    let mut buttons: Vec<(usize, usize, ScreenCommand)> = Vec::new();
+    let mut at = 0;
+    for (n, hint) in hints.into_iter().enumerate() {
+        if n > 0 {
+            spans.push(Span::raw("  "));
+            at += 2;
+        }
+        let n_keys = hint.keys.len();
+        for (n, (key, command)) in hint.keys.into_iter().enumerate() {
+            let from = at;
+            let style = match command {
+                Some(_) => theme::KEY,
+                None => clickable_keys::mark_hint(theme::KEY),
+            };
+            at += text_width(&key) + 1;
+            spans.push(Span::styled(key, style));
+            spans.push(Span::raw(" "));
+            if n + 1 == n_keys {
+                at += text_width(hint.label);
+                spans.push(Span::styled(hint.label, theme::QUIET));
+            }
+            if let Some(command) = command {
+                buttons.push((from, at, command));
+            }
+        }
+    }
+    let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
+    let from = row.right().saturating_sub(short(at)).max(row.x);
+    let place = Rect {
+        x: from,
+        width: row.right() - from,
+        ..row
+    };
+    frame.render_widget(Line::from(spans), place);
+    let area = |start: usize, end: usize| Rect {
+        x: from.saturating_add(short(start)),
+        width: short(end - start),
+        ..row
+    };
+    let buttons = buttons.into_iter();
+    buttons
+        .map(|(start, end, command)| (area(start, end).intersection(row), command))
+        .collect()
 }
 
 /// Returns how many rows the footer takes: one, or up to three for a long toast.
@@ -134,168 +290,101 @@ fn view_context(screen: &Screen) -> Option<KeyContext> {
     (view.takes_whole_height() || !is_writing).then(|| view.key_context())
 }
 
-/// The hints of one line, as many as fit.
-struct FooterLine {
-    spans: Vec<Span<'static>>,
-    columns_left: usize,
-    /// The label of the hint that has reserved space.
-    reserved_action: Option<&'static str>,
-    /// The areas of the hints; `next` is the area of the next one.
-    buttons: FooterButtons,
-    next: Rect,
+/// A key or related keys with what they do. A key without a command cannot be reassigned.
+#[derive(Debug, Clone)]
+struct FooterHint {
+    keys: Vec<(String, Option<ScreenCommand>)>,
+    label: &'static str,
 }
 
-impl FooterLine {
-    fn new(area: Rect) -> Self {
+impl From<KeyHint> for FooterHint {
+    fn from(hint: KeyHint) -> Self {
+        let keys = hint.keys.into_iter();
         Self {
-            spans: Vec::new(),
-            columns_left: usize::from(area.width),
-            reserved_action: None,
-            buttons: Vec::new(),
-            next: Rect { height: 1, ..area },
-        }
-    }
-
-    /// Reserves space for a hint.
-    fn reserve_room(&mut self, hint: &KeyHint) {
-        let needed = hint_width(hint);
-        if needed <= self.columns_left {
-            self.reserved_action = Some(hint.label);
-            self.columns_left -= needed;
-        }
-    }
-
-    fn add_hint(&mut self, hint: KeyHint) {
-        let needed = hint_width(&hint);
-        match self.reserved_action {
-            Some(kept) if kept == hint.label => self.reserved_action = None,
-            // The blank after the last hint may be cut off.
-            _ if needed > self.columns_left + 1 => return,
-            _ => self.columns_left = self.columns_left.saturating_sub(needed),
-        }
-        let n_keys = hint.keys.len();
-        self.push_span(Span::raw(" "));
-        for (n, (key, command)) in hint.keys.into_iter().enumerate() {
-            let is_last = n + 1 == n_keys;
-            let from = self.next.x;
-            self.push_span(Span::styled(key, theme::KEY));
-            if is_last {
-                self.push_span(Span::styled(format!(" {} ", hint.label), theme::QUIET))
-            } else {
-                self.push_span(Span::raw(" "))
-            }
-            let place = Rect {
-                x: from,
-                width: self.next.x - from,
-                ..self.next
-            };
-            self.buttons.push((place, command));
-        }
-    }
-
-    fn push_span(&mut self, span: Span<'static>) {
-        let columns = u16::try_from(text_width(&span.content)).unwrap_or(u16::MAX);
-        self.next.x = self.next.x.saturating_add(columns);
-        self.spans.push(span);
-    }
-
-    /// Adds a hint for keys that cannot be reassigned.
-    fn add_fixed_keys(&mut self, keys: &'static str, what: &str) {
-        let needed = text_width(keys) + text_width(what) + 3;
-        if needed <= self.columns_left {
-            self.columns_left -= needed;
-            self.push_span(Span::raw(" "));
-            let (first, others) = keys.split_once(' ').unwrap_or((keys, ""));
-            let others = if others.is_empty() {
-                ""
-            } else {
-                &keys[first.len()..]
-            };
-            self.push_span(Span::styled(first, clickable_keys::mark_hint(theme::KEY)));
-            self.push_span(Span::styled(others, theme::KEY));
-            self.push_span(Span::styled(format!(" {what} "), theme::QUIET));
+            keys: keys.map(|(key, command)| (key, Some(command))).collect(),
+            label: hint.label,
         }
     }
 }
 
-/// Returns how many columns a hint takes.
-fn hint_width(hint: &KeyHint) -> usize {
-    text_width(&hint.key_labels()) + text_width(hint.label) + 3
+impl FooterHint {
+    fn fixed(keys: &str, label: &'static str) -> Self {
+        let keys = keys.split(' ').map(|key| (key.to_owned(), None)).collect();
+        Self { keys, label }
+    }
+
+    fn width(&self) -> usize {
+        let keys: usize = self.keys.iter().map(|(key, _)| text_width(key) + 1).sum();
+        keys + text_width(self.label)
+    }
 }
 
-fn add_hints(
-    line: &mut FooterLine,
+/// Returns the hints of the view and of what is open in it, the most important first.
+fn view_hints(
     screen: &Screen,
     state: Option<&RunState>,
     sheet: Option<&ChoiceDialog>,
-) {
-    let keymap = screen.keymap();
-    // Help explains all other keys, so it always gets space.
-    if let Some(hint) = action_hint(screen, "help", "help") {
-        line.reserve_room(&hint);
-    }
-    if screen.overlays.pager.is_some() && screen.composer.focus == ComposerFocus::Unfocused {
-        let all = keymap.view_hints(KeyContext::Text);
-        all.into_iter().for_each(|hint| line.add_hint(hint));
-    } else {
-        if sheet.is_some() && screen.composer.focus == ComposerFocus::Unfocused {
-            let is_pick = |choice: &DialogChoice| {
-                matches!(
-                    choice.action,
-                    ChoiceAction::PickAnswer(_) | ChoiceAction::TickAnswer { .. }
-                )
-            };
-            if sheet.is_some_and(|sheet| sheet.choices.iter().any(is_pick)) {
-                line.add_fixed_keys("↑↓ 1-9", "choose")
-            } else {
-                line.add_fixed_keys("↑↓", "choose")
-            }
-            if screen.dialogs.own.is_some() {
-                line.add_fixed_keys("Esc", "back");
-            }
-        }
-        if screen.is_read_only() && sheet.is_none() {
-            let close = keymap.view_hints(KeyContext::Text).into_iter().next();
-            close.into_iter().for_each(|hint| line.add_hint(hint));
-        }
-    }
-    for binding in keymap.footer_rows() {
-        if binding.name == "next-tab" && screen.composer.assist.has_completion() {
-            // While suggestions are shown, Tab inserts one.
-            continue;
-        }
-        let is_free = |hint: &KeyHint| !is_dialog_key(hint, screen, sheet);
-        let is_tab = screen.dialogs.own.is_none()
-            && screen.overlays.pager.is_none()
-            && screen.composer.focus == ComposerFocus::Unfocused;
-        if binding.name == "edit" && is_tab {
-            let hints = tab_hints(screen, state).into_iter();
-            hints.filter(is_free).for_each(|hint| line.add_hint(hint));
-        }
-        let hint = action_hint(screen, binding.name, binding.hint);
-        let lies_over = (screen.dialogs.own.is_some() || screen.overlays.pager.is_some())
-            && screen.composer.focus == ComposerFocus::Unfocused;
-        let is_free = |hint: &KeyHint| {
-            let is_calm = hint
-                .keys
-                .iter()
-                .all(|(_, command)| is_safe_in_overlay(command));
-            is_free(hint) && (is_calm || !lies_over)
+) -> Vec<FooterHint> {
+    let mut hints = Vec::new();
+    let is_reading = screen.composer.focus == ComposerFocus::Unfocused;
+    if sheet.is_some() && is_reading {
+        let is_pick = |choice: &DialogChoice| {
+            matches!(
+                choice.action,
+                ChoiceAction::PickAnswer(_) | ChoiceAction::TickAnswer { .. }
+            )
         };
-        let hint = hint.filter(is_free);
-        if let Some(hint) = hint.filter(|hint| is_hint_available(hint, screen, state, sheet)) {
-            line.add_hint(hint);
+        let picks = sheet.is_some_and(|sheet| sheet.choices.iter().any(is_pick));
+        let keys = if picks { "↑↓ 1-9" } else { "↑↓" };
+        hints.push(FooterHint::fixed(keys, "choose"));
+        if screen.dialogs.own.is_some() {
+            hints.push(FooterHint::fixed("Esc", "back"));
         }
     }
-    let is_read = screen.dialogs.own.is_none()
-        && screen.overlays.pager.is_none()
-        && screen.composer.focus == ComposerFocus::Unfocused;
-    if screen.tabs.view.focused() == TabKind::Chat && is_read && sheet.is_none() {
-        chat_hints(screen)
+    if screen.is_read_only() && sheet.is_none() {
+        let close = screen
+            .keymap()
+            .view_hints(KeyContext::Text)
             .into_iter()
-            .for_each(|hint| line.add_hint(hint));
+            .next();
+        hints.extend(close.map(FooterHint::from));
     }
+    let lies_over = (screen.dialogs.own.is_some() || screen.overlays.pager.is_some()) && is_reading;
+    let is_free = |hint: &KeyHint| !is_dialog_key(hint, screen, sheet);
+    let is_tab = screen.dialogs.own.is_none() && screen.overlays.pager.is_none() && is_reading;
+    let rows = screen.keymap().footer_rows();
+    let row_hint = |name: &str| {
+        let row = rows.iter().find(|row| row.name == name)?;
+        let hint = action_hint(screen, row.name, row.hint)?;
+        let is_calm = hint
+            .keys
+            .iter()
+            .all(|(_, command)| is_safe_in_overlay(command));
+        let is_useful = is_free(&hint)
+            && (is_calm || !lies_over)
+            && is_hint_available(&hint, screen, state, sheet);
+        is_useful.then_some(FooterHint::from(hint))
+    };
+    hints.extend(FIRST_HINTS.iter().filter_map(|name| row_hint(name)));
+    if is_tab {
+        let own = tab_hints(screen, state).into_iter();
+        hints.extend(own.filter(is_free).map(FooterHint::from));
+    }
+    // While suggestions are shown, Tab inserts one.
+    let has_completion = screen.composer.assist.has_completion();
+    let others = rows.iter().map(|row| row.name);
+    let others =
+        others.filter(|name| !FIRST_HINTS.contains(name) && !["palette", "help"].contains(name));
+    let others = others.filter(|name| !(has_completion && *name == "next-tab"));
+    hints.extend(others.filter_map(row_hint));
+    if screen.tabs.view.focused() == TabKind::Chat && is_tab && sheet.is_none() {
+        hints.extend(chat_hints(screen).into_iter().map(FooterHint::from));
+    }
+    hints
 }
+
+/// The actions whose keys come before those of the tab.
+const FIRST_HINTS: &[&str] = &["interrupt", "write"];
 
 /// Returns the hints for reading the chat. They come last, because scrolling also works.
 fn chat_hints(screen: &Screen) -> Vec<KeyHint> {

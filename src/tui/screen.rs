@@ -421,6 +421,7 @@ impl Screen {
             documents: &self.documents,
             clock: self.local_clock(),
             confirm_enter: self.settings.confirm_enter,
+            shows_prompt: self.settings.shows_prompt,
         }
     }
 

@@ -17,7 +17,7 @@ use super::tabs::screen_tab::TabContext;
 use super::tabs::{PaneFocus, TabKind};
 use super::text_wrap::{text_width, truncate_to_columns};
 use super::theme;
-use super::view_area::{inset_columns, split_bottom, split_top};
+use super::view_area::{gutter, inset, inset_columns, split_bottom, split_top};
 use super::{Screen, command_table, footer, header};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::ids::UnixMillis;
@@ -51,7 +51,7 @@ pub struct ScreenHitAreas {
     pub buttons: footer::FooterButtons,
     /// The key hints anywhere else.
     pub hints: KeyHintAreas,
-    /// The header's text that the run waits for the user.
+    /// What the footer says of the present; a click goes to what waits for the user.
     pub need: Rect,
 }
 
@@ -75,19 +75,19 @@ impl Screen {
         let reads_on = self.tab_reading(frame.area().height, state);
         let sheet = sheet.map(|sheet| self.fit_dialog(sheet, reads_on, frame.area(), state));
         let put_aside = self.put_aside_line(state).filter(|_| sheet.is_some());
-        let head = split_top(&mut rest, header_rows(frame.area().height));
+        let head = split_top(&mut rest, header::n_rows(frame.area().height));
         let foot = split_bottom(&mut rest, footer::n_rows(self, frame.area()));
         let n_rows = match self.overlays.search {
             Some(_) => 1,
             None if is_whole => 0,
             None => self.composer_rows(rest, sheet.as_ref()),
         };
-        let composer = split_bottom(&mut rest, n_rows);
+        let composer = inset(split_bottom(&mut rest, n_rows), gutter(rest.width));
         let sheet_area = match &sheet {
             Some(_) if put_aside.is_some() => split_bottom(&mut rest, 2),
             Some(sheet) => {
                 let n_rows = dialog_rows(sheet, rest, reads_on);
-                split_bottom(&mut rest, n_rows)
+                inset(split_bottom(&mut rest, n_rows), gutter(rest.width))
             }
             None => Rect::default(),
         };
@@ -98,8 +98,7 @@ impl Screen {
             ..ScreenHitAreas::default()
         };
         self.tabs.view.side_area = None;
-        let head = header::draw(self, frame, head, state, now);
-        (self.hit_areas.tabs, self.hit_areas.need) = (head.tabs, head.need);
+        self.hit_areas.tabs = header::draw(self, frame, head, state);
         match is_whole {
             true if is_diff => self.draw_diff(frame, rest, state, waiting.as_ref()),
             true => self.draw_board(frame, inset_columns(rest), state, waiting.as_ref(), now),
@@ -123,7 +122,7 @@ impl Screen {
             self.draw_dialog_or_line(frame, sheet_area, sheet, put_aside.as_deref());
         }
         let sheet = sheet.filter(|_| put_aside.is_none());
-        self.draw_bottom_area(frame, composer, foot, state, sheet.as_ref());
+        self.draw_bottom_area(frame, composer, foot, state, sheet.as_ref(), now);
         self.draw_palette(frame, state, waiting.as_ref());
     }
 
@@ -215,6 +214,12 @@ impl Screen {
         let leave = self.keymap().key_label("leave", ComposerFocus::Focused);
         let (long, short) = match keys {
             DialogFocus::Dialog(at) | DialogFocus::EnterOnly(at) => {
+                // The chosen button says it, unless Enter does something else than the first of them.
+                if matches!(keys, DialogFocus::Dialog(_))
+                    && (sheet.first_choice == 0 || at != sheet.first_choice)
+                {
+                    return String::new();
+                }
                 let label = sheet.choices.get(at).map_or("", |c| c.label.as_str());
                 let left = columns.saturating_sub(6 + text_width("Enter: "));
                 let short = format!("Enter: {}", short_label(label, left));
@@ -403,16 +408,6 @@ fn short_label(label: &str, columns: usize) -> &str {
     }
 }
 
-/// Returns the height of the header for a window height.
-fn header_rows(height: u16) -> u16 {
-    match height {
-        0..6 => 0,
-        6..9 => 1,
-        9..14 => 2,
-        14.. => 3,
-    }
-}
-
 /// Whether the user reads a tab beside the dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TabReading {
@@ -424,7 +419,8 @@ enum TabReading {
 /// tab is being read. It always keeps its choices, unless they would hide the tab that is read.
 fn dialog_rows(sheet: &ChoiceDialog, rest: Rect, reads_on: TabReading) -> usize {
     let height = usize::from(rest.height);
-    let wanted = sheet.preferred_rows(usize::from(rest.width));
+    let columns = usize::from(inset(rest, gutter(rest.width)).width);
+    let wanted = sheet.preferred_rows(columns);
     let for_body = match (height, reads_on) {
         (0..12, _) => 0,
         (_, TabReading::BesideDialog) => height * 2 / 5,
@@ -434,7 +430,7 @@ fn dialog_rows(sheet: &ChoiceDialog, rest: Rect, reads_on: TabReading) -> usize 
     let frame_and_line = 2 + usize::from(!sheet.body.is_empty());
     let least = (sheet.choices.len() + frame_and_line).min(height);
     let rows = wanted.min(height.saturating_sub(for_body)).max(least);
-    let rows = rows.min(sheet.rows_within(usize::from(rest.width), rows));
+    let rows = rows.min(sheet.rows_within(columns, rows));
     // If almost nothing of the tab would stay visible, the title and the action of Enter are enough.
     if reads_on == TabReading::BesideDialog && height < rows + MIN_BODY_ROWS {
         2.min(height)

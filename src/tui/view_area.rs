@@ -34,3 +34,22 @@ pub fn inset_columns(area: Rect) -> Rect {
         ..area
     }
 }
+
+/// Returns how many columns stay empty at each side of a window of this width.
+pub fn gutter(columns: u16) -> u16 {
+    match columns {
+        0..60 => 0,
+        60..100 => 1,
+        100.. => 2,
+    }
+}
+
+/// Returns the area without `columns` columns at each side.
+pub fn inset(area: Rect, columns: u16) -> Rect {
+    let columns = columns.min(area.width / 2);
+    Rect {
+        x: area.x + columns,
+        width: area.width - 2 * columns,
+        ..area
+    }
+}

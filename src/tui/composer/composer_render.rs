@@ -4,17 +4,70 @@ use ratatui::Frame;
 use ratatui::buffer::{Buffer, CellWidth};
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
+use ratatui::symbols::border;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, BorderType, Borders, Clear, Widget};
+use ratatui::widgets::{Block, Borders, Clear, Padding, Widget};
 use ratatui_textarea::CursorMove;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::{TextComposer, cursor_position, graphemes};
 use crate::tui::clickable_keys;
-use crate::tui::text_wrap::{fit_border_line, text_width, truncate_to_columns, wrap_spans};
+use crate::tui::text_wrap::{draw_line, text_width, truncate_to_columns, wrap_spans};
 use crate::tui::theme;
 
+/// The bar at the left of what the user writes or decides.
+pub const BAR: border::Set = border::Set {
+    vertical_left: "▌",
+    ..border::PLAIN
+};
+/// Below this width the composer has no padding.
+const NARROW_COLUMNS: u16 = 60;
+
+/// What the composer shows beside its text.
+#[derive(Debug)]
+pub struct ComposerLook {
+    /// Stands where the text will be written.
+    pub placeholder: String,
+    /// Below the text: who gets it, and what agents may do.
+    pub mode_line: Line<'static>,
+    pub bar: Style,
+    pub has_cursor: bool,
+}
+
+/// The rows of the composer beside those of its text.
+#[derive(Debug, Clone, Copy)]
+pub struct ComposerRows {
+    above: u16,
+    below: u16,
+    /// The row between the text and the mode line.
+    blank: u16,
+    mode: u16,
+}
+
+impl ComposerRows {
+    /// Returns the rows that a composer of this height has.
+    pub fn for_height(height: u16) -> Self {
+        let [above, blank, mode, last] = match height {
+            0..2 => [0, 0, 0, 0],
+            2..5 => [0, 0, 1, 0],
+            5.. => [1, 1, 1, 1],
+        };
+        Self {
+            above,
+            below: blank + mode + last,
+            blank,
+            mode,
+        }
+    }
+}
+
 impl TextComposer {
+    /// Returns how many columns are left for the text of a composer of this width.
+    pub fn text_columns(columns: u16) -> usize {
+        let taken = if columns < NARROW_COLUMNS { 2 } else { 5 };
+        usize::from(columns.saturating_sub(taken))
+    }
+
     /// Returns how many rows the text takes at a width.
     pub fn n_rows(&self, columns: usize) -> usize {
         let rows = |line: &String| wrap_spans(&[line.as_str().into()], columns, 0).len();
@@ -25,33 +78,55 @@ impl TextComposer {
         lines.map(rows).sum::<usize>().max(1) + usize::from(is_behind)
     }
 
-    /// Draws the composer with its text and cursor; `label` says what Enter does.
-    pub fn draw(&mut self, frame: &mut Frame, area: Rect, label: &str) {
-        if area.height >= 3 {
-            let label = truncate_to_columns(label, usize::from(area.width).saturating_sub(4));
-            let title = Line::from(clickable_keys::hint_spans(
-                &format!(" {label} "),
-                Style::new(),
-            ));
-            let block = Block::new()
-                .borders(Borders::ALL)
-                .border_type(BorderType::Rounded)
-                .border_style(theme::YOU)
-                .title(fit_border_line(title));
-            self.text_area.set_block(block);
-        } else {
-            self.text_area.remove_block();
-        }
-        let inner = self
-            .text_area
-            .block()
-            .map_or(area, |block| block.inner(area));
+    /// Draws the composer with its text and cursor.
+    pub fn draw(&mut self, frame: &mut Frame, area: Rect, look: ComposerLook) {
+        let rows = ComposerRows::for_height(area.height);
+        let padding = if area.width < NARROW_COLUMNS { 0 } else { 2 };
+        let block = Block::new()
+            .borders(Borders::LEFT)
+            .border_set(BAR)
+            .border_style(look.bar)
+            .padding(Padding {
+                left: padding.max(1),
+                right: padding,
+                top: rows.above,
+                bottom: rows.below,
+            });
+        let inner = block.inner(area);
+        let mode_row = Rect {
+            y: inner.bottom().saturating_add(rows.blank),
+            height: rows.mode,
+            ..inner
+        };
+        self.text_area.set_block(block);
         if std::mem::replace(&mut self.drawn_size, inner.as_size()) != inner.as_size() {
             self.reset_scroll(area);
         }
         frame.render_widget(&self.text_area, area);
+        if !mode_row.is_empty() {
+            draw_line(frame, &look.mode_line, mode_row);
+        }
+        if self.is_empty() {
+            let text = truncate_to_columns(&look.placeholder, usize::from(inner.width));
+            let spans = clickable_keys::hint_spans(&text, theme::QUIET);
+            draw_line(
+                frame,
+                &Line::from(spans),
+                Rect {
+                    height: 1.min(inner.height),
+                    ..inner
+                },
+            );
+        }
+        if !look.has_cursor {
+            return;
+        }
         if self.is_cursor_after_full_row(usize::from(inner.width)) {
-            return self.draw_with_next_row(frame, area, inner);
+            self.draw_with_next_row(frame, area, inner);
+            if !mode_row.is_empty() {
+                draw_line(frame, &look.mode_line, mode_row);
+            }
+            return;
         }
         self.place_cursor(frame, inner);
     }
@@ -156,11 +231,6 @@ impl TextComposer {
             .collect();
         let signs = before.graphemes(true);
         signs.map(|sign| usize::from(sign.cell_width())).sum()
-    }
-
-    /// Returns how many columns the folded line needs at least.
-    pub fn min_folded_columns(&self, key: &str) -> usize {
-        text_width(key) + text_width("› Press  to write")
     }
 
     /// Draws the single line that replaces the composer while it is not focused; `key` focuses it.

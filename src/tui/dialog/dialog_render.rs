@@ -4,14 +4,13 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, BorderType, Borders, Clear, Paragraph};
+use ratatui::widgets::{Block, Borders, Clear, Padding, Paragraph};
 
 use super::{ChoiceDialog, DialogChoice, DialogColumn, DialogFocus, DialogOrigin};
 use crate::tui::clickable_keys;
+use crate::tui::composer::BAR;
 use crate::tui::markdown::hanging_indent;
-use crate::tui::text_wrap::{
-    fit_border_line, line_width, text_width, truncate_to_columns, wrap_spans,
-};
+use crate::tui::text_wrap::{line_width, text_width, truncate_to_columns, wrap_spans};
 use crate::tui::theme;
 
 /// Shown instead of Enter's action while the dialog takes no keys yet.
@@ -35,8 +34,24 @@ impl ChoiceDialog {
     pub fn rows_within(&self, columns: usize, rows: usize) -> usize {
         let n_other = self.choices.len() + 2;
         let n_body = rows.saturating_sub(n_other);
-        let body = self.body_lines(columns.saturating_sub(4), n_body);
-        body.len().min(n_body) + n_other
+        let body = self.body_lines(Self::text_columns(columns), n_body);
+        let gap = usize::from(!body.is_empty() && self.has_gap());
+        (body.len() + gap).min(n_body) + n_other
+    }
+
+    /// Returns how many columns a panel of this width has for its text.
+    fn text_columns(columns: usize) -> usize {
+        let padding = if columns < usize::from(NARROW_COLUMNS) {
+            2
+        } else {
+            4
+        };
+        columns.saturating_sub(padding + 1)
+    }
+
+    /// Returns whether a blank row stands between the text and the choices.
+    fn has_gap(&self) -> bool {
+        self.origin == DialogOrigin::Run && !self.choices.is_empty()
     }
 
     fn body_lines(&self, columns: usize, rows: usize) -> Vec<Line<'static>> {
@@ -78,7 +93,7 @@ impl ChoiceDialog {
         view: &str,
     ) -> Vec<(Rect, usize)> {
         frame.render_widget(Clear, area);
-        let (inner, columns) = self.draw_frame(frame, area, enter);
+        let (inner, columns) = self.draw_panel(frame, area, enter);
         let rows = usize::from(inner.height);
         let n_choices = self.choices.len().min(rows - self.least_body_rows(rows));
         let n_body = rows - n_choices;
@@ -106,6 +121,9 @@ impl ChoiceDialog {
             ..inner
         };
         frame.render_widget(Paragraph::new(body), body_area);
+        let has_spare_row =
+            self.has_gap() && body_rows > 0 && usize::from(body_rows) + n_choices < rows;
+        let body_rows = body_rows + u16::from(has_spare_row);
         // If there are more choices than rows, scroll so that the selected one is visible.
         let pointed_at = keys.pointed_choice().unwrap_or(self.first_choice);
         let from = (pointed_at + 1).saturating_sub(n_choices.max(1));
@@ -148,15 +166,15 @@ impl ChoiceDialog {
         let _no_place_to_click = self.draw(frame, area, DialogFocus::Nobody, NOT_READY_TEXT, view);
     }
 
-    /// Draws the border if there is room for one.
-    fn draw_frame(&self, frame: &mut Frame, area: Rect, enter: &str) -> (Rect, usize) {
+    /// Draws the bar, the title and the line about Enter if there is room for them; returns the area between.
+    fn draw_panel(&self, frame: &mut Frame, area: Rect, enter: &str) -> (Rect, usize) {
         let columns = usize::from(area.width);
-        let (sign, style, border) = match self.origin {
-            DialogOrigin::Run => ("? ", theme::NEEDS_YOU, BorderType::Thick),
-            DialogOrigin::User => ("", theme::KEY, BorderType::Rounded),
+        let (sign, style) = match self.origin {
+            DialogOrigin::Run => ("? ", theme::NEEDS_YOU),
+            DialogOrigin::User => ("", theme::KEY),
         };
         let least = match self.preferred_rows(columns) {
-            // A list with one choice gets a frame too.
+            // A list with one choice gets a bar too.
             3 => 3,
             _ => 4,
         };
@@ -171,32 +189,38 @@ impl ChoiceDialog {
             };
             return (inner, columns);
         }
-        let room = columns.saturating_sub(6);
         let block = Block::new()
-            .borders(Borders::ALL)
-            .border_type(border)
+            .borders(Borders::LEFT)
+            .border_set(BAR)
             .border_style(style)
-            .title(fit_border_line(Line::styled(
-                format!(
-                    " {sign}{} ",
-                    truncate_to_columns(&self.title, room.saturating_sub(2))
-                ),
-                style,
-            )))
-            .title_bottom(fit_border_line(enter_action_line(
-                &truncate_to_columns(enter, room),
-                style,
-            )));
-        let framed = block.inner(area);
+            .padding(Padding::horizontal(if area.width < NARROW_COLUMNS {
+                1
+            } else {
+                2
+            }));
+        let panel = block.inner(area);
         frame.render_widget(block, area);
-        let inner = Rect {
-            x: framed.x + 1,
-            width: framed.width.saturating_sub(2),
-            ..framed
+        let width = usize::from(panel.width);
+        let row = |y: u16| Rect {
+            y,
+            height: 1,
+            ..panel
         };
-        (inner, usize::from(inner.width))
+        let title = truncate_to_columns(&self.title, width);
+        frame.render_widget(Line::styled(title, theme::STRONG), row(panel.y));
+        let enter = enter_action_line(&truncate_to_columns(enter, width), theme::QUIET);
+        frame.render_widget(enter, row(panel.bottom() - 1));
+        let inner = Rect {
+            y: panel.y + 1,
+            height: panel.height - 2,
+            ..panel
+        };
+        (inner, width)
     }
 }
+
+/// Below this width a panel has less padding.
+const NARROW_COLUMNS: u16 = 60;
 
 /// Shortens a line so that a word fits at its end.
 fn shorten_line(line: &mut Line<'static>, columns: usize, word: &str) {
@@ -219,14 +243,11 @@ fn shorten_line(line: &mut Line<'static>, columns: usize, word: &str) {
 
 /// Returns the bottom line. The label of a choice can come from an agent, so key names in it must not become hints.
 fn enter_action_line(enter: &str, style: Style) -> Line<'static> {
-    let mut line = if enter.starts_with("Enter") {
+    if enter.starts_with("Enter") {
         Line::styled(enter.to_owned(), clickable_keys::mark_hint(style))
     } else {
         Line::from(clickable_keys::hint_spans(enter, style))
-    };
-    line.spans.insert(0, Span::styled(" ", style));
-    line.spans.push(Span::styled(" ", style));
-    line
+    }
 }
 
 /// Fits several texts into a few rows: each gets its own first row, and is truncated if the others need the rest.

@@ -9,11 +9,14 @@ use crate::text::pluralize;
 use crate::tui::action::Action;
 use crate::tui::command::ScreenCommand;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog, EmptyComposerEnter};
+use crate::tui::prompt_preview::PromptPreview;
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 
-/// How many lines of the prompt the dialog shows; a key opens the whole prompt.
+/// How many lines of the prompt the dialog shows if it is to show some; a key opens the whole prompt.
 const MAX_PROMPT_LINES: usize = 12;
+/// How many headings of new parts are named.
+const MAX_HEADINGS: usize = 3;
 
 pub(super) fn build_dialog(
     id: u32,
@@ -32,20 +35,11 @@ pub(super) fn build_dialog(
     sheet = match known.preview {
         Some(prompt) => {
             let lines = pluralize(prompt.full_text.lines().count(), "line");
-            let about = match (prompt.is_first, prompt.new_lines.is_empty()) {
-                (_, true) => format!("{adapter} · {lines} · nothing new"),
-                (true, _) => {
-                    format!("{adapter} · {lines} · in short:")
-                }
-                (false, _) => format!("{adapter} · {lines} · new:"),
-            };
-            let first: Vec<&str> = prompt.new_lines.iter().map(String::as_str).collect();
-            let shown = first.get(..MAX_PROMPT_LINES).unwrap_or(&first);
-            let mut sheet = sheet
-                .with_text(&about, theme::QUIET)
-                .with_text(&shown.join("\n"), theme::PLAIN);
-            if first.len() > MAX_PROMPT_LINES {
-                sheet = sheet.with_text("…", theme::QUIET);
+            let new = describe_new_lines(prompt);
+            let about = format!("{adapter} · {lines} · {new}");
+            let mut sheet = sheet.with_text(&about, theme::QUIET);
+            if known.shows_prompt {
+                sheet = with_excerpt(sheet, &prompt.new_lines);
             }
             sheet.full_text = Some((title.clone(), prompt.full_text.clone()));
             sheet
@@ -77,6 +71,44 @@ pub(super) fn build_dialog(
         );
     }
     sheet.with_choice('a', "Send all automatically", ChoiceAction::Act(vec![auto]))
+}
+
+/// Says how much of a prompt the agent has not had in an earlier one, and below which headings.
+fn describe_new_lines(prompt: &PromptPreview) -> String {
+    if prompt.is_first {
+        return "the first prompt".to_owned();
+    }
+    if prompt.new_lines.is_empty() {
+        return "nothing new".to_owned();
+    }
+    let is_heading = |line: &&String| line.starts_with('#');
+    let n_lines = prompt
+        .new_lines
+        .iter()
+        .filter(|line| !is_heading(line))
+        .count();
+    let headings = prompt.new_lines.iter().filter(is_heading);
+    let headings = headings.map(|line| line.trim_start_matches('#').trim());
+    let below: Vec<&str> = headings
+        .filter(|heading| !heading.is_empty())
+        .take(MAX_HEADINGS)
+        .collect();
+    let new = format!("{} new", pluralize(n_lines, "line"));
+    match below.is_empty() {
+        true => new,
+        false => format!("{new}: {}", below.join(", ")),
+    }
+}
+
+/// Adds the first lines that the agent has not had yet.
+fn with_excerpt(sheet: ChoiceDialog, new_lines: &[String]) -> ChoiceDialog {
+    let shown = new_lines.get(..MAX_PROMPT_LINES).unwrap_or(new_lines);
+    let sheet = sheet.with_text(&shown.join("\n"), theme::PLAIN);
+    if new_lines.len() > MAX_PROMPT_LINES {
+        sheet.with_text("…", theme::QUIET)
+    } else {
+        sheet
+    }
 }
 
 /// Asks whether to send the turn.

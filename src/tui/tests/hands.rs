@@ -499,6 +499,7 @@ fn a_dialogs_letter_never_means_another_thing_outside_of_it() {
         let name = state.awaiting.as_ref().map(|q: &_| q.kind.name()).unwrap();
         let picked = std::collections::BTreeMap::new();
         let known = dialogs::DialogContext {
+            shows_prompt: false,
             exact_call: None,
             preview: None,
             versions: &[],

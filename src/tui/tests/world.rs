@@ -48,6 +48,7 @@ const STARTED: UnixMillis = UnixMillis(1_700_000_000_000);
 
 pub fn settings() -> ScreenSettings {
     ScreenSettings {
+        shows_prompt: false,
         confirm_enter: false,
         demo: false,
         repository: "~/src/calculator".to_owned(),

@@ -4,6 +4,7 @@ use tokio::sync::oneshot;
 
 use crate::app::startup::{self, LockedProject, ReadyRun, UnarchivedRun};
 use crate::app::ui_config::UiConfig;
+use crate::config::PromptDisplay;
 use crate::config::{InstructionsReach, TrustStore};
 use crate::domain::event::Event;
 use crate::domain::instructions_choice::InstructionsChoice;
@@ -53,6 +54,7 @@ impl RunSession {
             base_branch: branch.clone(),
             branch,
             confirm_enter: found.loaded.config.workflow.confirm_enter,
+            shows_prompt: found.loaded.config.screen.prompt == PromptDisplay::Preview,
             repository: found.root.to_string_lossy().into_owned(),
             ..self.settings.clone()
         };

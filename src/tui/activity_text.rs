@@ -1,0 +1,267 @@
+//! What happens now, in words: who works since when, or who is needed.
+
+use super::Screen;
+use super::labels;
+use super::read_only::OwnerActivity;
+use super::text_wrap::to_one_line;
+use super::theme;
+use crate::domain::ids::UnixMillis;
+use crate::domain::phase::Phase;
+use crate::domain::plan_execution::StepStage;
+use crate::domain::run::{ProgramOperation, ResultValidity, RunState, RunningTurn};
+use crate::domain::task::ChildSession;
+use crate::text::pluralize;
+
+/// The text for a run that waits for the user.
+pub const WAITS: &str = "Waiting for you";
+
+/// How an agent's activity is described.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgentLabelForm {
+    WithAdapter,
+    Alone,
+    /// Without the adapter and the double blank, and a silence without its reason, which Status shows.
+    Briefly,
+    /// Also without the activity, so that the elapsed time fits.
+    WithTime,
+}
+
+impl AgentLabelForm {
+    /// The forms, the longest first.
+    pub const ALL: [Self; 4] = [
+        Self::WithAdapter,
+        Self::Alone,
+        Self::Briefly,
+        Self::WithTime,
+    ];
+}
+
+/// Describes what the program waits for before there is a run.
+pub fn describe_start(screen: &Screen) -> (String, ratatui::style::Style) {
+    let (text, style) = match screen.dialogs.unfinished_run {
+        _ if screen.run_facts.is_needed_by_covered_screen => {
+            ("● Your run is waiting for you", theme::NEEDS_YOU)
+        }
+        _ if screen.is_read_only() => ("No run yet", theme::QUIET),
+        _ if screen.dialogs.instructions.is_some() => {
+            ("● The run starts after your answer", theme::NEEDS_YOU)
+        }
+        Some(_) => ("● An unfinished run is waiting for you", theme::NEEDS_YOU),
+        None => ("Ready", theme::QUIET),
+    };
+    (text.to_owned(), style)
+}
+
+/// Returns the mark before the text of [`describe_activity`]: for work and for what waits; empty for the rest.
+pub fn activity_mark(screen: &Screen, state: &RunState) -> &'static str {
+    let is_waiting = !state.approvals.is_empty()
+        || state.current_question().is_some()
+        || state.phase == Phase::RefineGoal && state.running.is_none() && state.busy.is_none();
+    match () {
+        () if screen.run_facts.is_needed_by_covered_screen || is_waiting => "● ",
+        () if state.running.is_some() || state.busy.is_some() => "◐ ",
+        () => "",
+    }
+}
+
+/// Describes who is active or needed: the user, an agent or the program.
+pub fn describe_activity(
+    screen: &Screen,
+    state: &RunState,
+    now: UnixMillis,
+    named: AgentLabelForm,
+) -> (String, ratatui::style::Style) {
+    if screen.run_facts.is_quitting {
+        return ("Quitting".to_owned(), theme::STRONG);
+    }
+    if screen.run_facts.is_needed_by_covered_screen {
+        return ("Your run is waiting for you".to_owned(), theme::NEEDS_YOU);
+    }
+    let clock = screen.local_clock();
+    let limit = match named {
+        AgentLabelForm::WithAdapter => labels::describe_usage_limit(state, now, clock),
+        AgentLabelForm::Alone | AgentLabelForm::Briefly | AgentLabelForm::WithTime => {
+            labels::describe_usage_wait(state, clock)
+        }
+    };
+    if let Some(text) = limit {
+        return (text, theme::WARNING);
+    }
+    if let Some(word) = describe_read_only_run(screen, state) {
+        return (word.to_owned(), theme::QUIET);
+    }
+    if !state.approvals.is_empty() || state.current_question().is_some() {
+        return (WAITS.to_owned(), theme::NEEDS_YOU);
+    }
+    if let Some(running) = &state.running {
+        let role = running.order.purpose.role();
+        let text = describe_turn(screen, state, running, now, named);
+        return (text, theme::role_style(role));
+    }
+    match &state.busy {
+        Some(busy) => {
+            let text = describe_busy_program(screen, state, busy, now, named);
+            (text, theme::RUNNING)
+        }
+        None if state.phase.is_final() => {
+            let style = match state.phase {
+                Phase::Done => theme::GOOD,
+                _ => theme::QUIET,
+            };
+            let tasks = describe_running_tasks(state);
+            let lead = if tasks.is_empty() { "" } else { " · " };
+            (format!("Run finished{lead}{tasks}"), style)
+        }
+        None if state.phase == Phase::RefineGoal => (WAITS.to_owned(), theme::NEEDS_YOU),
+        None => match super::discussion_commands::describe_running(state, now) {
+            Some(text) => (text, theme::RUNNING),
+            None => ("Idle".to_owned(), theme::QUIET),
+        },
+    }
+}
+
+/// Describes what the agent of the running turn is doing, and since when.
+fn describe_turn(
+    screen: &Screen,
+    state: &RunState,
+    running: &RunningTurn,
+    now: UnixMillis,
+    named: AgentLabelForm,
+) -> String {
+    let role = running.order.purpose.role();
+    let adapter = state.session(role).map_or("", |session| &session.adapter);
+    let who = match named {
+        AgentLabelForm::WithAdapter => {
+            format!("{} ({})", labels::role_title(role), to_one_line(adapter))
+        }
+        AgentLabelForm::Alone | AgentLabelForm::Briefly | AgentLabelForm::WithTime => {
+            labels::role_title(role).to_owned()
+        }
+    };
+    let took = labels::format_elapsed(running.started_at, now);
+    match (&screen.tabs.status.silent_turn, running.result) {
+        (Some(silent), ResultValidity::Yes)
+            if matches!(named, AgentLabelForm::Briefly | AgentLabelForm::WithTime) =>
+        {
+            format!("{who} silent {}", labels::format_elapsed(silent.since, now))
+        }
+        (Some(silent), ResultValidity::Yes) => format!(
+            "{who} {}",
+            screen
+                .local_clock()
+                .localize_utc_times(&labels::describe_silence(silent, now))
+        ),
+        (None, ResultValidity::Yes) if named == AgentLabelForm::WithTime => {
+            format!("{who} {took}")
+        }
+        (None, ResultValidity::Yes) => {
+            let doing = running.order.purpose.describe_progress();
+            let gap = if named == AgentLabelForm::Briefly {
+                " "
+            } else {
+                "  "
+            };
+            format!("{who} {doing}{gap}{took}")
+        }
+        (_, ResultValidity::No) if named == AgentLabelForm::WithTime => {
+            format!("{who} stopping {took}")
+        }
+        (_, ResultValidity::No) => format!("{who} is being interrupted {took}"),
+    }
+}
+
+/// Describes the tasks that still run after the end of the run; empty if there are none.
+fn describe_running_tasks(state: &RunState) -> String {
+    let is_task = |child: &&ChildSession| child.is_running() && child.order.speaks.is_none();
+    let tasks = state.children.iter().filter(is_task);
+    let (started, queued): (Vec<&ChildSession>, Vec<&ChildSession>) =
+        tasks.partition(|child| child.began_at.is_some());
+    let verb = |n: usize, one: &str, several: &str| match n {
+        1 => one.to_owned(),
+        _ => several.to_owned(),
+    };
+    let runs = format!(
+        "{} {}",
+        pluralize(started.len(), "task"),
+        verb(started.len(), "runs", "run")
+    );
+    let waits = |what: String| format!("{what} {}", verb(queued.len(), "waits", "wait"));
+    match (started.len(), queued.len()) {
+        (0, 0) => String::new(),
+        (_, 0) => runs,
+        (0, n) => waits(pluralize(n, "task")),
+        (_, n) => format!("{runs}, {}", waits(n.to_string())),
+    }
+}
+
+/// Describes a run on a read-only screen while no agent works.
+fn describe_read_only_run(screen: &Screen, state: &RunState) -> Option<&'static str> {
+    let read_only = screen.settings.read_only.as_ref()?;
+    let waits = !state.approvals.is_empty() || state.current_question().is_some();
+    match read_only.owner_activity {
+        OwnerActivity::Working if waits => Some("Waiting for its user"),
+        OwnerActivity::Working if state.phase == Phase::RefineGoal && state.running.is_none() => {
+            Some("Waiting for its user")
+        }
+        OwnerActivity::Working => None,
+        OwnerActivity::Idle if state.phase.is_final() => None,
+        OwnerActivity::Idle => Some("Idle"),
+    }
+}
+
+/// Describes what the program does: of a proof also which of its test runs, and since when.
+fn describe_busy_program(
+    screen: &Screen,
+    state: &RunState,
+    busy: &ProgramOperation,
+    now: UnixMillis,
+    named: AgentLabelForm,
+) -> String {
+    let what = describe_program_operation(busy, state);
+    let step = match busy {
+        ProgramOperation::Baseline => Some(0),
+        _ if state.is_testing_step() => state.current_step_number(),
+        _ => None,
+    };
+    let running = step.and_then(|step| Some((step, screen.tabs.plan.proof_board.running(step)?)));
+    let Some((step, (run, since))) = running else {
+        return what;
+    };
+    let (run, took) = (run.describe(), labels::format_elapsed(since, now));
+    match named {
+        AgentLabelForm::WithTime => format!("{what}  {took}"),
+        AgentLabelForm::Briefly if step == 0 => format!("Before step 1: {run} {took}"),
+        AgentLabelForm::Briefly => format!("Step {step}: {run} {took}"),
+        AgentLabelForm::WithAdapter | AgentLabelForm::Alone => format!("{what}: {run}  {took}"),
+    }
+}
+
+/// Describes the program's own operation.
+pub fn describe_program_operation(busy: &ProgramOperation, state: &RunState) -> String {
+    let execution = state.execution.as_ref();
+    let current = execution.and_then(|execution| execution.current.as_ref());
+    let text = match (busy, current) {
+        (ProgramOperation::Collecting { .. }, _) => "Reading the document",
+        (ProgramOperation::Storing { .. }, _) => "Saving the working tree",
+        (ProgramOperation::Held { .. }, _) => "Waiting for your answer",
+        (ProgramOperation::Surveying, _) => "Checking the repository",
+        (ProgramOperation::Entering, _) => "Preparing the branch",
+        (ProgramOperation::Baseline, _) => "Running the tests before step 1",
+        (ProgramOperation::Moving { .. }, _) => "Moving to the other CLI",
+        (ProgramOperation::Stepping { .. }, Some(step)) => {
+            let verb = match step.stage {
+                StepStage::Test => "Testing",
+                StepStage::Prove => "Proving",
+                StepStage::Code
+                | StepStage::Audit
+                | StepStage::Fix
+                | StepStage::Commit
+                | StepStage::Record => "Checking",
+            };
+            &format!("{verb} step {}", step.n)
+        }
+        (ProgramOperation::Stepping { .. }, None) => "Checking the step",
+        (ProgramOperation::Reversing { .. }, _) => "Restoring files",
+    };
+    text.to_owned()
+}
