@@ -126,6 +126,6 @@ pub use scrollback::ScrollbackChunk;
 pub use tabs::status::AdapterSandboxView;
 pub use terminal_status::TerminalStatus;
 pub use text_versions::ConflictVersions;
-pub use theme::{ColorSupport, ColorTheme, TerminalEnvironment, ThemeError};
+pub use theme::{ColorSupport, ColorTheme, TerminalBackground, TerminalEnvironment, ThemeError};
 pub use transcript::{ChildSessionView, ScrollbackDemand, TruncatedToolCall};
 pub use welcome_page::{MissingRequirement, RequirementSeverity, WelcomeInfo};

@@ -8,7 +8,7 @@ use super::dialogs;
 use super::keymap::ActiveKeymap;
 use super::labels::LocalClock;
 use super::read_only::ReadOnlyStatus;
-use super::theme::{ColorSupport, ColorTheme};
+use super::theme::{ColorSupport, ColorTheme, TerminalBackground};
 
 /// The user's settings for themes, keys and mouse.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct ScreenAppearance {
     pub mouse_capture: MouseCapture,
     /// All themes, adapted to the colours of the terminal.
     themes: Vec<ColorTheme>,
+    /// The terminal's background, once it has told it.
+    terminal_background: Option<TerminalBackground>,
 }
 
 /// Whether the program or the terminal handles clicks and the wheel.
@@ -48,6 +50,7 @@ impl ScreenAppearance {
             keymap,
             mouse_capture: clicks,
             themes,
+            terminal_background: None,
         }
     }
 
@@ -57,6 +60,14 @@ impl ScreenAppearance {
         Self {
             mouse_capture: clicks,
             ..self
+        }
+    }
+
+    /// Notes the terminal's background, from which the themes that keep it derive their surfaces.
+    fn set_terminal_background(&mut self, background: TerminalBackground) {
+        self.terminal_background = Some(background);
+        for theme in &mut self.themes {
+            *theme = theme.clone().on_background(background);
         }
     }
 
@@ -106,7 +117,11 @@ impl Screen {
     /// Applies the user's settings once they are loaded; the first frame does not wait for them.
     pub fn on_appearance(&mut self, look: ScreenAppearance) {
         self.is_dirty = true;
+        let known = self.settings.appearance.terminal_background;
         self.settings.appearance = look;
+        if let Some(background) = known {
+            self.settings.appearance.set_terminal_background(background);
+        }
         let shown = self.settings.appearance.theme(self.settings.theme.name());
         if let Some(theme) = shown {
             // Only a theme that was chosen by name paints its own background.
@@ -176,13 +191,18 @@ impl Screen {
         self.apply_settings();
     }
 
-    /// Switches to the light theme for a light terminal, unless the user has chosen a theme.
-    pub fn use_light_background(&mut self) {
-        let light = self.settings.appearance.theme("light");
-        if self.settings.theme == ColorTheme::default()
-            && let Some(light) = light
-        {
-            self.on_theme(light.with_terminal_background());
+    /// Derives the surfaces from the terminal's background, and switches to the light theme for a light one, unless the
+    /// user has chosen a theme.
+    pub fn on_background(&mut self, background: TerminalBackground) {
+        let shown = self.settings.theme.clone().on_background(background);
+        let look = &mut self.settings.appearance;
+        look.set_terminal_background(background);
+        let light = look.theme("light").filter(|_| {
+            background.is_light() && shown.uses_terminal_background() && shown.name() == "terminal"
+        });
+        self.on_theme(light.map_or(shown, ColorTheme::with_terminal_background));
+        if let Some(before) = self.dialogs.theme_before.take() {
+            self.dialogs.theme_before = Some(before.on_background(background));
         }
     }
 

@@ -124,7 +124,7 @@ pub fn highlight_lines(
 
 fn match_style(is_at_hand: bool) -> Style {
     if is_at_hand {
-        theme::PICKED
+        theme::CURRENT_MATCH
     } else {
         theme::SEARCH_MATCH
     }
@@ -290,7 +290,7 @@ mod tests {
             let line = found.highlight_row(n, Line::raw((*row).to_owned()));
             assert_eq!(line.to_string(), *row);
             told.extend(line.spans.iter().filter_map(|span| match span.style {
-                style if style == theme::PICKED => Some(format!(">{}", span.content)),
+                style if style == theme::CURRENT_MATCH => Some(format!(">{}", span.content)),
                 style if style == theme::SEARCH_MATCH => Some(span.content.to_string()),
                 _ => None,
             }));

@@ -1,11 +1,12 @@
 //! The styles of the screen, named by meaning, and the themes that recolour them.
 //!
 //! Colour never carries information alone; there is always a word or a sign too. Styles use the terminal's
-//! own sixteen colours, and a theme recolours a finished frame.
+//! own sixteen colours, and a theme recolours a finished frame. Grounds are set the same way: see [`Surface`].
 
 mod color_palettes;
 mod color_support;
 mod custom_theme;
+mod surface;
 
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
@@ -15,6 +16,7 @@ use crate::domain::turn::Role;
 use color_palettes::{BUILT_IN_PALETTES, ColorPalette};
 pub use color_support::ColorSupport;
 pub use custom_theme::ThemeError;
+pub use surface::{Surface, TerminalBackground};
 
 /// For what needs the user; nothing else has this style.
 pub const NEEDS_YOU: Style = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
@@ -31,8 +33,11 @@ pub const CHOSEN: Style = Style::new()
     .fg(Color::Yellow)
     .add_modifier(Modifier::BOLD.union(Modifier::REVERSED));
 /// For a selected entry when the user is not needed.
-pub const PICKED: Style = Style::new().add_modifier(Modifier::BOLD.union(Modifier::REVERSED));
-/// For search matches, except the current one, which uses [`PICKED`].
+pub const PICKED: Style = Surface::Picked.style().add_modifier(Modifier::BOLD);
+/// For the current search match.
+pub const CURRENT_MATCH: Style =
+    Style::new().add_modifier(Modifier::BOLD.union(Modifier::REVERSED));
+/// For the other search matches.
 pub const SEARCH_MATCH: Style = Style::new()
     .fg(Color::LightCyan)
     .add_modifier(Modifier::UNDERLINED);
@@ -50,6 +55,8 @@ pub const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
 pub const CODE: Style = Style::new().fg(Color::Cyan);
 /// For a key in a hint.
 pub const KEY: Style = Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD);
+/// For thin lines and bars that only divide.
+pub const EDGE: Style = Style::new().fg(Surface::Edge.color());
 /// For ordinary text.
 pub const PLAIN: Style = Style::new();
 /// For text that is not final.
@@ -79,14 +86,39 @@ pub fn severity_style(severity: FindingSeverity) -> Style {
     }
 }
 
+/// The text colours that a theme replaces, in the order of [`TEXT_COLORS`].
+type TextColors = [Color; TEXT_COLORS.len()];
+
+/// The text colours of the screen before it is painted.
+const TEXT_COLORS: [Color; 11] = [
+    Color::Reset,
+    Color::DarkGray,
+    Color::Yellow,
+    Color::LightRed,
+    Color::LightCyan,
+    Color::Green,
+    Color::Red,
+    Color::Cyan,
+    Color::LightBlue,
+    Color::Magenta,
+    Surface::Edge.color(),
+];
+
 /// A colour theme that recolours finished frames.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ColorTheme(ColorPalette);
+pub struct ColorTheme {
+    palette: ColorPalette,
+    support: ColorSupport,
+    /// Known once the terminal has answered; of use where the theme keeps the terminal's background.
+    terminal_background: Option<TerminalBackground>,
+    /// The theme's ground and then every surface: its colour, and the text colours on it.
+    grounds: [(Color, TextColors); 1 + Surface::ALL.len()],
+}
 
 impl Default for ColorTheme {
     /// Returns the `terminal` theme.
     fn default() -> Self {
-        Self(BUILT_IN_PALETTES[0].clone())
+        Self::new(BUILT_IN_PALETTES[0].clone(), ColorSupport::TrueColor, None)
     }
 }
 
@@ -102,29 +134,76 @@ pub struct TerminalEnvironment<'a> {
 }
 
 impl ColorTheme {
+    fn new(
+        palette: ColorPalette,
+        support: ColorSupport,
+        terminal_background: Option<TerminalBackground>,
+    ) -> Self {
+        let surfaces = match support {
+            ColorSupport::Ansi16 => [Color::Reset; Surface::ALL.len()],
+            _ => surface::surface_colors(&palette, terminal_background),
+        };
+        let mut grounds = [(palette.background, TextColors::default()); 1 + Surface::ALL.len()];
+        for (ground, surface) in grounds.iter_mut().skip(1).zip(surfaces) {
+            ground.0 = surface;
+        }
+        let edge = Some(surfaces[Surface::Edge as usize]).filter(|edge| *edge != Color::Reset);
+        for (ground, texts) in &mut grounds {
+            let on = support.nearest_color(*ground);
+            let text =
+                |colour, least| surface::legible_color(colour, on, &palette, (support, least));
+            let [_, plain, quiet, rest @ ..] = palette.all_colors();
+            let [
+                attention,
+                warning,
+                running,
+                good,
+                bad,
+                code,
+                planner,
+                reviewer,
+            ] = rest.map(|colour| text(colour, LEAST_CONTRAST));
+            let quiet = text(quiet, LEAST_QUIET_CONTRAST);
+            let edge = edge.map_or(quiet, |edge| support.nearest_color(edge));
+            let plain = support.nearest_color(plain);
+            *texts = [
+                plain, quiet, attention, warning, running, good, bad, code, planner, reviewer, edge,
+            ];
+            *ground = on;
+        }
+        Self {
+            palette,
+            support,
+            terminal_background,
+            grounds,
+        }
+    }
+
     /// Returns all built-in themes.
     pub fn built_in() -> impl Iterator<Item = Self> {
-        BUILT_IN_PALETTES.iter().cloned().map(Self)
+        let palettes = BUILT_IN_PALETTES.iter().cloned();
+        palettes.map(|palette| Self::new(palette, ColorSupport::TrueColor, None))
     }
 
     /// Returns the built-in theme with this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        let shades = BUILT_IN_PALETTES.iter().find(|shades| shades.name == name);
-        shades.cloned().map(Self)
+        let palette = BUILT_IN_PALETTES.iter().find(|of| of.name == name)?;
+        Some(Self::new(palette.clone(), ColorSupport::TrueColor, None))
     }
 
     /// Returns the theme's name.
     pub fn name(&self) -> &str {
-        &self.0.name
+        &self.palette.name
     }
 
     /// Returns the theme that fits a terminal, judged by its environment only.
     pub fn for_terminal(of: TerminalEnvironment<'_>) -> Self {
         // The numbers 7 and 15 are the two whites.
         let ground = of.color_fg_bg.and_then(|ground| ground.rsplit(';').next());
+        let support = ColorSupport::from_environment(of);
         let name = match ground {
             _ if of.no_color.is_some_and(|word| !word.is_empty()) => "none",
-            _ if ColorSupport::from_environment(of) == ColorSupport::Ansi16 => "sixteen",
+            _ if support == ColorSupport::Ansi16 => "sixteen",
             Some("7" | "15") => "light",
             Some(_) => "dark",
             None => "terminal",
@@ -132,39 +211,78 @@ impl ColorTheme {
         Self::from_name(name)
             .unwrap_or_default()
             .with_terminal_background()
+            .with_color_support(support)
     }
 
     /// Returns the theme with the terminal's own background and text colour.
     #[must_use]
     pub fn with_terminal_background(self) -> Self {
-        Self(ColorPalette {
+        let palette = ColorPalette {
             background: Color::Reset,
             text: Color::Reset,
-            ..self.0
-        })
+            given_surfaces: surface::NO_SURFACES,
+            ..self.palette
+        };
+        Self::new(palette, self.support, self.terminal_background)
+    }
+
+    /// Returns the theme for a terminal with this background; only a theme that keeps it changes.
+    #[must_use]
+    pub fn on_background(self, background: TerminalBackground) -> Self {
+        Self::new(self.palette, self.support, Some(background))
     }
 
     /// Returns whether background and plain text are the terminal's own.
     pub fn uses_terminal_background(&self) -> bool {
-        self.0.background == Color::Reset && self.0.text == Color::Reset
+        self.palette.background == Color::Reset && self.palette.text == Color::Reset
+    }
+
+    /// Returns whether the theme has surfaces once the terminal tells its background.
+    pub fn needs_terminal_background(&self) -> bool {
+        self.uses_terminal_background() && self.palette.derives_surfaces
+    }
+
+    /// Returns whether a surface differs from the theme's ground. Without, signs and blank cells must do.
+    pub fn has_surface(&self, surface: Surface) -> bool {
+        self.grounds[1 + surface as usize].0 != self.grounds[0].0
     }
 
     /// Recolours a finished frame.
     pub fn paint(&self, buffer: &mut Buffer) {
-        if self.0.is_identity() {
-            return;
-        }
         // Without colours, quiet text is dimmed.
-        let dims = self.0.quiet == Color::Reset;
+        let dims = self.palette.quiet == Color::Reset;
         for cell in &mut buffer.content {
+            let at = match cell.bg {
+                Color::Reset => Some(0),
+                other => Surface::from_color(other).map(|surface| 1 + surface as usize),
+            };
+            let (ground, texts) = self.grounds[at.unwrap_or(0)];
             if dims && Some(cell.fg) == QUIET.fg {
                 cell.modifier.insert(Modifier::DIM);
             }
-            cell.fg = self.0.text_color(cell.fg);
-            cell.bg = self.0.background_color(cell.bg);
+            if ground == Color::Reset && cell.bg == Surface::Picked.color() {
+                cell.modifier.insert(Modifier::REVERSED);
+            }
+            if let Some(text) = TEXT_COLORS.iter().position(|of| *of == cell.fg) {
+                cell.fg = texts[text];
+            }
+            if at.is_some() {
+                cell.bg = ground;
+            }
         }
     }
+
+    #[cfg(test)]
+    fn painted_colors(&self) -> impl Iterator<Item = Color> {
+        let grounds = self.grounds.iter();
+        grounds.flat_map(|(ground, texts)| texts.iter().copied().chain([*ground]))
+    }
 }
+
+/// The least contrast of text on each ground.
+const LEAST_CONTRAST: f64 = 4.0;
+/// The least contrast of less important text.
+const LEAST_QUIET_CONTRAST: f64 = 3.0;
 
 #[cfg(test)]
 mod tests {
@@ -196,46 +314,190 @@ mod tests {
         check(without(""), "light");
     }
 
+    fn parts(colour: Color) -> [u8; 3] {
+        surface::color_parts(colour).unwrap()
+    }
+
     #[test]
-    fn no_theme_shows_a_colour_that_cannot_be_read_on_its_ground() {
-        let all = [
-            NEEDS_YOU,
-            WARNING,
-            RUNNING,
-            YOU,
-            QUIET,
-            GOOD,
-            BAD,
-            CODE,
-            PLAIN,
-            role_style(Role::Planner),
-            role_style(Role::Reviewer),
-        ];
-        for shades in BUILT_IN_PALETTES
-            .iter()
-            .filter(|shades| shades.assumed_background.is_some())
-        {
-            let assumed = shades.assumed_background.unwrap();
-            for style in all {
-                let shade = shades.text_color(style.fg.unwrap_or(Color::Reset));
-                let found = color_palettes::contrast(shade, assumed);
-                let least = if style == QUIET { 3.0 } else { 4.0 };
-                assert!(
-                    found.is_none_or(|found| found >= least),
-                    "{} shows {style:?} as {shade:?}: {found:?}",
-                    shades.name
-                );
+    fn no_theme_shows_a_colour_that_cannot_be_read_on_one_of_its_grounds() {
+        let colored = |theme: &ColorTheme| theme.palette.assumed_background.is_some();
+        for theme in ColorTheme::built_in().filter(colored) {
+            for support in [ColorSupport::TrueColor, ColorSupport::Indexed256] {
+                let theme = theme.with_color_support(support);
+                for (n, (ground, texts)) in theme.grounds.iter().enumerate() {
+                    // Nothing is written on lines, and the edge itself is one.
+                    if n == 1 + Surface::Edge as usize {
+                        continue;
+                    }
+                    for (at, colour) in texts.iter().enumerate().take(texts.len() - 1) {
+                        let least = if at == 1 {
+                            LEAST_QUIET_CONTRAST
+                        } else {
+                            LEAST_CONTRAST
+                        };
+                        let found = surface::contrast(parts(*colour), parts(*ground));
+                        let place = (theme.name(), n, TEXT_COLORS[at]);
+                        assert!(
+                            found >= least,
+                            "{place:?} {colour:?} on {ground:?}: {found}"
+                        );
+                    }
+                }
             }
         }
     }
 
     #[test]
+    fn the_grounds_under_text_need_no_other_text_colours() {
+        let plain = [
+            Surface::Panel,
+            Surface::Raised,
+            Surface::Add,
+            Surface::Del,
+            Surface::Ask,
+        ];
+        for theme in ColorTheme::built_in() {
+            let (_, texts) = theme.grounds[0];
+            for surface in plain {
+                let (_, found) = theme.grounds[1 + surface as usize];
+                assert_eq!(found, texts, "{} {surface:?}", theme.name());
+            }
+        }
+    }
+
+    /// The name of each surface and its colour in a theme.
+    fn surfaces(theme: &ColorTheme) -> String {
+        let told = Surface::ALL.map(|surface| match theme.grounds[1 + surface as usize].0 {
+            Color::Rgb(red, green, blue) => format!("{red:02x}{green:02x}{blue:02x}"),
+            other => format!("{other:?}"),
+        });
+        told.join(" ")
+    }
+
+    #[test]
+    fn surfaces_are_mixed_from_the_colours_of_a_theme_that_does_not_give_them() {
+        let own = |fields: &[(&str, &str)]| {
+            surfaces(&ColorTheme::from_fields("mine", fields.iter().copied()).unwrap())
+        };
+        let fields = [("base", "dark"), ("ground", "#1c1c1c")];
+        let wanted = "242424 2c2c2c 474747 2c382c 432727 2e2b21 404040 3c543c 6a3232";
+        assert_eq!(own(&fields), wanted);
+        let fields = [
+            ("base", "light"),
+            ("good", "22"),
+            ("panel", "#010203"),
+            ("add", "default"),
+        ];
+        let wanted = "010203 e8e8e8 cacaca Reset f1dcdc f1eee6 d2d2d2 c8dbc8 e8bebe";
+        assert_eq!(own(&fields), wanted);
+        // Words have twice the tint of their line.
+        let fields = [
+            ("base", "dark"),
+            ("add", "#204020"),
+            ("del_word", "#800000"),
+        ];
+        assert!(
+            own(&fields).ends_with(" 404040 246424 800000"),
+            "{}",
+            own(&fields)
+        );
+        // The themes of 0.1, which gave no surface.
+        assert_eq!(
+            own(&[("base", "nord")]),
+            surfaces(&ColorTheme::from_name("nord").unwrap())
+        );
+        assert_eq!(own(&[]), ["Reset"; 9].join(" "));
+        assert_eq!(
+            own(&[("base", "sixteen"), ("ground", "black")]),
+            ["Reset"; 9].join(" ")
+        );
+    }
+
+    #[test]
+    fn a_theme_on_the_terminals_ground_has_surfaces_once_the_terminal_tells_it() {
+        let ground = TerminalBackground([0x16, 0x18, 0x1d]);
+        let of = |name: &str| ColorTheme::from_name(name).unwrap().on_background(ground);
+        assert_eq!(
+            surfaces(&of("terminal")),
+            "1e2025 27292d 434448 27352d 3e2428 292722 3b3d41 38523d 663033"
+        );
+        for name in ["sixteen", "none"] {
+            assert_eq!(surfaces(&of(name)), ["Reset"; 9].join(" "), "{name}");
+        }
+        assert_eq!(
+            of("nord"),
+            ColorTheme {
+                terminal_background: Some(ground),
+                ..ColorTheme::from_name("nord").unwrap()
+            }
+        );
+        let fitted = ColorTheme::from_name("light")
+            .unwrap()
+            .with_terminal_background();
+        assert_eq!(surfaces(&fitted), ["Reset"; 9].join(" "));
+        let white = fitted.on_background(TerminalBackground([255; 3]));
+        assert!(
+            Surface::ALL
+                .iter()
+                .all(|surface| white.has_surface(*surface))
+        );
+        let few = of("terminal").with_color_support(ColorSupport::Ansi16);
+        assert_eq!(surfaces(&few), ["Reset"; 9].join(" "));
+        let table = of("terminal").with_color_support(ColorSupport::Indexed256);
+        assert!(
+            surfaces(&table).starts_with("Indexed("),
+            "{}",
+            surfaces(&table)
+        );
+    }
+
+    #[test]
+    fn a_frame_is_painted_on_its_surfaces_or_reversed_where_there_are_none() {
+        let painted = |name: &str, style: Style| {
+            let mut buffer = Buffer::with_lines(["x"]);
+            buffer.set_style(buffer.area, style);
+            ColorTheme::from_name(name).unwrap().paint(&mut buffer);
+            let cell = &buffer.content[0];
+            (cell.fg, cell.bg, cell.modifier)
+        };
+        let rgb = |hex: u32| {
+            let [_, red, green, blue] = hex.to_be_bytes();
+            Color::Rgb(red, green, blue)
+        };
+        let (quiet_panel, none) = (QUIET.patch(Surface::Panel.style()), Modifier::empty());
+        let wanted = (Color::Indexed(245), rgb(0x24_24_24), none);
+        assert_eq!(painted("dark", quiet_panel), wanted);
+        assert_eq!(
+            painted("none", quiet_panel),
+            (Color::Reset, Color::Reset, Modifier::DIM)
+        );
+        assert_eq!(
+            painted("sixteen", quiet_panel),
+            (Color::DarkGray, Color::Reset, none)
+        );
+        let wanted = (Color::Indexed(252), rgb(0x40_40_40), Modifier::BOLD);
+        assert_eq!(painted("dark", PICKED), wanted);
+        let reversed = Modifier::BOLD | Modifier::REVERSED;
+        for name in ["none", "sixteen", "terminal"] {
+            assert_eq!(
+                painted(name, PICKED),
+                (Color::Reset, Color::Reset, reversed),
+                "{name}"
+            );
+        }
+        assert_eq!(painted("dark", EDGE).0, rgb(0x47_47_47));
+        assert_eq!(painted("sixteen", EDGE).0, Color::DarkGray);
+    }
+
+    #[test]
     fn nothing_but_what_needs_the_user_has_its_colour() {
-        for shades in BUILT_IN_PALETTES
-            .iter()
-            .filter(|shades| shades.name != "none")
-        {
-            let of = |style: Style| shades.text_color(style.fg.unwrap_or(Color::Reset));
+        for theme in ColorTheme::built_in().filter(|theme| theme.name() != "none") {
+            let of = |style: Style| {
+                let at = TEXT_COLORS
+                    .iter()
+                    .position(|of| *of == style.fg.unwrap_or(Color::Reset));
+                theme.grounds[0].1[at.unwrap()]
+            };
             let others = [
                 WARNING,
                 RUNNING,
@@ -252,9 +514,9 @@ mod tests {
                 role_style(Role::Reviewer),
             ];
             for style in others {
-                assert_ne!(of(style), of(NEEDS_YOU), "{}: {style:?}", shades.name);
+                assert_ne!(of(style), of(NEEDS_YOU), "{}: {style:?}", theme.name());
             }
-            assert_ne!(of(WARNING), of(BAD), "{}", shades.name);
+            assert_ne!(of(WARNING), of(BAD), "{}", theme.name());
         }
     }
 }

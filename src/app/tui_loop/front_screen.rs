@@ -10,15 +10,14 @@ use crate::domain::export_format::ExportFormat;
 use crate::domain::ids::DiscussionId;
 use crate::engine::Engine;
 use crate::store::{WorkdirLayout, utc_time};
-use crate::tui::{Action, ColorTheme, DiffLookup, DocumentKind, ExternalViewer, TruncatedToolCall};
+use crate::tui::{Action, DiffLookup, DocumentKind, ExternalViewer, TruncatedToolCall};
 
 use super::front_run::{self, CallText, DiffSource};
 use super::run_viewer::ActiveScreen;
 use super::scrollback_loader::{ScrollbackOwner, ScrollbackResult};
 use super::shutdown::TuiEnd;
 use super::terminal_driver::{
-    FrameDemand, QueryInput, TerminalBackground, TerminalEvent, TerminalResult, editor_problem,
-    viewer_problem,
+    FrameDemand, QueryInput, TerminalEvent, TerminalResult, editor_problem, viewer_problem,
 };
 use super::{TuiApp, TuiStart};
 
@@ -125,7 +124,7 @@ impl TuiApp {
 
     /// Asks for the terminal's background if the environment does not tell it.
     pub(super) fn query_background(&mut self) {
-        if self.session.screen().theme() == ColorTheme::default() {
+        if self.session.screen().theme().needs_terminal_background() {
             self.terminal.query_background();
         }
     }
@@ -139,11 +138,11 @@ impl TuiApp {
                     }
                 }
             }
-            QueryInput::Reply(Some(TerminalBackground::Light)) => {
-                self.session.screen().use_light_background();
-                self.front().0.use_light_background();
+            QueryInput::Reply(Some(background)) => {
+                self.session.screen().on_background(background);
+                self.front().0.on_background(background);
             }
-            // The default colours fit a dark background.
+            // Without an answer there are no surfaces, and the default colours fit a dark background.
             QueryInput::Reply(_) | QueryInput::Part => {}
         }
         Ok(())

@@ -37,7 +37,7 @@ use frame_limiter::{FrameLimiter, FrameReason};
 use paste_tail::PasteTail;
 use user_notifier::UserNotifier;
 
-pub use background_query::{QueryInput, TerminalBackground};
+pub use background_query::QueryInput;
 pub use external_program::{editor_problem, terminate_program, viewer_problem};
 pub use signals::{TuiSignal, TuiSignals};
 

@@ -14,7 +14,7 @@ use crate::tui::keymap::ComposerFocus;
 use crate::tui::tabs::TabKind;
 use crate::tui::{
     Action, ActiveKeymap, ColorSupport, ColorTheme, DiffLookup, MissingRequirement, MouseCapture,
-    RequirementSeverity, Screen, ScreenAppearance, WelcomeInfo, WishedKeys,
+    RequirementSeverity, Screen, ScreenAppearance, TerminalBackground, WelcomeInfo, WishedKeys,
 };
 
 fn wished(action: &str, key: &str) -> WishedKeys {
@@ -178,10 +178,10 @@ fn what_was_chosen_on_one_screen_is_shown_on_another() {
     assert_eq!(own.theme().name(), "nord");
     assert_eq!(own.mouse_capture(), MouseCapture::Left);
     // An answer of the terminal does not replace it either.
-    own.use_light_background();
+    own.on_background(TerminalBackground([255; 3]));
     assert_eq!(own.theme().name(), "nord");
     let mut fresh = with(&[]);
-    fresh.use_light_background();
+    fresh.on_background(TerminalBackground([255; 3]));
     assert_eq!(fresh.chosen_appearance().0.name(), "light");
 }
 

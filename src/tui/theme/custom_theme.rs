@@ -7,8 +7,9 @@ use std::str::FromStr;
 
 use ratatui::style::Color;
 
-use super::ColorTheme;
 use super::color_palettes::ColorPalette;
+use super::surface::{NO_SURFACES, Surface};
+use super::{ColorSupport, ColorTheme};
 use crate::tui::keymap::suggest_nearest;
 
 /// What is wrong with a theme of the user.
@@ -38,24 +39,38 @@ impl ColorTheme {
             });
         }
         let (base, colours): (Vec<_>, Vec<_>) = fields.partition(|(field, _)| *field == "base");
-        let mut shades = Self::default().0;
+        let mut shades = Self::default().palette;
         for (_, base) in base {
             match Self::from_name(base) {
-                Some(base) => shades = base.0,
+                Some(base) => shades = base.palette,
                 None => flaws.push(unknown_base(base)),
             }
         }
+        let (mut surfaces, mut is_recolored) = (NO_SURFACES, false);
         for (field, text) in colours {
-            match (shades.field_mut(field), parse_color(text)) {
-                (Some(place), Some(colour)) => *place = colour,
-                (_, None) => flaws.push(invalid_color(field, text)),
-                (None, Some(_)) => {}
+            match (parse_color(text), Surface::from_name(field)) {
+                (None, _) => flaws.push(invalid_color(field, text)),
+                (Some(colour), Some(surface)) => surfaces[surface as usize] = Some(colour),
+                (Some(colour), None) => {
+                    if let Some(place) = shades.field_mut(field) {
+                        *place = colour;
+                        is_recolored |=
+                            matches!(field, "ground" | "text" | "good" | "bad" | "attention");
+                    }
+                }
             }
+        }
+        // The base's surfaces fit its own colours only.
+        if is_recolored {
+            shades.given_surfaces = NO_SURFACES;
+        }
+        for (place, given) in shades.given_surfaces.iter_mut().zip(surfaces) {
+            *place = given.or(*place);
         }
         shades.name = Cow::Owned(name.to_owned());
         shades.assumed_background = None;
         if flaws.is_empty() {
-            Ok(Self(shades))
+            Ok(Self::new(shades, ColorSupport::TrueColor, None))
         } else {
             Err(flaws)
         }
@@ -144,8 +159,8 @@ mod tests {
             Ok(theme) => format!(
                 "{} {:?} {:?}",
                 theme.name(),
-                theme.0.background,
-                theme.0.bad
+                theme.palette.background,
+                theme.palette.bad
             ),
             Err(flaws) => flaws
                 .iter()
@@ -155,21 +170,6 @@ mod tests {
         };
         assert_eq!(told, wanted);
     }
-
-    /// The colours that a theme can set, besides `base`.
-    const THEME_FIELDS: [&str; 11] = [
-        "ground",
-        "text",
-        "quiet",
-        "attention",
-        "warning",
-        "running",
-        "good",
-        "bad",
-        "code",
-        "planner",
-        "reviewer",
-    ];
 
     #[test]
     fn a_theme_of_the_users_own_is_another_one_with_other_colours() {
@@ -201,12 +201,26 @@ mod tests {
 
     #[test]
     fn every_field_that_is_named_is_one() {
-        let mut shades = ColorTheme::default().0;
-        assert!(
-            THEME_FIELDS
-                .iter()
-                .all(|field| shades.field_mut(field).is_some())
-        );
-        assert_eq!(THEME_FIELDS.len(), shades.all_colors().len());
+        let texts = [
+            "ground",
+            "text",
+            "quiet",
+            "attention",
+            "warning",
+            "running",
+            "good",
+            "bad",
+            "code",
+            "planner",
+            "reviewer",
+        ];
+        let surfaces = [
+            "panel", "raised", "edge", "add", "del", "ask", "picked", "add_word", "del_word",
+        ];
+        let mut shades = ColorTheme::default().palette;
+        assert!(texts.iter().all(|name| shades.field_mut(name).is_some()));
+        assert_eq!(texts.len(), shades.all_colors().len());
+        let named = surfaces.map(Surface::from_name);
+        assert_eq!(named, Surface::ALL.map(Some));
     }
 }

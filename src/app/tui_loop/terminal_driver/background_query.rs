@@ -1,4 +1,4 @@
-//! Finds out whether the terminal's background is light: asks once, after the first frame, and does not wait.
+//! Finds out the terminal's background colour: asks once, after the first frame, and does not wait.
 //!
 //! The answer arrives among the keys and is filtered out here; everything else passes unchanged.
 
@@ -7,19 +7,14 @@ use std::time::Duration;
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers, poll, read};
 use tokio::time::Instant;
 
+use crate::tui::TerminalBackground;
+
 /// The query for the background colour (OSC 11). Terminals that do not know it send no answer.
 pub const BACKGROUND_QUERY: &str = "\x1b]11;?\x1b\\";
 /// Time after the query in which an answer is still caught when the terminal is released.
 const REPLY_WAIT: Duration = Duration::from_millis(30);
 /// Maximum length of an answer.
 const MAX_REPLY_CHARS: usize = 40;
-
-/// The brightness of the terminal's background.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TerminalBackground {
-    Light,
-    Dark,
-}
 
 /// The query and the part of the answer received so far.
 #[derive(Debug, Default)]
@@ -144,23 +139,17 @@ fn parse_background(answer: &str) -> Option<TerminalBackground> {
     let parts = colour
         .strip_prefix("rgb:")
         .or_else(|| colour.strip_prefix("rgba:"))?;
-    let mut light = 0.0;
-    let weights = [0.299, 0.587, 0.114];
-    let mut n_parts = 0;
-    for (part, weight) in parts.split('/').zip(weights) {
-        let digits = i32::try_from(part.len())
+    let mut background = [0; 3];
+    let mut parts = parts.split('/');
+    for value in &mut background {
+        let part = parts.next()?;
+        let digits = u32::try_from(part.len())
             .ok()
             .filter(|n| (1..=4).contains(n))?;
-        let value = u32::from_str_radix(part, 16).ok()?;
-        light += weight * f64::from(value) / (16f64.powi(digits) - 1.0);
-        n_parts += 1;
+        let most = 16u32.pow(digits) - 1;
+        *value = u8::try_from(u32::from_str_radix(part, 16).ok()? * 255 / most).ok()?;
     }
-    let is_whole = n_parts == weights.len();
-    is_whole.then_some(if light > 0.5 {
-        TerminalBackground::Light
-    } else {
-        TerminalBackground::Dark
-    })
+    Some(TerminalBackground(background))
 }
 
 #[cfg(test)]
@@ -206,13 +195,18 @@ mod tests {
 
     #[test]
     fn an_answer_is_taken_out_of_what_is_typed() {
-        let light = Some(Some(TerminalBackground::Light));
-        let dark = Some(Some(TerminalBackground::Dark));
-        check("hel\x1b]11;rgb:ffff/ffff/ffff\x1b\\lo", "hello", light);
-        check("\x1b]11;rgb:1e1e/1E1E/2e2e\x07x", "x", dark);
+        let of = |parts| Some(Some(TerminalBackground(parts)));
+        let light = of([255, 255, 238]);
+        check("hel\x1b]11;rgb:ffff/ffff/eeee\x1b\\lo", "hello", light);
+        check(
+            "\x1b]11;rgb:1e1e/1E1E/2e2e\x07x",
+            "x",
+            of([0x1e, 0x1e, 0x2e]),
+        );
         check("\x1b]11;rgb:f/f/e\x07", "", light);
-        check("\x1b]11;rgba:00/00/00/ff\x07", "", dark);
+        check("\x1b]11;rgba:00/80/00/ff\x07", "", of([0, 0x80, 0]));
         check("\x1b]11;#ffffff\x07", "", Some(None));
+        check("\x1b]11;rgb:ff/ff\x07", "", Some(None));
         // After the answer, all input is the user's.
         check("\x1b]11;rgb:f/f/e\x07\x1b]11", "\x1b]11", light);
     }
