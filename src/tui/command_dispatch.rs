@@ -476,6 +476,15 @@ impl Screen {
         }
     }
 
+    /// Opens a dialog that the user has not asked for, without interrupting the user while they write.
+    pub(super) fn open_guarded_dialog(&mut self, sheet: ChoiceDialog) {
+        self.is_dirty = true;
+        self.dialogs.open_guarded(sheet);
+        if self.composer.editor.is_empty() {
+            self.composer.focus = ComposerFocus::Unfocused;
+        }
+    }
+
     /// Opens the next dialog that had to wait.
     pub(super) fn open_deferred_dialog(&mut self) {
         if self.dialogs.own.is_none() && !self.dialogs.deferred.is_empty() {

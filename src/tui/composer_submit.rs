@@ -15,6 +15,7 @@ use super::dialog::ComposerDraft;
 use super::dialogs;
 use super::discussion_commands::DiscussionScreenCommand;
 use super::footer;
+use super::input_guard::unseen_dialog_reason;
 use super::keymap::ComposerFocus;
 use super::tabs::TabKind;
 use super::text_wrap::text_width;
@@ -115,8 +116,12 @@ impl Screen {
                 {
                     return SubmitOutcome::StaysInComposer(why);
                 }
-                let shown = self.readable_dialog_id();
-                if let Some(why) = self.unseen_dialog_reason(&command, shown.as_deref(), state) {
+                let shown = self
+                    .dialogs
+                    .readable_dialog_id(self.overlays.pager.as_ref());
+                let known = self.dialog_context();
+                let unseen = unseen_dialog_reason(&command, shown.as_deref(), state, &known);
+                if let Some(why) = unseen {
                     return SubmitOutcome::StaysInComposer(why);
                 }
                 self.composer.editor.submit_text();

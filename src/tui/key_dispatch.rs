@@ -19,7 +19,8 @@ impl Screen {
         if key.kind == KeyEventKind::Release {
             return Vec::new();
         }
-        if self.is_key_swallowed(key) {
+        let guard = &mut self.dialogs.guard;
+        if guard.is_key_swallowed(key, self.composer.focus) {
             return Vec::new();
         }
         self.toast.text = None;
@@ -205,7 +206,8 @@ impl Screen {
             }
             Some(command) => {
                 let actions = self.press_command(command.clone(), state);
-                self.note_refused_command(&command, &actions);
+                let guard = &mut self.dialogs.guard;
+                guard.note_refused_command(&command, &actions, self.composer.focus);
                 actions
             }
             None => Vec::new(),

@@ -3,6 +3,8 @@
 //! Keys and clicks come in by `key_dispatch` and `mouse`, commands are carried out in `command_dispatch`,
 //! `view_commands` and `discussion_commands`, and `screen_layout` draws.
 
+use std::time::Duration;
+
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 
@@ -296,6 +298,16 @@ impl Screen {
         {
             self.composer.focus = ComposerFocus::Unfocused;
         }
+    }
+
+    /// Sets the current time; called before keys and clicks are handled and before each frame.
+    pub fn on_time(&mut self, now: UnixMillis) {
+        self.dialogs.guard.on_time(now);
+    }
+
+    /// Returns how long the drawn dialog still ignores keys, which a frame shows; `None` if it already takes them.
+    pub fn guard_remaining(&self) -> Option<Duration> {
+        self.dialogs.guard_remaining()
     }
 
     /// Turns a key into the user's request. Keys that only change the view return nothing.

@@ -74,7 +74,8 @@ impl Screen {
         let sheet = waiting.clone().filter(|_| is_beside);
         let reads_on = self.tab_reading(frame.area().height, state);
         let sheet = sheet.map(|sheet| self.fit_dialog(sheet, reads_on, frame.area(), state));
-        let put_aside = self.put_aside_line(state).filter(|_| sheet.is_some());
+        let put_aside = self.dialogs.put_aside_line(state, self.local_clock());
+        let put_aside = put_aside.filter(|_| sheet.is_some());
         let head = split_top(&mut rest, header_rows(frame.area().height));
         let foot = split_bottom(&mut rest, footer::n_rows(self, frame.area()));
         let n_rows = match self.overlays.search {
