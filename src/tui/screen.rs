@@ -34,6 +34,7 @@ use super::scrollback::ScrollbackChunk;
 use super::tabs::log::EventLogList;
 use super::tabs::status::AdapterSandboxView;
 use super::tabs::{ScreenTabs, TabKind};
+use super::terminal_status::TerminalStatus;
 use super::text_versions::ConflictVersions;
 use super::text_wrap::to_one_line;
 use super::theme::ColorTheme;
@@ -565,5 +566,38 @@ impl Screen {
     pub fn on_agents(&mut self, agents: Vec<AgentEntry>) {
         self.is_dirty = true;
         self.composer.assist.agents = agents;
+    }
+}
+
+/// What is shown outside of the frames.
+impl Screen {
+    /// Returns the window title and the alert, as of the last frame.
+    pub fn terminal_status(&self) -> &TerminalStatus {
+        &self.run_facts.terminal_status
+    }
+
+    /// Updates the status while another screen covers this one, so that no frame updates it.
+    pub fn update_covered_status(&mut self, state: Option<&RunState>) -> &TerminalStatus {
+        let waiting = self.pending_dialog(state);
+        self.update_terminal_status(waiting.as_ref(), state);
+        &self.run_facts.terminal_status
+    }
+
+    /// Stores the status of the screen that this one covers.
+    pub fn on_covered_screen_status(&mut self, behind: &TerminalStatus) {
+        self.is_dirty |= self.run_facts.is_needed_by_covered_screen != behind.needs_user;
+        self.run_facts.is_needed_by_covered_screen = behind.needs_user;
+    }
+
+    /// Updates the status for a frame with this open dialog.
+    pub(super) fn update_terminal_status(
+        &mut self,
+        waiting: Option<&ChoiceDialog>,
+        state: Option<&RunState>,
+    ) {
+        // The user opened the screen's own dialogs with a key, so they need no alert.
+        let asked = waiting.filter(|_| self.dialogs.own.is_none());
+        self.run_facts.terminal_status =
+            TerminalStatus::describe(&self.settings.repository, asked, state);
     }
 }
