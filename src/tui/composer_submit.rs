@@ -10,6 +10,7 @@ use super::command_table::{CommandParseError, parse_slash_command};
 use super::composer::MAX_TEXT_BYTES;
 use super::composer_pane::ComposerPane;
 use super::composer_target::{self, ComposerOutcome};
+use super::cross_tab_toast::draw_toast;
 use super::dialog::ChoiceDialog;
 use super::dialog::ComposerDraft;
 use super::dialogs;
@@ -375,5 +376,16 @@ impl Screen {
                 word
             }
         }
+    }
+
+    /// Draws the notice about news in another tab, beside the composer.
+    fn draw_cross_tab_toast(&self, frame: &mut Frame, row: Rect, n_taken: usize) -> Option<Rect> {
+        let notice = self.toast.cross_tab.as_ref()?;
+        let text = notice.visible_text(&self.tabs.view, self.dialogs.current_time())?;
+        let key = match self.composer.focus {
+            ComposerFocus::Focused => None,
+            focus @ ComposerFocus::Unfocused => Some(self.keymap().key_label("show-chat", focus)),
+        };
+        draw_toast(text, key, frame, row, n_taken)
     }
 }

@@ -17,6 +17,7 @@ use super::completion::ComposerAssist;
 use super::composer::{PasteResult, TextComposer};
 use super::composer_pane::ComposerPane;
 use super::composer_submit;
+use super::cross_tab_toast::CrossTabToast;
 use super::dialog::ChoiceDialog;
 use super::dialog::{ChoiceAction, ComposerDraft};
 use super::dialog_pane::DialogPane;
@@ -141,7 +142,8 @@ impl Screen {
             child.on_event(at, event);
         }
         self.on_discussion_event(event);
-        self.note_cross_tab_event(at, event);
+        let notice = CrossTabToast::from_event(at, event, &self.tabs.chat.transcript);
+        self.toast.cross_tab = notice.or(self.toast.cross_tab.take());
         match event {
             Event::Agent { news, .. } => self.dialogs.on_agent_activity(news),
             Event::RunCreated(_) => self.reset_run_state(),
@@ -569,7 +571,7 @@ impl Screen {
     }
 }
 
-/// What is shown outside of the frames.
+/// What the program has to show outside of the frames, or by its clock.
 impl Screen {
     /// Returns the window title and the alert, as of the last frame.
     pub fn terminal_status(&self) -> &TerminalStatus {
@@ -587,6 +589,12 @@ impl Screen {
     pub fn on_covered_screen_status(&mut self, behind: &TerminalStatus) {
         self.is_dirty |= self.run_facts.is_needed_by_covered_screen != behind.needs_user;
         self.run_facts.is_needed_by_covered_screen = behind.needs_user;
+    }
+
+    /// Returns how much longer the notice about news in another tab is shown.
+    pub fn cross_tab_toast_remaining(&self) -> Option<Duration> {
+        let notice = self.toast.cross_tab.as_ref()?;
+        notice.remaining(self.dialogs.current_time())
     }
 
     /// Updates the status for a frame with this open dialog.
