@@ -341,7 +341,7 @@ impl Screen {
 
     /// Handles a click: the first one selects an entry, a second one runs it, and one outside closes the palette.
     pub(super) fn click_palette(&mut self, at: Position, state: Option<&RunState>) -> Vec<Action> {
-        let hint = self.hint_key_at(at);
+        let hint = self.hit_areas.hint_key_at(at);
         let (Some(palette), Some((area, rows))) =
             (&mut self.overlays.palette, &self.hit_areas.palette)
         else {

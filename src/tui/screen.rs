@@ -41,6 +41,7 @@ use super::text_wrap::to_one_line;
 use super::theme::ColorTheme;
 use super::transcript::ChatTranscript;
 use super::transcript::ScrollbackDemand;
+use super::welcome_page::WelcomeInfo;
 use super::{clickable_keys, dialogs, labels, tabs, text_wrap, theme};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::Event;
@@ -220,6 +221,22 @@ impl Screen {
         self.toast.text = Some(text_wrap::to_one_line(text));
     }
 
+    /// Stores what was found in the repository.
+    pub fn on_welcome(&mut self, welcome: WelcomeInfo) {
+        self.is_dirty = true;
+        self.run_facts.welcome = welcome;
+    }
+
+    /// Says why no run could start. For problems that the page already explains, a short toast is enough.
+    pub fn on_start_error(&mut self, why: &str) {
+        let named = self.run_facts.welcome.named_problems(why).join(", ");
+        if named.is_empty() {
+            self.on_notice(why);
+        } else {
+            self.set_toast(&format!("First fix this (see above): {named}"));
+        }
+    }
+
     /// Stores the prompt of the turn that waits at the gate. It arrives after the event that asks the user to send it.
     pub fn on_prompt_preview(&mut self, prompt: &str) {
         self.is_dirty = true;
@@ -379,7 +396,7 @@ impl Screen {
         self.open_deferred_dialog();
         self.draw_all(frame, state, now);
         // Removes the hint marks, which the terminal must not see.
-        self.collect_hint_areas(frame.buffer_mut());
+        self.hit_areas.collect_hints(frame.buffer_mut());
         self.settings.theme.paint(frame.buffer_mut());
         self.is_dirty = false;
     }

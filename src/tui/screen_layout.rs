@@ -4,20 +4,23 @@
 //! for the user stays visible.
 
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph};
 
 use super::child_session_list::child_title;
 use super::clickable_keys::{self, KeyHintAreas};
 use super::dialog::{ChoiceDialog, DialogFocus};
-use super::keymap::ComposerFocus;
+use super::diff_view::draw_diff_panel;
+use super::keymap::{ComposerFocus, KeyChord};
 use super::pager::TextPager;
 use super::tabs::screen_tab::TabContext;
 use super::tabs::{PaneFocus, TabKind};
 use super::text_wrap::{text_width, truncate_to_columns};
 use super::theme;
 use super::view_area::{inset_columns, split_bottom, split_top};
+use super::welcome_page::WelcomePage;
 use super::{Screen, command_table, footer, header};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::ids::UnixMillis;
@@ -53,6 +56,24 @@ pub struct ScreenHitAreas {
     pub hints: KeyHintAreas,
     /// The header's text that the run waits for the user.
     pub need: Rect,
+}
+
+impl ScreenHitAreas {
+    /// Collects the key hints of a finished frame and removes their marks. Outside an open palette there are none,
+    /// because a click there closes it.
+    pub fn collect_hints(&mut self, buffer: &mut Buffer) {
+        self.hints = clickable_keys::extract_hint_areas(buffer);
+        if let Some((area, _)) = &self.palette {
+            let hints = &mut self.hints;
+            hints.retain(|(place, _)| area.contains(place.as_position()));
+        }
+    }
+
+    /// Returns the key of the hint at a position.
+    pub fn hint_key_at(&self, at: Position) -> Option<KeyChord> {
+        let mut hit = self.hints.iter().filter(|(place, _)| place.contains(at));
+        hit.next().map(|(_, key)| *key)
+    }
 }
 
 impl Screen {
@@ -126,6 +147,20 @@ impl Screen {
         let sheet = sheet.filter(|_| put_aside.is_none());
         self.draw_bottom_area(frame, composer, foot, state, sheet.as_ref());
         self.draw_palette(frame, state, waiting.as_ref());
+    }
+
+    fn draw_diff(
+        &mut self,
+        frame: &mut Frame,
+        area: Rect,
+        state: Option<&RunState>,
+        waiting: Option<&ChoiceDialog>,
+    ) {
+        let keymap = &self.settings.appearance.keymap;
+        let back = keymap.key_label("close-diff", ComposerFocus::Unfocused);
+        if let Some(view) = &mut self.overlays.diff {
+            self.hit_areas.diff_strip = draw_diff_panel(view, frame, area, state, waiting, &back);
+        }
     }
 
     /// Draws a dialog, or a line that stands for it; only the dialog itself counts as read.
@@ -347,7 +382,12 @@ impl Screen {
         let empty_note = match (is_welcome, state) {
             (true, _) if self.shows_ended_run() => "",
             (true, _) => {
-                area = self.draw_welcome(frame, area);
+                let wanted = WelcomePage {
+                    info: &self.run_facts.welcome,
+                    has_notices: !self.tabs.chat.transcript.is_empty(),
+                    has_unfinished_run: self.dialogs.unfinished_run.is_some(),
+                };
+                (area, self.hit_areas.runs) = wanted.draw(frame, area);
                 ""
             }
             (false, None) => "Nothing recorded here yet.",
