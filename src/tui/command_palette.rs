@@ -388,7 +388,7 @@ impl Screen {
                 }
             }
             PaletteAction::FillComposer(text) => {
-                if let Some(why) = self.read_only_reason() {
+                if let Some(why) = self.settings.read_only_reason() {
                     return self.show_toast(&why);
                 }
                 if !self.composer.editor.is_empty() {

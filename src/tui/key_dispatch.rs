@@ -215,7 +215,7 @@ impl Screen {
     }
 
     pub(super) fn begin_slash_command(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        if let Some(why) = self.read_only_reason() {
+        if let Some(why) = self.settings.read_only_reason() {
             return self.show_toast(&why);
         }
         self.focus_composer();
@@ -231,7 +231,7 @@ impl Screen {
         command: ScreenCommand,
         state: Option<&RunState>,
     ) -> Vec<Action> {
-        if command == ScreenCommand::ResumeRun && self.resumable_run().is_none() {
+        if command == ScreenCommand::ResumeRun && self.settings.resumable_run().is_none() {
             // A letter must not answer the question whether to resume a run.
             return Vec::new();
         }

@@ -10,7 +10,7 @@ use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 
 use super::action::Action;
 use super::agent_dialogs::AgentEntry;
-use super::appearance::ScreenSettings;
+use super::appearance::{MouseCapture, ScreenAppearance, ScreenSettings};
 use super::approval_view::clean_lines;
 use super::approval_view::{ApprovalEntry, ExactCall};
 use super::completion::ComposerAssist;
@@ -26,9 +26,10 @@ use super::diff_view::DiffLookup;
 use super::discussion_commands::DiscussionViewState;
 use super::document_texts::DisplayDocuments;
 use super::document_texts::RunDocumentFiles;
-use super::keymap::ComposerFocus;
+use super::keymap::{ActiveKeymap, ComposerFocus};
 use super::overlays::OverlayStack;
 use super::pager::{PagerFormat, TextPager};
+use super::read_only::{ReadOnlyStatus, RunListEntry, take_over_dialog};
 use super::run_facts::{RunFacts, ToastLine};
 use super::screen_layout::ScreenHitAreas;
 use super::scrollback::ScrollbackChunk;
@@ -237,6 +238,18 @@ impl Screen {
         }
     }
 
+    /// Shows a toast that disappears with the next key and is stored nowhere else.
+    pub fn set_toast(&mut self, text: &str) {
+        self.is_dirty = true;
+        self.show_toast(text);
+    }
+
+    /// Removes the toast when it is no longer true.
+    pub fn clear_toast(&mut self) {
+        self.is_dirty = true;
+        self.toast.text = None;
+    }
+
     /// Stores the prompt of the turn that waits at the gate. It arrives after the event that asks the user to send it.
     pub fn on_prompt_preview(&mut self, prompt: &str) {
         self.is_dirty = true;
@@ -346,7 +359,7 @@ impl Screen {
         if self.paste_into_palette(text) || self.overlays.paste_into_search(text, &mut self.tabs) {
             return;
         }
-        if let Some(why) = self.read_only_reason() {
+        if let Some(why) = self.settings.read_only_reason() {
             self.show_toast(&why);
             return;
         }
@@ -392,7 +405,9 @@ impl Screen {
 
     /// Draws one frame; the screen is clean afterwards.
     pub fn draw(&mut self, frame: &mut Frame, state: Option<&RunState>, now: UnixMillis) {
-        self.end_theme_preview();
+        if self.dialogs.is_theme_preview_over() {
+            self.restore_theme();
+        }
         self.open_deferred_dialog();
         self.draw_all(frame, state, now);
         // Removes the hint marks, which the terminal must not see.
@@ -624,5 +639,81 @@ impl Screen {
         let asked = waiting.filter(|_| self.dialogs.own.is_none());
         self.run_facts.terminal_status =
             TerminalStatus::describe(&self.settings.repository, asked, state);
+    }
+}
+
+/// Read-only screens.
+impl Screen {
+    /// Lists the finished runs; the answer is [`Action::OpenRun`].
+    pub fn show_run_history(&mut self, runs: &[RunListEntry]) {
+        self.is_dirty = true;
+        if runs.is_empty() {
+            self.show_toast("No finished runs yet.");
+            return;
+        }
+        self.open_or_defer_dialog(dialogs::run_history_list::build_dialog(runs));
+    }
+
+    /// Asks whether to take over the repository after the other instance has ended; the
+    /// answer is [`Action::TakeOver`].
+    pub fn ask_to_take_over(&mut self) {
+        self.is_dirty = true;
+        self.open_or_defer_dialog(take_over_dialog());
+    }
+
+    /// Changes how a read-only screen describes itself.
+    pub fn on_read_only(&mut self, read_only: ReadOnlyStatus) {
+        self.is_dirty = true;
+        self.settings.read_only = Some(read_only);
+    }
+
+    pub(super) fn is_read_only(&self) -> bool {
+        self.settings.read_only.is_some()
+    }
+}
+
+/// The user's settings.
+impl Screen {
+    /// Applies the user's settings once they are loaded; the first frame does not wait for them.
+    pub fn on_appearance(&mut self, look: ScreenAppearance) {
+        self.is_dirty = true;
+        self.settings.set_appearance(look);
+    }
+
+    /// Returns the chosen theme and the settings for another screen; a theme that is only previewed is left out.
+    pub fn chosen_appearance(&self) -> (ColorTheme, ScreenAppearance) {
+        let shown = &self.settings.theme;
+        let theme = self.dialogs.theme_before.as_ref().unwrap_or(shown);
+        (theme.clone(), self.settings.appearance.clone())
+    }
+
+    /// Applies the theme and settings that were chosen on another screen.
+    pub fn apply_appearance(&mut self, theme: ColorTheme, look: ScreenAppearance) {
+        self.is_dirty = true;
+        self.dialogs.theme_before = None;
+        (self.settings.theme, self.settings.appearance) = (theme, look);
+        self.apply_settings();
+    }
+
+    /// Switches to the light theme for a light terminal, unless the user has chosen a theme.
+    pub fn use_light_background(&mut self) {
+        if let Some(light) = self.settings.light_theme_unless_chosen() {
+            self.on_theme(light);
+        }
+    }
+
+    /// Returns whether the program or the terminal handles the mouse now.
+    pub fn mouse_capture(&self) -> MouseCapture {
+        self.settings.appearance.mouse_capture
+    }
+
+    /// Restores the theme that was in use before the list was opened.
+    pub(super) fn restore_theme(&mut self) {
+        self.dialogs.restore_theme(&mut self.settings);
+        self.apply_settings();
+    }
+
+    pub(super) fn keymap(&self) -> &ActiveKeymap {
+        &self.settings.appearance.keymap
     }
 }
