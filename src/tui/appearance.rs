@@ -2,12 +2,9 @@
 //!
 //! They are passed in, not read from a configuration file.
 
-use super::Screen;
-use super::action::Action;
-use super::dialogs;
 use super::keymap::ActiveKeymap;
 use super::labels::LocalClock;
-use super::read_only::ReadOnlyStatus;
+use super::read_only::{ReadOnlyStatus, RunListEntry};
 use super::theme::{ColorSupport, ColorTheme, TerminalBackground};
 
 /// The user's settings for themes, keys and mouse.
@@ -111,22 +108,19 @@ impl ScreenSettings {
     pub fn local_clock(&self) -> LocalClock {
         LocalClock(self.utc_offset)
     }
-}
 
-impl Screen {
-    /// Applies the user's settings once they are loaded; the first frame does not wait for them.
-    pub fn on_appearance(&mut self, look: ScreenAppearance) {
-        self.is_dirty = true;
-        let known = self.settings.appearance.terminal_background;
-        self.settings.appearance = look;
+    /// Applies the user's settings, with their form of the theme in use.
+    pub(super) fn set_appearance(&mut self, look: ScreenAppearance) {
+        let known = self.appearance.terminal_background;
+        self.appearance = look;
         if let Some(background) = known {
-            self.settings.appearance.set_terminal_background(background);
+            self.appearance.set_terminal_background(background);
         }
-        let shown = self.settings.appearance.theme(self.settings.theme.name());
+        let shown = self.appearance.theme(self.theme.name());
         if let Some(theme) = shown {
             // Only a theme that was chosen by name paints its own background.
-            let is_fitted = self.settings.theme.uses_terminal_background();
-            self.settings.theme = if is_fitted {
+            let is_fitted = self.theme.uses_terminal_background();
+            self.theme = if is_fitted {
                 theme.with_terminal_background()
             } else {
                 theme
@@ -134,88 +128,34 @@ impl Screen {
         }
     }
 
-    /// Opens the theme list. Closing it without a choice restores the previous theme.
-    pub(super) fn open_theme_list(&mut self) -> Vec<Action> {
-        self.dialogs.theme_before = Some(self.settings.theme.clone());
-        let sheet =
-            dialogs::theme_picker::build_dialog(&self.settings.theme, &self.settings.appearance);
-        self.open_dialog(sheet)
-    }
-
-    /// Restores the theme that was in use before the list was opened.
-    pub(super) fn restore_theme(&mut self) {
-        if let Some(theme) = self.dialogs.theme_before.take() {
-            self.settings.theme = theme;
-        }
-        self.apply_settings();
-    }
-
-    /// Restores the previous theme if the theme list is gone, whatever replaced it.
-    pub(super) fn end_theme_preview(&mut self) {
-        let is_listed = self
-            .dialogs
-            .own
-            .as_ref()
-            .is_some_and(dialogs::theme_picker::is_theme_picker);
-        if self.dialogs.theme_before.is_some() && !is_listed {
-            self.restore_theme();
-        }
-    }
-
-    /// Switches to another theme, saves the choice, and closes the theme list.
-    pub(super) fn choose_theme(&mut self, name: &str) -> Vec<Action> {
-        let Some(theme) = self.settings.appearance.theme(name) else {
-            let themes = self.settings.appearance.themes();
-            let names: Vec<&str> = themes.iter().map(ColorTheme::name).collect();
-            return self.show_toast(&format!("/theme takes {}", names.join(", ")));
-        };
-        self.settings.theme = theme;
-        self.dialogs.theme_before = None;
-        self.dialogs.own = None;
-        self.show_toast(&format!("Theme {name}"));
-        vec![Action::KeepTheme(name.to_owned())]
-    }
-
-    /// Returns the chosen theme and the settings for another screen; a theme that is only previewed is left out.
-    pub fn chosen_appearance(&self) -> (ColorTheme, ScreenAppearance) {
-        let shown = &self.settings.theme;
-        let theme = self.dialogs.theme_before.as_ref().unwrap_or(shown);
-        (theme.clone(), self.settings.appearance.clone())
-    }
-
-    /// Applies the theme and settings that were chosen on another screen.
-    pub fn apply_appearance(&mut self, theme: ColorTheme, look: ScreenAppearance) {
-        self.is_dirty = true;
-        self.dialogs.theme_before = None;
-        (self.settings.theme, self.settings.appearance) = (theme, look);
-        self.apply_settings();
-    }
-
-    /// Derives the surfaces from the terminal's background, and switches to the light theme for a light one, unless the
-    /// user has chosen a theme.
-    pub fn on_background(&mut self, background: TerminalBackground) {
-        let shown = self.settings.theme.clone().on_background(background);
-        let look = &mut self.settings.appearance;
-        look.set_terminal_background(background);
-        let light = look.theme("light").filter(|_| {
+    /// Derives the surfaces from the terminal's background; returns the theme that fits it: the light one for a light
+    /// background, unless the user has chosen a theme.
+    pub(super) fn fit_background(&mut self, background: TerminalBackground) -> ColorTheme {
+        let shown = self.theme.clone().on_background(background);
+        self.appearance.set_terminal_background(background);
+        let light = self.appearance.theme("light").filter(|_| {
             background.is_light() && shown.uses_terminal_background() && shown.name() == "terminal"
         });
-        self.on_theme(light.map_or(shown, ColorTheme::with_terminal_background));
-        if let Some(before) = self.dialogs.theme_before.take() {
-            self.dialogs.theme_before = Some(before.on_background(background));
-        }
+        light.map_or(shown, ColorTheme::with_terminal_background)
     }
 
-    /// Returns whether the program or the terminal handles the mouse now.
-    pub fn mouse_capture(&self) -> MouseCapture {
-        self.settings.appearance.mouse_capture
+    /// Returns why a read-only screen does not do something; `None` on any other screen.
+    pub(super) fn read_only_reason(&self) -> Option<String> {
+        let read_only = self.read_only.as_ref()?;
+        Some(format!("read-only: {}", read_only.reason))
     }
 
-    /// Switches mouse handling between the program and the terminal.
-    pub(super) fn toggle_mouse_capture(&mut self) -> Vec<Action> {
-        let clicks = &mut self.settings.appearance.mouse_capture;
+    /// Returns the run's history entry, if it can be resumed.
+    pub(super) fn resumable_run(&self) -> Option<&RunListEntry> {
+        self.read_only.as_ref()?.resumable_run.as_ref()
+    }
+}
+
+impl ScreenAppearance {
+    /// Switches mouse handling between the program and the terminal; returns what the user has to know about it.
+    pub(super) fn toggle_mouse_capture(&mut self) -> &'static str {
         let word;
-        (*clicks, word) = match clicks {
+        (self.mouse_capture, word) = match self.mouse_capture {
             MouseCapture::Taken => (
                 MouseCapture::Left,
                 "Your terminal has the mouse now: drag to select text",
@@ -225,11 +165,6 @@ impl Screen {
                 "The mouse works here now. Hold Shift and drag to select text",
             ),
         };
-        let key = self.keymap().key_label("mouse", self.composer.focus);
-        self.show_toast_with_keys(&format!("{word} · {key} switches back"))
-    }
-
-    pub(super) fn keymap(&self) -> &ActiveKeymap {
-        &self.settings.appearance.keymap
+        word
     }
 }

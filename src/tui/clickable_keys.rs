@@ -4,16 +4,12 @@
 //! extra work. Only the program's own texts are marked: an agent must not be able to place a key on the screen.
 
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
-use super::Screen;
-use super::action::Action;
-use super::keymap::{ComposerFocus, KeyChord};
+use super::keymap::KeyChord;
 use super::text_wrap::text_width;
-use crate::domain::run::RunState;
 
 /// The mark. No style of the screen uses this modifier, and it is removed before the terminal gets the frame.
 const HINT_MARK: Modifier = Modifier::SLOW_BLINK;
@@ -114,7 +110,7 @@ fn next_marked_column(buffer: &Buffer, x: u16, y: u16) -> Option<u16> {
 }
 
 /// Removes the marks from a finished frame and returns the areas of the hints.
-fn extract_hint_areas(buffer: &mut Buffer) -> KeyHintAreas {
+pub fn extract_hint_areas(buffer: &mut Buffer) -> KeyHintAreas {
     let area = buffer.area;
     let mut hints = KeyHintAreas::new();
     for y in area.top()..area.bottom() {
@@ -166,46 +162,6 @@ fn key_areas(text: &str, place: Rect) -> KeyHintAreas {
         }
     }
     hints
-}
-
-impl Screen {
-    /// Collects the hints of a finished frame. Outside an open palette there are none,
-    /// because a click there closes it.
-    pub(super) fn collect_hint_areas(&mut self, buffer: &mut Buffer) {
-        self.hit_areas.hints = extract_hint_areas(buffer);
-        if let Some((area, _)) = &self.hit_areas.palette {
-            let hints = &mut self.hit_areas.hints;
-            hints.retain(|(place, _)| area.contains(place.as_position()));
-        }
-    }
-
-    /// Returns the key of the hint at a position.
-    pub(super) fn hint_key_at(&self, at: Position) -> Option<KeyChord> {
-        let hints = self.hit_areas.hints.iter();
-        let mut hit = hints.filter(|(place, _)| place.contains(at));
-        hit.next().map(|(_, key)| *key)
-    }
-
-    /// Presses the key that a hint names. While the user is writing, a letter runs its command and is not typed.
-    pub(super) fn press_hint_key(
-        &mut self,
-        key: KeyChord,
-        state: Option<&RunState>,
-    ) -> Vec<Action> {
-        let event = KeyEvent::new(key.code, key.modifiers);
-        let is_typed =
-            self.composer.focus == ComposerFocus::Focused || self.overlays.search.is_some();
-        if key.is_printable() && is_typed {
-            self.toast.text = None;
-            match self.keymap().find_command(&event, ComposerFocus::Unfocused) {
-                Some(command) => self.press_command(command, state),
-                None if key.code == KeyCode::Char('/') => self.begin_slash_command(state),
-                None => Vec::new(),
-            }
-        } else {
-            self.dispatch_key(event, state)
-        }
-    }
 }
 
 #[cfg(test)]

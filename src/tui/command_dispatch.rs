@@ -34,12 +34,16 @@ impl Screen {
         state: Option<&RunState>,
     ) -> Vec<Action> {
         if command == ScreenCommand::ResumeRun
-            && let Some(run) = self.resumable_run()
+            && let Some(run) = self.settings.resumable_run()
         {
             let sheet = dialogs::run_history_list::build_unarchive_dialog(run);
             return self.open_dialog(sheet);
         }
-        if let Some(why) = self.read_only_reason().filter(|_| changes_run(&command)) {
+        if let Some(why) = self
+            .settings
+            .read_only_reason()
+            .filter(|_| changes_run(&command))
+        {
             return self.show_toast(&why);
         }
         match command {
@@ -91,8 +95,14 @@ impl Screen {
             ScreenCommand::ExportRun(form) => self.apply(run_commands::export_run(form, state)),
             ScreenCommand::ChooseRefiner(role) => self.choose_refiner(role, state),
             ScreenCommand::ViewFullText => self.view_full_text(state),
-            ScreenCommand::Theme(Some(name)) => self.choose_theme(&name),
-            ScreenCommand::Theme(None) => self.open_theme_list(),
+            ScreenCommand::Theme(Some(name)) => {
+                let outcome = self.dialogs.choose_theme(&name, &mut self.settings);
+                self.apply(outcome)
+            }
+            ScreenCommand::Theme(None) => {
+                let sheet = self.dialogs.open_theme_list(&self.settings);
+                self.open_dialog(sheet)
+            }
             ScreenCommand::ToggleThinking => {
                 let chat = &mut self.tabs.chat.transcript;
                 self.overlays.front_transcript(chat).toggle_thinking();
@@ -473,6 +483,15 @@ impl Screen {
         match self.turn_hold() {
             TurnHold::Held => self.dialogs.deferred.push(sheet),
             TurnHold::Free => self.open_guarded_dialog(sheet),
+        }
+    }
+
+    /// Opens a dialog that the user has not asked for, without interrupting the user while they write.
+    pub(super) fn open_guarded_dialog(&mut self, sheet: ChoiceDialog) {
+        self.is_dirty = true;
+        self.dialogs.open_guarded(sheet);
+        if self.composer.editor.is_empty() {
+            self.composer.focus = ComposerFocus::Unfocused;
         }
     }
 

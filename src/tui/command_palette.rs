@@ -18,6 +18,7 @@ use super::command_table::CommandGroup;
 use super::composer_pane::ComposerPane;
 use super::dialog::ChoiceDialog;
 use super::fuzzy_picker::{self, FuzzyTarget, PickerRow};
+use super::input_guard::unseen_dialog_reason;
 use super::keymap::ComposerFocus;
 use super::list_index;
 use super::text_wrap::{text_width, truncate_to_columns};
@@ -200,7 +201,9 @@ impl Screen {
 
     pub(super) fn open_palette(&mut self) -> Vec<Action> {
         self.overlays.palette = Some(CommandPalette {
-            covered_dialog: self.readable_dialog_id(),
+            covered_dialog: self
+                .dialogs
+                .readable_dialog_id(self.overlays.pager.as_ref()),
             ..CommandPalette::default()
         });
         Vec::new()
@@ -338,7 +341,7 @@ impl Screen {
 
     /// Handles a click: the first one selects an entry, a second one runs it, and one outside closes the palette.
     pub(super) fn click_palette(&mut self, at: Position, state: Option<&RunState>) -> Vec<Action> {
-        let hint = self.hint_key_at(at);
+        let hint = self.hit_areas.hint_key_at(at);
         let (Some(palette), Some((area, rows))) =
             (&mut self.overlays.palette, &self.hit_areas.palette)
         else {
@@ -378,13 +381,14 @@ impl Screen {
         self.composer.note_recent_command(&entry);
         match entry.action {
             PaletteAction::Command(command) => {
-                match self.unseen_dialog_reason(&command, over.as_deref(), state) {
+                match unseen_dialog_reason(&command, over.as_deref(), state, &self.dialog_context())
+                {
                     Some(why) => self.show_toast(&why),
                     None => self.perform_command(command, state),
                 }
             }
             PaletteAction::FillComposer(text) => {
-                if let Some(why) = self.read_only_reason() {
+                if let Some(why) = self.settings.read_only_reason() {
                     return self.show_toast(&why);
                 }
                 if !self.composer.editor.is_empty() {

@@ -11,12 +11,14 @@ use super::command_table::{CommandParseError, parse_slash_command};
 use super::composer::{ComposerLook, MAX_TEXT_BYTES, TextComposer};
 use super::composer_pane::ComposerPane;
 use super::composer_target::{self, ComposerOutcome, ComposerTarget};
+use super::cross_tab_toast::draw_toast;
 use super::dialog::ChoiceDialog;
 use super::dialog::ComposerDraft;
 use super::dialogs;
 use super::discussion_commands::DiscussionScreenCommand;
 use super::footer;
 use super::header;
+use super::input_guard::unseen_dialog_reason;
 use super::keymap::ComposerFocus;
 use super::labels;
 use super::tabs::TabKind;
@@ -122,8 +124,12 @@ impl Screen {
                 {
                     return SubmitOutcome::StaysInComposer(why);
                 }
-                let shown = self.readable_dialog_id();
-                if let Some(why) = self.unseen_dialog_reason(&command, shown.as_deref(), state) {
+                let shown = self
+                    .dialogs
+                    .readable_dialog_id(self.overlays.pager.as_ref());
+                let known = self.dialog_context();
+                let unseen = unseen_dialog_reason(&command, shown.as_deref(), state, &known);
+                if let Some(why) = unseen {
                     return SubmitOutcome::StaysInComposer(why);
                 }
                 self.composer.editor.submit_text();
@@ -450,6 +456,17 @@ impl Screen {
         left.push(Span::styled(used, theme::QUIET));
         left.push(Span::styled(gate, theme::PLAIN));
         Line::from(left)
+    }
+
+    /// Draws the notice about news in another tab, beside the composer.
+    fn draw_cross_tab_toast(&self, frame: &mut Frame, row: Rect, n_taken: usize) -> Option<Rect> {
+        let notice = self.toast.cross_tab.as_ref()?;
+        let text = notice.visible_text(&self.tabs.view, self.dialogs.current_time())?;
+        let key = match self.composer.focus {
+            ComposerFocus::Focused => None,
+            focus @ ComposerFocus::Unfocused => Some(self.keymap().key_label("show-chat", focus)),
+        };
+        draw_toast(text, key, frame, row, n_taken)
     }
 }
 

@@ -2,12 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::action::Action;
+use super::appearance::ScreenSettings;
 use super::approval_view::ExactCall;
 use super::command::ScrollMove;
 use super::dialog::{ChoiceDialog, DialogLifetime, DialogOrigin};
-use super::dialogs::quit_confirmation;
+use super::dialogs::{quit_confirmation, theme_picker};
 use super::input_guard::InputGuard;
 use super::prompt_preview::{PromptHistory, PromptPreview};
+use super::run_commands::CommandOutcome;
 use super::text_versions::ConflictVersions;
 use super::theme::ColorTheme;
 use crate::domain::event::AgentActivity;
@@ -83,6 +86,38 @@ impl DialogPane {
         self.own
             .as_ref()
             .is_some_and(|own| own.id == quit_confirmation::DIALOG_ID)
+    }
+
+    /// Builds the theme list and notes the theme in use. Closing it without a choice restores it.
+    pub fn open_theme_list(&mut self, settings: &ScreenSettings) -> ChoiceDialog {
+        self.theme_before = Some(settings.theme.clone());
+        theme_picker::build_dialog(&settings.theme, &settings.appearance)
+    }
+
+    /// Returns whether a theme is still previewed although the theme list is gone, whatever replaced it.
+    pub fn is_theme_preview_over(&self) -> bool {
+        let is_listed = self.own.as_ref().is_some_and(theme_picker::is_theme_picker);
+        self.theme_before.is_some() && !is_listed
+    }
+
+    /// Restores the theme that was in use before the list was opened.
+    pub fn restore_theme(&mut self, settings: &mut ScreenSettings) {
+        if let Some(theme) = self.theme_before.take() {
+            settings.theme = theme;
+        }
+    }
+
+    /// Switches to another theme and closes the theme list; returns what to tell the user and how to save it.
+    pub fn choose_theme(&mut self, name: &str, settings: &mut ScreenSettings) -> CommandOutcome {
+        let Some(theme) = settings.appearance.theme(name) else {
+            let themes = settings.appearance.themes();
+            let names: Vec<&str> = themes.iter().map(ColorTheme::name).collect();
+            return CommandOutcome::refuse(&format!("/theme takes {}", names.join(", ")));
+        };
+        settings.theme = theme;
+        self.theme_before = None;
+        self.own = None;
+        CommandOutcome::act(Action::KeepTheme(name.to_owned())).with_note(&format!("Theme {name}"))
     }
 
     /// Drops answers that were chosen but not sent yet.

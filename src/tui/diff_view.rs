@@ -23,6 +23,7 @@ use crate::domain::run::RunState;
 use crate::text::unified_diff::UnifiedDiff;
 use diff_body::{DiffBody, DiffPosition};
 pub use diff_line::parse_hunk_start;
+pub use diff_panel::draw_diff_panel;
 pub use diff_view_actions::DiffAction;
 
 /// The result of a diff request.

@@ -452,7 +452,7 @@ fn is_hint_available(
 ) -> bool {
     hint.keys.iter().all(|(_, command)| {
         if *command == ScreenCommand::ResumeRun {
-            return screen.resumable_run().is_some();
+            return screen.settings.resumable_run().is_some();
         }
         if *command == ScreenCommand::TogglePaneFocus {
             return screen.tabs.view.side_area.is_some();

@@ -12,11 +12,12 @@ use super::command::ScreenCommand;
 use super::command_table::answers_dialog;
 use super::dialog::ChoiceDialog;
 use super::dialog_pane::DialogPane;
+use super::dialogs::{self, DialogContext};
 use super::discussion_commands::DiscussionScreenCommand;
 use super::keymap::ComposerFocus;
+use super::labels::LocalClock;
 use super::pager::TextPager;
 use super::text_wrap::to_one_line;
-use super::{Screen, dialogs};
 use crate::domain::ids::UnixMillis;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::RunState;
@@ -72,7 +73,8 @@ impl InputGuard {
         self.dialog.as_ref()?.ready_at(self.key_at)
     }
 
-    fn on_time(&mut self, now: UnixMillis) {
+    /// Sets the current time.
+    pub(super) fn on_time(&mut self, now: UnixMillis) {
         self.now = Some(now);
         // If the clock was set back, do not wait for the difference.
         self.key_at = self.key_at.map(|at| at.min(now));
@@ -138,9 +140,35 @@ impl InputGuard {
         self.dialog = None;
     }
 
-    /// Treats keys typed without a pause from now on as text.
-    fn on_text_refused(&mut self) {
-        self.is_refused_text = true;
+    /// Returns whether to ignore a key: it was typed after one that failed to open the composer.
+    pub(super) fn is_key_swallowed(&mut self, key: KeyEvent, focus: ComposerFocus) -> bool {
+        let is_plain = key.modifiers - KeyModifiers::SHIFT == KeyModifiers::NONE;
+        let types = matches!(
+            key.code,
+            KeyCode::Char(_) | KeyCode::Enter | KeyCode::Backspace
+        );
+        self.is_refused_text_key() && is_plain && types && focus == ComposerFocus::Unfocused
+    }
+
+    /// Notes the result of a key: if it failed to open the composer, the keys typed after it without a pause
+    /// are meant as text.
+    pub(super) fn note_refused_command(
+        &mut self,
+        command: &ScreenCommand,
+        actions: &[Action],
+        focus: ComposerFocus,
+    ) {
+        let writes = match command {
+            ScreenCommand::AddPlanNote(text) => text.is_empty(),
+            ScreenCommand::RewritePlanLine
+            | ScreenCommand::Discuss(
+                DiscussionScreenCommand::DiscussFinding | DiscussionScreenCommand::Quote,
+            ) => true,
+            _ => false,
+        };
+        if writes && actions.is_empty() && focus == ComposerFocus::Unfocused {
+            self.is_refused_text = true;
+        }
     }
 
     /// Returns whether a key that comes now belongs to text that was meant for the composer.
@@ -198,21 +226,18 @@ impl DialogPane {
     pub fn current_time(&self) -> Option<UnixMillis> {
         self.guard.now
     }
-}
 
-impl Screen {
     /// Returns the line that replaces the current dialog if the user has put it aside.
-    pub(super) fn put_aside_line(&self, state: Option<&RunState>) -> Option<String> {
+    pub fn put_aside_line(&self, state: Option<&RunState>, clock: LocalClock) -> Option<String> {
         let state = state.filter(|state| state.approvals.is_empty())?;
-        let is_its = self.dialogs.own.is_none()
-            && self.dialogs.unfinished_run.is_none()
-            && !self.dialogs.is_quit_dialog_open();
+        let is_its =
+            self.own.is_none() && self.unfinished_run.is_none() && !self.is_quit_dialog_open();
         let end = usage_limit_end(state).filter(|_| is_its)?;
         let QuestionKind::UsageLimit { adapter, .. } = &state.current_question()?.kind else {
             return None;
         };
-        (self.dialogs.guard.put_aside == Some(end)).then(|| {
-            let until = self.local_clock().time_with_minutes(end);
+        (self.guard.put_aside == Some(end)).then(|| {
+            let until = clock.time_with_minutes(end);
             format!(
                 "{} usage limit reached. Waiting until {until}",
                 to_one_line(adapter)
@@ -220,82 +245,41 @@ impl Screen {
         })
     }
 
-    /// Returns whether to ignore a key: it was typed after one that failed to open the composer.
-    pub(super) fn is_key_swallowed(&mut self, key: KeyEvent) -> bool {
-        let is_plain = key.modifiers - KeyModifiers::SHIFT == KeyModifiers::NONE;
-        let types = matches!(
-            key.code,
-            KeyCode::Char(_) | KeyCode::Enter | KeyCode::Backspace
-        );
-        self.dialogs.guard.is_refused_text_key()
-            && is_plain
-            && types
-            && self.composer.focus == ComposerFocus::Unfocused
-    }
-
-    /// Notes the result of a key: if it failed to open the composer, the keys after it are meant as text.
-    pub(super) fn note_refused_command(&mut self, command: &ScreenCommand, actions: &[Action]) {
-        let writes = match command {
-            ScreenCommand::AddPlanNote(text) => text.is_empty(),
-            ScreenCommand::RewritePlanLine
-            | ScreenCommand::Discuss(
-                DiscussionScreenCommand::DiscussFinding | DiscussionScreenCommand::Quote,
-            ) => true,
-            _ => false,
-        };
-        if writes && actions.is_empty() && self.composer.focus == ComposerFocus::Unfocused {
-            self.dialogs.guard.on_text_refused();
-        }
-    }
-
-    /// Opens one of the screen's own dialogs without a direct request from the user. It is guarded like the
-    /// run's dialogs, and does not interrupt the user while they write.
-    pub(super) fn open_guarded_dialog(&mut self, sheet: ChoiceDialog) {
-        self.is_dirty = true;
-        self.dialogs.guard.clear_dialog();
-        self.dialogs.guard.own_dialog = Some(sheet.id.clone());
-        self.dialogs.own = Some(sheet);
-        self.dialogs.chosen = None;
-        if self.composer.editor.is_empty() {
-            self.composer.focus = ComposerFocus::Unfocused;
-        }
+    /// Opens one of the screen's own dialogs without a direct request from the user; it is guarded like the
+    /// run's dialogs.
+    pub fn open_guarded(&mut self, sheet: ChoiceDialog) {
+        self.guard.clear_dialog();
+        self.guard.own_dialog = Some(sheet.id.clone());
+        self.own = Some(sheet);
+        self.chosen = None;
     }
 
     /// Returns the id of the dialog that the user can have read, in its place or in full in the pager.
-    pub(super) fn readable_dialog_id(&self) -> Option<String> {
-        let is_deaf = self.dialogs.guard.ready_at().is_some();
-        let dialog = self.overlays.pager.as_ref().and_then(TextPager::dialog_id);
-        let stands = self.dialogs.drawn.as_deref().filter(|_| !is_deaf);
+    pub fn readable_dialog_id(&self, pager: Option<&TextPager>) -> Option<String> {
+        let is_deaf = self.guard.ready_at().is_some();
+        let dialog = pager.and_then(TextPager::dialog_id);
+        let stands = self.drawn.as_deref().filter(|_| !is_deaf);
         dialog.or(stands).map(str::to_owned)
     }
 
-    /// Returns why a command that answers the run's dialog is not carried out; `shown` is the
-    /// dialog that the user had read.
-    pub(super) fn unseen_dialog_reason(
-        &self,
-        command: &ScreenCommand,
-        shown: Option<&str>,
-        state: Option<&RunState>,
-    ) -> Option<String> {
-        let decides = answers_dialog(command);
-        let waits = dialogs::pending_dialog(state.filter(|_| decides)?, &self.dialog_context())?;
-        (shown != Some(waits.id.as_str()))
-            .then(|| format!("Look first, this was not on the screen: {}", waits.title))
-    }
-
-    /// Sets the current time; called before keys and clicks are handled and before each frame.
-    pub fn on_time(&mut self, now: UnixMillis) {
-        self.dialogs.guard.on_time(now);
-    }
-
-    /// Returns how long the drawn dialog still ignores keys, which a frame shows; `None` if it already takes them.
+    /// Returns how long the drawn dialog still ignores keys; `None` if it already takes them.
     pub fn guard_remaining(&self) -> Option<Duration> {
-        let at = self
-            .dialogs
-            .drawn
-            .as_ref()
-            .and_then(|_| self.dialogs.guard.ready_at())?;
-        let left = at.0.saturating_sub(self.dialogs.guard.now?.0);
+        let at = self.drawn.as_ref().and_then(|_| self.guard.ready_at())?;
+        let left = at.0.saturating_sub(self.guard.now?.0);
         Some(Duration::from_millis(u64::try_from(left).unwrap_or(0)))
     }
+}
+
+/// Returns why a command that answers the run's dialog is not carried out; `shown` is the dialog that the
+/// user had read.
+pub(super) fn unseen_dialog_reason(
+    command: &ScreenCommand,
+    shown: Option<&str>,
+    state: Option<&RunState>,
+    known: &DialogContext<'_>,
+) -> Option<String> {
+    let decides = answers_dialog(command);
+    let waits = dialogs::pending_dialog(state.filter(|_| decides)?, known)?;
+    (shown != Some(waits.id.as_str()))
+        .then(|| format!("Look first, this was not on the screen: {}", waits.title))
 }

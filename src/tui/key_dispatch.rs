@@ -19,7 +19,8 @@ impl Screen {
         if key.kind == KeyEventKind::Release {
             return Vec::new();
         }
-        if self.is_key_swallowed(key) {
+        let guard = &mut self.dialogs.guard;
+        if guard.is_key_swallowed(key, self.composer.focus) {
             return Vec::new();
         }
         self.toast.text = None;
@@ -205,7 +206,8 @@ impl Screen {
             }
             Some(command) => {
                 let actions = self.press_command(command.clone(), state);
-                self.note_refused_command(&command, &actions);
+                let guard = &mut self.dialogs.guard;
+                guard.note_refused_command(&command, &actions, self.composer.focus);
                 actions
             }
             None => Vec::new(),
@@ -213,7 +215,7 @@ impl Screen {
     }
 
     pub(super) fn begin_slash_command(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        if let Some(why) = self.read_only_reason() {
+        if let Some(why) = self.settings.read_only_reason() {
             return self.show_toast(&why);
         }
         self.focus_composer();
@@ -229,7 +231,7 @@ impl Screen {
         command: ScreenCommand,
         state: Option<&RunState>,
     ) -> Vec<Action> {
-        if command == ScreenCommand::ResumeRun && self.resumable_run().is_none() {
+        if command == ScreenCommand::ResumeRun && self.settings.resumable_run().is_none() {
             // A letter must not answer the question whether to resume a run.
             return Vec::new();
         }

@@ -3,7 +3,7 @@
 //! The same rule applies everywhere: a click on a hint presses its key. A click on a choice selects it, and a
 //! click on the selected choice carries it out like Enter, with the same guards.
 
-use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::crossterm::event::{KeyCode, KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
 
 use super::Screen;
@@ -109,7 +109,7 @@ impl Screen {
 
     fn on_click(&mut self, at: Position, state: Option<&RunState>) -> Vec<Action> {
         let hit = |place: &Rect| place.contains(at);
-        if let Some(key) = self.hint_key_at(at) {
+        if let Some(key) = self.hit_areas.hint_key_at(at) {
             return self.click_hint(key, at, state);
         }
         if let Some((_, row)) = self
@@ -200,6 +200,27 @@ impl Screen {
             let _was_pointed_at = self.tabs.get_mut(self.tabs.view.shown).click(at);
         }
         self.press_hint_key(key, state)
+    }
+
+    /// Presses the key that a hint names. While the user is writing, a letter runs its command and is not typed.
+    pub(super) fn press_hint_key(
+        &mut self,
+        key: KeyChord,
+        state: Option<&RunState>,
+    ) -> Vec<Action> {
+        let event = KeyEvent::new(key.code, key.modifiers);
+        let is_typed =
+            self.composer.focus == ComposerFocus::Focused || self.overlays.search.is_some();
+        if key.is_printable() && is_typed {
+            self.toast.text = None;
+            match self.keymap().find_command(&event, ComposerFocus::Unfocused) {
+                Some(command) => self.press_command(command, state),
+                None if key.code == KeyCode::Char('/') => self.begin_slash_command(state),
+                None => Vec::new(),
+            }
+        } else {
+            self.dispatch_key(event, state)
+        }
     }
 
     /// Runs the command of a key in the help; closes the help first, because the command works in the view below.

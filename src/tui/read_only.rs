@@ -5,7 +5,6 @@
 use super::action::Action;
 use super::dialog::{ChoiceAction, ChoiceDialog};
 use super::theme;
-use super::{Screen, dialogs};
 
 /// How a read-only screen describes itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,66 +51,19 @@ pub enum RunCompletion {
     Unfinished,
 }
 
-impl Screen {
-    /// Lists the finished runs; the answer is [`Action::OpenRun`].
-    pub fn show_run_history(&mut self, runs: &[RunListEntry]) {
-        self.is_dirty = true;
-        if runs.is_empty() {
-            self.show_toast("No finished runs yet.");
-            return;
-        }
-        self.open_or_defer_dialog(dialogs::run_history_list::build_dialog(runs));
-    }
-
-    /// Asks whether to take over the repository after the other instance has ended; the
-    /// answer is [`Action::TakeOver`].
-    pub fn ask_to_take_over(&mut self) {
-        self.is_dirty = true;
-        let sheet = ChoiceDialog::new("free", "The other instance has exited")
-            .until_closed()
-            .with_text(
-                "Nothing is running in this repository any more.",
-                theme::PLAIN,
-            )
-            .with_choice(
-                'y',
-                "Take over this run",
-                ChoiceAction::ActAndClose(vec![Action::TakeOver]),
-            )
-            .with_choice('n', "Keep viewing", ChoiceAction::Close);
-        self.open_or_defer_dialog(sheet);
-    }
-
-    /// Changes how a read-only screen describes itself.
-    pub fn on_read_only(&mut self, read_only: ReadOnlyStatus) {
-        self.is_dirty = true;
-        self.settings.read_only = Some(read_only);
-    }
-
-    /// Shows a toast that disappears with the next key and is stored nowhere else.
-    pub fn set_toast(&mut self, text: &str) {
-        self.is_dirty = true;
-        self.show_toast(text);
-    }
-
-    /// Removes the toast when it is no longer true.
-    pub fn clear_toast(&mut self) {
-        self.is_dirty = true;
-        self.toast.text = None;
-    }
-
-    /// Returns the run's history entry, if it can be resumed.
-    pub(super) fn resumable_run(&self) -> Option<&RunListEntry> {
-        self.settings.read_only.as_ref()?.resumable_run.as_ref()
-    }
-
-    pub(super) fn is_read_only(&self) -> bool {
-        self.settings.read_only.is_some()
-    }
-
-    /// Returns why a read-only screen does not do something; `None` on any other screen.
-    pub(super) fn read_only_reason(&self) -> Option<String> {
-        let read_only = self.settings.read_only.as_ref()?;
-        Some(format!("read-only: {}", read_only.reason))
-    }
+/// Asks whether to take over the repository after the other instance has ended; the answer is
+/// [`Action::TakeOver`].
+pub(super) fn take_over_dialog() -> ChoiceDialog {
+    ChoiceDialog::new("free", "The other instance has exited")
+        .until_closed()
+        .with_text(
+            "Nothing is running in this repository any more.",
+            theme::PLAIN,
+        )
+        .with_choice(
+            'y',
+            "Take over this run",
+            ChoiceAction::ActAndClose(vec![Action::TakeOver]),
+        )
+        .with_choice('n', "Keep viewing", ChoiceAction::Close)
 }

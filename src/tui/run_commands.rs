@@ -28,14 +28,14 @@ pub struct CommandOutcome {
 }
 
 impl CommandOutcome {
-    fn refuse(why: &str) -> Self {
+    pub fn refuse(why: &str) -> Self {
         Self {
             note: Some(why.to_owned()),
             ..Self::default()
         }
     }
 
-    fn act(action: Action) -> Self {
+    pub fn act(action: Action) -> Self {
         Self::act_all(vec![action])
     }
 
@@ -57,7 +57,7 @@ impl CommandOutcome {
         }
     }
 
-    fn with_note(self, note: &str) -> Self {
+    pub fn with_note(self, note: &str) -> Self {
         Self {
             note: Some(note.to_owned()),
             ..self

@@ -3,18 +3,21 @@
 //! Keys and clicks come in by `key_dispatch` and `mouse`, commands are carried out in `command_dispatch`,
 //! `view_commands` and `discussion_commands`, and `screen_layout` draws.
 
+use std::time::Duration;
+
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 
 use super::action::Action;
 use super::agent_dialogs::AgentEntry;
-use super::appearance::ScreenSettings;
+use super::appearance::{MouseCapture, ScreenAppearance, ScreenSettings};
 use super::approval_view::clean_lines;
 use super::approval_view::{ApprovalEntry, ExactCall};
 use super::completion::ComposerAssist;
 use super::composer::{PasteResult, TextComposer};
 use super::composer_pane::ComposerPane;
 use super::composer_submit;
+use super::cross_tab_toast::CrossTabToast;
 use super::dialog::ChoiceDialog;
 use super::dialog::{ChoiceAction, ComposerDraft};
 use super::dialog_pane::DialogPane;
@@ -23,20 +26,23 @@ use super::diff_view::DiffLookup;
 use super::discussion_commands::DiscussionViewState;
 use super::document_texts::DisplayDocuments;
 use super::document_texts::RunDocumentFiles;
-use super::keymap::ComposerFocus;
+use super::keymap::{ActiveKeymap, ComposerFocus};
 use super::overlays::OverlayStack;
 use super::pager::{PagerFormat, TextPager};
+use super::read_only::{ReadOnlyStatus, RunListEntry, take_over_dialog};
 use super::run_facts::{RunFacts, ToastLine};
 use super::screen_layout::ScreenHitAreas;
 use super::scrollback::ScrollbackChunk;
 use super::tabs::log::EventLogList;
 use super::tabs::status::AdapterSandboxView;
 use super::tabs::{ScreenTabs, TabKind};
+use super::terminal_status::TerminalStatus;
 use super::text_versions::ConflictVersions;
 use super::text_wrap::to_one_line;
-use super::theme::ColorTheme;
+use super::theme::{ColorTheme, TerminalBackground};
 use super::transcript::ChatTranscript;
 use super::transcript::ScrollbackDemand;
+use super::welcome_page::WelcomeInfo;
 use super::{clickable_keys, dialogs, labels, tabs, text_wrap, theme};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::Event;
@@ -138,7 +144,8 @@ impl Screen {
             child.on_event(at, event);
         }
         self.on_discussion_event(event);
-        self.note_cross_tab_event(at, event);
+        let notice = CrossTabToast::from_event(at, event, &self.tabs.chat.transcript);
+        self.toast.cross_tab = notice.or(self.toast.cross_tab.take());
         match event {
             Event::Agent { news, .. } => self.dialogs.on_agent_activity(news),
             Event::RunCreated(_) => self.reset_run_state(),
@@ -213,6 +220,34 @@ impl Screen {
         self.is_dirty = true;
         self.tabs.chat.transcript.push_notice(text);
         self.toast.text = Some(text_wrap::to_one_line(text));
+    }
+
+    /// Stores what was found in the repository.
+    pub fn on_welcome(&mut self, welcome: WelcomeInfo) {
+        self.is_dirty = true;
+        self.run_facts.welcome = welcome;
+    }
+
+    /// Says why no run could start. For problems that the page already explains, a short toast is enough.
+    pub fn on_start_error(&mut self, why: &str) {
+        let named = self.run_facts.welcome.named_problems(why).join(", ");
+        if named.is_empty() {
+            self.on_notice(why);
+        } else {
+            self.set_toast(&format!("First fix this (see above): {named}"));
+        }
+    }
+
+    /// Shows a toast that disappears with the next key and is stored nowhere else.
+    pub fn set_toast(&mut self, text: &str) {
+        self.is_dirty = true;
+        self.show_toast(text);
+    }
+
+    /// Removes the toast when it is no longer true.
+    pub fn clear_toast(&mut self) {
+        self.is_dirty = true;
+        self.toast.text = None;
     }
 
     /// Stores the prompt of the turn that waits at the gate. It arrives after the event that asks the user to send it.
@@ -298,6 +333,16 @@ impl Screen {
         }
     }
 
+    /// Sets the current time; called before keys and clicks are handled and before each frame.
+    pub fn on_time(&mut self, now: UnixMillis) {
+        self.dialogs.guard.on_time(now);
+    }
+
+    /// Returns how long the drawn dialog still ignores keys, which a frame shows; `None` if it already takes them.
+    pub fn guard_remaining(&self) -> Option<Duration> {
+        self.dialogs.guard_remaining()
+    }
+
     /// Turns a key into the user's request. Keys that only change the view return nothing.
     pub fn on_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
         self.is_dirty = true;
@@ -314,7 +359,7 @@ impl Screen {
         if self.paste_into_palette(text) || self.overlays.paste_into_search(text, &mut self.tabs) {
             return;
         }
-        if let Some(why) = self.read_only_reason() {
+        if let Some(why) = self.settings.read_only_reason() {
             self.show_toast(&why);
             return;
         }
@@ -360,11 +405,13 @@ impl Screen {
 
     /// Draws one frame; the screen is clean afterwards.
     pub fn draw(&mut self, frame: &mut Frame, state: Option<&RunState>, now: UnixMillis) {
-        self.end_theme_preview();
+        if self.dialogs.is_theme_preview_over() {
+            self.restore_theme();
+        }
         self.open_deferred_dialog();
         self.draw_all(frame, state, now);
         // Removes the hint marks, which the terminal must not see.
-        self.collect_hint_areas(frame.buffer_mut());
+        self.hit_areas.collect_hints(frame.buffer_mut());
         self.settings.theme.paint(frame.buffer_mut());
         self.is_dirty = false;
     }
@@ -554,5 +601,123 @@ impl Screen {
     pub fn on_agents(&mut self, agents: Vec<AgentEntry>) {
         self.is_dirty = true;
         self.composer.assist.agents = agents;
+    }
+}
+
+/// What the program has to show outside of the frames, or by its clock.
+impl Screen {
+    /// Returns the window title and the alert, as of the last frame.
+    pub fn terminal_status(&self) -> &TerminalStatus {
+        &self.run_facts.terminal_status
+    }
+
+    /// Updates the status while another screen covers this one, so that no frame updates it.
+    pub fn update_covered_status(&mut self, state: Option<&RunState>) -> &TerminalStatus {
+        let waiting = self.pending_dialog(state);
+        self.update_terminal_status(waiting.as_ref(), state);
+        &self.run_facts.terminal_status
+    }
+
+    /// Stores the status of the screen that this one covers.
+    pub fn on_covered_screen_status(&mut self, behind: &TerminalStatus) {
+        self.is_dirty |= self.run_facts.is_needed_by_covered_screen != behind.needs_user;
+        self.run_facts.is_needed_by_covered_screen = behind.needs_user;
+    }
+
+    /// Returns how much longer the notice about news in another tab is shown.
+    pub fn cross_tab_toast_remaining(&self) -> Option<Duration> {
+        let notice = self.toast.cross_tab.as_ref()?;
+        notice.remaining(self.dialogs.current_time())
+    }
+
+    /// Updates the status for a frame with this open dialog.
+    pub(super) fn update_terminal_status(
+        &mut self,
+        waiting: Option<&ChoiceDialog>,
+        state: Option<&RunState>,
+    ) {
+        // The user opened the screen's own dialogs with a key, so they need no alert.
+        let asked = waiting.filter(|_| self.dialogs.own.is_none());
+        self.run_facts.terminal_status =
+            TerminalStatus::describe(&self.settings.repository, asked, state);
+    }
+}
+
+/// Read-only screens.
+impl Screen {
+    /// Lists the finished runs; the answer is [`Action::OpenRun`].
+    pub fn show_run_history(&mut self, runs: &[RunListEntry]) {
+        self.is_dirty = true;
+        if runs.is_empty() {
+            self.show_toast("No finished runs yet.");
+            return;
+        }
+        self.open_or_defer_dialog(dialogs::run_history_list::build_dialog(runs));
+    }
+
+    /// Asks whether to take over the repository after the other instance has ended; the
+    /// answer is [`Action::TakeOver`].
+    pub fn ask_to_take_over(&mut self) {
+        self.is_dirty = true;
+        self.open_or_defer_dialog(take_over_dialog());
+    }
+
+    /// Changes how a read-only screen describes itself.
+    pub fn on_read_only(&mut self, read_only: ReadOnlyStatus) {
+        self.is_dirty = true;
+        self.settings.read_only = Some(read_only);
+    }
+
+    pub(super) fn is_read_only(&self) -> bool {
+        self.settings.read_only.is_some()
+    }
+}
+
+/// The user's settings.
+impl Screen {
+    /// Applies the user's settings once they are loaded; the first frame does not wait for them.
+    pub fn on_appearance(&mut self, look: ScreenAppearance) {
+        self.is_dirty = true;
+        self.settings.set_appearance(look);
+    }
+
+    /// Returns the chosen theme and the settings for another screen; a theme that is only previewed is left out.
+    pub fn chosen_appearance(&self) -> (ColorTheme, ScreenAppearance) {
+        let shown = &self.settings.theme;
+        let theme = self.dialogs.theme_before.as_ref().unwrap_or(shown);
+        (theme.clone(), self.settings.appearance.clone())
+    }
+
+    /// Applies the theme and settings that were chosen on another screen.
+    pub fn apply_appearance(&mut self, theme: ColorTheme, look: ScreenAppearance) {
+        self.is_dirty = true;
+        self.dialogs.theme_before = None;
+        (self.settings.theme, self.settings.appearance) = (theme, look);
+        self.apply_settings();
+    }
+
+    /// Derives the surfaces from the terminal's background, and switches to the light theme for a light one, unless the
+    /// user has chosen a theme.
+    pub fn on_background(&mut self, background: TerminalBackground) {
+        let theme = self.settings.fit_background(background);
+        self.on_theme(theme);
+        if let Some(before) = self.dialogs.theme_before.take() {
+            self.dialogs.theme_before = Some(before.on_background(background));
+        }
+    }
+
+    /// Returns whether the program or the terminal handles the mouse now.
+    pub fn mouse_capture(&self) -> MouseCapture {
+        self.settings.appearance.mouse_capture
+    }
+
+    /// Restores the theme that was in use before the list was opened.
+    pub(super) fn restore_theme(&mut self) {
+        self.dialogs.restore_theme(&mut self.settings);
+        self.apply_settings();
+    }
+
+    pub(super) fn keymap(&self) -> &ActiveKeymap {
+        &self.settings.appearance.keymap
     }
 }

@@ -4,20 +4,23 @@
 //! for the user stays visible.
 
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph};
 
 use super::child_session_list::child_title;
 use super::clickable_keys::{self, KeyHintAreas};
 use super::dialog::{ChoiceDialog, DialogFocus};
-use super::keymap::ComposerFocus;
+use super::diff_view::draw_diff_panel;
+use super::keymap::{ComposerFocus, KeyChord};
 use super::pager::TextPager;
 use super::tabs::screen_tab::TabContext;
 use super::tabs::{PaneFocus, TabKind};
 use super::text_wrap::{text_width, truncate_to_columns};
 use super::theme;
 use super::view_area::{gutter, inset, inset_columns, split_bottom, split_top};
+use super::welcome_page::WelcomePage;
 use super::{Screen, command_table, footer, header};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::ids::UnixMillis;
@@ -55,6 +58,24 @@ pub struct ScreenHitAreas {
     pub need: Rect,
 }
 
+impl ScreenHitAreas {
+    /// Collects the key hints of a finished frame and removes their marks. Outside an open palette there are none,
+    /// because a click there closes it.
+    pub fn collect_hints(&mut self, buffer: &mut Buffer) {
+        self.hints = clickable_keys::extract_hint_areas(buffer);
+        if let Some((area, _)) = &self.palette {
+            let hints = &mut self.hints;
+            hints.retain(|(place, _)| area.contains(place.as_position()));
+        }
+    }
+
+    /// Returns the key of the hint at a position.
+    pub fn hint_key_at(&self, at: Position) -> Option<KeyChord> {
+        let mut hit = self.hints.iter().filter(|(place, _)| place.contains(at));
+        hit.next().map(|(_, key)| *key)
+    }
+}
+
 impl Screen {
     pub(super) fn draw_all(
         &mut self,
@@ -74,7 +95,8 @@ impl Screen {
         let sheet = waiting.clone().filter(|_| is_beside);
         let reads_on = self.tab_reading(frame.area().height, state);
         let sheet = sheet.map(|sheet| self.fit_dialog(sheet, reads_on, frame.area(), state));
-        let put_aside = self.put_aside_line(state).filter(|_| sheet.is_some());
+        let put_aside = self.dialogs.put_aside_line(state, self.local_clock());
+        let put_aside = put_aside.filter(|_| sheet.is_some());
         let head = split_top(&mut rest, header::n_rows(frame.area().height));
         let foot = split_bottom(&mut rest, footer::n_rows(self, frame.area()));
         let n_rows = match self.overlays.search {
@@ -124,6 +146,20 @@ impl Screen {
         let sheet = sheet.filter(|_| put_aside.is_none());
         self.draw_bottom_area(frame, composer, foot, state, sheet.as_ref(), now);
         self.draw_palette(frame, state, waiting.as_ref());
+    }
+
+    fn draw_diff(
+        &mut self,
+        frame: &mut Frame,
+        area: Rect,
+        state: Option<&RunState>,
+        waiting: Option<&ChoiceDialog>,
+    ) {
+        let keymap = &self.settings.appearance.keymap;
+        let back = keymap.key_label("close-diff", ComposerFocus::Unfocused);
+        if let Some(view) = &mut self.overlays.diff {
+            self.hit_areas.diff_strip = draw_diff_panel(view, frame, area, state, waiting, &back);
+        }
     }
 
     /// Draws a dialog, or a line that stands for it; only the dialog itself counts as read.
@@ -347,11 +383,21 @@ impl Screen {
         now: UnixMillis,
     ) {
         let is_welcome = tab == TabKind::Chat && state.is_none() && !self.is_read_only();
-        let mut area = self.tabs.get(tab).page_area(area);
+        let margin = match tab {
+            // The chat needs the margin for its marks.
+            TabKind::Chat => 0,
+            _ => gutter(area.width).saturating_sub(1),
+        };
+        let mut area = self.tabs.get(tab).page_area(inset(area, margin));
         let empty_note = match (is_welcome, state) {
             (true, _) if self.shows_ended_run() => "",
             (true, _) => {
-                area = self.draw_welcome(frame, area);
+                let wanted = WelcomePage {
+                    info: &self.run_facts.welcome,
+                    has_notices: !self.tabs.chat.transcript.is_empty(),
+                    has_unfinished_run: self.dialogs.unfinished_run.is_some(),
+                };
+                (area, self.hit_areas.runs) = wanted.draw(frame, area);
                 ""
             }
             (false, None) => "Nothing recorded here yet.",

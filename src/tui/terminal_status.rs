@@ -2,7 +2,6 @@
 //!
 //! The terminal code shows both.
 
-use super::Screen;
 use super::dialog::ChoiceDialog;
 use super::labels::role_title;
 use super::text_wrap::{to_one_line, truncate_to_columns};
@@ -22,37 +21,17 @@ pub struct TerminalStatus {
     pub needs_user: bool,
 }
 
-impl Screen {
-    /// Returns the status as of the last frame.
-    pub fn terminal_status(&self) -> &TerminalStatus {
-        &self.run_facts.terminal_status
-    }
-
-    /// Updates the status while another screen covers this one, so that no frame updates it.
-    pub fn update_covered_status(&mut self, state: Option<&RunState>) -> &TerminalStatus {
-        let waiting = self.pending_dialog(state);
-        self.update_terminal_status(waiting.as_ref(), state);
-        &self.run_facts.terminal_status
-    }
-
-    /// Stores the status of the screen that this one covers.
-    pub fn on_covered_screen_status(&mut self, behind: &TerminalStatus) {
-        self.is_dirty |= self.run_facts.is_needed_by_covered_screen != behind.needs_user;
-        self.run_facts.is_needed_by_covered_screen = behind.needs_user;
-    }
-
-    /// Updates the status for a frame with this open dialog.
-    pub(super) fn update_terminal_status(
-        &mut self,
-        waiting: Option<&ChoiceDialog>,
+impl TerminalStatus {
+    /// Describes a run; `asked` is the dialog that needs the user, if one does.
+    pub fn describe(
+        repository: &str,
+        asked: Option<&ChoiceDialog>,
         state: Option<&RunState>,
-    ) {
-        let repository = to_one_line(&self.settings.repository);
+    ) -> Self {
+        let repository = to_one_line(repository);
         let name = repository.trim_end_matches('/').rsplit('/').next();
         let name = name.unwrap_or("agent-collab");
         let running = state.and_then(|state| state.running.as_ref());
-        // The user opened the screen's own dialogs with a key, so they need no alert.
-        let asked = waiting.filter(|_| self.dialogs.own.is_none());
         let title = match (asked, running, state) {
             (Some(sheet), _, _) => format!("? {name}: {}", sheet.title),
             (None, Some(running), _) => {
@@ -66,14 +45,14 @@ impl Screen {
             (None, None, Some(state)) => format!("{name}: {}", state.phase.label()),
             (None, None, None) => format!("{name}: agent-collab"),
         };
-        self.run_facts.terminal_status = TerminalStatus {
+        Self {
             title: truncate_to_columns(&title, MAX_TITLE_COLUMNS),
             needs_user: asked.is_some(),
             alert: match asked {
                 Some(sheet) => Some((sheet.id.clone(), sheet.title.clone())),
                 None => state.and_then(run_end_alert),
             },
-        };
+        }
     }
 }
 

@@ -38,7 +38,8 @@ use step_tracker::StepTracker;
 use streaming_text::StreamingText;
 pub use tool_call_card::TruncatedToolCall;
 use tool_call_card::{ToolCallOutcome, ToolFileChange};
-use transcript_block::{BlockAuthor, BlockContent, FoldState, TranscriptBlock};
+pub use transcript_block::BlockAuthor;
+use transcript_block::{BlockContent, FoldState, TranscriptBlock};
 pub use transcript_columns::TranscriptColumns;
 pub use transcript_finder::TranscriptFinder;
 use transcript_scroll::TranscriptScrollPosition;
@@ -108,6 +109,8 @@ pub struct TranscriptRow {
     pub line: Line<'static>,
     /// Whether it belongs to the selected block.
     pub is_selected: bool,
+    /// Who says it; `None` for the blank row between two blocks.
+    pub speaker: Option<BlockAuthor>,
     /// Its indentation, in columns.
     pub indent: usize,
 }
@@ -524,12 +527,17 @@ impl ChatTranscript {
             }
             let is_picked = picked == Some(number);
             let (columns, indent) = wide.width_and_indent(block.column_owner());
+            let speaker = block.author;
             let lines = block.lines(columns, folding).enumerate();
-            shown.extend(lines.skip(skip).take(left).map(|(n, line)| TranscriptRow {
+            shown.extend(lines.skip(skip).take(left).map(|(n, line)| {
                 // The blank row above a name separates two blocks and is not highlighted.
-                is_selected: is_picked && (n > 0 || line.width() > 0),
-                line,
-                indent,
+                let is_between = n == 0 && line.width() == 0;
+                TranscriptRow {
+                    is_selected: is_picked && !is_between,
+                    speaker: (!is_between).then_some(speaker),
+                    line,
+                    indent,
+                }
             }));
             self.visible_blocks.resize(shown.len(), number);
             skip = 0;

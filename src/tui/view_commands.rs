@@ -436,6 +436,13 @@ impl Screen {
         Vec::new()
     }
 
+    /// Switches mouse handling between the program and the terminal.
+    pub(super) fn toggle_mouse_capture(&mut self) -> Vec<Action> {
+        let word = self.settings.appearance.toggle_mouse_capture();
+        let key = self.keymap().key_label("mouse", self.composer.focus);
+        self.show_toast_with_keys(&format!("{word} · {key} switches back"))
+    }
+
     /// Shows or hides the second pane; while plan versions are compared, switches the form of the comparison.
     pub(super) fn toggle_side_pane(&mut self, state: Option<&RunState>) -> Vec<Action> {
         let shown = self.tabs.view.shown;

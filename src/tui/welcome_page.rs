@@ -10,13 +10,12 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::Screen;
 use super::read_only::RunListEntry;
 use super::text_wrap::{text_width, to_one_line, truncate_to_columns, wrap_spans};
 use super::theme;
 use crate::domain::phase::Phase;
 
-/// What was found in the repository before there is a run; set with [`Screen::on_welcome`].
+/// What was found in the repository before there is a run; set with [`on_welcome`](super::Screen::on_welcome).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WelcomeInfo {
     /// What is available, each in a few words.
@@ -67,32 +66,30 @@ const FIRST_STEPS: [&str; 3] = [
     "Run the plan. Steps are tested and committed to one branch. Undo any time.",
 ];
 
-impl Screen {
-    /// Stores what was found in the repository.
-    pub fn on_welcome(&mut self, welcome: WelcomeInfo) {
-        self.is_dirty = true;
-        self.run_facts.welcome = welcome;
+impl WelcomeInfo {
+    /// Returns the blocking problems on the page that a message about a failed start names.
+    pub fn named_problems(&self, why: &str) -> Vec<&str> {
+        let stops = self
+            .missing
+            .iter()
+            .filter(|one| one.severity == RequirementSeverity::Blocking);
+        let problems = stops.map(|one| one.problem.as_str());
+        problems.filter(|problem| why.contains(problem)).collect()
     }
+}
 
-    /// Says why no run could start. For problems that the page already explains, a short toast is enough.
-    pub fn on_start_error(&mut self, why: &str) {
-        let missing = self.run_facts.welcome.missing.iter();
-        let stops = missing.filter(|one| one.severity == RequirementSeverity::Blocking);
-        let named: Vec<&str> = stops
-            .filter(|one| why.contains(one.problem.as_str()))
-            .map(|one| one.problem.as_str())
-            .collect();
-        match named.as_slice() {
-            [] => self.on_notice(why),
-            named => {
-                let named = named.join(", ");
-                self.set_toast(&format!("First fix this (see above): {named}"));
-            }
-        }
-    }
+/// The page, for one frame.
+#[derive(Debug, Clone, Copy)]
+pub struct WelcomePage<'a> {
+    pub info: &'a WelcomeInfo,
+    /// Whether notices have arrived in the meantime; they get a few rows.
+    pub has_notices: bool,
+    pub has_unfinished_run: bool,
+}
 
-    /// Draws the page if there is no run yet; returns the area below it.
-    pub(super) fn draw_welcome(&mut self, frame: &mut Frame, area: Rect) -> Rect {
+impl WelcomePage<'_> {
+    /// Draws the page; returns the area below it, and those of the recent runs by index.
+    pub fn draw(&self, frame: &mut Frame, area: Rect) -> (Rect, Vec<(Rect, usize)>) {
         let area = Rect {
             x: area.x + 1,
             width: area.width.saturating_sub(2),
@@ -100,40 +97,36 @@ impl Screen {
         };
         let columns = usize::from(area.width).min(MAX_COLUMNS);
         let rows = usize::from(area.height);
-        // Notices that arrived in the meantime get a few rows.
-        let kept = if self.tabs.chat.transcript.is_empty() {
-            0
-        } else {
-            4.min(rows / 3)
-        };
-        let (mut lines, runs) = self.welcome_lines(columns, rows - kept);
+        let kept = if self.has_notices { 4.min(rows / 3) } else { 0 };
+        let (mut lines, runs) = self.lay_out(columns, rows - kept);
         lines.truncate(rows - kept);
         let row = |at: usize| Rect {
             y: area.y + u16::try_from(at).unwrap_or(area.height).min(area.height),
             height: u16::from(at < lines.len()),
             ..area
         };
-        self.hit_areas.runs = runs.zip(0..).map(|(at, n)| (row(at), n)).collect();
+        let runs = runs.zip(0..).map(|(at, n)| (row(at), n)).collect();
         let height = u16::try_from(lines.len()).unwrap_or(area.height);
         let place = Rect { height, ..area };
         frame.render_widget(Paragraph::new(lines), place);
-        Rect {
+        let below = Rect {
             x: area.x - 1,
             y: area.y + height,
             width: area.width + 2,
             height: area.height - height,
-        }
+        };
+        (below, runs)
     }
 
     /// Lays out the parts in the order of their value to a first-time user; in a low window, blank rows and
     /// explanations are dropped. Also returns the rows of the recent runs.
-    fn welcome_lines(&self, columns: usize, rows: usize) -> (Vec<Line<'static>>, Range<usize>) {
-        let WelcomeInfo { missing, runs, .. } = &self.run_facts.welcome;
-        let (mut parts, is_low) = intro_lines(&self.run_facts.welcome, columns, rows);
+    fn lay_out(&self, columns: usize, rows: usize) -> (Vec<Line<'static>>, Range<usize>) {
+        let WelcomeInfo { missing, runs, .. } = self.info;
+        let (mut parts, is_low) = intro_lines(self.info, columns, rows);
         // With recent runs, the user knows how to start one, so the runs come before the first steps.
         let n_before = parts.len();
         parts.push(recent_run_lines(runs, columns));
-        if (!is_low || missing.is_empty()) && self.dialogs.unfinished_run.is_none() {
+        if (!is_low || missing.is_empty()) && !self.has_unfinished_run {
             parts.push(first_step_lines(columns));
         }
         let mut lines = Vec::new();

@@ -13,7 +13,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::{TextComposer, cursor_position, graphemes};
 use crate::tui::clickable_keys;
 use crate::tui::text_wrap::{draw_line, text_width, truncate_to_columns, wrap_spans};
-use crate::tui::theme;
+use crate::tui::theme::{self, Surface};
 
 /// The bar at the left of what the user writes or decides.
 pub const BAR: border::Set = border::Set {
@@ -86,6 +86,7 @@ impl TextComposer {
             .borders(Borders::LEFT)
             .border_set(BAR)
             .border_style(look.bar)
+            .style(Surface::Raised.style())
             .padding(Padding {
                 left: padding.max(1),
                 right: padding,

@@ -11,7 +11,7 @@ use crate::tui::clickable_keys;
 use crate::tui::composer::BAR;
 use crate::tui::markdown::hanging_indent;
 use crate::tui::text_wrap::{line_width, text_width, truncate_to_columns, wrap_spans};
-use crate::tui::theme;
+use crate::tui::theme::{self, Surface};
 
 /// Shown instead of Enter's action while the dialog takes no keys yet.
 const NOT_READY_TEXT: &str = "wait a moment, so you can read it";
@@ -169,9 +169,9 @@ impl ChoiceDialog {
     /// Draws the bar, the title and the line about Enter if there is room for them; returns the area between.
     fn draw_panel(&self, frame: &mut Frame, area: Rect, enter: &str) -> (Rect, usize) {
         let columns = usize::from(area.width);
-        let (sign, style) = match self.origin {
-            DialogOrigin::Run => ("? ", theme::NEEDS_YOU),
-            DialogOrigin::User => ("", theme::KEY),
+        let (sign, style, ground) = match self.origin {
+            DialogOrigin::Run => ("? ", theme::NEEDS_YOU, Surface::Ask),
+            DialogOrigin::User => ("", theme::KEY, Surface::Raised),
         };
         let least = match self.preferred_rows(columns) {
             // A list with one choice gets a bar too.
@@ -193,6 +193,7 @@ impl ChoiceDialog {
             .borders(Borders::LEFT)
             .border_set(BAR)
             .border_style(style)
+            .style(ground.style())
             .padding(Padding::horizontal(if area.width < NARROW_COLUMNS {
                 1
             } else {

@@ -7,9 +7,8 @@ use ratatui::layout::Rect;
 
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::run::RunState;
-use crate::tui::Screen;
 use crate::tui::dialog::{ChoiceDialog, DialogFocus};
-use crate::tui::keymap::ComposerFocus;
+use crate::tui::diff_view::DiffView;
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 use crate::tui::view_area::{inset_columns, split_bottom};
@@ -17,29 +16,28 @@ use crate::tui::view_area::{inset_columns, split_bottom};
 /// Below this height, the diff's first row names the pending dialog instead.
 const MIN_DIALOG_ROWS: u16 = 14;
 
-impl Screen {
-    pub(in crate::tui) fn draw_diff(
-        &mut self,
-        frame: &mut Frame,
-        mut area: Rect,
-        state: Option<&RunState>,
-        waiting: Option<&ChoiceDialog>,
-    ) {
-        let back = self
-            .keymap()
-            .key_label("close-diff", ComposerFocus::Unfocused);
-        let below = waiting.filter(|_| area.height >= MIN_DIALOG_ROWS);
-        if let Some(sheet) = below {
-            draw_waiting_dialog(sheet, frame, &mut area, &back);
-        }
-        let area = inset_columns(area);
-        if let (Some(view), false) = (&mut self.overlays.diff, area.is_empty()) {
-            let title = state.and_then(|state| step_title(view.scope(), state));
-            let waits = waiting.filter(|_| below.is_none());
-            let waits = waits.map(|sheet| sheet.title.as_str());
-            self.hit_areas.diff_strip = view.draw(frame, area, title.as_deref(), waits, &back);
-        }
+/// Draws the diff and the dialog that waits; `back` is the key that closes the diff. Returns the areas of the diffs
+/// that can be clicked.
+pub fn draw_diff_panel(
+    view: &mut DiffView,
+    frame: &mut Frame,
+    mut area: Rect,
+    state: Option<&RunState>,
+    waiting: Option<&ChoiceDialog>,
+    back: &str,
+) -> Vec<(Rect, DiffScope)> {
+    let below = waiting.filter(|_| area.height >= MIN_DIALOG_ROWS);
+    if let Some(sheet) = below {
+        draw_waiting_dialog(sheet, frame, &mut area, back);
     }
+    let area = inset_columns(area);
+    if area.is_empty() {
+        return Vec::new();
+    }
+    let title = state.and_then(|state| step_title(view.scope(), state));
+    let waits = waiting.filter(|_| below.is_none());
+    let waits = waits.map(|sheet| sheet.title.as_str());
+    view.draw(frame, area, title.as_deref(), waits, back)
 }
 
 /// Draws the pending dialog below the diff, with the key that goes back to it.

@@ -18,11 +18,12 @@ use crate::tui::scroll_view::ScrollView;
 use crate::tui::search_highlight;
 use crate::tui::searchable_view::SearchableView;
 use crate::tui::text_wrap::{draw_line, truncate_to_columns, wrap_trusted_text};
-use crate::tui::theme;
+use crate::tui::theme::{self, Surface};
 use crate::tui::transcript::{
-    ChatTranscript, LogSearchProgress, LogSearchResult, ScrollbackDemand, SelectionMove,
-    TranscriptColumns, TranscriptFinder, TranscriptRow, TruncatedToolCall,
+    BlockAuthor, ChatTranscript, LogSearchProgress, LogSearchResult, ScrollbackDemand,
+    SelectionMove, TranscriptColumns, TranscriptFinder, TranscriptRow, TruncatedToolCall,
 };
+use crate::tui::view_area::{gutter, inset};
 
 /// The page height of the chat when its area is unknown.
 const FALLBACK_PAGE_LINES: isize = 10;
@@ -257,6 +258,46 @@ pub struct TranscriptStyle<'a> {
 /// Longer lines are hard to read.
 const MAX_TEXT_COLUMNS: u16 = 120;
 
+/// How many columns the bar and the blank behind it take.
+const LEAD_COLUMNS: u16 = 2;
+
+/// Draws a row behind the bar of its speaker; what the user said stands on a ground of its own.
+fn draw_row(frame: &mut Frame, row: &TranscriptRow, place: Rect, lead: u16) {
+    let (bar, style) = match row.speaker {
+        Some(BlockAuthor::Agent(role)) => ("▎", theme::role_style(role)),
+        Some(BlockAuthor::Subagent) => ("▎", theme::STRONG),
+        Some(BlockAuthor::User | BlockAuthor::TaskGiver) => ("▌", theme::YOU),
+        Some(BlockAuthor::System) | None => ("", theme::PLAIN),
+    };
+    let text = Rect {
+        x: place.x + if bar.is_empty() { 0 } else { lead },
+        ..place
+    };
+    let mark = Rect { width: 1, ..place };
+    if bar == "▌" {
+        let ground = Rect {
+            width: place.width + lead,
+            ..place
+        };
+        frame
+            .buffer_mut()
+            .set_style(ground, Surface::Raised.style());
+    }
+    frame.render_widget(Line::styled(bar, style), mark);
+    draw_line(frame, &row.line, text);
+    if row.is_selected {
+        let mark = Rect {
+            x: if bar.is_empty() {
+                mark.x.saturating_sub(1)
+            } else {
+                mark.x
+            },
+            ..mark
+        };
+        frame.render_widget(Line::styled("▌", theme::KEY), mark);
+    }
+}
+
 /// Draws the end of the stream, or the position that the user scrolled to.
 pub fn draw_transcript(
     transcript: &mut ChatTranscript,
@@ -270,11 +311,13 @@ pub fn draw_transcript(
     } else {
         MAX_TEXT_COLUMNS
     };
-    // The left column is for the selection mark; the right one keeps the margins equal.
+    // The first columns are for the bar that says who speaks, and for the selection mark.
+    let margin = gutter(area.width);
+    let bar_area = inset(area, margin);
+    let lead = LEAD_COLUMNS.min(bar_area.width);
     let area = Rect {
-        x: area.x + 1,
-        width: area.width.saturating_sub(2).min(widest),
-        ..area
+        width: (bar_area.width - lead).min(widest),
+        ..bar_area
     };
     let columns = usize::from(area.width);
     let wide = if is_beside {
@@ -306,15 +349,7 @@ pub fn draw_transcript(
             width: area.width - indent,
             height: 1,
         };
-        draw_line(frame, &row.line, place);
-        if row.is_selected {
-            let mark = Rect {
-                x: place.x - 1,
-                width: 1,
-                ..place
-            };
-            frame.render_widget(Line::styled("▌", theme::KEY), mark);
-        }
+        draw_row(frame, &row, place, lead);
     }
     if has_line {
         let text = scroll_hint(transcript, style.keymap);
@@ -362,6 +397,7 @@ fn highlight_matches(rows: Vec<TranscriptRow>, letters: &str) -> Vec<TranscriptR
         let lines = block.iter().map(|row| row.line.clone()).collect();
         let lines = search_highlight::highlight_lines(lines, letters, is_picked);
         all.extend(block.iter().zip(lines).map(|(row, line)| TranscriptRow {
+            speaker: row.speaker,
             line,
             is_selected: row.is_selected,
             indent: row.indent,

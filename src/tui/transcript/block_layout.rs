@@ -9,6 +9,7 @@ use ratatui::text::{Line, Span};
 use super::transcript_block::{BlockAuthor, BlockContent, FactTone, FoldState};
 use crate::domain::findings::FindingSeverity;
 use crate::text::pluralize;
+use crate::tui::labels::role_title;
 use crate::tui::markdown::{self, MarkdownRenderer};
 use crate::tui::text_wrap::{text_width, truncate_to_columns, wrap_quotation, wrap_spans};
 use crate::tui::theme;
@@ -99,16 +100,15 @@ fn append_text_lines(laid: &mut BlockLayout, text: &str, columns: usize) {
         .lay_out_rest(tail, columns, theme::PROVISIONAL);
 }
 
-/// Renders an author's name with a blank line before it, so that authors are easy to tell apart.
+/// Renders an author's name with a blank line before it, so that authors are easy to tell apart. The ground says what
+/// the user wrote.
 fn name_lines(who: BlockAuthor) -> Vec<Line<'static>> {
     let span = match who {
-        BlockAuthor::Agent(role) => {
-            Span::styled(format!("● {}", role.name()), theme::role_style(role))
-        }
-        BlockAuthor::Subagent => Span::styled("● agent", theme::STRONG),
-        BlockAuthor::User => Span::styled("● you", theme::YOU),
-        BlockAuthor::TaskGiver => Span::styled("● task", theme::YOU),
-        BlockAuthor::System => Span::styled("● agent-collab", theme::QUIET),
+        BlockAuthor::Agent(role) => Span::styled(role_title(role), theme::role_style(role)),
+        BlockAuthor::Subagent => Span::styled("Agent", theme::STRONG),
+        BlockAuthor::User => Span::styled("You", theme::YOU),
+        BlockAuthor::TaskGiver => Span::styled("Task", theme::YOU),
+        BlockAuthor::System => Span::styled("agent-collab", theme::QUIET),
     };
     vec![Line::default(), Line::from(span)]
 }
@@ -339,7 +339,7 @@ pub(super) fn signed_lines(
 }
 
 fn divider_lines(text: &str, columns: usize) -> Vec<Line<'static>> {
-    let label = truncate_to_columns(&format!("── {text} "), columns);
+    let label = truncate_to_columns(&format!("{text} "), columns);
     let rest = columns.saturating_sub(text_width(&label));
     vec![
         Line::default(),

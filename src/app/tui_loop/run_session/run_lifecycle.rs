@@ -4,7 +4,7 @@ use tokio::sync::oneshot;
 
 use crate::app::startup::{self, LockedProject, ReadyRun, UnarchivedRun};
 use crate::app::ui_config::UiConfig;
-use crate::config::PromptDisplay;
+use crate::config::config_model::PromptDisplay;
 use crate::config::{InstructionsReach, TrustStore};
 use crate::domain::event::Event;
 use crate::domain::instructions_choice::InstructionsChoice;
