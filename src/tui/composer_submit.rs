@@ -341,10 +341,11 @@ impl Screen {
         let text_columns = TextComposer::text_columns(rest.width - 2 * gutter(rest.width));
         let text = self.composer.editor.n_rows(text_columns);
         let text = text.min((height / 4).max(1));
-        if sheet.is_none() && height >= MIN_ROWS_OF_PADDED_COMPOSER {
-            text + 4
-        } else {
-            (text + 1).max(3)
+        match (sheet, height) {
+            (None, MIN_ROWS_OF_PADDED_COMPOSER..) => text + 4,
+            (None, _) if !is_writing && height < MIN_ROWS_OF_IDLE_COMPOSER => 1,
+            (_, MIN_ROWS_OF_IDLE_COMPOSER..) => text + 2,
+            _ => text + 1,
         }
     }
 
@@ -362,8 +363,17 @@ impl Screen {
         let is_writing = self.composer.focus == ComposerFocus::Focused;
         if !is_writing && area.height == 1 {
             let key = self.keymap().key_label("write", ComposerFocus::Unfocused);
-            self.composer.editor.draw_folded(frame, area, &key);
-            return None;
+            let n_taken = text_width("› Press  to write") + text_width(&key);
+            let toast = match sheet {
+                None => self.draw_cross_tab_toast(frame, area, n_taken),
+                Some(_) => None,
+            };
+            let left = Rect {
+                width: toast.map_or(area.width, |toast| toast.x - area.x),
+                ..area
+            };
+            self.composer.editor.draw_folded(frame, left, &key);
+            return toast;
         }
         let label = match is_writing {
             true => self.describe_enter(state),
@@ -394,9 +404,9 @@ impl Screen {
             has_cursor: is_writing,
         };
         self.composer.editor.draw(frame, area, look);
-        // While a dialog is open, it reports the news itself.
+        // While a dialog is open, it reports the news itself. Only the row above the text is always free.
         let toast = match sheet {
-            None if area.height > 2 => self.draw_cross_tab_toast(frame, area, columns / 2),
+            None if area.height > 2 => self.draw_cross_tab_toast(frame, area, 4),
             _ => None,
         };
         if is_writing {
@@ -471,4 +481,6 @@ impl Screen {
 }
 
 /// From this height of the part between header and footer on, the composer has padding.
-const MIN_ROWS_OF_PADDED_COMPOSER: usize = 22;
+const MIN_ROWS_OF_PADDED_COMPOSER: usize = 23;
+/// In a lower part the composer is one row while nothing is written.
+const MIN_ROWS_OF_IDLE_COMPOSER: usize = 14;

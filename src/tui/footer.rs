@@ -384,7 +384,7 @@ fn view_hints(
 }
 
 /// The actions whose keys come before those of the tab.
-const FIRST_HINTS: &[&str] = &["interrupt", "write"];
+const FIRST_HINTS: &[&str] = &["interrupt", "resume", "write"];
 
 /// Returns the hints for reading the chat. They come last, because scrolling also works.
 fn chat_hints(screen: &Screen) -> Vec<KeyHint> {

@@ -33,12 +33,16 @@ const MIN_BODY_ROWS: usize = 5;
 /// for a chat that is scrolled up.
 const LOW_WINDOW_ROWS: u16 = 16;
 
+/// From this window height on, a blank row stands above the dialog or the composer.
+const HIGH_WINDOW_ROWS: u16 = 30;
+
 /// The areas of the last frame that can be clicked.
 #[derive(Debug, Default)]
 pub struct ScreenHitAreas {
     /// The tab, or the pager in its place.
     pub body: Rect,
     pub composer: Rect,
+    pub window_columns: u16,
     pub tabs: Vec<(Rect, TabKind)>,
     pub dialog: Rect,
     /// Whether the dialog is reduced to a line, which shows no choices and takes no answer.
@@ -113,9 +117,14 @@ impl Screen {
             }
             None => Rect::default(),
         };
+        // In a high window a blank row lies between the tab and what stands below it.
+        if frame.area().height >= HIGH_WINDOW_ROWS && !is_whole {
+            split_bottom(&mut rest, 1);
+        }
         self.hit_areas = ScreenHitAreas {
             body: rest,
             composer,
+            window_columns: frame.area().width,
             dialog: sheet_area,
             ..ScreenHitAreas::default()
         };
@@ -250,13 +259,13 @@ impl Screen {
         let leave = self.keymap().key_label("leave", ComposerFocus::Focused);
         let (long, short) = match keys {
             DialogFocus::Dialog(at) | DialogFocus::EnterOnly(at) => {
-                // The chosen button says it, unless Enter does something else than the first of them.
-                if matches!(keys, DialogFocus::Dialog(_))
-                    && (sheet.first_choice == 0 || at != sheet.first_choice)
-                {
+                let label = sheet.choices.get(at).map_or("", |c| c.label.as_str());
+                // The chosen button says it, unless it is cut or Enter means another than the first.
+                let is_whole = text_width(label) + MAX_CHOICE_LEAD <= columns;
+                let is_plain = sheet.first_choice == 0 || at != sheet.first_choice;
+                if matches!(keys, DialogFocus::Dialog(_)) && is_whole && is_plain {
                     return String::new();
                 }
-                let label = sheet.choices.get(at).map_or("", |c| c.label.as_str());
                 let left = columns.saturating_sub(6 + text_width("Enter: "));
                 let short = format!("Enter: {}", short_label(label, left));
                 (format!("Enter: {label}"), short)
@@ -453,6 +462,9 @@ fn short_label(label: &str, columns: usize) -> &str {
         first(&[':', ';', '(', '…', ','])
     }
 }
+
+/// How many columns stand before the label of a choice: bar, mark and key.
+const MAX_CHOICE_LEAD: usize = 9;
 
 /// Whether the user reads a tab beside the dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

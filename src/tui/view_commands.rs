@@ -474,7 +474,7 @@ impl Screen {
     /// Returns the width of the window if it is less than `wanted`.
     fn columns_if_narrower(&self, wanted: u16) -> Option<u16> {
         // Before the first frame the width is unknown.
-        let columns = self.hit_areas.composer.width;
+        let columns = self.hit_areas.window_columns;
         (columns > 0 && columns < wanted).then_some(columns)
     }
 }

@@ -49,7 +49,8 @@ impl ComposerRows {
     pub fn for_height(height: u16) -> Self {
         let [above, blank, mode, last] = match height {
             0..2 => [0, 0, 0, 0],
-            2..5 => [0, 0, 1, 0],
+            2 => [0, 0, 1, 0],
+            3..5 => [1, 0, 1, 0],
             5.. => [1, 1, 1, 1],
         };
         Self {

@@ -88,7 +88,11 @@ fn describe_new_lines(prompt: &PromptPreview) -> String {
         .filter(|line| !is_heading(line))
         .count();
     let headings = prompt.new_lines.iter().filter(is_heading);
-    let headings = headings.map(|line| line.trim_start_matches('#').trim());
+    let headings = headings.map(|line| {
+        // A path behind the name of a part says nothing new.
+        let name = line.trim_start_matches('#').trim();
+        name.split(" in `").next().unwrap_or(name)
+    });
     let below: Vec<&str> = headings
         .filter(|heading| !heading.is_empty())
         .take(MAX_HEADINGS)

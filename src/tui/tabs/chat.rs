@@ -356,9 +356,9 @@ pub fn draw_transcript(
         let last = Rect {
             y: area.bottom() - 1,
             height: 1,
-            ..area
+            ..bar_area
         };
-        let text = truncate_to_columns(&text, columns);
+        let text = truncate_to_columns(&text, usize::from(bar_area.width));
         frame.render_widget(
             Line::from(clickable_keys::hint_spans(&text, theme::QUIET)),
             last,

@@ -93,7 +93,7 @@ fn an_old_proposal_of_the_goal_does_not_come_back_from_the_past() {
 fn nothing_of_the_run_before_is_marked_as_new() {
     let marks = |screen: &mut Screen, phase| {
         let seen = drawn(screen, (120, 24), Some(&state(phase)));
-        let bar = seen.lines().find(|line| line.contains("1 Chat")).unwrap();
+        let bar = seen.lines().find(|line| line.contains("Chat ")).unwrap();
         bar.matches('•').count()
     };
     let mut screen = Screen::new(settings());

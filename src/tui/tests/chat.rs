@@ -119,7 +119,13 @@ fn a_step_that_went_well_is_one_line() {
         screen.on_event(NOW, event);
     }
     let seen = drawn(&mut screen, (120, 40), Some(&state(Phase::Execute)));
-    assert_eq!(seen.matches('✓').count(), 1, "{seen}");
+    let n_checks = |line: &str| line.matches('✓').count();
+    // The header marks the finished stages with the same sign.
+    assert_eq!(
+        seen.lines().skip(2).map(n_checks).sum::<usize>(),
+        1,
+        "{seen}"
+    );
     assert!(
         seen.contains("✓ Step 2 done · tests passed: 7 passed, 0 failed, 0 skipped · 0e78f21f"),
         "{seen}"
@@ -169,9 +175,9 @@ fn a_step_has_a_heading_and_is_not_called_done_while_its_tests_fail() {
         screen.on_event(NOW, event);
     }
     let seen = drawn(&mut screen, (120, 40), Some(&state(Phase::Execute)));
-    assert!(seen.contains("── Step 2 of 2: test sum ──"), "{seen}");
+    assert!(seen.contains("Step 2 of 2: test sum ──"), "{seen}");
     assert!(
-        seen.contains("── Summary ──") && !seen.contains("step 0"),
+        seen.contains("Summary ──") && !seen.contains("step 0"),
         "{seen}"
     );
     let over = "■ Step 2 finished: tests fail, nothing committed";
@@ -429,7 +435,7 @@ fn both_agents_stand_beside_each_other_in_the_order_in_which_they_speak() {
         let mut found = found.filter_map(|(row, line)| Some((row, line.find(word)?)));
         found.next().unwrap()
     };
-    let (planner, reviewer) = (place("● planner"), place("● reviewer"));
+    let (planner, reviewer) = (place("▎ Planner"), place("▎ Reviewer"));
     assert!(planner.0 < reviewer.0 && planner.1 < reviewer.1, "{seen}");
     // A block about a turn is in the column of the agent whose turn it was.
     let lost = Event::SessionLost {
@@ -485,7 +491,10 @@ fn what_is_looked_for_is_found_and_lit() {
     check("find", &mut screen, Some(&state));
     let place = |screen: &mut Screen| {
         let seen = drawn(screen, (80, 24), Some(&state));
-        let line = seen.lines().find(|line| line.starts_with("find:"));
+        let line = seen
+            .lines()
+            .map(str::trim)
+            .find(|line| line.starts_with("find:"));
         line.unwrap_or_default().to_owned()
     };
     assert!(
@@ -543,7 +552,7 @@ fn a_turn_says_what_it_took_and_names_its_author_once() {
         screen.on_event(UnixMillis(NOW.0 + n * 20_000), event);
     }
     let seen = drawn(&mut screen, (80, 24), Some(&state(Phase::WritePlan)));
-    assert_eq!(seen.matches("● planner").count(), 1, "{seen}");
+    assert_eq!(seen.matches("▎ Planner").count(), 1, "{seen}");
     assert!(
         seen.contains("The planner's turn took 1:20 · 42k in · 750 out"),
         "{seen}"

@@ -161,7 +161,8 @@ fn a_question_stays_to_be_read_beside_the_diff() {
     let alone = drawn(&mut screen, (120, 40), Some(&state));
     let said: Vec<&str> = alone
         .lines()
-        .filter_map(|line| line.strip_prefix("┃ "))
+        .filter_map(|line| line.trim_start().strip_prefix("▌  "))
+        .skip(1)
         .take_while(|line| !line.contains("▸"))
         .collect();
     assert!(!said.is_empty(), "{alone}");

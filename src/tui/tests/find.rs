@@ -20,7 +20,10 @@ fn reviewing() -> RunState {
 /// Returns the search line; empty if it is closed.
 fn line(screen: &mut Screen, state: &RunState) -> String {
     let seen = drawn(screen, (80, 24), Some(state));
-    let line = seen.lines().find(|line| line.starts_with("find:"));
+    let line = seen
+        .lines()
+        .map(str::trim)
+        .find(|line| line.starts_with("find:"));
     line.unwrap_or_default().to_owned()
 }
 

@@ -114,7 +114,7 @@ fn a_click_gives_a_pane_the_keys_and_one_pane_alone_offers_no_other() {
     let mut screen = long(&state);
     let (side, _) = screen.tabs.view.side_area.unwrap();
     let wide = drawn(&mut screen, WIDE, Some(&state));
-    assert!(wide.contains("F6 other pane"), "{wide}");
+    assert!(wide.contains("F6 goes there"), "{wide}");
     click(&mut screen, Some(&state), side.x + 20, side.y + 5);
     assert_eq!(screen.tabs.view.focused(), TabKind::Plan);
     click(&mut screen, Some(&state), 20, side.y + 5);
@@ -245,7 +245,7 @@ fn a_click_in_the_composer_places_the_cursor() {
     press(&mut screen, None, &["一二三 end"]);
     let place = screen.hit_areas.composer;
     // A click on the second half of a wide character counts as that character.
-    click(&mut screen, None, place.x + 4, place.y + 1);
+    click(&mut screen, None, place.x + 6, place.y + 1);
     press(&mut screen, None, &["x"]);
     assert_eq!(screen.composer.editor.text(), "一x二三 end");
     click(&mut screen, None, place.x + 60, place.y + 1);
@@ -256,11 +256,11 @@ fn a_click_in_the_composer_places_the_cursor() {
     let text = "word ".repeat(30);
     press(&mut screen, None, &[text.as_str()]);
     let place = screen.hit_areas.composer;
-    assert!(place.contains(Position::new(place.x + 1, place.y + 2)));
-    click(&mut screen, None, place.x + 1, place.y + 2);
+    assert!(place.contains(Position::new(place.x + 3, place.y + 2)));
+    click(&mut screen, None, place.x + 3, place.y + 2);
     press(&mut screen, None, &["|"]);
-    let half = "word ".repeat(15);
-    assert_eq!(screen.composer.editor.text(), format!("{half}|{half}"));
+    let (first, second) = ("word ".repeat(14), "word ".repeat(16));
+    assert_eq!(screen.composer.editor.text(), format!("{first}|{second}"));
 }
 
 #[test]

@@ -257,10 +257,8 @@ fn no_choice_is_lost_in_such_texts() {
         };
         for size in SIZES.into_iter().chain([(40, 12)]) {
             let seen = drawn(&mut screen, size, state.as_ref());
-            let frame = seen
-                .lines()
-                .find(|line| line.contains(['┗', '╰']) && line.contains("Enter"));
-            assert!(frame.is_some(), "{} at {size:?}\n{seen}", place.name());
+            let is_said = super::sizes::says_what_enter_does(&seen);
+            assert!(is_said, "{} at {size:?}\n{seen}", place.name());
             let is_shown = |key: char| {
                 let row = format!("{}  ", key.to_uppercase());
                 seen.lines().any(|line| line.contains(&row))

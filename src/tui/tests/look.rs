@@ -47,7 +47,10 @@ fn another_key_does_it_and_footer_help_and_palette_show_that_one() {
     assert_eq!(press(&mut screen, Some(&state), &["a"]), []);
     assert_eq!(press(&mut screen, Some(&state), &["w"]).len(), 1);
     let seen = drawn(&mut screen, (120, 40), Some(&state));
-    assert!(seen.contains(" W auto "), "{seen}");
+    assert!(
+        seen.contains("F7 write  Ctrl+P commands  F9 help"),
+        "{seen}"
+    );
     assert!(seen.contains("F7 to write"), "{seen}");
     let key = KeyEvent::new(KeyCode::F(9), KeyModifiers::NONE);
     screen.on_key(key, Some(&state));
@@ -375,9 +378,9 @@ fn the_help_begins_with_what_is_about_the_tab_and_names_every_command_once() {
 fn the_footer_the_strip_and_what_is_offered_are_clicked() {
     let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
     let mut screen = with(&[]);
-    let at = find(&mut screen, &state, "S stop");
+    let at = find(&mut screen, &state, "? help");
     assert_eq!(click(&mut screen, &state, at), []);
-    assert!(screen.dialogs.own.is_some());
+    assert!(screen.overlays.pager.is_some());
     press(&mut screen, Some(&state), &["<esc>", "d"]);
     let scopes = vec![DiffScope::All, DiffScope::Step(1)];
     let nothing = DiffLookup::NoChanges("nothing".to_owned());

@@ -68,7 +68,7 @@ fn tests_that_failed_open_to_what_they_said() {
     let mut screen = not_writing();
     let failed = tests_ran(TestOutcome::Failed, "ok 1\nnot ok 2 空\n");
     let seen = told(&mut screen, &[failed]);
-    let folded = "▸ ✗ Step 2: tests failed (exit 1)\n     not ok 2 空";
+    let folded = "▸ ✗ Step 2: tests failed (exit 1)\n      not ok 2 空";
     assert!(seen.contains(folded), "{seen}");
     press(&mut screen, Some(&state(Phase::Execute)), &[",", " "]);
     let seen = told(&mut screen, &[]);
@@ -381,7 +381,7 @@ fn what_enter_does_to_an_answer_is_said_in_the_smallest_window() {
     let mut screen = not_writing();
     press(&mut screen, Some(&state), &["w", "no net"]);
     let seen = drawn(&mut screen, (40, 12), Some(&state));
-    for part in ["npm install", "╭ Why not? The agent gets", "│no net"] {
+    for part in ["npm install", "▌ Why not? The agent gets", "▌ no net"] {
         assert!(seen.contains(part), "{part}\n{seen}");
     }
     press(&mut screen, Some(&state), &["<esc>"]);
@@ -437,7 +437,7 @@ fn what_changed_in_the_goal_since_it_was_put_before_is_marked() {
     let refining = state(Phase::RefineGoal);
     screen.on_event(NOW, &says("# Sums\n\nlists\n"));
     let seen = drawn(&mut screen, (80, 24), Some(&refining));
-    assert!(seen.contains("┃ # Sums"), "{seen}");
+    assert!(seen.contains("▌  # Sums"), "{seen}");
     screen.on_event(NOW, &says("# Sums\n\nlists, 空 too\n"));
     let seen = drawn(&mut screen, (80, 24), Some(&refining));
     for line in ["┃   # Sums", "┃ − lists", "┃ + lists, 空 too"] {

@@ -110,9 +110,9 @@ fn the_phase_and_the_roles_are_told_apart_in_every_theme() {
             found.first().map(|looks| looks[0])
         };
         let (passed, present, to_come) = (
-            one(screen, "Plan›"),
-            one(screen, " Review "),
-            one(screen, "Approve"),
+            one(screen, "✓ Plan"),
+            one(screen, "● Review"),
+            one(screen, "○ Approve"),
         );
         assert!(passed.is_some() && present.is_some(), "{name}");
         assert!(passed != present && present != to_come, "{name}");
