@@ -6,6 +6,7 @@ use super::action::QuitStep;
 use super::command::ScreenCommand;
 use super::command_table::changes_run;
 use super::composer_target::{self, ComposerTarget};
+use super::copy_commands::FrontView;
 use super::dialog::{ChoiceAction, ChoiceDialog, DialogChoice};
 use super::dialogs::quit_confirmation;
 use super::dialogs::{self, confirmations};
@@ -108,7 +109,8 @@ impl Screen {
                 self.overlays.front_transcript(chat).toggle_thinking();
                 Vec::new()
             }
-            ScreenCommand::Copy => self.copy_selection(state),
+            ScreenCommand::Copy if self.overlays.is_board_in_front() => self.copy_from_board(state),
+            ScreenCommand::Copy => self.apply_to_front(state, |front| front.copy_selection()),
             ScreenCommand::SelectAdjacent(along) => {
                 self.change_view(|screen| screen.select_adjacent(along, state))
             }
@@ -138,16 +140,37 @@ impl Screen {
         }
     }
 
-    /// Lists the agents, or shows one by its name.
-    pub(super) fn show_agents(&mut self, name: &str, state: Option<&RunState>) -> Vec<Action> {
-        let outcome = run_commands::show_agents(name, &self.composer.assist.agents, state);
+    /// Does what a command asks for that is about the view in front.
+    pub(super) fn apply_to_front(
+        &mut self,
+        state: Option<&RunState>,
+        command: impl FnOnce(&mut FrontView<'_>) -> CommandOutcome,
+    ) -> Vec<Action> {
+        let outcome = command(&mut FrontView {
+            overlays: &self.overlays,
+            tabs: &mut self.tabs,
+            documents: &self.documents,
+            settings: &self.settings,
+            state,
+        });
         self.apply(outcome)
+    }
+
+    /// Copies a code block of what is in front.
+    pub(super) fn copy_code_block(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let mut last = self.last_copied_code;
+        let actions = self.apply_to_front(state, |front| front.copy_code_block(&mut last));
+        self.last_copied_code = last;
+        actions
     }
 
     /// Does what a command asks for.
     pub(super) fn apply(&mut self, outcome: CommandOutcome) -> Vec<Action> {
         if let Some(note) = outcome.note {
             self.show_toast(&note);
+            if outcome.has_clickable_note {
+                self.toast.with_keys.clone_from(&self.toast.text);
+            }
         }
         if let Some(dialog) = outcome.dialog {
             self.open_dialog(dialog);

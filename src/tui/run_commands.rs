@@ -25,6 +25,8 @@ pub struct CommandOutcome {
     pub dialog: Option<ChoiceDialog>,
     /// What the user is told: why the command does nothing, or what to know about it.
     pub note: Option<String>,
+    /// Whether keys in the note can be clicked. It must not contain text from an agent then.
+    pub has_clickable_note: bool,
 }
 
 impl CommandOutcome {
@@ -37,6 +39,14 @@ impl CommandOutcome {
 
     pub fn act(action: Action) -> Self {
         Self::act_all(vec![action])
+    }
+
+    /// Lets the keys that the note names be clicked; it must not contain text from an agent.
+    pub fn with_clickable_keys(self) -> Self {
+        Self {
+            has_clickable_note: true,
+            ..self
+        }
     }
 
     fn act_all(actions: Vec<Action>) -> Self {

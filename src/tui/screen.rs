@@ -17,6 +17,7 @@ use super::completion::ComposerAssist;
 use super::composer::{PasteResult, TextComposer};
 use super::composer_pane::ComposerPane;
 use super::composer_submit;
+use super::copy_commands::CopiedCodeBlock;
 use super::cross_tab_toast::CrossTabToast;
 use super::dialog::ChoiceDialog;
 use super::dialog::{ChoiceAction, ComposerDraft};
@@ -67,9 +68,7 @@ pub struct Screen {
     /// What is known about discussions beyond the run's state.
     pub(super) discussions: DiscussionViewState,
     pub(super) run_facts: RunFacts,
-    /// Which code block was copied last: a hash of all blocks that it was chosen from, and its index
-    /// counted from the last one.
-    pub(super) last_copied_code: Option<(u64, usize)>,
+    pub(super) last_copied_code: CopiedCodeBlock,
     pub(super) hit_areas: ScreenHitAreas,
     pub(super) is_dirty: bool,
 }

@@ -15,6 +15,7 @@ use super::dialog::{ChoiceDialog, DialogFocus};
 use super::diff_view::draw_diff_panel;
 use super::keymap::{ComposerFocus, KeyChord};
 use super::pager::TextPager;
+use super::run_summary::{SummaryContext, update_summary_card};
 use super::tabs::screen_tab::TabContext;
 use super::tabs::{PaneFocus, TabKind};
 use super::text_wrap::{text_width, truncate_to_columns};
@@ -85,7 +86,12 @@ impl Screen {
     ) {
         let mut rest = frame.area();
         let waiting = self.pending_dialog(state);
-        self.update_run_summary(state);
+        let summary = SummaryContext {
+            settings: &self.settings,
+            focus: self.composer.focus,
+            ended_at: self.run_facts.ended_at,
+        };
+        update_summary_card(&mut self.tabs.chat.transcript, state, &summary);
         self.update_terminal_status(waiting.as_ref(), state);
         self.close_stale_pager(waiting.as_ref());
         // A diff or a board takes the whole height; a waiting dialog is only named there.
@@ -380,7 +386,13 @@ impl Screen {
         let is_welcome = tab == TabKind::Chat && state.is_none() && !self.is_read_only();
         let mut area = self.tabs.get(tab).page_area(area);
         let empty_note = match (is_welcome, state) {
-            (true, _) if self.shows_ended_run() => "",
+            // The chat still shows the run that ended here while the user starts the next one.
+            (true, _)
+                if self.run_facts.welcome.missing.is_empty()
+                    && self.tabs.chat.transcript.has_run_summary() =>
+            {
+                ""
+            }
             (true, _) => {
                 let wanted = WelcomePage {
                     info: &self.run_facts.welcome,
