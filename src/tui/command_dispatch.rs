@@ -125,7 +125,7 @@ impl Screen {
             ScreenCommand::FocusComposer => self.change_view(Screen::focus_composer),
             ScreenCommand::Quit => self.on_quit(state),
             ScreenCommand::ShowHelp => {
-                let pager = help::help_pager(self.keymap(), self.tab_actions());
+                let pager = help::help_pager(self.keymap(), self.tabs.shown_actions());
                 self.open_pager(pager)
             }
             ScreenCommand::OpenPalette => self.open_palette(),

@@ -355,7 +355,10 @@ impl Screen {
     pub fn on_paste(&mut self, text: &str) {
         self.is_dirty = true;
         self.toast.text = None;
-        if self.paste_into_palette(text) || self.overlays.paste_into_search(text, &mut self.tabs) {
+        if let Some(palette) = &mut self.overlays.palette {
+            return palette.on_paste(text);
+        }
+        if self.overlays.paste_into_search(text, &mut self.tabs) {
             return;
         }
         if let Some(why) = self.settings.read_only_reason() {

@@ -11,6 +11,7 @@ use ratatui::widgets::{Block, Borders, Paragraph};
 
 use super::child_session_list::child_title;
 use super::clickable_keys::{self, KeyHintAreas};
+use super::command_palette::PaletteContext;
 use super::dialog::{ChoiceDialog, DialogFocus};
 use super::diff_view::draw_diff_panel;
 use super::keymap::{ComposerFocus, KeyChord};
@@ -86,14 +87,7 @@ impl Screen {
     ) {
         let mut rest = frame.area();
         let waiting = self.pending_dialog(state);
-        let summary = SummaryContext {
-            settings: &self.settings,
-            focus: self.composer.focus,
-            ended_at: self.run_facts.ended_at,
-        };
-        update_summary_card(&mut self.tabs.chat.transcript, state, &summary);
-        self.update_terminal_status(waiting.as_ref(), state);
-        self.close_stale_pager(waiting.as_ref());
+        self.prepare_frame(state, waiting.as_ref());
         // A diff or a board takes the whole height; a waiting dialog is only named there.
         let is_diff = self.overlays.is_diff_in_front();
         let is_whole = self.overlays.takes_whole_height();
@@ -153,6 +147,35 @@ impl Screen {
         let sheet = sheet.filter(|_| put_aside.is_none());
         self.draw_bottom_area(frame, composer, foot, state, sheet.as_ref());
         self.draw_palette(frame, state, waiting.as_ref());
+    }
+
+    /// Updates what depends on the run's state, and closes what no longer fits it.
+    fn prepare_frame(&mut self, state: Option<&RunState>, waiting: Option<&ChoiceDialog>) {
+        let summary = SummaryContext {
+            settings: &self.settings,
+            focus: self.composer.focus,
+            ended_at: self.run_facts.ended_at,
+        };
+        update_summary_card(&mut self.tabs.chat.transcript, state, &summary);
+        self.update_terminal_status(waiting, state);
+        self.close_stale_pager(waiting);
+    }
+
+    /// Draws the palette if it is open.
+    fn draw_palette(
+        &mut self,
+        frame: &mut Frame,
+        state: Option<&RunState>,
+        sheet: Option<&ChoiceDialog>,
+    ) {
+        if let Some(palette) = &self.overlays.palette {
+            let appearance = &self.settings.appearance;
+            let now = PaletteContext::new(appearance, &self.composer, &self.tabs, state, sheet);
+            self.hit_areas.palette = Some(palette.draw(frame, &now));
+            // The user has not read the dialog under the palette.
+            self.dialogs.drawn = None;
+            self.dialogs.guard.clear_dialog();
+        }
     }
 
     fn draw_diff(
