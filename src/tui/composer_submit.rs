@@ -7,6 +7,7 @@ use super::action::Action;
 use super::agent_dialogs::AgentMention;
 use super::command::ScreenCommand;
 use super::command_table::{CommandParseError, parse_slash_command};
+use super::completion::CompletionSources;
 use super::composer::MAX_TEXT_BYTES;
 use super::composer_pane::ComposerPane;
 use super::composer_target::{self, ComposerOutcome};
@@ -56,6 +57,18 @@ pub fn describe_too_large(n_bytes: Option<usize>) -> String {
 }
 
 impl Screen {
+    /// Updates the suggestions for the word at the cursor; requests the files when they are needed.
+    pub(super) fn update_completion(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let sources = CompletionSources {
+            state,
+            known: self.dialog_context(),
+            presets: &self.discussions.presets,
+            themes: self.settings.appearance.themes(),
+        };
+        let found = sources.find_completion(&self.composer);
+        self.composer.assist.show_completion(found)
+    }
+
     /// Returns the label that says what Enter does with the current text.
     pub(super) fn describe_enter(&self, state: Option<&RunState>) -> String {
         let label = match self.composer.describe_enter_command() {
@@ -360,7 +373,13 @@ impl Screen {
                 let n_taken = text_width(&label) + 4;
                 let has_border = is_free && area.height > 2;
                 let word = has_border.then(|| self.draw_cross_tab_toast(frame, border, n_taken));
-                self.draw_completion(frame, area, state);
+                if self.composer.assist.has_completion() {
+                    let sheet = self.pending_dialog(state);
+                    let rows = self
+                        .composer
+                        .draw_completion(frame, area, state, sheet.as_ref());
+                    self.hit_areas.completion = rows;
+                }
                 word.flatten()
             }
             ComposerFocus::Unfocused => {

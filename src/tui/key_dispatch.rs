@@ -95,7 +95,8 @@ impl Screen {
     }
 
     fn on_composer_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
-        if self.on_completion_key(key) {
+        let n_shown = self.hit_areas.completion.len();
+        if self.composer.on_completion_key(key, n_shown) {
             return Vec::new();
         }
         if let Some(command) = self.keymap().find_command(&key, ComposerFocus::Focused) {

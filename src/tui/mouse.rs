@@ -67,7 +67,8 @@ impl Screen {
             .iter()
             .any(|(place, _)| place.contains(at))
         {
-            self.move_in_completion(to);
+            let n_shown = self.hit_areas.completion.len();
+            self.composer.assist.scroll_completion(to, n_shown);
             return;
         }
         if self.hit_areas.dialog.contains(at) {

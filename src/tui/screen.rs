@@ -598,6 +598,15 @@ impl Screen {
 }
 
 impl Screen {
+    /// Stores the files of the repository for `@`, relative to its root, without ignored ones.
+    pub fn on_repository_files(&mut self, files: Vec<String>) {
+        self.is_dirty = true;
+        // Only the completion of a file name depends on the files.
+        if self.composer.set_repository_files(files) {
+            self.update_completion(None);
+        }
+    }
+
     /// Stores the list of agents.
     pub fn on_agents(&mut self, agents: Vec<AgentEntry>) {
         self.is_dirty = true;
