@@ -169,7 +169,7 @@ impl Screen {
                 if self.composer.draft.take().is_some() {
                     self.composer.focus = ComposerFocus::Unfocused;
                 }
-                SubmitOutcome::Done(self.pick_answer(&text, state))
+                SubmitOutcome::Done(self.dialogs.pick_answer(&text, state))
             }
             Err(why) => SubmitOutcome::StaysInComposer(why),
         }

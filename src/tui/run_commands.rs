@@ -56,7 +56,7 @@ impl CommandOutcome {
         }
     }
 
-    fn record(event: Event) -> Self {
+    pub fn record(event: Event) -> Self {
         Self::act(Action::Event(event))
     }
 

@@ -20,7 +20,7 @@ use super::composer_submit;
 use super::copy_commands::CopiedCodeBlock;
 use super::cross_tab_toast::CrossTabToast;
 use super::dialog::ChoiceDialog;
-use super::dialog::{ChoiceAction, ComposerDraft};
+use super::dialog::ComposerDraft;
 use super::dialog_pane::DialogPane;
 use super::dialogs::DialogContext;
 use super::diff_view::DiffLookup;
@@ -39,12 +39,11 @@ use super::tabs::status::AdapterSandboxView;
 use super::tabs::{ScreenTabs, TabKind};
 use super::terminal_status::TerminalStatus;
 use super::text_versions::ConflictVersions;
-use super::text_wrap::to_one_line;
 use super::theme::ColorTheme;
 use super::transcript::ChatTranscript;
 use super::transcript::ScrollbackDemand;
 use super::welcome_page::WelcomeInfo;
-use super::{clickable_keys, dialogs, labels, tabs, text_wrap, theme};
+use super::{dialogs, labels, tabs, text_wrap};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::Event;
 use crate::domain::ids::UnixMillis;
@@ -145,39 +144,12 @@ impl Screen {
         self.on_discussion_event(event);
         let notice = CrossTabToast::from_event(at, event, &self.tabs.chat.transcript);
         self.toast.cross_tab = notice.or(self.toast.cross_tab.take());
+        self.dialogs.on_event(event);
         match event {
-            Event::Agent { news, .. } => self.dialogs.on_agent_activity(news),
             Event::RunCreated(_) => self.reset_run_state(),
-            Event::SessionLost { .. } | Event::SessionMoved { .. } => {
-                self.dialogs.clear_prompt_history()
-            }
-            Event::GoalGiven { .. } => {
-                (self.dialogs.proposed_goal, self.dialogs.goal_before) = (None, None);
-                self.dialogs.is_goal_known = true;
-                self.toast.text = None;
-            }
-            Event::GoalConfirmed { .. } => {
-                (self.dialogs.proposed_goal, self.dialogs.goal_before) = (None, None);
-                self.dialogs.is_goal_known = true;
-            }
-            Event::TurnSendConfirmed | Event::TurnStarted { .. } => {
-                if let Some(preview) = self.dialogs.prompt_preview.take() {
-                    self.dialogs.prompt_history.record_prompt(&preview);
-                }
-                self.dialogs.drop_stale_dialog();
-            }
+            Event::GoalGiven { .. } => self.toast.text = None,
             Event::PhaseChanged { to, .. } => {
-                self.dialogs.drop_stale_dialog();
                 self.run_facts.ended_at = to.is_final().then_some(at);
-            }
-            Event::UndoAsked { .. } => self.dialogs.drop_stale_dialog(),
-            Event::QuestionAsked { .. } => {
-                self.dialogs.prompt_preview = None;
-                self.dialogs.versions.clear();
-                self.dialogs.clear_picked_answers();
-            }
-            Event::QuestionAnswered { .. } | Event::AgentQuestionWithdrawn { .. } => {
-                self.dialogs.clear_picked_answers()
             }
             _ => {}
         }
@@ -458,19 +430,9 @@ impl Screen {
     }
 
     pub(super) fn dialog_context(&self) -> DialogContext<'_> {
-        DialogContext {
-            preview: self.dialogs.prompt_preview.as_ref(),
-            exact_call: self.dialogs.exact_call.as_ref(),
-            versions: &self.dialogs.versions,
-            proposed_goal: self.dialogs.proposed_goal.as_deref(),
-            goal_before: self.dialogs.goal_before.as_deref(),
-            picked_answers: &self.dialogs.picked_answers,
-            ticked_answers: &self.dialogs.ticked_answers,
-            noted_line: self.composer.noted_line.as_ref(),
-            documents: &self.documents,
-            clock: self.local_clock(),
-            confirm_enter: self.settings.confirm_enter,
-        }
+        let noted_line = self.composer.noted_line.as_ref();
+        self.dialogs
+            .context(noted_line, &self.documents, &self.settings)
     }
 
     pub(super) fn local_clock(&self) -> labels::LocalClock {
@@ -535,17 +497,10 @@ impl Screen {
 impl Screen {
     /// Drops what belongs to the previous run, because numbers of findings and lines of the plan start over.
     pub(super) fn reset_run_state(&mut self) {
-        // Calls and questions are numbered from the start in each run.
-        (self.dialogs.chosen, self.dialogs.exact_call) = (None, None);
-        self.dialogs.guard.clear_dialog();
         self.tabs.comments.selection = tabs::comments::FindingSelection::default();
         let form = self.tabs.plan.view.form;
         self.tabs.plan.view = tabs::plan::plan_view_state::PlanViewState::default();
         self.tabs.plan.view.form = form;
-        self.dialogs.clear_prompt_history();
-        self.dialogs.prompt_preview = None;
-        self.dialogs.versions.clear();
-        self.dialogs.clear_picked_answers();
         (self.tabs.status.silent_turn, self.toast.cross_tab) = (None, None);
         if self.composer.draft == Some(ComposerDraft::Line) {
             self.composer.editor.set_text("");
@@ -574,26 +529,7 @@ impl Screen {
             self.show_toast("You approved nothing for more than one call in this repository.");
             return;
         }
-        let mut sheet = ChoiceDialog::list("permissions", "Approved for more than one call")
-            .with_text(
-                "Enter removes the chosen approval, Esc keeps them all.",
-                clickable_keys::mark_hint(theme::QUIET),
-            );
-        for (kept, key) in kept.iter().zip(('1'..='9').chain(std::iter::repeat('·'))) {
-            let label = format!(
-                "Remove {} · {}",
-                to_one_line(&kept.what),
-                to_one_line(&kept.about)
-            );
-            sheet = sheet.with_choice(
-                key,
-                &label,
-                ChoiceAction::ActAndClose(vec![Action::Revoke(kept.id)]),
-            );
-        }
-        sheet = sheet.with_choice('b', "Back", ChoiceAction::Close);
-        let last = sheet.choices.len() - 1;
-        self.open_dialog(sheet.with_first_choice(last));
+        self.open_dialog(dialogs::stored_approvals::build_dialog(kept));
     }
 }
 
