@@ -12,12 +12,13 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::appearance::ScreenAppearance;
-use super::command::{self, ScrollMove};
+use super::command;
 use super::command_table::CommandGroup;
 use super::composer_pane::ComposerPane;
 use super::fuzzy_picker::{self, FuzzyTarget, PickerRow};
 use super::keymap::ComposerFocus;
 use super::list_index;
+use super::scroll_view::ScrollMove;
 use super::text_wrap::{text_width, truncate_to_columns};
 use super::theme::{self, ColorTheme};
 use super::{popup, text_wrap};

@@ -13,7 +13,6 @@ use ratatui::layout::Rect;
 
 use super::action::Action;
 use super::agent_dialogs::AgentEntry;
-use super::command::ScrollMove;
 use super::command_palette::PaletteAction;
 use super::command_table::{
     ArgumentValues, CommandRow, SlashCommand, all_rows, argument_at_end, parse_slash_command,
@@ -24,6 +23,7 @@ use super::dialog::ChoiceDialog;
 use super::dialogs::DialogContext;
 use super::fuzzy_picker::{self, FuzzyTarget, PickerRow};
 use super::list_index;
+use super::scroll_view::ScrollMove;
 use super::text_wrap::to_one_line;
 use super::theme::ColorTheme;
 use crate::domain::run::RunState;

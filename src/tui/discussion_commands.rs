@@ -10,12 +10,13 @@ use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 
 use super::action::{Action, DiscussionTopic};
-use super::command::{ScreenCommand, ScrollMove};
+use super::command::ScreenCommand;
 use super::command_table::changes_run;
 use super::dialog::{ChoiceAction, ChoiceDialog};
 use super::discussion_board::{self, BoardAction, BoardModel, DiscussionBoard};
 use super::keymap::{ComposerFocus, KeyContext, KeyHint};
 use super::run_commands::CommandOutcome;
+use super::scroll_view::ScrollMove;
 use super::tabs::TabKind;
 use super::text_wrap::{text_width, to_one_line, truncate_to_columns};
 use super::transcript::describe_outcome_details;

@@ -8,11 +8,12 @@ use ratatui::layout::{Position, Rect};
 
 use super::Screen;
 use super::action::Action;
-use super::command::{ScreenCommand, ScrollMove};
+use super::command::ScreenCommand;
 use super::command_palette::PaletteResponse;
 use super::dialog::DialogFocus;
 use super::discussion_board::DiscussionBoard;
 use super::keymap::{ComposerFocus, KeyChord};
+use super::scroll_view::ScrollMove;
 use super::tabs::{PaneFocus, TabKind};
 use crate::domain::run::RunState;
 

@@ -30,7 +30,7 @@ use super::document_texts::RunDocumentFiles;
 use super::keymap::{ActiveKeymap, ComposerFocus};
 use super::overlays::OverlayStack;
 use super::pager::{PagerFormat, TextPager};
-use super::read_only::{ReadOnlyStatus, RunListEntry, take_over_dialog};
+use super::read_only::{ReadOnlyStatus, RunListEntry};
 use super::run_facts::{RunFacts, ToastLine};
 use super::screen_layout::ScreenHitAreas;
 use super::scrollback::ScrollbackChunk;
@@ -605,7 +605,7 @@ impl Screen {
     /// answer is [`Action::TakeOver`].
     pub fn ask_to_take_over(&mut self) {
         self.is_dirty = true;
-        self.open_or_defer_dialog(take_over_dialog());
+        self.open_or_defer_dialog(dialogs::take_over::build_dialog());
     }
 
     /// Changes how a read-only screen describes itself.

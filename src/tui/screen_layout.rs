@@ -6,7 +6,7 @@
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 use ratatui::widgets::{Block, Borders, Paragraph};
 
 use super::child_session_list::child_title;
@@ -336,7 +336,11 @@ impl Screen {
             if let Some(sheet) = other.filter(|_| area.height > 2) {
                 let line = inset_columns(split_top(&mut area, 1));
                 let back = keymap.key_label("close", ComposerFocus::Unfocused);
-                let waits = waiting_behind_line(&sheet.title, &back, usize::from(line.width));
+                let waits = clickable_keys::waiting_behind_line(
+                    &sheet.title,
+                    &back,
+                    usize::from(line.width),
+                );
                 frame.render_widget(waits, line);
             }
             pager.draw(frame, area, keymap);
@@ -438,18 +442,6 @@ impl Screen {
         let revision = shown.revision(&self.documents);
         self.tabs.view.record_seen(tab, revision);
     }
-}
-
-/// Returns a line about a dialog that is covered, with the key that goes to it.
-pub(super) fn waiting_behind_line(what: &str, back: &str, columns: usize) -> Line<'static> {
-    let hint = format!(" ({back} goes there)");
-    let what = truncate_to_columns(
-        &format!("? {what}"),
-        columns.saturating_sub(text_width(&hint)),
-    );
-    let mut spans = vec![Span::styled(what, theme::NEEDS_YOU)];
-    spans.extend(clickable_keys::hint_spans(&hint, theme::NEEDS_YOU));
-    Line::from(spans)
 }
 
 /// Returns whether an agent's call is pending.

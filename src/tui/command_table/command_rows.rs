@@ -14,10 +14,11 @@ use super::slash_command::ArgumentValues;
 use super::slash_command::SlashArgument::{Choice, Optional, Text};
 use crate::domain::reversal_plan::UndoRequest;
 use crate::tui::action::{Action, ExternalViewer};
-use crate::tui::command::{ScreenCommand, ScrollMove};
+use crate::tui::command::ScreenCommand;
 use crate::tui::discussion_commands::DiscussionScreenCommand as Discussion;
 use crate::tui::keymap::KeyContext::{Anywhere, Composer, OutsideComposer};
 use crate::tui::keymap::{alt_key, ctrl_key, letter_key, plain_key};
+use crate::tui::scroll_view::ScrollMove;
 use crate::tui::tabs::TabKind;
 use crate::tui::transcript::SelectionMove;
 
