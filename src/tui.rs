@@ -27,8 +27,15 @@
 //! - `composer_pane`, `dialog_pane`: the text that is written, and the dialogs with all that they show beside the run's state.
 //!   A dialog itself is built again for each frame from the run's state (`dialogs`).
 //! - `command_table`: one row a command. Keys, help, palette, completion, footer, `agent-collab keys` and the manual read it.
-//! - `run_commands`: commands to the run, computed from its state alone.
-//! - `transcript`, `markdown`, `scroll_view`, `text_wrap`, `theme`: how things look; they know nothing of the screen.
+//! - `run_commands`: commands to the run, computed from its state alone. They return a `CommandOutcome`, as do
+//!   `copy_commands` and the methods of the parts; `Screen::apply` carries it out.
+//! - Eight files give `Screen` methods: `screen` (its parts and doors), `key_dispatch`, `mouse`, `command_dispatch`,
+//!   `view_commands`, `discussion_commands`, `composer_submit` and `screen_layout`. What concerns one part is a method
+//!   of that part (`ComposerPane`, `DialogPane`, `OverlayStack`, `ScreenTabs`, `ScreenSettings`, `CommandPalette`);
+//!   what reads several takes a struct that borrows them (`FrontView`, `PaletteContext`, `CompletionSources`,
+//!   `SummaryContext`, `WelcomePage`).
+//! - `transcript`, `markdown`, `scroll_view`, `list_index`, `labels`, `text_wrap`, `theme`: how things look and move; they
+//!   know nothing of the screen, its dialogs and its commands.
 //!
 //! What goes wrong here:
 //!

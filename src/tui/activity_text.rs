@@ -149,7 +149,7 @@ fn describe_turn(
             "{who} {}",
             screen
                 .local_clock()
-                .localize_utc_times(&labels::describe_silence(silent, now))
+                .localize_utc_times(&silent.describe(now))
         ),
         (None, ResultValidity::Yes) if named == AgentLabelForm::WithTime => {
             format!("{who} {took}")

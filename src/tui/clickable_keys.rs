@@ -6,10 +6,11 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
-use ratatui::text::Span;
+use ratatui::text::{Line, Span};
 
 use super::keymap::KeyChord;
-use super::text_wrap::text_width;
+use super::text_wrap::{text_width, truncate_to_columns};
+use super::theme;
 
 /// The mark. No style of the screen uses this modifier, and it is removed before the terminal gets the frame.
 const HINT_MARK: Modifier = Modifier::SLOW_BLINK;
@@ -65,6 +66,18 @@ pub fn hint_spans(text: &str, style: Style) -> Vec<Span<'static>> {
         spans.push(Span::styled(plain, style));
     }
     spans
+}
+
+/// Returns a line about a dialog that is covered, with the key that goes to it.
+pub fn waiting_behind_line(what: &str, back: &str, columns: usize) -> Line<'static> {
+    let hint = format!(" ({back} goes there)");
+    let what = truncate_to_columns(
+        &format!("? {what}"),
+        columns.saturating_sub(text_width(&hint)),
+    );
+    let mut spans = vec![Span::styled(what, theme::NEEDS_YOU)];
+    spans.extend(hint_spans(&hint, theme::NEEDS_YOU));
+    Line::from(spans)
 }
 
 /// Parses the hint at the start of a text; the flag says whether it is only a key, followed by another one.
@@ -219,7 +232,7 @@ mod tests {
     #[test]
     fn a_frame_tells_where_its_hints_stand_and_shows_no_mark() {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 30, 1));
-        let line = ratatui::text::Line::from(hint_spans("↑↓ go · Enter: 返回 it", Style::new()));
+        let line = Line::from(hint_spans("↑↓ go · Enter: 返回 it", Style::new()));
         buffer.set_line(2, 0, &line, 28);
         let hints = extract_hint_areas(&mut buffer);
         let told: Vec<(u16, u16, String)> = hints

@@ -10,6 +10,7 @@ use super::command_table::{CommandRow, ScreenFunction};
 use super::diff_view::DiffAction;
 use super::discussion_board::BoardAction as BoardDoes;
 use super::discussion_commands::DiscussionScreenCommand;
+use super::scroll_view::ScrollMove;
 use super::search_bar::SearchStep;
 use super::tabs::TabKind;
 use super::transcript::SelectionMove;
@@ -145,16 +146,4 @@ impl ScreenCommand {
             _ => false,
         }
     }
-}
-
-/// A scroll step of a view.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ScrollMove {
-    Up,
-    Down,
-    PageUp,
-    PageDown,
-    Top,
-    /// To the last line; new lines are followed from then on.
-    End,
 }

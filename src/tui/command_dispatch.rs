@@ -6,9 +6,10 @@ use super::action::QuitStep;
 use super::command::ScreenCommand;
 use super::command_table::changes_run;
 use super::composer_target::{self, ComposerTarget};
+use super::copy_commands::FrontView;
 use super::dialog::{ChoiceAction, ChoiceDialog, DialogChoice};
-use super::dialogs::quit_confirmation;
 use super::dialogs::{self, confirmations};
+use super::dialogs::{quit_confirmation, stale_plan};
 use super::diff_view::DiffAction;
 use super::help;
 use super::keymap::ComposerFocus;
@@ -16,13 +17,11 @@ use super::pager::{PagerFormat, TextPager};
 use super::remote_commands::parse_remote_command;
 use super::remote_commands::sends_turn;
 use super::run_commands::{self, CommandOutcome};
-use super::text_versions::TextPair;
 use crate::domain::event::{ApprovalDecision, Event};
 use crate::domain::phase::TurnHold;
 use crate::domain::phase::{Gate, Phase};
-use crate::domain::question::{QuestionAnswer, QuestionKind};
+use crate::domain::question::QuestionKind;
 use crate::domain::run::RunState;
-use crate::domain::turn::Role;
 use crate::text::clean_text;
 
 impl Screen {
@@ -93,7 +92,12 @@ impl Screen {
             ScreenCommand::BoardAction(does) => self.perform_board_action(does, state),
             ScreenCommand::ResumeRun => self.apply(run_commands::resume_run(state)),
             ScreenCommand::ExportRun(form) => self.apply(run_commands::export_run(form, state)),
-            ScreenCommand::ChooseRefiner(role) => self.choose_refiner(role, state),
+            ScreenCommand::ChooseRefiner(role) => {
+                let goal = self.dialogs.proposed_goal.clone();
+                let keymap = &self.settings.appearance.keymap;
+                let outcome = self.composer.choose_refiner(role, goal, state, keymap);
+                self.apply(outcome)
+            }
             ScreenCommand::ViewFullText => self.view_full_text(state),
             ScreenCommand::Theme(Some(name)) => {
                 let outcome = self.dialogs.choose_theme(&name, &mut self.settings);
@@ -108,7 +112,8 @@ impl Screen {
                 self.overlays.front_transcript(chat).toggle_thinking();
                 Vec::new()
             }
-            ScreenCommand::Copy => self.copy_selection(state),
+            ScreenCommand::Copy if self.overlays.is_board_in_front() => self.copy_from_board(state),
+            ScreenCommand::Copy => self.apply_to_front(state, |front| front.copy_selection()),
             ScreenCommand::SelectAdjacent(along) => {
                 self.change_view(|screen| screen.select_adjacent(along, state))
             }
@@ -123,7 +128,7 @@ impl Screen {
             ScreenCommand::FocusComposer => self.change_view(Screen::focus_composer),
             ScreenCommand::Quit => self.on_quit(state),
             ScreenCommand::ShowHelp => {
-                let pager = help::help_pager(self.keymap(), self.tab_actions());
+                let pager = help::help_pager(self.keymap(), self.tabs.shown_actions());
                 self.open_pager(pager)
             }
             ScreenCommand::OpenPalette => self.open_palette(),
@@ -138,16 +143,37 @@ impl Screen {
         }
     }
 
-    /// Lists the agents, or shows one by its name.
-    pub(super) fn show_agents(&mut self, name: &str, state: Option<&RunState>) -> Vec<Action> {
-        let outcome = run_commands::show_agents(name, &self.composer.assist.agents, state);
+    /// Does what a command asks for that is about the view in front.
+    pub(super) fn apply_to_front(
+        &mut self,
+        state: Option<&RunState>,
+        command: impl FnOnce(&mut FrontView<'_>) -> CommandOutcome,
+    ) -> Vec<Action> {
+        let outcome = command(&mut FrontView {
+            overlays: &self.overlays,
+            tabs: &mut self.tabs,
+            documents: &self.documents,
+            settings: &self.settings,
+            state,
+        });
         self.apply(outcome)
+    }
+
+    /// Copies a code block of what is in front.
+    pub(super) fn copy_code_block(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let mut last = self.last_copied_code;
+        let actions = self.apply_to_front(state, |front| front.copy_code_block(&mut last));
+        self.last_copied_code = last;
+        actions
     }
 
     /// Does what a command asks for.
     pub(super) fn apply(&mut self, outcome: CommandOutcome) -> Vec<Action> {
         if let Some(note) = outcome.note {
             self.show_toast(&note);
+            if outcome.has_clickable_note {
+                self.toast.with_keys.clone_from(&self.toast.text);
+            }
         }
         if let Some(dialog) = outcome.dialog {
             self.open_dialog(dialog);
@@ -231,34 +257,6 @@ impl Screen {
         }
     }
 
-    /// Chooses the agent that refines the goal, now or for the next run; without a role, switches to the other one.
-    fn choose_refiner(&mut self, role: Option<Role>, state: Option<&RunState>) -> Vec<Action> {
-        let has_goal = |state: &&RunState| !state.phase.is_final() && state.phase != Phase::Init;
-        let Some(state) = state.filter(has_goal) else {
-            self.composer.refiner = role.unwrap_or(self.composer.refiner.other());
-            return Vec::new();
-        };
-        let role = role.unwrap_or(state.refiner.other());
-        let is_idle = state.running.is_none() && state.busy.is_none() && state.awaiting.is_none();
-        match state.phase {
-            Phase::RefineGoal if state.session(role).is_none() => {
-                self.show_toast("This run has no reviewer.")
-            }
-            Phase::RefineGoal if is_idle => {
-                self.composer.refiner = role;
-                let goal = self.dialogs.proposed_goal.clone();
-                vec![Action::Event(Event::RefinerChosen { role, goal })]
-            }
-            Phase::RefineGoal => {
-                let key = self.keymap().key_label("interrupt", self.composer.focus);
-                self.show_toast_with_keys(&format!(
-                    "An agent is working on the goal. Interrupt it first ({key})."
-                ))
-            }
-            _ => self.show_toast("The goal is confirmed. Go back to it with /stop."),
-        }
-    }
-
     fn view_full_text(&mut self, state: Option<&RunState>) -> Vec<Action> {
         if let Some(pager) = &mut self.overlays.pager
             && pager.cycle_layout()
@@ -270,7 +268,9 @@ impl Screen {
         };
         let is_about =
             self.dialogs.own.is_none() && state.is_some_and(composer_target::is_versions_question);
-        let pager = match self.stale_plan_pair(state) {
+        let asked = state.filter(|_| self.dialogs.own.is_none());
+        let changed = asked.and_then(|state| stale_plan::open_text_pair(state, &self.documents));
+        let pager = match changed {
             _ if is_about && !self.dialogs.versions.is_empty() => {
                 TextPager::from_versions(&self.dialogs.versions)
             }
@@ -283,18 +283,6 @@ impl Screen {
             }
         };
         self.open_pager(pager.for_dialog(&sheet.id))
-    }
-
-    /// Returns the reviewed plan and the plan on disk, if the open question is about their difference.
-    fn stale_plan_pair(&self, state: Option<&RunState>) -> Option<TextPair> {
-        let state =
-            state.filter(|state| state.approvals.is_empty() && self.dialogs.own.is_none())?;
-        match &state.current_question()?.kind {
-            QuestionKind::StalePlan { reviewed, .. } => {
-                dialogs::stale_plan::find_text_pair(reviewed, &self.documents)
-            }
-            _ => None,
-        }
     }
 
     pub(super) fn open_pager(&mut self, pager: TextPager) -> Vec<Action> {
@@ -351,7 +339,7 @@ impl Screen {
                 screen.focus_composer();
             }),
             ChoiceAction::Confirm(sheet) => self.open_dialog(*sheet),
-            ChoiceAction::PickAnswer(text) => self.pick_answer(&text, state),
+            ChoiceAction::PickAnswer(text) => self.dialogs.pick_answer(&text, state),
             ChoiceAction::TickAnswer { asked, label } => self.change_view(|screen| {
                 let ticked = screen.dialogs.ticked_answers.entry(asked).or_default();
                 if !ticked.remove(&label) {
@@ -372,28 +360,6 @@ impl Screen {
                 actions
             }
         }
-    }
-
-    /// Stores the answer to the current question of several; the last answer sends them all.
-    pub(super) fn pick_answer(&mut self, text: &str, state: Option<&RunState>) -> Vec<Action> {
-        let Some(question) = state.and_then(RunState::current_question) else {
-            return Vec::new();
-        };
-        let open = dialogs::open_questions(question.kind.agent_questions(), &self.dialog_context());
-        let (Some(asked), n_open) = (open.first(), open.len()) else {
-            return Vec::new();
-        };
-        let asked = asked.text.clone();
-        self.dialogs.ticked_answers.remove(&asked);
-        self.dialogs.picked_answers.insert(asked, text.to_owned());
-        if n_open > 1 {
-            return Vec::new();
-        }
-        let answers = std::mem::take(&mut self.dialogs.picked_answers);
-        vec![Action::Event(Event::QuestionAnswered {
-            id: question.id,
-            answer: QuestionAnswer::Texts { answers },
-        })]
     }
 }
 

@@ -8,25 +8,22 @@ mod palette_entry;
 
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use super::action::Action;
 use super::appearance::ScreenAppearance;
-use super::command::{self, ScrollMove};
+use super::command;
 use super::command_table::CommandGroup;
 use super::composer_pane::ComposerPane;
-use super::dialog::ChoiceDialog;
 use super::fuzzy_picker::{self, FuzzyTarget, PickerRow};
-use super::input_guard::unseen_dialog_reason;
 use super::keymap::ComposerFocus;
 use super::list_index;
+use super::scroll_view::ScrollMove;
 use super::text_wrap::{text_width, truncate_to_columns};
 use super::theme::{self, ColorTheme};
-use super::{Screen, popup, text_wrap};
-use crate::domain::run::RunState;
-pub(super) use palette_entry::PaletteAction;
-use palette_entry::{PaletteContext, PaletteEntry, command_entries, theme_entry};
+use super::{popup, text_wrap};
+pub(super) use palette_entry::{PaletteAction, PaletteContext, PaletteEntry};
+use palette_entry::{command_entries, theme_entry};
 
 const MAX_COLUMNS: u16 = 100;
 const MAX_ROWS: u16 = 22;
@@ -119,7 +116,116 @@ impl CommandPalette {
         })
     }
 
-    fn draw(&self, frame: &mut Frame, now: &PaletteContext<'_>) -> (Rect, Vec<(Rect, usize)>) {
+    /// Opens the palette over a dialog that the user has read, if there is one.
+    pub fn over_dialog(covered_dialog: Option<String>) -> Self {
+        Self {
+            covered_dialog,
+            ..Self::default()
+        }
+    }
+
+    /// Selects the previous or next entry, without wrapping around.
+    pub(super) fn scroll(
+        &mut self,
+        to: ScrollMove,
+        n_shown: usize,
+        now: &PaletteContext<'_>,
+    ) -> PaletteResponse {
+        let n = self.matching_entries(now).len();
+        self.chosen = list_index::scroll_index(to, self.chosen, n, n_shown);
+        PaletteResponse::Selected
+    }
+
+    /// Handles a key; `n_shown` is the number of visible rows.
+    pub(super) fn on_key(
+        &mut self,
+        key: KeyEvent,
+        n_shown: usize,
+        now: &PaletteContext<'_>,
+    ) -> PaletteResponse {
+        let keymap = &now.appearance.keymap;
+        let is_its_own = keymap.find_command(&key, ComposerFocus::Focused)
+            == Some(command::ScreenCommand::OpenPalette);
+        match (key.code, list_index::list_move(key)) {
+            _ if is_its_own => PaletteResponse::Closed,
+            (KeyCode::Esc, _) => PaletteResponse::Closed,
+            (KeyCode::Enter, _) => self.accept_chosen(now),
+            (_, Some(to)) => {
+                let n = self.matching_entries(now).len();
+                self.chosen = list_index::step_index(to, self.chosen, n, n_shown);
+                PaletteResponse::Selected
+            }
+            (_, None) => {
+                self.type_key(key);
+                PaletteResponse::Selected
+            }
+        }
+    }
+
+    fn type_key(&mut self, key: KeyEvent) {
+        let is_plain = key.modifiers - KeyModifiers::SHIFT == KeyModifiers::NONE;
+        match key.code {
+            KeyCode::Backspace => {
+                self.letters.pop();
+            }
+            KeyCode::Char('u') if key.modifiers == KeyModifiers::CONTROL => self.letters.clear(),
+            KeyCode::Char(c) if !c.is_control() && is_plain => self.letters.push(c),
+            _ => return,
+        }
+        self.chosen = 0;
+    }
+
+    /// Handles a click on a row: the first one selects an entry, a second one runs it.
+    pub(super) fn click_row(&mut self, row: usize, now: &PaletteContext<'_>) -> PaletteResponse {
+        if self.chosen == row {
+            return self.accept_chosen(now);
+        }
+        self.chosen = row;
+        PaletteResponse::Selected
+    }
+
+    fn accept_chosen(&self, now: &PaletteContext<'_>) -> PaletteResponse {
+        match self.matching_entries(now).into_iter().nth(self.chosen) {
+            Some(entry) => PaletteResponse::Accepted(Box::new(entry)),
+            None => PaletteResponse::Unchanged,
+        }
+    }
+
+    /// Adds pasted text to the letters.
+    pub(super) fn on_paste(&mut self, text: &str) {
+        let line = text_wrap::to_one_line(text);
+        self.letters.extend(line.chars().take(100));
+        self.chosen = 0;
+    }
+
+    /// Previews the selected theme; on any other entry, restores the previous theme.
+    pub(super) fn preview_theme(&mut self, now: &PaletteContext<'_>, shown: &mut ColorTheme) {
+        let entries = self.matching_entries(now);
+        let theme = entries
+            .get(self.chosen)
+            .and_then(|entry| entry.theme.clone());
+        match theme.or_else(|| self.theme_before.clone()) {
+            Some(theme) if self.theme_before.is_none() => {
+                self.theme_before = Some(std::mem::replace(shown, theme));
+            }
+            Some(theme) => *shown = theme,
+            None => {}
+        }
+    }
+
+    /// Restores the theme if one was only previewed; returns the id of the dialog that the user had read before.
+    pub(super) fn close(self, shown: &mut ColorTheme) -> Option<String> {
+        if let Some(before) = self.theme_before {
+            *shown = before;
+        }
+        self.covered_dialog
+    }
+
+    pub(super) fn draw(
+        &self,
+        frame: &mut Frame,
+        now: &PaletteContext<'_>,
+    ) -> (Rect, Vec<(Rect, usize)>) {
         let whole = frame.area();
         let found = self.matching_entries(now);
         let found = found.iter().map(|entry| entry.to_row(&self.letters, now));
@@ -173,238 +279,18 @@ fn truncate_start(text: &str, columns: usize) -> String {
     tail.to_owned()
 }
 
-impl Screen {
-    fn palette_context<'a>(
-        &'a self,
-        state: Option<&'a RunState>,
-        sheet: Option<&'a ChoiceDialog>,
-    ) -> PaletteContext<'a> {
-        PaletteContext {
-            appearance: &self.settings.appearance,
-            recent_commands: &self.composer.assist.recent_commands,
-            tab_actions: self.tab_actions(),
-            state,
-            sheet,
-            has_panes: self.tabs.view.side_area.is_some(),
-        }
-    }
-
-    /// Returns the heading of the current tab's commands, and their names.
-    pub(super) fn tab_actions(&self) -> (String, Vec<&'static str>) {
-        let hints = self.tabs.get(self.tabs.view.shown).actions();
-        let names = hints.iter().flat_map(|(names, _)| names.iter().copied());
-        (
-            format!("in {}", self.tabs.view.shown.title()),
-            names.collect(),
-        )
-    }
-
-    pub(super) fn open_palette(&mut self) -> Vec<Action> {
-        self.overlays.palette = Some(CommandPalette {
-            covered_dialog: self
-                .dialogs
-                .readable_dialog_id(self.overlays.pager.as_ref()),
-            ..CommandPalette::default()
-        });
-        Vec::new()
-    }
-
-    /// Draws the palette if it is open.
-    pub(super) fn draw_palette(
-        &mut self,
-        frame: &mut Frame,
-        state: Option<&RunState>,
-        sheet: Option<&ChoiceDialog>,
-    ) {
-        if let Some(palette) = &self.overlays.palette {
-            let places = palette.draw(frame, &self.palette_context(state, sheet));
-            self.hit_areas.palette = Some(places);
-            // The user has not read the dialog under the palette.
-            self.dialogs.drawn = None;
-            self.dialogs.guard.clear_dialog();
-        }
-    }
-
-    /// Returns the entries of the open palette; empty if it is closed.
-    fn palette_entries(&self, state: Option<&RunState>) -> Vec<PaletteEntry> {
-        let sheet = self.pending_dialog(state);
-        let now = self.palette_context(state, sheet.as_ref());
-        let palette = self.overlays.palette.as_ref();
-        palette.map_or_else(Vec::new, |palette| palette.matching_entries(&now))
-    }
-
-    /// Selects the previous or next entry, without wrapping around.
-    pub(super) fn scroll_palette(&mut self, to: ScrollMove, state: Option<&RunState>) {
-        self.move_in_palette(state, |chosen, rows| {
-            list_index::scroll_index(to, chosen, rows.0, rows.1)
-        });
-    }
-
-    /// Selects another entry; `next` gets the selected index, the number of entries and the number of visible rows.
-    fn move_in_palette(
-        &mut self,
-        state: Option<&RunState>,
-        next: impl FnOnce(usize, (usize, usize)) -> usize,
-    ) {
-        let n = self.palette_entries(state).len();
-        let n_shown = self.hit_areas.palette.as_ref();
-        let n_shown = n_shown.map_or(1, |(_, rows)| rows.len());
-        if let Some(palette) = &mut self.overlays.palette {
-            palette.chosen = next(palette.chosen, (n, n_shown));
-        }
-        self.preview_palette_theme(state);
-    }
-
-    /// Previews the selected theme; on any other entry, restores the previous theme.
-    fn preview_palette_theme(&mut self, state: Option<&RunState>) {
-        let found = self.palette_entries(state);
-        let Some(palette) = &mut self.overlays.palette else {
-            return;
-        };
-        let theme = found
-            .get(palette.chosen)
-            .and_then(|entry| entry.theme.clone());
-        match theme.or_else(|| palette.theme_before.clone()) {
-            Some(theme) if palette.theme_before.is_none() => {
-                palette.theme_before = Some(std::mem::replace(&mut self.settings.theme, theme));
-            }
-            Some(theme) => self.settings.theme = theme,
-            None => {}
-        }
-    }
-
-    /// Closes the palette and restores the theme if one was only previewed.
-    fn close_palette(&mut self) {
-        if let Some(before) = self
-            .overlays
-            .palette
-            .take()
-            .and_then(|palette| palette.theme_before)
-        {
-            self.settings.theme = before;
-        }
-    }
-
-    /// Adds pasted text to the letters if the palette is open.
-    pub(super) fn paste_into_palette(&mut self, text: &str) -> bool {
-        let Some(palette) = &mut self.overlays.palette else {
-            return false;
-        };
-        let line = text_wrap::to_one_line(text);
-        palette.letters.extend(line.chars().take(100));
-        palette.chosen = 0;
-        true
-    }
-
-    /// Passes a key to the palette; `None` if it is not open.
-    pub(super) fn on_palette_key(
-        &mut self,
-        key: KeyEvent,
-        state: Option<&RunState>,
-    ) -> Option<Vec<Action>> {
-        self.overlays.palette.as_ref()?;
-        let is_its_own = self.keymap().find_command(&key, ComposerFocus::Focused)
-            == Some(command::ScreenCommand::OpenPalette);
-        let to = list_index::list_move(key);
-        match key.code {
-            _ if is_its_own => self.close_palette(),
-            KeyCode::Esc => self.close_palette(),
-            KeyCode::Enter => return Some(self.accept_palette_entry(state)),
-            _ if to.is_some() => self.move_in_palette(state, |chosen, rows| {
-                to.map_or(chosen, |to| {
-                    list_index::step_index(to, chosen, rows.0, rows.1)
-                })
-            }),
-            _ => {
-                self.type_in_palette(key);
-                self.preview_palette_theme(state);
-            }
-        }
-        Some(Vec::new())
-    }
-
-    fn type_in_palette(&mut self, key: KeyEvent) {
-        let Some(palette) = &mut self.overlays.palette else {
-            return;
-        };
-        let is_plain = key.modifiers - KeyModifiers::SHIFT == KeyModifiers::NONE;
-        match key.code {
-            KeyCode::Backspace => {
-                palette.letters.pop();
-            }
-            KeyCode::Char('u') if key.modifiers == KeyModifiers::CONTROL => palette.letters.clear(),
-            KeyCode::Char(c) if !c.is_control() && is_plain => palette.letters.push(c),
-            _ => return,
-        }
-        palette.chosen = 0;
-    }
-
-    /// Handles a click: the first one selects an entry, a second one runs it, and one outside closes the palette.
-    pub(super) fn click_palette(&mut self, at: Position, state: Option<&RunState>) -> Vec<Action> {
-        let hint = self.hit_areas.hint_key_at(at);
-        let (Some(palette), Some((area, rows))) =
-            (&mut self.overlays.palette, &self.hit_areas.palette)
-        else {
-            return Vec::new();
-        };
-        if !area.contains(at) {
-            self.close_palette();
-            return Vec::new();
-        }
-        if let Some(key) = hint {
-            return self.press_hint_key(key, state);
-        }
-        match rows.iter().find(|(place, _)| place.contains(at)) {
-            Some((_, row)) if palette.chosen == *row => self.accept_palette_entry(state),
-            Some((_, row)) => {
-                palette.chosen = *row;
-                self.preview_palette_theme(state);
-                Vec::new()
-            }
-            None => Vec::new(),
-        }
-    }
-
-    fn accept_palette_entry(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        let Some((chosen, over)) = self
-            .overlays
-            .palette
-            .as_ref()
-            .map(|it| (it.chosen, it.covered_dialog.clone()))
-        else {
-            return Vec::new();
-        };
-        let Some(entry) = self.palette_entries(state).into_iter().nth(chosen) else {
-            return Vec::new();
-        };
-        self.close_palette();
-        self.composer.note_recent_command(&entry);
-        match entry.action {
-            PaletteAction::Command(command) => {
-                match unseen_dialog_reason(&command, over.as_deref(), state, &self.dialog_context())
-                {
-                    Some(why) => self.show_toast(&why),
-                    None => self.perform_command(command, state),
-                }
-            }
-            PaletteAction::FillComposer(text) => {
-                if let Some(why) = self.settings.read_only_reason() {
-                    return self.show_toast(&why);
-                }
-                if !self.composer.editor.is_empty() {
-                    return self.show_toast("Send or delete your text first.");
-                }
-                self.composer.editor.set_text(&text);
-                self.focus_composer();
-                Vec::new()
-            }
-        }
-    }
+/// What a key or a click does to the palette.
+pub(super) enum PaletteResponse {
+    Unchanged,
+    /// Another entry is selected, or other letters are typed.
+    Selected,
+    Closed,
+    Accepted(Box<PaletteEntry>),
 }
 
 impl ComposerPane {
     /// Puts an entry first in the list of recent commands.
-    fn note_recent_command(&mut self, entry: &PaletteEntry) {
+    pub(super) fn note_recent_command(&mut self, entry: &PaletteEntry) {
         if entry.binding.is_some() {
             let used = &mut self.assist.recent_commands;
             used.retain(|slash| *slash != entry.slash);

@@ -11,19 +11,21 @@ use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
 
-use super::Screen;
 use super::action::Action;
 use super::agent_dialogs::AgentEntry;
-use super::command::ScrollMove;
 use super::command_palette::PaletteAction;
 use super::command_table::{
     ArgumentValues, CommandRow, SlashCommand, all_rows, argument_at_end, parse_slash_command,
 };
 use super::composer::TextComposer;
 use super::composer_pane::ComposerPane;
+use super::dialog::ChoiceDialog;
+use super::dialogs::DialogContext;
 use super::fuzzy_picker::{self, FuzzyTarget, PickerRow};
 use super::list_index;
+use super::scroll_view::ScrollMove;
 use super::text_wrap::to_one_line;
+use super::theme::ColorTheme;
 use crate::domain::run::RunState;
 use crate::permission::permission_mode::MODES;
 use completion_render::EnterEffect;
@@ -54,7 +56,7 @@ enum FileListState {
 
 /// The suggestions for the word at the cursor.
 #[derive(Debug)]
-struct CompletionList {
+pub(super) struct CompletionList {
     kind: CompletionKind,
     /// How many characters before the cursor a suggestion replaces.
     replaced_chars: usize,
@@ -274,81 +276,59 @@ fn is_fully_typed(name: &str, typed: &str) -> bool {
     name.split(' ').next() == Some(typed)
 }
 
-impl Screen {
-    /// Stores the files of the repository for `@`, relative to its root, without ignored ones.
-    pub fn on_repository_files(&mut self, files: Vec<String>) {
-        self.is_dirty = true;
-        self.composer.assist.files = FileListState::Loaded(FileIndex::from_names(files));
-        // Only the completion of a file name depends on the files.
-        if file_word(&self.composer.editor.text_before_cursor()).is_some() {
-            self.update_completion(None);
-        }
-    }
+/// What suggestions are drawn from, beside what the composer knows.
+pub(super) struct CompletionSources<'a> {
+    pub(super) state: Option<&'a RunState>,
+    pub(super) known: DialogContext<'a>,
+    /// The discussion presets, each with its description.
+    pub(super) presets: &'a [(String, String)],
+    pub(super) themes: &'a [ColorTheme],
+}
 
-    /// Updates the suggestions for the word at the cursor; requests the files when they are needed.
-    pub(super) fn update_completion(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        let before = self.composer.editor.text_before_cursor();
-        let is_command = self.composer.editor.is_one_word() && before.starts_with('/');
-        let mut actions = Vec::new();
-        self.composer.assist.completion = None;
-        if is_command {
-            self.composer.assist.completion = Some(CompletionList::from_commands(&before));
-        } else if let Some(offer) = self.argument_completion(&before, state) {
-            self.composer.assist.completion = Some(offer);
-        } else if let Some(word) = file_word(&before) {
-            let files = match &self.composer.assist.files {
-                FileListState::Loaded(files) => files.names.as_slice(),
-                FileListState::Requested | FileListState::NotRequested => &[],
-            };
-            let cut = match &self.composer.assist.files {
-                FileListState::Loaded(files) => files.truncation_note(),
-                FileListState::Requested | FileListState::NotRequested => String::new(),
-            };
-            // A text gives a task only if it starts with an agent's name.
-            let agents = if word.len() == before.len() {
-                self.composer.assist.agents.as_slice()
-            } else {
-                &[]
-            };
-            let offer = CompletionList::from_agents_and_files(agents, files, word);
-            self.composer.assist.completion = Some(CompletionList {
-                truncation_note: cut,
-                ..offer
-            });
-            if let FileListState::NotRequested = self.composer.assist.files {
-                self.composer.assist.files = FileListState::Requested;
-                actions.push(Action::ListFiles);
-            }
+impl CompletionSources<'_> {
+    /// Returns the suggestions for the word at the cursor.
+    pub(super) fn find_completion(&self, composer: &ComposerPane) -> Option<CompletionList> {
+        let before = composer.editor.text_before_cursor();
+        let assist = &composer.assist;
+        if composer.editor.is_one_word() && before.starts_with('/') {
+            return Some(CompletionList::from_commands(&before));
         }
-        if self
-            .composer
-            .assist
-            .completion
-            .as_ref()
-            .is_some_and(|offer| offer.rows.is_empty() && offer.note.is_empty())
-        {
-            self.composer.assist.completion = None;
+        if let Some(offer) = self.argument_completion(&before, &assist.agents) {
+            return Some(offer);
         }
-        actions
+        let word = file_word(&before)?;
+        let (files, cut) = match &assist.files {
+            FileListState::Loaded(files) => (files.names.as_slice(), files.truncation_note()),
+            FileListState::Requested | FileListState::NotRequested => (&[][..], String::new()),
+        };
+        // A text gives a task only if it starts with an agent's name.
+        let agents = if word.len() == before.len() {
+            assist.agents.as_slice()
+        } else {
+            &[]
+        };
+        Some(CompletionList {
+            truncation_note: cut,
+            ..CompletionList::from_agents_and_files(agents, files, word)
+        })
     }
 
     /// Suggests the arguments of the command in a line, each with its description; `None` if it has none to offer.
-    fn argument_completion(&self, line: &str, state: Option<&RunState>) -> Option<CompletionList> {
+    fn argument_completion(&self, line: &str, agents: &[AgentEntry]) -> Option<CompletionList> {
         let (row, typed) = argument_at_end(line)?;
         let agent = |agent: &AgentEntry| (agent.name.clone(), agent.description.clone());
-        let agents = self.composer.assist.agents.iter();
+        let agents = agents.iter();
         let values: Vec<(String, String)> = match row.values {
             ArgumentValues::Answers => {
-                let known = self.dialog_context();
-                return Some(answer_completion::complete_answer(state, &known, typed));
+                let answers = answer_completion::complete_answer(self.state, &self.known, typed);
+                return Some(answers);
             }
             ArgumentValues::Presets => {
-                let presets = &self.discussions.presets;
                 let kind = CompletionKind::Presets;
-                return Some(CompletionList::from_values(kind, presets, typed));
+                return Some(CompletionList::from_values(kind, self.presets, typed));
             }
             ArgumentValues::Themes => {
-                let themes = self.settings.appearance.themes().iter();
+                let themes = self.themes.iter();
                 themes
                     .map(|theme| (theme.name().to_owned(), String::new()))
                     .collect()
@@ -375,87 +355,101 @@ impl Screen {
         let kind = CompletionKind::Values;
         (!values.is_empty()).then(|| CompletionList::from_values(kind, &values, typed))
     }
+}
 
-    /// Draws the suggestions above the composer, over the content there.
+impl ComposerAssist {
+    /// Shows the suggestions that were found; requests the files when they are needed.
+    pub(super) fn show_completion(&mut self, found: Option<CompletionList>) -> Vec<Action> {
+        let is_of_files = found.as_ref().is_some_and(|offer| {
+            matches!(
+                offer.kind,
+                CompletionKind::Files | CompletionKind::AgentsAndFiles
+            )
+        });
+        self.completion = found.filter(|offer| !offer.rows.is_empty() || !offer.note.is_empty());
+        if is_of_files && matches!(self.files, FileListState::NotRequested) {
+            self.files = FileListState::Requested;
+            return vec![Action::ListFiles];
+        }
+        Vec::new()
+    }
+
+    /// Selects the previous or next suggestion; `n_shown` is the number of visible rows.
+    pub(super) fn scroll_completion(&mut self, to: ScrollMove, n_shown: usize) {
+        if let Some(offer) = &mut self.completion {
+            offer.chosen = list_index::scroll_index(to, offer.chosen, offer.rows.len(), n_shown);
+        }
+    }
+}
+
+impl ComposerPane {
+    /// Stores the files of the repository; returns whether the suggestions depend on them.
+    pub(super) fn set_repository_files(&mut self, files: Vec<String>) -> bool {
+        self.assist.files = FileListState::Loaded(FileIndex::from_names(files));
+        file_word(&self.editor.text_before_cursor()).is_some()
+    }
+
+    /// Draws the suggestions above the composer, over the content there; returns the areas of the rows. `sheet` is
+    /// the open dialog.
     pub(super) fn draw_completion(
         &mut self,
         frame: &mut Frame,
-        composer: Rect,
+        area: Rect,
         state: Option<&RunState>,
-    ) {
-        let Some(mut offer) = self.composer.assist.completion.take() else {
-            return;
-        };
-        if offer.kind == CompletionKind::Commands {
-            let sheet = self.pending_dialog(state);
+        sheet: Option<&ChoiceDialog>,
+    ) -> Vec<(Rect, usize)> {
+        if let Some(offer) = &mut self.assist.completion
+            && offer.kind == CompletionKind::Commands
+        {
             let commands: Vec<SlashCommand> =
                 all_rows().flat_map(CommandRow::slash_commands).collect();
             for row in &mut offer.rows {
                 let command = commands.iter().find(|slash| slash.to_string() == row.name);
                 let action = command.map(|slash| PaletteAction::from_slash_command(*slash));
-                let blocker = action.and_then(|action| action.blocker(state, sheet.as_ref()));
+                let blocker = action.and_then(|action| action.blocker(state, sheet));
                 row.is_idle = blocker.is_some();
             }
             offer.move_idle_last();
         }
-        self.composer.assist.completion = Some(offer);
-        let enter = match self
-            .composer
-            .assist
-            .accepted_by_enter(&self.composer.editor)
-        {
+        let enter = match self.assist.accepted_by_enter(&self.editor) {
             Some(_) => EnterEffect::AcceptsEntry,
             None => EnterEffect::SendsText,
         };
-        if let Some(offer) = &self.composer.assist.completion {
-            self.hit_areas.completion = offer.draw(frame, composer, enter);
-        }
+        let offer = self.assist.completion.as_ref();
+        offer.map_or_else(Vec::new, |offer| offer.draw(frame, area, enter))
     }
 
-    /// Selects the previous or next suggestion.
-    pub(super) fn move_in_completion(&mut self, to: ScrollMove) {
-        if let Some(offer) = &mut self.composer.assist.completion {
-            let n_shown = self.hit_areas.completion.len();
-            offer.chosen = list_index::scroll_index(to, offer.chosen, offer.rows.len(), n_shown);
-        }
-    }
-
-    /// Passes a key to the suggestions; returns whether they used it.
-    pub(super) fn on_completion_key(&mut self, key: KeyEvent) -> bool {
-        if self.composer.assist.completion.is_none() || !key.modifiers.is_empty() {
+    /// Passes a key to the suggestions, of which `n_shown` rows are visible; returns whether they used it.
+    pub(super) fn on_completion_key(&mut self, key: KeyEvent, n_shown: usize) -> bool {
+        let Some(offer) = &mut self.assist.completion else {
+            return false;
+        };
+        if !key.modifiers.is_empty() {
             return false;
         }
         // `Home` and `End` still move in the text.
         let to = list_index::list_move(key)
             .filter(|to| !matches!(to, ScrollMove::Top | ScrollMove::End));
-        if let (Some(to), Some(offer)) = (to, &mut self.composer.assist.completion) {
-            let n_shown = self.hit_areas.completion.len();
+        if let Some(to) = to {
             offer.chosen = list_index::step_index(to, offer.chosen, offer.rows.len(), n_shown);
             return true;
         }
         match key.code {
-            KeyCode::Esc => self.composer.assist.completion = None,
-            KeyCode::Tab => self.composer.accept_completion(),
+            KeyCode::Esc => self.assist.completion = None,
+            KeyCode::Tab => self.accept_completion(),
             KeyCode::Enter => {
-                if self
-                    .composer
-                    .assist
-                    .accepted_by_enter(&self.composer.editor)
-                    .is_none()
-                {
+                if self.assist.accepted_by_enter(&self.editor).is_none() {
                     // The text is complete: Enter sends it or carries it out.
-                    self.composer.assist.completion = None;
+                    self.assist.completion = None;
                     return false;
                 }
-                self.composer.accept_completion();
+                self.accept_completion();
             }
             _ => return false,
         }
         true
     }
-}
 
-impl ComposerPane {
     pub fn accept_completion(&mut self) {
         let Some(offer) = self.assist.completion.take() else {
             return;

@@ -3,7 +3,11 @@
 use super::completion::ComposerAssist;
 use super::composer::TextComposer;
 use super::dialog::{ChoiceDialog, ComposerDraft, DialogFocus, EmptyComposerEnter};
-use super::keymap::ComposerFocus;
+use super::keymap::{ActiveKeymap, ComposerFocus};
+use super::run_commands::CommandOutcome;
+use crate::domain::event::Event;
+use crate::domain::phase::Phase;
+use crate::domain::run::RunState;
 use crate::domain::turn::Role;
 
 /// The composer: the text, what helps to write it, and to whom it goes.
@@ -57,6 +61,41 @@ impl ComposerPane {
         }
         self.focus = ComposerFocus::Unfocused;
         (self.draft, self.noted_line) = (None, None);
+    }
+
+    /// Chooses the agent that refines the goal, now or for the next run; without a role, switches to the other one.
+    pub fn choose_refiner(
+        &mut self,
+        role: Option<Role>,
+        proposed_goal: Option<String>,
+        state: Option<&RunState>,
+        keymap: &ActiveKeymap,
+    ) -> CommandOutcome {
+        let has_goal = |state: &&RunState| !state.phase.is_final() && state.phase != Phase::Init;
+        let Some(state) = state.filter(has_goal) else {
+            self.refiner = role.unwrap_or(self.refiner.other());
+            return CommandOutcome::default();
+        };
+        let role = role.unwrap_or(state.refiner.other());
+        let is_idle = state.running.is_none() && state.busy.is_none() && state.awaiting.is_none();
+        match state.phase {
+            Phase::RefineGoal if state.session(role).is_none() => {
+                CommandOutcome::refuse("This run has no reviewer.")
+            }
+            Phase::RefineGoal if is_idle => {
+                self.refiner = role;
+                let goal = proposed_goal;
+                CommandOutcome::record(Event::RefinerChosen { role, goal })
+            }
+            Phase::RefineGoal => {
+                let key = keymap.key_label("interrupt", self.focus);
+                CommandOutcome::refuse(&format!(
+                    "An agent is working on the goal. Interrupt it first ({key})."
+                ))
+                .with_clickable_keys()
+            }
+            _ => CommandOutcome::refuse("The goal is confirmed. Go back to it with /stop."),
+        }
     }
 
     /// Saves a half-written text for the next start; called however the program ends.

@@ -8,6 +8,7 @@ use super::agent_dialogs::AgentMention;
 use super::clickable_keys;
 use super::command::ScreenCommand;
 use super::command_table::{CommandParseError, parse_slash_command};
+use super::completion::CompletionSources;
 use super::composer::{ComposerLook, MAX_TEXT_BYTES, TextComposer};
 use super::composer_pane::ComposerPane;
 use super::composer_target::{self, ComposerOutcome, ComposerTarget};
@@ -63,6 +64,18 @@ pub fn describe_too_large(n_bytes: Option<usize>) -> String {
 }
 
 impl Screen {
+    /// Updates the suggestions for the word at the cursor; requests the files when they are needed.
+    pub(super) fn update_completion(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let sources = CompletionSources {
+            state,
+            known: self.dialog_context(),
+            presets: &self.discussions.presets,
+            themes: self.settings.appearance.themes(),
+        };
+        let found = sources.find_completion(&self.composer);
+        self.composer.assist.show_completion(found)
+    }
+
     /// Returns the label that says what Enter does with the current text.
     pub(super) fn describe_enter(&self, state: Option<&RunState>) -> String {
         let label = match self.composer.describe_enter_command() {
@@ -163,7 +176,7 @@ impl Screen {
                 if self.composer.draft.take().is_some() {
                     self.composer.focus = ComposerFocus::Unfocused;
                 }
-                SubmitOutcome::Done(self.pick_answer(&text, state))
+                SubmitOutcome::Done(self.dialogs.pick_answer(&text, state))
             }
             Err(why) => SubmitOutcome::StaysInComposer(why),
         }
@@ -409,8 +422,11 @@ impl Screen {
             None if area.height > 2 => self.draw_cross_tab_toast(frame, area, 4),
             _ => None,
         };
-        if is_writing {
-            self.draw_completion(frame, area, state);
+        if is_writing && self.composer.assist.has_completion() {
+            let sheet = self.pending_dialog(state);
+            let composer = &mut self.composer;
+            self.hit_areas.completion =
+                composer.draw_completion(frame, area, state, sheet.as_ref());
         }
         toast
     }

@@ -76,7 +76,7 @@ pub fn composer_target(
         let id = question.id;
         match &question.kind {
             QuestionKind::Agent { questions, .. } => {
-                if let Some(asked) = open_questions(questions, known).first() {
+                if let Some(asked) = open_questions(questions, known.picked_answers).first() {
                     return ComposerTarget::AgentQuestion(id, asked.text.clone());
                 }
             }

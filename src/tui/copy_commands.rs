@@ -1,47 +1,61 @@
 //! Copying what is in front, and opening it in other programs.
 
-use super::Screen;
 use super::action::{Action, ExternalViewer};
+use super::appearance::ScreenSettings;
+use super::discussion_commands::copy_discussion_result;
+use super::document_texts::DisplayDocuments;
+use super::overlays::OverlayStack;
+use super::run_commands::CommandOutcome;
+use super::run_summary::merge_command;
+use super::tabs::{ScreenTabs, TabKind};
 use super::text_wrap::to_one_line;
 use crate::domain::run::RunState;
 use crate::text::{fenced_block, pluralize};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-impl Screen {
-    /// Copies what is in front.
-    pub(super) fn copy_selection(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        if self.overlays.is_board_in_front() {
-            return self.copy_from_board(state);
-        }
+/// Which code block was copied last: a hash of all blocks that it was chosen from, and its index counted from the
+/// last one.
+pub(super) type CopiedCodeBlock = Option<(u64, usize)>;
+
+/// What is in front: the open pager or diff, otherwise the tab that has the keys.
+#[derive(Debug)]
+pub(super) struct FrontView<'a> {
+    pub(super) overlays: &'a OverlayStack,
+    pub(super) tabs: &'a mut ScreenTabs,
+    pub(super) documents: &'a DisplayDocuments,
+    pub(super) settings: &'a ScreenSettings,
+    pub(super) state: Option<&'a RunState>,
+}
+
+impl FrontView<'_> {
+    /// Copies what is in front, except a board.
+    pub(super) fn copy_selection(&mut self) -> CommandOutcome {
         if let (Some(view), None) = (&self.overlays.diff, &self.overlays.pager) {
             let Some(text) = view.text() else {
-                return self.show_toast("No diff here to copy.");
+                return CommandOutcome::refuse("No diff here to copy.");
             };
             let lines = pluralize(text.lines().count(), "line");
-            self.toast.text = Some(format!("Copied the diff, {lines}"));
-            return vec![Action::Copy(text)];
+            return CommandOutcome::act(Action::Copy(text))
+                .with_note(&format!("Copied the diff, {lines}"));
         }
         if self.overlays.pager.is_none()
-            && let Some(id) = self.tabs.focused().selected_discussion().cloned()
+            && let Some(id) = self.tabs.focused().selected_discussion()
         {
-            return self.copy_discussion_result(&id, state);
+            return copy_discussion_result(id, self.state);
         }
-        match self.selected_text(state) {
-            Ok(text) => {
-                self.toast.text = Some(format!("Copied: {}", to_one_line(&text)));
-                vec![Action::Copy(text)]
-            }
-            Err(why) => self.show_toast_with_keys(&why),
+        match self.selected_text() {
+            Ok(text) => CommandOutcome::copy(text),
+            Err(why) => CommandOutcome::refuse(&why).with_clickable_keys(),
         }
     }
 
     /// Returns the text of what is in front: the open pager, the selection, or the tab's content.
-    fn selected_text(&mut self, state: Option<&RunState>) -> Result<String, String> {
+    fn selected_text(&mut self) -> Result<String, String> {
         if let Some(pager) = &self.overlays.pager {
             return Ok(pager.copy_text());
         }
-        let merge_command = self.selected_merge_command(state);
-        let context = self.settings.tab_context(&self.documents, state);
+        let merge_command = self.selected_merge_command();
+        let context = self.settings.tab_context(self.documents, self.state);
         let tab = self.tabs.focused();
         match tab.selected_text(&context).or(merge_command) {
             Some(text) => Ok(text),
@@ -49,40 +63,53 @@ impl Screen {
         }
     }
 
+    /// Returns the merge command while the summary card is visible and nothing else is selected.
+    fn selected_merge_command(&self) -> Option<String> {
+        let is_shown = self.tabs.view.shown == TabKind::Chat
+            && self.overlays.pager.is_none()
+            && self.overlays.diff.is_none();
+        let is_at_end = self.tabs.chat.transcript.follows_end()
+            && self.tabs.chat.transcript.selected_text().is_none();
+        let over = self
+            .state
+            .filter(|state| state.is_over() && is_shown && is_at_end);
+        merge_command(self.settings, over?)
+    }
+
     /// Copies a code block of what is in front: first the last one, then with each repetition the one above.
-    pub(super) fn copy_code_block(&mut self, state: Option<&RunState>) -> Vec<Action> {
-        let code = self.selected_code_blocks(state);
+    pub(super) fn copy_code_block(&mut self, last: &mut CopiedCodeBlock) -> CommandOutcome {
+        let code = self.selected_code_blocks();
         let n = code.len();
         let mut hasher = DefaultHasher::new();
         code.hash(&mut hasher);
         let all = hasher.finish();
-        let at = match self.last_copied_code {
+        let at = match *last {
             Some((of, at)) if of == all && at + 1 < n => at + 1,
             _ => 0,
         };
         let Some(text) = code.into_iter().rev().nth(at) else {
-            return self.show_toast("No code here. Select a block with code.");
+            return CommandOutcome::refuse("No code here. Select a block with code.");
         };
-        self.last_copied_code = Some((all, at));
+        *last = Some((all, at));
         let lines = pluralize(text.lines().count(), "line");
-        self.toast.text = Some(match n {
+        let note = match n {
             1 => format!("Copied: {lines} of code"),
             _ => format!(
                 "Copied: code block {} of {n}, counted from the last, {lines}",
                 at + 1
             ),
-        });
-        vec![Action::Copy(text)]
+        };
+        CommandOutcome::act(Action::Copy(text)).with_note(&note)
     }
 
     /// Returns the code blocks of what is in front; in a chat without a selection, those of all agent messages.
-    fn selected_code_blocks(&mut self, state: Option<&RunState>) -> Vec<String> {
-        let context = self.settings.tab_context(&self.documents, state);
+    fn selected_code_blocks(&mut self) -> Vec<String> {
+        let context = self.settings.tab_context(self.documents, self.state);
         let tab = self.tabs.focused();
         let has_selection = self.overlays.pager.is_some() || tab.selected_text(&context).is_some();
         let texts = match tab.agent_texts().filter(|_| !has_selection) {
             Some(texts) => texts,
-            None => self.selected_text(state).into_iter().collect(),
+            None => self.selected_text().into_iter().collect(),
         };
         let blocks = texts
             .iter()
@@ -91,11 +118,7 @@ impl Screen {
     }
 
     /// Opens what is in front in another program.
-    pub(super) fn open_in_viewer(
-        &mut self,
-        with: ExternalViewer,
-        state: Option<&RunState>,
-    ) -> Vec<Action> {
+    pub(super) fn open_in_viewer(&mut self, with: ExternalViewer) -> CommandOutcome {
         let call = match &self.overlays.pager {
             Some(pager) => pager
                 .transcript()
@@ -103,11 +126,19 @@ impl Screen {
             None => self.tabs.focused().selected_truncated_call(),
         };
         if let Some(call) = call {
-            return vec![Action::OpenCall { call, with }];
+            return CommandOutcome::act(Action::OpenCall { call, with });
         }
-        match self.selected_text(state) {
-            Ok(text) => vec![Action::OpenText { text, with }],
-            Err(why) => self.show_toast(&why),
+        match self.selected_text() {
+            Ok(text) => CommandOutcome::act(Action::OpenText { text, with }),
+            Err(why) => CommandOutcome::refuse(&why),
         }
+    }
+}
+
+impl CommandOutcome {
+    /// Copies a text, and says so with its beginning.
+    pub(super) fn copy(text: String) -> Self {
+        let note = format!("Copied: {}", to_one_line(&text));
+        Self::act(Action::Copy(text)).with_note(&note)
     }
 }

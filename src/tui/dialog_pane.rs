@@ -5,15 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::action::Action;
 use super::appearance::ScreenSettings;
 use super::approval_view::ExactCall;
-use super::command::ScrollMove;
 use super::dialog::{ChoiceDialog, DialogLifetime, DialogOrigin};
-use super::dialogs::{quit_confirmation, theme_picker};
+use super::dialogs::{DialogContext, open_questions, quit_confirmation, theme_picker};
+use super::document_texts::DisplayDocuments;
 use super::input_guard::InputGuard;
 use super::prompt_preview::{PromptHistory, PromptPreview};
 use super::run_commands::CommandOutcome;
+use super::scroll_view::ScrollMove;
 use super::text_versions::ConflictVersions;
 use super::theme::ColorTheme;
-use crate::domain::event::AgentActivity;
+use crate::domain::event::{AgentActivity, Event};
+use crate::domain::question::QuestionAnswer;
+use crate::domain::run::RunState;
 use crate::text::fenced_block;
 
 /// The dialogs: the screen's own, and what the run's dialogs show beside the run's state.
@@ -131,7 +134,91 @@ impl DialogPane {
         self.prompt_history = PromptHistory::default();
     }
 
-    pub fn on_agent_activity(&mut self, news: &AgentActivity) {
+    /// Applies a recorded event: drops what it answers or overtakes.
+    pub fn on_event(&mut self, event: &Event) {
+        match event {
+            Event::Agent { news, .. } => self.on_agent_activity(news),
+            Event::RunCreated(_) => self.reset_for_run(),
+            Event::SessionLost { .. } | Event::SessionMoved { .. } => self.clear_prompt_history(),
+            Event::GoalGiven { .. } | Event::GoalConfirmed { .. } => {
+                (self.proposed_goal, self.goal_before) = (None, None);
+                self.is_goal_known = true;
+            }
+            Event::TurnSendConfirmed | Event::TurnStarted { .. } => {
+                if let Some(preview) = self.prompt_preview.take() {
+                    self.prompt_history.record_prompt(&preview);
+                }
+                self.drop_stale_dialog();
+            }
+            Event::PhaseChanged { .. } | Event::UndoAsked { .. } => self.drop_stale_dialog(),
+            Event::QuestionAsked { .. } => {
+                self.prompt_preview = None;
+                self.versions.clear();
+                self.clear_picked_answers();
+            }
+            Event::QuestionAnswered { .. } | Event::AgentQuestionWithdrawn { .. } => {
+                self.clear_picked_answers()
+            }
+            _ => {}
+        }
+    }
+
+    /// Drops what belongs to the previous run: calls and questions are numbered from the start in each run.
+    fn reset_for_run(&mut self) {
+        (self.chosen, self.exact_call) = (None, None);
+        self.guard.clear_dialog();
+        self.clear_prompt_history();
+        self.prompt_preview = None;
+        self.versions.clear();
+        self.clear_picked_answers();
+    }
+
+    /// Stores the answer to the current question of several; the last answer sends them all.
+    pub fn pick_answer(&mut self, text: &str, state: Option<&RunState>) -> Vec<Action> {
+        let Some(question) = state.and_then(RunState::current_question) else {
+            return Vec::new();
+        };
+        let open = open_questions(question.kind.agent_questions(), &self.picked_answers);
+        let (Some(asked), n_open) = (open.first(), open.len()) else {
+            return Vec::new();
+        };
+        let asked = asked.text.clone();
+        self.ticked_answers.remove(&asked);
+        self.picked_answers.insert(asked, text.to_owned());
+        if n_open > 1 {
+            return Vec::new();
+        }
+        let answers = std::mem::take(&mut self.picked_answers);
+        vec![Action::Event(Event::QuestionAnswered {
+            id: question.id,
+            answer: QuestionAnswer::Texts { answers },
+        })]
+    }
+
+    /// Returns what the run's dialogs show beside the run's state.
+    pub fn context<'a>(
+        &'a self,
+        noted_line: Option<&'a (u32, String)>,
+        documents: &'a DisplayDocuments,
+        settings: &ScreenSettings,
+    ) -> DialogContext<'a> {
+        DialogContext {
+            preview: self.prompt_preview.as_ref(),
+            exact_call: self.exact_call.as_ref(),
+            versions: &self.versions,
+            proposed_goal: self.proposed_goal.as_deref(),
+            goal_before: self.goal_before.as_deref(),
+            picked_answers: &self.picked_answers,
+            ticked_answers: &self.ticked_answers,
+            noted_line,
+            documents,
+            clock: settings.local_clock(),
+            confirm_enter: settings.confirm_enter,
+            shows_prompt: settings.shows_prompt,
+        }
+    }
+
+    fn on_agent_activity(&mut self, news: &AgentActivity) {
         if let AgentActivity::Text { text } = news {
             let proposed = fenced_block::find_document(text, "goal.md");
             if let Some(goal) = proposed.filter(|goal| !goal.trim().is_empty()) {

@@ -37,6 +37,8 @@ pub mod discussion_start;
 pub mod instructions_dialog;
 pub mod quit_confirmation;
 pub mod run_history_list;
+pub mod stored_approvals;
+pub mod take_over;
 pub mod theme_picker;
 pub mod undo_dialog;
 pub mod unfinished_run_dialog;

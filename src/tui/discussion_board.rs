@@ -19,8 +19,8 @@ use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 
-use super::command::ScrollMove;
-use super::screen_layout::waiting_behind_line;
+use super::clickable_keys::waiting_behind_line;
+use super::scroll_view::ScrollMove;
 use super::text_wrap::{draw_line, wrap_trusted_text};
 use super::theme;
 use super::view_area::split_top;

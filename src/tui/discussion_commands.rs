@@ -10,11 +10,13 @@ use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 
 use super::action::{Action, DiscussionTopic};
-use super::command::{ScreenCommand, ScrollMove};
+use super::command::ScreenCommand;
 use super::command_table::changes_run;
 use super::dialog::{ChoiceAction, ChoiceDialog};
 use super::discussion_board::{self, BoardAction, BoardModel, DiscussionBoard};
 use super::keymap::{ComposerFocus, KeyContext, KeyHint};
+use super::run_commands::CommandOutcome;
+use super::scroll_view::ScrollMove;
 use super::tabs::TabKind;
 use super::text_wrap::{text_width, to_one_line, truncate_to_columns};
 use super::transcript::describe_outcome_details;
@@ -263,25 +265,7 @@ impl Screen {
         let Some(text) = read else {
             return Vec::new();
         };
-        self.toast.text = Some(format!("Copied: {}", to_one_line(&text)));
-        vec![Action::Copy(text)]
-    }
-
-    /// Copies a discussion's result, or its current state.
-    pub(super) fn copy_discussion_result(
-        &mut self,
-        id: &DiscussionId,
-        state: Option<&RunState>,
-    ) -> Vec<Action> {
-        let Some(discussion) = discussions_of_run(state)
-            .iter()
-            .find(|each| each.id() == id)
-        else {
-            return self.show_toast("That discussion is not part of this run.");
-        };
-        let text = discussion.result_to_markdown();
-        self.toast.text = Some(format!("Copied: {}", to_one_line(&text)));
-        vec![Action::Copy(text)]
+        self.apply(CommandOutcome::copy(text))
     }
 
     /// Shows the board of the next discussion; after the last one, the first.
@@ -436,6 +420,18 @@ impl Screen {
             }
         }
         hints
+    }
+}
+
+/// Copies a discussion's result, or its current state.
+pub(super) fn copy_discussion_result(
+    id: &DiscussionId,
+    state: Option<&RunState>,
+) -> CommandOutcome {
+    let mut all = discussions_of_run(state).iter();
+    match all.find(|each| each.id() == id) {
+        Some(discussion) => CommandOutcome::copy(discussion.result_to_markdown()),
+        None => CommandOutcome::refuse("That discussion is not part of this run."),
     }
 }
 

@@ -4,11 +4,16 @@
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::action::Action;
+use super::appearance::ScreenSettings;
 use super::command::ScreenCommand;
+use super::command_palette::{
+    CommandPalette, PaletteAction, PaletteContext, PaletteEntry, PaletteResponse,
+};
 use super::command_table::{is_safe_in_overlay, works_in_view};
 use super::composer::ComposerKeyResult;
 use super::composer_submit::SubmitOutcome;
 use super::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft, EmptyComposerEnter};
+use super::input_guard::unseen_dialog_reason;
 use super::keymap::{ComposerFocus, KeyContext};
 use super::list_index;
 use super::{Screen, composer_submit, dialogs};
@@ -30,8 +35,10 @@ impl Screen {
         {
             return self.perform_command(command, state);
         }
-        if let Some(actions) = self.on_palette_key(key, state) {
-            return actions;
+        if self.overlays.palette.is_some() {
+            return self.use_palette(state, |palette, n_shown, now| {
+                palette.on_key(key, n_shown, now)
+            });
         }
         let keymap = &self.settings.appearance.keymap;
         if self
@@ -88,7 +95,8 @@ impl Screen {
     }
 
     fn on_composer_key(&mut self, key: KeyEvent, state: Option<&RunState>) -> Vec<Action> {
-        if self.on_completion_key(key) {
+        let n_shown = self.hit_areas.completion.len();
+        if self.composer.on_completion_key(key, n_shown) {
             return Vec::new();
         }
         if let Some(command) = self.keymap().find_command(&key, ComposerFocus::Focused) {
@@ -211,6 +219,80 @@ impl Screen {
                 actions
             }
             None => Vec::new(),
+        }
+    }
+
+    pub(super) fn open_palette(&mut self) -> Vec<Action> {
+        let pager = self.overlays.pager.as_ref();
+        let covered = self.dialogs.readable_dialog_id(pager);
+        self.overlays.palette = Some(CommandPalette::over_dialog(covered));
+        Vec::new()
+    }
+
+    /// Passes a key or a click to the open palette and does what it answers. `how` also gets the number of
+    /// visible rows.
+    pub(super) fn use_palette(
+        &mut self,
+        state: Option<&RunState>,
+        how: impl FnOnce(&mut CommandPalette, usize, &PaletteContext<'_>) -> PaletteResponse,
+    ) -> Vec<Action> {
+        let sheet = self.pending_dialog(state);
+        let Some(palette) = &mut self.overlays.palette else {
+            return Vec::new();
+        };
+        let rows = self.hit_areas.palette.as_ref().map(|(_, rows)| rows.len());
+        let ScreenSettings {
+            appearance, theme, ..
+        } = &mut self.settings;
+        let now = PaletteContext::new(
+            appearance,
+            &self.composer,
+            &self.tabs,
+            state,
+            sheet.as_ref(),
+        );
+        let entry = match how(palette, rows.unwrap_or(1), &now) {
+            PaletteResponse::Unchanged => return Vec::new(),
+            PaletteResponse::Selected => {
+                palette.preview_theme(&now, theme);
+                return Vec::new();
+            }
+            PaletteResponse::Closed => None,
+            PaletteResponse::Accepted(entry) => Some(entry),
+        };
+        let closed = self.overlays.palette.take();
+        let read_dialog = closed.and_then(|palette| palette.close(theme));
+        entry.map_or_else(Vec::new, |entry| {
+            self.run_palette_entry(*entry, read_dialog, state)
+        })
+    }
+
+    fn run_palette_entry(
+        &mut self,
+        entry: PaletteEntry,
+        read_dialog: Option<String>,
+        state: Option<&RunState>,
+    ) -> Vec<Action> {
+        self.composer.note_recent_command(&entry);
+        match entry.action {
+            PaletteAction::Command(command) => {
+                let known = self.dialog_context();
+                match unseen_dialog_reason(&command, read_dialog.as_deref(), state, &known) {
+                    Some(why) => self.show_toast(&why),
+                    None => self.perform_command(command, state),
+                }
+            }
+            PaletteAction::FillComposer(text) => {
+                if let Some(why) = self.settings.read_only_reason() {
+                    return self.show_toast(&why);
+                }
+                if !self.composer.editor.is_empty() {
+                    return self.show_toast("Send or delete your text first.");
+                }
+                self.composer.editor.set_text(&text);
+                self.focus_composer();
+                Vec::new()
+            }
         }
     }
 

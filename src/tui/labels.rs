@@ -12,7 +12,6 @@ use crate::domain::turn::Role;
 
 pub use crate::domain::event_wording::short_commit;
 
-use super::tabs::status::SilentTurn;
 use super::text_wrap::to_one_line;
 use super::theme;
 
@@ -206,15 +205,6 @@ pub fn describe_usage_wait(state: &RunState, clock: LocalClock) -> Option<String
         role_title(purpose.role()),
         clock.time_with_minutes(*until)
     ))
-}
-
-/// Describes a silence: its duration, and the reason if known.
-pub fn describe_silence(silent: &SilentTurn, now: UnixMillis) -> String {
-    let since = format_elapsed(silent.since, now);
-    match &silent.verdict {
-        Some(verdict) => format!("silent {since}, {}", to_one_line(verdict)),
-        None => format!("silent {since}"),
-    }
 }
 
 /// Formats a number of tokens: `950`, `1.2k`, `34k`, `5.6M`.

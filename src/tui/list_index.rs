@@ -4,7 +4,7 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
-use super::command::ScrollMove;
+use super::scroll_view::ScrollMove;
 
 /// Returns the move that a key stands for, if any.
 pub fn list_move(key: KeyEvent) -> Option<ScrollMove> {

@@ -8,10 +8,12 @@ use ratatui::layout::{Position, Rect};
 
 use super::Screen;
 use super::action::Action;
-use super::command::{ScreenCommand, ScrollMove};
+use super::command::ScreenCommand;
+use super::command_palette::PaletteResponse;
 use super::dialog::DialogFocus;
 use super::discussion_board::DiscussionBoard;
 use super::keymap::{ComposerFocus, KeyChord};
+use super::scroll_view::ScrollMove;
 use super::tabs::{PaneFocus, TabKind};
 use crate::domain::run::RunState;
 
@@ -52,7 +54,9 @@ impl Screen {
 
     fn on_wheel(&mut self, to: ScrollMove, at: Position, state: Option<&RunState>) {
         if self.overlays.palette.is_some() {
-            self.scroll_palette(to, state);
+            self.use_palette(state, |palette, n_shown, now| {
+                palette.scroll(to, n_shown, now)
+            });
             return;
         }
         if self.overlays.is_board_in_front() {
@@ -64,7 +68,8 @@ impl Screen {
             .iter()
             .any(|(place, _)| place.contains(at))
         {
-            self.move_in_completion(to);
+            let n_shown = self.hit_areas.completion.len();
+            self.composer.assist.scroll_completion(to, n_shown);
             return;
         }
         if self.hit_areas.dialog.contains(at) {
@@ -84,6 +89,25 @@ impl Screen {
                 }
                 None => self.scroll_view(to),
             }
+        }
+    }
+
+    /// Handles a click while the palette is open; one outside closes it.
+    fn click_palette(&mut self, at: Position, state: Option<&RunState>) -> Vec<Action> {
+        let Some((area, rows)) = &self.hit_areas.palette else {
+            return Vec::new();
+        };
+        if !area.contains(at) {
+            return self.use_palette(state, |_, _, _| PaletteResponse::Closed);
+        }
+        let row = rows.iter().find(|(place, _)| place.contains(at));
+        match (self.hit_areas.hint_key_at(at), row) {
+            (Some(key), _) => self.press_hint_key(key, state),
+            (None, Some((_, row))) => {
+                let row = *row;
+                self.use_palette(state, |palette, _, now| palette.click_row(row, now))
+            }
+            (None, None) => Vec::new(),
         }
     }
 

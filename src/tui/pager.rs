@@ -7,10 +7,10 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use super::clickable_keys;
-use super::command::ScrollMove;
 use super::help::HelpLine;
 use super::keymap::{ActiveKeymap, ComposerFocus};
 use super::markdown;
+use super::scroll_view::ScrollMove;
 use super::scroll_view::ScrollView;
 use super::searchable_view::SearchableView;
 use super::tabs::chat::{ChatArrangement, TranscriptStyle, draw_transcript, scroll_transcript};

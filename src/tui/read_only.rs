@@ -1,10 +1,6 @@
-//! Read-only screens: what the header says, and the dialogs for the history and for taking over.
+//! Read-only screens: how they describe themselves, and the runs of the history.
 //!
 //! The caller says why the run is read-only. Which commands are blocked then is in their rows of the command table.
-
-use super::action::Action;
-use super::dialog::{ChoiceAction, ChoiceDialog};
-use super::theme;
 
 /// How a read-only screen describes itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,21 +45,4 @@ pub enum RunCompletion {
     Complete,
     /// It was archived before its end and can be resumed.
     Unfinished,
-}
-
-/// Asks whether to take over the repository after the other instance has ended; the answer is
-/// [`Action::TakeOver`].
-pub(super) fn take_over_dialog() -> ChoiceDialog {
-    ChoiceDialog::new("free", "The other instance has exited")
-        .until_closed()
-        .with_text(
-            "Nothing is running in this repository any more.",
-            theme::PLAIN,
-        )
-        .with_choice(
-            'y',
-            "Take over this run",
-            ChoiceAction::ActAndClose(vec![Action::TakeOver]),
-        )
-        .with_choice('n', "Keep viewing", ChoiceAction::Close)
 }

@@ -25,6 +25,8 @@ pub struct CommandOutcome {
     pub dialog: Option<ChoiceDialog>,
     /// What the user is told: why the command does nothing, or what to know about it.
     pub note: Option<String>,
+    /// Whether keys in the note can be clicked. It must not contain text from an agent then.
+    pub has_clickable_note: bool,
 }
 
 impl CommandOutcome {
@@ -39,6 +41,14 @@ impl CommandOutcome {
         Self::act_all(vec![action])
     }
 
+    /// Lets the keys that the note names be clicked; it must not contain text from an agent.
+    pub fn with_clickable_keys(self) -> Self {
+        Self {
+            has_clickable_note: true,
+            ..self
+        }
+    }
+
     fn act_all(actions: Vec<Action>) -> Self {
         Self {
             actions,
@@ -46,7 +56,7 @@ impl CommandOutcome {
         }
     }
 
-    fn record(event: Event) -> Self {
+    pub fn record(event: Event) -> Self {
         Self::act(Action::Event(event))
     }
 

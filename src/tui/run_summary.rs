@@ -5,14 +5,14 @@
 
 use ratatui::style::Style;
 
-use super::Screen;
+use super::appearance::ScreenSettings;
 use super::header::describe_usage;
 use super::keymap::ComposerFocus;
 use super::labels::{self, format_elapsed};
-use super::tabs::TabKind;
 use super::text_wrap::to_one_line;
 use super::theme;
-use super::transcript::{RunSummaryCard, RunSummaryKey};
+use super::transcript::{ChatTranscript, RunSummaryCard, RunSummaryKey};
+use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::plan_execution::{
     PlanExecution, StepAssessment, StepCount, StepOutcome, StepRecord,
@@ -25,26 +25,30 @@ use crate::text::pluralize;
 /// Up to how many steps each have a row in the summary.
 const MAX_STEP_ROWS: usize = 8;
 
-impl Screen {
-    /// Shows the summary card while the run is over, and removes it otherwise.
-    pub(super) fn update_run_summary(&mut self, state: Option<&RunState>) {
-        match state {
-            Some(state) if state.is_over() => {
-                let ending = self.run_summary(state);
-                self.tabs.chat.transcript.show_run_summary(ending);
-            }
-            Some(state) => self.tabs.chat.transcript.remove_run_summary(&state.run),
-            None => self.tabs.chat.transcript.detach_run_summary(),
-        }
+/// Shows the summary card while the run is over, and removes it otherwise.
+pub(super) fn update_summary_card(
+    chat: &mut ChatTranscript,
+    state: Option<&RunState>,
+    context: &SummaryContext<'_>,
+) {
+    match state {
+        Some(state) if state.is_over() => chat.show_run_summary(context.build_card(state)),
+        Some(state) => chat.remove_run_summary(&state.run),
+        None => chat.detach_run_summary(),
     }
+}
 
-    /// Returns whether the chat still shows the run that ended here while the user starts the next one.
-    pub(super) fn shows_ended_run(&self) -> bool {
-        self.run_facts.welcome.missing.is_empty() && self.tabs.chat.transcript.has_run_summary()
-    }
+/// What the summary depends on, beside the run's state.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SummaryContext<'a> {
+    pub(super) settings: &'a ScreenSettings,
+    pub(super) focus: ComposerFocus,
+    pub(super) ended_at: Option<UnixMillis>,
+}
 
-    fn run_summary(&self, state: &RunState) -> RunSummaryCard {
-        let last = &self.run_facts.ended_at;
+impl SummaryContext<'_> {
+    fn build_card(&self, state: &RunState) -> RunSummaryCard {
+        let last = &self.ended_at;
         let took = last.map(|last| format!("took {}", format_elapsed(state.created, last)));
         let reviews = (state.iteration > 0).then(|| {
             let n = usize::try_from(state.iteration).unwrap_or(usize::MAX);
@@ -52,6 +56,7 @@ impl Screen {
         });
         let counts = [reviews, took, describe_usage(state)];
         let counts: Vec<String> = counts.into_iter().flatten().collect();
+        let is_read_only = self.settings.read_only.is_some();
         RunSummaryCard {
             run: state.run.clone(),
             heading: match state.phase {
@@ -59,63 +64,29 @@ impl Screen {
                 _ => (" ■ cancelled ", theme::QUIET),
             },
             title: state.goal.as_ref().map(|goal| to_one_line(&goal.title)),
-            results: self.describe_results(state),
+            results: describe_results(state),
             counts: counts.join(" · "),
-            keys: if self.is_read_only() {
+            keys: if is_read_only {
                 self.read_only_keys(state)
             } else {
                 self.next_step_keys(state)
             },
-            merge_command: self.merge_command(state).filter(|_| !self.is_read_only()),
+            merge_command: merge_command(self.settings, state).filter(|_| !is_read_only),
             max_rows: usize::MAX,
         }
     }
 
-    /// Describes the results and how they were tested.
-    fn describe_results(&self, state: &RunState) -> Vec<(String, Style)> {
-        let Some(execution) = &state.execution else {
-            return vec![("no step ran".to_owned(), theme::PLAIN)];
-        };
-        let StepCount { done, all } = state.step_count();
-        let steps = format!(
-            "{done} of {} done, {}",
-            pluralize(all, "step"),
-            describe_commits(execution)
-        );
-        let sign = if done == all {
-            ("✓ ", theme::GOOD)
-        } else {
-            ("■ ", theme::PLAIN)
-        };
-        let mut said = vec![(format!("{}{steps}", sign.0), sign.1)];
-        said.extend(describe_tests(&execution.done));
-        if let Some(proofs) = state.describe_proofs() {
-            let text = format!("{proofs}: agent-collab verify checks it");
-            said.push(match state.describe_unproven_steps() {
-                Some(_) => (format!("■ {text}"), theme::WARNING),
-                None => (format!("✓ {text}"), theme::GOOD),
-            });
-        }
-        said.extend(describe_unchanged_steps(&execution.done));
-        said.extend(describe_uncommitted_steps(&execution.done));
-        said.extend(describe_step_proofs(&execution.done));
-        if let Some(last) = execution.undone.last() {
-            let n = last.records.len();
-            said.push((format!("↺ undone: {}", pluralize(n, "step")), theme::PLAIN));
-        }
-        said
-    }
-
     /// Returns the keys that are useful next.
     fn next_step_keys(&self, state: &RunState) -> Vec<RunSummaryKey> {
-        let is_writing = self.composer.focus == ComposerFocus::Focused;
-        let key = |action: &str| self.keymap().key_label(action, self.composer.focus);
+        let keymap = &self.settings.appearance.keymap;
+        let is_writing = self.focus == ComposerFocus::Focused;
+        let key = |action: &str| keymap.key_label(action, self.focus);
         let mut keys = Vec::new();
         if state.execution.is_some() {
             keys.push(summary_key(key("diff"), "See the diff", "diff"));
             keys.push(summary_key(key("undo"), "Undo a step", "undo"));
         }
-        if self.merge_command(state).is_some() && !is_writing {
+        if merge_command(self.settings, state).is_some() && !is_writing {
             keys.push(summary_key(key("copy"), "Copy merge command", "copy merge"));
         }
         let is_undone = |execution: &PlanExecution| !execution.undone.is_empty();
@@ -134,44 +105,69 @@ impl Screen {
         keys
     }
 
-    /// Returns the merge command while the card is visible and nothing else is selected.
-    pub(super) fn selected_merge_command(&self, state: Option<&RunState>) -> Option<String> {
-        let is_shown = self.tabs.view.shown == TabKind::Chat
-            && self.overlays.pager.is_none()
-            && self.overlays.diff.is_none();
-        let is_at_end = self.tabs.chat.transcript.follows_end()
-            && self.tabs.chat.transcript.selected_text().is_none();
-        let over = state.filter(|state| state.is_over() && is_shown && is_at_end);
-        self.merge_command(over?)
-    }
-
     /// Returns the keys that are useful on a read-only screen.
     fn read_only_keys(&self, state: &RunState) -> Vec<RunSummaryKey> {
-        let key = |action: &str| self.keymap().key_label(action, ComposerFocus::Unfocused);
+        let keymap = &self.settings.appearance.keymap;
+        let key = |action: &str| keymap.key_label(action, ComposerFocus::Unfocused);
         let diff = state.execution.as_ref();
         let diff = diff.map(|_| summary_key(key("diff"), "See the diff", "diff"));
         let page = summary_key(key("export"), "Export a report", "report");
         diff.into_iter().chain([page]).collect()
     }
+}
 
-    /// Returns the command that merges the commits into the branch that was checked out before.
-    fn merge_command(&self, state: &RunState) -> Option<String> {
-        let execution = state.execution.as_ref()?;
-        let CommitTarget::New { branch } = &execution.commits else {
-            return None;
-        };
-        let before = self.settings.base_branch.as_deref();
-        let before = before.filter(|before| before != branch);
-        count_commits(execution).checked_sub(1)?;
-        Some(match before {
-            Some(before) => format!(
-                "git switch {} && git merge {}",
-                to_one_line(before),
-                to_one_line(branch)
-            ),
-            None => format!("git merge {}", to_one_line(branch)),
-        })
+/// Describes the results and how they were tested.
+fn describe_results(state: &RunState) -> Vec<(String, Style)> {
+    let Some(execution) = &state.execution else {
+        return vec![("no step ran".to_owned(), theme::PLAIN)];
+    };
+    let StepCount { done, all } = state.step_count();
+    let steps = format!(
+        "{done} of {} done, {}",
+        pluralize(all, "step"),
+        describe_commits(execution)
+    );
+    let sign = if done == all {
+        ("✓ ", theme::GOOD)
+    } else {
+        ("■ ", theme::PLAIN)
+    };
+    let mut said = vec![(format!("{}{steps}", sign.0), sign.1)];
+    said.extend(describe_tests(&execution.done));
+    if let Some(proofs) = state.describe_proofs() {
+        let text = format!("{proofs}: agent-collab verify checks it");
+        said.push(match state.describe_unproven_steps() {
+            Some(_) => (format!("■ {text}"), theme::WARNING),
+            None => (format!("✓ {text}"), theme::GOOD),
+        });
     }
+    said.extend(describe_unchanged_steps(&execution.done));
+    said.extend(describe_uncommitted_steps(&execution.done));
+    said.extend(describe_step_proofs(&execution.done));
+    if let Some(last) = execution.undone.last() {
+        let n = last.records.len();
+        said.push((format!("↺ undone: {}", pluralize(n, "step")), theme::PLAIN));
+    }
+    said
+}
+
+/// Returns the command that merges the commits into the branch that was checked out before.
+pub(super) fn merge_command(settings: &ScreenSettings, state: &RunState) -> Option<String> {
+    let execution = state.execution.as_ref()?;
+    let CommitTarget::New { branch } = &execution.commits else {
+        return None;
+    };
+    let before = settings.base_branch.as_deref();
+    let before = before.filter(|before| before != branch);
+    count_commits(execution).checked_sub(1)?;
+    Some(match before {
+        Some(before) => format!(
+            "git switch {} && git merge {}",
+            to_one_line(before),
+            to_one_line(branch)
+        ),
+        None => format!("git merge {}", to_one_line(branch)),
+    })
 }
 
 fn count_commits(execution: &PlanExecution) -> usize {

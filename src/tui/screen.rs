@@ -17,9 +17,10 @@ use super::completion::ComposerAssist;
 use super::composer::{PasteResult, TextComposer};
 use super::composer_pane::ComposerPane;
 use super::composer_submit;
+use super::copy_commands::CopiedCodeBlock;
 use super::cross_tab_toast::CrossTabToast;
 use super::dialog::ChoiceDialog;
-use super::dialog::{ChoiceAction, ComposerDraft};
+use super::dialog::ComposerDraft;
 use super::dialog_pane::DialogPane;
 use super::dialogs::DialogContext;
 use super::diff_view::DiffLookup;
@@ -29,7 +30,7 @@ use super::document_texts::RunDocumentFiles;
 use super::keymap::{ActiveKeymap, ComposerFocus};
 use super::overlays::OverlayStack;
 use super::pager::{PagerFormat, TextPager};
-use super::read_only::{ReadOnlyStatus, RunListEntry, take_over_dialog};
+use super::read_only::{ReadOnlyStatus, RunListEntry};
 use super::run_facts::{RunFacts, ToastLine};
 use super::screen_layout::ScreenHitAreas;
 use super::scrollback::ScrollbackChunk;
@@ -38,12 +39,11 @@ use super::tabs::status::AdapterSandboxView;
 use super::tabs::{ScreenTabs, TabKind};
 use super::terminal_status::TerminalStatus;
 use super::text_versions::ConflictVersions;
-use super::text_wrap::to_one_line;
 use super::theme::{ColorTheme, TerminalBackground};
 use super::transcript::ChatTranscript;
 use super::transcript::ScrollbackDemand;
 use super::welcome_page::WelcomeInfo;
-use super::{clickable_keys, dialogs, labels, tabs, text_wrap, theme};
+use super::{dialogs, labels, tabs, text_wrap};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::Event;
 use crate::domain::ids::UnixMillis;
@@ -67,9 +67,7 @@ pub struct Screen {
     /// What is known about discussions beyond the run's state.
     pub(super) discussions: DiscussionViewState,
     pub(super) run_facts: RunFacts,
-    /// Which code block was copied last: a hash of all blocks that it was chosen from, and its index
-    /// counted from the last one.
-    pub(super) last_copied_code: Option<(u64, usize)>,
+    pub(super) last_copied_code: CopiedCodeBlock,
     pub(super) hit_areas: ScreenHitAreas,
     pub(super) is_dirty: bool,
 }
@@ -146,39 +144,12 @@ impl Screen {
         self.on_discussion_event(event);
         let notice = CrossTabToast::from_event(at, event, &self.tabs.chat.transcript);
         self.toast.cross_tab = notice.or(self.toast.cross_tab.take());
+        self.dialogs.on_event(event);
         match event {
-            Event::Agent { news, .. } => self.dialogs.on_agent_activity(news),
             Event::RunCreated(_) => self.reset_run_state(),
-            Event::SessionLost { .. } | Event::SessionMoved { .. } => {
-                self.dialogs.clear_prompt_history()
-            }
-            Event::GoalGiven { .. } => {
-                (self.dialogs.proposed_goal, self.dialogs.goal_before) = (None, None);
-                self.dialogs.is_goal_known = true;
-                self.toast.text = None;
-            }
-            Event::GoalConfirmed { .. } => {
-                (self.dialogs.proposed_goal, self.dialogs.goal_before) = (None, None);
-                self.dialogs.is_goal_known = true;
-            }
-            Event::TurnSendConfirmed | Event::TurnStarted { .. } => {
-                if let Some(preview) = self.dialogs.prompt_preview.take() {
-                    self.dialogs.prompt_history.record_prompt(&preview);
-                }
-                self.dialogs.drop_stale_dialog();
-            }
+            Event::GoalGiven { .. } => self.toast.text = None,
             Event::PhaseChanged { to, .. } => {
-                self.dialogs.drop_stale_dialog();
                 self.run_facts.ended_at = to.is_final().then_some(at);
-            }
-            Event::UndoAsked { .. } => self.dialogs.drop_stale_dialog(),
-            Event::QuestionAsked { .. } => {
-                self.dialogs.prompt_preview = None;
-                self.dialogs.versions.clear();
-                self.dialogs.clear_picked_answers();
-            }
-            Event::QuestionAnswered { .. } | Event::AgentQuestionWithdrawn { .. } => {
-                self.dialogs.clear_picked_answers()
             }
             _ => {}
         }
@@ -356,7 +327,10 @@ impl Screen {
     pub fn on_paste(&mut self, text: &str) {
         self.is_dirty = true;
         self.toast.text = None;
-        if self.paste_into_palette(text) || self.overlays.paste_into_search(text, &mut self.tabs) {
+        if let Some(palette) = &mut self.overlays.palette {
+            return palette.on_paste(text);
+        }
+        if self.overlays.paste_into_search(text, &mut self.tabs) {
             return;
         }
         if let Some(why) = self.settings.read_only_reason() {
@@ -456,20 +430,9 @@ impl Screen {
     }
 
     pub(super) fn dialog_context(&self) -> DialogContext<'_> {
-        DialogContext {
-            preview: self.dialogs.prompt_preview.as_ref(),
-            exact_call: self.dialogs.exact_call.as_ref(),
-            versions: &self.dialogs.versions,
-            proposed_goal: self.dialogs.proposed_goal.as_deref(),
-            goal_before: self.dialogs.goal_before.as_deref(),
-            picked_answers: &self.dialogs.picked_answers,
-            ticked_answers: &self.dialogs.ticked_answers,
-            noted_line: self.composer.noted_line.as_ref(),
-            documents: &self.documents,
-            clock: self.local_clock(),
-            confirm_enter: self.settings.confirm_enter,
-            shows_prompt: self.settings.shows_prompt,
-        }
+        let noted_line = self.composer.noted_line.as_ref();
+        self.dialogs
+            .context(noted_line, &self.documents, &self.settings)
     }
 
     pub(super) fn local_clock(&self) -> labels::LocalClock {
@@ -534,17 +497,10 @@ impl Screen {
 impl Screen {
     /// Drops what belongs to the previous run, because numbers of findings and lines of the plan start over.
     pub(super) fn reset_run_state(&mut self) {
-        // Calls and questions are numbered from the start in each run.
-        (self.dialogs.chosen, self.dialogs.exact_call) = (None, None);
-        self.dialogs.guard.clear_dialog();
         self.tabs.comments.selection = tabs::comments::FindingSelection::default();
         let form = self.tabs.plan.view.form;
         self.tabs.plan.view = tabs::plan::plan_view_state::PlanViewState::default();
         self.tabs.plan.view.form = form;
-        self.dialogs.clear_prompt_history();
-        self.dialogs.prompt_preview = None;
-        self.dialogs.versions.clear();
-        self.dialogs.clear_picked_answers();
         (self.tabs.status.silent_turn, self.toast.cross_tab) = (None, None);
         if self.composer.draft == Some(ComposerDraft::Line) {
             self.composer.editor.set_text("");
@@ -573,30 +529,20 @@ impl Screen {
             self.show_toast("You approved nothing for more than one call in this repository.");
             return;
         }
-        let mut sheet = ChoiceDialog::list("permissions", "Approved for more than one call")
-            .with_text(
-                "Enter removes the chosen approval, Esc keeps them all.",
-                clickable_keys::mark_hint(theme::QUIET),
-            );
-        for (kept, key) in kept.iter().zip(('1'..='9').chain(std::iter::repeat('·'))) {
-            let label = format!(
-                "Remove {} · {}",
-                to_one_line(&kept.what),
-                to_one_line(&kept.about)
-            );
-            sheet = sheet.with_choice(
-                key,
-                &label,
-                ChoiceAction::ActAndClose(vec![Action::Revoke(kept.id)]),
-            );
-        }
-        sheet = sheet.with_choice('b', "Back", ChoiceAction::Close);
-        let last = sheet.choices.len() - 1;
-        self.open_dialog(sheet.with_first_choice(last));
+        self.open_dialog(dialogs::stored_approvals::build_dialog(kept));
     }
 }
 
 impl Screen {
+    /// Stores the files of the repository for `@`, relative to its root, without ignored ones.
+    pub fn on_repository_files(&mut self, files: Vec<String>) {
+        self.is_dirty = true;
+        // Only the completion of a file name depends on the files.
+        if self.composer.set_repository_files(files) {
+            self.update_completion(None);
+        }
+    }
+
     /// Stores the list of agents.
     pub fn on_agents(&mut self, agents: Vec<AgentEntry>) {
         self.is_dirty = true;
@@ -659,7 +605,7 @@ impl Screen {
     /// answer is [`Action::TakeOver`].
     pub fn ask_to_take_over(&mut self) {
         self.is_dirty = true;
-        self.open_or_defer_dialog(take_over_dialog());
+        self.open_or_defer_dialog(dialogs::take_over::build_dialog());
     }
 
     /// Changes how a read-only screen describes itself.

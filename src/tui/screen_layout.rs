@@ -6,15 +6,17 @@
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 use ratatui::widgets::{Block, Borders, Paragraph};
 
 use super::child_session_list::child_title;
 use super::clickable_keys::{self, KeyHintAreas};
+use super::command_palette::PaletteContext;
 use super::dialog::{ChoiceDialog, DialogFocus};
 use super::diff_view::draw_diff_panel;
 use super::keymap::{ComposerFocus, KeyChord};
 use super::pager::TextPager;
+use super::run_summary::{SummaryContext, update_summary_card};
 use super::tabs::screen_tab::TabContext;
 use super::tabs::{PaneFocus, TabKind};
 use super::text_wrap::{text_width, truncate_to_columns};
@@ -89,9 +91,7 @@ impl Screen {
     ) {
         let mut rest = frame.area();
         let waiting = self.pending_dialog(state);
-        self.update_run_summary(state);
-        self.update_terminal_status(waiting.as_ref(), state);
-        self.close_stale_pager(waiting.as_ref());
+        self.prepare_frame(state, waiting.as_ref());
         // A diff or a board takes the whole height; a waiting dialog is only named there.
         let is_diff = self.overlays.is_diff_in_front();
         let is_whole = self.overlays.takes_whole_height();
@@ -155,6 +155,35 @@ impl Screen {
         let sheet = sheet.filter(|_| put_aside.is_none());
         self.draw_bottom_area(frame, composer, foot, state, sheet.as_ref(), now);
         self.draw_palette(frame, state, waiting.as_ref());
+    }
+
+    /// Updates what depends on the run's state, and closes what no longer fits it.
+    fn prepare_frame(&mut self, state: Option<&RunState>, waiting: Option<&ChoiceDialog>) {
+        let summary = SummaryContext {
+            settings: &self.settings,
+            focus: self.composer.focus,
+            ended_at: self.run_facts.ended_at,
+        };
+        update_summary_card(&mut self.tabs.chat.transcript, state, &summary);
+        self.update_terminal_status(waiting, state);
+        self.close_stale_pager(waiting);
+    }
+
+    /// Draws the palette if it is open.
+    fn draw_palette(
+        &mut self,
+        frame: &mut Frame,
+        state: Option<&RunState>,
+        sheet: Option<&ChoiceDialog>,
+    ) {
+        if let Some(palette) = &self.overlays.palette {
+            let appearance = &self.settings.appearance;
+            let now = PaletteContext::new(appearance, &self.composer, &self.tabs, state, sheet);
+            self.hit_areas.palette = Some(palette.draw(frame, &now));
+            // The user has not read the dialog under the palette.
+            self.dialogs.drawn = None;
+            self.dialogs.guard.clear_dialog();
+        }
     }
 
     fn draw_diff(
@@ -321,7 +350,11 @@ impl Screen {
             if let Some(sheet) = other.filter(|_| area.height > 2) {
                 let line = inset_columns(split_top(&mut area, 1));
                 let back = keymap.key_label("close", ComposerFocus::Unfocused);
-                let waits = waiting_behind_line(&sheet.title, &back, usize::from(line.width));
+                let waits = clickable_keys::waiting_behind_line(
+                    &sheet.title,
+                    &back,
+                    usize::from(line.width),
+                );
                 frame.render_widget(waits, line);
             }
             pager.draw(frame, area, keymap);
@@ -399,7 +432,13 @@ impl Screen {
         };
         let mut area = self.tabs.get(tab).page_area(inset(area, margin));
         let empty_note = match (is_welcome, state) {
-            (true, _) if self.shows_ended_run() => "",
+            // The chat still shows the run that ended here while the user starts the next one.
+            (true, _)
+                if self.run_facts.welcome.missing.is_empty()
+                    && self.tabs.chat.transcript.has_run_summary() =>
+            {
+                ""
+            }
             (true, _) => {
                 let wanted = WelcomePage {
                     info: &self.run_facts.welcome,
@@ -422,18 +461,6 @@ impl Screen {
         let revision = shown.revision(&self.documents);
         self.tabs.view.record_seen(tab, revision);
     }
-}
-
-/// Returns a line about a dialog that is covered, with the key that goes to it.
-pub(super) fn waiting_behind_line(what: &str, back: &str, columns: usize) -> Line<'static> {
-    let hint = format!(" ({back} goes there)");
-    let what = truncate_to_columns(
-        &format!("? {what}"),
-        columns.saturating_sub(text_width(&hint)),
-    );
-    let mut spans = vec![Span::styled(what, theme::NEEDS_YOU)];
-    spans.extend(clickable_keys::hint_spans(&hint, theme::NEEDS_YOU));
-    Line::from(spans)
 }
 
 /// Returns whether an agent's call is pending.

@@ -7,10 +7,21 @@ use std::collections::BTreeMap;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
-use super::command::ScrollMove;
 use super::keymap::{ActiveKeymap, ComposerFocus};
 use super::search_highlight::SearchMatches;
 use super::theme;
+
+/// A scroll step of a view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScrollMove {
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+    Top,
+    /// To the last line; new lines are followed from then on.
+    End,
+}
 
 /// Where the view goes when new lines arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

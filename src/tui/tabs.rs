@@ -229,6 +229,13 @@ impl ScreenTabs {
         self.get_mut(self.view.focused())
     }
 
+    /// Returns the heading of the current tab's actions, and their names.
+    pub fn shown_actions(&self) -> (String, Vec<&'static str>) {
+        let hints = self.get(self.view.shown).actions();
+        let names = hints.iter().flat_map(|(names, _)| names.iter().copied());
+        (format!("in {}", self.view.shown.title()), names.collect())
+    }
+
     /// Applies a recorded event, live or replayed.
     pub fn on_event(&mut self, at: UnixMillis, event: &Event) {
         for tab in TabKind::ALL {

@@ -5,7 +5,6 @@
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
 use super::action::Action;
-use super::command::ScrollMove;
 use super::dialog::ComposerDraft;
 use super::diff_view::{DiffAction, DiffView};
 use super::discussion_board::DiscussionBoard;
@@ -13,6 +12,7 @@ use super::document_texts::DisplayDocuments;
 use super::finding_location;
 use super::keymap::ComposerFocus;
 use super::pager::{PagerFormat, TextPager};
+use super::scroll_view::ScrollMove;
 use super::scroll_view::ScrollTarget;
 use super::tabs::chat::toggle_block;
 use super::tabs::plan::plan_view_state::PlanViewState;

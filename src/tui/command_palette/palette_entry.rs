@@ -8,13 +8,15 @@ use crate::tui::command;
 use crate::tui::command_table::{
     CommandRow, SlashArgument, SlashCommand, command_blocker, parse_slash_command,
 };
+use crate::tui::composer_pane::ComposerPane;
 use crate::tui::dialog::ChoiceDialog;
 use crate::tui::fuzzy_picker::{self, PickerRow};
 use crate::tui::keymap::{ActiveKeymap, KeyChord};
+use crate::tui::tabs::ScreenTabs;
 use crate::tui::theme::ColorTheme;
 
 /// The state that decides which entries are available.
-pub(super) struct PaletteContext<'a> {
+pub(in crate::tui) struct PaletteContext<'a> {
     pub(super) appearance: &'a ScreenAppearance,
     /// The recent slash commands, the latest first.
     pub(super) recent_commands: &'a [String],
@@ -26,11 +28,30 @@ pub(super) struct PaletteContext<'a> {
     pub(super) has_panes: bool,
 }
 
+impl<'a> PaletteContext<'a> {
+    pub(in crate::tui) fn new(
+        appearance: &'a ScreenAppearance,
+        composer: &'a ComposerPane,
+        tabs: &ScreenTabs,
+        state: Option<&'a RunState>,
+        sheet: Option<&'a ChoiceDialog>,
+    ) -> Self {
+        Self {
+            appearance,
+            recent_commands: &composer.assist.recent_commands,
+            tab_actions: tabs.shown_actions(),
+            state,
+            sheet,
+            has_panes: tabs.view.side_area.is_some(),
+        }
+    }
+}
+
 /// One entry: a binding under one of its slash commands.
-pub(super) struct PaletteEntry {
+pub(in crate::tui) struct PaletteEntry {
     /// As the help shows it.
     pub(super) slash: String,
-    pub(super) action: PaletteAction,
+    pub(in crate::tui) action: PaletteAction,
     pub(super) help: Cow<'static, str>,
     pub(super) key: Option<KeyChord>,
     /// Its row of the command table, if it has one.

@@ -14,10 +14,11 @@ use super::slash_command::ArgumentValues;
 use super::slash_command::SlashArgument::{Choice, Optional, Text};
 use crate::domain::reversal_plan::UndoRequest;
 use crate::tui::action::{Action, ExternalViewer};
-use crate::tui::command::{ScreenCommand, ScrollMove};
+use crate::tui::command::ScreenCommand;
 use crate::tui::discussion_commands::DiscussionScreenCommand as Discussion;
 use crate::tui::keymap::KeyContext::{Anywhere, Composer, OutsideComposer};
 use crate::tui::keymap::{alt_key, ctrl_key, letter_key, plain_key};
+use crate::tui::scroll_view::ScrollMove;
 use crate::tui::tabs::TabKind;
 use crate::tui::transcript::SelectionMove;
 
@@ -123,7 +124,7 @@ static DOCUMENTS: &[CommandRow] = &in_group(CommandGroup::Documents, [
 static AGENTS: &[CommandRow] = &in_group(CommandGroup::Agents, [
     slash_command("/task", Build(parse::parse_task), "Give a task to a separate agent (or write `@AGENT TEXT`)")
         .with_argument(Text("AGENT TEXT")).with_values(ArgumentValues::TaskAgents).changes_run(),
-    slash_command("/agent", Call(|screen, name, state| screen.show_agents(name, state)),
+    slash_command("/agent", Call(|screen, name, state| screen.apply(run_commands::show_agents(name, &screen.composer.assist.agents, state))),
         "List the agents and what each may do").with_argument(Optional(&["NAME"])).with_unlisted_name("/agents")
         .with_values(ArgumentValues::Agents),
     slash_command("/sessions", Call(|screen, _, state| screen.apply(run_commands::list_children(state))),
@@ -226,10 +227,10 @@ static COMPOSER: &[CommandRow] = &in_group(CommandGroup::Composer, [
     key_command("/copy-code", &[alt_key('y')], OutsideComposer, Call(|screen, _, state| screen.copy_code_block(state)),
         "Copy the last code block (again: the one above)"),
     key_command("/editor", &[ctrl_key('e')], OutsideComposer,
-        Call(|screen, _, state| screen.open_in_viewer(ExternalViewer::Editor, state)),
+        Call(|screen, _, state| screen.apply_to_front(state, |front| front.open_in_viewer(ExternalViewer::Editor))),
         "Open the selection in your editor (VISUAL, EDITOR)"),
     key_command("/pager", &[alt_key('l')], OutsideComposer,
-        Call(|screen, _, state| screen.open_in_viewer(ExternalViewer::Pager, state)),
+        Call(|screen, _, state| screen.apply_to_front(state, |front| front.open_in_viewer(ExternalViewer::Pager))),
         "Open the selection in your pager (PAGER)"),
 ]);
 

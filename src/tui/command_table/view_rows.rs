@@ -5,10 +5,11 @@
 use ratatui::crossterm::event::KeyCode;
 
 use super::command_row::{CommandRow, view_command};
-use crate::tui::command::{ScreenCommand, ScrollMove};
+use crate::tui::command::ScreenCommand;
 use crate::tui::diff_view::DiffAction;
 use crate::tui::discussion_board::BoardAction as OnBoard;
 use crate::tui::keymap::{KeyContext, ctrl_key, letter_key, plain_key};
+use crate::tui::scroll_view::ScrollMove;
 use crate::tui::search_bar::SearchStep;
 
 /// All of them except the board's, in the order of the footer. Related keys share a hint.

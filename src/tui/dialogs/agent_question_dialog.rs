@@ -2,6 +2,8 @@
 //!
 //! Several questions are asked one after the other; their answers are sent together.
 
+use std::collections::BTreeMap;
+
 use std::collections::BTreeSet;
 
 use super::{DialogContext, answer_question, capitalize, question_dialog_id};
@@ -26,7 +28,7 @@ pub(super) fn build_dialog(
     asker: &QuestionAsker,
     known: &DialogContext<'_>,
 ) -> ChoiceDialog {
-    let open = unanswered_questions(questions, known);
+    let open = unanswered_questions(questions, known.picked_answers);
     let n_answered = questions.len() - open.len();
     let who = capitalize(match asker {
         QuestionAsker::Role { purpose } => role_title(purpose.role()),
@@ -123,10 +125,10 @@ fn add_answers(
 /// Returns the questions that are not answered yet.
 pub fn unanswered_questions<'a>(
     questions: &'a [AgentQuestion],
-    known: &DialogContext<'_>,
+    picked_answers: &BTreeMap<String, String>,
 ) -> Vec<&'a AgentQuestion> {
     questions
         .iter()
-        .filter(|asked| !known.picked_answers.contains_key(&asked.text))
+        .filter(|asked| !picked_answers.contains_key(&asked.text))
         .collect()
 }

@@ -13,7 +13,7 @@ use crate::domain::ids::Sha256;
 use crate::domain::phase::Phase;
 use crate::domain::plan;
 use crate::domain::plan_change::PlanChange;
-use crate::domain::question::QuestionAnswer;
+use crate::domain::question::{QuestionAnswer, QuestionKind};
 use crate::domain::run::{PlanFileState, RunState};
 use crate::text::{count_changed_lines, front_matter};
 use crate::tui::command::ScreenCommand;
@@ -106,8 +106,18 @@ fn describe_parse_error(texts: &DisplayDocuments) -> String {
 /// How many differing lines the dialog shows.
 const MAX_DIFFERING_LINES: usize = 6;
 
+/// Returns the reviewed plan and the plan on disk, if the open question is about their difference.
+pub fn open_text_pair(state: &RunState, documents: &DisplayDocuments) -> Option<TextPair> {
+    match &state.current_question()?.kind {
+        QuestionKind::StalePlan { reviewed, .. } if state.approvals.is_empty() => {
+            find_text_pair(reviewed, documents)
+        }
+        _ => None,
+    }
+}
+
 /// Returns the reviewed plan and the plan on disk; `None` when the reviewed text is not stored.
-pub fn find_text_pair(reviewed: &Sha256, texts: &DisplayDocuments) -> Option<TextPair> {
+fn find_text_pair(reviewed: &Sha256, texts: &DisplayDocuments) -> Option<TextPair> {
     let now = texts.plan.text.as_deref()?;
     let now = front_matter::parse_document(now)
         .body

@@ -12,8 +12,8 @@ use super::{BoardModel, BoardTarget, discussion_labels};
 use crate::domain::discussion::{
     CheckOutcome, CheckRun, DiscussionParticipant, DiscussionSpeech, ParticipantStance,
 };
-use crate::tui::command::ScrollMove;
 use crate::tui::markdown;
+use crate::tui::scroll_view::ScrollMove;
 use crate::tui::scroll_view::ScrollView;
 use crate::tui::text_wrap::{clean_for_display, draw_line, to_one_line, truncate_to_columns};
 use crate::tui::theme;

@@ -20,8 +20,7 @@ use crate::domain::session::{AccountUsageWindow, Session, SessionUsage, version_
 use crate::domain::todo_list::TodoStatus;
 use crate::domain::turn::Role;
 use crate::tui::labels::{
-    self, LocalClock, describe_silence as in_words, format_dollars, format_elapsed, format_tokens,
-    format_until,
+    self, LocalClock, format_dollars, format_elapsed, format_tokens, format_until,
 };
 use crate::tui::scroll_view::ScrollView;
 use crate::tui::text_wrap::{text_width, to_one_line, wrap_spans, wrap_trusted_text};
@@ -33,6 +32,17 @@ pub struct SilentTurn {
     pub since: UnixMillis,
     /// The likely reason, where one is known.
     pub verdict: Option<String>,
+}
+
+impl SilentTurn {
+    /// Describes the silence: its duration, and the reason if known.
+    pub fn describe(&self, now: UnixMillis) -> String {
+        let since = format_elapsed(self.since, now);
+        match &self.verdict {
+            Some(verdict) => format!("silent {since}, {}", to_one_line(verdict)),
+            None => format!("silent {since}"),
+        }
+    }
 }
 
 /// What the Status tab shows: the run's state, and facts that the state does not contain.
@@ -249,7 +259,7 @@ fn silence_rows(
     now: UnixMillis,
     key: &str,
 ) -> [StatusRow; 2] {
-    let text = clock.localize_utc_times(&in_words(silent, now));
+    let text = clock.localize_utc_times(&silent.describe(now));
     [
         StatusRow::new("silence", &text, theme::WARNING),
         plain_row(

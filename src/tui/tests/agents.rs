@@ -4,9 +4,11 @@ use super::pictures::{check, not_writing};
 use super::world::{press, running, screen, state};
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
+use crate::domain::run::RunState;
 use crate::domain::turn::TurnPurpose;
 use crate::permission::AgentMode;
 use crate::tui::agent_dialogs::AgentMention;
+use crate::tui::run_commands;
 use crate::tui::{Action, AgentEntry, Screen};
 
 pub(super) fn agents() -> Vec<AgentEntry> {
@@ -37,6 +39,11 @@ fn task(agent: &str, prompt: &str) -> Vec<Action> {
         agent: agent.to_owned(),
         prompt: prompt.to_owned(),
     }]
+}
+
+fn show_agents(screen: &mut Screen, name: &str, state: Option<&RunState>) -> Vec<Action> {
+    let outcome = run_commands::show_agents(name, &screen.composer.assist.agents, state);
+    screen.apply(outcome)
 }
 
 #[test]
@@ -87,10 +94,10 @@ fn only_an_agent_that_takes_tasks_is_meant_and_a_file_of_its_name_is_told_apart(
 fn the_dialogs_tell_what_an_agent_may_do_and_put_it_on_where_that_is_possible() {
     let planning = state(Phase::Review);
     let mut screen = not_writing();
-    assert_eq!(screen.show_agents("", Some(&planning)), []);
+    assert_eq!(show_agents(&mut screen, "", Some(&planning)), []);
     screen.on_agents(agents());
-    screen.show_agents("nobody", Some(&planning));
-    screen.show_agents("", Some(&planning));
+    show_agents(&mut screen, "nobody", Some(&planning));
+    show_agents(&mut screen, "", Some(&planning));
     check("dialog_agents", &mut screen, Some(&planning));
     press(&mut screen, Some(&planning), &["2"]);
     check("dialog_agent", &mut screen, Some(&planning));
@@ -100,7 +107,7 @@ fn the_dialogs_tell_what_an_agent_may_do_and_put_it_on_where_that_is_possible() 
     let executing = running(Phase::Execute, TurnPurpose::Step { n: 1 });
     let mut screen = not_writing();
     screen.on_agents(agents());
-    screen.show_agents("plan", Some(&executing));
+    show_agents(&mut screen, "plan", Some(&executing));
     check("dialog_agent_plan", &mut screen, Some(&executing));
     press(&mut screen, Some(&executing), &["p"]);
     check("dialog_plan_anew", &mut screen, Some(&executing));

@@ -404,6 +404,7 @@ fn whatever_a_frame_says_takes_clicks_has_a_test() {
     // footer, the strip, completions, choices, lines, findings and events.
     let ScreenHitAreas {
         body: _,
+        window_columns: _,
         composer: _,
         tabs: _,
         dialog: _,

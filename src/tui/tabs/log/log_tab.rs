@@ -4,7 +4,7 @@ use super::{EventLogList, LogTabContext, draw};
 use crate::domain::event::Event;
 use crate::domain::ids::UnixMillis;
 use crate::domain::run::RunState;
-use crate::tui::command::ScrollMove;
+use crate::tui::scroll_view::ScrollMove;
 use crate::tui::scroll_view::{ScrollTarget, ScrollView};
 use crate::tui::searchable_view::SearchableView;
 use crate::tui::tabs::screen_tab::{OpenedEntry, ScreenTab, SelectionStep, TabContext, TabInfo};
