@@ -59,6 +59,7 @@ mod cross_tab_toast;
 mod dialog;
 mod dialog_pane;
 mod dialogs;
+mod diff_row;
 mod diff_view;
 mod discussion_board;
 mod discussion_commands;
