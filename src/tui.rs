@@ -28,7 +28,7 @@
 //!   A dialog itself is built again for each frame from the run's state (`dialogs`).
 //! - `command_table`: one row a command. Keys, help, palette, completion, footer, `agent-collab keys` and the manual read it.
 //! - `run_commands`: commands to the run, computed from its state alone.
-//! - `transcript`, `markdown`, `scroll_view`, `text_wrap`, `theme`: how things look; they know nothing of the screen.
+//! - `transcript`, `markdown`, `diff_row`, `scroll_view`, `text_wrap`, `theme`: how things look; they know nothing of the screen.
 //!
 //! What goes wrong here:
 //!

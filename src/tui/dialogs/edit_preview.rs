@@ -258,7 +258,7 @@ mod tests {
             "/etc/x\n+a\n",
             &["/etc/x  +1 −0 · /r/x", " /etc/x  +1 −0", "+ a", " /r/x"],
         );
-        check("/r/x", &["x"], "no path\n", &["/r/x  +0 −0", "no path"]);
+        check("/r/x", &["x"], "no path\n", &["/r/x  +0 −0", " no path"]);
     }
 
     proptest::proptest! {

@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::DiffAction;
-use super::diff_line::DiffLineMap;
+use super::diff_line::{DiffLineMap, hunk_label};
 use super::file_list;
 use crate::text::pluralize;
 use crate::text::unified_diff::{DiffLineKind, FileDiff, UnifiedDiff};
@@ -81,6 +81,9 @@ impl DiffBody {
             let lines = patch.file_lines(n).iter().enumerate();
             // Git's own lines about a file are summarized in its heading.
             let shown = lines.filter(|(_, line)| line.kind != DiffLineKind::File);
+            // The heading also says where the first hunk starts.
+            let mut shown = shown.peekable();
+            shown.next_if(|(_, line)| line.kind == DiffLineKind::Hunk);
             items.extend(shown.map(|(at, _)| DiffItem::Line(file.first_line + at)));
         }
         Self {
@@ -366,18 +369,14 @@ impl DiffBody {
         } else {
             self.position.item * 100 / end.item.max(1)
         };
-        let file = self.current_file().and_then(|n| {
+        let first = self.has_file_list.then_some(0);
+        let file = self.current_file().or(first).and_then(|n| {
             let name = self.diff.files.get(n)?.title();
-            Some(format!(
-                "{name} ({} of {}) · ",
-                n + 1,
-                self.diff.files.len()
-            ))
+            let n_files = self.diff.files.len();
+            Some(format!(" · {} of {n_files} · {name}", n + 1))
         });
         // The file name goes last, because a narrow window may cut the end.
-        format!("── {percent}% · {}", file.unwrap_or_default())
-            .trim_end_matches(" · ")
-            .to_owned()
+        format!(" {percent}%{}", file.unwrap_or_default())
     }
 
     fn item_lines(&self, item: usize, columns: usize) -> Vec<Line<'static>> {
@@ -392,7 +391,7 @@ impl DiffBody {
                 .into_iter()
                 .collect(),
             Some(DiffItem::FileHeading(n)) => file(n)
-                .map(|file| file_heading_line(file, columns))
+                .map(|file| file_heading_line(file, self.first_hunk(*n), columns))
                 .into_iter()
                 .collect(),
             Some(DiffItem::Line(n)) if self.is_side_by_side => {
@@ -401,6 +400,14 @@ impl DiffBody {
             Some(DiffItem::Line(n)) => self.line_map.line_rows(&self.diff, *n, columns),
             Some(DiffItem::Blank) | None => vec![Line::default()],
         }
+    }
+
+    /// Returns where the first hunk of a file starts.
+    fn first_hunk(&self, n: usize) -> Option<String> {
+        let lines = self.diff.file_lines(n).iter();
+        let mut shown = lines.filter(|line| line.kind != DiffLineKind::File);
+        let first = shown.next()?;
+        (first.kind == DiffLineKind::Hunk).then(|| hunk_label(&first.text))
     }
 
     fn totals_line(&self, columns: usize) -> Line<'static> {
@@ -436,7 +443,7 @@ fn file_entry_line(file: &FileDiff, columns: usize) -> Line<'static> {
 }
 
 /// Renders the heading above a file's lines.
-fn file_heading_line(file: &FileDiff, columns: usize) -> Line<'static> {
+fn file_heading_line(file: &FileDiff, hunk: Option<String>, columns: usize) -> Line<'static> {
     let room = columns.saturating_sub(text_width(&file.summary()) + 3);
     let mut spans = vec![
         Span::raw(" "),
@@ -448,6 +455,12 @@ fn file_heading_line(file: &FileDiff, columns: usize) -> Line<'static> {
     }
     if !file.notes.is_empty() {
         spans.push(Span::styled(format!(" {}", file.notes), theme::QUIET));
+    }
+    let used: usize = spans.iter().map(Span::width).sum();
+    if let Some(hunk) = hunk {
+        let room = columns.saturating_sub(used);
+        let hunk = truncate_to_columns(&format!("   {hunk}"), room);
+        spans.push(Span::styled(hunk, theme::QUIET));
     }
     let line = truncate_line(Line::from(spans), columns);
     fill_row(line, columns, Surface::Panel.style())

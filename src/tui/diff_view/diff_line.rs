@@ -219,18 +219,21 @@ fn row_change(kind: DiffLineKind) -> Option<RowChange> {
     }
 }
 
-/// Renders where a hunk starts.
-fn hunk_line(text: &str, columns: usize) -> Line<'static> {
+/// Says where a hunk starts, and in what.
+pub fn hunk_label(text: &str) -> String {
     let place = parse_hunk_start(text).map(|(_, after)| after.max(1));
     let about = text
         .split_once("@@ -")
         .and_then(|(_, rest)| rest.split_once("@@"));
-    let about = about.map_or("", |(_, about)| about.trim());
-    let text = match (place, about) {
+    match (place, about.map_or("", |(_, about)| about.trim())) {
         (Some(n), "") => format!("⋯ line {n}"),
         (Some(n), about) => format!("⋯ line {n} · {about}"),
         (None, _) => text.to_owned(),
-    };
+    }
+}
+
+fn hunk_line(text: &str, columns: usize) -> Line<'static> {
+    let text = hunk_label(text);
     let row = Line::styled(
         truncate_to_columns(&format!(" {text}"), columns),
         theme::QUIET,
