@@ -34,7 +34,7 @@
 //!   of that part (`ComposerPane`, `DialogPane`, `OverlayStack`, `ScreenTabs`, `ScreenSettings`, `CommandPalette`);
 //!   what reads several takes a struct that borrows them (`FrontView`, `PaletteContext`, `CompletionSources`,
 //!   `SummaryContext`, `WelcomePage`).
-//! - `transcript`, `markdown`, `scroll_view`, `list_index`, `labels`, `text_wrap`, `theme`: how things look and move; they
+//! - `transcript`, `markdown`, `diff_row`, `scroll_view`, `list_index`, `labels`, `text_wrap`, `theme`: how things look and move; they
 //!   know nothing of the screen, its dialogs and its commands.
 //!
 //! What goes wrong here:
@@ -67,6 +67,7 @@ mod cross_tab_toast;
 mod dialog;
 mod dialog_pane;
 mod dialogs;
+mod diff_row;
 mod diff_view;
 mod discussion_board;
 mod discussion_commands;

@@ -305,6 +305,11 @@ impl Screen {
                     .into_iter()
                     .collect();
             }
+            DiffAction::SideBySide => {
+                if let Err(why) = view.toggle_side_by_side() {
+                    return self.show_toast(&why);
+                }
+            }
             other => view.scroll(other),
         }
         Vec::new()

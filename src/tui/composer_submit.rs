@@ -9,7 +9,7 @@ use super::clickable_keys;
 use super::command::ScreenCommand;
 use super::command_table::{CommandParseError, parse_slash_command};
 use super::completion::CompletionSources;
-use super::composer::{ComposerLook, MAX_TEXT_BYTES, TextComposer};
+use super::composer::{ComposerLook, ComposerSpacing, MAX_TEXT_BYTES, TextComposer};
 use super::composer_pane::ComposerPane;
 use super::composer_target::{self, ComposerOutcome, ComposerTarget};
 use super::cross_tab_toast::draw_toast;
@@ -330,10 +330,16 @@ impl Screen {
         self.hit_areas.buttons.extend(word);
     }
 
-    /// Returns how many rows the composer takes. A dialog stands in its place unless something is written.
-    pub(super) fn composer_rows(&self, rest: Rect, sheet: Option<&ChoiceDialog>) -> usize {
+    /// Returns how many rows the composer takes, and what stands around its text. A dialog stands in its place unless
+    /// something is written.
+    pub(super) fn composer_rows(
+        &self,
+        rest: Rect,
+        sheet: Option<&ChoiceDialog>,
+    ) -> (usize, ComposerSpacing) {
+        let just = |n_rows| (n_rows, ComposerSpacing::TextOnly);
         if self.is_read_only() {
-            return 0;
+            return just(0);
         }
         let height = usize::from(rest.height);
         let is_writing = self.composer.focus == ComposerFocus::Focused;
@@ -341,7 +347,7 @@ impl Screen {
         let least_above = sheet.map_or(1, |sheet| (sheet.choices.len() + 3).clamp(4, 10));
         if sheet.is_some() && !is_writing {
             let shows_draft = !self.composer.editor.is_empty() && height > least_above + 4;
-            return usize::from(shows_draft);
+            return just(usize::from(shows_draft));
         }
         let least_with_mode = match sheet {
             // The mode line says what Enter does to an answer.
@@ -349,17 +355,17 @@ impl Screen {
             _ => 9.max(least_above + 3),
         };
         if height < least_with_mode {
-            return usize::from(is_writing || height > least_above + 4);
+            return just(usize::from(is_writing || height > least_above + 4));
         }
+        let spacing = match (sheet, height) {
+            (None, MIN_ROWS_OF_PADDED_COMPOSER..) => ComposerSpacing::Padded,
+            (None, _) if !is_writing && height < MIN_ROWS_OF_IDLE_COMPOSER => return just(1),
+            (_, MIN_ROWS_OF_IDLE_COMPOSER..) => ComposerSpacing::Compact,
+            _ => ComposerSpacing::Tight,
+        };
         let text_columns = TextComposer::text_columns(rest.width - 2 * gutter(rest.width));
         let text = self.composer.editor.n_rows(text_columns);
-        let text = text.min((height / 4).max(1));
-        match (sheet, height) {
-            (None, MIN_ROWS_OF_PADDED_COMPOSER..) => text + 4,
-            (None, _) if !is_writing && height < MIN_ROWS_OF_IDLE_COMPOSER => 1,
-            (_, MIN_ROWS_OF_IDLE_COMPOSER..) => text + 2,
-            _ => text + 1,
-        }
+        (text.min((height / 4).max(1)) + spacing.n_rows(), spacing)
     }
 
     /// Draws the composer; returns the area of the toast about another tab, if one is drawn in it.
@@ -414,12 +420,15 @@ impl Screen {
             placeholder: label,
             mode_line,
             bar,
+            spacing: self.hit_areas.composer_spacing,
             has_cursor: is_writing,
         };
         self.composer.editor.draw(frame, area, look);
         // While a dialog is open, it reports the news itself. Only the row above the text is always free.
         let toast = match sheet {
-            None if area.height > 2 => self.draw_cross_tab_toast(frame, area, 4),
+            None if self.hit_areas.composer_spacing.n_rows() > 1 => {
+                self.draw_cross_tab_toast(frame, area, 4)
+            }
             _ => None,
         };
         if is_writing && self.composer.assist.has_completion() {

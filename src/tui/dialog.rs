@@ -8,6 +8,7 @@ use ratatui::style::Style;
 
 use super::action::Action;
 use super::command::ScreenCommand;
+use super::dialogs::edit_preview::EditPreview;
 use super::text_wrap::{clean_for_display, to_one_line};
 use super::theme;
 use crate::permission::ApprovalScope;
@@ -25,6 +26,8 @@ pub struct ChoiceDialog {
     reason_lines: usize,
     /// Two texts below the body: side by side where the window is wide, else one after the other.
     pub(super) side_by_side: Option<[DialogColumn; 2]>,
+    /// The edit that is decided upon, below the body.
+    pub edit: Option<EditPreview>,
     /// The choices; at least one.
     pub choices: Vec<DialogChoice>,
     /// The index of the choice that Enter carries out at first.
@@ -205,6 +208,7 @@ impl ChoiceDialog {
             body: Vec::new(),
             reason_lines: 0,
             side_by_side: None,
+            edit: None,
             choices: Vec::new(),
             first_choice: 0,
             full_text: None,

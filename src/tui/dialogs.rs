@@ -13,7 +13,7 @@ mod dispute;
 mod document_merge_conflict;
 mod doubtful_tests;
 mod draft_recovery;
-mod edit_preview;
+pub mod edit_preview;
 mod execution_approval;
 mod execution_refusal;
 mod failing_baseline;

@@ -6,6 +6,7 @@ mod diff_body;
 mod diff_line;
 mod diff_panel;
 mod diff_view_actions;
+mod file_list;
 mod scope_strip;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use std::collections::BTreeMap;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
+use ratatui::widgets::Clear;
 
 use super::scroll_view::ScrollView;
 use super::searchable_view::SearchableView;
@@ -22,7 +24,7 @@ use crate::domain::diff_scope::DiffScope;
 use crate::domain::run::RunState;
 use crate::text::unified_diff::UnifiedDiff;
 use diff_body::{DiffBody, DiffPosition};
-pub use diff_line::parse_hunk_start;
+pub use diff_line::{DiffLineMap, parse_hunk_start};
 pub use diff_panel::draw_diff_panel;
 pub use diff_view_actions::DiffAction;
 
@@ -47,6 +49,10 @@ pub struct DiffView {
     size: (usize, usize),
     /// Where the open search began, if a text was shown.
     search_origin: Option<DiffPosition>,
+    /// Whether the old text stands beside the new one, where there is room.
+    is_side_by_side: bool,
+    /// The width of the view in the last frame.
+    columns: u16,
 }
 
 #[derive(Debug)]
@@ -118,6 +124,8 @@ impl DiffView {
             contents: BTreeMap::from([(scope, DiffContent::Loading)]),
             size: (0, 0),
             search_origin: None,
+            is_side_by_side: false,
+            columns: 0,
         }
     }
 
@@ -163,6 +171,19 @@ impl DiffView {
         Some(self.scope)
     }
 
+    /// Shows the old text beside the new one, or below it again.
+    ///
+    /// # Errors
+    /// The message that there is no room for it.
+    pub fn toggle_side_by_side(&mut self) -> Result<(), String> {
+        if self.columns < diff_body::MIN_SIDES_COLUMNS {
+            let wanted = diff_body::MIN_SIDES_COLUMNS + 2;
+            return Err(format!("Side by side needs {wanted} columns"));
+        }
+        self.is_side_by_side = !self.is_side_by_side;
+        Ok(())
+    }
+
     pub fn scroll(&mut self, does: DiffAction) {
         let size = self.size;
         if let Some(DiffContent::Body(body)) = self.contents.get_mut(&self.scope) {
@@ -191,6 +212,7 @@ impl DiffView {
         back: &str,
     ) -> Vec<(Rect, DiffScope)> {
         let columns = usize::from(area.width);
+        self.columns = area.width;
         let row = |n: u16| Rect {
             y: area.y.saturating_add(n),
             height: u16::from(n < area.height),
@@ -222,6 +244,22 @@ impl DiffView {
             ..area
         };
         self.draw_text(frame, below);
+        if let Some(DiffContent::Body(body)) = self.contents.get(&self.scope)
+            && let Some(totals) = body.totals_beside_title()
+        {
+            let place = row(1);
+            let width = short(totals.width() + 1);
+            let from = place.right().saturating_sub(width);
+            if width < place.width / 2 {
+                let place = Rect {
+                    x: from,
+                    width,
+                    ..place
+                };
+                frame.render_widget(Clear, place);
+                frame.render_widget(totals, place);
+            }
+        }
         places
     }
 
@@ -233,8 +271,8 @@ impl DiffView {
         }
         let (text, style) = match self.contents.get_mut(&self.scope) {
             Some(DiffContent::Body(body)) => {
-                self.size = (rows.saturating_sub(1).max(1), columns);
-                return body.draw(frame, area);
+                self.size = body.draw(frame, area, self.is_side_by_side);
+                return;
             }
             Some(DiffContent::Loading) | None => ("reading …", theme::QUIET),
             Some(DiffContent::NoChanges(why)) => (why.as_str(), theme::PLAIN),

@@ -12,6 +12,7 @@ use ratatui::widgets::{Block, Borders, Paragraph};
 use super::child_session_list::child_title;
 use super::clickable_keys::{self, KeyHintAreas};
 use super::command_palette::PaletteContext;
+use super::composer::ComposerSpacing;
 use super::dialog::{ChoiceDialog, DialogFocus};
 use super::diff_view::draw_diff_panel;
 use super::keymap::{ComposerFocus, KeyChord};
@@ -45,6 +46,7 @@ pub struct ScreenHitAreas {
     pub body: Rect,
     pub composer: Rect,
     pub window_columns: u16,
+    pub composer_spacing: ComposerSpacing,
     pub tabs: Vec<(Rect, TabKind)>,
     pub dialog: Rect,
     /// Whether the dialog is reduced to a line, which shows no choices and takes no answer.
@@ -103,9 +105,9 @@ impl Screen {
         let put_aside = put_aside.filter(|_| sheet.is_some());
         let head = split_top(&mut rest, header::n_rows(frame.area().height));
         let foot = split_bottom(&mut rest, footer::n_rows(self, frame.area()));
-        let n_rows = match self.overlays.search {
-            Some(_) => 1,
-            None if is_whole => 0,
+        let (n_rows, composer_spacing) = match self.overlays.search {
+            Some(_) => (1, ComposerSpacing::TextOnly),
+            None if is_whole => (0, ComposerSpacing::TextOnly),
             None => self.composer_rows(rest, sheet.as_ref()),
         };
         let composer = inset(split_bottom(&mut rest, n_rows), gutter(rest.width));
@@ -125,6 +127,7 @@ impl Screen {
             body: rest,
             composer,
             window_columns: frame.area().width,
+            composer_spacing,
             dialog: sheet_area,
             ..ScreenHitAreas::default()
         };

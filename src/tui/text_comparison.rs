@@ -4,14 +4,18 @@
 
 mod three_way_comparison;
 
-use ratatui::style::{Modifier, Style};
+use std::ops::Range;
+
 use ratatui::text::{Line, Span};
 use similar::{DiffOp, TextDiff};
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::diff_row::{DiffRow, RowChange, RowLayout, RowWrapping, ShownNumbers, fill_row};
+use super::markdown::HighlightLanguage;
 use super::scroll_view::{ScrollContent, ScrollTarget};
-use super::text_wrap::{text_width, truncate_to_columns, wrap_spans};
-use super::theme;
+use super::text_wrap::{text_width, truncate_to_columns};
+use super::theme::{self, Surface};
+use crate::text::pluralize;
 pub use three_way_comparison::{
     MIN_THREE_WAY_COLUMNS as MIN_COLUMNS_OF_THREE, ThreeWayComparison,
     three_way_lines as lay_out_three,
@@ -96,23 +100,6 @@ fn are_similar(gone: &[ComparisonPart<'_>], came: &[ComparisonPart<'_>]) -> bool
     n_same * 100 >= n_all * MIN_SIMILARITY_PERCENT
 }
 
-/// Styles a line in parts; what the other line lacks is reversed.
-pub fn highlight_changes(parts: &[ComparisonPart<'_>], style: Style) -> Vec<Span<'static>> {
-    let mut spans: Vec<Span<'static>> = Vec::new();
-    for (text, differs) in parts {
-        let style = if *differs {
-            style.add_modifier(Modifier::REVERSED)
-        } else {
-            style
-        };
-        match spans.last_mut().filter(|span| span.style == style) {
-            Some(span) => span.content.to_mut().push_str(text),
-            None => spans.push(Span::styled((*text).to_owned(), style)),
-        }
-    }
-    spans
-}
-
 /// Lays out both texts; the lines of the new one are targets, counted from 0. Falls back to the diff if
 /// there is no room side by side.
 pub fn lay_out(
@@ -129,16 +116,45 @@ pub fn lay_out(
     }
 }
 
-/// A row of the comparison: line numbers, from 1, and styled texts.
-struct ComparisonRow {
-    old: Option<(usize, Vec<Span<'static>>)>,
-    new: Option<(usize, Vec<Span<'static>>)>,
+/// A row of the comparison: line numbers, from 1, and texts.
+#[derive(Debug, Clone, Copy)]
+struct ComparisonRow<'a> {
+    old: Option<(usize, &'a str)>,
+    new: Option<(usize, &'a str)>,
+    is_same: bool,
     /// How many unchanged lines are left out here.
     n_same: usize,
 }
 
+impl<'a> ComparisonRow<'a> {
+    /// Returns the old line, or the new one.
+    fn side(&self, is_old: bool) -> Option<DiffRow<'a>> {
+        let (own, other) = if is_old {
+            (self.old, self.new)
+        } else {
+            (self.new, self.old)
+        };
+        let (n, text) = own?;
+        let (change, numbers) = match is_old {
+            _ if self.is_same => (
+                RowChange::Same,
+                (self.old.map(|(n, _)| n), self.new.map(|(n, _)| n)),
+            ),
+            true => (RowChange::Removed, (Some(n), None)),
+            false => (RowChange::Added, (None, Some(n))),
+        };
+        Some(DiffRow {
+            change,
+            numbers,
+            text,
+            other: other.map(|(_, text)| text),
+            language: HighlightLanguage::Prose,
+        })
+    }
+}
+
 /// Pairs the lines of both texts; long unchanged parts are reduced to their ends.
-fn pair_lines(old: &str, new: &str) -> Vec<ComparisonRow> {
+fn pair_lines<'a>(old: &'a str, new: &'a str) -> Vec<ComparisonRow<'a>> {
     let (before, after): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let diff = TextDiff::from_slices(&before, &after);
     let ops = diff.ops();
@@ -155,15 +171,16 @@ fn pair_lines(old: &str, new: &str) -> Vec<ComparisonRow> {
                     rows.push(ComparisonRow {
                         old: None,
                         new: None,
+                        is_same: true,
                         n_same: n_lines - head - tail,
                     });
                 }
                 if !folds || at < head || at >= n_lines - tail {
-                    let text = before.get(o).copied().unwrap_or_default().to_owned();
-                    let plain = vec![Span::styled(text, theme::PLAIN)];
+                    let text = before.get(o).copied().unwrap_or_default();
                     rows.push(ComparisonRow {
-                        old: Some((o + 1, plain.clone())),
-                        new: Some((n + 1, plain)),
+                        old: Some((o + 1, text)),
+                        new: Some((n + 1, text)),
+                        is_same: true,
                         n_same: 0,
                     });
                 }
@@ -171,45 +188,26 @@ fn pair_lines(old: &str, new: &str) -> Vec<ComparisonRow> {
             continue;
         }
         for at in 0..olds.len().max(news.len()) {
-            let gone = olds
-                .clone()
-                .nth(at)
-                .and_then(|o| Some((o, *before.get(o)?)));
-            let came = news.clone().nth(at).and_then(|n| Some((n, *after.get(n)?)));
-            rows.push(changed_row(gone, came));
+            let line = |lines: &[&'a str], range: &Range<usize>| {
+                let n = range.clone().nth(at)?;
+                Some((n + 1, *lines.get(n)?))
+            };
+            rows.push(ComparisonRow {
+                old: line(&before, &olds),
+                new: line(&after, &news),
+                is_same: false,
+                n_same: 0,
+            });
         }
     }
     rows
 }
 
-fn changed_row(gone: Option<(usize, &str)>, came: Option<(usize, &str)>) -> ComparisonRow {
-    let whole = |text: &str, style| vec![Span::styled(text.to_owned(), style)];
-    let parts = match (gone, came) {
-        (Some((_, gone)), Some((_, came))) => diff_words(gone, came),
-        _ => None,
-    };
-    let (old, new) = match &parts {
-        Some((old, new)) => (
-            Some(highlight_changes(old, theme::BAD)),
-            Some(highlight_changes(new, theme::GOOD)),
-        ),
-        None => (
-            gone.map(|(_, text)| whole(text, theme::BAD)),
-            came.map(|(_, text)| whole(text, theme::GOOD)),
-        ),
-    };
-    ComparisonRow {
-        old: gone.and_then(|(n, _)| Some((n + 1, old?))),
-        new: came.and_then(|(n, _)| Some((n + 1, new?))),
-        n_same: 0,
-    }
-}
-
-fn unchanged_lines_label(n: usize) -> String {
-    match n {
-        1 => "⋯ 1 unchanged line".to_owned(),
-        n => format!("⋯ {n} unchanged lines"),
-    }
+/// Returns the row that stands for unchanged lines.
+fn unchanged_lines_row(n: usize, columns: usize) -> Line<'static> {
+    let text = format!(" ⋯ {}", pluralize(n, "unchanged line"));
+    let row = Line::styled(truncate_to_columns(&text, columns), theme::QUIET);
+    fill_row(row, columns, Surface::Panel.style())
 }
 
 /// Returns the width of the largest line number.
@@ -228,60 +226,38 @@ fn lay_out_as_diff(
         head(format!("--- {}", old.label)),
         head(format!("+++ {}", new.label)),
     ]);
-    let digits = line_number_width(old.text, new.text);
-    let mut push = |sign: &'static str, n: usize, style: Style, spans: Vec<Span<'static>>| {
-        let number = if n > 0 { n.to_string() } else { String::new() };
-        let mut row = vec![
-            Span::styled(format!("{number:>digits$} "), theme::QUIET),
-            Span::styled(sign, style),
-        ];
-        row.extend(spans);
-        if n > 0 && sign != "-" {
+    let layout = RowLayout {
+        columns,
+        digits: line_number_width(old.text, new.text),
+        shown_numbers: ShownNumbers::Fitting,
+        wrapping: RowWrapping::Words,
+    };
+    let push = |laid: &mut ScrollContent, row: DiffRow<'_>| {
+        if let (_, Some(n)) = row.numbers {
             laid.targets
-                .insert(ScrollTarget::Line(n - 1), laid.lines.len());
+                .insert(ScrollTarget::Line(n.saturating_sub(1)), laid.lines.len());
         }
-        laid.lines.extend(wrap_spans(&row, columns, digits + 2));
+        laid.lines.extend(row.lay_out(layout));
     };
     // In each block of changes, removed lines come before added ones.
-    let mut came: Vec<(usize, Vec<Span<'static>>)> = Vec::new();
+    let mut came: Vec<DiffRow<'_>> = Vec::new();
     for row in pair_lines(old.text, new.text) {
-        let is_same = |row: &ComparisonRow| row.old.is_some() && row.new.is_some();
-        let unchanged = is_same(&row)
-            && row
-                .old
-                .iter()
-                .flat_map(|(_, spans)| spans)
-                .all(|span| span.style == theme::PLAIN);
-        if unchanged || row.n_same > 0 {
-            for (n, spans) in came.drain(..) {
-                push("+", n, theme::GOOD, spans);
-            }
+        if row.is_same {
+            came.drain(..).for_each(|row| push(&mut laid, row));
         }
         if row.n_same > 0 {
-            push(
-                " ",
-                0,
-                theme::QUIET,
-                vec![Span::styled(
-                    unchanged_lines_label(row.n_same),
-                    theme::QUIET,
-                )],
-            );
+            laid.lines.push(unchanged_lines_row(row.n_same, columns));
             continue;
         }
-        match (row.old, row.new) {
-            (Some(_), Some((n, spans))) if unchanged => push(" ", n, theme::PLAIN, spans),
-            (gone, new) => {
-                if let Some((n, spans)) = gone {
-                    push("-", n, theme::BAD, spans);
-                }
-                came.extend(new);
-            }
+        if let Some(old) = row.side(true).filter(|_| !row.is_same) {
+            push(&mut laid, old);
+        }
+        match row.side(false) {
+            Some(new) if row.is_same => push(&mut laid, new),
+            new => came.extend(new),
         }
     }
-    for (n, spans) in came.drain(..) {
-        push("+", n, theme::GOOD, spans);
-    }
+    came.drain(..).for_each(|row| push(&mut laid, row));
     laid
 }
 
@@ -301,43 +277,43 @@ fn lay_out_side_by_side(
         let text = truncate_to_columns(side.label, half);
         vec![Line::styled(text, theme::STRONG)]
     };
-    push_column_lines(lines, [head(old), head(new)], half);
+    let separator = Span::styled(COLUMN_SEPARATOR, theme::EDGE);
+    push_column_lines(lines, [head(old), head(new)], half, &separator);
+    let layout = RowLayout {
+        columns: half,
+        digits,
+        shown_numbers: ShownNumbers::One,
+        wrapping: RowWrapping::Words,
+    };
     for row in pair_lines(old.text, new.text) {
         if row.n_same > 0 {
-            lines.push(Line::styled(
-                truncate_to_columns(&unchanged_lines_label(row.n_same), columns),
-                theme::QUIET,
-            ));
+            lines.push(unchanged_lines_row(row.n_same, columns));
             continue;
         }
-        let cell = |cell: Option<(usize, Vec<Span<'static>>)>, sign: &'static str| {
-            let Some((n, spans)) = cell else {
-                return Vec::new();
-            };
-            let is_plain = spans.iter().all(|span| span.style == theme::PLAIN);
-            let style = spans.first().map_or(theme::PLAIN, |span| span.style);
-            let style = style.remove_modifier(Modifier::REVERSED);
-            let sign = if is_plain { " " } else { sign };
-            let mut row = vec![
-                Span::styled(format!("{n:>digits$} "), theme::QUIET),
-                Span::styled(sign, style),
-            ];
-            row.extend(spans);
-            wrap_spans(&row, half, digits + 2)
+        let cell = |is_old: bool| {
+            let side = row.side(is_old).map(|side| DiffRow {
+                numbers: match (is_old, side.numbers) {
+                    (true, (old, _)) => (old, None),
+                    (false, (_, new)) => (None, new),
+                },
+                ..side
+            });
+            side.map_or_else(Vec::new, |side| side.lay_out(layout))
         };
-        if let Some((n, _)) = &row.new {
+        if let Some((n, _)) = row.new {
             marks.insert(ScrollTarget::Line(n.saturating_sub(1)), lines.len());
         }
-        push_column_lines(lines, [cell(row.old, "-"), cell(row.new, "+")], half);
+        push_column_lines(lines, [cell(true), cell(false)], half, &separator);
     }
     laid
 }
 
 /// Adds the rows of columns that are `each` wide; a missing side stays empty.
-fn push_column_lines<const N: usize>(
+pub fn push_column_lines<const N: usize>(
     lines: &mut Vec<Line<'static>>,
     cells: [Vec<Line<'static>>; N],
     each: usize,
+    separator: &Span<'static>,
 ) {
     let n_rows = cells.iter().map(Vec::len).max().unwrap_or(0);
     let mut cells = cells.map(Vec::into_iter);
@@ -356,7 +332,7 @@ fn push_column_lines<const N: usize>(
                 let own = row.iter().skip(from);
                 let used: usize = own.map(|span| text_width(&span.content)).sum();
                 row.push(Span::raw(" ".repeat(each.saturating_sub(used))));
-                row.push(Span::styled(COLUMN_SEPARATOR, theme::QUIET));
+                row.push(separator.clone());
             }
         }
         lines.push(Line::from(row));
@@ -395,16 +371,22 @@ mod tests {
             &new,
             ComparisonForm::Diff,
             40,
-            "--- old\n+++ new\n    ⋯ 7 unchanged lines\n 8  line 8\n 9  line 9\n10  line 10\n11 -line 11\n11 +line eleven\n12  line 12",
+            "--- old\n+++ new\n ⋯ 7 unchanged lines\n  8   line 8\n  9   line 9\n 10   line 10\n 11 - line 11\n 11 + line eleven\n 12   line 12",
         );
         check(
             "a\n",
             "a\n",
             ComparisonForm::Diff,
             40,
-            "--- old\n+++ new\n1  a",
+            "--- old\n+++ new\n  1   a",
         );
-        check("", "b", ComparisonForm::Diff, 40, "--- old\n+++ new\n1 +b");
+        check(
+            "",
+            "b",
+            ComparisonForm::Diff,
+            40,
+            "--- old\n+++ new\n  1 + b",
+        );
     }
 
     #[test]
@@ -417,10 +399,10 @@ mod tests {
             sides.0,
             sides.1,
             &format!(
-                "old{}│ new\n1 -a b{}│ 1 +a x\n2  c{}│ 2  c\n{}│ 3 +d",
+                "old{}│ new\n  1 - a b{}│   1 + a x\n  2   c{}│   2   c\n{}│   3 + d",
                 blank(27),
-                blank(24),
-                blank(26),
+                blank(21),
+                blank(23),
                 blank(30)
             ),
         );
@@ -429,7 +411,7 @@ mod tests {
             "b\n",
             ComparisonForm::SideBySide,
             30,
-            "--- old\n+++ new\n1 -a\n1 +b",
+            "--- old\n+++ new\n  1 - a\n  1 + b",
         );
     }
 

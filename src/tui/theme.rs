@@ -53,6 +53,10 @@ pub const BAD: Style = Style::new().fg(Color::Red);
 pub const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
 /// For code and commands.
 pub const CODE: Style = Style::new().fg(Color::Cyan);
+/// For keywords of code.
+pub const KEYWORD: Style = Style::new().fg(Color::Magenta);
+/// For comments in code.
+pub const COMMENT: Style = QUIET.add_modifier(Modifier::ITALIC);
 /// For a key in a hint.
 pub const KEY: Style = Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD);
 /// For thin lines and bars that only divide.
@@ -102,6 +106,13 @@ const TEXT_COLORS: [Color; 11] = [
     Color::LightBlue,
     Color::Magenta,
     Surface::Edge.color(),
+];
+
+/// What is reversed where the theme has no ground for it.
+const REVERSED_WITHOUT_GROUND: [Color; 3] = [
+    Surface::Picked.color(),
+    Surface::AddWord.color(),
+    Surface::DelWord.color(),
 ];
 
 /// A colour theme that recolours finished frames.
@@ -170,6 +181,20 @@ impl ColorTheme {
                 plain, quiet, attention, warning, running, good, bad, code, planner, reviewer, edge,
             ];
             *ground = on;
+        }
+        // Without a tint, the text of a changed line has its colour.
+        let [.., good, bad, _code, _planner, _reviewer, _edge] = grounds[0].1;
+        for (surface, text) in [
+            (Surface::Add, good),
+            (Surface::AddWord, good),
+            (Surface::Del, bad),
+            (Surface::DelWord, bad),
+        ] {
+            let (ground, [plain, _quiet, others @ .., _edge]) = &mut grounds[1 + surface as usize];
+            if *ground == Color::Reset {
+                *plain = text;
+                others.fill(text);
+            }
         }
         Self {
             palette,
@@ -260,7 +285,7 @@ impl ColorTheme {
             if dims && Some(cell.fg) == QUIET.fg {
                 cell.modifier.insert(Modifier::DIM);
             }
-            if ground == Color::Reset && cell.bg == Surface::Picked.color() {
+            if ground == Color::Reset && REVERSED_WITHOUT_GROUND.contains(&cell.bg) {
                 cell.modifier.insert(Modifier::REVERSED);
             }
             if let Some(text) = TEXT_COLORS.iter().position(|of| *of == cell.fg) {
@@ -356,7 +381,8 @@ mod tests {
             Surface::Del,
             Surface::Ask,
         ];
-        for theme in ColorTheme::built_in() {
+        let colored = |theme: &ColorTheme| theme.palette.assumed_background.is_some();
+        for theme in ColorTheme::built_in().filter(colored) {
             let (_, texts) = theme.grounds[0];
             for surface in plain {
                 let (_, found) = theme.grounds[1 + surface as usize];
@@ -485,6 +511,15 @@ mod tests {
                 "{name}"
             );
         }
+        // A changed line has the colour of its sign then, and its words are reversed.
+        let (added, word) = (Surface::Add.style(), Surface::AddWord.style());
+        assert_eq!(
+            painted("sixteen", CODE.patch(added)),
+            (Color::Green, Color::Reset, none)
+        );
+        let wanted = (Color::Green, Color::Reset, Modifier::REVERSED);
+        assert_eq!(painted("sixteen", word), wanted);
+        assert_eq!(painted("dark", added).0, Color::Indexed(252));
         assert_eq!(painted("dark", EDGE).0, rgb(0x47_47_47));
         assert_eq!(painted("sixteen", EDGE).0, Color::DarkGray);
     }

@@ -25,6 +25,8 @@ pub static VIEW_ROWS: &[CommandRow] = &[
         |_| Ok(ScreenCommand::DiffAction(DiffAction::PreviousFile)), ["Previous file", "file"]),
     view_command("file-after", &[letter_key(']'), letter_key('n')], KeyContext::Diff,
         |_| Ok(ScreenCommand::DiffAction(DiffAction::NextFile)), ["Next file", "file"]),
+    view_command("diff-sides", &[letter_key('s')], KeyContext::Diff,
+        |_| Ok(ScreenCommand::DiffAction(DiffAction::SideBySide)), ["Show the old text beside the new one, or below it", "side by side"]),
     view_command("diff-page-up", &[letter_key('b')], KeyContext::Diff,
         |_| Ok(ScreenCommand::Scroll(ScrollMove::PageUp)), ["Page up", ""]),
     view_command("diff-page-down", &[letter_key(' ')], KeyContext::Diff,

@@ -31,33 +31,40 @@ pub struct ComposerLook {
     /// Below the text: who gets it, and what agents may do.
     pub mode_line: Line<'static>,
     pub bar: Style,
+    pub spacing: ComposerSpacing,
     pub has_cursor: bool,
 }
 
-/// The rows of the composer beside those of its text.
-#[derive(Debug, Clone, Copy)]
-pub struct ComposerRows {
-    above: u16,
-    below: u16,
-    /// The row between the text and the mode line.
-    blank: u16,
-    mode: u16,
+/// How much stands around the composer's text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ComposerSpacing {
+    /// Blank rows around it, and the mode line.
+    Padded,
+    /// A blank row above it, and the mode line.
+    Compact,
+    /// The mode line.
+    Tight,
+    /// Nothing.
+    #[default]
+    TextOnly,
 }
 
-impl ComposerRows {
-    /// Returns the rows that a composer of this height has.
-    pub fn for_height(height: u16) -> Self {
-        let [above, blank, mode, last] = match height {
-            0..2 => [0, 0, 0, 0],
-            2 => [0, 0, 1, 0],
-            3..5 => [1, 0, 1, 0],
-            5.. => [1, 1, 1, 1],
-        };
-        Self {
-            above,
-            below: blank + mode + last,
-            blank,
-            mode,
+impl ComposerSpacing {
+    /// Returns how many rows it takes beside the text.
+    pub fn n_rows(self) -> usize {
+        usize::from(self.above() + self.below())
+    }
+
+    fn above(self) -> u16 {
+        u16::from(matches!(self, Self::Padded | Self::Compact))
+    }
+
+    /// Returns the rows below the text: the mode line, in the middle of three if padded.
+    fn below(self) -> u16 {
+        match self {
+            Self::Padded => 3,
+            Self::Compact | Self::Tight => 1,
+            Self::TextOnly => 0,
         }
     }
 }
@@ -81,7 +88,6 @@ impl TextComposer {
 
     /// Draws the composer with its text and cursor.
     pub fn draw(&mut self, frame: &mut Frame, area: Rect, look: ComposerLook) {
-        let rows = ComposerRows::for_height(area.height);
         let padding = if area.width < NARROW_COLUMNS { 0 } else { 2 };
         let block = Block::new()
             .borders(Borders::LEFT)
@@ -91,13 +97,13 @@ impl TextComposer {
             .padding(Padding {
                 left: padding.max(1),
                 right: padding,
-                top: rows.above,
-                bottom: rows.below,
+                top: look.spacing.above(),
+                bottom: look.spacing.below(),
             });
         let inner = block.inner(area);
         let mode_row = Rect {
-            y: inner.bottom().saturating_add(rows.blank),
-            height: rows.mode,
+            y: inner.bottom() + look.spacing.below() / 2,
+            height: look.spacing.below().min(1),
             ..inner
         };
         self.text_area.set_block(block);

@@ -57,7 +57,10 @@ impl ChoiceDialog {
     fn body_lines(&self, columns: usize, rows: usize) -> Vec<Line<'static>> {
         let (why, what) = self.body.split_at(self.reason_lines.min(self.body.len()));
         let mut lines = body_text_lines(why, columns, rows);
-        let what = body_text_lines(what, columns, rows);
+        let mut what = body_text_lines(what, columns, rows);
+        if let Some(edit) = &self.edit {
+            what.extend(edit.rows(columns, rows));
+        }
         // The question is more important than its reason if only one of them fits.
         if lines.len() + what.len() > rows && !what.is_empty() {
             let most = rows.saturating_sub(what.len()).max(rows / 3);

@@ -69,8 +69,7 @@ pub(super) fn build_dialog(
     });
     sheet = sheet.with_text(&head, theme::CODE);
     // The edit may be longer than the window.
-    let lines = patch.iter().flat_map(EditPreview::numbered_lines);
-    sheet = lines.fold(sheet, |sheet, (line, style)| sheet.with_text(&line, style));
+    sheet.edit = patch;
     add_decisions(sheet, approval)
 }
 

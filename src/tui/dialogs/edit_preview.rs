@@ -4,22 +4,25 @@
 //! Accepts any text. It never drops a line that would be written and never replaces a path by a different
 //! one.
 
-use ratatui::style::Style;
+use ratatui::text::Line;
 
 use crate::text::unified_diff::{DiffLine, DiffLineKind, UnifiedDiff};
-use crate::tui::diff_view::parse_hunk_start;
-use crate::tui::theme;
+use crate::tui::diff_row::fill_row;
+use crate::tui::diff_view::{DiffLineMap, parse_hunk_start};
+use crate::tui::text_wrap::truncate_to_columns;
+use crate::tui::theme::{self, Surface};
 
 /// An edit, file by file.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditPreview {
     files: Vec<EditPreviewFile>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct EditPreviewFile {
     name: String,
     diff: UnifiedDiff,
+    line_map: DiffLineMap,
     /// Indexes of the lines to show.
     visible: Vec<usize>,
 }
@@ -66,17 +69,25 @@ impl EditPreview {
         heads.join(" · ")
     }
 
-    /// Returns the lines with their line numbers.
-    pub fn numbered_lines(&self) -> Vec<(String, Style)> {
-        let is_only = self.files.len() == 1;
-        let of_file = |file: &EditPreviewFile| {
-            let head = (file.summary(), theme::STRONG);
-            let head = (!is_only).then_some(head);
-            head.into_iter()
-                .chain(file.numbered_lines())
-                .collect::<Vec<_>>()
-        };
-        self.files.iter().flat_map(of_file).collect()
+    /// Lays out the lines with their numbers, each file below its name; stops soon after that many rows.
+    pub fn rows(&self, columns: usize, most: usize) -> Vec<Line<'static>> {
+        let mut rows = Vec::new();
+        for file in &self.files {
+            if self.files.len() > 1 {
+                let head = truncate_to_columns(&format!(" {}", file.summary()), columns);
+                let head = Line::styled(head, theme::STRONG);
+                rows.push(fill_row(head, columns, Surface::Panel.style()));
+            }
+            for at in &file.visible {
+                if rows.len() > most {
+                    return rows;
+                }
+                let lines = file.line_map.line_rows(&file.diff, *at, columns);
+                let panel = Surface::Panel.style();
+                rows.extend(lines.into_iter().map(|row| fill_row(row, columns, panel)));
+            }
+        }
+        rows
     }
 
     /// Returns the whole edit as a diff without line numbers.
@@ -126,6 +137,7 @@ fn parse_file(name: String, lines: &[&str]) -> EditPreviewFile {
     let lines = patch.lines.iter().enumerate();
     let says = lines.filter(|(at, line)| says(*at, line)).map(|(at, _)| at);
     EditPreviewFile {
+        line_map: DiffLineMap::of_file(&patch, &name),
         name,
         visible: says.collect(),
         diff: patch,
@@ -170,59 +182,6 @@ impl EditPreviewFile {
         let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         parts.join("  ")
     }
-
-    fn numbered_lines(&self) -> Vec<(String, Style)> {
-        let mut numbers: Option<(usize, usize)> = None;
-        let mut numbered = Vec::new();
-        for line in &self.diff.lines {
-            if line.kind == DiffLineKind::Hunk {
-                numbers = parse_hunk_start(&line.text).or(numbers);
-            }
-            let n = numbers
-                .as_mut()
-                .and_then(|(before, after)| match line.kind {
-                    DiffLineKind::Added => Some(take_number(after)),
-                    DiffLineKind::Removed => Some(take_number(before)),
-                    DiffLineKind::Context => {
-                        take_number(before);
-                        Some(take_number(after))
-                    }
-                    DiffLineKind::Hunk | DiffLineKind::File | DiffLineKind::Note => None,
-                });
-            numbered.push(n);
-        }
-        let highest = numbered.iter().flatten().max();
-        let digits = highest.map_or(0, |n| n.to_string().len() + 1);
-        let says = self.visible.iter();
-        let line = |at: &usize| {
-            let line = self.diff.lines.get(*at)?;
-            let n = numbered
-                .get(*at)?
-                .map_or(String::new(), |n| format!("{n} "));
-            Some(style_line(line, &format!("{n:>digits$}")))
-        };
-        says.filter_map(line).collect()
-    }
-}
-
-fn take_number(n: &mut usize) -> usize {
-    *n += 1;
-    n.saturating_sub(1)
-}
-
-fn style_line(line: &DiffLine, number: &str) -> (String, Style) {
-    let (sign, text) = match line.text.char_indices().nth(1) {
-        Some((at, _)) => line.text.split_at(at),
-        None => (line.text.as_str(), ""),
-    };
-    match line.kind {
-        DiffLineKind::Hunk => (hunk_label(&line.text), theme::QUIET),
-        DiffLineKind::Added => (format!("{number}{sign} {text}"), theme::GOOD),
-        DiffLineKind::Removed => (format!("{number}{sign} {text}"), theme::BAD),
-        DiffLineKind::Context => (format!("{number}  {text}"), theme::PLAIN),
-        DiffLineKind::File => (line.text.clone(), theme::PLAIN),
-        DiffLineKind::Note => (line.text.clone(), theme::QUIET),
-    }
 }
 
 /// Describes where a hunk starts.
@@ -238,7 +197,8 @@ mod tests {
         let targets: Vec<String> = targets.iter().map(|one| (*one).to_owned()).collect();
         let shown = EditPreview::parse(paths, &targets, diff);
         let mut seen = vec![shown.summary()];
-        seen.extend(shown.numbered_lines().into_iter().map(|(line, _)| line));
+        let rows = shown.rows(60, usize::MAX).into_iter();
+        seen.extend(rows.map(|row| row.to_string().trim_end().to_owned()));
         assert_eq!(seen, wanted);
     }
 
@@ -251,8 +211,8 @@ mod tests {
             /dev/null\n+++ b/NOTES.md\n@@ -0,0 +1,2 @@\n+# Notes\n+--- a rule\n",
             &[
                 "NOTES.md  new, executable  +2 −0",
-                "1 + # Notes",
-                "2 + --- a rule",
+                "  1 + # Notes",
+                "  2 + --- a rule",
             ],
         );
     }
@@ -265,13 +225,13 @@ mod tests {
             "/r/a.c\n@@ -9,2 +9,3 @@ fn x\n same\n-old\n+new\n+more\n/r/b.c\n-x\n+y\n",
             &[
                 "a.c  +2 −1 · b.c  +1 −1",
-                "a.c  +2 −1",
-                "⋯ line 9",
-                " 9   same",
-                "10 - old",
-                "10 + new",
-                "11 + more",
-                "b.c  +1 −1",
+                " a.c  +2 −1",
+                " ⋯ line 9 · fn x",
+                "  9   same",
+                " 10 - old",
+                " 10 + new",
+                " 11 + more",
+                " b.c  +1 −1",
                 "- x",
                 "+ y",
             ],
@@ -296,9 +256,9 @@ mod tests {
             "/r/x\n/etc/x",
             &["x"],
             "/etc/x\n+a\n",
-            &["/etc/x  +1 −0 · /r/x", "/etc/x  +1 −0", "+ a", "/r/x"],
+            &["/etc/x  +1 −0 · /r/x", " /etc/x  +1 −0", "+ a", " /r/x"],
         );
-        check("/r/x", &["x"], "no path\n", &["/r/x  +0 −0", "no path"]);
+        check("/r/x", &["x"], "no path\n", &["/r/x  +0 −0", " no path"]);
     }
 
     proptest::proptest! {
@@ -306,12 +266,13 @@ mod tests {
         fn no_line_that_would_be_written_is_left_out(diff in "(p\n|diff --git a/x b/x\n|@@ -[0-9],1 \
         \\+1,[0-9] @@\n|[-+ \\\\x界]{0,6}\n|\\+\\+\\+ b/y\n){0,12}") {
             let shown = EditPreview::parse("p", &[], &format!("p\n{diff}"));
-            let lines: Vec<String> = shown.numbered_lines().into_iter().map(|(line, _)| line).collect();
+            let rows = shown.rows(200, usize::MAX).into_iter();
+            let lines: Vec<String> = rows.map(|row| row.to_string().trim_end().to_owned()).collect();
             let is_written = |line: &&DiffLine| matches!(line.kind, DiffLineKind::Added | DiffLineKind::Removed);
             for file in &shown.files {
                 for line in file.diff.lines.iter().filter(is_written) {
                     let rest: String = line.text.chars().skip(1).collect();
-                    proptest::prop_assert!(lines.iter().any(|seen| seen.ends_with(&rest)));
+                    proptest::prop_assert!(lines.iter().any(|seen| seen.ends_with(rest.trim_end())));
                 }
             }
         }

@@ -9,11 +9,19 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::DiffAction;
-use super::diff_line::{self, DiffLineMap};
+use super::diff_line::{DiffLineMap, hunk_label};
+use super::file_list;
+use crate::text::pluralize;
 use crate::text::unified_diff::{DiffLineKind, FileDiff, UnifiedDiff};
+use crate::tui::diff_row::fill_row;
 use crate::tui::search_highlight;
 use crate::tui::text_wrap::{text_width, truncate_to_columns};
-use crate::tui::theme;
+use crate::tui::theme::{self, Surface};
+
+/// From this width on, the files stand at the left of the text.
+const MIN_FILE_LIST_COLUMNS: u16 = 98;
+/// From this width on, there is room for the old text beside the new one.
+pub const MIN_SIDES_COLUMNS: u16 = 148;
 
 /// A diff and the visible window of it.
 #[derive(Debug)]
@@ -23,6 +31,10 @@ pub struct DiffBody {
     items: Vec<DiffItem>,
     position: DiffPosition,
     search: DiffSearch,
+    /// Whether the files stand at the left instead of above the text.
+    has_file_list: bool,
+    /// Whether the old text stands beside the new one.
+    is_side_by_side: bool,
 }
 
 /// A search in the diff, with the items that match.
@@ -69,6 +81,9 @@ impl DiffBody {
             let lines = patch.file_lines(n).iter().enumerate();
             // Git's own lines about a file are summarized in its heading.
             let shown = lines.filter(|(_, line)| line.kind != DiffLineKind::File);
+            // The heading also says where the first hunk starts.
+            let mut shown = shown.peekable();
+            shown.next_if(|(_, line)| line.kind == DiffLineKind::Hunk);
             items.extend(shown.map(|(at, _)| DiffItem::Line(file.first_line + at)));
         }
         Self {
@@ -77,6 +92,8 @@ impl DiffBody {
             items,
             position: DiffPosition::default(),
             search: DiffSearch::default(),
+            has_file_list: false,
+            is_side_by_side: false,
         }
     }
 
@@ -125,6 +142,7 @@ impl DiffBody {
         let Some(item) = self.search.matches.get(self.search.current).copied() else {
             return;
         };
+        let item = self.visible_item(item);
         let mut left = rows;
         for seen in self.position.item..self.items.len() {
             left = left.saturating_sub(self.item_lines(seen, columns).len());
@@ -138,6 +156,15 @@ impl DiffBody {
         self.position = DiffPosition { item, row: 0 };
         self.scroll_up(rows / 3, columns);
         self.position = self.position.min(self.end_position(rows, columns));
+    }
+
+    /// Returns the item whose rows show an item: of two lines side by side, the removed one.
+    fn visible_item(&self, item: usize) -> usize {
+        let Some(DiffItem::Line(n)) = self.items.get(item).filter(|_| self.is_side_by_side) else {
+            return item;
+        };
+        let owner = self.line_map.row_owner(&self.diff, *n);
+        item.saturating_sub(n.saturating_sub(owner))
     }
 
     /// Returns the whole diff as text, for the clipboard.
@@ -176,6 +203,7 @@ impl DiffBody {
             DiffAction::PreviousDiff
             | DiffAction::NextDiff
             | DiffAction::Reload
+            | DiffAction::SideBySide
             | DiffAction::Close => {}
         }
     }
@@ -200,18 +228,27 @@ impl DiffBody {
         for _ in 0..n_rows {
             if self.position.row > 0 {
                 self.position.row -= 1;
-            } else if self.position.item > 0 {
-                self.position.item -= 1;
-                self.position.row = self
-                    .item_lines(self.position.item, columns)
-                    .len()
-                    .saturating_sub(1);
+                continue;
+            }
+            let before = (0..self.position.item).rev().map(|item| DiffPosition {
+                item,
+                row: self.item_lines(item, columns).len(),
+            });
+            if let Some(found) = before.into_iter().find(|found| found.row > 0) {
+                self.position = DiffPosition {
+                    row: found.row - 1,
+                    ..found
+                };
             }
         }
     }
 
     fn scroll_down(&mut self, n_rows: usize, end: DiffPosition, columns: usize) {
         for _ in 0..n_rows {
+            // An item without rows is no step.
+            while self.position < end && self.item_lines(self.position.item, columns).is_empty() {
+                self.position.item += 1;
+            }
             if self.position >= end {
                 return;
             }
@@ -259,8 +296,37 @@ impl DiffBody {
         })
     }
 
-    /// Draws the visible rows and, below them, the position in the diff.
-    pub fn draw(&mut self, frame: &mut Frame, area: Rect) {
+    /// Returns a line with the counts of all files, if the list of files does not tell them.
+    pub fn totals_beside_title(&self) -> Option<Line<'static>> {
+        let (added, removed) = self.diff.totals();
+        let n_files = pluralize(self.diff.files.len(), "file");
+        let mut spans = vec![Span::styled(n_files, theme::QUIET)];
+        spans.extend(file_list::count_spans(added, removed));
+        self.has_file_list.then(|| Line::from(spans))
+    }
+
+    /// Draws the visible rows, where there is room the files at their left, and the position in the diff below. Returns
+    /// rows and columns of the text.
+    pub fn draw(
+        &mut self,
+        frame: &mut Frame,
+        whole: Rect,
+        is_side_by_side: bool,
+    ) -> (usize, usize) {
+        self.has_file_list = whole.width >= MIN_FILE_LIST_COLUMNS && !self.diff.files.is_empty();
+        self.is_side_by_side = is_side_by_side && whole.width >= MIN_SIDES_COLUMNS;
+        let mut area = whole;
+        if self.has_file_list {
+            let list = Rect {
+                width: (whole.width / 4).clamp(28, 40),
+                height: whole.height.saturating_sub(1),
+                ..whole
+            };
+            let chosen = self.current_file().unwrap_or(0);
+            file_list::draw(&self.diff.files, chosen, frame, list);
+            area.x = list.right().saturating_add(1);
+            area.width = whole.right().saturating_sub(area.x);
+        }
         let columns = usize::from(area.width);
         let rows = usize::from(area.height).saturating_sub(1);
         let last_row = self
@@ -277,7 +343,8 @@ impl DiffBody {
                 0
             };
             let rows = self.item_lines(item, columns);
-            let is_at_hand = self.search.matches.get(self.search.current) == Some(&item);
+            let at_hand = self.search.matches.get(self.search.current);
+            let is_at_hand = at_hand.is_some_and(|at| self.visible_item(*at) == item);
             let rows = search_highlight::highlight_lines(rows, &self.search.query, is_at_hand);
             visible.extend(rows.into_iter().skip(skip));
             item += 1;
@@ -285,12 +352,14 @@ impl DiffBody {
         visible.truncate(rows);
         frame.render_widget(Paragraph::new(visible), area);
         let below = Rect {
-            y: area.bottom().saturating_sub(1),
+            y: whole.bottom().saturating_sub(1),
             height: 1,
-            ..area
+            ..whole
         };
-        let place = truncate_to_columns(&self.describe_position(rows, columns), columns);
+        let place = self.describe_position(rows, columns);
+        let place = truncate_to_columns(&place, usize::from(whole.width));
         frame.render_widget(Line::styled(place, theme::QUIET), below);
+        (rows.max(1), columns)
     }
 
     fn describe_position(&self, rows: usize, columns: usize) -> String {
@@ -300,45 +369,50 @@ impl DiffBody {
         } else {
             self.position.item * 100 / end.item.max(1)
         };
-        let file = self.current_file().and_then(|n| {
+        let first = self.has_file_list.then_some(0);
+        let file = self.current_file().or(first).and_then(|n| {
             let name = self.diff.files.get(n)?.title();
-            Some(format!(
-                "{name} ({} of {}) · ",
-                n + 1,
-                self.diff.files.len()
-            ))
+            let n_files = self.diff.files.len();
+            Some(format!(" · {} of {n_files} · {name}", n + 1))
         });
         // The file name goes last, because a narrow window may cut the end.
-        format!("── {percent}% · {}", file.unwrap_or_default())
-            .trim_end_matches(" · ")
-            .to_owned()
+        format!(" {percent}%{}", file.unwrap_or_default())
     }
 
     fn item_lines(&self, item: usize, columns: usize) -> Vec<Line<'static>> {
         let file = |n: &usize| self.diff.files.get(*n);
+        let is_above_files = item <= self.diff.files.len() + 1;
         match self.items.get(item) {
+            Some(DiffItem::Totals | DiffItem::FileEntry(_)) if self.has_file_list => Vec::new(),
+            Some(DiffItem::Blank) if self.has_file_list && is_above_files => Vec::new(),
             Some(DiffItem::Totals) => vec![self.totals_line(columns)],
             Some(DiffItem::FileEntry(n)) => file(n)
                 .map(|file| file_entry_line(file, columns))
                 .into_iter()
                 .collect(),
             Some(DiffItem::FileHeading(n)) => file(n)
-                .map(|file| file_heading_line(file, columns))
+                .map(|file| file_heading_line(file, self.first_hunk(*n), columns))
                 .into_iter()
                 .collect(),
-            Some(DiffItem::Line(n)) => {
-                diff_line::line_rows(&self.diff, &self.line_map, *n, columns)
+            Some(DiffItem::Line(n)) if self.is_side_by_side => {
+                self.line_map.row_pairs(&self.diff, *n, columns)
             }
+            Some(DiffItem::Line(n)) => self.line_map.line_rows(&self.diff, *n, columns),
             Some(DiffItem::Blank) | None => vec![Line::default()],
         }
     }
 
+    /// Returns where the first hunk of a file starts.
+    fn first_hunk(&self, n: usize) -> Option<String> {
+        let lines = self.diff.file_lines(n).iter();
+        let mut shown = lines.filter(|line| line.kind != DiffLineKind::File);
+        let first = shown.next()?;
+        (first.kind == DiffLineKind::Hunk).then(|| hunk_label(&first.text))
+    }
+
     fn totals_line(&self, columns: usize) -> Line<'static> {
         let (added, removed) = self.diff.totals();
-        let n_files = match self.diff.files.len() {
-            1 => "1 file".to_owned(),
-            n => format!("{n} files"),
-        };
+        let n_files = pluralize(self.diff.files.len(), "file");
         let text = truncate_to_columns(&format!("{n_files}  +{added} −{removed}"), columns);
         Line::styled(text, theme::STRONG)
     }
@@ -369,13 +443,38 @@ fn file_entry_line(file: &FileDiff, columns: usize) -> Line<'static> {
 }
 
 /// Renders the heading above a file's lines.
-fn file_heading_line(file: &FileDiff, columns: usize) -> Line<'static> {
-    let counts = format!("  {} ", file.summary());
-    let room = columns.saturating_sub(text_width(&counts) + 3);
-    let text = format!("── {}{counts}", truncate_to_columns(&file.title(), room));
-    let text = truncate_to_columns(&text, columns);
-    let rest = "─".repeat(columns.saturating_sub(text_width(&text)));
-    Line::styled(text + &rest, theme::STRONG)
+fn file_heading_line(file: &FileDiff, hunk: Option<String>, columns: usize) -> Line<'static> {
+    let room = columns.saturating_sub(text_width(&file.summary()) + 3);
+    let mut spans = vec![
+        Span::raw(" "),
+        Span::styled(truncate_to_columns(&file.title(), room), theme::STRONG),
+        Span::raw(" "),
+    ];
+    if file.added + file.removed > 0 {
+        spans.extend(file_list::count_spans(file.added, file.removed));
+    }
+    if !file.notes.is_empty() {
+        spans.push(Span::styled(format!(" {}", file.notes), theme::QUIET));
+    }
+    let used: usize = spans.iter().map(Span::width).sum();
+    if let Some(hunk) = hunk {
+        let room = columns.saturating_sub(used);
+        let hunk = truncate_to_columns(&format!("   {hunk}"), room);
+        spans.push(Span::styled(hunk, theme::QUIET));
+    }
+    let line = truncate_line(Line::from(spans), columns);
+    fill_row(line, columns, Surface::Panel.style())
+}
+
+/// Cuts a line that is too long for its row.
+fn truncate_line(line: Line<'static>, columns: usize) -> Line<'static> {
+    if line.width() <= columns {
+        return line;
+    }
+    Line::styled(
+        truncate_to_columns(&line.to_string(), columns),
+        theme::STRONG,
+    )
 }
 
 #[cfg(test)]

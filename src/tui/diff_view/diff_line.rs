@@ -1,29 +1,18 @@
-//! Lays out one line of a diff: its numbers, its sign, and the parts that differ from the line it replaces.
-//!
-//! A line wraps only where the window ends, so that the view shows exactly what the file contains.
+//! The lines of a diff as rows: one below the other, or the old text beside the new one.
 
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use unicode_segmentation::UnicodeSegmentation;
 
-use crate::text::unified_diff::{DiffLine, DiffLineKind, UnifiedDiff};
+use crate::text::unified_diff::{DiffLineKind, UnifiedDiff};
+use crate::tui::diff_row::{
+    DiffRow, RowChange, RowLayout, RowWrapping, ShownNumbers, fill_row, wrap_parts,
+};
 use crate::tui::markdown::HighlightLanguage;
-use crate::tui::text_comparison::{self, diff_words};
-use crate::tui::text_wrap::{text_width, truncate_to_columns};
-use crate::tui::theme;
-
-/// How many characters of a line are shown; a mark says that the rest is cut.
-const MAX_LINE_CHARS: usize = 4_000;
-const TAB_WIDTH: usize = 4;
-/// Marks the continuation rows of a wrapped line.
-const CONTINUATION_SIGN: &str = "↪ ";
-/// From this width on, a line shows both its numbers.
-const MIN_BOTH_NUMBERS_COLUMNS: usize = 100;
-/// Below this width, a line shows no number.
-const MIN_NUMBER_COLUMNS: usize = 30;
+use crate::tui::text_comparison;
+use crate::tui::text_wrap::truncate_to_columns;
+use crate::tui::theme::{self, Surface};
 
 /// Line numbers of a diff's lines, and which line replaces which.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DiffLineMap {
     /// The numbers of each line before and after the change, from 1.
     numbers: Vec<(Option<usize>, Option<usize>)>,
@@ -31,6 +20,8 @@ pub struct DiffLineMap {
     partners: Vec<Option<usize>>,
     /// For each line, the index of its file.
     files: Vec<Option<usize>>,
+    /// The name of the file, if there is only one.
+    only_file: Option<String>,
     /// Width of the largest line number, in columns.
     digits: usize,
 }
@@ -73,6 +64,21 @@ impl DiffLineMap {
         places.partners = pair_changed_lines(patch);
         places
     }
+
+    /// Computes the line numbers of a diff of one file, which it may not name; without a hunk there are none.
+    pub fn of_file(patch: &UnifiedDiff, name: &str) -> Self {
+        let mut map = Self::from_diff(patch);
+        map.only_file = Some(name.to_owned());
+        if !patch
+            .lines
+            .iter()
+            .any(|line| parse_hunk_start(&line.text).is_some())
+        {
+            map.numbers.fill((None, None));
+            map.digits = 0;
+        }
+        map
+    }
 }
 
 fn take_number(n: &mut usize) -> usize {
@@ -113,254 +119,177 @@ fn pair_changed_lines(patch: &UnifiedDiff) -> Vec<Option<usize>> {
     partners
 }
 
-fn line_style(kind: DiffLineKind) -> Style {
+impl DiffLineMap {
+    /// Lays out line `n` of a diff as rows.
+    pub fn line_rows(&self, patch: &UnifiedDiff, n: usize, columns: usize) -> Vec<Line<'static>> {
+        let Some(line) = patch.lines.get(n) else {
+            return Vec::new();
+        };
+        match self.diff_row(patch, n) {
+            Some(row) => row.lay_out(self.layout(columns, ShownNumbers::Fitting)),
+            None if line.kind == DiffLineKind::Hunk => vec![hunk_line(&line.text, columns)],
+            None => {
+                let style = match line.kind {
+                    DiffLineKind::File => theme::STRONG,
+                    _ => theme::QUIET,
+                };
+                wrap_parts(&[(format!(" {}", line.text), style)], "", columns, 1)
+            }
+        }
+    }
+
+    /// Lays out line `n` of a diff as rows with the old text at the left and the new one at the right. A line that stands
+    /// beside the one that it replaces has no rows of its own.
+    pub fn row_pairs(&self, patch: &UnifiedDiff, n: usize, columns: usize) -> Vec<Line<'static>> {
+        let Some(row) = self.diff_row(patch, n) else {
+            return self.line_rows(patch, n, columns);
+        };
+        let partner = self.partners.get(n).copied().flatten();
+        let partner = partner.and_then(|at| self.diff_row(patch, at));
+        let (old, new) = match (row.change, partner) {
+            (RowChange::Added, Some(_)) => return Vec::new(),
+            (RowChange::Added, None) => (None, Some(row)),
+            (RowChange::Removed, partner) => (Some(row), partner),
+            (RowChange::Same, _) => (Some(row), Some(row)),
+        };
+        let each = columns.saturating_sub(1) / 2;
+        let layout = self.layout(each, ShownNumbers::One);
+        let cell = |row: Option<DiffRow<'_>>, is_old: bool| {
+            let rows = row.map(|row| {
+                let (old, new) = row.numbers;
+                let numbers = if is_old { (old, None) } else { (None, new) };
+                DiffRow { numbers, ..row }.lay_out(layout)
+            });
+            rows.unwrap_or_default()
+        };
+        let mut lines = Vec::new();
+        let separator = Span::styled("│", theme::EDGE);
+        let cells = [cell(old, true), cell(new, false)];
+        text_comparison::push_column_lines(&mut lines, cells, each, &separator);
+        lines
+    }
+
+    fn layout(&self, columns: usize, shown_numbers: ShownNumbers) -> RowLayout {
+        RowLayout {
+            columns,
+            digits: self.digits,
+            shown_numbers,
+            wrapping: RowWrapping::Exact,
+        }
+    }
+
+    /// Returns line `n` as a row, if it is a line of a file.
+    fn diff_row<'a>(&self, patch: &'a UnifiedDiff, n: usize) -> Option<DiffRow<'a>> {
+        let line = patch.lines.get(n)?;
+        let change = row_change(line.kind)?;
+        let partner = self.partners.get(n).copied().flatten();
+        let partner = partner.and_then(|at| patch.lines.get(at));
+        let file = self.files.get(n).copied().flatten();
+        let file = file.and_then(|n| patch.files.get(n)).map(|file| &file.name);
+        Some(DiffRow {
+            change,
+            numbers: self.numbers.get(n).copied().unwrap_or_default(),
+            text: line.text.get(1..).unwrap_or_default(),
+            other: partner.and_then(|line| line.text.get(1..)),
+            language: self
+                .only_file
+                .as_ref()
+                .or(file)
+                .map_or(HighlightLanguage::Prose, |name| {
+                    HighlightLanguage::from_file_name(name)
+                }),
+        })
+    }
+
+    /// Returns the line whose rows show line `n` side by side.
+    pub fn row_owner(&self, patch: &UnifiedDiff, n: usize) -> usize {
+        let is_added = patch.lines.get(n).map(|line| line.kind) == Some(DiffLineKind::Added);
+        let partner = self.partners.get(n).copied().flatten();
+        partner.filter(|_| is_added).unwrap_or(n)
+    }
+}
+
+/// Returns what happened to a line of a file.
+fn row_change(kind: DiffLineKind) -> Option<RowChange> {
     match kind {
-        DiffLineKind::File => theme::STRONG,
-        DiffLineKind::Hunk | DiffLineKind::Note => theme::QUIET,
-        DiffLineKind::Added => theme::GOOD,
-        DiffLineKind::Removed => theme::BAD,
-        DiffLineKind::Context => theme::PLAIN,
+        DiffLineKind::Added => Some(RowChange::Added),
+        DiffLineKind::Removed => Some(RowChange::Removed),
+        DiffLineKind::Context => Some(RowChange::Same),
+        DiffLineKind::File | DiffLineKind::Hunk | DiffLineKind::Note => None,
     }
 }
 
-/// Lays out line `n` of a diff as rows.
-pub fn line_rows(
-    patch: &UnifiedDiff,
-    places: &DiffLineMap,
-    n: usize,
-    columns: usize,
-) -> Vec<Line<'static>> {
-    let Some(line) = patch.lines.get(n) else {
-        return Vec::new();
-    };
-    if line.kind == DiffLineKind::Hunk {
-        return vec![hunk_line(&line.text, columns)];
-    }
-    let numbers = places.numbers.get(n).copied().unwrap_or_default();
-    let gutter = gutter_text(line.kind, numbers.0, numbers.1, places.digits, columns);
-    let partner = places.partners.get(n).copied().flatten();
-    let partner = partner.and_then(|at| patch.lines.get(at));
-    let file = places.files.get(n).copied().flatten();
-    let name = file
-        .and_then(|n| patch.files.get(n))
-        .map(|file| file.name.as_str());
-    wrap_parts(&styled_parts(line, partner, name), &gutter, columns)
-}
-
-/// Renders where a hunk starts.
-fn hunk_line(text: &str, columns: usize) -> Line<'static> {
+/// Says where a hunk starts, and in what.
+pub fn hunk_label(text: &str) -> String {
     let place = parse_hunk_start(text).map(|(_, after)| after.max(1));
     let about = text
         .split_once("@@ -")
         .and_then(|(_, rest)| rest.split_once("@@"));
-    let about = about.map_or("", |(_, about)| about.trim());
-    let text = match (place, about) {
+    match (place, about.map_or("", |(_, about)| about.trim())) {
         (Some(n), "") => format!("⋯ line {n}"),
         (Some(n), about) => format!("⋯ line {n} · {about}"),
         (None, _) => text.to_owned(),
-    };
-    Line::styled(truncate_to_columns(&text, columns), theme::QUIET)
-}
-
-fn gutter_text(
-    kind: DiffLineKind,
-    old: Option<usize>,
-    new: Option<usize>,
-    digits: usize,
-    columns: usize,
-) -> String {
-    if matches!(kind, DiffLineKind::File | DiffLineKind::Hunk) || columns < MIN_NUMBER_COLUMNS {
-        return String::new();
-    }
-    let word = |n: Option<usize>| n.map_or(String::new(), |n| n.to_string());
-    if columns < MIN_BOTH_NUMBERS_COLUMNS {
-        format!("{:>digits$} ", word(new.or(old)))
-    } else {
-        format!("{:>digits$} {:>digits$} ", word(old), word(new))
     }
 }
 
-/// Splits a line into parts of one style each; the sign is a part of its own.
-fn styled_parts(
-    line: &DiffLine,
-    partner: Option<&DiffLine>,
-    name: Option<&str>,
-) -> Vec<(String, Style)> {
-    let style = line_style(line.kind);
-    let whole = || vec![(line.text.clone(), style)];
-    let mut chars = line.text.chars();
-    let Some(sign) = chars.next().filter(|_| {
-        matches!(
-            line.kind,
-            DiffLineKind::Added | DiffLineKind::Removed | DiffLineKind::Context
-        )
-    }) else {
-        return whole();
-    };
-    let text = chars.as_str();
-    let mut parts = vec![(sign.to_string(), style)];
-    if line.kind == DiffLineKind::Context {
-        let extension = name.and_then(|name| name.rsplit_once('.'));
-        let language =
-            HighlightLanguage::from_info(extension.map_or("txt", |(_, extension)| extension));
-        let language = match language {
-            HighlightLanguage::Unknown => HighlightLanguage::Prose,
-            known => known,
-        };
-        let spans = language.highlight_line(text, style).into_iter();
-        parts.extend(spans.map(|span| (span.content.into_owned(), span.style)));
-        return parts;
-    }
-    let other = partner.and_then(|partner| partner.text.get(1..));
-    let differing = other.and_then(|other| match line.kind {
-        DiffLineKind::Added => diff_words(other, text).map(|(_, new)| new),
-        _ => diff_words(text, other).map(|(old, _)| old),
-    });
-    match differing {
-        Some(differing) => {
-            let spans = text_comparison::highlight_changes(&differing, style).into_iter();
-            parts.extend(spans.map(|span| (span.content.into_owned(), span.style)));
-        }
-        None => parts.push((text.to_owned(), style)),
-    }
-    parts
-}
-
-#[derive(Default)]
-struct WrappedRow {
-    spans: Vec<Span<'static>>,
-    columns_used: usize,
-}
-
-impl WrappedRow {
-    fn push_text(&mut self, text: &str, style: Style) {
-        match self.spans.last_mut().filter(|span| span.style == style) {
-            Some(span) => span.content.to_mut().push_str(text),
-            None => self.spans.push(Span::styled(text.to_owned(), style)),
-        }
-    }
-}
-
-fn wrap_parts(parts: &[(String, Style)], gutter: &str, columns: usize) -> Vec<Line<'static>> {
-    let begin = |n: usize| {
-        let mut row = WrappedRow::default();
-        let lead = if n > 0 && columns > 8 {
-            CONTINUATION_SIGN
-        } else {
-            ""
-        };
-        let gutter = match n {
-            0 => gutter.to_owned(),
-            _ => " ".repeat(text_width(gutter)),
-        };
-        row.columns_used = text_width(&gutter) + text_width(lead);
-        if !gutter.is_empty() {
-            row.push_text(&gutter, theme::QUIET);
-        }
-        if !lead.is_empty() {
-            row.push_text(lead, theme::QUIET);
-        }
-        row
-    };
-    let graphemes = || {
-        let of = |(text, style): &'_ (String, Style)| {
-            let style = *style;
-            let all: Vec<(String, Style)> = text
-                .graphemes(true)
-                .map(|grapheme| (grapheme.to_owned(), style))
-                .collect();
-            all
-        };
-        parts.iter().flat_map(of)
-    };
-    let mut rows: Vec<Line<'static>> = Vec::new();
-    let mut row = begin(0);
-    let mut is_empty = true;
-    // The sign has a column of its own, so tab stops count from the text.
-    let mut column = 0;
-    for (n, (grapheme, style)) in graphemes().enumerate() {
-        if n >= MAX_LINE_CHARS {
-            row.push_text("…", style);
-            let left = graphemes().count() - n;
-            rows.push(Line::from(
-                std::mem::replace(&mut row, begin(rows.len() + 1)).spans,
-            ));
-            row.push_text(&format!("[{left} more characters in this line]"), style);
-            break;
-        }
-        let grapheme = match grapheme.as_str() {
-            "\t" => " ".repeat(TAB_WIDTH - column % TAB_WIDTH),
-            _ => grapheme,
-        };
-        let wide = text_width(&grapheme);
-        if row.columns_used + wide > columns && !is_empty {
-            rows.push(Line::from(
-                std::mem::replace(&mut row, begin(rows.len() + 1)).spans,
-            ));
-        }
-        row.push_text(&grapheme, style);
-        row.columns_used += wide;
-        is_empty = false;
-        column += if n == 0 { 0 } else { wide };
-    }
-    rows.push(Line::from(row.spans));
-    rows
+fn hunk_line(text: &str, columns: usize) -> Line<'static> {
+    let text = hunk_label(text);
+    let row = Line::styled(
+        truncate_to_columns(&format!(" {text}"), columns),
+        theme::QUIET,
+    );
+    fill_row(row, columns, Surface::Panel.style())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(text: &str, columns: usize, wanted: &str) {
-        let rows = wrap_parts(&[(text.to_owned(), theme::GOOD)], "", columns);
-        let rows: Vec<String> = rows.iter().map(ToString::to_string).collect();
-        assert_eq!(rows.join("|"), wanted);
-    }
-
-    #[test]
-    fn a_line_keeps_its_blanks_and_goes_on_in_the_next_row() {
-        check("+\ta  b", 20, "+    a  b");
-        check("+x\ty", 20, "+x   y");
-        check("+0123456789", 10, "+012345678|↪ 9");
-        check("+求和求和求", 10, "+求和求和|↪ 求");
-        check("", 10, "");
-    }
-
-    #[test]
-    fn a_line_without_end_is_cut_and_says_so() {
-        let text = "x".repeat(MAX_LINE_CHARS + 7);
-        let rows = wrap_parts(&[(text, theme::GOOD)], "", 100);
-        assert_eq!(rows.len(), 42);
-        assert_eq!(rows[41].to_string(), "↪ [7 more characters in this line]");
-    }
-
     #[test]
     fn each_line_has_its_numbers_and_what_differs_is_marked() {
         let text = "diff --git a/x.rs b/x.rs\n@@ -7,3 +9,3 @@ fn it()\n let a = 1;\n-let b = two;\n+let b = three;\n let c;\n";
         let patch = UnifiedDiff::parse(text);
         let places = DiffLineMap::from_diff(&patch);
-        let all = |columns: usize| {
-            let rows = (1..patch.lines.len()).flat_map(|n| line_rows(&patch, &places, n, columns));
-            rows.map(|row| row.to_string())
+        let all = |columns: usize, is_beside: bool| {
+            let rows = (1..patch.lines.len()).flat_map(|n| match is_beside {
+                true => places.row_pairs(&patch, n, columns),
+                false => places.line_rows(&patch, n, columns),
+            });
+            rows.map(|row| row.to_string().trim_end().to_owned())
                 .collect::<Vec<_>>()
                 .join("|")
         };
         assert_eq!(
-            all(120),
-            "⋯ line 9 · fn it()| 7  9  let a = 1;| 8    -let b = two;|   10 +let b = three;| 9 11  let c;"
+            all(120, false),
+            " ⋯ line 9 · fn it()|  7   9   let a = 1;|  8     - let b = two;|     10 + let b = three;|  9  11   let c;"
         );
         assert_eq!(
-            all(60),
-            "⋯ line 9 · fn it()| 9  let a = 1;| 8 -let b = two;|10 +let b = three;|11  let c;"
+            all(60, false),
+            " ⋯ line 9 · fn it()|  9   let a = 1;|  8 - let b = two;| 10 + let b = three;| 11   let c;"
         );
-        assert_eq!(all(20).split('|').nth(1), Some(" let a = 1;"));
-        let came = line_rows(&patch, &places, 4, 60);
-        let marked = came[0].spans.iter().filter(|span| {
-            span.style
-                .add_modifier
-                .contains(ratatui::style::Modifier::REVERSED)
-        });
-        let marked: Vec<&str> = marked.map(|span| span.content.as_ref()).collect();
-        assert_eq!(marked, ["three"]);
+        assert_eq!(all(29, false).split('|').nth(1), Some("  let a = 1;"));
+        let halves = all(61, true);
+        let halves: Vec<String> = halves
+            .split('|')
+            .map(|row| {
+                row.split('│')
+                    .map(str::trim_end)
+                    .collect::<Vec<_>>()
+                    .join("/")
+            })
+            .collect();
+        assert_eq!(
+            halves,
+            [
+                " ⋯ line 9 · fn it()",
+                "  7   let a = 1;/  9   let a = 1;",
+                "  8 - let b = two;/ 10 + let b = three;",
+                "  9   let c;/ 11   let c;"
+            ]
+        );
+        assert_eq!(
+            (places.row_owner(&patch, 4), places.row_owner(&patch, 3)),
+            (3, 3)
+        );
     }
 }

@@ -17,6 +17,8 @@ pub enum DiffAction {
     Top,
     /// Scrolls to the last line.
     End,
+    /// Shows the old text beside the new one, or below it again.
+    SideBySide,
     /// Reads the diff again.
     Reload,
     Close,

@@ -72,6 +72,16 @@ impl HighlightLanguage {
         }
     }
 
+    /// Returns the language of a file; of an unknown one, plain text.
+    pub fn from_file_name(name: &str) -> Self {
+        let name = name.rsplit('/').next().unwrap_or(name);
+        let extension = name.rsplit('.').next().unwrap_or(name);
+        match Self::from_info(extension) {
+            Self::Unknown | Self::Diff => Self::Prose,
+            known => known,
+        }
+    }
+
     /// Highlights one line.
     pub fn highlight_line<'a>(&self, line: &'a str, base: Style) -> Vec<Span<'a>> {
         match self {
@@ -111,7 +121,7 @@ impl LanguageSyntax {
     fn next_token(&self, text: &str, c: char, before: char) -> (usize, Style) {
         let begins = |mark: &str| text.starts_with(mark);
         if !before.is_alphanumeric() && self.comments.split(' ').any(begins) && before != '$' {
-            return (text.len(), theme::QUIET);
+            return (text.len(), theme::COMMENT);
         }
         if matches!(c, '"' | '\'' | '`')
             && let Some(end) = find_string_end(text, c)
@@ -130,7 +140,7 @@ impl LanguageSyntax {
         let word = text.get(..end).unwrap_or(text);
         let style = match c {
             '0'..='9' => theme::CODE,
-            _ if self.keywords.split(' ').any(|kept| kept == word) => theme::KEY,
+            _ if self.keywords.split(' ').any(|kept| kept == word) => theme::KEYWORD,
             _ => theme::PLAIN,
         };
         (end, style)
@@ -159,9 +169,9 @@ mod tests {
         let spans = HighlightLanguage::from_info(language).highlight_line(line, Style::new());
         let parts = spans.iter().filter_map(|span| {
             let sign = match span.style {
-                style if style == theme::KEY => "word",
+                style if style == theme::KEYWORD => "word",
                 style if style == theme::GOOD => "text",
-                style if style == theme::QUIET => "comment",
+                style if style == theme::COMMENT => "comment",
                 style if style == theme::CODE => "code",
                 style if style == theme::BAD => "gone",
                 _ => return None,

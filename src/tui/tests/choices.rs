@@ -116,7 +116,7 @@ fn in_a_narrow_window_enter_keeps_what_matters_of_its_choice() {
         })
         .collect();
     assert!(
-        seen.iter().any(|seen| seen.contains("Enter: Keep mine")),
+        seen.iter().any(|seen| seen.contains("Keep mine")),
         "{seen:?}"
     );
 }

@@ -256,8 +256,9 @@ fn read(screen: &mut Screen, log: &[EventRecord]) -> usize {
 
 fn found(screen: &mut Screen) -> String {
     let seen = drawn(screen, (80, 24), None);
-    let line = seen.lines().find(|line| line.starts_with("find:"));
-    line.unwrap_or_default().trim_end().to_owned()
+    let mut lines = seen.lines().map(str::trim);
+    let line = lines.find(|line| line.starts_with("find:"));
+    line.unwrap_or_default().to_owned()
 }
 
 #[test]

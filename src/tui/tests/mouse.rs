@@ -405,6 +405,7 @@ fn whatever_a_frame_says_takes_clicks_has_a_test() {
     let ScreenHitAreas {
         body: _,
         window_columns: _,
+        composer_spacing: _,
         composer: _,
         tabs: _,
         dialog: _,

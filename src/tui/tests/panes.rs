@@ -240,12 +240,14 @@ fn has_marked_words(screen: &mut Screen, state: &RunState) -> bool {
     let buffer = terminal.backend().buffer();
     (0..40).any(|y| {
         let (mut text, mut n_letters, mut n_marked) = (String::new(), 0, 0);
+        let mut ground = None;
         for x in 0..120 {
             let cell = &buffer[(x, y)];
             text.push_str(cell.symbol());
             if cell.symbol().chars().all(char::is_alphanumeric) {
                 n_letters += 1;
-                n_marked += usize::from(cell.modifier.contains(Modifier::REVERSED));
+                let own = (cell.bg, cell.modifier.contains(Modifier::REVERSED));
+                n_marked += usize::from(*ground.get_or_insert(own) != own);
             }
         }
         text.contains(" +") && n_marked > 0 && n_marked < n_letters

@@ -440,7 +440,7 @@ fn what_changed_in_the_goal_since_it_was_put_before_is_marked() {
     assert!(seen.contains("▌  # Sums"), "{seen}");
     screen.on_event(NOW, &says("# Sums\n\nlists, 空 too\n"));
     let seen = drawn(&mut screen, (80, 24), Some(&refining));
-    for line in ["┃   # Sums", "┃ − lists", "┃ + lists, 空 too"] {
+    for line in ["▌    # Sums", "▌  − lists", "▌  + lists, 空 too"] {
         assert!(seen.contains(line), "{line}\n{seen}");
     }
     screen.on_event(NOW, &says(&format!("# Sums\n{many}")));

@@ -4,15 +4,14 @@
 
 use std::ops::Range;
 
-use ratatui::style::{Modifier, Style};
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use similar::{DiffOp, TextDiff};
 
-use super::{
-    CONTEXT_LINES, ComparisonSide, diff_words, highlight_changes, push_column_lines,
-    unchanged_lines_label,
-};
-use crate::tui::text_wrap::{text_width, truncate_to_columns, wrap_spans};
+use super::{CONTEXT_LINES, ComparisonSide, push_column_lines, unchanged_lines_row};
+use crate::tui::diff_row::{DiffRow, RowChange, RowLayout, RowWrapping, ShownNumbers};
+use crate::tui::markdown::HighlightLanguage;
+use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme;
 
 /// Minimum width for three texts side by side.
@@ -73,10 +72,16 @@ pub fn three_way_lines(sides: ThreeWayComparison<'_>, columns: usize) -> Vec<Lin
             theme::STRONG,
         )]
     };
-    push_column_lines(&mut lines, all.map(head), each);
+    let separator = Span::styled(super::COLUMN_SEPARATOR, theme::EDGE);
+    push_column_lines(&mut lines, all.map(head), each, &separator);
     let texts = all.map(|side| side.text.lines().collect::<Vec<&str>>());
     let longest = texts.iter().map(Vec::len).max().unwrap_or(0);
-    let digits = longest.to_string().len();
+    let layout = RowLayout {
+        columns: each,
+        digits: longest.to_string().len(),
+        shown_numbers: ShownNumbers::One,
+        wrapping: RowWrapping::Words,
+    };
     let stretches = align_stretches(&texts);
     let n_stretches = stretches.len();
     for (n, stretch) in stretches.into_iter().enumerate() {
@@ -96,21 +101,13 @@ pub fn three_way_lines(sides: ThreeWayComparison<'_>, columns: usize) -> Vec<Lin
         for row in 0..n_rows {
             if folded.contains(&row) {
                 if row == folded.start {
-                    let text = truncate_to_columns(&unchanged_lines_label(folded.len()), columns);
-                    lines.push(Line::styled(text, theme::QUIET));
+                    lines.push(unchanged_lines_row(folded.len(), columns));
                 }
                 continue;
             }
             let cells = row_cells(&texts, &stretch, row);
-            let cells = cells.map(|cell| match cell {
-                Some((n, spans)) => {
-                    let number = Span::styled(format!("{n:>digits$} "), theme::QUIET);
-                    let spans: Vec<Span<'_>> = std::iter::once(number).chain(spans).collect();
-                    wrap_spans(&spans, each, digits + 2)
-                }
-                None => Vec::new(),
-            });
-            push_column_lines(&mut lines, cells, each);
+            let cells = cells.map(|cell| cell.map_or_else(Vec::new, |cell| cell.lay_out(layout)));
+            push_column_lines(&mut lines, cells, each, &separator);
         }
     }
     lines
@@ -132,21 +129,33 @@ fn folded_rows(stretch: &AlignedStretch, n: usize, n_stretches: usize) -> Range<
     }
 }
 
-/// A line's number, from 1, and its text.
-type LineWithNumber = Option<(usize, Vec<Span<'static>>)>;
-
 /// Returns one row of a stretch: the user's, the base, the agent's.
-fn row_cells(texts: &[Vec<&str>; 3], stretch: &AlignedStretch, row: usize) -> [LineWithNumber; 3] {
+fn row_cells<'a>(
+    texts: &[Vec<&'a str>; 3],
+    stretch: &AlignedStretch,
+    row: usize,
+) -> [Option<DiffRow<'a>>; 3] {
     let [yours, before, agents] = texts;
-    let line = |text: &[&str], range: &Range<usize>| {
+    let line = |text: &[&'a str], range: &Range<usize>| {
         let at = range.clone().nth(row)?;
-        Some((at, text.get(at)?.to_string()))
+        Some((at + 1, *text.get(at)?))
     };
     let was = line(before, &stretch.before);
-    let side = |text: &[&str], range: &Range<usize>, is_changed: bool| {
-        let (at, now) = line(text, range)?;
-        let was = was.as_ref().map(|(_, was)| was.as_str());
-        Some((at + 1, changed_spans(was, &now, is_changed)))
+    let cell = |(n, text): (usize, &'a str), change, other: Option<&'a str>| DiffRow {
+        change,
+        numbers: (None, Some(n)),
+        text,
+        other,
+        language: HighlightLanguage::Prose,
+    };
+    let side = |text: &[&'a str], range: &Range<usize>, is_changed: bool| {
+        let now = line(text, range)?;
+        let was = was.map(|(_, was)| was);
+        let change = match is_changed && was != Some(now.1) {
+            true => RowChange::Added,
+            false => RowChange::Same,
+        };
+        Some(cell(now, change, was))
     };
     let (by_you, by_agent) = match stretch.who {
         StretchAuthor::Nobody => (false, false),
@@ -154,34 +163,15 @@ fn row_cells(texts: &[Vec<&str>; 3], stretch: &AlignedStretch, row: usize) -> [L
         StretchAuthor::Agent => (false, true),
         StretchAuthor::BothSame | StretchAuthor::BothDifferent => (true, true),
     };
-    let middle = was.as_ref().map(|(at, was)| {
-        let (sign, style) = match stretch.who {
-            StretchAuthor::Nobody => (" ", theme::PLAIN),
-            _ => ("-", theme::BAD),
-        };
-        (at + 1, vec![Span::styled(format!("{sign}{was}"), style)])
-    });
+    let gone = match stretch.who {
+        StretchAuthor::Nobody => RowChange::Same,
+        _ => RowChange::Removed,
+    };
     [
         side(yours, &stretch.yours, by_you),
-        middle,
+        was.map(|was| cell(was, gone, None)),
         side(agents, &stretch.agents, by_agent),
     ]
-}
-
-/// Renders a line of one side; what differs from the base is marked.
-fn changed_spans(was: Option<&str>, now: &str, is_changed: bool) -> Vec<Span<'static>> {
-    if !is_changed || was == Some(now) {
-        return vec![Span::styled(format!(" {now}"), theme::PLAIN)];
-    }
-    let mut spans = vec![Span::styled("+", theme::GOOD)];
-    match was.and_then(|was| diff_words(was, now)) {
-        Some((_, parts)) => spans.extend(highlight_changes(&parts, theme::GOOD)),
-        None => spans.push(Span::styled(
-            now.to_owned(),
-            theme::GOOD.remove_modifier(Modifier::REVERSED),
-        )),
-    }
-    spans
 }
 
 /// Returns what one side changed in the base: the ranges between the lines that are equal.
@@ -310,22 +300,22 @@ mod tests {
             ["a\nB\nc\nd\nx\n", "a\nb\nc\nd\ne\n", "a\nb\nc\nD\ny\nz\n"],
             "\
 yours            │ before           │ agent's
-1  a             │ 1  a             │ 1  a
+  1   a          │   1   a          │   1   a
 ── you changed this ──────────────────────────────────
-2 +B             │ 2 -b             │ 2  b
-3  c             │ 3  c             │ 3  c
+  2 + B          │   2 - b          │   2   b
+  3   c          │   3   c          │   3   c
 ── both changed this ─────────────────────────────────
-4  d             │ 4 -d             │ 4 +D
-5 +x             │ 5 -e             │ 5 +y
-                 │                  │ 6 +z",
+  4   d          │   4 - d          │   4 + D
+  5 + x          │   5 - e          │   5 + y
+                 │                  │   6 + z",
         );
         check(
             ["a\nnew\n", "a\n", "a\nnew\n"],
             "\
 yours            │ before           │ agent's
-1  a             │ 1  a             │ 1  a
+  1   a          │   1   a          │   1   a
 ── both made the same change ─────────────────────────
-2 +new           │                  │ 2 +new",
+  2 + new        │                  │   2 + new",
         );
     }
 
