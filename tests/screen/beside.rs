@@ -93,7 +93,7 @@ fn a_finished_run_is_written_down_as_a_page_from_the_screen() {
     terminal.type_keys("i/export md\r");
     terminal.wait_for("Written to .agent-collab/exports/a-test.md");
     terminal.type_keys(ESC);
-    terminal.wait_for("I to write");
+    terminal.wait_until_letters_command();
     let exports = world.repository().join(".agent-collab/exports");
     let page = fs::read_to_string(exports.join("a-test.md")).unwrap();
     assert!(page.contains("A test"), "{page}");

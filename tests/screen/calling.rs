@@ -14,7 +14,7 @@ fn at_the_goal(world: &World, variables: &[(&str, &str)]) -> Terminal {
     let mut terminal = world.open_so(&["demo", "--fast", "--dir", &folder], variables);
     terminal.wait_for("Is this the goal");
     terminal.type_keys(ESC);
-    terminal.wait_for("I to write");
+    terminal.wait_until_letters_command();
     terminal
 }
 

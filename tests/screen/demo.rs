@@ -14,7 +14,7 @@ fn open_demo(world: &World) -> Terminal {
     terminal.wait_for("Is this the goal");
     // Letters are commands outside of the composer only.
     terminal.type_keys(ESC);
-    terminal.wait_for("I to write");
+    terminal.wait_until_letters_command();
     terminal
 }
 
@@ -97,7 +97,7 @@ fn a_finished_run_is_looked_at_and_its_last_step_undone_and_redone() {
     let mut terminal = world.open(&["demo", "--fast", "--dir", &folder.to_string_lossy()]);
     terminal.wait_for("Describe the goal");
     terminal.type_keys(ESC);
-    terminal.wait_for("I to write");
+    terminal.wait_until_letters_command();
     terminal.type_keys("u");
     terminal.wait_for("Undo step 3?");
     terminal.type_keys("y");
@@ -150,7 +150,7 @@ fn what_a_stopped_step_left_is_not_called_yours() {
     let mut terminal = world.open(&scene);
     terminal.wait_for("Is this the goal");
     terminal.type_keys(ESC);
-    terminal.wait_for("I to write");
+    terminal.wait_until_letters_command();
     let_go_to_approval(&mut terminal);
     terminal.type_keys("y");
     terminal.wait_for("Stop and return to the goal");
@@ -182,7 +182,7 @@ fn what_a_stopped_step_left_is_not_called_yours() {
 /// Has the demo's question discussed to its end.
 fn discuss(terminal: &mut Terminal) {
     terminal.type_keys("i");
-    terminal.wait_gone("I to write");
+    terminal.wait_until_writing();
     terminal.type_keys("/discuss Count words with awk or with wc?");
     terminal.wait_for("with wc?");
     terminal.type_keys(ENTER);
@@ -249,7 +249,7 @@ fn ctrl_c_in_a_turn_ends_the_agents_and_keeps_the_run() {
     let (mut terminal, folder) = in_a_turn(&world, &[]);
     terminal.type_keys(CTRL_C);
     terminal.wait_for("Quit and end the turn?");
-    terminal.wait_for("Enter: Stay");
+    terminal.wait_for("▸ N  Stay");
     // Whoever stays has touched nothing.
     terminal.type_keys(ESC);
     terminal.wait_gone("Quit and end the turn?");
@@ -323,7 +323,7 @@ fn an_unfinished_run_is_taken_up_at_once_where_that_is_asked_for() {
     terminal.wait_for("Goal confirmed");
     terminal.wait_for("Send the goal to the planner?");
     // The dialog has the keys, not the composer.
-    terminal.wait_for("I to write");
+    terminal.wait_until_letters_command();
     terminal.type_keys(CTRL_C);
     assert_eq!(terminal.wait_for_end().code(), Some(0));
     terminal.assert_given_back();

@@ -166,7 +166,7 @@ fn the_user_chooses_who_talks_about_the_goal_and_changes_the_choice() {
         terminal.text()
     );
     terminal.type_keys(ESC);
-    terminal.wait_for("I to write");
+    terminal.wait_until_letters_command();
     terminal.type_keys(ENTER);
     terminal.wait_for("Send the goal to the planner?");
     leave(terminal);
@@ -179,7 +179,7 @@ fn a_call_that_waited_at_a_kill_is_shown_as_expired_and_its_agent_is_told() {
     let mut terminal = world.open(&["demo", "--fast", "--dir", &folder.to_string_lossy()]);
     terminal.wait_for("Is this the goal");
     terminal.type_keys(ESC);
-    terminal.wait_for("I to write");
+    terminal.wait_until_letters_command();
     terminal.type_keys("a");
     terminal.wait_for("Auto");
     terminal.type_keys(ENTER);

@@ -14,7 +14,7 @@ fn open_demo(world: &World) -> Terminal {
     let mut terminal = world.open(&["demo", "--fast", "--dir", &folder.to_string_lossy()]);
     terminal.wait_for("Is this the goal");
     terminal.type_keys(ESC);
-    terminal.wait_for("I to write");
+    terminal.wait_until_letters_command();
     terminal.type_keys(ENTER);
     terminal.wait_for("Send the goal to the planner?");
     terminal

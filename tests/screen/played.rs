@@ -70,7 +70,7 @@ pub fn give_goal(terminal: &mut Terminal) {
     terminal.type_keys("A test\r");
     terminal.wait_for("Is this the goal");
     terminal.type_keys(ESC);
-    terminal.wait_for("I to write");
+    terminal.wait_until_letters_command();
 }
 
 /// Enters and confirms the goal; the first turn waits for its release.
@@ -102,7 +102,7 @@ pub fn left_at_the_approval(world: &World) -> PathBuf {
 /// Writes a line into the composer and sends it.
 pub fn command(terminal: &mut Terminal, text: &str) {
     terminal.type_keys("i");
-    terminal.wait_gone("I to write");
+    terminal.wait_until_writing();
     terminal.type_keys(text);
     terminal.wait_for(text);
     terminal.type_keys(ENTER);

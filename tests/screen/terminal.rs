@@ -227,6 +227,20 @@ impl Terminal {
     }
 
     /// Waits until the screen no longer shows a text.
+    /// Waits until letters are commands, not text: a dialog or the view has the keys.
+    pub fn wait_until_letters_command(&mut self) {
+        self.wait("that letters are commands", |terminal| {
+            takes_letters(&terminal.text())
+        });
+    }
+
+    /// Waits until letters go into the composer.
+    pub fn wait_until_writing(&mut self) {
+        self.wait("that letters are written", |terminal| {
+            !takes_letters(&terminal.text())
+        });
+    }
+
     pub fn wait_gone(&mut self, text: &str) {
         self.wait(&format!("no `{text}` on the screen"), |terminal| {
             !terminal.text().contains(text)
@@ -392,4 +406,9 @@ impl Drop for Terminal {
         let _over = self.child.kill();
         let _reaped = self.child.wait();
     }
+}
+
+/// Returns whether a dialog or the view takes the letters that are typed.
+fn takes_letters(text: &str) -> bool {
+    text.contains("↑↓ choose") || text.contains("to write, /") || text.contains("I write")
 }

@@ -15,7 +15,7 @@ use crate::tui::command::ScreenCommand;
 use crate::tui::tabs::TabKind;
 use crate::tui::{ColorTheme, Screen};
 
-const SIZE: (u16, u16) = (100, 30);
+const SIZE: (u16, u16) = (120, 30);
 
 /// The appearance of a cell, except its letter.
 type Look = (Color, Color, Modifier);

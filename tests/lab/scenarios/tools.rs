@@ -294,7 +294,7 @@ fn plan_again(notes: &mut Notes, vendor: Vendor) {
         seat.see(&shot(key), &["Planner asks", &question]);
         // The number points at the answer, Enter gives it.
         seat.type_keys(key);
-        seat.press("\r", |text| !text.contains(&format!("┃ {question}")));
+        seat.press("\r", |text| !text.contains(&format!("▌  {question}")));
     }
     seat.wait_until("there is a new plan", || {
         let state = world.state();

@@ -35,7 +35,7 @@ fn an_answer_that_is_picked_reaches_the_agent() {
     let mut terminal = asking(&world);
     // A number selects an answer, Enter sends it.
     terminal.type_keys("2");
-    terminal.wait_for("Enter: 3.13");
+    terminal.wait_for("▸ 2  3.13");
     terminal.type_keys(ENTER);
     terminal.wait_for("Run this plan (");
     assert!(read(&world, "plan.md").contains("Python 3.13."));
@@ -51,7 +51,7 @@ fn an_answer_in_own_words_reaches_the_agent() {
     let mut terminal = begin(&world, &config);
     terminal.wait_for("Reviewer asks");
     terminal.type_keys("w");
-    terminal.wait_gone("I to write");
+    terminal.wait_until_writing();
     terminal.type_keys("3.14, it is faster");
     terminal.wait_for("3.14, it is faster");
     terminal.type_keys(ENTER);
@@ -109,20 +109,20 @@ fn a_call_is_allowed_once_for_the_run_and_refused() {
     // The tool and what it is about, exactly, and what is offered: once, for longer, no. The chat names the call before
     // the dialog is there.
     terminal.wait_for("Allow this command? · planner");
-    terminal.wait_for("┃ touch one");
+    terminal.wait_for("▌  touch one");
     for choice in ["Allow once", "Allow in this run", "Deny"] {
         terminal.wait_for(choice);
     }
     let is_there = |name: &str| world.repository().join(name).exists();
     assert!(!is_there("one"));
     terminal.type_keys("y");
-    terminal.wait_for("┃ touch two");
+    terminal.wait_for("▌  touch two");
     assert!(is_there("one") && !is_there("two"));
     terminal.type_keys("r");
     terminal.wait_for("What do you allow for this run?");
     terminal.type_keys("e");
     // The same call again is not asked about; the next one is.
-    terminal.wait_for("┃ touch three");
+    terminal.wait_for("▌  touch three");
     assert!(is_there("two"));
     refuse_with_words(&mut terminal);
     assert!(!is_there("three"));

@@ -100,7 +100,10 @@ fn without_end(n: u32) -> (Agent, Agent) {
 fn offered(terminal: &Terminal) -> String {
     let text = terminal.text();
     let lines = text.lines().filter_map(|line| {
-        let line = line.strip_prefix('┃')?.trim_start_matches(['▸', ' ']);
+        let line = line
+            .trim_start()
+            .strip_prefix('▌')?
+            .trim_start_matches(['▸', ' ']);
         let (key, label) = line.split_once("  ")?;
         (key.len() == 1 && !label.trim().is_empty()).then(|| key.to_owned())
     });
@@ -117,7 +120,7 @@ fn at_the_cap_there_are_four_ways_and_more_iterations_is_one() {
     terminal.wait_for("Review 5 of 5");
     assert_eq!(offered(&terminal), "FMEC", "{}", terminal.text());
     terminal.type_keys("m");
-    terminal.wait_gone("I to write");
+    terminal.wait_until_writing();
     terminal.type_keys("x");
     terminal.type_keys(ENTER);
     terminal.wait_for("Write a number from 1 to 1000.");
