@@ -37,7 +37,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 /// Shown because a half-written text would be sent together with the draft.
-const SEND_FIRST: &str = "Send or delete your text first.";
+pub(super) const SEND_FIRST: &str = "Send or delete your text first.";
 
 /// The result of sending the composer's text.
 #[derive(Debug)]

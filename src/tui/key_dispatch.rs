@@ -11,6 +11,7 @@ use super::command_palette::{
 };
 use super::command_table::{is_safe_in_overlay, works_in_view};
 use super::composer::ComposerKeyResult;
+use super::composer_submit::SEND_FIRST;
 use super::composer_submit::SubmitOutcome;
 use super::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft, EmptyComposerEnter};
 use super::input_guard::unseen_dialog_reason;
@@ -287,7 +288,7 @@ impl Screen {
                     return self.show_toast(&why);
                 }
                 if !self.composer.editor.is_empty() {
-                    return self.show_toast("Send or delete your text first.");
+                    return self.show_toast(SEND_FIRST);
                 }
                 self.composer.editor.set_text(&text);
                 self.focus_composer();

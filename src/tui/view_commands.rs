@@ -368,14 +368,7 @@ impl Screen {
             return pager.scroll(to, page_rows);
         }
         if let Some(view) = &mut self.overlays.diff {
-            return view.scroll(match to {
-                ScrollMove::Up => DiffAction::Up,
-                ScrollMove::Down => DiffAction::Down,
-                ScrollMove::PageUp => DiffAction::PageUp,
-                ScrollMove::PageDown => DiffAction::PageDown,
-                ScrollMove::Top => DiffAction::Top,
-                ScrollMove::End => DiffAction::End,
-            });
+            return view.scroll(DiffAction::Scroll(to));
         }
         self.tabs.focused().scroll(to, page_rows);
     }

@@ -14,6 +14,7 @@ use super::file_list;
 use crate::text::pluralize;
 use crate::text::unified_diff::{DiffLineKind, FileDiff, UnifiedDiff};
 use crate::tui::diff_row::fill_row;
+use crate::tui::scroll_view::ScrollMove;
 use crate::tui::search_highlight;
 use crate::tui::text_wrap::{text_width, truncate_to_columns};
 use crate::tui::theme::{self, Surface};
@@ -192,12 +193,16 @@ impl DiffBody {
     pub fn scroll(&mut self, does: DiffAction, rows: usize, columns: usize) {
         let end = self.end_position(rows, columns);
         match does {
-            DiffAction::Up => self.scroll_up(1, columns),
-            DiffAction::Down => self.scroll_down(1, end, columns),
-            DiffAction::PageUp => self.scroll_up(rows.saturating_sub(1).max(1), columns),
-            DiffAction::PageDown => self.scroll_down(rows.saturating_sub(1).max(1), end, columns),
-            DiffAction::Top => self.position = DiffPosition::default(),
-            DiffAction::End => self.position = end,
+            DiffAction::Scroll(ScrollMove::Up) => self.scroll_up(1, columns),
+            DiffAction::Scroll(ScrollMove::Down) => self.scroll_down(1, end, columns),
+            DiffAction::Scroll(ScrollMove::PageUp) => {
+                self.scroll_up(rows.saturating_sub(1).max(1), columns)
+            }
+            DiffAction::Scroll(ScrollMove::PageDown) => {
+                self.scroll_down(rows.saturating_sub(1).max(1), end, columns)
+            }
+            DiffAction::Scroll(ScrollMove::Top) => self.position = DiffPosition::default(),
+            DiffAction::Scroll(ScrollMove::End) => self.position = end,
             DiffAction::PreviousFile => self.go_to_previous_file(),
             DiffAction::NextFile => self.go_to_next_file(),
             DiffAction::PreviousDiff
@@ -503,7 +508,7 @@ mod tests {
             (DiffAction::NextFile, Some(0)),
             (DiffAction::NextFile, Some(1)),
             (DiffAction::NextFile, Some(1)),
-            (DiffAction::Down, Some(1)),
+            (DiffAction::Scroll(ScrollMove::Down), Some(1)),
             (DiffAction::PreviousFile, Some(1)),
             (DiffAction::PreviousFile, Some(0)),
             (DiffAction::PreviousFile, None),
@@ -540,11 +545,11 @@ mod tests {
             let mut body = body(20);
             let end = body.end_position(rows, columns);
             for n in moves {
-                let does = [DiffAction::Up, DiffAction::Down, DiffAction::PageUp, DiffAction::PageDown, DiffAction::Top, DiffAction::End, DiffAction::Up, DiffAction::Down][n];
-                body.scroll(does, rows, columns);
+                let to = [ScrollMove::Up, ScrollMove::Down, ScrollMove::PageUp, ScrollMove::PageDown, ScrollMove::Top, ScrollMove::End, ScrollMove::Up, ScrollMove::Down][n];
+                body.scroll(DiffAction::Scroll(to), rows, columns);
                 proptest::prop_assert!(body.position <= end);
             }
-            body.scroll(DiffAction::End, rows, columns);
+            body.scroll(DiffAction::Scroll(ScrollMove::End), rows, columns);
             proptest::prop_assert_eq!(body.position, end);
         }
     }

@@ -1,5 +1,7 @@
 //! The actions of the diff view; the keymap binds them to keys.
 
+use crate::tui::scroll_view::ScrollMove;
+
 /// An action of the diff view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiffAction {
@@ -9,14 +11,7 @@ pub enum DiffAction {
     NextDiff,
     PreviousFile,
     NextFile,
-    Up,
-    Down,
-    PageUp,
-    PageDown,
-    /// Scrolls to the first line.
-    Top,
-    /// Scrolls to the last line.
-    End,
+    Scroll(ScrollMove),
     /// Shows the old text beside the new one, or below it again.
     SideBySide,
     /// Reads the diff again.
