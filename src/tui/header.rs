@@ -82,7 +82,7 @@ fn title_line(screen: &Screen, state: Option<&RunState>, columns: usize) -> Line
     };
     let goal = state.and_then(|state| state.goal.as_ref());
     let title = goal.map_or_else(
-        || "agent-collab".to_owned(),
+        || concat!("agent-collab  ", env!("CARGO_PKG_VERSION")).to_owned(),
         |goal| to_one_line(&goal.title),
     );
     let margin = usize::from(gutter(u16::try_from(columns).unwrap_or(u16::MAX)));

@@ -198,10 +198,7 @@ fn intro_lines(
 }
 
 fn title_line() -> Line<'static> {
-    Line::from(vec![
-        Span::styled("agent-collab", theme::KEY),
-        Span::styled(concat!("  ", env!("CARGO_PKG_VERSION")), theme::QUIET),
-    ])
+    Line::styled("What should we build?", theme::STRONG)
 }
 
 fn intro_heading(columns: usize, is_low: bool) -> Vec<Line<'static>> {

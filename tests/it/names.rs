@@ -38,6 +38,7 @@ const ONE_WORD: &[&str] = &[
     "Screen",
     "Session",
     "Step",
+    "Surface",
     "Task",
     "Turn",
     "Verdict",

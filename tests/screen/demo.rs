@@ -68,7 +68,7 @@ fn a_finished_run_is_looked_at_and_its_last_step_undone_and_redone() {
     terminal.wait_for("Run finished");
     terminal.type_keys("d");
     terminal.wait_for("▤ diff [all]");
-    terminal.wait_for("files  +");
+    terminal.wait_for("4 files +");
     terminal.type_keys("h");
     terminal.wait_for("[plan]");
     terminal.type_keys("h");

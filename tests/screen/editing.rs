@@ -75,7 +75,7 @@ fn a_clash_opens_the_editor_on_the_merge_and_its_result_counts() {
     terminal.wait_for("plan.md was edited while the planner was writing it");
     terminal.wait_for("differs from yours by +1 −1");
     terminal.type_keys("v");
-    terminal.wait_for("+Its word.");
+    terminal.wait_for("+ Its word.");
     terminal.type_keys("v");
     terminal.wait_for("plan.md, the agent's");
     terminal.type_keys(ESC);
@@ -150,17 +150,17 @@ fn the_user_chooses_who_talks_about_the_goal_and_changes_the_choice() {
     terminal.type_keys(F2);
     terminal.wait_for("F2: planner");
     terminal.type_keys("A test\r");
-    terminal.wait_for("With the reviewer");
+    terminal.wait_for("Message the reviewer");
     terminal.wait_for("Is this the goal");
     terminal.type_keys(F2);
-    terminal.wait_for("With the planner");
+    terminal.wait_for("Message the planner");
     terminal.type_keys("And more.\r");
     terminal.wait("both have talked", |terminal| {
         terminal.text().matches("Understood.").count() == 2
     });
     terminal.wait_for("Is this the goal");
     assert_eq!(
-        terminal.text().matches("\n A test").count(),
+        terminal.text().matches("▌ A test").count(),
         1,
         "{}",
         terminal.text()
@@ -199,6 +199,8 @@ fn a_call_that_waited_at_a_kill_is_shown_as_expired_and_its_agent_is_told() {
     terminal.wait_for("Expired unanswered: bash");
     terminal.wait_for("was cut off. What next?");
     terminal.type_keys("g");
+    terminal.wait_for("Start step 3?");
+    terminal.type_keys("v");
     terminal.wait_for("nobody answered");
     leave(terminal);
 }

@@ -226,7 +226,6 @@ impl Terminal {
         self.type_keys(&format!("\x1b[<0;{column};{row}M\x1b[<0;{column};{row}m"));
     }
 
-    /// Waits until the screen no longer shows a text.
     /// Waits until letters are commands, not text: a dialog or the view has the keys.
     pub fn wait_until_letters_command(&mut self) {
         self.wait("that letters are commands", |terminal| {
@@ -241,6 +240,7 @@ impl Terminal {
         });
     }
 
+    /// Waits until the screen no longer shows a text.
     pub fn wait_gone(&mut self, text: &str) {
         self.wait(&format!("no `{text}` on the screen"), |terminal| {
             !terminal.text().contains(text)

@@ -30,7 +30,7 @@ fn nothing_begins_before_its_release_and_what_is_sent_is_read_first() {
     let world = World::new();
     let config = cast(&world, &talking().plan(PLAN), &Agent::approving(), "");
     let mut terminal = confirm(&world, &config);
-    terminal.wait_for("Manual");
+    terminal.wait_for("Send the goal to the planner?");
     terminal.type_keys("v");
     terminal.wait_for("[agent-collab WRITE_PLAN]");
     terminal.type_keys(ESC);

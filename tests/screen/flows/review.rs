@@ -62,7 +62,7 @@ fn findings_are_followed_through_the_reviews() {
         terminal.type_keys(ENTER);
         terminal.wait_for(released);
     }
-    terminal.wait_for("Review 1 of 5");
+    terminal.wait_for("Review 1/5");
     terminal.type_keys("3");
     terminal.wait_for("2 of 2 findings open");
     terminal.wait_for("1. [major] Say more.");
@@ -70,7 +70,7 @@ fn findings_are_followed_through_the_reviews() {
     terminal.wait_for("Send the review to the planner?");
     terminal.type_keys(ENTER);
     terminal.wait_for("Send the plan to the reviewer?");
-    terminal.wait_for("Review 2 of 5");
+    terminal.wait_for("Review 2/5");
     terminal.type_keys("3");
     terminal.wait_for("planner accepts: it says more");
     terminal.wait_for("planner rejects: it is short");
@@ -117,7 +117,7 @@ fn at_the_cap_there_are_four_ways_and_more_iterations_is_one() {
     let config = cast(&world, &planner, &reviewer, "");
     let mut terminal = begin(&world, &config);
     terminal.wait_for("Review limit: 1 finding open");
-    terminal.wait_for("Review 5 of 5");
+    terminal.wait_for("Review 5/5");
     assert_eq!(offered(&terminal), "FMEC", "{}", terminal.text());
     terminal.type_keys("m");
     terminal.wait_until_writing();
