@@ -127,7 +127,7 @@ fn at_the_cap_there_are_four_ways_and_more_iterations_is_one() {
     assert_eq!(state(&world)["extra"], 0);
     terminal.type_keys("\x152");
     terminal.type_keys(ENTER);
-    terminal.wait_for("Review 7 of 7");
+    terminal.wait_for("Review 7/7");
     terminal.wait("the seventh review", |_| {
         events_of(&world, "review.committed").len() == 7
     });
