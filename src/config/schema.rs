@@ -174,6 +174,7 @@ pub const KEYS: &[ConfigKey] = &[
     key("themes.*.picked", Colour, Unset("\"#535863\""), UserOnly, "Ground of the selected row"),
     key("themes.*.add_word", Colour, Unset("\"#465050\""), UserOnly, "Ground of changed words in added lines"),
     key("themes.*.del_word", Colour, Unset("\"#524650\""), UserOnly, "Ground of changed words in deleted lines"),
+    key("themes.*.button", Colour, Unset("\"#3a3c4e\""), UserOnly, "Ground of a choice beside others"),
 
     key("log.level", Choice(&["error", "warn", "info", "debug", "trace"]), Fixed("\"info\""), Ignored, "The level of the program's own log"),
     key("log.file", Flag, Fixed("true"), Ignored, "Whether to write it to paths.debug_log"),

@@ -3,12 +3,14 @@
 //! It is drawn below the tab and never covers the whole screen, so that its subject stays readable.
 
 mod dialog_render;
+pub(super) mod dialog_size;
 
 use ratatui::style::Style;
 
 use super::action::Action;
 use super::command::ScreenCommand;
 use super::dialogs::edit_preview::EditPreview;
+use super::tabs::TabKind;
 use super::text_wrap::{clean_for_display, to_one_line};
 use super::theme;
 use crate::permission::ApprovalScope;
@@ -34,8 +36,8 @@ pub struct ChoiceDialog {
     pub first_choice: usize,
     /// The title and the full text, if the body is only an excerpt.
     pub full_text: Option<(String, String)>,
-    /// The indexes of body lines that are also in the plan.
-    plan_lines: Vec<usize>,
+    /// The indexes of body lines that also stand in a tab.
+    tab_lines: Vec<(usize, TabKind)>,
     /// Whether Enter in an empty composer carries out the choice.
     pub empty_composer_enter: EmptyComposerEnter,
     /// When the dialog closes by itself; only for the screen's own dialogs.
@@ -212,7 +214,7 @@ impl ChoiceDialog {
             choices: Vec::new(),
             first_choice: 0,
             full_text: None,
-            plan_lines: Vec::new(),
+            tab_lines: Vec::new(),
             empty_composer_enter: EmptyComposerEnter::FocusesDialog,
             lifetime: DialogLifetime::RunAdvances,
             origin: DialogOrigin::Run,
@@ -274,20 +276,27 @@ impl ChoiceDialog {
 
     /// Adds a text that is also in the plan.
     #[must_use]
-    pub fn with_plan_text(mut self, text: &str, style: Style) -> Self {
+    pub fn with_plan_text(self, text: &str, style: Style) -> Self {
+        self.with_text_of_tab(TabKind::Plan, text, style)
+    }
+
+    /// Adds a text that also stands in a tab.
+    #[must_use]
+    pub fn with_text_of_tab(mut self, tab: TabKind, text: &str, style: Style) -> Self {
         let n_before = self.body.len();
         self = self.with_text(text, style);
-        self.plan_lines.extend(n_before..self.body.len());
+        self.tab_lines
+            .extend((n_before..self.body.len()).map(|at| (at, tab)));
         self
     }
 
-    /// Removes the lines that are also in the plan, for when the plan is visible.
+    /// Removes the lines that also stand in a tab, for when it is visible.
     #[must_use]
-    pub fn without_plan_text(mut self) -> Self {
-        let in_plan = std::mem::take(&mut self.plan_lines);
+    pub fn without_text_of_tab(mut self, tab: TabKind) -> Self {
+        let lines = std::mem::take(&mut self.tab_lines);
         let mut at = 0..self.body.len();
         self.body
-            .retain(|_| at.next().is_some_and(|at| !in_plan.contains(&at)));
+            .retain(|_| at.next().is_some_and(|at| !lines.contains(&(at, tab))));
         self
     }
 
@@ -348,7 +357,7 @@ impl ChoiceDialog {
     pub fn without_body(mut self) -> Self {
         self.body.clear();
         self.side_by_side = None;
-        self.plan_lines.clear();
+        self.tab_lines.clear();
         self.reason_lines = 0;
         self
     }

@@ -335,7 +335,11 @@ fn view_hints(
             )
         };
         let picks = sheet.is_some_and(|sheet| sheet.choices.iter().any(is_pick));
-        let keys = if picks { "↑↓ 1-9" } else { "↑↓" };
+        let keys = match screen.hit_areas.has_buttons() {
+            true => "←→",
+            false if picks => "↑↓ 1-9",
+            false => "↑↓",
+        };
         hints.push(FooterHint::fixed(keys, "choose"));
         if screen.dialogs.own.is_some() {
             hints.push(FooterHint::fixed("Esc", "back"));

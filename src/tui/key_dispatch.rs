@@ -147,7 +147,11 @@ impl Screen {
         if let Some(sheet) = self.pending_dialog(state) {
             let n = sheet.choices.len();
             let chosen = self.dialogs.chosen_choice(&sheet);
-            let (to, n_shown) = (list_index::list_move(key), self.hit_areas.choices.len());
+            let to = match self.hit_areas.has_buttons() {
+                true => list_index::button_move(key),
+                false => list_index::list_move(key),
+            };
+            let n_shown = self.hit_areas.choices.len();
             match key.code {
                 KeyCode::Enter if self.hit_areas.is_dialog_folded => {
                     return self.go_to_waiting_dialog(state);

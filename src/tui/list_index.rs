@@ -20,6 +20,16 @@ pub fn list_move(key: KeyEvent) -> Option<ScrollMove> {
     key.modifiers.is_empty().then_some(to)
 }
 
+/// Returns the move that a key stands for among buttons, which stand side by side.
+pub fn button_move(key: KeyEvent) -> Option<ScrollMove> {
+    let to = match key.code {
+        KeyCode::Left => ScrollMove::Up,
+        KeyCode::Right => ScrollMove::Down,
+        _ => return list_move(key),
+    };
+    key.modifiers.is_empty().then_some(to)
+}
+
 /// Returns the index after a key, for `n` entries with `n_shown` visible; moving past one end continues at the other.
 pub fn step_index(to: ScrollMove, chosen: usize, n: usize, n_shown: usize) -> usize {
     match to {

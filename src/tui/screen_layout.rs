@@ -12,8 +12,9 @@ use ratatui::widgets::{Block, Borders, Paragraph};
 use super::child_session_list::child_title;
 use super::clickable_keys::{self, KeyHintAreas};
 use super::command_palette::PaletteContext;
-use super::composer::ComposerSpacing;
-use super::dialog::{ChoiceDialog, DialogFocus};
+use super::composer::{ComposerSpacing, TextComposer};
+use super::dialog::dialog_size::{MAX_CHOICE_LEAD, TabReading, dialog_rows, short_label};
+use super::dialog::{ChoiceDialog, DialogFocus, DialogOrigin};
 use super::diff_view::draw_diff_panel;
 use super::keymap::{ComposerFocus, KeyChord};
 use super::pager::TextPager;
@@ -23,18 +24,22 @@ use super::tabs::{PaneFocus, TabKind};
 use super::text_wrap::{text_width, truncate_to_columns};
 use super::theme;
 use super::view_area::{gutter, inset, inset_columns, split_bottom, split_top};
-use super::welcome_page::WelcomePage;
+use super::welcome_page::{CenteredWelcome, WelcomePage};
 use super::{Screen, command_table, footer, header};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::ids::UnixMillis;
 use crate::domain::question::QuestionKind;
 use crate::domain::run::RunState;
 
-/// How many rows of the tab must stay visible beside a dialog.
-const MIN_BODY_ROWS: usize = 5;
 /// Below this window height, a dialog hides its choices while the user writes a text for it, and makes room
 /// for a chat that is scrolled up.
 const LOW_WINDOW_ROWS: u16 = 16;
+
+/// How high a text may get in the middle of the welcome page.
+const MAX_CENTERED_TEXT_ROWS: usize = 8;
+
+/// What header and footer take of a high window.
+const HEADER_AND_FOOTER_ROWS: u16 = 5;
 
 /// From this window height on, a blank row stands above the dialog or the composer.
 const HIGH_WINDOW_ROWS: u16 = 30;
@@ -47,6 +52,8 @@ pub struct ScreenHitAreas {
     pub composer: Rect,
     pub window_columns: u16,
     pub composer_spacing: ComposerSpacing,
+    /// The parts of the welcome page around the composer, in a large window.
+    pub welcome: Option<CenteredWelcome>,
     pub tabs: Vec<(Rect, TabKind)>,
     pub dialog: Rect,
     /// Whether the dialog is reduced to a line, which shows no choices and takes no answer.
@@ -75,6 +82,12 @@ impl ScreenHitAreas {
             let hints = &mut self.hints;
             hints.retain(|(place, _)| area.contains(place.as_position()));
         }
+    }
+
+    /// Returns whether choices of the dialog stand side by side.
+    pub fn has_buttons(&self) -> bool {
+        let mut pairs = self.choices.windows(2);
+        pairs.any(|pair| matches!(pair, [(one, _), (next, _)] if one.y == next.y))
     }
 
     /// Returns the key of the hint at a position.
@@ -110,7 +123,16 @@ impl Screen {
             None if is_whole => (0, ComposerSpacing::TextOnly),
             None => self.composer_rows(rest, sheet.as_ref()),
         };
-        let composer = inset(split_bottom(&mut rest, n_rows), gutter(rest.width));
+        let centered = self
+            .centered_welcome(rest, state)
+            .filter(|_| sheet.is_none());
+        let (composer, composer_spacing) = match &centered {
+            Some(places) => (places.composer, ComposerSpacing::Padded),
+            None => {
+                let place = inset(split_bottom(&mut rest, n_rows), gutter(rest.width));
+                (place, composer_spacing)
+            }
+        };
         let sheet_area = match &sheet {
             Some(_) if put_aside.is_some() => split_bottom(&mut rest, 2),
             Some(sheet) => {
@@ -128,10 +150,13 @@ impl Screen {
             composer,
             window_columns: frame.area().width,
             composer_spacing,
+            welcome: centered,
             dialog: sheet_area,
             ..ScreenHitAreas::default()
         };
         self.tabs.view.side_area = None;
+        self.tabs.chat.transcript.is_question_below =
+            put_aside.is_none() && sheet.as_ref().is_some_and(is_question_of_run);
         self.hit_areas.tabs = header::draw(self, frame, head, state);
         match is_whole {
             true if is_diff => self.draw_diff(frame, rest, state, waiting.as_ref()),
@@ -189,6 +214,31 @@ impl Screen {
         }
     }
 
+    fn welcome_page(&self) -> WelcomePage<'_> {
+        WelcomePage {
+            info: &self.run_facts.welcome,
+            has_notices: !self.tabs.chat.transcript.is_empty(),
+            has_unfinished_run: self.dialogs.unfinished_run.is_some(),
+        }
+    }
+
+    /// Returns the parts of the welcome page around the composer, if it is shown and the window is large.
+    fn centered_welcome(&self, area: Rect, state: Option<&RunState>) -> Option<CenteredWelcome> {
+        let is_alone = self.overlays.search.is_none() && self.overlays.top().is_none();
+        let is_shown = self.tabs.view.shown == TabKind::Chat && state.is_none();
+        if !is_alone || !is_shown || self.is_read_only() {
+            return None;
+        }
+        let rows = |columns| {
+            self.composer
+                .editor
+                .n_rows(TextComposer::text_columns(columns))
+        };
+        let n_text = rows(CenteredWelcome::COLUMNS).min(MAX_CENTERED_TEXT_ROWS);
+        let n_rows = u16::try_from(n_text + ComposerSpacing::Padded.n_rows()).ok()?;
+        self.welcome_page().centered(area, n_rows)
+    }
+
     fn draw_diff(
         &mut self,
         frame: &mut Frame,
@@ -239,7 +289,14 @@ impl Screen {
     ) -> ChoiceDialog {
         let beside = self.tabs.tab_beside(window.width, &self.documents, state);
         if [Some(self.tabs.view.shown), beside].contains(&Some(TabKind::Plan)) {
-            sheet = sheet.without_plan_text();
+            sheet = sheet.without_text_of_tab(TabKind::Plan);
+        }
+        // What was said last stands right above, if the window shows that much of the chat.
+        let columns = usize::from(window.width);
+        let is_above = sheet.preferred_rows(columns) * 2 + usize::from(HEADER_AND_FOOTER_ROWS)
+            <= usize::from(window.height);
+        if self.tabs.view.shown == TabKind::Chat && is_above {
+            sheet = sheet.without_text_of_tab(TabKind::Chat);
         }
         let is_gate = command_table::open_question(state).is_some_and(is_gate_question);
         // The prompt is read in Chat, where the question comes first; beside a tab that is read, the dialog drops it.
@@ -292,10 +349,9 @@ impl Screen {
         let (long, short) = match keys {
             DialogFocus::Dialog(at) | DialogFocus::EnterOnly(at) => {
                 let label = sheet.choices.get(at).map_or("", |c| c.label.as_str());
-                // The chosen button says it, unless it is cut or Enter means another than the first.
+                // The chosen button says it, unless it is cut.
                 let is_whole = text_width(label) + MAX_CHOICE_LEAD <= columns;
-                let is_plain = sheet.first_choice == 0 || at != sheet.first_choice;
-                if matches!(keys, DialogFocus::Dialog(_)) && is_whole && is_plain {
+                if matches!(keys, DialogFocus::Dialog(_)) && is_whole {
                     return String::new();
                 }
                 let left = columns.saturating_sub(6 + text_width("Enter: "));
@@ -443,12 +499,11 @@ impl Screen {
                 ""
             }
             (true, _) => {
-                let wanted = WelcomePage {
-                    info: &self.run_facts.welcome,
-                    has_notices: !self.tabs.chat.transcript.is_empty(),
-                    has_unfinished_run: self.dialogs.unfinished_run.is_some(),
-                };
-                (area, self.hit_areas.runs) = wanted.draw(frame, area);
+                let page = self.welcome_page();
+                match &self.hit_areas.welcome {
+                    Some(places) => self.hit_areas.runs = page.draw_centered(frame, places),
+                    None => (area, self.hit_areas.runs) = page.draw(frame, area),
+                }
                 ""
             }
             (false, None) => "Nothing recorded here yet.",
@@ -466,6 +521,11 @@ impl Screen {
     }
 }
 
+/// Returns whether a dialog asks what the run waits for, in its own words.
+fn is_question_of_run(sheet: &ChoiceDialog) -> bool {
+    sheet.origin == DialogOrigin::Run
+}
+
 /// Returns whether an agent's call is pending.
 fn is_call_pending(state: Option<&RunState>) -> bool {
     state.is_some_and(|state| !state.approvals.is_empty())
@@ -480,49 +540,4 @@ fn is_question_in_title(state: Option<&RunState>) -> bool {
 /// Returns whether the question is about a turn that waits at the gate.
 fn is_gate_question(kind: &QuestionKind) -> bool {
     matches!(kind, QuestionKind::Gate { .. })
-}
-
-/// Returns a label without its explanation; the part after a comma is kept if it fits.
-fn short_label(label: &str, columns: usize) -> &str {
-    let first = |signs: &[char]| label.split(signs).next().unwrap_or(label).trim_end();
-    let whole = first(&[':', ';', '(', '…']);
-    if text_width(whole) <= columns {
-        whole
-    } else {
-        first(&[':', ';', '(', '…', ','])
-    }
-}
-
-/// How many columns stand before the label of a choice: bar, mark and key.
-const MAX_CHOICE_LEAD: usize = 9;
-
-/// Whether the user reads a tab beside the dialog.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TabReading {
-    BesideDialog,
-    DialogOnly,
-}
-
-/// Returns the height of a dialog. It gets what it needs except a few rows for the tab, or two fifths if the
-/// tab is being read. It always keeps its choices, unless they would hide the tab that is read.
-fn dialog_rows(sheet: &ChoiceDialog, rest: Rect, reads_on: TabReading) -> usize {
-    let height = usize::from(rest.height);
-    let columns = usize::from(inset(rest, gutter(rest.width)).width);
-    let wanted = sheet.preferred_rows(columns);
-    let for_body = match (height, reads_on) {
-        (0..12, _) => 0,
-        (_, TabReading::BesideDialog) => height * 2 / 5,
-        (12..20, TabReading::DialogOnly) => 2,
-        (20.., TabReading::DialogOnly) => height / 4,
-    };
-    let frame_and_line = 2 + usize::from(!sheet.body.is_empty());
-    let least = (sheet.choices.len() + frame_and_line).min(height);
-    let rows = wanted.min(height.saturating_sub(for_body)).max(least);
-    let rows = rows.min(sheet.rows_within(columns, rows));
-    // If almost nothing of the tab would stay visible, the title and the action of Enter are enough.
-    if reads_on == TabReading::BesideDialog && height < rows + MIN_BODY_ROWS {
-        2.min(height)
-    } else {
-        rows
-    }
 }

@@ -406,7 +406,7 @@ mod tests {
             surfaces(&ColorTheme::from_fields("mine", fields.iter().copied()).unwrap())
         };
         let fields = [("base", "dark"), ("ground", "#1c1c1c")];
-        let wanted = "242424 2c2c2c 474747 2c382c 432727 2e2b21 404040 3c543c 6a3232";
+        let wanted = "242424 2c2c2c 474747 2c382c 432727 2e2b21 404040 3c543c 6a3232 3b3b3b";
         assert_eq!(own(&fields), wanted);
         let fields = [
             ("base", "light"),
@@ -414,7 +414,7 @@ mod tests {
             ("panel", "#010203"),
             ("add", "default"),
         ];
-        let wanted = "010203 e8e8e8 cacaca Reset f1dcdc f1eee6 d2d2d2 c8dbc8 e8bebe";
+        let wanted = "010203 e8e8e8 cacaca Reset f1dcdc f1eee6 d2d2d2 c8dbc8 e8bebe d8d8d8";
         assert_eq!(own(&fields), wanted);
         // Words have twice the tint of their line.
         let fields = [
@@ -432,10 +432,10 @@ mod tests {
             own(&[("base", "nord")]),
             surfaces(&ColorTheme::from_name("nord").unwrap())
         );
-        assert_eq!(own(&[]), ["Reset"; 9].join(" "));
+        assert_eq!(own(&[]), ["Reset"; 10].join(" "));
         assert_eq!(
             own(&[("base", "sixteen"), ("ground", "black")]),
-            ["Reset"; 9].join(" ")
+            ["Reset"; 10].join(" ")
         );
     }
 
@@ -445,10 +445,10 @@ mod tests {
         let of = |name: &str| ColorTheme::from_name(name).unwrap().on_background(ground);
         assert_eq!(
             surfaces(&of("terminal")),
-            "1e2025 27292d 434448 27352d 3e2428 292722 3b3d41 38523d 663033"
+            "1e2025 27292d 434448 27352d 3e2428 292722 3b3d41 38523d 663033 36373b"
         );
         for name in ["sixteen", "none"] {
-            assert_eq!(surfaces(&of(name)), ["Reset"; 9].join(" "), "{name}");
+            assert_eq!(surfaces(&of(name)), ["Reset"; 10].join(" "), "{name}");
         }
         assert_eq!(
             of("nord"),
@@ -460,7 +460,7 @@ mod tests {
         let fitted = ColorTheme::from_name("light")
             .unwrap()
             .with_terminal_background();
-        assert_eq!(surfaces(&fitted), ["Reset"; 9].join(" "));
+        assert_eq!(surfaces(&fitted), ["Reset"; 10].join(" "));
         let white = fitted.on_background(TerminalBackground([255; 3]));
         assert!(
             Surface::ALL
@@ -468,7 +468,7 @@ mod tests {
                 .all(|surface| white.has_surface(*surface))
         );
         let few = of("terminal").with_color_support(ColorSupport::Ansi16);
-        assert_eq!(surfaces(&few), ["Reset"; 9].join(" "));
+        assert_eq!(surfaces(&few), ["Reset"; 10].join(" "));
         let table = of("terminal").with_color_support(ColorSupport::Indexed256);
         assert!(
             surfaces(&table).starts_with("Indexed("),

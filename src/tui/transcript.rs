@@ -101,6 +101,8 @@ pub struct ChatTranscript {
     /// The scroll position of the last frame; `wide` is its width.
     visible_scroll: TranscriptScrollPosition,
     wide: Option<TranscriptColumns>,
+    /// Whether a dialog below shows the open question.
+    pub is_question_below: bool,
 }
 
 /// A visible row of the transcript.
@@ -145,6 +147,7 @@ impl Default for ChatTranscript {
             visible_blocks: Vec::new(),
             visible_scroll: TranscriptScrollPosition::default(),
             wide: None,
+            is_question_below: false,
         }
     }
 }
@@ -496,10 +499,11 @@ impl ChatTranscript {
     /// Returns the visible rows; lays out nothing else.
     pub fn visible_rows(&mut self, wide: TranscriptColumns, rows: usize) -> Vec<TranscriptRow> {
         self.fit_run_summary(rows);
+        let n_shown = self.blocks.len() - usize::from(self.hides_last_block());
         let (first, folding) = (self.first, self.thinking);
         let mut scroll = std::mem::take(&mut self.scroll);
         let mut window = transcript_scroll::ScrollWindow {
-            n_blocks: self.blocks.len(),
+            n_blocks: n_shown,
             first,
             rows,
             height: |at: usize| {
@@ -519,8 +523,8 @@ impl ChatTranscript {
         let mut shown = Vec::with_capacity(rows);
         self.visible_blocks.clear();
         let mut skip = skip;
-        let from = from.min(self.blocks.len());
-        for (number, block) in (first + from..).zip(self.blocks.range_mut(from..)) {
+        let from = from.min(n_shown);
+        for (number, block) in (first + from..).zip(self.blocks.range_mut(from..n_shown)) {
             let left = rows - shown.len();
             if left == 0 {
                 break;

@@ -2,6 +2,10 @@
 //!
 //! The program's own texts skip the cleaning, so that the first frame is fast.
 
+mod centered_welcome;
+
+pub use centered_welcome::CenteredWelcome;
+
 use std::ops::Range;
 
 use ratatui::Frame;
@@ -61,7 +65,7 @@ const ABOUT_TEXT: &str = "One agent plans, the other reviews, you approve.";
 const SAFETY_TEXT: &str = "Nothing runs until you say so.";
 const DEMO_TEXT: &str = "  `agent-collab demo` needs none of this: no model, no key, no network";
 const FIRST_STEPS: [&str; 3] = [
-    "Describe the goal below, in a sentence or a page. The planner asks about open points.",
+    "Describe the goal in a sentence or a page. The planner asks about open points.",
     "Confirm the goal. Send each turn yourself, or switch to Auto.",
     "Run the plan. Steps are tested and committed to one branch. Undo any time.",
 ];

@@ -139,8 +139,8 @@ impl World {
         seat.see(&shot("execute"), &["Run this plan ("]);
         // The keys go to the composer first.
         seat.type_keys("\x1b");
-        seat.see(&shot("commands"), &["↑↓ choose"]);
-        seat.type_keys("y");
+        seat.see(&shot("commands"), &["choose  "]);
+        seat.type_keys("m");
         seat.see(&shot("release"), &["Start step 1?"]);
         seat.type_keys("a");
         seat

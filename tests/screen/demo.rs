@@ -44,7 +44,7 @@ fn a_whole_run_is_played_by_keys() {
     terminal.wait_for("Run this plan (");
     terminal.type_keys("p");
     terminal.wait_for("Manual");
-    terminal.type_keys("y");
+    terminal.type_keys("m");
     terminal.wait_for("Start step 1?");
     terminal.type_keys("a");
     refuse_and_say_why(&mut terminal);

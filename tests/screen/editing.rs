@@ -186,7 +186,7 @@ fn a_call_that_waited_at_a_kill_is_shown_as_expired_and_its_agent_is_told() {
     terminal.wait_for("Run this plan (");
     terminal.type_keys("p");
     terminal.wait_for("Manual");
-    terminal.type_keys("y");
+    terminal.type_keys("m");
     terminal.wait_for("Start step 1?");
     terminal.type_keys("a");
     terminal.wait_for("Allow this command?");

@@ -410,5 +410,5 @@ impl Drop for Terminal {
 
 /// Returns whether a dialog or the view takes the letters that are typed.
 fn takes_letters(text: &str) -> bool {
-    text.contains("↑↓ choose") || text.contains("to write, /") || text.contains("I write")
+    text.contains("choose") || text.contains("to write, /") || text.contains("I write")
 }

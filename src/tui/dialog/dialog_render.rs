@@ -32,9 +32,10 @@ impl ChoiceDialog {
 
     /// Returns how many of these rows the dialog fills.
     pub fn rows_within(&self, columns: usize, rows: usize) -> usize {
-        let n_other = self.choices.len() + 2;
+        let columns = Self::text_columns(columns);
+        let n_other = self.choice_rows(columns).len() + 2;
         let n_body = rows.saturating_sub(n_other);
-        let body = self.body_lines(Self::text_columns(columns), n_body);
+        let body = self.body_lines(columns, n_body);
         let gap = usize::from(!body.is_empty() && self.has_gap());
         (body.len() + gap).min(n_body) + n_other
     }
@@ -98,7 +99,8 @@ impl ChoiceDialog {
         frame.render_widget(Clear, area);
         let (inner, columns) = self.draw_panel(frame, area, enter);
         let rows = usize::from(inner.height);
-        let n_choices = self.choices.len().min(rows - self.least_body_rows(rows));
+        let choice_rows = self.choice_rows(columns);
+        let n_choices = choice_rows.len().min(rows - self.least_body_rows(rows));
         let n_body = rows - n_choices;
         let mut body = self.body_lines(columns, n_body);
         if body.len() > n_body {
@@ -127,25 +129,88 @@ impl ChoiceDialog {
         let has_spare_row =
             self.has_gap() && body_rows > 0 && usize::from(body_rows) + n_choices < rows;
         let body_rows = body_rows + u16::from(has_spare_row);
-        // If there are more choices than rows, scroll so that the selected one is visible.
-        let pointed_at = keys.pointed_choice().unwrap_or(self.first_choice);
-        let from = (pointed_at + 1).saturating_sub(n_choices.max(1));
-        let mut places = Vec::new();
-        for (row, at) in (from..from + n_choices).enumerate() {
-            let row = u16::try_from(row).unwrap_or(u16::MAX);
-            let place = Rect {
-                y: inner.y.saturating_add(body_rows).saturating_add(row),
-                height: 1,
-                ..inner
-            };
-            if place.y >= inner.bottom() {
-                break;
+        let choices = Rect {
+            y: inner.y.saturating_add(body_rows),
+            height: inner.height.saturating_sub(body_rows),
+            ..inner
+        };
+        self.draw_choices(frame, choices, keys, &choice_rows)
+    }
+
+    /// Returns how many rows the choices take in a panel of this width.
+    pub fn n_choice_rows(&self, columns: usize) -> usize {
+        self.choice_rows(Self::text_columns(columns)).len()
+    }
+
+    /// Returns the indexes of the choices, row by row: short ones side by side, as buttons, others one below the other.
+    fn choice_rows(&self, columns: usize) -> Vec<Vec<usize>> {
+        let in_list = || (0..self.choices.len()).map(|at| vec![at]).collect();
+        let is_short =
+            |choice: &DialogChoice| text_width(&choice.label) <= MAX_BUTTON_LABEL_COLUMNS;
+        let is_question = self.origin == DialogOrigin::Run && self.choices.len() > 1;
+        if !is_question || columns < MIN_BUTTON_COLUMNS || !self.choices.iter().all(is_short) {
+            return in_list();
+        }
+        let mut rows: Vec<Vec<usize>> = Vec::new();
+        let mut used = usize::MAX;
+        for (at, choice) in self.choices.iter().enumerate() {
+            let width = button_columns(choice) + usize::from(BUTTON_GAP);
+            match rows.last_mut() {
+                Some(row) if used + width <= columns => {
+                    row.push(at);
+                    used += width;
+                }
+                _ => {
+                    rows.push(vec![at]);
+                    used = width;
+                }
             }
-            if let Some(choice) = self.choices.get(at) {
-                let is_chosen = keys.pointed_choice() == Some(at);
-                let line = choice_line(choice, keys, self.origin, is_chosen, columns);
+        }
+        if rows.len() > MAX_BUTTON_ROWS {
+            return in_list();
+        }
+        rows
+    }
+
+    /// Draws the choices, scrolled so that the selected one is visible; returns their areas.
+    fn draw_choices(
+        &self,
+        frame: &mut Frame,
+        area: Rect,
+        keys: DialogFocus,
+        rows: &[Vec<usize>],
+    ) -> Vec<(Rect, usize)> {
+        let columns = usize::from(area.width);
+        let n_shown = rows.len().min(usize::from(area.height));
+        let pointed_at = keys.pointed_choice().unwrap_or(self.first_choice);
+        let pointed_row = rows.iter().position(|row| row.contains(&pointed_at));
+        let from = (pointed_row.unwrap_or(0) + 1).saturating_sub(n_shown.max(1));
+        let has_buttons = rows.len() < self.choices.len();
+        let mut places = Vec::new();
+        for (y, row) in (area.y..area.bottom()).zip(rows.iter().skip(from)) {
+            let mut x = area.x;
+            for at in row {
+                let Some(choice) = self.choices.get(*at) else {
+                    continue;
+                };
+                let is_chosen = keys.pointed_choice() == Some(*at);
+                let (line, width) = match has_buttons {
+                    true => (button_line(choice, keys, is_chosen), button_columns(choice)),
+                    false => (
+                        choice_line(choice, keys, self.origin, is_chosen, columns),
+                        columns,
+                    ),
+                };
+                let width = u16::try_from(width).unwrap_or(u16::MAX);
+                let place = Rect {
+                    x,
+                    y,
+                    width: width.min(area.right().saturating_sub(x)),
+                    height: 1,
+                };
                 frame.render_widget(line, place);
-                places.push((place, at));
+                places.push((place, *at));
+                x = place.right().saturating_add(BUTTON_GAP);
             }
         }
         places
@@ -221,6 +286,51 @@ impl ChoiceDialog {
         };
         (inner, width)
     }
+}
+
+/// Below this width, choices stand one below the other.
+const MIN_BUTTON_COLUMNS: usize = 56;
+/// The longest label of a button.
+const MAX_BUTTON_LABEL_COLUMNS: usize = 32;
+/// More choices than fit into these rows are a list.
+const MAX_BUTTON_ROWS: usize = 2;
+/// Between two buttons.
+const BUTTON_GAP: u16 = 2;
+
+fn button_columns(choice: &DialogChoice) -> usize {
+    text_width(&choice.label) + text_width(&key_text(choice)) + 4
+}
+
+fn key_text(choice: &DialogChoice) -> String {
+    choice.key.to_uppercase().to_string()
+}
+
+/// Lays out a choice as a button: its label and its letter, without the letter while letters are typed into the
+/// composer.
+fn button_line(choice: &DialogChoice, keys: DialogFocus, is_chosen: bool) -> Line<'static> {
+    let key = key_text(choice);
+    let no_letter = " ".repeat(text_width(&key));
+    // Where there are no colours, the sign tells the chosen one apart.
+    let sign = match keys {
+        DialogFocus::Dialog(_) | DialogFocus::EnterOnly(_) if is_chosen => "▸",
+        _ => " ",
+    };
+    let label = format!("{sign}{}  ", choice.label);
+    let button = Surface::Button.style();
+    let quiet = button.patch(theme::QUIET);
+    let (style, key, key_style) = match (keys, is_chosen) {
+        (DialogFocus::Dialog(_), true) => (theme::CHOSEN, key, theme::CHOSEN),
+        (DialogFocus::Dialog(_), false) => (button, key, button.patch(theme::KEY)),
+        (DialogFocus::EnterOnly(_), true) => (theme::CHOSEN, no_letter, theme::CHOSEN),
+        (DialogFocus::EnterOnly(_), false) | (DialogFocus::Composer(_), _) => {
+            (quiet, no_letter, quiet)
+        }
+        (DialogFocus::Nobody, _) => (quiet, key, quiet),
+    };
+    Line::from(vec![
+        Span::styled(label, style),
+        Span::styled(format!("{key} "), key_style),
+    ])
 }
 
 /// Below this width a panel has less padding.
@@ -338,7 +448,7 @@ fn choice_line(
         DialogOrigin::Run => (theme::CHOSEN, theme::NEEDS_YOU),
         DialogOrigin::User => (theme::PICKED, theme::KEY),
     };
-    let key = choice.key.to_uppercase().to_string();
+    let key = key_text(choice);
     let room = columns.saturating_sub(text_width(&key) + 4);
     let no_letter = Span::raw(" ".repeat(text_width(&key)));
     let (sign, style, letter) = match (keys, is_chosen) {

@@ -6,8 +6,9 @@ use super::{
     MAX_FINDING_COLUMNS, answer_question, capitalize, confirm_back_to_goal, confirm_cancel,
     list_names, question_dialog_id,
 };
+use crate::domain::event::Event;
 use crate::domain::findings::{Finding, FindingStatus};
-use crate::domain::phase::Mode;
+use crate::domain::phase::{Gate, Mode};
 use crate::domain::plan::Plan;
 use crate::domain::plan::proof_lines::ProofClaim;
 use crate::domain::question::{CommitTarget, ExecutionTerms, LeftoverFiles, QuestionAnswer};
@@ -15,8 +16,10 @@ use crate::domain::run::RunState;
 use crate::domain::run_timeline::ReviewSpan;
 use crate::domain::test_command::TestCommand;
 use crate::text::pluralize;
+use crate::tui::action::Action;
 use crate::tui::command::ScreenCommand;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft};
+use crate::tui::tabs::TabKind;
 use crate::tui::text_wrap::{to_one_line, truncate_to_columns};
 use crate::tui::theme;
 
@@ -26,8 +29,11 @@ const MAX_LISTED_FINDINGS: usize = 3;
 pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) -> ChoiceDialog {
     let title = dialog_title(state);
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title);
-    if let Some(file) = &state.plan {
-        sheet = sheet.with_plan_text(&to_one_line(&file.plan.title), theme::STRONG);
+    // The header has the goal's title.
+    let goal = state.goal.as_ref().map(|goal| goal.title.as_str());
+    let plan = state.plan.as_ref().map(|file| file.plan.title.as_str());
+    if let Some(title) = plan.filter(|title| Some(*title) != goal) {
+        sheet = sheet.with_plan_text(&to_one_line(title), theme::STRONG);
     }
     if let Some(change) = &terms.change {
         sheet = sheet.with_text(&change.describe(), theme::WARNING);
@@ -75,11 +81,8 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
     all.extend(other.as_deref());
     sheet.full_text = Some(("What you approve".to_owned(), all.join("\n")));
     sheet = sheet
-        .with_choice(
-            'y',
-            "Run the plan",
-            answer_question(id, QuestionAnswer::Execute),
-        )
+        .with_choice('y', "Run all steps", run_plan(id, Gate::Auto, state))
+        .with_choice('m', "Step by step", run_plan(id, Gate::Manual, state))
         .with_choice(
             'n',
             "Ask for changes…",
@@ -97,7 +100,18 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
     sheet
         .with_choice('b', "Back to the goal", confirm_back_to_goal(id))
         .with_choice('c', "Cancel the run", confirm_cancel())
-        .with_first_choice(2)
+        .with_first_choice(3)
+}
+
+/// Starts the execution, after the switch to the gate if it is another one now.
+fn run_plan(id: u32, gate: Gate, state: &RunState) -> ChoiceAction {
+    let switch = (state.gate != gate).then_some(Event::GateChanged { gate });
+    let answer = Event::QuestionAnswered {
+        id,
+        answer: QuestionAnswer::Execute,
+    };
+    let events = switch.into_iter().chain([answer]);
+    ChoiceAction::Act(events.map(Action::Event).collect())
 }
 
 fn dialog_title(state: &RunState) -> String {
@@ -178,7 +192,8 @@ fn add_review_end(mut sheet: ChoiceDialog, state: &RunState) -> ChoiceDialog {
     // A forced plan says so above.
     let is_forced = state.verdict.as_ref().is_some_and(|verdict| verdict.forced);
     if let Some(end) = state.describe_review_end().filter(|_| !is_forced) {
-        sheet = sheet.with_text(&format!("Review {end}"), theme::PLAIN);
+        let text = format!("Review {end}");
+        sheet = sheet.with_text_of_tab(TabKind::Chat, &text, theme::PLAIN);
     }
     match state.last_review().and_then(ReviewSpan::describe_unopened) {
         Some(unopened) => sheet.with_text(&capitalize(&unopened), theme::WARNING),

@@ -9,6 +9,7 @@ use crate::domain::run::RunState;
 use crate::tui::action::Action;
 use crate::tui::command::ScreenCommand;
 use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
+use crate::tui::tabs::TabKind;
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 
@@ -23,9 +24,20 @@ pub(super) fn build_dialog(state: &RunState, known: &DialogContext<'_>) -> Choic
     let title = "Is this the goal?";
     let mut sheet = ChoiceDialog::new(format!("goal {}", state.cycle), title);
     let before = known.goal_before.map_or(text.as_str(), str::trim);
-    for (line, style) in goal_change_lines(before, &text) {
+    let lines = goal_change_lines(before, &text);
+    let is_new = lines.iter().all(|(_, style)| *style == theme::PLAIN);
+    let first = lines.iter().position(|(line, _)| !line.trim().is_empty());
+    for (n, (line, style)) in lines.iter().enumerate() {
         // The line break keeps a blank line visible.
-        sheet = sheet.with_text(&format!("{line}\n"), style);
+        let text = format!("{line}\n");
+        sheet = match is_new {
+            true if Some(n) == first => {
+                sheet.with_text(line.trim_start_matches('#').trim(), theme::STRONG)
+            }
+            // The chat has it right above, as the planner or the user wrote it.
+            true => sheet.with_text_of_tab(TabKind::Chat, &text, *style),
+            false => sheet.with_text(&text, *style),
+        };
     }
     sheet.full_text = Some(("The goal".to_owned(), text.clone()));
     sheet

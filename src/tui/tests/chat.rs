@@ -357,7 +357,7 @@ fn what_a_task_handed_over_opens_to_its_changes() {
     let state = reviewing();
     let seen = drawn(&mut screen, (120, 40), Some(&state));
     assert!(
-        seen.contains("✓ general#1: changes applied (2 files, +2 −1)"),
+        seen.contains("• general#1: changes applied (2 files, +2 −1)"),
         "{seen}"
     );
     press(&mut screen, Some(&state), &[",", " "]);

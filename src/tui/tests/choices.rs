@@ -102,7 +102,7 @@ fn in_a_narrow_window_enter_keeps_what_matters_of_its_choice() {
     let call = approving(&["ls"]);
     let mut screen = awake(Some(&call), |_| ());
     let seen = drawn(&mut screen, (40, 20), Some(&call));
-    assert!(seen.contains("Enter: Deny and end the turn"), "{seen}");
+    assert!(seen.contains("▸ N  Deny and end the turn"), "{seen}");
     let (phase, kind) = questions()
         .into_iter()
         .find(|(_, kind)| kind.name() == "conflict")

@@ -251,7 +251,12 @@ fn the_approval_does_not_repeat_a_plan_that_is_read() {
     for size in [(80, 24), (120, 40), (200, 50)] {
         let seen = drawn(&mut screen, size, Some(&state));
         assert!(times(&seen) <= 1, "{seen}");
-        for word in ["one commit per step", "Tests: ", "Access: ", "Run the plan"] {
+        for word in [
+            "one commit per step",
+            "Tests: ",
+            "Access: ",
+            "Run all steps",
+        ] {
             assert!(seen.contains(word), "{word}\n{seen}");
         }
     }

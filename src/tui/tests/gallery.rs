@@ -260,8 +260,10 @@ fn no_choice_is_lost_in_such_texts() {
             let is_said = super::sizes::says_what_enter_does(&seen);
             assert!(is_said, "{} at {size:?}\n{seen}", place.name());
             let is_shown = |key: char| {
-                let row = format!("{}  ", key.to_uppercase());
-                seen.lines().any(|line| line.contains(&row))
+                let key = key.to_uppercase();
+                let (row, button) = (format!("{key}  "), format!("  {key}"));
+                seen.lines()
+                    .any(|line| line.contains(&row) || line.ends_with(&button))
             };
             let room = usize::from(size.1 - 7);
             let n_shown = sheet

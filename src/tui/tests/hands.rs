@@ -323,7 +323,7 @@ fn a_stray_enter_allows_and_executes_nothing() {
     check(Some(&question("execute")), &["<enter>"], "");
     check(
         Some(&question("execute")),
-        &["y"],
+        &["m"],
         "Event(QuestionAnswered { id: 7, answer: Execute })",
     );
     let mut writing = screen();

@@ -406,6 +406,7 @@ fn whatever_a_frame_says_takes_clicks_has_a_test() {
         body: _,
         window_columns: _,
         composer_spacing: _,
+        welcome: _,
         composer: _,
         tabs: _,
         dialog: _,

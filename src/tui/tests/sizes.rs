@@ -32,7 +32,7 @@ pub(super) fn says_what_enter_does(seen: &str) -> bool {
         .lines()
         .filter_map(|line| line.trim_start().strip_prefix("▌"));
     let mut panel = panel.map(str::trim_start);
-    panel.any(|line| line.starts_with('▸') || line.contains("Enter"))
+    panel.any(|line| line.contains('▸') || line.contains("Enter"))
 }
 
 /// Checks every dialog; `besides` is the number of rows that its choices cannot use.
@@ -53,11 +53,13 @@ fn check(size: (u16, u16), writing: ComposerFocus, besides: u16) -> Result<(), T
             let key = choice.key.to_uppercase().to_string();
             let label = truncate_to_columns(&choice.label, 12);
             let label = label.trim_end_matches('…').trim_end();
-            let with_key = format!("{key}  {label}");
+            let button = format!("{}  {key}", choice.label);
+            let with_key =
+                |line: &str| line.contains(&format!("{key}  {label}")) || line.contains(&button);
             seen.lines().any(|line| match writing {
-                ComposerFocus::Unfocused => line.contains(&with_key),
+                ComposerFocus::Unfocused => with_key(line),
                 // While the user writes, the choice's letter would go into the text.
-                ComposerFocus::Focused => line.contains(label) && !line.contains(&with_key),
+                ComposerFocus::Focused => line.contains(label) && !with_key(line),
             })
         };
         let n_shown = (0..sheet.choices.len()).filter(|n| shown(*n)).count();

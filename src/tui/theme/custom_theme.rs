@@ -216,6 +216,7 @@ mod tests {
         ];
         let surfaces = [
             "panel", "raised", "edge", "add", "del", "ask", "picked", "add_word", "del_word",
+            "button",
         ];
         let mut shades = ColorTheme::default().palette;
         assert!(texts.iter().all(|name| shades.field_mut(name).is_some()));

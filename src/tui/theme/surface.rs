@@ -30,6 +30,8 @@ pub enum Surface {
     AddWord,
     /// Words of a deleted line that differ from the added line.
     DelWord,
+    /// A choice that stands beside others.
+    Button,
 }
 
 /// The surfaces of a theme that it gives itself, in the order of [`Surface::ALL`].
@@ -39,7 +41,7 @@ pub const NO_SURFACES: GivenSurfaces = [None; Surface::ALL.len()];
 
 impl Surface {
     /// All surfaces, in the order of their numbers.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Panel,
         Self::Raised,
         Self::Edge,
@@ -49,6 +51,7 @@ impl Surface {
         Self::Picked,
         Self::AddWord,
         Self::DelWord,
+        Self::Button,
     ];
 
     /// Returns the style that has this ground and changes nothing else.
@@ -68,6 +71,7 @@ impl Surface {
             Self::Picked => Color::White,
             Self::AddWord => Color::Indexed(22),
             Self::DelWord => Color::Indexed(52),
+            Self::Button => Color::Indexed(54),
         }
     }
 
@@ -88,6 +92,7 @@ impl Surface {
             "picked" => Self::Picked,
             "add_word" => Self::AddWord,
             "del_word" => Self::DelWord,
+            "button" => Self::Button,
             _ => return None,
         })
     }
@@ -173,6 +178,7 @@ fn derived_surfaces(
         Surface::Del => mix_colors(ground, bad, del),
         Surface::Ask => mix_colors(ground, attention, 0.08),
         Surface::Picked => mix_colors(ground, text, 0.20),
+        Surface::Button => mix_colors(ground, text, 0.17),
         Surface::AddWord => mix_colors(ground, good, 2.0 * add),
         Surface::DelWord => mix_colors(ground, bad, 2.0 * del),
     })

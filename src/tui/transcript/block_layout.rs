@@ -150,6 +150,11 @@ fn content_lines(
     match content {
         BlockContent::Message { text } | BlockContent::Provisional { text, .. } => {
             let mut lines = head_lines(who, look);
+            // What stands on a ground keeps a margin there.
+            let columns = match who {
+                BlockAuthor::User | BlockAuthor::TaskGiver => columns.saturating_sub(2),
+                _ => columns,
+            };
             let (shown, n_more) = if is_foldable(who, text) && folding == FoldState::Folded {
                 first_lines(text)
             } else {
@@ -251,11 +256,14 @@ pub(super) fn tone_sign(tone: FactTone) -> (&'static str, Style) {
 /// Renders a fact on one line; in a list below it, only blocking findings are emphasized.
 fn fact_lines(text: &str, tone: FactTone, columns: usize) -> Vec<Line<'static>> {
     let (sign, style) = tone_sign(tone);
-    if tone != FactTone::Plain {
+    if !matches!(tone, FactTone::Plain | FactTone::Good) {
         return signed_lines(sign, text, style, columns);
     }
     let (head, list) = text.split_once('\n').unwrap_or((text, ""));
-    let mut lines = signed_lines(sign, head, style, columns);
+    let mut lines = signed_lines(sign, head, theme::PLAIN, columns);
+    if let Some(first) = lines.first_mut().and_then(|line| line.spans.first_mut()) {
+        first.style = style;
+    }
     for item in list.lines() {
         let spans = match item.split_once(BLOCKING_PREFIX) {
             Some((before, after)) => vec![

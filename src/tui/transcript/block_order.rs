@@ -4,7 +4,7 @@
 //! Pieces of a text do not pass through the log, so they can arrive before the event of an earlier thought.
 
 use super::ChatTranscript;
-use super::transcript_block::{BlockAuthor, TranscriptBlock};
+use super::transcript_block::{BlockAuthor, BlockContent, FactTone, TranscriptBlock};
 
 impl ChatTranscript {
     /// Appends a block, or inserts it before the text that its author (or the role it is about) is still
@@ -33,5 +33,15 @@ impl ChatTranscript {
             first = Some(at);
         }
         first
+    }
+
+    /// Returns whether the last block is a question that a dialog shows right below.
+    pub(super) fn hides_last_block(&self) -> bool {
+        let last = self.blocks.back().map(|block| &block.content);
+        let is_question = matches!(
+            last,
+            Some(BlockContent::Fact { tone: FactTone::Question, more, .. }) if more.is_empty()
+        );
+        self.is_question_below && is_question && self.scroll.follows_end()
     }
 }

@@ -328,18 +328,13 @@ impl ToolCallCard {
         columns: usize,
         folding: FoldState,
     ) -> (Line<'static>, bool) {
-        let (sign, style) = self.sign();
-        let fold = match folding {
-            _ if !self.has_more() => "  ",
-            FoldState::Folded => "▸ ",
-            FoldState::Open => "▾ ",
-        };
+        let (lead, style) = self.lead(folding);
         // The status matters more than the subject, so it gets half the width, or more if both fit.
-        let taken = text_width(fold) + text_width(sign) + text_width(verb) + text_width(about);
+        let before = text_width(&lead) + text_width(verb);
+        let taken = before + text_width(about);
         let status = self.status_parts((columns / 2).max(columns.saturating_sub(taken + 2)));
         let taken: usize = status.iter().map(|(text, _)| text_width(text)).sum();
-        let room =
-            columns.saturating_sub(text_width(fold) + text_width(sign) + text_width(verb) + taken);
+        let room = columns.saturating_sub(before + taken);
         let cut_about = if self.is_command() {
             truncate_to_columns(about, room)
         } else {
@@ -347,8 +342,7 @@ impl ToolCallCard {
         };
         let is_whole = cut_about == *about;
         let mut spans = vec![
-            Span::styled(fold, theme::QUIET),
-            Span::styled(sign, style),
+            Span::styled(lead, style),
             Span::styled(verb.to_owned(), theme::QUIET),
             Span::styled(cut_about, theme::PLAIN),
         ];
@@ -360,11 +354,32 @@ impl ToolCallCard {
         (Line::from(spans), is_whole)
     }
 
-    fn sign(&self) -> (&'static str, Style) {
+    /// Returns what stands before the verb: the state, unless the call succeeded, and the kind of call. A command's verb
+    /// is its sign.
+    fn lead(&self, folding: FoldState) -> (String, Style) {
+        let (state, style) = self.state_sign();
+        let kind = match &self.tool {
+            Some(ToolKind::Read) => "→ ",
+            Some(ToolKind::Edit) => "✎ ",
+            Some(ToolKind::Search) => "⌕ ",
+            Some(ToolKind::Command) => "",
+            // Any other is marked only where no state is.
+            Some(ToolKind::Mcp | ToolKind::Other(_)) | None if state.is_empty() => "• ",
+            Some(ToolKind::Mcp | ToolKind::Other(_)) | None => "",
+        };
+        let fold = match folding {
+            FoldState::Open if self.has_more() => "▾ ",
+            FoldState::Open | FoldState::Folded => "",
+        };
+        (format!("{fold}{state}{kind}"), style)
+    }
+
+    fn state_sign(&self) -> (&'static str, Style) {
         match self.end.as_ref().map(|end| end.kind) {
             _ if self.denial_reason.is_some() => ("✗ ", theme::BAD),
-            None => ("◌ ", theme::QUIET),
-            Some(ToolOutcomeKind::Succeeded) => ("✓ ", theme::GOOD),
+            None if self.pending_request.is_some() || self.asks_user() => ("● ", theme::NEEDS_YOU),
+            None => ("◐ ", theme::QUIET),
+            Some(ToolOutcomeKind::Succeeded) => ("", theme::QUIET),
             Some(ToolOutcomeKind::Failed) => ("✗ ", theme::BAD),
             Some(ToolOutcomeKind::Abandoned) => ("■ ", theme::QUIET),
         }
@@ -393,7 +408,7 @@ impl ToolCallCard {
             None if self.asks_user() => ("and waits", theme::QUIET),
             None if self.pending_request.is_some() => ("waiting for you", theme::NEEDS_YOU),
             None => ("running", theme::QUIET),
-            Some(end) => (end.status.as_str(), self.sign().1),
+            Some(end) => (end.status.as_str(), self.state_sign().1),
         };
         let n_lines = self.n_lines().map(|n| pluralize(n, "line"));
         let parts = [
@@ -469,14 +484,14 @@ mod tests {
             &card,
             60,
             FoldState::Folded,
-            "  ◌ edit plan.md (draft)  running",
+            "◐ ✎ edit plan.md (draft)  running",
         );
         card.end = Some(ToolCallOutcome::from_status(
             &ToolStatus::Completed,
             None,
             "",
         ));
-        check(&card, 60, FoldState::Folded, "  ✓ edit plan.md (draft)");
+        check(&card, 60, FoldState::Folded, "✎ edit plan.md (draft)");
         let card = ToolCallCard::new(
             "1",
             ToolKind::Edit,
@@ -486,7 +501,7 @@ mod tests {
             &card,
             40,
             FoldState::Folded,
-            "  ◌ edit src/a/v…file_itself.rs  running",
+            "◐ ✎ edit src/a/v…file_itself.rs  running",
         );
     }
 
@@ -500,12 +515,12 @@ mod tests {
             None,
             "Success. Updated a.sh",
         ));
-        check(&card, 40, FoldState::Folded, "▸ ✓ edit a.sh  +2 −1");
+        check(&card, 40, FoldState::Folded, "✎ edit a.sh  +2 −1");
         check(
             &card,
             40,
             FoldState::Open,
-            "▾ ✓ edit a.sh  +2 −1\n  │  same\n  │ -old 中\n  │ +new 🎉\n  │ ⋯\n  │ +end",
+            "▾ ✎ edit a.sh  +2 −1\n  │  same\n  │ -old 中\n  │ +new 🎉\n  │ ⋯\n  │ +end",
         );
     }
 
@@ -521,7 +536,7 @@ mod tests {
             &card,
             40,
             FoldState::Folded,
-            "▸ ✗ $ sh tests/run.sh  exit 1\n    not ok 2",
+            "✗ $ sh tests/run.sh  exit 1\n    not ok 2",
         );
         check(
             &card,
@@ -539,23 +554,18 @@ mod tests {
             None,
             "",
         ));
-        check(
-            &card,
-            40,
-            FoldState::Folded,
-            "  ■ $ ls  ended with its turn",
-        );
+        check(&card, 40, FoldState::Folded, "■ $ ls  ended with its turn");
     }
 
     #[test]
     fn a_question_of_an_agent_is_named_once() {
         let other = |name: &str| ToolKind::Other(name.to_owned());
         let card = ToolCallCard::new("1", other("AskUserQuestion"), "AskUserQuestion");
-        check(&card, 40, FoldState::Folded, "  ◌ asks you  and waits");
+        check(&card, 40, FoldState::Folded, "● asks you  and waits");
         let asks = "agent_collab.ask_user {\"text\":\"Which";
         let card = ToolCallCard::new("1", ToolKind::Mcp, asks);
-        check(&card, 40, FoldState::Folded, "  ◌ asks you  and waits");
+        check(&card, 40, FoldState::Folded, "● asks you  and waits");
         let card = ToolCallCard::new("1", other("WebFetch"), "WebFetch");
-        check(&card, 40, FoldState::Folded, "  ◌ WebFetch  running");
+        check(&card, 40, FoldState::Folded, "◐ WebFetch  running");
     }
 }

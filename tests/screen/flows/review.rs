@@ -99,15 +99,13 @@ fn without_end(n: u32) -> (Agent, Agent) {
 /// The keys of the choices that the dialog on the screen offers.
 fn offered(terminal: &Terminal) -> String {
     let text = terminal.text();
-    let lines = text.lines().filter_map(|line| {
-        let line = line
-            .trim_start()
-            .strip_prefix('▌')?
-            .trim_start_matches(['▸', ' ']);
-        let (key, label) = line.split_once("  ")?;
-        (key.len() == 1 && !label.trim().is_empty()).then(|| key.to_owned())
-    });
-    lines.collect()
+    let panel = text
+        .lines()
+        .filter_map(|line| line.trim_start().strip_prefix('▌'));
+    let words = panel.flat_map(|line| line.split("  "));
+    let keys = words.map(|word| word.trim_matches(['▸', ' ']));
+    let is_key = |word: &&str| word.len() == 1 && word.chars().all(char::is_uppercase);
+    keys.filter(is_key).collect()
 }
 
 #[test]

@@ -1,0 +1,54 @@
+//! How high a dialog gets, and how much of a label fits.
+
+use ratatui::layout::Rect;
+
+use super::ChoiceDialog;
+use crate::tui::text_wrap::text_width;
+use crate::tui::view_area::{gutter, inset};
+
+/// How many rows of the tab must stay visible beside a dialog.
+const MIN_BODY_ROWS: usize = 5;
+/// Whether the user reads a tab beside the dialog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TabReading {
+    BesideDialog,
+    DialogOnly,
+}
+
+/// Returns the height of a dialog. It gets what it needs except a few rows for the tab, or two fifths if the
+/// tab is being read. It always keeps its choices, unless they would hide the tab that is read.
+pub fn dialog_rows(sheet: &ChoiceDialog, rest: Rect, reads_on: TabReading) -> usize {
+    let height = usize::from(rest.height);
+    let columns = usize::from(inset(rest, gutter(rest.width)).width);
+    let wanted = sheet.preferred_rows(columns);
+    let for_body = match (height, reads_on) {
+        (0..12, _) => 0,
+        (_, TabReading::BesideDialog) => height * 2 / 5,
+        (12..20, TabReading::DialogOnly) => 2,
+        (20.., TabReading::DialogOnly) => height / 4,
+    };
+    let frame_and_line = 2 + usize::from(!sheet.body.is_empty());
+    let least = (sheet.n_choice_rows(columns) + frame_and_line).min(height);
+    let rows = wanted.min(height.saturating_sub(for_body)).max(least);
+    let rows = rows.min(sheet.rows_within(columns, rows));
+    // If almost nothing of the tab would stay visible, the title and the action of Enter are enough.
+    if reads_on == TabReading::BesideDialog && height < rows + MIN_BODY_ROWS {
+        2.min(height)
+    } else {
+        rows
+    }
+}
+
+/// How many columns stand before the label of a choice: bar, mark and key.
+pub const MAX_CHOICE_LEAD: usize = 9;
+
+/// Returns a label without its explanation; the part after a comma is kept if it fits.
+pub fn short_label(label: &str, columns: usize) -> &str {
+    let first = |signs: &[char]| label.split(signs).next().unwrap_or(label).trim_end();
+    let whole = first(&[':', ';', '(', '…']);
+    if text_width(whole) <= columns {
+        whole
+    } else {
+        first(&[':', ';', '(', '…', ','])
+    }
+}

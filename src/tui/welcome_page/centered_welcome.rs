@@ -1,0 +1,195 @@
+//! The welcome page in a large window: the composer in the middle, below a question, above what is ready and the recent
+//! runs.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::{
+    ABOUT_TEXT, FIRST_STEPS, MAX_LISTED_RUNS, SAFETY_TEXT, WelcomeInfo, WelcomePage, remedy_lines,
+    sort_by_severity, title_line,
+};
+use crate::domain::phase::Phase;
+use crate::tui::read_only::RunListEntry;
+use crate::tui::text_wrap::{line_width, text_width, to_one_line, truncate_to_columns, wrap_spans};
+use crate::tui::theme;
+
+/// The width of the page.
+const PAGE_COLUMNS: u16 = 80;
+/// The width of each of the two columns below the composer.
+const COLUMN_COLUMNS: usize = 38;
+const MIN_WINDOW_COLUMNS: u16 = 96;
+/// Rows that stay blank at least above and below the page.
+const MIN_BLANK_ROWS: u16 = 4;
+/// The question, what the program is, and a blank row.
+const HEAD_ROWS: u16 = 3;
+/// Between the composer and what is below it.
+const GAP_ROWS: u16 = 2;
+const TIP_TEXT: &str =
+    "`agent-collab demo` plays a full run with scripted agents. No key needed.";
+
+/// Where the parts of the page stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CenteredWelcome {
+    head: Rect,
+    pub composer: Rect,
+    below: Rect,
+}
+
+impl CenteredWelcome {
+    /// The width of the page, and so of the composer.
+    pub const COLUMNS: u16 = PAGE_COLUMNS;
+}
+
+impl WelcomePage<'_> {
+    /// Returns where the parts stand; `None` if the window is too small for them.
+    pub fn centered(&self, area: Rect, composer_rows: u16) -> Option<CenteredWelcome> {
+        if area.width < MIN_WINDOW_COLUMNS || self.has_notices || self.has_unfinished_run {
+            return None;
+        }
+        let (lines, _) = below_lines(self.info);
+        let n_below = u16::try_from(lines.len()).ok()?;
+        let n_rows = HEAD_ROWS + composer_rows + GAP_ROWS + n_below;
+        let left = area.height.checked_sub(n_rows + MIN_BLANK_ROWS)?;
+        let row = |y: u16, height: u16| Rect {
+            x: area.x + (area.width - PAGE_COLUMNS) / 2,
+            y,
+            width: PAGE_COLUMNS,
+            height,
+        };
+        // A little above the middle, where the eye expects it.
+        let top = area.y + (left + MIN_BLANK_ROWS) * 2 / 5;
+        let composer = row(top + HEAD_ROWS, composer_rows);
+        Some(CenteredWelcome {
+            head: row(top, HEAD_ROWS - 1),
+            composer,
+            below: row(composer.bottom() + GAP_ROWS, n_below),
+        })
+    }
+
+    /// Draws everything but the composer; returns the areas of the recent runs, by index.
+    pub fn draw_centered(&self, frame: &mut Frame, places: &CenteredWelcome) -> Vec<(Rect, usize)> {
+        let about = Line::styled(format!("{ABOUT_TEXT} {SAFETY_TEXT}"), theme::QUIET);
+        frame.render_widget(Paragraph::new(vec![title_line(), about]), places.head);
+        let (lines, runs) = below_lines(self.info);
+        frame.render_widget(Paragraph::new(lines), places.below);
+        let run = |(n, row): (usize, usize)| {
+            let row = u16::try_from(row).ok()?;
+            let place = Rect {
+                y: places.below.y.checked_add(row)?,
+                height: 1,
+                ..places.below
+            };
+            Some((place, n))
+        };
+        runs.into_iter().enumerate().filter_map(run).collect()
+    }
+}
+
+/// Lays out what stands below the composer; also returns the rows of the recent runs.
+fn below_lines(info: &WelcomeInfo) -> (Vec<Line<'static>>, Vec<usize>) {
+    let mut lines = Vec::new();
+    for one in sort_by_severity(&info.missing) {
+        lines.extend(remedy_lines(one, usize::from(PAGE_COLUMNS)));
+    }
+    if !lines.is_empty() {
+        lines.push(Line::default());
+    }
+    let n_above = lines.len();
+    let right = match info.runs.is_empty() {
+        true => first_step_lines(),
+        false => run_lines(&info.runs),
+    };
+    lines.extend(side_by_side(ready_lines(&info.ready), right));
+    let n_runs = info.runs.len().min(MAX_LISTED_RUNS);
+    let rows = (n_above + 1..=n_above + n_runs).collect();
+    if info.runs.is_empty() {
+        lines.push(Line::default());
+        lines.push(Line::from(vec![
+            Span::styled("● ", theme::KEY),
+            Span::styled("Tip  ", theme::STRONG),
+            Span::styled(TIP_TEXT, theme::QUIET),
+        ]));
+    }
+    (lines, rows)
+}
+
+fn heading(text: &'static str) -> Line<'static> {
+    Line::styled(text, theme::STRONG)
+}
+
+fn ready_lines(ready: &[String]) -> Vec<Line<'static>> {
+    if ready.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![heading("Ready")];
+    for one in ready {
+        let spans = [
+            Span::styled("✓ ", theme::GOOD),
+            Span::styled(to_one_line(one), theme::PLAIN),
+        ];
+        lines.extend(wrap_spans(&spans, COLUMN_COLUMNS, 2));
+    }
+    lines
+}
+
+fn first_step_lines() -> Vec<Line<'static>> {
+    let mut lines = vec![heading("How it works")];
+    for (step, n) in FIRST_STEPS.iter().zip(1..) {
+        let spans = [
+            Span::styled(format!("{n}  "), theme::KEY),
+            Span::styled(*step, theme::PLAIN),
+        ];
+        lines.extend(wrap_spans(&spans, COLUMN_COLUMNS, 3));
+    }
+    lines
+}
+
+fn run_lines(runs: &[RunListEntry]) -> Vec<Line<'static>> {
+    let mut lines = vec![heading("Recent runs")];
+    lines.extend(runs.iter().take(MAX_LISTED_RUNS).map(run_line));
+    lines.push(Line::styled("/history shows all", theme::QUIET));
+    lines
+}
+
+fn run_line(run: &RunListEntry) -> Line<'static> {
+    let (sign, style): (&str, Style) = match run.ended.as_str() {
+        ended if ended == Phase::Done.label() => ("✓ ", theme::GOOD),
+        _ => ("■ ", theme::QUIET),
+    };
+    let date = to_one_line(&run.date);
+    let room = COLUMN_COLUMNS.saturating_sub(text_width(sign) + text_width(&date) + 2);
+    let about = truncate_to_columns(&to_one_line(&run.about), room);
+    let gap = room.saturating_sub(text_width(&about)) + 2;
+    Line::from(vec![
+        Span::styled(sign, style),
+        Span::styled(about, theme::PLAIN),
+        Span::raw(" ".repeat(gap)),
+        Span::styled(date, theme::QUIET),
+    ])
+}
+
+/// Joins two columns; the left one is padded to its width.
+fn side_by_side(left: Vec<Line<'static>>, right: Vec<Line<'static>>) -> Vec<Line<'static>> {
+    let n_rows = left.len().max(right.len());
+    let (mut left, mut right) = (left.into_iter(), right.into_iter());
+    let gap = usize::from(PAGE_COLUMNS) - 2 * COLUMN_COLUMNS;
+    let row = |_| {
+        let mut line = left.next().unwrap_or_default();
+        let pad = (COLUMN_COLUMNS + gap).saturating_sub(line_width(&line));
+        let style = std::mem::take(&mut line.style);
+        for span in &mut line.spans {
+            span.style = style.patch(span.style);
+        }
+        line.spans.push(Span::raw(" ".repeat(pad)));
+        let right = right.next().unwrap_or_default();
+        line.spans.extend(right.spans.into_iter().map(|span| Span {
+            style: right.style.patch(span.style),
+            ..span
+        }));
+        line
+    };
+    (0..n_rows).map(row).collect()
+}
