@@ -102,6 +102,7 @@ mod scrollback;
 mod search_bar;
 mod search_highlight;
 mod searchable_view;
+mod sidebar;
 mod tabs;
 mod terminal_status;
 mod text_comparison;

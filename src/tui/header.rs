@@ -65,7 +65,7 @@ pub fn draw(
 }
 
 /// Returns the branch that gets the commits, or the checked-out one.
-fn shown_branch<'a>(screen: &'a Screen, state: Option<&'a RunState>) -> Option<&'a str> {
+pub fn shown_branch<'a>(screen: &'a Screen, state: Option<&'a RunState>) -> Option<&'a str> {
     let execution = state.and_then(|state| state.execution.as_ref());
     match execution.map(|execution| &execution.commits) {
         Some(CommitTarget::Current { branch } | CommitTarget::New { branch }) => Some(branch),

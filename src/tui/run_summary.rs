@@ -60,8 +60,8 @@ impl SummaryContext<'_> {
         RunSummaryCard {
             run: state.run.clone(),
             heading: match state.phase {
-                Phase::Done => (" ✓ done ", theme::GOOD),
-                _ => (" ■ cancelled ", theme::QUIET),
+                Phase::Done => ("✓ Done", theme::GOOD),
+                _ => ("■ Cancelled", theme::QUIET),
             },
             title: state.goal.as_ref().map(|goal| to_one_line(&goal.title)),
             results: describe_results(state),

@@ -19,13 +19,14 @@ use super::diff_view::draw_diff_panel;
 use super::keymap::{ComposerFocus, KeyChord};
 use super::pager::TextPager;
 use super::run_summary::{SummaryContext, update_summary_card};
+use super::sidebar::SidebarContext;
 use super::tabs::screen_tab::TabContext;
-use super::tabs::{PaneFocus, TabKind};
+use super::tabs::{PaneFocus, SIDEBAR_COLUMNS, TabKind};
 use super::text_wrap::{text_width, truncate_to_columns};
 use super::theme;
-use super::view_area::{gutter, inset, inset_columns, split_bottom, split_top};
+use super::view_area::{gutter, inset, inset_columns, split_bottom, split_right, split_top};
 use super::welcome_page::{CenteredWelcome, WelcomePage};
-use super::{Screen, command_table, footer, header};
+use super::{Screen, command_table, footer, header, sidebar};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::ids::UnixMillis;
 use crate::domain::question::QuestionKind;
@@ -34,10 +35,8 @@ use crate::domain::run::RunState;
 /// Below this window height, a dialog hides its choices while the user writes a text for it, and makes room
 /// for a chat that is scrolled up.
 const LOW_WINDOW_ROWS: u16 = 16;
-
 /// How high a text may get in the middle of the welcome page.
 const MAX_CENTERED_TEXT_ROWS: usize = 8;
-
 /// What header and footer take of a high window.
 const HEADER_AND_FOOTER_ROWS: u16 = 5;
 
@@ -118,6 +117,8 @@ impl Screen {
         let put_aside = put_aside.filter(|_| sheet.is_some());
         let head = split_top(&mut rest, header::n_rows(frame.area().height));
         let foot = split_bottom(&mut rest, footer::n_rows(self, frame.area()));
+        let sidebar = (is_beside && self.tabs.has_sidebar(rest.width, state))
+            .then(|| split_right(&mut rest, SIDEBAR_COLUMNS));
         let (n_rows, composer_spacing) = match self.overlays.search {
             Some(_) => (1, ComposerSpacing::TextOnly),
             None if is_whole => (0, ComposerSpacing::TextOnly),
@@ -155,8 +156,10 @@ impl Screen {
             ..ScreenHitAreas::default()
         };
         self.tabs.view.side_area = None;
-        self.tabs.chat.transcript.is_question_below =
-            put_aside.is_none() && sheet.as_ref().is_some_and(is_question_of_run);
+        self.tabs.chat.transcript.is_question_below = put_aside.is_none()
+            && sheet
+                .as_ref()
+                .is_some_and(|sheet| sheet.origin == DialogOrigin::Run);
         self.hit_areas.tabs = header::draw(self, frame, head, state);
         match is_whole {
             true if is_diff => self.draw_diff(frame, rest, state, waiting.as_ref()),
@@ -182,6 +185,13 @@ impl Screen {
         }
         let sheet = sheet.filter(|_| put_aside.is_none());
         self.draw_bottom_area(frame, composer, foot, state, sheet.as_ref(), now);
+        if let Some((place, state)) = sidebar.zip(state) {
+            let beside = self.tabs.view.side_area.map(|(_, tab)| tab);
+            let shown = [Some(self.tabs.view.shown), beside];
+            let about = SidebarContext::new(header::shown_branch(self, Some(state)), shown);
+            let buttons = sidebar::draw(frame, place, state, &about);
+            self.hit_areas.buttons.extend(buttons);
+        }
         self.draw_palette(frame, state, waiting.as_ref());
     }
 
@@ -434,7 +444,8 @@ impl Screen {
         if self.overlays.pager.is_some() {
             return area;
         }
-        let beside = self.tabs.tab_beside(area.width, &self.documents, state);
+        let columns = frame.area().width;
+        let beside = self.tabs.tab_beside(columns, &self.documents, state);
         let Some(tab) = beside.filter(|_| area.height > 2) else {
             self.tabs.view.pane_focus = PaneFocus::default();
             return area;
@@ -519,11 +530,6 @@ impl Screen {
         let revision = shown.revision(&self.documents);
         self.tabs.view.record_seen(tab, revision);
     }
-}
-
-/// Returns whether a dialog asks what the run waits for, in its own words.
-fn is_question_of_run(sheet: &ChoiceDialog) -> bool {
-    sheet.origin == DialogOrigin::Run
 }
 
 /// Returns whether an agent's call is pending.

@@ -28,6 +28,12 @@ const POINT_HINT: (&[&str], &str) = (&["previous-block", "next-block"], "pick");
 
 /// The window width from which a second pane is shown.
 pub const WIDE: u16 = 160;
+/// The width of the sidebar, with its padding.
+pub const SIDEBAR_COLUMNS: u16 = 40;
+/// The window width from which the sidebar is shown.
+pub const MIN_SIDEBAR_COLUMNS: u16 = 140;
+/// The window width from which the sidebar and a second pane are shown.
+pub const MIN_COLUMNS_OF_BOTH: u16 = 190;
 
 /// Declares the tabs in their order: the name of the tab, its field, its type.
 macro_rules! screen_tabs {
@@ -95,7 +101,7 @@ pub struct TabView {
     pub shown: TabKind,
     /// Folded tabs that the user has opened.
     pub unfolded: BTreeSet<TabKind>,
-    pub side_pane: SidePaneVisibility,
+    pub side_pane: SidePaneKind,
     pub pane_focus: PaneFocus,
     /// Where the last frame showed the second pane, and its tab.
     pub side_area: Option<(Rect, TabKind)>,
@@ -103,21 +109,24 @@ pub struct TabView {
     seen: SeenTabRevisions,
 }
 
-/// Whether the user wants the second pane.
+/// What the user wants beside the tab, where there is room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum SidePaneVisibility {
-    /// Shown if there is room.
+pub enum SidePaneKind {
+    /// The sidebar, and in a very wide window also a document.
     #[default]
-    Shown,
+    Sidebar,
+    /// A document alone.
+    Document,
     Hidden,
 }
 
-impl SidePaneVisibility {
-    /// Shows or hides the second pane.
-    pub fn toggle(&mut self) {
+impl SidePaneKind {
+    /// Switches to the next one that a window of this width has room for.
+    pub fn cycle(&mut self, columns: u16) {
         *self = match self {
-            Self::Shown => Self::Hidden,
-            Self::Hidden => Self::Shown,
+            Self::Sidebar if columns >= WIDE => Self::Document,
+            Self::Sidebar | Self::Document => Self::Hidden,
+            Self::Hidden => Self::Sidebar,
         };
     }
 }
@@ -251,7 +260,12 @@ impl ScreenTabs {
         documents: &DisplayDocuments,
         state: Option<&RunState>,
     ) -> Option<TabKind> {
-        if columns < WIDE || self.view.side_pane == SidePaneVisibility::Hidden {
+        let least = match self.view.side_pane {
+            SidePaneKind::Sidebar => MIN_COLUMNS_OF_BOTH,
+            SidePaneKind::Document => WIDE,
+            SidePaneKind::Hidden => return None,
+        };
+        if columns < least {
             return None;
         }
         let phase = state?.phase;
@@ -265,6 +279,23 @@ impl ScreenTabs {
             TabKind::Plan => comments,
             _ => None,
         }
+    }
+
+    /// Returns whether the sidebar is shown in a window of this width.
+    pub fn has_sidebar(&self, columns: u16, state: Option<&RunState>) -> bool {
+        let reads_run = matches!(
+            self.view.shown,
+            TabKind::Chat | TabKind::Plan | TabKind::Comments
+        );
+        let is_wanted = self.view.side_pane == SidePaneKind::Sidebar;
+        let has_facts = state.is_some_and(|state| state.goal.is_some());
+        let has_two_columns = self.view.shown == TabKind::Chat
+            && self.chat.arrangement == chat::ChatArrangement::SideBySide;
+        let least = match has_two_columns {
+            true => WIDE + SIDEBAR_COLUMNS,
+            false => MIN_SIDEBAR_COLUMNS,
+        };
+        is_wanted && reads_run && has_facts && columns >= least
     }
 
     /// Marks all tabs as seen.

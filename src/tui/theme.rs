@@ -423,7 +423,7 @@ mod tests {
             ("del_word", "#800000"),
         ];
         assert!(
-            own(&fields).ends_with(" 404040 246424 800000"),
+            own(&fields).ends_with(" 404040 246424 800000 3b3b3b"),
             "{}",
             own(&fields)
         );

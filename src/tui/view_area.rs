@@ -25,6 +25,17 @@ pub fn split_top(area: &mut Rect, rows: u16) -> Rect {
     taken
 }
 
+/// Takes up to `columns` columns from the right of an area.
+pub fn split_right(area: &mut Rect, columns: u16) -> Rect {
+    let columns = columns.min(area.width);
+    area.width -= columns;
+    Rect {
+        x: area.x + area.width,
+        width: columns,
+        ..*area
+    }
+}
+
 /// Returns the area without one column at each side.
 pub fn inset_columns(area: Rect) -> Rect {
     let free = u16::from(area.width > 2);

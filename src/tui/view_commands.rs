@@ -17,7 +17,7 @@ use super::scroll_view::ScrollTarget;
 use super::tabs::chat::toggle_block;
 use super::tabs::plan::plan_view_state::PlanViewState;
 use super::tabs::screen_tab::{self, OpenedEntry, ScreenTab, SelectionStep, TabContext};
-use super::tabs::{PaneFocus, SidePaneVisibility, TabKind, WIDE};
+use super::tabs::{MIN_SIDEBAR_COLUMNS, PaneFocus, SidePaneKind, TabKind, WIDE};
 use super::text_comparison::{ComparisonForm, MIN_SIDE_BY_SIDE_COLUMNS};
 use super::todo_lists::todo_pager;
 use super::transcript::{ChildSessionView, SelectionMove};
@@ -450,14 +450,15 @@ impl Screen {
                 Some(_) | None => Vec::new(),
             };
         }
-        if let Some(columns) = self.columns_if_narrower(WIDE) {
+        if let Some(columns) = self.columns_if_narrower(MIN_SIDEBAR_COLUMNS) {
             return self.show_toast(&format!(
-                "A second pane needs {WIDE} columns, the window has {columns}"
+                "The sidebar needs {MIN_SIDEBAR_COLUMNS} columns, a second pane {WIDE}, the window has {columns}"
             ));
         }
-        self.tabs.view.side_pane.toggle();
-        let beside = self.tabs.tab_beside(WIDE, &self.documents, state);
-        if self.tabs.view.side_pane == SidePaneVisibility::Shown && beside.is_none() {
+        let columns = self.hit_areas.window_columns;
+        self.tabs.view.side_pane.cycle(columns);
+        let beside = self.tabs.tab_beside(columns, &self.documents, state);
+        if self.tabs.view.side_pane == SidePaneKind::Document && beside.is_none() {
             self.show_toast(&format!("Nothing is shown beside {} now", shown.title()))
         } else {
             Vec::new()

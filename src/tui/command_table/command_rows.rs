@@ -204,7 +204,7 @@ static LAYOUT: &[CommandRow] = &in_group(CommandGroup::Layout, [
     key_command("/voices", &[letter_key('|')], OutsideComposer, Call(|screen, _, _| screen.toggle_chat_arrangement()),
         "Show planner and reviewer side by side (wide window)"),
     key_command("/side", &[letter_key('\\')], OutsideComposer, Call(|screen, _, state| screen.toggle_side_pane(state)),
-        "Show or hide the second pane (wide window)"),
+        "Switch between the sidebar, a second pane and neither (wide window)"),
     key_command("/other-pane", &[plain_key(KeyCode::F(6))], Anywhere, Build(|_| Ok(ScreenCommand::TogglePaneFocus)),
         "Switch the keys to the other pane").hint(100, "other pane"),
     key_command("/theme", &[], Anywhere, Build(parse::parse_theme),

@@ -68,7 +68,7 @@ fn a_run_that_is_over_says_what_came_of_it_and_what_can_be_done_now() {
     assert!(seen.contains("/diff See the diff"), "{seen}");
     press(&mut screen, Some(&done), &["<pgup>"]);
     let scrolled = drawn(&mut screen, (80, 24), Some(&done));
-    assert!(!scrolled.contains("✓ done"), "{scrolled}");
+    assert!(!scrolled.contains("▌  ✓ Done"), "{scrolled}");
     let cancelled = state(Phase::Cancelled);
     let end = Event::PhaseChanged {
         from: Phase::Review,
@@ -696,7 +696,7 @@ fn a_wide_window_shows_the_plan_beside_the_chat_until_it_is_hidden() {
         seen.contains("Plan · F6 goes there · \\ hides it"),
         "{seen}"
     );
-    press_at(&mut screen, (200, 50), Some(&state), &["\\"]);
+    press_at(&mut screen, (200, 50), Some(&state), &["\\", "\\"]);
     let seen = drawn(&mut screen, (200, 50), Some(&state));
     assert!(!seen.contains("hides it"), "{seen}");
 }
@@ -709,7 +709,7 @@ fn what_stands_beside_something_says_how_wide_a_window_it_wants() {
             "|",
             "Planner beside reviewer needs 160 columns, the window has 80",
         ),
-        ("\\", "A second pane needs 160 columns, the window has 80"),
+        ("\\", "The sidebar needs 140 columns, a second pane 160"),
     ] {
         let mut screen = not_writing();
         press(&mut screen, Some(&state), &[key]);
@@ -721,7 +721,7 @@ fn what_stands_beside_something_says_how_wide_a_window_it_wants() {
         assert_eq!(drawn(&mut screen, (200, 50), Some(&state)), before);
     }
     let mut screen = not_writing();
-    press_at(&mut screen, (200, 50), Some(&state), &["4", "\\", "\\"]);
+    press_at(&mut screen, (200, 50), Some(&state), &["4", "\\"]);
     assert_eq!(
         screen.toast.text.as_deref(),
         Some("Nothing is shown beside Log now")

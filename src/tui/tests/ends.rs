@@ -45,26 +45,26 @@ fn the_end_of_a_run_stays_in_the_stream_while_the_next_one_begins_and_after() {
     let (mut screen, done) = (ended(), done());
     let seen = drawn(&mut screen, SIZE, Some(&done));
     assert!(
-        seen.contains("╭ ✓ done ─") && seen.contains("See the diff"),
+        seen.contains("▌  ✓ Done") && seen.contains("See the diff"),
         "{seen}"
     );
     // Later notices of the run go before its summary.
     screen.on_notice("later than the end");
     let seen = drawn(&mut screen, SIZE, Some(&done));
     assert!(
-        row_of(&seen, "· later than the end") < row_of(&seen, "✓ done"),
+        row_of(&seen, "· later than the end") < row_of(&seen, "▌  ✓ Done"),
         "{seen}"
     );
     press(&mut screen, Some(&done), &["i", "new goal"]);
     let seen = drawn(&mut screen, SIZE, Some(&done));
     assert!(
-        seen.contains("✓ done") && seen.contains("new goal"),
+        seen.contains("▌  ✓ Done") && seen.contains("new goal"),
         "{seen}"
     );
     // While the program checks the preconditions, no run is open, and no key acts on one.
     let seen = drawn(&mut screen, SIZE, None);
     assert!(
-        seen.contains("✓ done") && !seen.contains("One agent plans"),
+        seen.contains("▌  ✓ Done") && !seen.contains("One agent plans"),
         "{seen}"
     );
     assert!(!seen.contains("See the diff"), "{seen}");
@@ -75,7 +75,7 @@ fn the_end_of_a_run_stays_in_the_stream_while_the_next_one_begins_and_after() {
     screen.on_event(NOW, &Event::GoalGiven { text });
     let seen = drawn(&mut screen, SIZE, Some(&next));
     assert!(
-        row_of(&seen, "✓ done") < row_of(&seen, "and now the next one"),
+        row_of(&seen, "▌  ✓ Done") < row_of(&seen, "and now the next one"),
         "{seen}"
     );
     assert!(!seen.contains("See the diff"), "{seen}");
@@ -89,7 +89,7 @@ fn the_end_of_a_run_scrolls_with_the_stream_whose_end_is_found_again() {
         press_at(&mut screen, SIZE, Some(&done), &[key]);
         let seen = drawn(&mut screen, SIZE, Some(&done));
         assert!(
-            seen.contains("✓ done") && seen.contains("End follows again"),
+            seen.contains("▌  ✓ Done") && seen.contains("End follows again"),
             "{seen}"
         );
     }
@@ -104,10 +104,10 @@ fn the_end_of_a_run_scrolls_with_the_stream_whose_end_is_found_again() {
 #[test]
 fn a_run_that_goes_on_after_its_end_has_none() {
     let (mut screen, done) = (ended(), done());
-    assert!(drawn(&mut screen, SIZE, Some(&done)).contains("✓ done"));
+    assert!(drawn(&mut screen, SIZE, Some(&done)).contains("▌  ✓ Done"));
     let mut goes_on = done.clone();
     goes_on.phase = Phase::Execute;
-    assert!(!drawn(&mut screen, SIZE, Some(&goes_on)).contains("✓ done"));
+    assert!(!drawn(&mut screen, SIZE, Some(&goes_on)).contains("▌  ✓ Done"));
 }
 
 #[test]

@@ -360,7 +360,7 @@ fn the_command_that_merges_is_whole_and_a_key_copies_it() {
         let seen = drawn(&mut screen, size, Some(&state));
         let said: String = seen
             .lines()
-            .map(|line| line.trim_matches([' ', '│']))
+            .map(|line| line.trim_matches([' ', '│', '▌']))
             .collect();
         let glued = command.replace(' ', "");
         assert!(said.replace(' ', "").contains(&glued), "{seen}");

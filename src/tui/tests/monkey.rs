@@ -36,9 +36,8 @@ use crate::tui::command_table::parse_slash_command;
 use crate::tui::dialog::{ChoiceAction, ComposerDraft};
 use crate::tui::dialogs::confirmations;
 use crate::tui::keymap::{ActiveKeymap, ComposerFocus, KeyChord, KeyContext};
-use crate::tui::tabs::TabKind;
-use crate::tui::tabs::WIDE;
 use crate::tui::tabs::chat::ChatArrangement;
+use crate::tui::tabs::{SidePaneKind, TabKind, WIDE};
 use crate::tui::{
     Action, ApprovalEntry, DiffLookup, ExactCall, OwnerActivity, ReadOnlyStatus, RunCompletion,
     RunDocumentFiles, RunListEntry, Screen,
@@ -317,7 +316,8 @@ fn other_calls() -> Vec<Place> {
 fn beside() -> Vec<Place> {
     let executing = || Some(running(Phase::Execute, TurnPurpose::Step { n: 2 }));
     let mut side = at("second pane", executing(), |screen, _| {
-        screen.show_tab(TabKind::Chat)
+        screen.show_tab(TabKind::Chat);
+        screen.tabs.view.side_pane = SidePaneKind::Document;
     });
     let mut voices = at("voices", executing(), |screen, _| {
         screen.tabs.chat.arrangement = ChatArrangement::SideBySide;

@@ -11,7 +11,7 @@ use crate::tui::keymap::ComposerFocus;
 use crate::tui::{Action, Screen};
 
 /// The window for outcomes: wide enough for a second pane.
-pub const SIZE: (u16, u16) = (170, 30);
+pub const SIZE: (u16, u16) = (200, 30);
 
 /// Returns a screen that has shown the pending dialog for long enough to accept keys.
 pub fn awake(state: Option<&RunState>, open: impl FnOnce(&mut Screen)) -> Screen {

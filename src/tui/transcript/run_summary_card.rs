@@ -8,8 +8,9 @@ use ratatui::text::{Line, Span};
 use super::ChatTranscript;
 use super::transcript_block::{BlockAuthor, BlockContent, TranscriptBlock};
 use crate::domain::ids::RunId;
+use crate::tui::clickable_keys;
 use crate::tui::text_wrap::{text_width, truncate_to_columns, wrap_spans, wrap_spans_to_rows};
-use crate::tui::{clickable_keys, theme};
+use crate::tui::theme::{self, Surface};
 
 const MAX_CARD_COLUMNS: usize = 100;
 /// Below this width, one line replaces the card.
@@ -31,7 +32,7 @@ type RankedLines = (u8, Vec<Line<'static>>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSummaryCard {
     pub run: RunId,
-    /// The title in the frame, and its style.
+    /// The heading and the style of the bar.
     pub heading: (&'static str, Style),
     pub title: Option<String>,
     /// What was done and how it was checked.
@@ -183,30 +184,22 @@ impl RunSummaryCard {
         }
         let columns = columns.min(MAX_CARD_COLUMNS);
         let inner = columns - FRAME_COLUMNS;
-        // A blank line above it where there is room, and two lines of frame.
+        // A blank line above it where there is room, a heading, and a blank row of the panel.
         let n_blanks = usize::from(self.max_rows >= LOW_WINDOW_ROWS);
         let lines = drop_low_ranks(
             self.ranked_lines(inner),
             self.max_rows.saturating_sub(2 + n_blanks).max(2),
         );
         let (head, style) = self.heading;
-        let line = "─".repeat(columns.saturating_sub(text_width(head) + 2));
-        let mut framed = vec![Line::default(); n_blanks];
-        framed.push(Line::from(vec![
-            Span::styled("╭", style),
-            Span::styled(head, style.patch(theme::STRONG)),
-            Span::styled(format!("{line}╮"), style),
-        ]));
-        framed.extend(lines.into_iter().map(|line| {
-            let pad = " ".repeat(inner.saturating_sub(line.width()));
-            let mut spans = vec![Span::styled("│ ", style)];
-            spans.extend(line.spans);
-            spans.extend([Span::raw(pad), Span::styled(" │", style)]);
-            Line::from(spans)
-        }));
-        let line = "─".repeat(columns - 2);
-        framed.push(Line::styled(format!("╰{line}╯"), style));
-        framed
+        let mut panel = vec![Line::default(); n_blanks];
+        let heading = Line::styled(head, style.patch(theme::STRONG));
+        panel.extend(
+            std::iter::once(heading)
+                .chain(lines)
+                .chain([Line::default()])
+                .map(|line| panel_line(line, style, columns)),
+        );
+        panel
     }
 
     /// Returns its lines, ranked by what is dropped first in a low window.
@@ -234,6 +227,18 @@ impl RunSummaryCard {
         parts.extend(merge.map(|command| (4, shell_command_lines("merge", command, columns))));
         parts
     }
+}
+
+/// Puts a line on the card's ground, behind its bar.
+fn panel_line(line: Line<'static>, style: Style, columns: usize) -> Line<'static> {
+    let pad = columns.saturating_sub(FRAME_COLUMNS - 1 + line.width());
+    let mut spans = vec![Span::styled("▌", style), Span::raw("  ")];
+    spans.extend(line.spans.into_iter().map(|span| Span {
+        style: line.style.patch(span.style),
+        ..span
+    }));
+    spans.push(Span::raw(" ".repeat(pad)));
+    Line::from(spans).style(Surface::Raised.style())
 }
 
 /// Returns the lines that fit; rank 0 is always kept.

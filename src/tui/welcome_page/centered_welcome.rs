@@ -27,8 +27,7 @@ const MIN_BLANK_ROWS: u16 = 4;
 const HEAD_ROWS: u16 = 3;
 /// Between the composer and what is below it.
 const GAP_ROWS: u16 = 2;
-const TIP_TEXT: &str =
-    "`agent-collab demo` plays a full run with scripted agents. No key needed.";
+const TIP_TEXT: &str = "`agent-collab demo` plays a full run with scripted agents. No key needed.";
 
 /// Where the parts of the page stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,336 @@
+//! The sidebar of a wide window: the goal, the steps with their proof, the findings, the agents, the changed files and
+//! the branch.
+//!
+//! It only repeats the run's state in short; a click opens the tab that has the rest.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::command::ScreenCommand;
+use super::labels::{format_tokens, role_title};
+use super::tabs::TabKind;
+use super::text_wrap::{
+    text_width, to_one_line, truncate_middle, truncate_to_columns, wrap_spans_to_rows,
+};
+use super::theme::{self, Surface};
+use crate::domain::diff_scope::DiffScope;
+use crate::domain::findings::{Finding, FindingSeverity};
+use crate::domain::plan_execution::StepRecord;
+use crate::domain::run::RunState;
+use crate::domain::turn::Role;
+use crate::text::pluralize;
+
+const PADDING_COLUMNS: u16 = 2;
+const MAX_GOAL_ROWS: usize = 3;
+/// How many entries a list keeps at least in a low window.
+const MIN_LIST_ENTRIES: usize = 3;
+const MAX_LIST_ENTRIES: usize = 12;
+const CONTEXT_BAR_COLUMNS: usize = 20;
+
+/// The areas of the sections that a click opens.
+pub type SidebarButtons = Vec<(Rect, ScreenCommand)>;
+
+/// What the sidebar depends on beside the run's state.
+#[derive(Debug, Clone, Copy)]
+pub struct SidebarContext<'a> {
+    pub branch: Option<&'a str>,
+    /// The tabs that are visible in the two panes.
+    pub shown: [Option<TabKind>; 2],
+}
+
+impl<'a> SidebarContext<'a> {
+    pub fn new(branch: Option<&'a str>, shown: [Option<TabKind>; 2]) -> Self {
+        Self { branch, shown }
+    }
+}
+
+/// A title, what stands at its right end, and the lines below it.
+struct SidebarSection {
+    title: &'static str,
+    meta: String,
+    lines: Vec<Line<'static>>,
+    opens: Option<ScreenCommand>,
+}
+
+/// Draws the sidebar; returns the areas that can be clicked.
+pub fn draw(
+    frame: &mut Frame,
+    area: Rect,
+    state: &RunState,
+    about: &SidebarContext<'_>,
+) -> SidebarButtons {
+    frame.buffer_mut().set_style(area, Surface::Panel.style());
+    let inner = Rect {
+        x: area.x + PADDING_COLUMNS,
+        width: area.width.saturating_sub(2 * PADDING_COLUMNS),
+        ..area
+    };
+    let columns = usize::from(inner.width);
+    let rows = usize::from(inner.height);
+    let mut n_entries = MAX_LIST_ENTRIES;
+    let mut sections = lay_out(state, about, columns, n_entries);
+    while n_rows(&sections) > rows && n_entries > MIN_LIST_ENTRIES {
+        n_entries -= 1;
+        sections = lay_out(state, about, columns, n_entries);
+    }
+    let mut buttons = Vec::new();
+    let mut y = inner.y;
+    for section in sections {
+        let height = u16::try_from(section.lines.len() + 1).unwrap_or(u16::MAX);
+        if y.saturating_add(height) > inner.bottom() {
+            break;
+        }
+        let place = Rect { y, height, ..inner };
+        buttons.extend(section.opens.clone().map(|command| (place, command)));
+        let mut lines = vec![heading_line(&section, columns)];
+        lines.extend(section.lines);
+        frame.render_widget(Paragraph::new(lines), place);
+        y = y.saturating_add(height).saturating_add(1);
+    }
+    buttons
+}
+
+fn n_rows(sections: &[SidebarSection]) -> usize {
+    sections
+        .iter()
+        .map(|one| one.lines.len() + 2)
+        .sum::<usize>()
+        .saturating_sub(1)
+}
+
+fn heading_line(section: &SidebarSection, columns: usize) -> Line<'static> {
+    let meta = truncate_to_columns(
+        &section.meta,
+        columns.saturating_sub(section.title.len() + 2),
+    );
+    let gap = columns.saturating_sub(text_width(section.title) + text_width(&meta));
+    Line::from(vec![
+        Span::styled(section.title, theme::STRONG),
+        Span::raw(" ".repeat(gap)),
+        Span::styled(meta, theme::QUIET),
+    ])
+}
+
+fn lay_out(
+    state: &RunState,
+    about: &SidebarContext<'_>,
+    columns: usize,
+    n_entries: usize,
+) -> Vec<SidebarSection> {
+    // What stands beside the sidebar is not repeated.
+    let is_elsewhere = |tab| !about.shown.contains(&Some(tab));
+    let all = [
+        goal_section(state, columns),
+        plan_section(state, columns, n_entries).filter(|_| is_elsewhere(TabKind::Plan)),
+        findings_section(state, columns, n_entries).filter(|_| is_elsewhere(TabKind::Comments)),
+        agents_section(state, columns),
+        files_section(state, columns, n_entries),
+        about.branch.map(|branch| SidebarSection {
+            title: "Branch",
+            meta: String::new(),
+            lines: vec![Line::raw(truncate_middle(&to_one_line(branch), columns))],
+            opens: None,
+        }),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+fn goal_section(state: &RunState, columns: usize) -> Option<SidebarSection> {
+    let goal = state.goal.as_ref()?;
+    let title = Span::styled(to_one_line(&goal.title), theme::PLAIN);
+    Some(SidebarSection {
+        title: "Goal",
+        meta: String::new(),
+        lines: wrap_spans_to_rows(&[title], columns, 0, MAX_GOAL_ROWS),
+        opens: Some(ScreenCommand::Show(TabKind::Chat)),
+    })
+}
+
+fn plan_section(state: &RunState, columns: usize, n_entries: usize) -> Option<SidebarSection> {
+    let steps = &state.plan.as_ref()?.plan.steps;
+    let current = state.current_step_number();
+    let ended = |n: u32| state.ended_steps().find(|record| record.n == n);
+    let row = |n: u32, text: &str| {
+        let (sign, style, word) =
+            step_sign(ended(n), current == Some(n), state.settings.proves_steps);
+        let room = columns.saturating_sub(2 + if word.is_empty() { 0 } else { word.len() + 2 });
+        let text = truncate_to_columns(&to_one_line(text), room);
+        let gap = columns.saturating_sub(2 + text_width(&text) + word.len());
+        Line::from(vec![
+            Span::styled(sign, style),
+            Span::styled(text, theme::PLAIN),
+            Span::raw(" ".repeat(gap)),
+            Span::styled(word, theme::QUIET),
+        ])
+    };
+    // Of a long plan, the steps around the current one.
+    let n_before = steps
+        .iter()
+        .position(|step| ended(step.n).is_none())
+        .unwrap_or(steps.len())
+        .saturating_sub(n_entries / 2)
+        .min(steps.len().saturating_sub(n_entries));
+    let shown = steps.iter().skip(n_before).take(n_entries);
+    let mut lines: Vec<Line<'static>> = shown.map(|step| row(step.n, &step.text)).collect();
+    let n_hidden = steps.len() - lines.len();
+    if n_hidden > 0 {
+        lines.push(more_line(n_hidden));
+    }
+    let count = state.step_count();
+    let meta = match state.execution {
+        Some(_) => format!("{} of {} done", count.done, count.all),
+        None => pluralize(steps.len(), "step"),
+    };
+    Some(SidebarSection {
+        title: "Plan",
+        meta,
+        lines,
+        opens: Some(ScreenCommand::Show(TabKind::Plan)),
+    })
+}
+
+/// Returns a step's sign, and the word for what is proven of it.
+fn step_sign(
+    ended: Option<&StepRecord>,
+    is_current: bool,
+    proves_steps: bool,
+) -> (&'static str, Style, &'static str) {
+    match ended {
+        Some(record) if record.is_skipped() => ("– ", theme::QUIET, "skipped"),
+        Some(record) => {
+            let word = if proves_steps {
+                record.proof_word()
+            } else {
+                ""
+            };
+            match record.unproven_reason() {
+                None => ("✓ ", theme::GOOD, word),
+                Some(_) => ("■ ", theme::WARNING, word),
+            }
+        }
+        None if is_current => ("● ", theme::RUNNING, ""),
+        None => ("○ ", theme::QUIET, ""),
+    }
+}
+
+fn findings_section(state: &RunState, columns: usize, n_entries: usize) -> Option<SidebarSection> {
+    let all = state.findings.all();
+    let mut open: Vec<&Finding> = all.iter().filter(|finding| finding.is_open()).collect();
+    open.sort_by_key(|finding| std::cmp::Reverse(finding.stated_severity()));
+    let row = |finding: &&Finding| {
+        let severity = finding.stated_severity();
+        let (sign, style) = match severity {
+            FindingSeverity::Blocking => ("● ", theme::BAD),
+            FindingSeverity::Major => ("● ", theme::WARNING),
+            FindingSeverity::Minor => ("● ", theme::QUIET),
+        };
+        let number = format!("{}  ", finding.remark.n);
+        let room = columns.saturating_sub(2 + number.len());
+        Line::from(vec![
+            Span::styled(sign, style),
+            Span::styled(number, theme::QUIET),
+            Span::raw(truncate_to_columns(
+                &to_one_line(&finding.remark.text),
+                room,
+            )),
+        ])
+    };
+    let mut lines: Vec<Line<'static>> = open.iter().take(n_entries).map(row).collect();
+    let n_hidden = open.len() - lines.len();
+    if n_hidden > 0 {
+        lines.push(more_line(n_hidden));
+    }
+    if all.is_empty() && state.iteration == 0 {
+        return None;
+    }
+    Some(SidebarSection {
+        title: "Findings",
+        meta: match (all.len(), open.len()) {
+            (0, _) => "none".to_owned(),
+            (n, 0) => format!("{n} settled"),
+            (n, open) => format!("{open} of {n} open"),
+        },
+        lines,
+        opens: Some(ScreenCommand::Show(TabKind::Comments)),
+    })
+}
+
+fn agents_section(state: &RunState, columns: usize) -> Option<SidebarSection> {
+    let mut lines = Vec::new();
+    for role in [Role::Planner, Role::Reviewer] {
+        let Some(session) = state.session(role) else {
+            continue;
+        };
+        let name = role_title(role);
+        let cli = to_one_line(&session.adapter);
+        lines.push(Line::from(vec![
+            Span::styled(name, theme::role_style(role)),
+            Span::raw(" ".repeat(10_usize.saturating_sub(text_width(name)))),
+            Span::raw(truncate_to_columns(&cli, columns.saturating_sub(10))),
+        ]));
+        let usage = &session.usage;
+        let window = usage.context_window.filter(|window| *window > 0);
+        let tokens = state
+            .course
+            .role_usage(role)
+            .input_tokens
+            .max(usage.input_tokens);
+        match (window, usage.context_tokens) {
+            (Some(window), Some(used)) => {
+                let percent = used.min(window) * 100 / window;
+                let filled = usize::try_from(percent).unwrap_or(0) * CONTEXT_BAR_COLUMNS / 100;
+                let style = if percent >= 90 {
+                    theme::BAD
+                } else {
+                    theme::role_style(role)
+                };
+                lines.push(Line::from(vec![
+                    Span::styled("█".repeat(filled), style),
+                    Span::styled("░".repeat(CONTEXT_BAR_COLUMNS - filled), theme::QUIET),
+                    Span::styled(format!(" {percent}% context"), theme::QUIET),
+                ]));
+            }
+            _ if tokens > 0 => {
+                let text = format!("{} tokens in", format_tokens(tokens));
+                lines.push(Line::styled(text, theme::QUIET));
+            }
+            _ => {}
+        }
+    }
+    (!lines.is_empty()).then_some(SidebarSection {
+        title: "Agents",
+        meta: String::new(),
+        lines,
+        opens: Some(ScreenCommand::Show(TabKind::Status)),
+    })
+}
+
+fn files_section(state: &RunState, columns: usize, n_entries: usize) -> Option<SidebarSection> {
+    let mut paths: Vec<&String> = state.ended_steps().flat_map(|step| &step.changed).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    if paths.is_empty() {
+        return None;
+    }
+    let shown = paths.iter().take(n_entries);
+    let mut lines: Vec<Line<'static>> = shown
+        .map(|path| Line::raw(truncate_middle(&to_one_line(path), columns)))
+        .collect();
+    let n_hidden = paths.len() - lines.len();
+    if n_hidden > 0 {
+        lines.push(more_line(n_hidden));
+    }
+    Some(SidebarSection {
+        title: "Changed",
+        meta: pluralize(paths.len(), "file"),
+        lines,
+        opens: Some(ScreenCommand::Diff(DiffScope::All)),
+    })
+}
+
+fn more_line(n: usize) -> Line<'static> {
+    Line::styled(format!("  {n} more"), theme::QUIET)
+}
