@@ -15,7 +15,7 @@ use crate::app::auto_answers::{AutoAnswers, FlagConsent};
 use crate::app::headless::{self, HeadlessCommand, HeadlessRun, UnconfirmedGoal};
 use crate::app::run_reporter::ReportFormat;
 use crate::app::startup::{StartAskPolicy, StartError, StartOptions, UnfinishedRunPolicy};
-use crate::app::terminal;
+use crate::app::terminal::{self, DisplayMode};
 use crate::app::tui_loop::{self, TuiOptions, TuiStart};
 use crate::app::write_watchdog::WatchedWriter;
 use crate::config::ConfigFlags;
@@ -34,6 +34,9 @@ pub struct DemoArguments {
     /// Print the run as lines and answer every question automatically [default without a terminal]
     #[arg(long)]
     pub headless: bool,
+    /// Print the screen as lines of text, and read your answers as lines
+    #[arg(long, conflicts_with = "headless")]
+    pub linear: bool,
     /// Skip the agents' pauses
     #[arg(long)]
     pub fast: bool,
@@ -131,8 +134,13 @@ pub async fn run(args: DemoArguments) -> Result<u8, StartError> {
             return Err(failed(DemoError::AlreadyMade { path }));
         }
     };
+    if args.linear {
+        let code = tui_loop::run_tui(demo.screen_options(story, DisplayMode::Linear)).await?;
+        let _closed = writeln!(WatchedWriter(std::io::stdout()), "{}", demo.farewell_text());
+        return Ok(code);
+    }
     if !args.headless && terminal::is_usable() {
-        let code = tui_loop::run_tui(demo.screen_options(story)).await?;
+        let code = tui_loop::run_tui(demo.screen_options(story, DisplayMode::FullScreen)).await?;
         let _closed = terminal::write_final_text(&format!("{}\n", demo.farewell_text()));
         return Ok(code);
     }
@@ -179,7 +187,7 @@ impl DemoWorkspace {
     }
 
     /// Returns the options for a demo on the screen; the user answers every question.
-    fn screen_options(&self, story: DemoRunStart) -> TuiOptions {
+    fn screen_options(&self, story: DemoRunStart, display: DisplayMode) -> TuiOptions {
         TuiOptions {
             wishes: StartOptions {
                 front_end: FrontEnd::FullScreen,
@@ -188,6 +196,7 @@ impl DemoWorkspace {
             first: TuiStart::Demo {
                 goal: (story == DemoRunStart::New).then(|| self.goal.clone()),
             },
+            display,
         }
     }
 

@@ -3,6 +3,7 @@
 use clap::Args;
 
 use crate::app::startup::{StartAskPolicy, StartError, StartOptions, UnfinishedRunPolicy};
+use crate::app::terminal::DisplayMode;
 use crate::app::tui_loop::{self, TuiOptions, TuiStart};
 use crate::config::ConfigFlags;
 use crate::domain::phase::{Gate, Mode};
@@ -74,5 +75,9 @@ pub(super) fn screen_options(
         uncontained: UncontainedCommandPolicy::AskEach,
         front_end: FrontEnd::FullScreen,
     };
-    Ok(TuiOptions { wishes, first })
+    Ok(TuiOptions {
+        wishes,
+        first,
+        display: DisplayMode::FullScreen,
+    })
 }

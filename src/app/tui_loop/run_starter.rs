@@ -83,7 +83,7 @@ impl RunStarter {
 
     /// Inspects and locks the directory in the background.
     pub fn open_directory(&mut self, work: &mut BackgroundWork) {
-        let TuiOptions { wishes, first } = self.options.clone();
+        let TuiOptions { wishes, first, .. } = self.options.clone();
         work.spawn(async move {
             let opened = opened_directory::open_directory(&wishes, &first).await;
             BackgroundResult::Start(StartResult::DirectoryOpened(Box::new(opened)))

@@ -151,6 +151,7 @@ impl ChatTranscript {
         {
             return;
         }
+        earlier.mark_printed();
         earlier.mark_todos_outdated(&self.sessions_with_todos());
         let piece = earlier.earlier.range;
         let n_before = self.earlier.range.set_events_before(piece.last_event());
