@@ -17,11 +17,14 @@ use super::labels::role_title;
 use super::read_only::ReadOnlyStatus;
 use super::tabs::TabKind;
 use super::transcript::{BlockAuthor, TranscriptNews};
+use super::welcome_page::WelcomeInfo;
 use super::{composer_target, text_wrap};
 use crate::domain::proof_progress::ProofProgress;
 use crate::domain::run::{ProgramOperation, ResultValidity, RunState};
 use dialog_lines::PrintedDialog;
 use plain_text::{signs_to_words, without_signs};
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The first lines.
 const INTRODUCTION: [&str; 2] = [
@@ -61,6 +64,8 @@ pub struct LinearView {
     wanted: Option<WantedView>,
     /// Answers to the user's last line, and ends of test runs.
     replies: Vec<String>,
+    /// Hashes of the lines that were printed since the user's last line.
+    recent: BTreeSet<u64>,
 }
 
 /// A part of the screen that the user asked to see.
@@ -70,7 +75,23 @@ enum WantedView {
     Selection,
 }
 
+/// After that many lines, older ones may be printed again below a question.
+const MAX_RECENT_LINES: usize = 10_000;
+
 impl LinearView {
+    /// Remembers printed lines, so that a question does not repeat what is right above it.
+    fn note_printed(&mut self, lines: &[String]) {
+        if self.recent.len() > MAX_RECENT_LINES {
+            self.recent.clear();
+        }
+        self.recent.extend(lines.iter().map(|line| hash_line(line)));
+    }
+
+    /// Returns whether a line was printed since the user's last line.
+    fn is_recent(&self, line: &str) -> bool {
+        self.recent.contains(&hash_line(line))
+    }
+
     /// Prints the end of a test run that proves a step.
     pub fn on_proof_progress(&mut self, progress: &ProofProgress) {
         if self.is_introduced {
@@ -115,7 +136,11 @@ impl LinearView {
             }
             TranscriptNews::Heading(text) => {
                 self.speaker = None;
-                vec![String::new(), format!("{}.", without_signs(&text))]
+                let text = without_signs(&text);
+                // The other headings are those of steps.
+                let is_step = text.starts_with("Step ") || text == "Summary";
+                let lead = if is_step { "" } else { "Phase: " };
+                vec![String::new(), format!("{lead}{text}.")]
             }
             TranscriptNews::Report(lines) => {
                 self.speaker = None;
@@ -123,6 +148,12 @@ impl LinearView {
             }
         }
     }
+}
+
+fn hash_line(line: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    line.trim().hash(&mut hasher);
+    hasher.finish()
 }
 
 fn author_name(author: BlockAuthor) -> &'static str {
@@ -158,6 +189,7 @@ impl Screen {
         }
         self.push_toast(&mut lines);
         self.push_activity(&mut lines, state);
+        self.linear.note_printed(&lines);
         let asks = self.push_question(&mut lines, state);
         LinearOutput { lines, asks }
     }
@@ -200,6 +232,8 @@ impl Screen {
         let (key, line) = match state {
             _ if self.run_facts.is_quitting => return,
             None if self.is_read_only() || waits => return,
+            // What a text means is said once it is known what is here.
+            None if self.run_facts.welcome == WelcomeInfo::default() => return,
             Some(state) if state.running.is_some() => match running_turn_line(state) {
                 Some(found) => found,
                 None => return,

@@ -39,9 +39,13 @@ impl Screen {
         let before = self.linear.dialog.replace(now.clone());
         let same = before.filter(|before| before.id == now.id);
         let n_before = lines.len();
+        // A call is always printed whole.
+        let is_call = sheet.id.starts_with(approval_dialog::DIALOG_ID_PREFIX);
         match &same {
             None => {
-                lines.extend(now.lines.iter().cloned());
+                let (title, body) = now.lines.split_at(now.lines.len().min(1));
+                let is_shown = |line: &&String| is_call || !self.linear.is_recent(line);
+                lines.extend(title.iter().chain(body.iter().filter(is_shown)).cloned());
                 lines.extend(numbered(&now.choices));
             }
             Some(before) => {

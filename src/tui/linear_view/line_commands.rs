@@ -40,6 +40,7 @@ impl Screen {
         let line = clean_for_display(line);
         let text = line.trim();
         self.linear.typed = text.to_owned();
+        self.linear.recent.clear();
         let actions = self.perform_line(text, timing, state);
         self.note_discussion_request(&actions);
         actions
@@ -59,7 +60,7 @@ impl Screen {
         state: Option<&RunState>,
     ) -> Vec<Action> {
         if text.is_empty() {
-            return self.repeat_question();
+            return self.repeat_question(state);
         }
         if text == SEND {
             let text = self.composer.editor.text();
@@ -87,10 +88,13 @@ impl Screen {
     }
 
     /// Prints the open question again, or what a text does now.
-    fn repeat_question(&mut self) -> Vec<Action> {
+    fn repeat_question(&mut self, state: Option<&RunState>) -> Vec<Action> {
         (self.linear.dialog, self.linear.draft) = (None, None);
         self.linear.activity = None;
-        Vec::new()
+        match self.pending_dialog(state) {
+            Some(_) => Vec::new(),
+            None => self.reply(&format!("A text: {}.", self.describe_text_target(state))),
+        }
     }
 
     fn choose(
@@ -145,7 +149,7 @@ impl Screen {
             ScreenCommand::Scroll(_) => {
                 self.reply("Scroll with your terminal. /chat and /tab plan print a whole view.")
             }
-            ScreenCommand::FocusComposer => self.repeat_question(),
+            ScreenCommand::FocusComposer => self.repeat_question(state),
             _ => self.perform_screen_command(command, text, state),
         }
     }
@@ -179,7 +183,7 @@ impl Screen {
             _ => None,
         };
         if row == "leave" || *command == ScreenCommand::GoToWaitingDialog {
-            self.repeat_question();
+            self.repeat_question(state);
         }
         actions
     }
