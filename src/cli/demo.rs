@@ -15,7 +15,7 @@ use crate::app::auto_answers::{AutoAnswers, FlagConsent};
 use crate::app::headless::{self, HeadlessCommand, HeadlessRun, UnconfirmedGoal};
 use crate::app::run_reporter::ReportFormat;
 use crate::app::startup::{StartAskPolicy, StartError, StartOptions, UnfinishedRunPolicy};
-use crate::app::terminal::{self, DisplayMode};
+use crate::app::terminal::{self, DisplayMode, ScreenBlocker};
 use crate::app::tui_loop::{self, TuiOptions, TuiStart};
 use crate::app::write_watchdog::WatchedWriter;
 use crate::config::ConfigFlags;
@@ -25,6 +25,7 @@ use crate::engine::run_setup::{BranchPolicy, TestCommandPreference};
 use crate::permission::{ScopePolicy, UncontainedCommandPolicy};
 use crate::process::ChildSpawner;
 
+use super::screen;
 use scenes::DemoScene;
 use workspace::{DemoFolder, create_demo, open_demo_folder};
 
@@ -134,14 +135,17 @@ pub async fn run(args: DemoArguments) -> Result<u8, StartError> {
             return Err(failed(DemoError::AlreadyMade { path }));
         }
     };
-    if args.linear {
-        let code = tui_loop::run_tui(demo.screen_options(story, DisplayMode::Linear)).await?;
-        let _closed = writeln!(WatchedWriter(std::io::stdout()), "{}", demo.farewell_text());
-        return Ok(code);
-    }
-    if !args.headless && terminal::is_usable() {
-        let code = tui_loop::run_tui(demo.screen_options(story, DisplayMode::FullScreen)).await?;
-        let _closed = terminal::write_final_text(&format!("{}\n", demo.farewell_text()));
+    let display = match args.headless {
+        true => None,
+        false => demo.display_mode(args.linear)?,
+    };
+    if let Some(display) = display {
+        let code = tui_loop::run_tui(demo.screen_options(story, display)).await?;
+        let farewell = format!("{}\n", demo.farewell_text());
+        let _closed = match display {
+            DisplayMode::FullScreen => terminal::write_final_text(&farewell),
+            DisplayMode::Linear => WatchedWriter(std::io::stdout()).write_all(farewell.as_bytes()),
+        };
         return Ok(code);
     }
     let (mut out, mut err) = (
@@ -183,6 +187,17 @@ impl DemoWorkspace {
             // The agents are this program's own scripts.
             uncontained: UncontainedCommandPolicy::FollowRules,
             front_end: FrontEnd::Lines,
+        }
+    }
+
+    /// Chooses how the demo's screen is shown; `None` without a terminal.
+    fn display_mode(&self, is_linear: bool) -> Result<Option<DisplayMode>, StartError> {
+        let choices = self
+            .start_options(Gate::Manual, StartAskPolicy::Wait)
+            .choices;
+        match terminal::screen_blocker() {
+            Some(ScreenBlocker::NoTerminal) if !is_linear => Ok(None),
+            _ => screen::display_mode(is_linear, &choices).map(Some),
         }
     }
 

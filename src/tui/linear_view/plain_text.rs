@@ -12,7 +12,7 @@ const STATE_WORDS: [(char, &str); 8] = [
     ('⊘', "skipped"),
 ];
 /// Marks that say nothing in text.
-const ORNAMENTS: &str = "▸▾■●○◆▤│┌└├╭╮╰╯─━▎▌▏▍↺⋮";
+const ORNAMENTS: &str = "▸▾■●○◆▤│┌└├╭╮╰╯─━┊▎▌▏▍█▄▀░▒▓↺↻⋮";
 
 /// Returns a line without marks; its words already say what they mean.
 pub fn without_signs(line: &str) -> String {
@@ -27,13 +27,14 @@ pub fn signs_to_words(line: &str) -> String {
 }
 
 fn clean_signs(line: &str, word: impl Fn(char) -> Option<&'static str>) -> String {
-    let line = line.replace(" · ", ", ");
+    let line = line.replace("? · ", "? ").replace(" · ", ", ");
     let mut text = String::with_capacity(line.len());
     for c in line.chars() {
         match word(c) {
             Some(word) => text.push_str(word),
             None if ORNAMENTS.contains(c) => {}
             None if c == '−' => text.push('-'),
+            None if c == '→' => text.push_str("then"),
             None if c == '⋯' || c == '…' => text.push_str("..."),
             None => text.push(c),
         }
@@ -46,7 +47,11 @@ fn clean_signs(line: &str, word: impl Fn(char) -> Option<&'static str>) -> Strin
     } else {
         0
     };
-    format!("{}{}", " ".repeat(lead), words.join(" "))
+    let mut words = words.join(" ");
+    for (twice, once) in [("failed failed", "failed"), ("ok passed", "passed")] {
+        words = words.replace(twice, once);
+    }
+    format!("{}{words}", " ".repeat(lead))
 }
 
 #[cfg(test)]
@@ -65,6 +70,13 @@ mod tests {
             ("▸ ✗ $ run  exit 1", "$ run exit 1", "failed $ run exit 1"),
             ("── Review ──────", "Review", "Review"),
             ("+3 −1 …", "+3 -1 ...", "+3 -1 ..."),
+            ("fails → passes", "fails then passes", "fails then passes"),
+            ("run: ✗ failed 1 s", "run: failed 1 s", "run: failed 1 s"),
+            (
+                "Allow this? · planner",
+                "Allow this? planner",
+                "Allow this? planner",
+            ),
             ("", "", ""),
         ] {
             assert_eq!(without_signs(line), without);

@@ -177,7 +177,9 @@ impl RunSummaryCard {
     pub fn linear_lines(&self) -> Vec<String> {
         let head = self.heading.0.trim_matches([' ', '✓', '■']);
         let head = format!("The run is {head}.");
-        let keys = self.keys.iter().filter(|key| key.name.starts_with('/'));
+        // How a new goal is typed is said below.
+        let is_command = |key: &&RunSummaryKey| key.name.starts_with('/') && key.name != "/write";
+        let keys = self.keys.iter().filter(is_command);
         let keys = keys.map(|key| format!("{}: {}", key.name, key.label));
         let merge = self
             .merge_command

@@ -153,9 +153,11 @@ fn block_news(
         BlockContent::RunSummary(ending) => TranscriptNews::Report(ending.linear_lines()),
         BlockContent::Notice { text } => TranscriptNews::Report(to_lines(text)),
         BlockContent::Divider { text } => TranscriptNews::Heading(text.clone()),
-        BlockContent::Fact { text, more, .. } => {
+        BlockContent::Fact { text, tone, more } => {
             let mut lines = to_lines(text);
-            lines.extend(detail_lines(more));
+            if *tone == FactTone::Bad {
+                lines.extend(detail_lines(more));
+            }
             TranscriptNews::Report(lines)
         }
     };
