@@ -28,7 +28,7 @@ impl Screen {
         let put_aside = self.dialogs.put_aside_line(state, self.local_clock());
         let sheet = self.pending_dialog(state).filter(|_| put_aside.is_none());
         if let Some(line) = put_aside.filter(|_| self.linear.dialog.is_some()) {
-            lines.push(format!("{line}. /waiting shows the question again."));
+            lines.push(format!("{line}. /needs-me shows the question again."));
         }
         let Some(sheet) = sheet else {
             (self.linear.dialog, self.linear.asked) = (None, None);

@@ -242,6 +242,24 @@ fn parse_choice(text: &str, sheet: &ChoiceDialog) -> Option<usize> {
     sheet.choices.iter().position(|choice| choice.key == letter)
 }
 
+/// Commands that only mean something in a window.
+const WINDOW_COMMANDS: [&str; 14] = [
+    "/up",
+    "/down",
+    "/line-up",
+    "/line-down",
+    "/top",
+    "/end",
+    "/voices",
+    "/side",
+    "/other-pane",
+    "/theme",
+    "/mouse",
+    "/redraw",
+    "/write",
+    "/palette",
+];
+
 /// Lists the commands by group.
 fn help_lines() -> Vec<String> {
     let mut lines = vec![
@@ -251,7 +269,10 @@ fn help_lines() -> Vec<String> {
     ];
     for group in CommandGroup::ALL {
         lines.push(format!("{}:", group.label()));
-        let mut rows: Vec<_> = all_rows().filter(|row| row.group == group).collect();
+        let rows = all_rows().filter(|row| row.group == group);
+        let mut rows: Vec<_> = rows
+            .filter(|row| !WINDOW_COMMANDS.contains(&row.slash.name))
+            .collect();
         rows.dedup_by_key(|row| row.slash);
         lines.extend(
             rows.iter()

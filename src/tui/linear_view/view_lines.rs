@@ -40,7 +40,12 @@ impl Screen {
                 &GroupDiscussion::to_markdown(discussion),
             ));
         }
-        match self.linear.wanted.take()? {
+        let wanted = self.linear.wanted.take()?;
+        if self.is_loading(wanted, state) {
+            self.linear.wanted = Some(wanted);
+            return None;
+        }
+        match wanted {
             WantedView::Tab(tab) => {
                 let lines = self.tab_lines(tab);
                 let title = format!("{}:", tab.title());
@@ -51,6 +56,22 @@ impl Screen {
                 let text = self.tabs.focused().selected_text(&context)?;
                 Some(titled_lines("Selected", &text))
             }
+        }
+    }
+
+    /// Returns whether a document that exists is not read yet.
+    fn is_loading(&self, wanted: WantedView, state: Option<&RunState>) -> bool {
+        let Some(state) = state else {
+            return false;
+        };
+        match wanted {
+            WantedView::Tab(TabKind::Plan) => {
+                state.plan.is_some() && self.documents.plan.text.is_none()
+            }
+            WantedView::Tab(TabKind::Comments) => {
+                !state.findings.all().is_empty() && self.documents.comments.text.is_none()
+            }
+            WantedView::Tab(_) | WantedView::Selection => false,
         }
     }
 
@@ -100,7 +121,10 @@ impl Screen {
 
 fn titled_lines(title: &str, text: &str) -> Vec<String> {
     let text = clean_for_display(text);
-    let title = format!("{}:", signs_to_words(title));
+    let title = match signs_to_words(title) {
+        asked if asked.ends_with('?') => asked,
+        title => format!("{title}:"),
+    };
     let end = "End of the text.".to_owned();
     let lines = text.lines().map(|line| line.trim_end().to_owned());
     std::iter::once(title).chain(lines).chain([end]).collect()
