@@ -520,6 +520,7 @@ mod tests {
     use ratatui::backend::TestBackend;
 
     use super::*;
+    use crate::app::terminal::DisplayMode;
     use crate::config::ConfigFlags;
     use crate::domain::ids::UnixMillis;
     use crate::tui::ScreenSettings;
@@ -530,6 +531,7 @@ mod tests {
         let options = TuiOptions {
             wishes: StartOptions::without_turns(cwd, ConfigFlags::default()),
             first: TuiStart::AskForGoal,
+            display: DisplayMode::FullScreen,
         };
         let session = RunSession::new(ScreenSettings::default());
         (RunStarter::new(options), session, BackgroundWork::default())

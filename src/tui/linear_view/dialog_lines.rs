@@ -82,6 +82,7 @@ impl Screen {
         let is_call = sheet.id.starts_with(approval_dialog::DIALOG_ID_PREFIX);
         let number = match is_call {
             true => "Type a number. Until then nothing is allowed.",
+            false if self.dialogs.own.is_some() => "Type a number, or /leave.",
             false => "Type a number.",
         };
         let is_own = self.dialogs.own.is_some() || state.is_none();

@@ -4,6 +4,7 @@
 
 use super::WantedView;
 use crate::domain::run::RunState;
+use crate::text::pluralize;
 use crate::tui::Screen;
 use crate::tui::action::Action;
 use crate::tui::command::ScreenCommand;
@@ -137,6 +138,13 @@ impl Screen {
         {
             return self.refuse_early_answer();
         }
+        let row = match command {
+            ScreenCommand::Call(call) => call.row.name,
+            _ => "",
+        };
+        if row == "leave" {
+            return self.leave(state);
+        }
         let argument = text
             .split_once(' ')
             .map_or("", |(_, argument)| argument.trim());
@@ -150,14 +158,14 @@ impl Screen {
                 self.reply("Scroll with your terminal. /chat and /tab plan print a whole view.")
             }
             ScreenCommand::FocusComposer => self.repeat_question(state),
-            _ => self.perform_screen_command(command, text, state),
+            _ => self.perform_screen_command(command, (row, text), state),
         }
     }
 
     fn perform_screen_command(
         &mut self,
         command: &ScreenCommand,
-        text: &str,
+        (row, text): (&str, &str),
         state: Option<&RunState>,
     ) -> Vec<Action> {
         let shown = self.tabs.view.shown;
@@ -165,13 +173,15 @@ impl Screen {
         self.dialogs.guard.mark_read();
         let waiting = self.composer.editor.text();
         let actions = self.submit_text(text, state);
-        if self.composer.editor.is_empty() && self.composer.draft.is_some() {
+        let prepared = self.composer.editor.text();
+        if prepared.is_empty() && self.composer.draft.is_none() {
             self.composer.editor.set_text(&waiting);
+        } else if self.composer.draft.is_none() && prepared != waiting {
+            let n_lines = pluralize(prepared.lines().count(), "line");
+            self.reply(&format!(
+                "{n_lines} prepared. Your next text is added and sent with it; {SEND} sends it as it is, /leave drops it."
+            ));
         }
-        let row = match command {
-            ScreenCommand::Call(call) => call.row.name,
-            _ => "",
-        };
         self.linear.wanted = match command {
             ScreenCommand::Show(tab) => {
                 self.tabs.view.shown = *tab;
@@ -182,10 +192,29 @@ impl Screen {
             _ if row == "open" => Some(WantedView::Selection),
             _ => None,
         };
-        if row == "leave" || *command == ScreenCommand::GoToWaitingDialog {
+        if *command == ScreenCommand::GoToWaitingDialog {
             self.repeat_question(state);
         }
         actions
+    }
+
+    /// Leaves what was begun: a text, a list, or a run that is only read.
+    fn leave(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let had_text = self.composer.draft.is_some() || !self.composer.editor.is_empty();
+        self.composer.leave_composer();
+        self.composer.editor.set_text("");
+        if had_text {
+            return self.repeat_question(state);
+        }
+        if self.dialogs.own.is_some() {
+            self.restore_theme();
+            self.dialogs.own = None;
+            return Vec::new();
+        }
+        if self.is_read_only() {
+            return vec![Action::CloseView];
+        }
+        self.repeat_question(state)
     }
 
     /// Sends a text to whom the composer would send it; to a text that is there already, it is added.

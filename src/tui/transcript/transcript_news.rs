@@ -193,3 +193,88 @@ fn detail_lines(more: &str) -> Vec<String> {
     let shown = all.iter().skip(n_left).map(|line| format!("  {line}"));
     left.into_iter().chain(shown).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::event::{AgentActivity, Event};
+    use crate::domain::ids::{TurnId, UnixMillis};
+    use crate::domain::text_delta::TextDelta;
+    use crate::domain::turn::Role;
+    use proptest::prelude::*;
+
+    fn spoken(transcript: &mut ChatTranscript) -> Vec<String> {
+        let lines = transcript.take_news().into_iter().map(|news| match news {
+            TranscriptNews::Speech { lines, .. } | TranscriptNews::Report(lines) => lines,
+            other => panic!("{other:?}"),
+        });
+        lines.flatten().collect()
+    }
+
+    fn receive(transcript: &mut ChatTranscript, text: &str) {
+        transcript.on_delta(TextDelta::Text {
+            role: Role::Planner,
+            item: "1".to_owned(),
+            text: text.to_owned(),
+        });
+    }
+
+    fn finish(transcript: &mut ChatTranscript, text: &str) {
+        let event = Event::Agent {
+            turn: TurnId::new("trn_1"),
+            role: Role::Planner,
+            news: AgentActivity::Text {
+                text: text.to_owned(),
+            },
+        };
+        transcript.on_event(UnixMillis(0), &event);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn a_text_is_printed_once_however_it_comes(
+            lines in proptest::collection::vec("[a-z *`#.]{0,12}", 1..8),
+            pieces in proptest::collection::vec(1usize..20, 0..30),
+        ) {
+            let text = lines.join("\n");
+            let (mut transcript, mut printed) = (ChatTranscript::default(), Vec::new());
+            let mut rest = text.as_str();
+            for n_bytes in pieces {
+                let (piece, after) = rest.split_at(n_bytes.min(rest.len()));
+                receive(&mut transcript, piece);
+                printed.extend(spoken(&mut transcript));
+                rest = after;
+            }
+            finish(&mut transcript, &text);
+            printed.extend(spoken(&mut transcript));
+            prop_assert_eq!(printed, to_lines(&text));
+            prop_assert!(transcript.take_news().is_empty());
+        }
+    }
+
+    #[test]
+    fn a_text_that_ends_otherwise_than_it_began_is_printed_from_the_difference_on() {
+        let mut transcript = ChatTranscript::default();
+        receive(&mut transcript, "one\ntwo\nthr");
+        assert_eq!(spoken(&mut transcript), ["one", "two"]);
+        finish(&mut transcript, "one\nTWO\nthree");
+        assert_eq!(spoken(&mut transcript), ["TWO", "three"]);
+    }
+
+    #[test]
+    fn a_text_that_starts_over_says_so_if_some_of_it_was_printed() {
+        for (received, told) in [("one\ntw", true), ("on", false)] {
+            let mut transcript = ChatTranscript::default();
+            receive(&mut transcript, received);
+            spoken(&mut transcript);
+            transcript.on_delta(TextDelta::Withdrawn {
+                role: Role::Planner,
+                item: "1".to_owned(),
+            });
+            let notice = ["The agent starts this text over"];
+            assert_eq!(spoken(&mut transcript), notice[..usize::from(told)]);
+        }
+    }
+}
