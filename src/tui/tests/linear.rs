@@ -1,11 +1,16 @@
 //! Linear mode: what is printed, once, and what the user's lines do.
 
-use super::world::{approving, asking, created, drawn, questions, screen, settings, story};
+use super::world::{
+    approving, asking, created, drawn, questions, running, screen, settings, story,
+};
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::run::{Run, RunState};
+use crate::domain::turn::TurnPurpose;
 use crate::tui::command_table::all_key_rows;
-use crate::tui::{Action, LineTiming, LinearOutput, Screen, ScreenAppearance, ScreenSettings};
+use crate::tui::{
+    Action, LineTiming, LinearOutput, QuitStep, Screen, ScreenAppearance, ScreenSettings,
+};
 
 const SIZE: (u16, u16) = (112, 60);
 
@@ -231,4 +236,20 @@ fn a_view_is_printed_when_it_is_asked_for_and_nothing_stands_in_front_afterwards
         assert!(!screen.overlays.covers_tab());
         assert!(news(&mut screen, Some(&state)).lines.is_empty());
     }
+}
+
+#[test]
+fn an_interrupt_in_a_turn_asks_first_and_the_second_one_kills() {
+    let state = running(Phase::Execute, TurnPurpose::Step { n: 2 });
+    let mut screen = linear_screen();
+    news(&mut screen, Some(&state));
+    assert_eq!(screen.on_interrupt(Some(&state)), []);
+    let printed = news(&mut screen, Some(&state)).lines;
+    let has = |wanted: &str| printed.iter().any(|line| line.starts_with(wanted));
+    assert!(
+        has("Question: Quit and end the turn?") && has("1: "),
+        "{printed:#?}"
+    );
+    let actions = screen.on_interrupt(Some(&state));
+    assert_eq!(actions, [Action::Quit(QuitStep::Now)]);
 }
