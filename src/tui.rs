@@ -29,8 +29,9 @@
 //! - `command_table`: one row a command. Keys, help, palette, completion, footer, `agent-collab keys` and the manual read it.
 //! - `run_commands`: commands to the run, computed from its state alone. They return a `CommandOutcome`, as do
 //!   `copy_commands` and the methods of the parts; `Screen::apply` carries it out.
-//! - Eight files give `Screen` methods: `screen` (its parts and doors), `key_dispatch`, `mouse`, `command_dispatch`,
-//!   `view_commands`, `discussion_commands`, `composer_submit` and `screen_layout`. What concerns one part is a method
+//! - Nine files give `Screen` methods: `screen` (its parts and doors), `key_dispatch`, `mouse`, `command_dispatch`,
+//!   `view_commands`, `discussion_commands`, `composer_submit`, `screen_layout`, and `linear_view` with its folder, which
+//!   prints the screen as lines and takes lines in place of keys. What concerns one part is a method
 //!   of that part (`ComposerPane`, `DialogPane`, `OverlayStack`, `ScreenTabs`, `ScreenSettings`, `CommandPalette`);
 //!   what reads several takes a struct that borrows them (`FrontView`, `PaletteContext`, `CompletionSources`,
 //!   `SummaryContext`, `WelcomePage`).

@@ -20,7 +20,7 @@
 //! What lives where, each with its state, in a file and the folder of the same name:
 //!
 //! - `terminal_driver`: the terminal in and out: signals, keys, pastes, when a frame may be drawn, the clipboard, the
-//!   editor or pager that has the terminal.
+//!   editor or pager that has the terminal. In linear mode lines come in place of keys and go out in place of frames.
 //! - `run_session`: the program's own run: engine, locked directory, screen, documents, and what the user asks of it.
 //! - `run_starter`: from a directory to a run, and the user's input that waits for it. It uses the session's doors.
 //! - `run_viewer`: read-only views over the program's own screen, and the list of finished runs.
