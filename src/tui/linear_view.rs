@@ -51,6 +51,8 @@ pub struct LinearView {
     /// The choices that a number chooses from, with their dialog's id.
     asked: Option<(String, Vec<String>)>,
     draft: Option<ComposerDraft>,
+    /// The text in the composer, such as a quotation or a text that could not be sent.
+    prepared: String,
     toast: Option<String>,
     welcome_problems: Vec<String>,
     read_only: Option<ReadOnlyStatus>,

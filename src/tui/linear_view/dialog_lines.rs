@@ -1,7 +1,9 @@
 //! Prints the open dialog: the question, what is decided about, and numbered choices.
 
+use super::line_commands::SEND;
 use super::plain_text::without_signs;
 use crate::domain::run::RunState;
+use crate::text::pluralize;
 use crate::tui::Screen;
 use crate::tui::composer_target::{self, ComposerTarget};
 use crate::tui::dialog::ChoiceDialog;
@@ -95,25 +97,31 @@ impl Screen {
         format!("{number}{}", text.unwrap_or_default())
     }
 
-    /// Asks for the text that a choice needs.
+    /// Asks for the text that a choice needs, and tells of a text that is in the composer already.
     fn push_draft_question(&mut self, lines: &mut Vec<String>, state: Option<&RunState>) {
         let draft = self.composer.draft;
-        if draft == self.linear.draft {
-            return;
+        if draft != self.linear.draft && draft.is_some() {
+            let target = self.describe_text_target(state);
+            lines.push(format!(
+                "{}. Type the text, or /leave.",
+                without_signs(&target)
+            ));
         }
         self.linear.draft = draft;
-        if draft.is_none() {
-            return;
+        let prepared = self.composer.editor.text();
+        if prepared != self.linear.prepared && !prepared.is_empty() {
+            let adds = match draft {
+                Some(_) => "",
+                None => ", your next text is added to it",
+            };
+            let whole = match prepared.lines().count() {
+                1 => prepared.clone(),
+                n_lines => pluralize(n_lines, "line"),
+            };
+            lines.push(format!("Prepared: {whole}"));
+            lines.push(format!("{SEND} sends it{adds}, /leave drops it."));
         }
-        let target = self.describe_text_target(state);
-        lines.push(format!(
-            "{}. Type the text, or /leave.",
-            without_signs(&target)
-        ));
-        let proposed = self.composer.editor.text();
-        if !proposed.is_empty() {
-            lines.push(format!("/send takes this text: {proposed}"));
-        }
+        self.linear.prepared = prepared;
     }
 }
 

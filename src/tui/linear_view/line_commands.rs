@@ -4,7 +4,6 @@
 
 use super::WantedView;
 use crate::domain::run::RunState;
-use crate::text::pluralize;
 use crate::tui::Screen;
 use crate::tui::action::Action;
 use crate::tui::command::ScreenCommand;
@@ -26,7 +25,7 @@ pub enum LineTiming {
 }
 
 /// Sends the text that is in the composer already.
-const SEND: &str = "/send";
+pub(super) const SEND: &str = "/send";
 
 impl Screen {
     /// Turns a line of the user into requests.
@@ -173,14 +172,8 @@ impl Screen {
         self.dialogs.guard.mark_read();
         let waiting = self.composer.editor.text();
         let actions = self.submit_text(text, state);
-        let prepared = self.composer.editor.text();
-        if prepared.is_empty() && self.composer.draft.is_none() {
+        if self.composer.editor.is_empty() && self.composer.draft.is_none() {
             self.composer.editor.set_text(&waiting);
-        } else if self.composer.draft.is_none() && prepared != waiting {
-            let n_lines = pluralize(prepared.lines().count(), "line");
-            self.reply(&format!(
-                "{n_lines} prepared. Your next text is added and sent with it; {SEND} sends it as it is, /leave drops it."
-            ));
         }
         self.linear.wanted = match command {
             ScreenCommand::Show(tab) => {

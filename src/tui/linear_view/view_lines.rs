@@ -49,7 +49,8 @@ impl Screen {
             WantedView::Tab(tab) => {
                 let lines = self.tab_lines(tab);
                 let title = format!("{}:", tab.title());
-                Some(std::iter::once(title).chain(lines).collect())
+                let none = lines.is_empty().then(|| "Nothing yet.".to_owned());
+                Some(std::iter::once(title).chain(lines).chain(none).collect())
             }
             WantedView::Selection => {
                 let context = self.settings.tab_context(&self.documents, state);

@@ -4,6 +4,7 @@
 
 use super::ChatTranscript;
 use super::transcript_block::{BlockContent, TranscriptBlock};
+use super::transcript_news::PrintedPart;
 use super::transcript_scroll::TranscriptScrollPosition;
 use super::turn_tracker::TurnCorrections;
 use crate::tui::log_range::LogRange;
@@ -128,6 +129,7 @@ impl ChatTranscript {
         }
         if let Some((seq, mut block)) = mended.bare_end_block {
             block.seq = seq;
+            block.printed = PrintedPart::Whole;
             block.relativize_paths(&self.root);
             self.first -= 1;
             self.blocks.push_front(block);
