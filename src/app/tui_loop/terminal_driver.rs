@@ -397,12 +397,16 @@ impl TerminalDriver {
     /// Dropping the stream of keys leaves a wake-up behind. It is consumed here: the next stream would otherwise get
     /// it together with its first key, and that key would wait for another one.
     fn lend(&mut self) -> Result<(), TuiEnd> {
-        if let Some(InputSource::Lines(mut lines)) = self.input.take() {
-            lines.pause();
-            self.paused_lines = Some(lines);
-        } else {
-            // Input that is there already stays for the next stream.
-            let _there = poll(Duration::ZERO);
+        match self.input.take() {
+            Some(InputSource::Lines(mut lines)) => {
+                lines.pause();
+                self.paused_lines = Some(lines);
+            }
+            keys => {
+                drop(keys);
+                // Input that is there already stays for the next stream.
+                let _there = poll(Duration::ZERO);
+            }
         }
         Ok(self.terminal.lend_to_program()?)
     }
