@@ -172,7 +172,9 @@ impl Screen {
     /// Returns what is to be printed now; call it after the frame was drawn, which updates what it prints.
     pub fn print_news(&mut self, state: Option<&RunState>) -> LinearOutput {
         let mut lines = Vec::new();
-        if !std::mem::replace(&mut self.linear.is_introduced, true) {
+        let is_first = !std::mem::replace(&mut self.linear.is_introduced, true);
+        // A view of another run comes after the program's own screen.
+        if is_first && !self.is_read_only() {
             lines.extend(INTRODUCTION.map(str::to_owned));
             lines.extend(self.settings.demo.then(|| {
                 "This is a demo: two scripted agents play codex and claude. No model is called."
@@ -223,7 +225,10 @@ impl Screen {
             return;
         }
         self.linear.toast.clone_from(toast);
+        // The transcript shows paths relative to the repository.
+        let root = format!("{}/", self.settings.repository);
         let line = toast.as_deref().map(without_signs);
+        let line = line.map(|line| line.replace(&root, ""));
         let told = lines.join(" ");
         lines.extend(line.filter(|line| !told.contains(line.as_str())));
     }
@@ -233,7 +238,8 @@ impl Screen {
         let waits = self.pending_dialog(state).is_some();
         let (key, line) = match state {
             _ if self.run_facts.is_quitting => return,
-            None if self.is_read_only() || waits => return,
+            // A toast says what is being started.
+            None if self.is_read_only() || waits || self.toast.text.is_some() => return,
             // What a text means is said once it is known what is here.
             None if self.run_facts.welcome == WelcomeInfo::default() => return,
             Some(state) if state.running.is_some() => match running_turn_line(state) {

@@ -87,7 +87,10 @@ impl Screen {
             false if self.dialogs.own.is_some() => "Type a number, or /leave.",
             false => "Type a number.",
         };
-        let is_own = self.dialogs.own.is_some() || state.is_none();
+        let is_own = self.dialogs.own.is_some()
+            || self.dialogs.unfinished_run.is_some()
+            || self.dialogs.instructions.is_some()
+            || state.is_none();
         let text = match target {
             ComposerTarget::Nobody(_) => None,
             _ if is_own || is_call => None,
