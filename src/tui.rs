@@ -34,7 +34,7 @@
 //!   prints the screen as lines and takes lines in place of keys. What concerns one part is a method
 //!   of that part (`ComposerPane`, `DialogPane`, `OverlayStack`, `ScreenTabs`, `ScreenSettings`, `CommandPalette`);
 //!   what reads several takes a struct that borrows them (`FrontView`, `PaletteContext`, `CompletionSources`,
-//!   `SummaryContext`, `WelcomePage`).
+//!   `SummaryContext`, `WelcomePage`, `SidebarContext`).
 //! - `transcript`, `markdown`, `diff_row`, `scroll_view`, `list_index`, `labels`, `text_wrap`, `theme`: how things look and move; they
 //!   know nothing of the screen, its dialogs and its commands.
 //!

@@ -249,7 +249,7 @@ fn ctrl_c_in_a_turn_ends_the_agents_and_keeps_the_run() {
     let (mut terminal, folder) = in_a_turn(&world, &[]);
     terminal.type_keys(CTRL_C);
     terminal.wait_for("Quit and end the turn?");
-    terminal.wait_for("▸ N  Stay");
+    terminal.wait_for("▸Stay  N");
     // Whoever stays has touched nothing.
     terminal.type_keys(ESC);
     terminal.wait_gone("Quit and end the turn?");

@@ -137,7 +137,7 @@ fn a_whole_run_is_played_by_numbers_and_commands() {
     player.wait_for("Plan:");
     player.wait_for("Test: ");
     player.type_line("/auto");
-    player.answer("Run this plan", "Run the plan");
+    player.answer("Run this plan", "Run all steps");
     player.answer("Allow this command?", "Deny and say why...");
     player.wait_for("Why not?");
     player.type_line("not now");
