@@ -13,8 +13,7 @@ use super::composer::{ComposerLook, ComposerSpacing, MAX_TEXT_BYTES, TextCompose
 use super::composer_pane::ComposerPane;
 use super::composer_target::{self, ComposerOutcome, ComposerTarget};
 use super::cross_tab_toast::draw_toast;
-use super::dialog::ChoiceDialog;
-use super::dialog::ComposerDraft;
+use super::dialog::{ChoiceDialog, ComposerDraft};
 use super::dialogs;
 use super::discussion_commands::DiscussionScreenCommand;
 use super::footer;
@@ -25,7 +24,8 @@ use super::labels;
 use super::tabs::TabKind;
 use super::text_wrap::{text_width, to_one_line, truncate_to_columns};
 use super::theme;
-use super::view_area::gutter;
+use super::view_area::{gutter, inset, split_bottom};
+use super::welcome_page::CenteredWelcome;
 use crate::domain::event::Event;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
@@ -35,6 +35,9 @@ use crate::domain::turn::Role;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
+
+/// How high a text may get in the middle of the welcome page.
+const MAX_CENTERED_TEXT_ROWS: usize = 8;
 
 /// Shown because a half-written text would be sent together with the draft.
 pub(super) const SEND_FIRST: &str = "Send or delete your text first.";
@@ -330,13 +333,46 @@ impl Screen {
         self.hit_areas.buttons.extend(word);
     }
 
+    /// Takes the composer's rows from an area: at its end, or in the middle of the welcome page.
+    pub(super) fn place_composer(
+        &self,
+        rest: &mut Rect,
+        state: Option<&RunState>,
+        sheet: Option<&ChoiceDialog>,
+    ) -> (Rect, ComposerSpacing, Option<CenteredWelcome>) {
+        let centered = self.centered_welcome(*rest, state);
+        if let Some(places) = centered.filter(|_| sheet.is_none()) {
+            return (places.composer, ComposerSpacing::Padded, Some(places));
+        }
+        let (n_rows, spacing) = match self.overlays.search {
+            Some(_) => (1, ComposerSpacing::TextOnly),
+            None if self.overlays.takes_whole_height() => (0, ComposerSpacing::TextOnly),
+            None => self.composer_rows(*rest, sheet),
+        };
+        let place = inset(split_bottom(rest, n_rows), gutter(rest.width));
+        (place, spacing, None)
+    }
+
+    /// Returns the parts of the welcome page around the composer, if it is shown and the window is large.
+    fn centered_welcome(&self, area: Rect, state: Option<&RunState>) -> Option<CenteredWelcome> {
+        let is_alone = self.overlays.search.is_none() && self.overlays.top().is_none();
+        let is_shown = self.tabs.view.shown == TabKind::Chat && state.is_none();
+        if !is_alone || !is_shown || self.is_read_only() {
+            return None;
+        }
+        let rows = |columns| {
+            self.composer
+                .editor
+                .n_rows(TextComposer::text_columns(columns))
+        };
+        let n_text = rows(CenteredWelcome::COLUMNS).min(MAX_CENTERED_TEXT_ROWS);
+        let n_rows = u16::try_from(n_text + ComposerSpacing::Padded.n_rows()).ok()?;
+        self.welcome_page().centered(area, n_rows)
+    }
+
     /// Returns how many rows the composer takes, and what stands around its text. A dialog stands in its place unless
     /// something is written.
-    pub(super) fn composer_rows(
-        &self,
-        rest: Rect,
-        sheet: Option<&ChoiceDialog>,
-    ) -> (usize, ComposerSpacing) {
+    fn composer_rows(&self, rest: Rect, sheet: Option<&ChoiceDialog>) -> (usize, ComposerSpacing) {
         let just = |n_rows| (n_rows, ComposerSpacing::TextOnly);
         if self.is_read_only() {
             return just(0);

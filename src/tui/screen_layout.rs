@@ -12,7 +12,7 @@ use ratatui::widgets::{Block, Borders, Paragraph};
 use super::child_session_list::child_title;
 use super::clickable_keys::{self, KeyHintAreas};
 use super::command_palette::PaletteContext;
-use super::composer::{ComposerSpacing, TextComposer};
+use super::composer::ComposerSpacing;
 use super::dialog::dialog_size::{MAX_CHOICE_LEAD, TabReading, dialog_rows, short_label};
 use super::dialog::{ChoiceDialog, DialogFocus, DialogOrigin};
 use super::diff_view::draw_diff_panel;
@@ -35,8 +35,6 @@ use crate::domain::run::RunState;
 /// Below this window height, a dialog hides its choices while the user writes a text for it, and makes room
 /// for a chat that is scrolled up.
 const LOW_WINDOW_ROWS: u16 = 16;
-/// How high a text may get in the middle of the welcome page.
-const MAX_CENTERED_TEXT_ROWS: usize = 8;
 /// What header and footer take of a high window.
 const HEADER_AND_FOOTER_ROWS: u16 = 5;
 
@@ -119,21 +117,8 @@ impl Screen {
         let foot = split_bottom(&mut rest, footer::n_rows(self, frame.area()));
         let sidebar = (is_beside && self.tabs.has_sidebar(rest.width, state))
             .then(|| split_right(&mut rest, SIDEBAR_COLUMNS));
-        let (n_rows, composer_spacing) = match self.overlays.search {
-            Some(_) => (1, ComposerSpacing::TextOnly),
-            None if is_whole => (0, ComposerSpacing::TextOnly),
-            None => self.composer_rows(rest, sheet.as_ref()),
-        };
-        let centered = self
-            .centered_welcome(rest, state)
-            .filter(|_| sheet.is_none());
-        let (composer, composer_spacing) = match &centered {
-            Some(places) => (places.composer, ComposerSpacing::Padded),
-            None => {
-                let place = inset(split_bottom(&mut rest, n_rows), gutter(rest.width));
-                (place, composer_spacing)
-            }
-        };
+        let (composer, composer_spacing, centered) =
+            self.place_composer(&mut rest, state, sheet.as_ref());
         let sheet_area = match &sheet {
             Some(_) if put_aside.is_some() => split_bottom(&mut rest, 2),
             Some(sheet) => {
@@ -185,14 +170,20 @@ impl Screen {
         }
         let sheet = sheet.filter(|_| put_aside.is_none());
         self.draw_bottom_area(frame, composer, foot, state, sheet.as_ref(), now);
-        if let Some((place, state)) = sidebar.zip(state) {
-            let beside = self.tabs.view.side_area.map(|(_, tab)| tab);
-            let shown = [Some(self.tabs.view.shown), beside];
-            let about = SidebarContext::new(header::shown_branch(self, Some(state)), shown);
-            let buttons = sidebar::draw(frame, place, state, &about);
-            self.hit_areas.buttons.extend(buttons);
-        }
+        self.draw_sidebar(frame, sidebar, state);
         self.draw_palette(frame, state, waiting.as_ref());
+    }
+
+    /// Draws the sidebar if it has a place.
+    fn draw_sidebar(&mut self, frame: &mut Frame, place: Option<Rect>, state: Option<&RunState>) {
+        let Some((place, state)) = place.zip(state) else {
+            return;
+        };
+        let beside = self.tabs.view.side_area.map(|(_, tab)| tab);
+        let shown = [Some(self.tabs.view.shown), beside];
+        let about = SidebarContext::new(header::shown_branch(self, Some(state)), shown);
+        let buttons = sidebar::draw(frame, place, state, &about);
+        self.hit_areas.buttons.extend(buttons);
     }
 
     /// Updates what depends on the run's state, and closes what no longer fits it.
@@ -224,29 +215,12 @@ impl Screen {
         }
     }
 
-    fn welcome_page(&self) -> WelcomePage<'_> {
+    pub(super) fn welcome_page(&self) -> WelcomePage<'_> {
         WelcomePage {
             info: &self.run_facts.welcome,
             has_notices: !self.tabs.chat.transcript.is_empty(),
             has_unfinished_run: self.dialogs.unfinished_run.is_some(),
         }
-    }
-
-    /// Returns the parts of the welcome page around the composer, if it is shown and the window is large.
-    fn centered_welcome(&self, area: Rect, state: Option<&RunState>) -> Option<CenteredWelcome> {
-        let is_alone = self.overlays.search.is_none() && self.overlays.top().is_none();
-        let is_shown = self.tabs.view.shown == TabKind::Chat && state.is_none();
-        if !is_alone || !is_shown || self.is_read_only() {
-            return None;
-        }
-        let rows = |columns| {
-            self.composer
-                .editor
-                .n_rows(TextComposer::text_columns(columns))
-        };
-        let n_text = rows(CenteredWelcome::COLUMNS).min(MAX_CENTERED_TEXT_ROWS);
-        let n_rows = u16::try_from(n_text + ComposerSpacing::Padded.n_rows()).ok()?;
-        self.welcome_page().centered(area, n_rows)
     }
 
     fn draw_diff(
