@@ -16,7 +16,6 @@ mod focus;
 mod frames;
 mod gallery;
 mod hands;
-mod linear;
 mod look;
 mod meant;
 mod monkey;

@@ -16,7 +16,6 @@ mod giving_back;
 mod keys;
 mod lent;
 mod lifecycle;
-mod linear;
 #[path = "../../benches/measured/long_run.rs"]
 mod long_run;
 mod looking;
