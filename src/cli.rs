@@ -39,7 +39,6 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::app::startup::{StartError, find_project_root};
-use crate::app::terminal::{self, ScreenBlocker};
 use crate::app::write_watchdog::WatchedWriter;
 use crate::config::{ConfigFlags, UserDirs};
 use crate::engine::git::GitSettings;
@@ -180,10 +179,7 @@ pub fn main() -> u8 {
     };
     let code = match cli.command {
         Some(command) => dispatch(command),
-        None => match terminal::screen_blocker() {
-            None => block_on(screen::run(cli.screen)),
-            Some(why) => Err(no_screen_error(&why)),
-        },
+        None => block_on(screen::run(cli.screen)),
     };
     runtime_dir::release_user_dirs();
     code.unwrap_or_else(|refusal| print_error(&refusal))
@@ -202,33 +198,6 @@ fn environment_secrets() -> Option<EnvSecrets> {
     let variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     EnvSecrets::from_variables(variables)
-}
-
-/// Returns the error if there is neither a command nor a usable terminal.
-fn no_screen_error(why: &ScreenBlocker) -> StartError {
-    let without =
-        "`agent-collab run --goal …` runs headless; `agent-collab --help` lists all commands";
-    let (problem, hint) = match why {
-        ScreenBlocker::NoTerminal => (
-            "no terminal to open the screen in".to_owned(),
-            without.to_owned(),
-        ),
-        ScreenBlocker::PrintOnly(term) => (
-            if term.is_empty() {
-                "cannot open the screen: TERM is not set".to_owned()
-            } else {
-                format!("cannot open the screen in a terminal of type `{term}` (TERM)")
-            },
-            format!(
-                "{without}; if the terminal can do more, run: TERM=xterm-256color agent-collab"
-            ),
-        ),
-    };
-    StartError {
-        problem,
-        hint,
-        code: 2,
-    }
 }
 
 /// Separate from `main`: otherwise the stack of `main` would have room for the largest command during the whole time of

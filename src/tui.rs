@@ -29,8 +29,9 @@
 //! - `command_table`: one row a command. Keys, help, palette, completion, footer, `agent-collab keys` and the manual read it.
 //! - `run_commands`: commands to the run, computed from its state alone. They return a `CommandOutcome`, as do
 //!   `copy_commands` and the methods of the parts; `Screen::apply` carries it out.
-//! - Eight files give `Screen` methods: `screen` (its parts and doors), `key_dispatch`, `mouse`, `command_dispatch`,
-//!   `view_commands`, `discussion_commands`, `composer_submit` and `screen_layout`. What concerns one part is a method
+//! - Nine files give `Screen` methods: `screen` (its parts and doors), `key_dispatch`, `mouse`, `command_dispatch`,
+//!   `view_commands`, `discussion_commands`, `composer_submit`, `screen_layout`, and `linear_view` with its folder, which
+//!   prints the screen as lines and takes lines in place of keys. What concerns one part is a method
 //!   of that part (`ComposerPane`, `DialogPane`, `OverlayStack`, `ScreenTabs`, `ScreenSettings`, `CommandPalette`);
 //!   what reads several takes a struct that borrows them (`FrontView`, `PaletteContext`, `CompletionSources`,
 //!   `SummaryContext`, `WelcomePage`, `SidebarContext`).
@@ -81,6 +82,7 @@ mod input_guard;
 mod key_dispatch;
 mod keymap;
 mod labels;
+mod linear_view;
 mod list_index;
 mod log_range;
 mod markdown;
@@ -128,6 +130,7 @@ pub use diff_view::DiffLookup;
 pub use discussion_commands::DiscussionPlanView;
 pub use document_texts::{DocumentRevision, RunDocumentFiles};
 pub use keymap::{ActiveKeymap, KeyOverride as WishedKeys, KeymapError as KeyFlaw};
+pub use linear_view::{LineTiming, LinearOutput};
 pub use read_only::{OwnerActivity, ReadOnlyStatus, RunCompletion, RunListEntry};
 pub use remote_commands::{check_remote_command, sendable_commands};
 pub use screen::Screen;

@@ -4,6 +4,7 @@
 //! terminal, nor until it accepts output.
 
 mod ascii_fallback;
+mod line_printer;
 mod nonblocking_writer;
 #[cfg(debug_assertions)]
 mod panic_injection;
@@ -29,6 +30,7 @@ use crate::text::clean_text;
 use crate::tui::{ColorSupport, ColorTheme, MouseCapture, TerminalEnvironment};
 use nonblocking_writer::NonblockingWriter;
 
+pub use line_printer::LinePrinter;
 pub use nonblocking_writer::write_final_text;
 pub use terminal_restore::TerminalCondition;
 use terminal_restore::TerminalSnapshot;
@@ -138,10 +140,20 @@ pub fn is_usable() -> bool {
     screen_blocker().is_none()
 }
 
+/// What the program uses the terminal for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DisplayMode {
+    /// Frames over the whole window.
+    #[default]
+    FullScreen,
+    /// Lines, which need no terminal.
+    Linear,
+}
+
 /// Restores the terminal on every panic, on any thread, before the panic is printed.
-pub fn restore_on_panic() {
+pub fn restore_on_panic(display: DisplayMode) {
     std::panic::set_hook(Box::new(move |panic| {
-        let was_ours = IS_ENTERED.load(Ordering::SeqCst);
+        let was_ours = IS_ENTERED.load(Ordering::SeqCst) || display == DisplayMode::Linear;
         let _gone = leave_modes();
         // The panic message may contain an agent's text.
         let told = clean_text(&format!("{panic}\n{}", Backtrace::capture()));

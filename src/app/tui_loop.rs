@@ -20,7 +20,7 @@
 //! What lives where, each with its state, in a file and the folder of the same name:
 //!
 //! - `terminal_driver`: the terminal in and out: signals, keys, pastes, when a frame may be drawn, the clipboard, the
-//!   editor or pager that has the terminal.
+//!   editor or pager that has the terminal. In linear mode lines come in place of keys and go out in place of frames.
 //! - `run_session`: the program's own run: engine, locked directory, screen, documents, and what the user asks of it.
 //! - `run_starter`: from a directory to a run, and the user's input that waits for it. It uses the session's doors.
 //! - `run_viewer`: read-only views over the program's own screen, and the list of finished runs.
@@ -64,12 +64,12 @@ use tokio::time::{Instant, sleep_until};
 use crate::domain::run::{ProgramOperation, RunState};
 use crate::engine::{Engine, EngineInput};
 use crate::process::become_subreaper;
-use crate::tui::ScreenSettings;
+use crate::tui::{ScreenAppearance, ScreenSettings};
 
 use super::ipc_socket::{IpcServer, PendingIpcRequest, next_request_if_listening};
 use super::local_timezone;
 use super::startup::{StartError, StartOptions};
-use super::terminal;
+use super::terminal::{self, DisplayMode};
 use background_work::{BackgroundResult, BackgroundWork};
 use run_session::RunSession;
 use run_starter::{OpenedDirectory, OpenedDirectoryKind, RunStarter, StartResult};
@@ -84,6 +84,7 @@ pub struct TuiOptions {
     pub wishes: StartOptions,
     /// What starts by itself.
     pub first: TuiStart,
+    pub display: DisplayMode,
 }
 
 /// What starts by itself when the screen opens.
@@ -122,8 +123,9 @@ pub async fn run_tui(opening: TuiOptions) -> Result<u8, StartError> {
     };
     become_subreaper().map_err(failed("manage child processes"))?;
     let signals = TuiSignals::listen().map_err(failed("listen for signals"))?;
-    terminal::restore_on_panic();
-    let terminal = TerminalDriver::acquire(signals).map_err(failed("use the terminal"))?;
+    terminal::restore_on_panic(opening.display);
+    let terminal =
+        TerminalDriver::acquire(signals, opening.display).map_err(failed("use the terminal"))?;
     let mut app = TuiApp::new(opening, terminal);
     let end = app.run_loop().await;
     app.shut_down_boxed(end).await
@@ -161,6 +163,10 @@ impl TuiApp {
             utc_offset: local_timezone::local_timezone()
                 .to_offset(jiff::Timestamp::now())
                 .seconds(),
+            appearance: match opening.display {
+                DisplayMode::FullScreen => ScreenAppearance::default(),
+                DisplayMode::Linear => ScreenAppearance::default().for_lines(),
+            },
             ..ScreenSettings::default()
         };
         Self {
@@ -179,7 +185,9 @@ impl TuiApp {
         if let Err(end) = self.draw() {
             return end;
         }
-        self.terminal.start_input();
+        if let Err(error) = self.terminal.start_input() {
+            return TuiEnd::TerminalGone(error);
+        }
         self.query_background();
         self.starter.open_directory(&mut self.work);
         loop {
@@ -326,7 +334,10 @@ impl TuiApp {
         &mut self,
         opened: Result<OpenedDirectory, StartError>,
     ) -> Result<(), TuiEnd> {
-        let OpenedDirectory { looks, kind } = opened.map_err(TuiEnd::Refused)?;
+        let OpenedDirectory { mut looks, kind } = opened.map_err(TuiEnd::Refused)?;
+        if self.terminal.is_linear() {
+            looks.look = looks.look.for_lines();
+        }
         self.terminal.configure(looks.motion, looks.notify);
         self.session.apply_ui_config(looks);
         match kind {

@@ -69,6 +69,24 @@ pub fn load_checked_config(
     })
 }
 
+/// Returns whether the user's configuration asks for linear mode. Only a configuration that has the word at all is
+/// loaded: the first frame does not wait for the others. What is wrong in it is reported when the directory is opened.
+pub fn wants_linear(choices: &ConfigFlags) -> bool {
+    let Ok(places) = UserDirs::from_env() else {
+        return false;
+    };
+    let files = choices.file.iter().cloned().chain([places.global_config()]);
+    let mut texts = files.filter_map(|file| std::fs::read_to_string(file).ok());
+    let is_named = texts.any(|text| text.contains("linear"))
+        || choices
+            .overrides
+            .iter()
+            .any(|one| format!("{one:?}").contains("linear"));
+    // A project cannot set it, so the folder does not matter.
+    let load = || load_checked_config(&places, Path::new("/"), choices);
+    is_named && load().is_ok_and(|loaded| loaded.config.screen.linear)
+}
+
 /// Converts configuration problems to an error: problems in flags are usage errors (exit code 2), problems in files
 /// have exit code 1.
 pub fn to_start_error(problems: ConfigProblems) -> StartError {

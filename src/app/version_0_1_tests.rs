@@ -59,9 +59,10 @@ const ADDED_LATER: [&str; 18] = [
 ];
 
 /// The keys of the configuration that version 0.1 did not have.
-const KEYS_ADDED_LATER: [&str; 10] = [
+const KEYS_ADDED_LATER: [&str; 11] = [
     "commit.notes",
     "commit.trailers",
+    "screen.linear",
     "screen.prompt",
     "test.carry",
     "test.command",

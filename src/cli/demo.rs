@@ -15,7 +15,7 @@ use crate::app::auto_answers::{AutoAnswers, FlagConsent};
 use crate::app::headless::{self, HeadlessCommand, HeadlessRun, UnconfirmedGoal};
 use crate::app::run_reporter::ReportFormat;
 use crate::app::startup::{StartAskPolicy, StartError, StartOptions, UnfinishedRunPolicy};
-use crate::app::terminal;
+use crate::app::terminal::{self, DisplayMode, ScreenBlocker};
 use crate::app::tui_loop::{self, TuiOptions, TuiStart};
 use crate::app::write_watchdog::WatchedWriter;
 use crate::config::ConfigFlags;
@@ -25,6 +25,7 @@ use crate::engine::run_setup::{BranchPolicy, TestCommandPreference};
 use crate::permission::{ScopePolicy, UncontainedCommandPolicy};
 use crate::process::ChildSpawner;
 
+use super::screen;
 use scenes::DemoScene;
 use workspace::{DemoFolder, create_demo, open_demo_folder};
 
@@ -34,6 +35,9 @@ pub struct DemoArguments {
     /// Print the run as lines and answer every question automatically [default without a terminal]
     #[arg(long)]
     pub headless: bool,
+    /// Print the screen as lines of text, and read your answers as lines
+    #[arg(long, conflicts_with = "headless")]
+    pub linear: bool,
     /// Skip the agents' pauses
     #[arg(long)]
     pub fast: bool,
@@ -131,9 +135,17 @@ pub async fn run(args: DemoArguments) -> Result<u8, StartError> {
             return Err(failed(DemoError::AlreadyMade { path }));
         }
     };
-    if !args.headless && terminal::is_usable() {
-        let code = tui_loop::run_tui(demo.screen_options(story)).await?;
-        let _closed = terminal::write_final_text(&format!("{}\n", demo.farewell_text()));
+    let display = match args.headless {
+        true => None,
+        false => demo.display_mode(args.linear)?,
+    };
+    if let Some(display) = display {
+        let code = tui_loop::run_tui(demo.screen_options(story, display)).await?;
+        let farewell = format!("{}\n", demo.farewell_text());
+        let _closed = match display {
+            DisplayMode::FullScreen => terminal::write_final_text(&farewell),
+            DisplayMode::Linear => WatchedWriter(std::io::stdout()).write_all(farewell.as_bytes()),
+        };
         return Ok(code);
     }
     let (mut out, mut err) = (
@@ -178,8 +190,19 @@ impl DemoWorkspace {
         }
     }
 
+    /// Chooses how the demo's screen is shown; `None` without a terminal.
+    fn display_mode(&self, is_linear: bool) -> Result<Option<DisplayMode>, StartError> {
+        let choices = self
+            .start_options(Gate::Manual, StartAskPolicy::Wait)
+            .choices;
+        match terminal::screen_blocker() {
+            Some(ScreenBlocker::NoTerminal) if !is_linear => Ok(None),
+            _ => screen::display_mode(is_linear, &choices).map(Some),
+        }
+    }
+
     /// Returns the options for a demo on the screen; the user answers every question.
-    fn screen_options(&self, story: DemoRunStart) -> TuiOptions {
+    fn screen_options(&self, story: DemoRunStart, display: DisplayMode) -> TuiOptions {
         TuiOptions {
             wishes: StartOptions {
                 front_end: FrontEnd::FullScreen,
@@ -188,6 +211,7 @@ impl DemoWorkspace {
             first: TuiStart::Demo {
                 goal: (story == DemoRunStart::New).then(|| self.goal.clone()),
             },
+            display,
         }
     }
 

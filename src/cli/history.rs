@@ -9,6 +9,7 @@ use crate::app::run_history::{self, RunHistoryEntry};
 use crate::app::startup::StartError;
 use crate::app::terminal;
 use crate::app::tui_loop::{self, TuiStart};
+use crate::app::ui_config;
 use crate::engine::stored_run::load_partial_run;
 use crate::store::{WorkdirLayout, document_files};
 use crate::text::escape_invisible;
@@ -16,7 +17,7 @@ use crate::text::{clean_json_line, clean_text};
 
 use super::ConfigFlagArguments;
 use super::cli_context::CliContext;
-use super::screen::screen_options;
+use super::screen::{display_mode, screen_options};
 use super::status::{RunActivity, format_damage, format_run, review_to_json};
 
 /// Arguments of `agent-collab history`.
@@ -29,6 +30,9 @@ pub struct HistoryArguments {
     /// Print the run instead of opening it on the screen
     #[arg(long, requires = "run")]
     pub print: bool,
+    /// Open it in linear mode: lines of text in place of a screen
+    #[arg(long, requires = "run", conflicts_with = "print")]
+    pub linear: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -63,13 +67,18 @@ pub async fn run(args: HistoryArguments) -> Result<u8, StartError> {
             clean_json_line(&run_to_json(&run.layout)?.to_string())
         )));
     }
-    if args.print || !terminal::is_usable() {
+    let choices = args.choices.to_config_flags()?;
+    let is_linear = args.linear || ui_config::wants_linear(&choices);
+    if args.print || !is_linear && !terminal::is_usable() {
         return Ok(print_text(&format_archived_run(run)?));
     }
     let first = TuiStart::ViewArchived {
         name: run.name.clone(),
     };
-    tui_loop::run_tui(screen_options(args.choices.to_config_flags()?, first)?).await
+    let display = display_mode(is_linear, &choices)?;
+    let mut opening = screen_options(choices, first)?;
+    opening.display = display;
+    tui_loop::run_tui(opening).await
 }
 
 fn print_text(text: &str) -> u8 {

@@ -13,6 +13,9 @@ use crate::domain::phase::Mode;
 use crate::text::clean_text;
 
 use super::run::{HeadlessRunArguments, run_headless};
+use super::screen::screen_options;
+use crate::app::terminal::DisplayMode;
+use crate::app::tui_loop::{self, TuiStart};
 
 /// Arguments of `agent-collab resume`.
 #[derive(Debug, Clone, Args)]
@@ -34,6 +37,9 @@ pub struct ResumeArguments {
     /// Confirm a goal that was discussed, as you gave it
     #[arg(long)]
     pub yes_goal: bool,
+    /// Open the screen in linear mode in place of running headless; takes no other flags
+    #[arg(long, exclusive = true)]
+    pub linear: bool,
     /// How the run is conducted.
     #[command(flatten)]
     pub conduct: HeadlessRunArguments,
@@ -64,6 +70,12 @@ impl OnStepFlag {
 /// # Errors
 /// The flags do not fit together, or there is no run to resume.
 pub async fn run(args: ResumeArguments) -> Result<u8, StartError> {
+    if args.linear {
+        let choices = args.conduct.choices.to_config_flags()?;
+        let mut opening = screen_options(choices, TuiStart::Resume)?;
+        opening.display = DisplayMode::Linear;
+        return tui_loop::run_tui(opening).await;
+    }
     let mut conducted = args.conduct;
     if let Some(wanted) = &args.run {
         let wishes = StartOptions::without_turns(

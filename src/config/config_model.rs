@@ -344,6 +344,8 @@ pub struct ScreenConfig {
     pub theme: String,
     /// Whether the program handles clicks and the mouse wheel.
     pub mouse: bool,
+    /// Whether the screen is printed as lines of text.
+    pub linear: bool,
     /// How much of the screen moves by itself.
     pub motion: MotionLevel,
     /// What a turn that waits shows of its prompt.

@@ -60,6 +60,15 @@ impl ScreenAppearance {
         }
     }
 
+    /// Returns the settings for linear mode: there are no keys, so hints name slash commands.
+    #[must_use]
+    pub fn for_lines(self) -> Self {
+        Self {
+            keymap: ActiveKeymap::without_keys(),
+            ..self
+        }
+    }
+
     /// Notes the terminal's background, from which the themes that keep it derive their surfaces.
     fn set_terminal_background(&mut self, background: TerminalBackground) {
         self.terminal_background = Some(background);

@@ -308,7 +308,7 @@ impl ChoiceDialog {
     }
 
     /// Returns the body, and below it the texts to compare, one after the other.
-    fn sequential_body(&self) -> Vec<(String, Style)> {
+    pub(super) fn sequential_body(&self) -> Vec<(String, Style)> {
         let columns = self.side_by_side.iter().flatten();
         let compared =
             columns.flat_map(|column| std::iter::once(&column.title).chain(&column.texts));

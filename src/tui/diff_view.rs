@@ -301,6 +301,15 @@ impl DiffView {
         }
     }
 
+    /// Returns the diff, or why there is none; `None` while it is loading.
+    pub fn loaded_text(&self) -> Option<String> {
+        match self.contents.get(&self.scope)? {
+            DiffContent::Loading => None,
+            DiffContent::NoChanges(why) | DiffContent::Failed(why) => Some(why.clone()),
+            DiffContent::Body(body) => Some(body.to_text()),
+        }
+    }
+
     /// Returns the chosen diff.
     pub fn scope(&self) -> DiffScope {
         self.scope

@@ -130,6 +130,13 @@ impl InputGuard {
         self.put_aside = None;
     }
 
+    /// Notes that the user has read the dialog: linear mode knows it from the line that answers it.
+    pub(super) fn mark_read(&mut self) {
+        if let Some(came) = &mut self.dialog {
+            came.is_read = true;
+        }
+    }
+
     /// Notes that the user opened one of the screen's own dialogs.
     pub(super) fn note_user_dialog(&mut self) {
         self.own_dialog = None;

@@ -159,6 +159,13 @@ impl TextPager {
         self.title = super::text_wrap::to_one_line(title);
     }
 
+    /// Returns the title.
+    pub fn title(&self) -> &str {
+        self.comparison
+            .as_ref()
+            .map_or(&self.title, |both| &both.title)
+    }
+
     /// Returns the text for copying: the selected block of a session, otherwise all of it.
     pub fn copy_text(&self) -> String {
         match (self.transcript(), self.text.is_empty()) {

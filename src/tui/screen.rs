@@ -28,6 +28,7 @@ use super::discussion_commands::DiscussionViewState;
 use super::document_texts::DisplayDocuments;
 use super::document_texts::RunDocumentFiles;
 use super::keymap::{ActiveKeymap, ComposerFocus};
+use super::linear_view::LinearView;
 use super::overlays::OverlayStack;
 use super::pager::{PagerFormat, TextPager};
 use super::read_only::{ReadOnlyStatus, RunListEntry};
@@ -69,6 +70,8 @@ pub struct Screen {
     pub(super) run_facts: RunFacts,
     pub(super) last_copied_code: CopiedCodeBlock,
     pub(super) hit_areas: ScreenHitAreas,
+    /// What linear mode has printed.
+    pub(super) linear: LinearView,
     pub(super) is_dirty: bool,
 }
 
@@ -105,6 +108,7 @@ impl Screen {
             run_facts: RunFacts::default(),
             last_copied_code: None,
             hit_areas: ScreenHitAreas::default(),
+            linear: LinearView::default(),
             is_dirty: true,
         }
     }
@@ -169,6 +173,7 @@ impl Screen {
     pub fn on_proof_progress(&mut self, at: UnixMillis, progress: &ProofProgress) {
         self.is_dirty = true;
         self.tabs.plan.proof_board.on_progress(at, progress);
+        self.linear.on_proof_progress(progress);
     }
 
     /// Applies the documents as they are on disk now.

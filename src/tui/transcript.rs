@@ -23,6 +23,7 @@ mod tool_call_card;
 mod transcript_block;
 mod transcript_columns;
 mod transcript_finder;
+mod transcript_news;
 mod transcript_scroll;
 mod transcript_scrollback;
 mod transcript_search;
@@ -42,6 +43,7 @@ pub use transcript_block::BlockAuthor;
 use transcript_block::{BlockContent, FoldState, TranscriptBlock};
 pub use transcript_columns::TranscriptColumns;
 pub use transcript_finder::TranscriptFinder;
+pub use transcript_news::TranscriptNews;
 use transcript_scroll::TranscriptScrollPosition;
 pub use transcript_scrollback::ScrollbackDemand;
 use transcript_scrollback::TranscriptScrollback;
@@ -266,6 +268,7 @@ impl ChatTranscript {
             TextDelta::Child { .. } => {}
             TextDelta::Withdrawn { role, item } => {
                 let who = BlockAuthor::Agent(role);
+                self.note_withdrawn_text(who, &item);
                 self.streaming_texts.remove(&(who, item.clone()));
                 self.remove_blocks(|block| block.is_provisional_of(who, Some(&item)));
             }
@@ -340,7 +343,8 @@ impl ChatTranscript {
 
     /// Replaces the author's oldest provisional block with the finished one.
     fn finish_text(&mut self, who: BlockAuthor, text: &str) {
-        let finished = TranscriptBlock::new(who, BlockContent::message(&with_result_line(text)));
+        let mut finished =
+            TranscriptBlock::new(who, BlockContent::message(&with_result_line(text)));
         let found = self
             .blocks
             .iter_mut()
@@ -353,9 +357,9 @@ impl ChatTranscript {
             self.streaming_texts.remove(&(who, item.clone()));
         }
         self.n_bytes = (self.n_bytes + finished.n_bytes()).saturating_sub(block.n_bytes());
-        let is_named = block.is_named;
+        finished.is_named = block.is_named;
+        finished.printed = transcript_news::printed_of_finished(block, &finished.content.to_text());
         *block = finished;
-        block.is_named = is_named;
         block.seq = self.earlier.last_event();
     }
 

@@ -143,7 +143,7 @@ fn a_panic_is_told_after_the_terminal_is_given_back() {
 #[test]
 #[ignore = "panics; another test runs it inside a terminal"]
 fn inside_a_terminal_this_panics() {
-    terminal::restore_on_panic();
+    terminal::restore_on_panic(terminal::DisplayMode::FullScreen);
     let mut taken = terminal::TuiTerminal::acquire().unwrap();
     let _never = taken.draw(|_| panic!("in the middle of a frame"));
 }

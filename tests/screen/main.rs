@@ -16,6 +16,7 @@ mod giving_back;
 mod keys;
 mod lent;
 mod lifecycle;
+mod linear;
 #[path = "../../benches/measured/long_run.rs"]
 mod long_run;
 mod looking;

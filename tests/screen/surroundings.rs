@@ -1,6 +1,6 @@
 //! The terminal and the user's settings of it: its background, its colours, its size, the mouse, keys.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use vt100::Color;
@@ -8,7 +8,6 @@ use vt100::Color;
 use crate::World;
 use crate::keys::{CTRL_C, ENTER};
 use crate::played::leave;
-use crate::terminal::Terminal;
 
 const QUESTION: &str = "\x1b]11;?\x1b\\";
 const READY: &str = "What should we build?";
@@ -77,22 +76,6 @@ fn a_locale_that_is_not_utf_8_has_frames_of_ascii() {
     assert!(terminal.raw.is_ascii(), "{}", terminal.said());
     assert!(terminal.text().contains("|  a goal"), "{}", terminal.text());
     leave(terminal);
-}
-
-#[test]
-fn a_terminal_that_only_prints_is_told_what_works_there() {
-    for (term, word) in [("dumb", "of type `dumb`"), ("", "TERM is not set")] {
-        let world = World::new();
-        let program = Path::new(env!("CARGO_BIN_EXE_agent-collab"));
-        let places = (world.home(), world.repository());
-        let places = (&*places.0, &*places.1);
-        let mut terminal = Terminal::start_with(program, &[], places, &[("TERM", term)]);
-        assert_eq!(terminal.wait_for_end().code(), Some(2));
-        let said = terminal.said();
-        assert!(said.contains(word), "{said}");
-        assert!(said.contains("`agent-collab run --goal …`"), "{said}");
-        assert!(!said.contains('\x1b'), "{said}");
-    }
 }
 
 #[test]

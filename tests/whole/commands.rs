@@ -347,7 +347,7 @@ fn without_a_terminal_the_reason_comes_first_and_no_help() {
         &[],
     ] {
         let ran = world.program(arguments);
-        ran.ends(2).complains("hint: `agent-collab run --goal …`");
+        ran.ends(2).complains("`agent-collab run --goal …` runs");
         assert!(ran.err.starts_with("error: no terminal"), "{}", ran.err);
         assert!(!ran.err.contains("Usage"), "{}", ran.err);
     }

@@ -10,14 +10,15 @@ use crate::domain::export_format::ExportFormat;
 use crate::domain::ids::DiscussionId;
 use crate::engine::Engine;
 use crate::store::{WorkdirLayout, utc_time};
-use crate::tui::{Action, DiffLookup, DocumentKind, ExternalViewer, TruncatedToolCall};
+use crate::tui::{Action, DiffLookup, DocumentKind, ExternalViewer, LineTiming, TruncatedToolCall};
 
 use super::front_run::{self, CallText, DiffSource};
 use super::run_viewer::ActiveScreen;
 use super::scrollback_loader::{ScrollbackOwner, ScrollbackResult};
 use super::shutdown::TuiEnd;
 use super::terminal_driver::{
-    FrameDemand, QueryInput, TerminalEvent, TerminalResult, editor_problem, viewer_problem,
+    FrameDemand, QueryInput, TerminalEvent, TerminalResult, TuiSignal, editor_problem,
+    viewer_problem,
 };
 use super::{TuiApp, TuiStart};
 
@@ -99,7 +100,16 @@ impl TuiApp {
 
     pub(super) fn on_terminal_event(&mut self, event: TerminalEvent) -> Result<(), TuiEnd> {
         match event {
+            TerminalEvent::Signal(TuiSignal::End("SIGINT"))
+                if self.terminal.is_linear() && !self.terminal.is_lent() =>
+            {
+                let (screen, state) = self.front();
+                let actions = screen.on_interrupt(state);
+                self.handle_actions(actions)
+            }
             TerminalEvent::Signal(signalled) => self.terminal.on_signal(signalled),
+            TerminalEvent::Line(Some((line, timing))) => self.on_line(&line, timing),
+            TerminalEvent::Line(None) => self.on_end_of_lines(),
             TerminalEvent::Panicked => Err(TuiEnd::Panicked),
             TerminalEvent::Input(first) => self.on_inputs(first),
         }
@@ -120,6 +130,16 @@ impl TuiApp {
         }
         self.session.save_composer_history();
         Ok(())
+    }
+
+    /// Handles a line of the user in linear mode.
+    fn on_line(&mut self, line: &str, timing: LineTiming) -> Result<(), TuiEnd> {
+        self.terminal.request_prompt_frame();
+        let (screen, state) = self.front();
+        screen.on_time(utc_time::now());
+        let actions = screen.on_line(line, timing, state);
+        self.session.save_composer_history();
+        self.handle_actions(actions)
     }
 
     /// Asks for the terminal's background if the environment does not tell it.

@@ -83,7 +83,7 @@ impl RunStarter {
 
     /// Inspects and locks the directory in the background.
     pub fn open_directory(&mut self, work: &mut BackgroundWork) {
-        let TuiOptions { wishes, first } = self.options.clone();
+        let TuiOptions { wishes, first, .. } = self.options.clone();
         work.spawn(async move {
             let opened = opened_directory::open_directory(&wishes, &first).await;
             BackgroundResult::Start(StartResult::DirectoryOpened(Box::new(opened)))
@@ -520,6 +520,7 @@ mod tests {
     use ratatui::backend::TestBackend;
 
     use super::*;
+    use crate::app::terminal::DisplayMode;
     use crate::config::ConfigFlags;
     use crate::domain::ids::UnixMillis;
     use crate::tui::ScreenSettings;
@@ -530,6 +531,7 @@ mod tests {
         let options = TuiOptions {
             wishes: StartOptions::without_turns(cwd, ConfigFlags::default()),
             first: TuiStart::AskForGoal,
+            display: DisplayMode::FullScreen,
         };
         let session = RunSession::new(ScreenSettings::default());
         (RunStarter::new(options), session, BackgroundWork::default())

@@ -6,7 +6,6 @@ use std::pin::Pin;
 
 use crate::app::oneshot_engine::terminate_remaining_processes;
 use crate::app::startup::StartError;
-use crate::app::terminal::write_final_text;
 use crate::engine::EngineError;
 use crate::tui::QuitStep;
 
@@ -97,6 +96,18 @@ impl TuiApp {
         self.session.leave()
     }
 
+    /// Quits at the end of the input in linear mode: nobody is there to confirm it.
+    pub(super) fn on_end_of_lines(&mut self) -> Result<(), TuiEnd> {
+        if self.session.is_leaving() {
+            return Ok(());
+        }
+        if !self.session.is_busy() {
+            return Err(TuiEnd::Left);
+        }
+        let _none_was_open = self.close_view();
+        self.session.leave()
+    }
+
     /// Ends everything and returns the exit code.
     ///
     /// Boxed and separate from the main loop: otherwise the loop's stack and memory would have room for both from the
@@ -143,7 +154,7 @@ impl TuiApp {
             && let Some(line) = self.session.exit_message()
         {
             // The terminal may be gone with the signal.
-            let _gone = write_final_text(&format!("{line}\n"));
+            let _gone = self.terminal.print_final_line(&line);
         }
         match end {
             TuiEnd::Left | TuiEnd::Killed => self.session.exit_code(),

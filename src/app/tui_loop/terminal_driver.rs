@@ -6,8 +6,10 @@
 mod background_query;
 mod external_program;
 mod frame_limiter;
+mod line_reader;
 mod paste_tail;
 mod signals;
+mod terminal_display;
 mod tmux_clipboard;
 mod user_notifier;
 
@@ -22,20 +24,21 @@ use futures_util::StreamExt;
 use nix::sys::signal::{Signal, raise};
 use tokio::time::Instant;
 
-use crate::app::terminal::{self, TerminalCondition, TuiTerminal};
+use crate::app::terminal::{self, DisplayMode, TerminalCondition};
 use crate::config::config_model::{MotionLevel, NotificationMethod};
 use crate::domain::question::QuestionKind;
 use crate::domain::run::RunState;
 use crate::store::utc_time;
-use crate::tui::{DocumentKind, ExternalViewer, TerminalStatus};
+use crate::tui::{DocumentKind, ExternalViewer, LineTiming, TerminalStatus};
 
 use super::background_work::{BackgroundResult, BackgroundWork};
 use super::run_viewer::ActiveScreen;
 use super::shutdown::TuiEnd;
 use background_query::{BACKGROUND_QUERY, BackgroundQuery};
 use frame_limiter::{FrameLimiter, FrameReason};
+use line_reader::LineReader;
 use paste_tail::PasteTail;
-use user_notifier::UserNotifier;
+use terminal_display::{DrawnFrame, TerminalDisplay};
 
 pub use background_query::QueryInput;
 pub use external_program::{editor_problem, terminate_program, viewer_problem};
@@ -48,9 +51,11 @@ const SLOW_TICK: Duration = Duration::from_secs(10);
 
 /// The terminal, and what the program and the user do with it.
 pub struct TerminalDriver {
-    terminal: TuiTerminal,
+    terminal: TerminalDisplay,
     /// `None` while another program has the terminal.
-    input: Option<EventStream>,
+    input: Option<InputSource>,
+    /// The lines, while another program has the terminal.
+    paused_lines: Option<LineReader>,
     signals: TuiSignals,
     frame_limiter: FrameLimiter,
     frame_reason: FrameReason,
@@ -58,13 +63,20 @@ pub struct TerminalDriver {
     needs_frame: bool,
     tick_at: Option<Instant>,
     motion: MotionLevel,
-    notifier: UserNotifier,
     background_query: BackgroundQuery,
     paste_tail: PasteTail,
 }
 
+/// Where the user's input comes from.
+enum InputSource {
+    Keys(EventStream),
+    Lines(LineReader),
+}
+
 /// What comes from the terminal.
 pub enum TerminalEvent {
+    /// A line of the user in linear mode; `None` at the end of the input.
+    Line(Option<(String, LineTiming)>),
     Signal(TuiSignal),
     /// A panic on another thread restored the terminal.
     Panicked,
@@ -93,17 +105,17 @@ impl TerminalDriver {
     ///
     /// # Errors
     /// There is no terminal, or it reports an error.
-    pub fn acquire(signals: TuiSignals) -> io::Result<Self> {
+    pub fn acquire(signals: TuiSignals, display: DisplayMode) -> io::Result<Self> {
         Ok(Self {
-            terminal: TuiTerminal::acquire()?,
+            terminal: TerminalDisplay::acquire(display)?,
             input: None,
+            paused_lines: None,
             signals,
             frame_limiter: FrameLimiter::default(),
             frame_reason: FrameReason::ForUser,
             needs_frame: false,
             tick_at: None,
             motion: MotionLevel::default(),
-            notifier: UserNotifier::default(),
             background_query: BackgroundQuery::default(),
             paste_tail: PasteTail::default(),
         })
@@ -112,17 +124,32 @@ impl TerminalDriver {
     /// Applies the user's configuration.
     pub fn configure(&mut self, motion: MotionLevel, notify: NotificationMethod) {
         self.motion = motion;
-        self.notifier.set_method(notify);
+        self.terminal.notifier().set_method(notify);
     }
 
     /// Starts to read keys.
-    pub fn start_input(&mut self) {
-        self.input = Some(EventStream::new());
+    ///
+    /// # Errors
+    /// Lines cannot be read.
+    pub fn start_input(&mut self) -> io::Result<()> {
+        self.input = Some(if self.is_linear() {
+            let mut lines = self.paused_lines.take().unwrap_or_default();
+            lines.resume()?;
+            InputSource::Lines(lines)
+        } else {
+            InputSource::Keys(EventStream::new())
+        });
+        Ok(())
+    }
+
+    /// Returns whether lines are printed in place of frames.
+    pub fn is_linear(&self) -> bool {
+        self.terminal.is_linear()
     }
 
     /// Asks for the terminal's background; does not wait for the answer, which comes among the keys.
     pub fn query_background(&mut self) {
-        if self.terminal.send_query(BACKGROUND_QUERY).is_ok() {
+        if self.terminal.send_query(BACKGROUND_QUERY) {
             self.background_query.start();
         }
     }
@@ -139,7 +166,7 @@ impl TerminalDriver {
             biased;
             signalled = signals.next_signal() => TerminalEvent::Signal(signalled),
             () = terminal::wait_for_panic() => TerminalEvent::Panicked,
-            input = next_input(input) => TerminalEvent::Input(input),
+            event = next_input(input) => event,
         }
     }
 
@@ -168,7 +195,8 @@ impl TerminalDriver {
     ///
     /// Reads it directly, not from the stream, which would store a waker that wakes nothing.
     pub fn read_available(&mut self) -> Option<Option<io::Result<Input>>> {
-        let is_there = !self.is_lent() && poll(Duration::ZERO).is_ok_and(|there| there);
+        let reads_keys = matches!(self.input, Some(InputSource::Keys(_)));
+        let is_there = reads_keys && poll(Duration::ZERO).is_ok_and(|there| there);
         is_there.then(|| Some(read()))
     }
 
@@ -197,7 +225,7 @@ impl TerminalDriver {
 
     /// Notes whether the user looks at the terminal.
     pub fn on_focus(&mut self, is_elsewhere: bool) {
-        self.notifier.is_elsewhere = is_elsewhere;
+        self.terminal.notifier().is_elsewhere = is_elsewhere;
     }
 
     /// Makes the next frame come at the pace of the user's keys.
@@ -243,9 +271,12 @@ impl TerminalDriver {
     /// Returns whether the next frame may show new agent output.
     pub fn may_show_agent_output(&self) -> bool {
         let now = Instant::now();
-        self.frame_limiter
-            .next_allowed_at(FrameReason::ForNews, now)
-            <= now
+        // A line stays as it is printed, so nothing that came before it may be missing.
+        self.is_linear()
+            || self
+                .frame_limiter
+                .next_allowed_at(FrameReason::ForNews, now)
+                <= now
     }
 
     /// Does what is due by now; returns whether the terminal still does not accept what was sent.
@@ -270,20 +301,23 @@ impl TerminalDriver {
         let (screen, state) = front;
         let tick = state.and_then(|state| next_tick(state, self.motion));
         screen.on_time(utc_time::now());
-        if state.is_some() {
-            self.terminal.enable_frame_diff();
-        }
-        self.terminal
-            .draw(|frame| screen.draw(frame, state, utc_time::now()))?;
-        let moments = [
-            tick,
-            screen.guard_remaining(),
-            screen.cross_tab_toast_remaining(),
-        ];
-        let tick = moments.into_iter().flatten().min();
-        let outside = behind.unwrap_or(screen.terminal_status());
-        self.notifier.update(outside, &mut self.terminal)?;
-        self.terminal.set_click_mode(screen.mouse_capture())?;
+        let lines = match &self.input {
+            Some(InputSource::Lines(lines)) => Some(lines),
+            _ => None,
+        };
+        let drawn = self.terminal.draw(screen, state, lines, behind)?;
+        let tick = match drawn {
+            // Clocks are not printed.
+            DrawnFrame::Lines => None,
+            DrawnFrame::Window => {
+                let moments = [
+                    tick,
+                    screen.guard_remaining(),
+                    screen.cross_tab_toast_remaining(),
+                ];
+                moments.into_iter().flatten().min()
+            }
+        };
         let now = Instant::now();
         self.frame_limiter
             .on_drawn(now, self.frame_reason, has_news);
@@ -315,8 +349,15 @@ impl TerminalDriver {
         work: &mut BackgroundWork,
     ) -> Result<(), TuiEnd> {
         self.lend()?;
+        let can_lend = self.terminal.can_lend();
         work.spawn(async move {
-            let ended = external_program::edit_file(&file).await;
+            let ended = match can_lend {
+                true => external_program::edit_file(&file).await,
+                false => Err(io::Error::other(format!(
+                    "there is no terminal for it. Edit {} in another program",
+                    file.display()
+                ))),
+            };
             BackgroundResult::Terminal(TerminalResult::EditorClosed(document, ended))
         });
         Ok(())
@@ -331,6 +372,10 @@ impl TerminalDriver {
         work: &mut BackgroundWork,
     ) -> Result<Option<String>, TuiEnd> {
         if self.is_lent() {
+            return Ok(None);
+        }
+        if !self.terminal.can_lend() {
+            self.terminal.copy_to_clipboard(text)?;
             return Ok(None);
         }
         let file = match external_program::write_temporary_file(text) {
@@ -352,9 +397,17 @@ impl TerminalDriver {
     /// Dropping the stream of keys leaves a wake-up behind. It is consumed here: the next stream would otherwise get
     /// it together with its first key, and that key would wait for another one.
     fn lend(&mut self) -> Result<(), TuiEnd> {
-        self.input = None;
-        // Input that is there already stays for the next stream.
-        let _there = poll(Duration::ZERO);
+        match self.input.take() {
+            Some(InputSource::Lines(mut lines)) => {
+                lines.pause();
+                self.paused_lines = Some(lines);
+            }
+            keys => {
+                drop(keys);
+                // Input that is there already stays for the next stream.
+                let _there = poll(Duration::ZERO);
+            }
+        }
         Ok(self.terminal.lend_to_program()?)
     }
 
@@ -363,13 +416,12 @@ impl TerminalDriver {
         self.terminal
             .restore_after_program(external_program::terminal_condition_after(ended));
         self.reacquire()?;
-        self.start_input();
-        Ok(())
+        Ok(self.start_input()?)
     }
 
     fn reacquire(&mut self) -> Result<(), TuiEnd> {
         self.terminal.reacquire()?;
-        self.notifier.forget_title();
+        self.terminal.notifier().forget_title();
         self.request_whole_frame();
         Ok(())
     }
@@ -381,7 +433,7 @@ impl TerminalDriver {
         text: String,
         work: &mut BackgroundWork,
     ) -> Result<(), TuiEnd> {
-        if env::var_os("TMUX").is_none() {
+        if env::var_os("TMUX").is_none() || self.is_linear() {
             return self.send_to_clipboard(&text);
         }
         work.spawn(async move {
@@ -391,7 +443,15 @@ impl TerminalDriver {
         Ok(())
     }
 
-    /// Sends a text to the clipboard through the terminal itself.
+    /// Prints a line that stays after the end.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn print_final_line(&mut self, line: &str) -> io::Result<()> {
+        self.terminal.print_final_line(line)
+    }
+
+    /// Sends a text to the clipboard through the terminal itself. Linear mode sends no control sequence, so it prints it.
     pub fn send_to_clipboard(&mut self, text: &str) -> Result<(), TuiEnd> {
         Ok(self.terminal.copy_to_clipboard(text)?)
     }
@@ -416,9 +476,19 @@ impl TerminalDriver {
 }
 
 /// Waits for the next input; none comes while another program has the terminal.
-async fn next_input(input: &mut Option<EventStream>) -> Option<io::Result<Input>> {
+async fn next_input(input: &mut Option<InputSource>) -> TerminalEvent {
     match input {
-        Some(input) => input.next().await,
+        Some(InputSource::Keys(keys)) => TerminalEvent::Input(keys.next().await),
+        Some(InputSource::Lines(lines)) => {
+            let line = lines.next_line().await;
+            TerminalEvent::Line(line.map(|line| {
+                let timing = match lines.is_current(&line) {
+                    true => LineTiming::AfterQuestion,
+                    false => LineTiming::BeforeQuestion,
+                };
+                (line.text, timing)
+            }))
+        }
         None => std::future::pending().await,
     }
 }

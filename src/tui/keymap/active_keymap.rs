@@ -58,6 +58,11 @@ impl KeyContext {
 }
 
 impl ActiveKeymap {
+    /// Returns a keymap without any key: hints then name slash commands.
+    pub fn without_keys() -> Self {
+        Self(all_key_rows().map(|_| Vec::new()).collect())
+    }
+
     /// Returns the global bindings with their keys.
     pub fn table_rows(&self) -> impl Iterator<Item = (&'static CommandRow, &[KeyChord])> {
         self.all_rows()

@@ -113,6 +113,37 @@ impl DiscussionCard {
         self.status = DiscussionCardStatus::EndsBelow;
     }
 
+    /// Returns whether it is not running any more.
+    pub fn is_over(&self) -> bool {
+        !matches!(
+            self.status,
+            DiscussionCardStatus::Running | DiscussionCardStatus::Closing
+        )
+    }
+
+    /// Returns what linear mode prints when it starts.
+    pub fn start_lines(&self) -> Vec<String> {
+        vec![format!("Discussion: {}", self.topic), self.setup.clone()]
+    }
+
+    /// Returns what linear mode prints when it is over.
+    pub fn outcome_lines(&self) -> Vec<String> {
+        let head = format!("Discussion is over: {}", self.topic);
+        match &self.status {
+            DiscussionCardStatus::Finished(over) => {
+                let (decision, _) = describe_decision(&over.0);
+                vec![head, decision, over.1.clone()]
+            }
+            DiscussionCardStatus::Interrupted => vec![
+                format!("Discussion was cut off: {}", self.topic),
+                "Finished rounds are kept.".to_owned(),
+            ],
+            DiscussionCardStatus::Running
+            | DiscussionCardStatus::Closing
+            | DiscussionCardStatus::EndsBelow => Vec::new(),
+        }
+    }
+
     /// Returns the size of its text in bytes.
     pub fn n_bytes(&self) -> usize {
         let besides = match &self.status {

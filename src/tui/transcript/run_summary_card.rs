@@ -174,6 +174,28 @@ impl RunSummaryCard {
         parts.join("\n")
     }
 
+    /// Returns what linear mode prints of it: also the commands for what can be done next.
+    pub fn linear_lines(&self) -> Vec<String> {
+        let head = self.heading.0.trim_matches([' ', '✓', '■']);
+        let head = format!("The run is {head}.");
+        // How a new goal is typed is said below.
+        let is_command = |key: &&RunSummaryKey| key.name.starts_with('/') && key.name != "/write";
+        let keys = self.keys.iter().filter(is_command);
+        let keys = keys.map(|key| format!("{}: {}", key.name, key.label));
+        let merge = self
+            .merge_command
+            .iter()
+            .map(|line| format!("Merge: {line}"));
+        let text = RunSummaryCard {
+            merge_command: None,
+            ..self.clone()
+        };
+        let text = text.to_text();
+        let text = text.lines().map(str::to_owned);
+        let lines = std::iter::once(head).chain(text).chain(merge).chain(keys);
+        lines.collect()
+    }
+
     /// Renders the lines that fit.
     pub fn lines(&self, columns: usize) -> Vec<Line<'static>> {
         if columns < MIN_CARD_COLUMNS || self.max_rows < MIN_CARD_ROWS {

@@ -206,6 +206,33 @@ impl ToolCallCard {
         })
     }
 
+    /// Returns its lines for linear mode, once it ended: what was done, and how it ended.
+    pub fn ended_lines(&self) -> Option<Vec<String>> {
+        let (verb, about) = self.verb_and_subject();
+        let verb = if self.is_command() { "command " } else { &verb };
+        let status = match &self.end {
+            _ if self.denial_reason.is_some() => String::new(),
+            None => return None,
+            Some(end) => match (end.kind, end.status.as_str()) {
+                (ToolOutcomeKind::Succeeded, "") => "ok".to_owned(),
+                (ToolOutcomeKind::Failed, "") => "failed".to_owned(),
+                (_, status) => status.to_owned(),
+            },
+        };
+        let counts = self.status_parts(usize::MAX).into_iter();
+        let counts: Vec<String> = counts
+            .map(|(text, _)| text.trim().replace('−', "-"))
+            .filter(|text| *text != status)
+            .chain((!status.is_empty()).then_some(status.clone()))
+            .collect();
+        let mut lines = vec![format!("{verb}{about}: {}", counts.join(", "))];
+        if self.denial_reason.is_none() {
+            let detail = self.end.as_ref().and_then(|end| end.detail.as_ref());
+            lines.extend(detail.map(|detail| format!("  {detail}")));
+        }
+        Some(lines)
+    }
+
     fn text_without_output(&self) -> String {
         let (verb, about) = self.verb_and_subject();
         let mut parts = vec![format!("{verb}{about}")];

@@ -7,6 +7,7 @@ use super::discussion_card::DiscussionCard;
 use super::run_summary_card::RunSummaryCard;
 use super::todo_list_card::TodoListCard;
 use super::tool_call_card::{ToolCallCard, ToolCallOutcome, ToolFileChange};
+use super::transcript_news::PrintedPart;
 use crate::domain::discussion::DiscussionEvent;
 use crate::domain::ids::RequestId;
 use crate::domain::turn::Role;
@@ -113,6 +114,8 @@ pub struct TranscriptBlock {
     pub seq: u64,
     /// Whether its author's name is above it.
     pub is_named: bool,
+    /// How much of it linear mode has printed.
+    pub printed: PrintedPart,
     /// The user's choice, if the block can be folded.
     own_fold: Option<FoldState>,
     layout: BlockLayout,
@@ -192,6 +195,7 @@ impl TranscriptBlock {
             about: None,
             seq: 0,
             is_named: false,
+            printed: PrintedPart::default(),
             own_fold: None,
             layout: BlockLayout::default(),
         }

@@ -4,6 +4,7 @@
 
 use super::ChatTranscript;
 use super::transcript_block::{BlockContent, TranscriptBlock};
+use super::transcript_news::PrintedPart;
 use super::transcript_scroll::TranscriptScrollPosition;
 use super::turn_tracker::TurnCorrections;
 use crate::tui::log_range::LogRange;
@@ -128,6 +129,7 @@ impl ChatTranscript {
         }
         if let Some((seq, mut block)) = mended.bare_end_block {
             block.seq = seq;
+            block.printed = PrintedPart::Whole;
             block.relativize_paths(&self.root);
             self.first -= 1;
             self.blocks.push_front(block);
@@ -151,6 +153,7 @@ impl ChatTranscript {
         {
             return;
         }
+        earlier.mark_printed();
         earlier.mark_todos_outdated(&self.sessions_with_todos());
         let piece = earlier.earlier.range;
         let n_before = self.earlier.range.set_events_before(piece.last_event());

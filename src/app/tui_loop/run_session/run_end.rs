@@ -83,6 +83,7 @@ impl RunSession {
                         TuiSignal::Stop | TuiSignal::Continued | TuiSignal::Resized,
                     )
                     | TerminalEvent::Panicked
+                    | TerminalEvent::Line(_)
                     | TerminalEvent::Input(Some(Ok(_))) => {}
                 },
                 _ = &mut ended => return,

@@ -1,0 +1,164 @@
+//! Prints the open dialog: the question, what is decided about, and numbered choices.
+
+use super::line_commands::SEND;
+use super::plain_text::without_signs;
+use crate::domain::run::RunState;
+use crate::text::pluralize;
+use crate::tui::Screen;
+use crate::tui::composer_target::{self, ComposerTarget};
+use crate::tui::dialog::ChoiceDialog;
+use crate::tui::dialogs::approval_dialog;
+use crate::tui::theme;
+
+/// A dialog as it was printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PrintedDialog {
+    id: String,
+    /// Its title and body.
+    lines: Vec<String>,
+    choices: Vec<String>,
+}
+
+impl Screen {
+    /// Prints the open dialog, or what changed in it, and asks for the text that the user writes for it. Returns whether
+    /// it is a new question.
+    pub(super) fn push_question(
+        &mut self,
+        lines: &mut Vec<String>,
+        state: Option<&RunState>,
+    ) -> bool {
+        let put_aside = self.dialogs.put_aside_line(state, self.local_clock());
+        let sheet = self.pending_dialog(state).filter(|_| put_aside.is_none());
+        if let Some(line) = put_aside.filter(|_| self.linear.dialog.is_some()) {
+            lines.push(format!("{line}. /needs-me shows the question again."));
+        }
+        let Some(sheet) = sheet else {
+            (self.linear.dialog, self.linear.asked) = (None, None);
+            self.push_draft_question(lines, state);
+            return false;
+        };
+        let now = print_dialog(&sheet);
+        let before = self.linear.dialog.replace(now.clone());
+        let same = before.filter(|before| before.id == now.id);
+        let n_before = lines.len();
+        // A call is always printed whole.
+        let is_call = sheet.id.starts_with(approval_dialog::DIALOG_ID_PREFIX);
+        match &same {
+            None => {
+                let (title, body) = now.lines.split_at(now.lines.len().min(1));
+                let is_shown = |line: &&String| is_call || !self.linear.is_recent(line);
+                lines.extend(title.iter().chain(body.iter().filter(is_shown)).cloned());
+                lines.extend(numbered(&now.choices));
+            }
+            Some(before) => {
+                let is_new = |line: &&String| !before.lines.contains(line);
+                lines.extend(now.lines.iter().filter(is_new).cloned());
+                if before.choices != now.choices {
+                    lines.extend(numbered(&now.choices));
+                }
+            }
+        }
+        if lines.len() > n_before {
+            self.linear.speaker = None;
+            if same.is_none() {
+                lines.push(self.describe_answer(&sheet, state));
+            }
+        }
+        self.push_draft_question(lines, state);
+        let asked = Some((now.id, now.choices));
+        let is_new = self.linear.asked != asked;
+        self.linear.asked = asked;
+        is_new
+    }
+
+    /// Returns whether a number chooses from the choices that were printed.
+    pub(super) fn is_dialog_printed(&self, sheet: &ChoiceDialog) -> bool {
+        let now = print_dialog(sheet);
+        self.linear.asked == Some((now.id, now.choices))
+    }
+
+    /// Says how the dialog is answered.
+    fn describe_answer(&self, sheet: &ChoiceDialog, state: Option<&RunState>) -> String {
+        let known = self.dialog_context();
+        let target = composer_target::composer_target(state, None, &known);
+        let is_call = sheet.id.starts_with(approval_dialog::DIALOG_ID_PREFIX);
+        let number = match is_call {
+            true => "Type a number. Until then nothing is allowed.",
+            false if self.dialogs.own.is_some() => "Type a number, or /leave.",
+            false => "Type a number.",
+        };
+        let is_own = self.dialogs.own.is_some()
+            || self.dialogs.unfinished_run.is_some()
+            || self.dialogs.instructions.is_some()
+            || state.is_none();
+        let text = match target {
+            ComposerTarget::Nobody(_) => None,
+            _ if is_own || is_call => None,
+            _ => Some(self.describe_text_target(state)),
+        };
+        let text = text.map(|text| format!(" Or a text: {}.", without_signs(&text)));
+        format!("{number}{}", text.unwrap_or_default())
+    }
+
+    /// Asks for the text that a choice needs, and tells of a text that is in the composer already.
+    fn push_draft_question(&mut self, lines: &mut Vec<String>, state: Option<&RunState>) {
+        let draft = self.composer.draft;
+        if draft != self.linear.draft && draft.is_some() {
+            let target = self.describe_text_target(state);
+            lines.push(format!(
+                "{}. Type the text, or /leave.",
+                without_signs(&target)
+            ));
+        }
+        self.linear.draft = draft;
+        let prepared = self.composer.editor.text();
+        if prepared != self.linear.prepared && !prepared.is_empty() {
+            let adds = match draft {
+                Some(_) => "",
+                None => ", your next text is added to it",
+            };
+            let whole = match prepared.lines().count() {
+                1 => prepared.clone(),
+                n_lines => pluralize(n_lines, "line"),
+            };
+            lines.push(format!("Prepared: {whole}"));
+            lines.push(format!("{SEND} sends it{adds}, /leave drops it."));
+        }
+        self.linear.prepared = prepared;
+    }
+}
+
+fn numbered(choices: &[String]) -> impl Iterator<Item = String> {
+    let choices = choices.iter().enumerate();
+    choices.map(|(at, label)| format!("{}: {label}", at + 1))
+}
+
+fn print_dialog(sheet: &ChoiceDialog) -> PrintedDialog {
+    let title = without_signs(&sheet.title);
+    let mut lines = vec![format!("Question: {title}")];
+    for (line, style) in sheet.sequential_body() {
+        // What an agent wants to run stays as it is.
+        let line = if style == theme::CODE {
+            line
+        } else {
+            without_signs(&line)
+        };
+        lines.extend((!line.trim().is_empty()).then_some(line));
+    }
+    if let Some(edit) = &sheet.edit {
+        lines.extend(edit.to_diff().lines().map(str::to_owned));
+    }
+    let reads = sheet.choices.iter().any(|choice| choice.key == 'v');
+    if sheet.full_text.is_some() && sheet.edit.is_none() && !reads {
+        lines.push("/view prints the whole text.".to_owned());
+    }
+    PrintedDialog {
+        id: sheet.id.clone(),
+        lines,
+        choices: sheet
+            .choices
+            .iter()
+            .map(|choice| without_signs(&choice.label))
+            .collect(),
+    }
+}

@@ -1,0 +1,305 @@
+//! The user's lines: a number answers the open question, `/name` runs a command, anything else is a text.
+//!
+//! A line that was typed before a question was printed never answers it.
+
+use super::WantedView;
+use crate::domain::run::RunState;
+use crate::tui::Screen;
+use crate::tui::action::Action;
+use crate::tui::command::ScreenCommand;
+use crate::tui::command_table::{
+    CommandGroup, CommandParseError, all_rows, answers_dialog, parse_slash_command,
+};
+use crate::tui::composer_submit::SubmitOutcome;
+use crate::tui::composer_target::{self, ComposerTarget};
+use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
+use crate::tui::text_wrap::clean_for_display;
+
+/// When a line was typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineTiming {
+    /// After everything that asks for an answer was printed.
+    AfterQuestion,
+    /// Before the last question was printed.
+    BeforeQuestion,
+}
+
+/// Sends the text that is in the composer already.
+pub(super) const SEND: &str = "/send";
+
+impl Screen {
+    /// Turns a line of the user into requests.
+    pub fn on_line(
+        &mut self,
+        line: &str,
+        timing: LineTiming,
+        state: Option<&RunState>,
+    ) -> Vec<Action> {
+        self.is_dirty = true;
+        (self.toast.text, self.linear.toast) = (None, None);
+        let line = clean_for_display(line);
+        let text = line.trim();
+        self.linear.typed = text.to_owned();
+        self.linear.recent.clear();
+        let actions = self.perform_line(text, timing, state);
+        self.note_discussion_request(&actions);
+        actions
+    }
+
+    /// Quits like the quit key, which asks first if something would stop.
+    pub fn on_interrupt(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        self.is_dirty = true;
+        (self.toast.text, self.linear.toast) = (None, None);
+        self.on_quit(state)
+    }
+
+    fn perform_line(
+        &mut self,
+        text: &str,
+        timing: LineTiming,
+        state: Option<&RunState>,
+    ) -> Vec<Action> {
+        if text.is_empty() {
+            return self.repeat_question(state);
+        }
+        if text == SEND {
+            let text = self.composer.editor.text();
+            return match text.is_empty() {
+                true => self.reply("There is no text to send."),
+                false => self.submit_line(String::new(), timing, state),
+            };
+        }
+        let is_asked = self.composer.draft.is_none();
+        if let Some(sheet) = self.pending_dialog(state).filter(|_| is_asked)
+            && let Some(at) = parse_choice(text, &sheet)
+        {
+            return self.choose(&sheet, at, timing, state);
+        }
+        if is_asked && text.parse::<usize>().is_ok() {
+            return self.reply(
+                "No question with such a choice is open. An empty line repeats what is asked.",
+            );
+        }
+        match parse_slash_command(text) {
+            Ok(command) => self.perform_line_command(&command, text, timing, state),
+            Err(CommandParseError::Wrong(why)) => self.reply(&why),
+            Err(CommandParseError::Text) => self.submit_line(text.to_owned(), timing, state),
+        }
+    }
+
+    /// Prints the open question again, or what a text does now.
+    fn repeat_question(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        (self.linear.dialog, self.linear.draft) = (None, None);
+        self.linear.activity = None;
+        match self.pending_dialog(state) {
+            Some(_) => Vec::new(),
+            None => self.reply(&format!("A text: {}.", self.describe_text_target(state))),
+        }
+    }
+
+    fn choose(
+        &mut self,
+        sheet: &ChoiceDialog,
+        at: usize,
+        timing: LineTiming,
+        state: Option<&RunState>,
+    ) -> Vec<Action> {
+        let Some(choice) = sheet.choices.get(at).cloned() else {
+            let n = sheet.choices.len();
+            return self.reply(&format!("The choices are 1 to {n}."));
+        };
+        if timing == LineTiming::BeforeQuestion || !self.is_dialog_printed(sheet) {
+            return self.refuse_early_answer();
+        }
+        let ticks = matches!(choice.action, ChoiceAction::TickAnswer { .. });
+        let actions = self.perform_choice(choice, state);
+        if ticks {
+            self.linear.toast = None;
+        }
+        actions
+    }
+
+    fn refuse_early_answer(&mut self) -> Vec<Action> {
+        self.linear.dialog = None;
+        self.reply("Not used: this was typed before the question was printed. Answer it now:")
+    }
+
+    fn perform_line_command(
+        &mut self,
+        command: &ScreenCommand,
+        text: &str,
+        timing: LineTiming,
+        state: Option<&RunState>,
+    ) -> Vec<Action> {
+        if answers_dialog(command)
+            && let Some(sheet) = self.pending_dialog(state)
+            && (timing == LineTiming::BeforeQuestion || !self.is_dialog_printed(&sheet))
+        {
+            return self.refuse_early_answer();
+        }
+        let row = match command {
+            ScreenCommand::Call(call) => call.row.name,
+            _ => "",
+        };
+        if row == "leave" {
+            return self.leave(state);
+        }
+        let argument = text
+            .split_once(' ')
+            .map_or("", |(_, argument)| argument.trim());
+        match command {
+            ScreenCommand::ShowHelp | ScreenCommand::OpenPalette => {
+                self.linear.replies.extend(help_lines());
+                Vec::new()
+            }
+            ScreenCommand::OpenSearch => self.find_lines(argument, state),
+            ScreenCommand::Scroll(_) => {
+                self.reply("Scroll with your terminal. /chat and /tab plan print a whole view.")
+            }
+            ScreenCommand::FocusComposer => self.repeat_question(state),
+            _ => self.perform_screen_command(command, (row, text), state),
+        }
+    }
+
+    fn perform_screen_command(
+        &mut self,
+        command: &ScreenCommand,
+        (row, text): (&str, &str),
+        state: Option<&RunState>,
+    ) -> Vec<Action> {
+        let shown = self.tabs.view.shown;
+        // The user has read what was printed, however short ago.
+        self.dialogs.guard.mark_read();
+        let waiting = self.composer.editor.text();
+        let actions = self.submit_text(text, state);
+        if self.composer.editor.is_empty() && self.composer.draft.is_none() {
+            self.composer.editor.set_text(&waiting);
+        }
+        self.linear.wanted = match command {
+            ScreenCommand::Show(tab) => {
+                self.tabs.view.shown = *tab;
+                Some(WantedView::Tab(*tab))
+            }
+            _ if self.tabs.view.shown != shown => Some(WantedView::Tab(self.tabs.view.shown)),
+            ScreenCommand::SelectAdjacent(_) => Some(WantedView::Selection),
+            _ if row == "open" => Some(WantedView::Selection),
+            _ => None,
+        };
+        if *command == ScreenCommand::GoToWaitingDialog {
+            self.repeat_question(state);
+        }
+        actions
+    }
+
+    /// Leaves what was begun: a text, a list, or a run that is only read.
+    fn leave(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let had_text = self.composer.draft.is_some() || !self.composer.editor.is_empty();
+        self.composer.leave_composer();
+        self.composer.editor.set_text("");
+        if had_text {
+            return self.repeat_question(state);
+        }
+        if self.dialogs.own.is_some() {
+            self.restore_theme();
+            self.dialogs.own = None;
+            return Vec::new();
+        }
+        if self.is_read_only() {
+            return vec![Action::CloseView];
+        }
+        self.repeat_question(state)
+    }
+
+    /// Sends a text to whom the composer would send it; to a text that is there already, it is added.
+    fn submit_line(
+        &mut self,
+        text: String,
+        timing: LineTiming,
+        state: Option<&RunState>,
+    ) -> Vec<Action> {
+        let known = self.dialog_context();
+        let target = composer_target::composer_target(state, self.composer.draft, &known);
+        let answers = matches!(
+            target,
+            ComposerTarget::AgentQuestion(..) | ComposerTarget::PlanChanges(_)
+        );
+        if answers && self.composer.draft.is_none() && timing == LineTiming::BeforeQuestion {
+            return self.refuse_early_answer();
+        }
+        let waiting = self.composer.editor.text();
+        let whole = match (text.is_empty(), self.composer.draft) {
+            (true, _) => waiting,
+            (false, None) if !waiting.is_empty() => format!("{waiting}\n\n{text}"),
+            (false, _) => text,
+        };
+        self.submit_text(&whole, state)
+    }
+
+    fn submit_text(&mut self, text: &str, state: Option<&RunState>) -> Vec<Action> {
+        self.composer.editor.set_text(text);
+        match self.submit_composer(state) {
+            SubmitOutcome::Done(actions) => actions,
+            SubmitOutcome::StaysInComposer(why) => {
+                self.composer.editor.set_text("");
+                self.reply(&format!("Not sent. {why}"))
+            }
+        }
+    }
+
+    fn reply(&mut self, text: &str) -> Vec<Action> {
+        self.linear.replies.push(text.to_owned());
+        Vec::new()
+    }
+}
+
+/// Returns the choice that a line names: its number from 1, or its letter.
+fn parse_choice(text: &str, sheet: &ChoiceDialog) -> Option<usize> {
+    if let Ok(number) = text.parse::<usize>() {
+        return number.checked_sub(1);
+    }
+    let mut letters = text.chars();
+    let (letter, None) = (letters.next()?.to_ascii_lowercase(), letters.next()) else {
+        return None;
+    };
+    sheet.choices.iter().position(|choice| choice.key == letter)
+}
+
+/// Commands that only mean something in a window.
+const WINDOW_COMMANDS: [&str; 14] = [
+    "/up",
+    "/down",
+    "/line-up",
+    "/line-down",
+    "/top",
+    "/end",
+    "/voices",
+    "/side",
+    "/other-pane",
+    "/theme",
+    "/mouse",
+    "/redraw",
+    "/write",
+    "/palette",
+];
+
+/// Lists the commands by group.
+fn help_lines() -> Vec<String> {
+    let mut lines = vec![
+        "A number answers the open question. An empty line repeats it.".to_owned(),
+        "Any other text goes to whom the question names, or is the goal of a new run.".to_owned(),
+        format!("{SEND}: Send the text that a command has prepared"),
+    ];
+    for group in CommandGroup::ALL {
+        lines.push(format!("{}:", group.label()));
+        let rows = all_rows().filter(|row| row.group == group);
+        let mut rows: Vec<_> = rows
+            .filter(|row| !WINDOW_COMMANDS.contains(&row.slash.name))
+            .collect();
+        rows.dedup_by_key(|row| row.slash);
+        lines.extend(
+            rows.iter()
+                .map(|row| format!("{}: {}", row.slash_names(), row.help)),
+        );
+    }
+    lines
+}

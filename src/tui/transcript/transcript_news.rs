@@ -1,0 +1,280 @@
+//! What of the transcript has not been printed yet, for linear mode: each block once, when it is complete.
+//!
+//! A text that is being received is printed by whole lines. How much of a block is printed is kept in the block, so it
+//! does not matter where later blocks are inserted.
+
+use super::ChatTranscript;
+use super::transcript_block::{BlockAuthor, BlockContent, FactTone, TranscriptBlock};
+use crate::text::pluralize;
+use crate::tui::markdown;
+
+/// How many lines of details are printed, such as those of failed tests.
+const MAX_DETAIL_LINES: usize = 12;
+
+/// How much of a block is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PrintedPart {
+    #[default]
+    Nothing,
+    /// That many bytes of its text, which are whole lines; of a discussion, that it started.
+    Beginning(usize),
+    Whole,
+}
+
+impl PrintedPart {
+    /// Returns how many bytes are printed.
+    fn n_bytes(self) -> usize {
+        match self {
+            Self::Beginning(n_bytes) => n_bytes,
+            Self::Nothing | Self::Whole => 0,
+        }
+    }
+}
+
+/// Something to print.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TranscriptNews {
+    /// Words of an agent or the user.
+    Speech {
+        author: BlockAuthor,
+        /// Whether the beginning of the text is printed already.
+        continues: bool,
+        lines: Vec<String>,
+    },
+    /// What an agent did or thought.
+    Deed {
+        author: BlockAuthor,
+        lines: Vec<String>,
+    },
+    /// The start of a phase or a step.
+    Heading(String),
+    /// What the program says.
+    Report(Vec<String>),
+}
+
+impl ChatTranscript {
+    /// Returns what has not been printed yet, and notes it as printed. A question to the user is left out: its dialog is
+    /// printed.
+    pub fn take_news(&mut self) -> Vec<TranscriptNews> {
+        self.blocks
+            .iter_mut()
+            .filter_map(|block| {
+                let (news, printed) = block_news(block, block.printed)?;
+                block.printed = printed;
+                let is_question = matches!(
+                    block.content,
+                    BlockContent::Fact {
+                        tone: FactTone::Question,
+                        ..
+                    }
+                );
+                Some(news).filter(|_| !is_question)
+            })
+            .collect()
+    }
+
+    /// Returns everything that is complete, whether or not it has been printed.
+    pub fn all_news(&self) -> Vec<TranscriptNews> {
+        let news = |block| block_news(block, PrintedPart::Nothing).map(|(news, _)| news);
+        self.blocks.iter().filter_map(news).collect()
+    }
+
+    /// Notes that all blocks are printed: older parts of the log are no news.
+    pub(super) fn mark_printed(&mut self) {
+        for block in &mut self.blocks {
+            block.printed = PrintedPart::Whole;
+        }
+    }
+
+    /// Says that a text that is printed in part starts over.
+    pub(super) fn note_withdrawn_text(&mut self, who: BlockAuthor, item: &str) {
+        let is_printed = |block: &TranscriptBlock| {
+            block.is_provisional_of(who, Some(item)) && block.printed != PrintedPart::Nothing
+        };
+        if self.blocks.iter().any(is_printed) {
+            self.push_notice("The agent starts this text over");
+        }
+    }
+}
+
+/// Returns how much of a finished text is printed, given the text as it was received so far.
+pub(super) fn printed_of_finished(received: &TranscriptBlock, finished: &str) -> PrintedPart {
+    let BlockContent::Provisional { text, .. } = &received.content else {
+        return received.printed;
+    };
+    let printed = text.get(..received.printed.n_bytes()).unwrap_or_default();
+    let printed = printed.trim_start_matches(['\n', '\r']);
+    let same = printed
+        .split_inclusive('\n')
+        .zip(finished.split_inclusive('\n'))
+        .take_while(|(one, other)| one.trim_end() == other.trim_end());
+    let n_bytes: usize = same.map(|(_, line)| line.len()).sum();
+    match (n_bytes, received.printed) {
+        (_, PrintedPart::Nothing) => PrintedPart::Nothing,
+        (n_bytes, _) if n_bytes == finished.len() => PrintedPart::Whole,
+        (n_bytes, _) => PrintedPart::Beginning(n_bytes),
+    }
+}
+
+/// Returns what of a block is to be printed, and how much is printed then.
+fn block_news(
+    block: &TranscriptBlock,
+    printed: PrintedPart,
+) -> Option<(TranscriptNews, PrintedPart)> {
+    if printed == PrintedPart::Whole {
+        return None;
+    }
+    let author = block.author;
+    let news = match &block.content {
+        BlockContent::Provisional { text, .. } => {
+            let rest = text.get(printed.n_bytes()..)?;
+            let n_bytes = rest.rfind('\n')? + 1;
+            let news = speech(author, printed, rest.get(..n_bytes)?);
+            return Some((news, PrintedPart::Beginning(printed.n_bytes() + n_bytes)));
+        }
+        BlockContent::Message { text } => speech(author, printed, text.get(printed.n_bytes()..)?),
+        BlockContent::Thinking { text } => TranscriptNews::Deed {
+            author,
+            lines: vec![format!("thought: {}", first_line(text))],
+        },
+        BlockContent::Tool(card) => TranscriptNews::Deed {
+            author,
+            lines: card.ended_lines()?,
+        },
+        BlockContent::Discussion(talk) if talk.is_over() => {
+            TranscriptNews::Report(talk.outcome_lines())
+        }
+        BlockContent::Discussion(talk) => {
+            let is_first = printed == PrintedPart::Nothing;
+            let news = TranscriptNews::Report(talk.start_lines());
+            return is_first.then_some((news, PrintedPart::Beginning(0)));
+        }
+        BlockContent::Todos(told) => TranscriptNews::Report(vec![first_line(&told.text)]),
+        BlockContent::RunSummary(ending) => TranscriptNews::Report(ending.linear_lines()),
+        BlockContent::Notice { text } => TranscriptNews::Report(to_lines(text)),
+        BlockContent::Divider { text } => TranscriptNews::Heading(text.clone()),
+        BlockContent::Fact { text, tone, more } => {
+            let mut lines = to_lines(text);
+            if *tone == FactTone::Bad {
+                lines.extend(detail_lines(more));
+            }
+            TranscriptNews::Report(lines)
+        }
+    };
+    Some((news, PrintedPart::Whole))
+}
+
+fn speech(author: BlockAuthor, printed: PrintedPart, text: &str) -> TranscriptNews {
+    TranscriptNews::Speech {
+        author,
+        continues: printed != PrintedPart::Nothing,
+        lines: to_lines(text),
+    }
+}
+
+fn to_lines(text: &str) -> Vec<String> {
+    let lines = text.lines().map(str::trim_end);
+    lines
+        .filter(|line| !line.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+fn first_line(text: &str) -> String {
+    let first = text.lines().find(|line| !line.trim().is_empty());
+    markdown::strip_marks(first.unwrap_or_default())
+}
+
+/// Returns the last lines of details, and says how many come before them.
+fn detail_lines(more: &str) -> Vec<String> {
+    let all = to_lines(more);
+    let n_left = all.len().saturating_sub(MAX_DETAIL_LINES);
+    let left = (n_left > 0).then(|| format!("  ({} before these)", pluralize(n_left, "line")));
+    let shown = all.iter().skip(n_left).map(|line| format!("  {line}"));
+    left.into_iter().chain(shown).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::event::{AgentActivity, Event};
+    use crate::domain::ids::{TurnId, UnixMillis};
+    use crate::domain::text_delta::TextDelta;
+    use crate::domain::turn::Role;
+    use proptest::prelude::*;
+
+    fn spoken(transcript: &mut ChatTranscript) -> Vec<String> {
+        let lines = transcript.take_news().into_iter().map(|news| match news {
+            TranscriptNews::Speech { lines, .. } | TranscriptNews::Report(lines) => lines,
+            other => panic!("{other:?}"),
+        });
+        lines.flatten().collect()
+    }
+
+    fn receive(transcript: &mut ChatTranscript, text: &str) {
+        transcript.on_delta(TextDelta::Text {
+            role: Role::Planner,
+            item: "1".to_owned(),
+            text: text.to_owned(),
+        });
+    }
+
+    fn finish(transcript: &mut ChatTranscript, text: &str) {
+        let event = Event::Agent {
+            turn: TurnId::new("trn_1"),
+            role: Role::Planner,
+            news: AgentActivity::Text {
+                text: text.to_owned(),
+            },
+        };
+        transcript.on_event(UnixMillis(0), &event);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn a_text_is_printed_once_however_it_comes(
+            lines in proptest::collection::vec("[a-z *`#.]{0,12}", 1..8),
+            pieces in proptest::collection::vec(1usize..20, 0..30),
+        ) {
+            let text = lines.join("\n");
+            let (mut transcript, mut printed) = (ChatTranscript::default(), Vec::new());
+            let mut rest = text.as_str();
+            for n_bytes in pieces {
+                let (piece, after) = rest.split_at(n_bytes.min(rest.len()));
+                receive(&mut transcript, piece);
+                printed.extend(spoken(&mut transcript));
+                rest = after;
+            }
+            finish(&mut transcript, &text);
+            printed.extend(spoken(&mut transcript));
+            prop_assert_eq!(printed, to_lines(&text));
+            prop_assert!(transcript.take_news().is_empty());
+        }
+    }
+
+    #[test]
+    fn a_text_that_ends_otherwise_than_it_began_is_printed_from_the_difference_on() {
+        let mut transcript = ChatTranscript::default();
+        receive(&mut transcript, "one\ntwo\nthr");
+        assert_eq!(spoken(&mut transcript), ["one", "two"]);
+        finish(&mut transcript, "one\nTWO\nthree");
+        assert_eq!(spoken(&mut transcript), ["TWO", "three"]);
+    }
+
+    #[test]
+    fn a_text_that_starts_over_says_so_if_some_of_it_was_printed() {
+        for (received, told) in [("one\ntw", true), ("on", false)] {
+            let mut transcript = ChatTranscript::default();
+            receive(&mut transcript, received);
+            spoken(&mut transcript);
+            transcript.on_delta(TextDelta::Withdrawn {
+                role: Role::Planner,
+                item: "1".to_owned(),
+            });
+            let notice = ["The agent starts this text over"];
+            assert_eq!(spoken(&mut transcript), notice[..usize::from(told)]);
+        }
+    }
+}
