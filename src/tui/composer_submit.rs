@@ -380,7 +380,10 @@ impl Screen {
         let height = usize::from(rest.height);
         let is_writing = self.composer.focus == ComposerFocus::Focused;
         // A dialog needs its title, its choices and two lines of text; a list scrolls.
-        let least_above = sheet.map_or(1, |sheet| (sheet.choices.len() + 3).clamp(4, 10));
+        let least_above = sheet.map_or(1, |sheet| {
+            let columns = usize::from(rest.width);
+            (sheet.n_choice_rows(columns) + 3).clamp(4, 10)
+        });
         if sheet.is_some() && !is_writing {
             let shows_draft = !self.composer.editor.is_empty() && height > least_above + 4;
             return just(usize::from(shows_draft));

@@ -13,7 +13,6 @@ use super::text_wrap::to_one_line;
 use super::theme;
 use super::transcript::{ChatTranscript, RunSummaryCard, RunSummaryKey};
 use crate::domain::ids::UnixMillis;
-use crate::domain::phase::Phase;
 use crate::domain::plan_execution::{
     PlanExecution, StepAssessment, StepCount, StepOutcome, StepRecord,
 };
@@ -59,10 +58,7 @@ impl SummaryContext<'_> {
         let is_read_only = self.settings.read_only.is_some();
         RunSummaryCard {
             run: state.run.clone(),
-            heading: match state.phase {
-                Phase::Done => ("✓ Done", theme::GOOD),
-                _ => ("■ Cancelled", theme::QUIET),
-            },
+            phase: state.phase,
             title: state.goal.as_ref().map(|goal| to_one_line(&goal.title)),
             results: describe_results(state),
             counts: counts.join(" · "),

@@ -170,18 +170,27 @@ impl Screen {
         }
         let sheet = sheet.filter(|_| put_aside.is_none());
         self.draw_bottom_area(frame, composer, foot, state, sheet.as_ref(), now);
-        self.draw_sidebar(frame, sidebar, state);
+        self.draw_sidebar(frame, sidebar, state, now);
         self.draw_palette(frame, state, waiting.as_ref());
     }
 
     /// Draws the sidebar if it has a place.
-    fn draw_sidebar(&mut self, frame: &mut Frame, place: Option<Rect>, state: Option<&RunState>) {
+    fn draw_sidebar(
+        &mut self,
+        frame: &mut Frame,
+        place: Option<Rect>,
+        state: Option<&RunState>,
+        now: UnixMillis,
+    ) {
         let Some((place, state)) = place.zip(state) else {
             return;
         };
         let beside = self.tabs.view.side_area.map(|(_, tab)| tab);
-        let shown = [Some(self.tabs.view.shown), beside];
-        let about = SidebarContext::new(header::shown_branch(self, Some(state)), shown);
+        let about = SidebarContext {
+            branch: header::shown_branch(self, Some(state)),
+            shown: [Some(self.tabs.view.shown), beside],
+            now,
+        };
         let buttons = sidebar::draw(frame, place, state, &about);
         self.hit_areas.buttons.extend(buttons);
     }
@@ -438,7 +447,7 @@ impl Screen {
             PaneFocus::Side => (theme::KEY, "back"),
         };
         let title = format!(
-            " {} · {goes} goes {goes_where} · {hides} hides it ",
+            " {} · {goes} goes {goes_where} · {hides} switches ",
             tab.title()
         );
         let block = Block::new()

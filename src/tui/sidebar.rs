@@ -5,19 +5,22 @@
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::command::ScreenCommand;
 use super::labels::{format_tokens, role_title};
+use super::proof_board::ProofBoard;
 use super::tabs::TabKind;
+use super::tabs::plan::step_marks::{PlanStepMark, step_marks};
+use super::tabs::status::{usage_bar, usage_style};
 use super::text_wrap::{
     text_width, to_one_line, truncate_middle, truncate_to_columns, wrap_spans_to_rows,
 };
 use super::theme::{self, Surface};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::findings::{Finding, FindingSeverity};
+use crate::domain::ids::UnixMillis;
 use crate::domain::plan_execution::StepRecord;
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
@@ -28,7 +31,6 @@ const MAX_GOAL_ROWS: usize = 3;
 /// How many entries a list keeps at least in a low window.
 const MIN_LIST_ENTRIES: usize = 3;
 const MAX_LIST_ENTRIES: usize = 12;
-const CONTEXT_BAR_COLUMNS: usize = 20;
 
 /// The areas of the sections that a click opens.
 pub type SidebarButtons = Vec<(Rect, ScreenCommand)>;
@@ -39,12 +41,7 @@ pub struct SidebarContext<'a> {
     pub branch: Option<&'a str>,
     /// The tabs that are visible in the two panes.
     pub shown: [Option<TabKind>; 2],
-}
-
-impl<'a> SidebarContext<'a> {
-    pub fn new(branch: Option<&'a str>, shown: [Option<TabKind>; 2]) -> Self {
-        Self { branch, shown }
-    }
+    pub now: UnixMillis,
 }
 
 /// A title, what stands at its right end, and the lines below it.
@@ -124,7 +121,7 @@ fn lay_out(
     let is_elsewhere = |tab| !about.shown.contains(&Some(tab));
     let all = [
         goal_section(state, columns),
-        plan_section(state, columns, n_entries).filter(|_| is_elsewhere(TabKind::Plan)),
+        plan_section(state, about.now, columns, n_entries).filter(|_| is_elsewhere(TabKind::Plan)),
         findings_section(state, columns, n_entries).filter(|_| is_elsewhere(TabKind::Comments)),
         agents_section(state, columns),
         files_section(state, columns, n_entries),
@@ -149,18 +146,23 @@ fn goal_section(state: &RunState, columns: usize) -> Option<SidebarSection> {
     })
 }
 
-fn plan_section(state: &RunState, columns: usize, n_entries: usize) -> Option<SidebarSection> {
+fn plan_section(
+    state: &RunState,
+    now: UnixMillis,
+    columns: usize,
+    n_entries: usize,
+) -> Option<SidebarSection> {
     let steps = &state.plan.as_ref()?.plan.steps;
-    let current = state.current_step_number();
     let ended = |n: u32| state.ended_steps().find(|record| record.n == n);
-    let row = |n: u32, text: &str| {
-        let (sign, style, word) =
-            step_sign(ended(n), current == Some(n), state.settings.proves_steps);
+    let row = |mark: &PlanStepMark| {
+        let (sign, style) = mark.sign_and_style();
+        let record = ended(mark.n).filter(|_| state.settings.proves_steps);
+        let word = record.map_or("", StepRecord::proof_word);
         let room = columns.saturating_sub(2 + if word.is_empty() { 0 } else { word.len() + 2 });
-        let text = truncate_to_columns(&to_one_line(text), room);
+        let text = truncate_to_columns(mark.text(), room);
         let gap = columns.saturating_sub(2 + text_width(&text) + word.len());
         Line::from(vec![
-            Span::styled(sign, style),
+            Span::styled(format!("{sign} "), style),
             Span::styled(text, theme::PLAIN),
             Span::raw(" ".repeat(gap)),
             Span::styled(word, theme::QUIET),
@@ -173,8 +175,9 @@ fn plan_section(state: &RunState, columns: usize, n_entries: usize) -> Option<Si
         .unwrap_or(steps.len())
         .saturating_sub(n_entries / 2)
         .min(steps.len().saturating_sub(n_entries));
-    let shown = steps.iter().skip(n_before).take(n_entries);
-    let mut lines: Vec<Line<'static>> = shown.map(|step| row(step.n, &step.text)).collect();
+    let marks = step_marks(Some(state), &ProofBoard::default(), now);
+    let shown = marks.iter().skip(n_before).take(n_entries);
+    let mut lines: Vec<Line<'static>> = shown.map(row).collect();
     let n_hidden = steps.len() - lines.len();
     if n_hidden > 0 {
         lines.push(more_line(n_hidden));
@@ -190,30 +193,6 @@ fn plan_section(state: &RunState, columns: usize, n_entries: usize) -> Option<Si
         lines,
         opens: Some(ScreenCommand::Show(TabKind::Plan)),
     })
-}
-
-/// Returns a step's sign, and the word for what is proven of it.
-fn step_sign(
-    ended: Option<&StepRecord>,
-    is_current: bool,
-    proves_steps: bool,
-) -> (&'static str, Style, &'static str) {
-    match ended {
-        Some(record) if record.is_skipped() => ("– ", theme::QUIET, "skipped"),
-        Some(record) => {
-            let word = if proves_steps {
-                record.proof_word()
-            } else {
-                ""
-            };
-            match record.unproven_reason() {
-                None => ("✓ ", theme::GOOD, word),
-                Some(_) => ("■ ", theme::WARNING, word),
-            }
-        }
-        None if is_current => ("● ", theme::RUNNING, ""),
-        None => ("○ ", theme::QUIET, ""),
-    }
 }
 
 fn findings_section(state: &RunState, columns: usize, n_entries: usize) -> Option<SidebarSection> {
@@ -281,15 +260,8 @@ fn agents_section(state: &RunState, columns: usize) -> Option<SidebarSection> {
         match (window, usage.context_tokens) {
             (Some(window), Some(used)) => {
                 let percent = used.min(window) * 100 / window;
-                let filled = usize::try_from(percent).unwrap_or(0) * CONTEXT_BAR_COLUMNS / 100;
-                let style = if percent >= 90 {
-                    theme::BAD
-                } else {
-                    theme::role_style(role)
-                };
                 lines.push(Line::from(vec![
-                    Span::styled("█".repeat(filled), style),
-                    Span::styled("░".repeat(CONTEXT_BAR_COLUMNS - filled), theme::QUIET),
+                    Span::styled(usage_bar(percent), usage_style(percent)),
                     Span::styled(format!(" {percent}% context"), theme::QUIET),
                 ]));
             }

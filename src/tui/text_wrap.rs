@@ -314,6 +314,35 @@ fn build_line(cells: &[GraphemeCell<'_>], lead: usize) -> Line<'static> {
 /// The bar before each line of a quotation.
 pub const QUOTE_BAR: &str = "  │ ";
 
+/// Puts lines side by side; the right ones start at this column.
+pub fn join_columns(
+    left: Vec<Line<'static>>,
+    right: Vec<Line<'static>>,
+    column: usize,
+) -> Vec<Line<'static>> {
+    let n_rows = left.len().max(right.len());
+    let (mut left, mut right) = (left.into_iter(), right.into_iter());
+    let styled = |line: Line<'static>| {
+        let style = line.style;
+        line.spans.into_iter().map(move |span| Span {
+            style: style.patch(span.style),
+            ..span
+        })
+    };
+    let row = |_| {
+        let (left, right) = (
+            left.next().unwrap_or_default(),
+            right.next().unwrap_or_default(),
+        );
+        let pad = column.saturating_sub(line_width(&left));
+        let mut spans: Vec<Span<'static>> = styled(left).collect();
+        spans.push(Span::raw(" ".repeat(pad)));
+        spans.extend(styled(right));
+        Line::from(spans)
+    };
+    (0..n_rows).map(row).collect()
+}
+
 /// Wraps a line of a quotation; the bar continues on wrapped lines.
 pub fn wrap_quotation(text: &str, style: Style, columns: usize) -> Vec<Line<'static>> {
     let room = columns.saturating_sub(text_width(QUOTE_BAR));

@@ -10,7 +10,7 @@ use super::{ChoiceDialog, DialogChoice, DialogColumn, DialogFocus, DialogOrigin}
 use crate::tui::clickable_keys;
 use crate::tui::composer::BAR;
 use crate::tui::markdown::hanging_indent;
-use crate::tui::text_wrap::{line_width, text_width, truncate_to_columns, wrap_spans};
+use crate::tui::text_wrap::{join_columns, text_width, truncate_to_columns, wrap_spans};
 use crate::tui::theme::{self, Surface};
 
 /// Shown instead of Enter's action while the dialog takes no keys yet.
@@ -22,7 +22,7 @@ const MIN_COLUMNS_OF_TWO_TEXTS: usize = 96;
 /// One row for each of two texts.
 const MIN_ROWS_OF_TWO_TEXTS: usize = 2;
 /// Between two texts.
-const COLUMN_GAP: &str = "   ";
+const COLUMN_GAP: usize = 3;
 
 impl ChoiceDialog {
     /// Returns how many rows the dialog would like to have.
@@ -399,22 +399,12 @@ fn column_lines(compared: &[DialogColumn; 2], columns: usize) -> Vec<Line<'stati
         lines.extend(lay_out(right, columns));
         return lines;
     }
-    let width = (columns - COLUMN_GAP.len()) / 2;
-    let (mut left, mut right) = (lay_out(left, width), lay_out(right, width));
-    let rows = left.len().max(right.len());
-    left.resize(rows, Line::default());
-    right.resize(rows, Line::default());
-    let rows = left.into_iter().zip(right);
-    rows.map(|(mut line, right)| {
-        let pad = width.saturating_sub(line_width(&line));
-        line.spans.push(Span::raw(" ".repeat(pad) + COLUMN_GAP));
-        line.spans.extend(right.spans.into_iter().map(|span| Span {
-            style: right.style.patch(span.style),
-            ..span
-        }));
-        line
-    })
-    .collect()
+    let width = (columns - COLUMN_GAP) / 2;
+    join_columns(
+        lay_out(left, width),
+        lay_out(right, width),
+        width + COLUMN_GAP,
+    )
 }
 
 /// Lays out the body at a width; stops soon after the available rows.

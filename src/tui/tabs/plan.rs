@@ -4,7 +4,7 @@
 mod plan_tab;
 pub mod plan_view_state;
 mod step_folding;
-mod step_marks;
+pub mod step_marks;
 
 pub use plan_tab::PlanTab;
 use std::collections::BTreeMap;

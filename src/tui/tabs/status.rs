@@ -393,14 +393,14 @@ fn account_usage_rows(
 }
 
 /// Renders a percentage as a bar.
-fn usage_bar(percent: u64) -> String {
+pub fn usage_bar(percent: u64) -> String {
     const BAR_COLUMNS: usize = 20;
     let filled = usize::try_from(percent.min(100)).unwrap_or(0) * BAR_COLUMNS / 100;
     format!("{}{}", "█".repeat(filled), "░".repeat(BAR_COLUMNS - filled))
 }
 
 /// Highlights a limit that is nearly reached.
-fn usage_style(percent: u64) -> Style {
+pub fn usage_style(percent: u64) -> Style {
     match percent {
         90.. => theme::BAD,
         _ => theme::PLAIN,

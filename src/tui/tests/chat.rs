@@ -693,12 +693,12 @@ fn a_wide_window_shows_the_plan_beside_the_chat_until_it_is_hidden() {
     let (mut screen, state) = (not_writing(), reviewing());
     let seen = drawn(&mut screen, (200, 50), Some(&state));
     assert!(
-        seen.contains("Plan · F6 goes there · \\ hides it"),
+        seen.contains("Plan · F6 goes there · \\ switches"),
         "{seen}"
     );
     press_at(&mut screen, (200, 50), Some(&state), &["\\", "\\"]);
     let seen = drawn(&mut screen, (200, 50), Some(&state));
-    assert!(!seen.contains("hides it"), "{seen}");
+    assert!(!seen.contains("\\ switches"), "{seen}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 use super::ChatTranscript;
 use super::transcript_block::{BlockAuthor, BlockContent, TranscriptBlock};
 use crate::domain::ids::RunId;
+use crate::domain::phase::Phase;
 use crate::tui::clickable_keys;
 use crate::tui::text_wrap::{text_width, truncate_to_columns, wrap_spans, wrap_spans_to_rows};
 use crate::tui::theme::{self, Surface};
@@ -17,7 +18,8 @@ const MAX_CARD_COLUMNS: usize = 100;
 const MIN_CARD_COLUMNS: usize = 20;
 /// Below this height, one line replaces the card.
 const MIN_CARD_ROWS: usize = 5;
-const FRAME_COLUMNS: usize = 4;
+/// The bar and the blanks behind it.
+const LEAD_COLUMNS: usize = 3;
 /// From this width on, the keys have their long labels.
 const MIN_LONG_KEY_COLUMNS: usize = 56;
 /// How many rows of the window stay free above it, in a window that is not low.
@@ -32,8 +34,8 @@ type RankedLines = (u8, Vec<Line<'static>>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSummaryCard {
     pub run: RunId,
-    /// The heading and the style of the bar.
-    pub heading: (&'static str, Style),
+    /// How the run ended: done or cancelled.
+    pub phase: Phase,
     pub title: Option<String>,
     /// What was done and how it was checked.
     pub results: Vec<(String, Style)>,
@@ -159,6 +161,15 @@ impl RunSummaryCard {
         !self.keys.is_empty()
     }
 
+    /// Returns the heading, and the style of it and of the bar.
+    fn heading(&self) -> (String, Style) {
+        let (sign, style) = match self.phase {
+            Phase::Done => ("✓", theme::GOOD),
+            _ => ("■", theme::QUIET),
+        };
+        (format!("{sign} {}", self.phase.label()), style)
+    }
+
     /// Returns the size of its text in bytes.
     pub fn n_bytes(&self) -> usize {
         self.to_text().len()
@@ -176,8 +187,7 @@ impl RunSummaryCard {
 
     /// Returns what linear mode prints of it: also the commands for what can be done next.
     pub fn linear_lines(&self) -> Vec<String> {
-        let head = self.heading.0.trim_matches([' ', '✓', '■']);
-        let head = format!("The run is {head}.");
+        let head = format!("The run is {}.", self.phase.label().to_lowercase());
         // How a new goal is typed is said below.
         let is_command = |key: &&RunSummaryKey| key.name.starts_with('/') && key.name != "/write";
         let keys = self.keys.iter().filter(is_command);
@@ -199,20 +209,20 @@ impl RunSummaryCard {
     /// Renders the lines that fit.
     pub fn lines(&self, columns: usize) -> Vec<Line<'static>> {
         if columns < MIN_CARD_COLUMNS || self.max_rows < MIN_CARD_ROWS {
-            let (head, style) = self.heading;
+            let (head, style) = self.heading();
             let title = self.title.as_deref().unwrap_or_default();
-            let text = truncate_to_columns(&format!("{}: {title}", head.trim()), columns);
+            let text = truncate_to_columns(&format!("{head}: {title}"), columns);
             return vec![Line::styled(text, style)];
         }
         let columns = columns.min(MAX_CARD_COLUMNS);
-        let inner = columns - FRAME_COLUMNS;
+        let inner = columns - LEAD_COLUMNS - 1;
         // A blank line above it where there is room, a heading, and a blank row of the panel.
         let n_blanks = usize::from(self.max_rows >= LOW_WINDOW_ROWS);
         let lines = drop_low_ranks(
             self.ranked_lines(inner),
             self.max_rows.saturating_sub(2 + n_blanks).max(2),
         );
-        let (head, style) = self.heading;
+        let (head, style) = self.heading();
         let mut panel = vec![Line::default(); n_blanks];
         let heading = Line::styled(head, style.patch(theme::STRONG));
         panel.extend(
@@ -253,7 +263,7 @@ impl RunSummaryCard {
 
 /// Puts a line on the card's ground, behind its bar.
 fn panel_line(line: Line<'static>, style: Style, columns: usize) -> Line<'static> {
-    let pad = columns.saturating_sub(FRAME_COLUMNS - 1 + line.width());
+    let pad = columns.saturating_sub(LEAD_COLUMNS + line.width());
     let mut spans = vec![Span::styled("▌", style), Span::raw("  ")];
     spans.extend(line.spans.into_iter().map(|span| Span {
         style: line.style.patch(span.style),

@@ -8,12 +8,14 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::{
-    ABOUT_TEXT, FIRST_STEPS, MAX_LISTED_RUNS, SAFETY_TEXT, WelcomeInfo, WelcomePage, remedy_lines,
-    sort_by_severity, title_line,
+    ABOUT_TEXT, MAX_LISTED_RUNS, SAFETY_TEXT, WelcomeInfo, WelcomePage, first_step_lines,
+    remedy_lines, sort_by_severity, title_line,
 };
 use crate::domain::phase::Phase;
 use crate::tui::read_only::RunListEntry;
-use crate::tui::text_wrap::{line_width, text_width, to_one_line, truncate_to_columns, wrap_spans};
+use crate::tui::text_wrap::{
+    join_columns, text_width, to_one_line, truncate_to_columns, wrap_spans,
+};
 use crate::tui::theme;
 
 /// The width of the page.
@@ -98,10 +100,15 @@ fn below_lines(info: &WelcomeInfo) -> (Vec<Line<'static>>, Vec<usize>) {
     }
     let n_above = lines.len();
     let right = match info.runs.is_empty() {
-        true => first_step_lines(),
+        true => {
+            let mut lines = vec![heading("How it works")];
+            lines.extend(first_step_lines(COLUMN_COLUMNS));
+            lines
+        }
         false => run_lines(&info.runs),
     };
-    lines.extend(side_by_side(ready_lines(&info.ready), right));
+    let column = usize::from(PAGE_COLUMNS) - COLUMN_COLUMNS;
+    lines.extend(join_columns(ready_lines(&info.ready), right, column));
     let n_runs = info.runs.len().min(MAX_LISTED_RUNS);
     let rows = (n_above + 1..=n_above + n_runs).collect();
     if info.runs.is_empty() {
@@ -134,18 +141,6 @@ fn ready_lines(ready: &[String]) -> Vec<Line<'static>> {
     lines
 }
 
-fn first_step_lines() -> Vec<Line<'static>> {
-    let mut lines = vec![heading("How it works")];
-    for (step, n) in FIRST_STEPS.iter().zip(1..) {
-        let spans = [
-            Span::styled(format!("{n}  "), theme::KEY),
-            Span::styled(*step, theme::PLAIN),
-        ];
-        lines.extend(wrap_spans(&spans, COLUMN_COLUMNS, 3));
-    }
-    lines
-}
-
 fn run_lines(runs: &[RunListEntry]) -> Vec<Line<'static>> {
     let mut lines = vec![heading("Recent runs")];
     lines.extend(runs.iter().take(MAX_LISTED_RUNS).map(run_line));
@@ -168,27 +163,4 @@ fn run_line(run: &RunListEntry) -> Line<'static> {
         Span::raw(" ".repeat(gap)),
         Span::styled(date, theme::QUIET),
     ])
-}
-
-/// Joins two columns; the left one is padded to its width.
-fn side_by_side(left: Vec<Line<'static>>, right: Vec<Line<'static>>) -> Vec<Line<'static>> {
-    let n_rows = left.len().max(right.len());
-    let (mut left, mut right) = (left.into_iter(), right.into_iter());
-    let gap = usize::from(PAGE_COLUMNS) - 2 * COLUMN_COLUMNS;
-    let row = |_| {
-        let mut line = left.next().unwrap_or_default();
-        let pad = (COLUMN_COLUMNS + gap).saturating_sub(line_width(&line));
-        let style = std::mem::take(&mut line.style);
-        for span in &mut line.spans {
-            span.style = style.patch(span.style);
-        }
-        line.spans.push(Span::raw(" ".repeat(pad)));
-        let right = right.next().unwrap_or_default();
-        line.spans.extend(right.spans.into_iter().map(|span| Span {
-            style: right.style.patch(span.style),
-            ..span
-        }));
-        line
-    };
-    (0..n_rows).map(row).collect()
 }

@@ -61,6 +61,19 @@ impl PlanStepMark {
         self.n == step.n && self.text == to_one_line(&step.text)
     }
 
+    /// Returns the step's text, in one line.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the sign of its progress, and the sign's style.
+    pub fn sign_and_style(&self) -> (&'static str, Style) {
+        match self.tone {
+            StepTone::Pending => ("○", theme::QUIET),
+            tone => (self.sign, tone_style(tone)),
+        }
+    }
+
     /// Returns whether the step is being worked on.
     pub fn is_running(&self) -> bool {
         matches!(self.tone, StepTone::Running)
