@@ -13,7 +13,9 @@ use super::child_session_list::child_title;
 use super::clickable_keys::{self, KeyHintAreas};
 use super::command_palette::PaletteContext;
 use super::composer::ComposerSpacing;
-use super::dialog::dialog_size::{MAX_CHOICE_LEAD, TabReading, dialog_rows, short_label};
+use super::dialog::dialog_size::{
+    MAX_CHOICE_LEAD, TabReading, dialog_rows, least_chat_rows, short_label,
+};
 use super::dialog::{ChoiceDialog, DialogFocus, DialogOrigin};
 use super::diff_view::draw_diff_panel;
 use super::keymap::{ComposerFocus, KeyChord};
@@ -36,7 +38,9 @@ use crate::domain::run::RunState;
 /// for a chat that is scrolled up.
 const LOW_WINDOW_ROWS: u16 = 16;
 /// What header and footer take of a high window.
-const HEADER_AND_FOOTER_ROWS: u16 = 5;
+const HEADER_AND_FOOTER_ROWS: usize = 5;
+/// How many rows may follow in the chat on what a dialog asks about: the end of the turn, and blank rows.
+const ROWS_AFTER_TEXT: usize = 4;
 
 /// From this window height on, a blank row stands above the dialog or the composer.
 const HIGH_WINDOW_ROWS: u16 = 30;
@@ -284,12 +288,8 @@ impl Screen {
         if [Some(self.tabs.view.shown), beside].contains(&Some(TabKind::Plan)) {
             sheet = sheet.without_text_of_tab(TabKind::Plan);
         }
-        // What was said last stands right above, if the window shows that much of the chat.
-        let columns = usize::from(window.width);
-        let is_above = sheet.preferred_rows(columns) * 2 + usize::from(HEADER_AND_FOOTER_ROWS)
-            <= usize::from(window.height);
-        if self.tabs.view.shown == TabKind::Chat && is_above {
-            sheet = sheet.without_text_of_tab(TabKind::Chat);
+        if self.tabs.view.shown == TabKind::Chat {
+            sheet = without_text_above(sheet, window);
         }
         let is_gate = command_table::open_question(state).is_some_and(is_gate_question);
         // The prompt is read in Chat, where the question comes first; beside a tab that is read, the dialog drops it.
@@ -512,6 +512,20 @@ impl Screen {
         shown.draw(frame, area, &context, now);
         let revision = shown.revision(&self.documents);
         self.tabs.view.record_seen(tab, revision);
+    }
+}
+
+/// Drops what was said last in the chat, if the window shows that much of it right above the dialog.
+fn without_text_above(sheet: ChoiceDialog, window: Rect) -> ChoiceDialog {
+    let (columns, height) = (usize::from(window.width), usize::from(window.height));
+    let less = sheet.clone().without_text_of_tab(TabKind::Chat);
+    let n_rows = less.preferred_rows(columns);
+    let n_dropped = sheet.preferred_rows(columns).saturating_sub(n_rows);
+    let n_chat = height.saturating_sub(HEADER_AND_FOOTER_ROWS + n_rows);
+    if n_dropped + ROWS_AFTER_TEXT <= n_chat.max(least_chat_rows(height)) {
+        less
+    } else {
+        sheet
     }
 }
 

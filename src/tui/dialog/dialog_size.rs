@@ -15,6 +15,14 @@ pub enum TabReading {
     DialogOnly,
 }
 
+/// Returns how many rows the chat keeps above a dialog in a window, or a part of it, that is at least 12 rows high.
+pub fn least_chat_rows(height: usize) -> usize {
+    match height {
+        0..20 => 2,
+        20.. => height / 4,
+    }
+}
+
 /// Returns the height of a dialog. It gets what it needs except a few rows for the tab, or two fifths if the
 /// tab is being read. It always keeps its choices, unless they would hide the tab that is read.
 pub fn dialog_rows(sheet: &ChoiceDialog, rest: Rect, reads_on: TabReading) -> usize {
@@ -24,8 +32,7 @@ pub fn dialog_rows(sheet: &ChoiceDialog, rest: Rect, reads_on: TabReading) -> us
     let for_body = match (height, reads_on) {
         (0..12, _) => 0,
         (_, TabReading::BesideDialog) => height * 2 / 5,
-        (12..20, TabReading::DialogOnly) => 2,
-        (20.., TabReading::DialogOnly) => height / 4,
+        (12.., TabReading::DialogOnly) => least_chat_rows(height),
     };
     let frame_and_line = 2 + usize::from(!sheet.body.is_empty());
     let least = (sheet.n_choice_rows(columns) + frame_and_line).min(height);

@@ -260,10 +260,8 @@ fn fact_lines(text: &str, tone: FactTone, columns: usize) -> Vec<Line<'static>> 
         return signed_lines(sign, text, style, columns);
     }
     let (head, list) = text.split_once('\n').unwrap_or((text, ""));
-    let mut lines = signed_lines(sign, head, theme::PLAIN, columns);
-    if let Some(first) = lines.first_mut().and_then(|line| line.spans.first_mut()) {
-        first.style = style;
-    }
+    let spans = [Span::styled(sign, style), Span::raw(head.to_owned())];
+    let mut lines = wrap_spans(&spans, columns, text_width(sign));
     for item in list.lines() {
         let spans = match item.split_once(BLOCKING_PREFIX) {
             Some((before, after)) => vec![
