@@ -51,6 +51,11 @@ pub(super) fn build_dialog(state: &RunState, known: &DialogContext<'_>) -> Choic
             "Confirm and write the plan",
             ChoiceAction::Act(vec![Action::Event(confirm_goal(&text))]),
         )
+        .with_choice(
+            'v',
+            "Read the goal",
+            ChoiceAction::RunCommand(ScreenCommand::ViewFullText),
+        )
         .with_first_choice(1)
 }
 
