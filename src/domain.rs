@@ -47,7 +47,7 @@ pub mod event_wording;
 pub mod export_format;
 pub mod missing_part;
 pub mod mutants;
-pub mod plan_note;
+pub mod plan_thread;
 pub mod reversal_plan;
 pub mod run;
 pub mod run_timeline;

@@ -111,6 +111,7 @@ mod text_comparison;
 mod text_versions;
 mod text_wrap;
 mod theme;
+mod thread_choice;
 mod todo_lists;
 mod transcript;
 mod view_area;

@@ -126,6 +126,7 @@ impl AutoAnswers {
         let once = matches!(
             answer,
             QuestionAnswer::RequestChanges { .. }
+                | QuestionAnswer::SendNotes
                 | QuestionAnswer::AmendStep { .. }
                 | QuestionAnswer::ReplanStep { .. }
                 | QuestionAnswer::FixFirst

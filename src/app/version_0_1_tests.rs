@@ -37,7 +37,7 @@ use crate::tui::{Screen, ScreenSettings};
 /// The runs, as folders of the fixtures. The history of the first one has another run.
 const RUNS: [&str; 2] = ["headless_run", "screen_run"];
 /// Kinds of events, questions, answers and so on that version 0.1 did not have.
-const ADDED_LATER: [&str; 18] = [
+const ADDED_LATER: [&str; 22] = [
     "approval.checked",
     "approval_changed",
     "receipts.added",
@@ -56,6 +56,10 @@ const ADDED_LATER: [&str; 18] = [
     "review.opened",
     "dispute",
     "decide_dispute",
+    "threads.changed",
+    "threads.written",
+    "thread.resolved",
+    "send_notes",
 ];
 
 /// The keys of the configuration that version 0.1 did not have.

@@ -58,6 +58,8 @@ pub enum Effect {
     DiscardDraft(TurnOrder),
     /// Appends the user's remarks to `comments.md`.
     AppendRemarks(String),
+    /// Writes the threads about the plan to `comments.md`.
+    WriteThreads,
     /// Appends a synthetic message that sets the build profile on the planner's session.
     SwitchToBuildProfile,
     /// Appends a synthetic message that sets the plan profile on the planner's session.

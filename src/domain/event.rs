@@ -22,6 +22,7 @@ use super::missing_part::MissingPart;
 use super::phase::{Gate, Mode, Phase, TurnHold};
 use super::plan::Plan;
 use super::plan_execution::TestBaseline;
+use super::plan_thread::{ThreadChanges, UserNote};
 use super::question::{
     AgentQuestion, DraftFile, EntryPoint, ExecutionTerms, HeldEdit, MergeConflict, Question,
     QuestionAnswer,
@@ -291,19 +292,24 @@ pub enum Event {
         /// The hash of the file.
         file_sha256: Sha256,
     },
-    /// The user made a note on a line of `plan.md`.
+    /// The user said something about a line of `plan.md` or about a finding.
     #[serde(rename = "note.made")]
-    NoteMade {
-        /// The line, from 1.
-        line: u32,
-        /// The text of that line.
-        quote: String,
-        /// The text of the note.
-        text: String,
-    },
-    /// The user removed a note.
+    NoteMade(UserNote),
+    /// The user took a note back.
     #[serde(rename = "note.removed")]
     NoteRemoved { n: u32 },
+    /// The user resolved a thread.
+    #[serde(rename = "thread.resolved")]
+    ThreadResolved { n: u32 },
+    /// A document brought new messages of threads, or its plan has their lines elsewhere.
+    #[serde(rename = "threads.changed")]
+    ThreadsChanged(ThreadChanges),
+    /// `comments.md` has the threads as they are now.
+    #[serde(rename = "threads.written")]
+    ThreadsWritten {
+        /// The hash of the file.
+        file_sha256: Sha256,
+    },
     /// The changes that the user requested at the approval are in `comments.md`.
     #[serde(rename = "remarks.appended")]
     RemarksAppended {

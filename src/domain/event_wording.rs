@@ -6,6 +6,7 @@ mod agent_activity;
 mod call_decision;
 mod discussion_event;
 mod plan_review;
+mod thread_message;
 mod tool_call_label;
 
 pub use self::agent_activity::word_activity;
@@ -244,10 +245,11 @@ pub fn word_event(event: &Event) -> Option<EventWording> {
             program(Bad, "The edited plan is no longer a plan".to_owned())
         }
         Event::CommentsEdited { .. } => user(Message, "Edited the comments".to_owned()),
-        Event::NoteMade { line, text, .. } => {
-            user(Message, format!("Note on line {line} of the plan: {text}"))
-        }
+        Event::NoteMade(note) => user(Message, thread_message::word_note(note)),
         Event::NoteRemoved { n } => user(Message, format!("Removed note {n}")),
+        Event::ThreadResolved { n } => user(Message, format!("Resolved thread {n}")),
+        Event::ThreadsChanged(changes) => thread_message::word_changes(changes),
+        Event::ThreadsWritten { .. } => None,
         Event::RemarksAppended { .. } => {
             user(Message, "Asked for changes in the comments".to_owned())
         }

@@ -5,6 +5,7 @@
 
 mod judgement_lines;
 mod responses_section;
+mod threads_section;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +13,10 @@ use strum::{EnumString, IntoStaticStr};
 
 pub use self::judgement_lines::parse_judgements;
 pub use self::responses_section::render_responses;
+pub use self::threads_section::{
+    THREADS_HEADING, describe_place, parse_thread_entries, render_thread, render_threads,
+    split_threads,
+};
 use super::findings::review_facts::ReviewFacts;
 use super::findings::{
     FindingLedger, FindingResponse, FindingSeverity, RemarkDetails, ReviewRemark,
@@ -249,16 +254,18 @@ pub fn is_review(text: &str) -> bool {
     parse_marker(body).is_some() || !remarks.is_empty() || !verdicts.is_empty()
 }
 
-/// Returns the part that the reviewer wrote: everything before the responses.
-pub fn strip_responses(body: &str) -> &str {
+/// Returns the part that the reviewer wrote: everything before the responses, without the threads.
+pub fn strip_program_sections(body: &str) -> String {
+    let (mut written, _) = split_threads(body);
     let mut at = 0;
-    for line in body.split_inclusive('\n') {
+    for line in written.split_inclusive('\n') {
         if line.trim_end() == RESPONSES_HEADING {
-            return &body[..at];
+            written.truncate(at);
+            break;
         }
         at += line.len();
     }
-    body
+    written
 }
 
 /// A review split for reading: the text below each remark, and the rest.
@@ -273,13 +280,13 @@ pub struct ReviewParts {
 /// Splits the text of a review into its parts.
 pub fn split_parts(body: &str) -> ReviewParts {
     let mut parts = ReviewParts::default();
-    let (mut of_remark, mut in_responses) = (false, false);
+    let (mut of_remark, mut in_program_section) = (false, false);
     for line in body.lines() {
         if line.starts_with("## ") {
-            in_responses = line.trim_end() == RESPONSES_HEADING;
+            in_program_section = [RESPONSES_HEADING, THREADS_HEADING].contains(&line.trim_end());
         }
         let is_marker = matches!(line.trim(), "[APPROVED]" | "[CHANGES_REQUIRED]");
-        if in_responses || is_marker {
+        if in_program_section || is_marker {
             continue;
         }
         if let Some(remark) = parse_remark(line) {
@@ -319,7 +326,7 @@ fn parse_items(body: &str) -> (Vec<ReviewRemark>, Vec<FindingVerdict>) {
     let mut field: Option<ItemField> = None;
     // Fields below a heading of their own, such as notes, belong to no item.
     let mut in_item = false;
-    for line in strip_responses(body).lines() {
+    for line in strip_program_sections(body).lines() {
         if let Some(remark) = parse_remark(line) {
             items.push(ReviewItem::Remark(remark));
             (field, in_item) = (None, true);

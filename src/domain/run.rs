@@ -12,8 +12,8 @@ mod held_edit_questions;
 mod incomplete_documents;
 mod legacy_review_loop;
 mod plan_approval;
-mod plan_notes;
 mod plan_reentry;
+mod plan_threads;
 mod proof_questions;
 mod proof_scope;
 mod queued_messages;
@@ -49,7 +49,7 @@ use super::missing_part::MissingPart;
 use super::phase::{Gate, Mode, Phase, TurnHold};
 use super::plan::Plan;
 use super::plan_execution::{PlanExecution, ReplanRecord, StoppedStep};
-use super::plan_note::PlanNotes;
+use super::plan_thread::{PlanThreads, ThreadEntry};
 use super::question::{ArbitrationReason, DraftFile, Question};
 use super::receipt_chain::ApprovalExtension;
 use super::reversal_plan::UndoDirection;
@@ -59,7 +59,7 @@ use super::session::Session;
 use super::task::ChildSession;
 use super::turn::{Role, TurnOrder, TurnPurpose};
 
-pub use plan_notes::notes_blocker;
+pub use plan_threads::notes_blocker;
 pub use queued_messages::QueuedUserMessage;
 pub use step_commit::commit_subject;
 pub use step_undo::changed_boxes;
@@ -210,9 +210,9 @@ pub struct RunState {
     /// What the user requested at the approval, until `comments.md` contains it.
     #[serde(default)]
     pub remarks: Option<String>,
-    /// The user's notes on lines of the plan.
-    #[serde(default)]
-    pub notes: PlanNotes,
+    /// The threads about the plan; version 0.1 had notes of the user.
+    #[serde(default, rename = "notes")]
+    pub threads: PlanThreads,
     /// When each role worked, and what each review said.
     #[serde(default)]
     pub course: RunTimeline,
@@ -427,7 +427,7 @@ impl Run {
                 failures: 0,
                 blind_waits: 0,
                 remarks: None,
-                notes: PlanNotes::default(),
+                threads: PlanThreads::default(),
                 course: RunTimeline::default(),
                 next_turn: 1,
                 next_question: 1,
@@ -581,10 +581,13 @@ impl Run {
             Event::RemarksAppended { file_sha256 } => {
                 review_loop::on_remarks_appended(state, file_sha256)
             }
-            Event::NoteMade { line, quote, text } => {
-                plan_notes::on_note_made(state, *line, quote, text)
+            Event::NoteMade(note) => plan_threads::on_note_made(state, &ThreadEntry::from(note)),
+            Event::NoteRemoved { n } => plan_threads::on_note_removed(state, *n),
+            Event::ThreadResolved { n } => plan_threads::on_thread_resolved(state, *n),
+            Event::ThreadsChanged(changes) => plan_threads::on_threads_changed(state, changes),
+            Event::ThreadsWritten { file_sha256 } => {
+                plan_threads::on_threads_written(state, file_sha256)
             }
-            Event::NoteRemoved { n } => plan_notes::on_note_removed(state, *n),
             Event::CommentsEdited { file_sha256 } => {
                 review_loop::on_comments_edited(state, file_sha256)
             }

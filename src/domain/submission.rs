@@ -11,7 +11,8 @@ use super::findings::{
     FindingDisposition, FindingLedger, FindingSeverity, RemarkDetails, ReviewBar,
 };
 use super::plan;
-use super::review::{self, FindingVerdict, Verdict, VerdictKind};
+use super::plan_thread::PlanThreads;
+use super::review::{self, FindingVerdict, THREADS_HEADING, Verdict, VerdictKind};
 use crate::text::clean_to_one_line;
 
 /// Why a submission does not count; it lists every problem.
@@ -48,6 +49,54 @@ pub struct AnswerSubmission {
     pub disposition: FindingDisposition,
     /// Why, or what was done.
     pub reason: String,
+}
+
+/// A submitted message in a thread about the plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThreadSubmission {
+    /// The thread; `None` opens one at the place.
+    pub thread: Option<u32>,
+    pub place: String,
+    pub text: String,
+}
+
+/// Checks messages in threads and returns their section of the document; empty without one.
+///
+/// # Errors
+///
+/// Returns an error for a thread that does not exist, for neither a thread nor a place, and for one without a text.
+pub fn build_threads_section(
+    given: &[ThreadSubmission],
+    threads: &PlanThreads,
+) -> Result<String, SubmissionError> {
+    let heading = |message: &ThreadSubmission| match message.thread {
+        Some(n) => n.to_string(),
+        None => clean_to_one_line(&message.place),
+    };
+    let problem = |message: &ThreadSubmission| match message.thread {
+        Some(n) if threads.get(n).is_none() => Some(format!("there is no thread {n}")),
+        None if heading(message).is_empty() => {
+            Some("a message names neither a thread nor a place".to_owned())
+        }
+        _ if clean_to_one_line(&message.text).is_empty() => Some(format!(
+            "the message in thread {} says nothing",
+            heading(message)
+        )),
+        _ => None,
+    };
+    let problems: Vec<String> = given.iter().filter_map(problem).collect();
+    if !problems.is_empty() {
+        return Err(SubmissionError(problems));
+    }
+    let render = |message: &ThreadSubmission| {
+        let text = clean_to_one_line(&message.text);
+        format!("\n### {}\n- {text}\n", heading(message))
+    };
+    let sections: String = given.iter().map(render).collect();
+    Ok(match sections.is_empty() {
+        true => sections,
+        false => format!("\n{THREADS_HEADING}\n{sections}"),
+    })
 }
 
 /// Checks a plan: it must have numbered boxes, each with a unique number.

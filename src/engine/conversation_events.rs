@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::adapter::{AdapterEvent, CliTurnOutcome};
 use crate::domain::event::{AgentActivity, Event};
 use crate::domain::ids::{SessionId, TurnId};
+use crate::domain::plan_thread::ThreadChanges;
 use crate::domain::text_delta::TextDelta;
 use crate::domain::turn::{Role, TurnOrder, TurnOutcome, TurnPurpose};
 use crate::store::TamperedFile;
@@ -41,6 +42,7 @@ impl Engine {
                     prompt_sha256,
                     process: Some(process),
                 })?;
+                self.record_given_threads(&order.purpose)?;
                 let reported = |session| Event::TaskReported { session };
                 self.run.record_all(reports.into_iter().map(reported))
             }
@@ -57,6 +59,22 @@ impl Engine {
             }
             ConversationEvent::Closed => Ok(()),
         }
+    }
+
+    /// Records that the prompt of a step contained what the user said in threads.
+    fn record_given_threads(&mut self, purpose: &TurnPurpose) -> Result<(), EngineError> {
+        if !matches!(purpose, TurnPurpose::Step { .. } | TurnPurpose::Fix { .. }) {
+            return Ok(());
+        }
+        let unanswered = self.state().threads.unanswered();
+        let given_with_step: Vec<u32> = unanswered.map(|thread| thread.n).collect();
+        if given_with_step.is_empty() {
+            return Ok(());
+        }
+        self.apply_event(Event::ThreadsChanged(ThreadChanges {
+            given_with_step,
+            ..ThreadChanges::default()
+        }))
     }
 
     fn on_adapter_event(

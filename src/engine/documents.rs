@@ -5,6 +5,7 @@
 mod document_collector;
 mod document_commit;
 mod document_conflict;
+mod document_threads;
 mod document_writer;
 mod pending_document;
 mod recovered_draft;
@@ -17,7 +18,7 @@ mod user_plan_copy;
 use std::path::Path;
 
 pub(super) use document_collector::find_commit_to_retry;
-pub(super) use document_commit::{WorkflowDocumentLock, insert_responses, too_large_message};
+pub(super) use document_commit::{ProgramSections, WorkflowDocumentLock, too_large_message};
 pub(super) use document_writer::DocumentWrite;
 pub(super) use pending_document::PendingDocument;
 pub(super) use recovered_draft::find_recovered_draft;

@@ -54,6 +54,7 @@ impl Engine {
             Effect::AppendRemarks(text) => {
                 return self.write_document(DocumentWrite::Remarks(text));
             }
+            Effect::WriteThreads => return self.write_document(DocumentWrite::Threads),
             Effect::SwitchToBuildProfile => {
                 return self.switch_planner_profile(TurnProfile::Build, SWITCH_TO_BUILD_PROMPT);
             }

@@ -83,7 +83,7 @@ pub enum ScreenCommand {
     /// Add a note to the selected line of the plan; without a text, start writing one.
     AddPlanNote(String),
     /// Remove the note with this number, or the note on the selected line.
-    RemovePlanNote(Option<u32>),
+    CloseThread(Option<u32>),
     /// Edit the selected line of the plan.
     RewritePlanLine,
     /// Move the keys to the other pane.

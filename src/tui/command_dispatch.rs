@@ -120,7 +120,7 @@ impl Screen {
             ScreenCommand::GoToWaitingDialog => self.go_to_waiting_dialog(state),
             ScreenCommand::OpenSearch => self.open_search(),
             ScreenCommand::AddPlanNote(text) => self.add_plan_note(text, state),
-            ScreenCommand::RemovePlanNote(n) => self.remove_plan_note(n, state),
+            ScreenCommand::CloseThread(n) => self.close_thread(n, state),
             ScreenCommand::RewritePlanLine => self.rewrite_plan_line(state),
             ScreenCommand::TogglePaneFocus => self.toggle_pane_focus(),
             ScreenCommand::Show(tab) => self.change_view(|screen| screen.show_tab(tab)),

@@ -7,6 +7,7 @@ use super::keymap::{ActiveKeymap, ComposerFocus};
 use super::run_commands::CommandOutcome;
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
+use crate::domain::plan_thread::UserNote;
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
 
@@ -18,7 +19,7 @@ pub struct ComposerPane {
     pub focus: ComposerFocus,
     pub draft: Option<ComposerDraft>,
     /// The line of the plan that a note or an edit is being written for, counted from 1, and its text.
-    pub noted_line: Option<(u32, String)>,
+    pub noted_line: Option<UserNote>,
     pub refiner: Role,
 }
 

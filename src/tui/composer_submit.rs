@@ -29,6 +29,7 @@ use super::welcome_page::CenteredWelcome;
 use crate::domain::event::Event;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
+use crate::domain::plan_thread::UserNote;
 use crate::domain::run::RunState;
 use crate::domain::run::notes_blocker;
 use crate::domain::turn::Role;
@@ -216,7 +217,6 @@ impl Screen {
         let Some(state) = state else {
             return self.show_toast("No run yet. Write the goal first.");
         };
-        // A plan that takes no notes takes no edits either.
         if let Some(why) = notes_blocker(state) {
             return self.show_toast(why);
         }
@@ -227,7 +227,7 @@ impl Screen {
             return self.show_toast(SEND_FIRST);
         }
         self.composer.editor.set_text(&was);
-        self.composer.noted_line = Some((line, was));
+        self.composer.noted_line = Some(UserNote::at_line(line, was));
         self.composer.draft = Some(ComposerDraft::Line);
         self.focus_composer();
         Vec::new()

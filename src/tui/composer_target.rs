@@ -7,6 +7,7 @@ use super::dialogs::{goal_confirmed, open_questions};
 use super::keymap::{ActiveKeymap, ComposerFocus};
 use crate::domain::event::{ApprovalDecision, Event};
 use crate::domain::phase::Phase;
+use crate::domain::plan_thread::UserNote;
 use crate::domain::question::{QuestionAnswer, QuestionKind};
 use crate::domain::run::{ResultValidity, RunState, notes_blocker};
 use crate::domain::turn::Role;
@@ -29,9 +30,8 @@ pub enum ComposerTarget {
     AgentQuestion(u32, String),
     /// The agent whose call is rejected.
     CallRefusal(u32),
-    /// Reviewer and planner, with their next turns; the text is a note on this line of the
-    /// plan, given with its content.
-    PlanNote(u32, String),
+    /// Reviewer and planner, with their next turns; the text is said in a thread about this place, which has no text yet.
+    PlanNote(UserNote),
     /// The plan; the text replaces this line, given with its content.
     PlanLine(u32, String),
     /// The participants of a discussion about this finding.
@@ -57,13 +57,18 @@ pub fn composer_target(
     let Some(state) = state else {
         return ComposerTarget::NewRun;
     };
-    if let (Some(draft @ (ComposerDraft::Note | ComposerDraft::Line)), Some((line, quote))) =
+    if let (Some(draft @ (ComposerDraft::Note | ComposerDraft::Line)), Some(place)) =
         (draft, known.noted_line)
     {
         return match (notes_blocker(state), draft) {
             (Some(why), _) => ComposerTarget::Nobody(why),
-            (None, ComposerDraft::Line) => ComposerTarget::PlanLine(*line, quote.clone()),
-            (None, _) => ComposerTarget::PlanNote(*line, quote.clone()),
+            (None, ComposerDraft::Line) => {
+                ComposerTarget::PlanLine(place.line, place.quote.clone())
+            }
+            (None, _) => ComposerTarget::PlanNote(UserNote {
+                version: state.plan_version(),
+                ..place.clone()
+            }),
         };
     }
     if let Some(ComposerDraft::Topic { finding }) = draft {
@@ -174,9 +179,11 @@ pub fn target_label(target: &ComposerTarget, refiner: Role, keymap: &ActiveKeyma
         ComposerTarget::CallRefusal(_) => {
             "Why not? The agent gets your reason and continues".to_owned()
         }
-        ComposerTarget::PlanNote(line, _) => {
-            format!("Note on line {line}, for both agents")
-        }
+        ComposerTarget::PlanNote(place) => match (place.thread, place.finding) {
+            (Some(n), _) => format!("Reply in thread {n}, for both agents"),
+            (None, Some(n)) => format!("Note on finding {n}, for both agents"),
+            (None, None) => format!("Note on line {}, for both agents", place.line),
+        },
         ComposerTarget::PlanLine(line, _) => format!(
             "Line {line} of the plan. Enter saves it · {} keeps the old one",
             key("leave")
@@ -241,11 +248,10 @@ pub fn submit_to_target(
             return Ok(ComposerOutcome::Act(events.map(Action::Event).to_vec()));
         }
         ComposerTarget::AgentQuestion(..) => return Ok(ComposerOutcome::PickAnswer(text)),
-        ComposerTarget::PlanNote(line, quote) => Event::NoteMade {
-            line: *line,
-            quote: quote.clone(),
+        ComposerTarget::PlanNote(place) => Event::NoteMade(UserNote {
             text,
-        },
+            ..place.clone()
+        }),
         ComposerTarget::DiscussionTopic(n) => return Ok(discussion_request(*n, text)),
         ComposerTarget::CallRefusal(call) => {
             return Ok(approval_decision(

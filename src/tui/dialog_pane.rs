@@ -15,6 +15,7 @@ use super::scroll_view::ScrollMove;
 use super::text_versions::ConflictVersions;
 use super::theme::ColorTheme;
 use crate::domain::event::{AgentActivity, Event};
+use crate::domain::plan_thread::UserNote;
 use crate::domain::question::QuestionAnswer;
 use crate::domain::run::RunState;
 use crate::text::fenced_block;
@@ -198,7 +199,7 @@ impl DialogPane {
     /// Returns what the run's dialogs show beside the run's state.
     pub fn context<'a>(
         &'a self,
-        noted_line: Option<&'a (u32, String)>,
+        noted_line: Option<&'a UserNote>,
         documents: &'a DisplayDocuments,
         settings: &ScreenSettings,
     ) -> DialogContext<'a> {

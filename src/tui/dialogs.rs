@@ -55,6 +55,7 @@ use super::prompt_preview::PromptPreview;
 use super::text_versions::ConflictVersions;
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
+use crate::domain::plan_thread::UserNote;
 use crate::domain::question::{FileOrigin, Question, QuestionAnswer, QuestionKind};
 use crate::domain::run::RunState;
 use crate::domain::turn::Role;
@@ -80,7 +81,7 @@ pub struct DialogContext<'a> {
     /// For questions with several answers: the answers chosen so far.
     pub ticked_answers: &'a BTreeMap<String, BTreeSet<String>>,
     /// The line of the plan that a note or an edit is being written for, and its text.
-    pub noted_line: Option<&'a (u32, String)>,
+    pub noted_line: Option<&'a UserNote>,
     pub clock: LocalClock,
     pub documents: &'a DisplayDocuments,
     /// Whether sending a turn needs a second Enter.

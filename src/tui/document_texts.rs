@@ -46,6 +46,8 @@ pub struct DisplayDocument {
 pub struct PlanVersion {
     /// Its label, such as `iteration 1`.
     pub label: String,
+    /// The review that it was written for, from 1.
+    pub review: u32,
     /// The text without its front matter; safe to draw.
     pub text: String,
     /// The hash that an approval of this version refers to.
@@ -130,6 +132,12 @@ impl DisplayDocuments {
         }
     }
 
+    /// Returns the lines of the plan.
+    pub fn plan_lines(&self) -> Vec<&str> {
+        let text = self.plan.text.as_deref();
+        text.unwrap_or_default().lines().collect()
+    }
+
     fn collect_plan_versions(&self) -> Vec<PlanVersion> {
         let now = self.plan.raw.as_deref().map(approval_hash);
         let mut earlier: Vec<PlanVersion> = Vec::new();
@@ -145,6 +153,7 @@ impl DisplayDocuments {
                     0 | 1 => format!("review {}", kept.iteration),
                     n => format!("review {}, version {n}", kept.iteration),
                 },
+                review: kept.iteration,
                 text: clean_for_display(body.trim_start_matches('\n')),
                 approval,
             });

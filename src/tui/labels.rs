@@ -4,6 +4,7 @@ use ratatui::style::Style;
 
 use crate::domain::ids::UnixMillis;
 use crate::domain::plan_execution::StepAssessment;
+use crate::domain::plan_thread::ThreadAuthor;
 use crate::domain::question::QuestionKind;
 use crate::domain::receipt::{Receipt, TestOutcome};
 use crate::domain::review::Verdict;
@@ -14,6 +15,15 @@ pub use crate::domain::event_wording::short_commit;
 
 use super::text_wrap::to_one_line;
 use super::theme;
+
+/// Returns the name of who says something in a thread, and its style.
+pub fn author_label(author: ThreadAuthor) -> (&'static str, Style) {
+    match author {
+        ThreadAuthor::User => ("You", theme::YOU),
+        ThreadAuthor::Planner => ("Planner", theme::role_style(Role::Planner)),
+        ThreadAuthor::Reviewer => ("Reviewer", theme::role_style(Role::Reviewer)),
+    }
+}
 
 /// Returns the role's name at the start of a sentence.
 pub fn role_title(role: Role) -> &'static str {

@@ -12,13 +12,13 @@ use super::document_texts::DisplayDocuments;
 use super::finding_location;
 use super::keymap::ComposerFocus;
 use super::pager::{PagerFormat, TextPager};
-use super::scroll_view::ScrollMove;
-use super::scroll_view::ScrollTarget;
+use super::scroll_view::{ScrollMove, ScrollTarget};
 use super::tabs::chat::toggle_block;
 use super::tabs::plan::plan_view_state::PlanViewState;
 use super::tabs::screen_tab::{self, OpenedEntry, ScreenTab, SelectionStep, TabContext};
 use super::tabs::{MIN_SIDEBAR_COLUMNS, PaneFocus, SidePaneKind, TabKind, WIDE};
 use super::text_comparison::{ComparisonForm, MIN_SIDE_BY_SIDE_COLUMNS};
+use super::thread_choice;
 use super::todo_lists::todo_pager;
 use super::transcript::{ChildSessionView, SelectionMove};
 use super::{Screen, ScreenSettings};
@@ -27,7 +27,7 @@ use crate::domain::event::Event;
 use crate::domain::findings::Finding;
 use crate::domain::ids::SessionId;
 use crate::domain::plan_execution::PlanExecution;
-use crate::domain::plan_note::PlanNote;
+use crate::domain::plan_thread::UserNote;
 use crate::domain::run::{RunState, notes_blocker};
 
 impl ScreenSettings {
@@ -239,7 +239,7 @@ impl Screen {
         self.pointed_plan_line()
     }
 
-    /// Adds a note to the selected line; without a text, lets the user write one.
+    /// Adds a note to the selected line, finding or thread; without a text, lets the user write one.
     pub(super) fn add_plan_note(&mut self, text: String, state: Option<&RunState>) -> Vec<Action> {
         let Some(state) = state else {
             return self.show_toast("No run yet. Write the goal first.");
@@ -247,45 +247,79 @@ impl Screen {
         if let Some(why) = notes_blocker(state) {
             return self.show_toast(why);
         }
-        let context = self.settings.tab_context(&self.documents, Some(state));
-        let pointed = self.tabs.focused().selected_plan_line(&context);
-        let Some((line, quote)) = pointed.or_else(|| self.point_at_plan_line()) else {
+        let mut pointed = self.noted_place(state);
+        if pointed.is_none() && self.point_at_plan_line().is_some() {
+            pointed = self.noted_place(state);
+        }
+        let Some(mut place) = pointed else {
             return self.explain_pointing("a plan line");
         };
         if !text.is_empty() {
-            return vec![Action::Event(Event::NoteMade { line, quote, text })];
+            (place.text, place.version) = (text, state.plan_version());
+            return vec![Action::Event(Event::NoteMade(place))];
         }
-        self.composer.noted_line = Some((line, quote));
+        self.composer.noted_line = Some(place);
         self.composer.draft = Some(ComposerDraft::Note);
         self.focus_composer();
         Vec::new()
     }
 
-    pub(super) fn remove_plan_note(
-        &mut self,
-        n: Option<u32>,
-        state: Option<&RunState>,
-    ) -> Vec<Action> {
+    pub(super) fn close_thread(&mut self, n: Option<u32>, state: Option<&RunState>) -> Vec<Action> {
         let Some(state) = state else {
             return self.show_toast("No run yet.");
         };
-        let plan = self.documents.plan.text.as_deref().unwrap_or_default();
-        let lines: Vec<&str> = plan.lines().collect();
-        let here = self.tabs.plan.view.selected_line();
-        let is_meant = |note: &&PlanNote| match n {
-            Some(n) => note.n == n,
-            None => here.is_some() && note.find_line(&lines) == here,
-        };
-        match state.notes.all().iter().rfind(is_meant) {
-            Some(note) => vec![Action::Event(Event::NoteRemoved { n: note.n })],
-            None => {
-                self.show_toast("No note here. Select its line, or name its number (/unnote 1).")
-            }
+        let place = self.noted_place(state);
+        match thread_choice::close_thread(n, place.as_ref(), state) {
+            Ok(event) => vec![Action::Event(event)],
+            Err(why) => self.show_toast(why),
         }
+    }
+
+    fn noted_place(&mut self, state: &RunState) -> Option<UserNote> {
+        let context = self.settings.tab_context(&self.documents, Some(state));
+        self.tabs.focused().noted_place(&context)
+    }
+
+    /// Compares the plan with the version on which the selected finding was raised or the selected thread was opened.
+    pub(super) fn show_plan_change(&mut self, n: &str, state: Option<&RunState>) -> Vec<Action> {
+        let place = state.and_then(|state| self.noted_place(state));
+        let (n, texts) = (n.trim().parse().ok(), &self.documents);
+        let find = |state| thread_choice::find_comparison(n, place.as_ref(), state, texts);
+        let Some(found) = state.and_then(find) else {
+            return self.explain_pointing("a finding or a thread");
+        };
+        if !self.tabs.plan.view.compare_with_review(found.review, texts) {
+            return self.show_toast("The plan has not changed since.");
+        }
+        self.show_tab(TabKind::Plan);
+        if let Some(line) = found.line {
+            self.tabs.plan.page.scroll_to(ScrollTarget::Line(line));
+        }
+        Vec::new()
+    }
+
+    fn show_plan_line(&mut self, line: Option<usize>, mark: ScrollTarget) -> Vec<Action> {
+        let Some(line) = line else {
+            return self.show_toast("It has no known line in the plan.");
+        };
+        self.tabs.plan.view = PlanViewState::default();
+        self.tabs.plan.view.select_line(line);
+        self.show_tab(TabKind::Plan);
+        self.tabs.plan.page.scroll_to(mark);
+        Vec::new()
     }
 
     /// Jumps from a finding to its line of the plan, or from a line to the finding about it.
     pub(super) fn jump_to_counterpart(&mut self, state: Option<&RunState>) -> Vec<Action> {
+        let selected = self.tabs.comments.selection.selected_mark();
+        if let (TabKind::Comments, Some(mark @ ScrollTarget::Note(n)), Some(state)) =
+            (self.tabs.view.focused(), selected, state)
+        {
+            let lines = self.documents.plan_lines();
+            let thread = state.threads.get(n);
+            let line = thread.and_then(|thread| thread.find_line(&lines));
+            return self.show_plan_line(line, mark);
+        }
         let text = self.documents.plan.text.as_deref().unwrap_or_default();
         let open = state.map(|state| finding_location::locate_open_findings(state, text));
         let mut open = open.into_iter().flatten();
@@ -296,24 +330,22 @@ impl Screen {
         ) {
             (TabKind::Comments, Some(n), _) => {
                 let of_finding = |(finding, _): &(&Finding, _)| finding.remark.n == n;
-                let Some((_, Some(line))) = open.find(of_finding) else {
-                    return self.show_toast(&format!("Finding {n} has no known line in the plan."));
-                };
-                self.tabs.plan.view = PlanViewState::default();
-                self.tabs.plan.view.select_line(line);
-                self.show_tab(TabKind::Plan);
-                self.tabs.plan.page.scroll_to(ScrollTarget::Finding(n));
-                Vec::new()
+                let line = open.find(of_finding).and_then(|(_, line)| line);
+                self.show_plan_line(line, ScrollTarget::Finding(n))
             }
             (TabKind::Comments, None, _) => self.explain_pointing("a finding"),
             (TabKind::Plan, _, Some(line)) => {
                 let of_line = open.find(|(_, at)| *at == Some(line));
-                let Some(n) = of_line.map(|(finding, _)| finding.remark.n) else {
-                    return self.show_toast("No open finding is about this line.");
+                let finding = of_line.map(|(finding, _)| ScrollTarget::Finding(finding.remark.n));
+                let context = self.settings.tab_context(&self.documents, state);
+                let place = self.tabs.plan.noted_place(&context);
+                let thread = place.and_then(|place| place.thread).map(ScrollTarget::Note);
+                let Some(mark) = finding.or(thread) else {
+                    return self.show_toast("No open finding or thread is about this line.");
                 };
-                self.tabs.comments.selection.select_finding(n);
+                self.tabs.comments.selection.select_listed(mark);
                 self.show_tab(TabKind::Comments);
-                self.tabs.comments.page.scroll_to(ScrollTarget::Finding(n));
+                self.tabs.comments.page.scroll_to(mark);
                 Vec::new()
             }
             _ => self.explain_pointing("a finding or a plan line"),

@@ -58,6 +58,7 @@ mod stopping;
 mod tasks;
 mod test_commands;
 mod tested;
+mod threads;
 mod tools;
 mod undo;
 mod unheld;

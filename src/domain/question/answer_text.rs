@@ -25,6 +25,7 @@ impl QuestionAnswer {
             Self::ExecuteByFlag => "Run the plan (approved by a flag)".to_owned(),
             Self::WaiveProof { reason } => with_words("Waive the proof", reason),
             Self::SwitchTest => "Test with the other command".to_owned(),
+            Self::SendNotes => "Send the notes to the planner".to_owned(),
             Self::RequestChanges { text } => format!("Change the plan: {text}"),
             Self::Retry => "Try again".to_owned(),
             Self::NewSession => "Try again in a new session".to_owned(),

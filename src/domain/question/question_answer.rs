@@ -46,6 +46,8 @@ pub enum QuestionAnswer {
     ExecuteByFlag,
     /// The other test command is used; the user is asked again.
     SwitchTest,
+    /// The planner gets what the user said in threads, and the plan is changed first.
+    SendNotes,
     /// The plan is changed first.
     RequestChanges {
         /// What the user wants.
@@ -143,7 +145,7 @@ pub const ANSWER_CHOICES: &[(&str, &[&str])] = &[
     ("arbitration", &["pass", "more:N", "edit", "cancel"]),
     ("dispute", &["reviewer", "planner", "edit", "cancel"]),
     ("stale_plan", &["review", "accept", "stop", "cancel"]),
-    ("execute", &["yes", "switch-test", "changes:TEXT", "stop", "cancel"]),
+    ("execute", &["yes", "switch-test", "send-notes", "changes:TEXT", "stop", "cancel"]),
     ("no_document", &["retry", "stop", "cancel"]),
     ("question", &["dismiss", "TEXT"]),
     ("adapter_failed", &["retry", "new-session", "switch", "stop", "cancel"]),
@@ -263,6 +265,7 @@ const ANSWER_WORDS: &[(&str, QuestionAnswer)] = &[
     ("accept", QuestionAnswer::AcceptAsIs),
     ("yes", QuestionAnswer::Execute),
     ("switch-test", QuestionAnswer::SwitchTest),
+    ("send-notes", QuestionAnswer::SendNotes),
     ("retry", QuestionAnswer::Retry),
     ("new-session", QuestionAnswer::NewSession),
     ("wait", QuestionAnswer::Wait),

@@ -218,7 +218,7 @@ fn judgements_are_lines_with_a_number_and_a_side() {
 fn remarks_inside_the_responses_do_not_count() {
     let text = "[APPROVED]\n\n## Responses\n\n1. [blocking] quoted\n";
     assert!(parse(text, &FindingLedger::default()).remarks.is_empty());
-    assert_eq!(strip_responses("a\n## Responses\nb"), "a\n");
+    assert_eq!(strip_program_sections("a\n## Responses\nb"), "a\n");
 }
 
 #[test]

@@ -72,7 +72,7 @@ pub(super) fn on_surveyed(state: &mut RunState, terms: &ExecutionTerms) -> Vec<E
         return turn_lifecycle::ask_user(state, kind);
     }
     // With automatic approval the user is not asked, but open notes still count: the planner has not read them.
-    if state.settings.auto_approve && state.notes.open().next().is_none() {
+    if state.settings.auto_approve && state.threads.open().next().is_none() {
         return enter_execution(state, terms);
     }
     turn_lifecycle::ask_user(
@@ -95,21 +95,8 @@ pub(super) fn on_execute_answered(
     answer: &QuestionAnswer,
 ) -> Vec<Effect> {
     match answer {
-        QuestionAnswer::RequestChanges { text } => {
-            review_loop::allow_one_more_iteration(state);
-            state.approved_sha256 = None;
-            state.asked_back.clear();
-            state.remarks = Some(text.clone());
-            turn_lifecycle::change_phase(state, TransitionCause::ChangesRequested);
-            let mut effects = vec![Effect::AppendRemarks(text.clone())];
-            effects.extend(turn_lifecycle::propose_turn(
-                state,
-                at,
-                TurnPurpose::Respond,
-                None,
-            ));
-            effects
-        }
+        QuestionAnswer::RequestChanges { text } => request_changes(state, at, Some(text)),
+        QuestionAnswer::SendNotes => request_changes(state, at, None),
         QuestionAnswer::SwitchTest => {
             let terms = terms.clone().with_other_test();
             turn_lifecycle::ask_user(state, QuestionKind::Execute { terms })
@@ -118,6 +105,24 @@ pub(super) fn on_execute_answered(
         _ if is_approval_current(state) => enter_execution(state, terms),
         _ => ask_about_stale_plan(state),
     }
+}
+
+/// Returns to the planner with what the user wants: remarks, or only what is said in threads.
+fn request_changes(state: &mut RunState, at: UnixMillis, remarks: Option<&String>) -> Vec<Effect> {
+    review_loop::allow_one_more_iteration(state);
+    state.approved_sha256 = None;
+    state.asked_back.clear();
+    state.remarks = remarks.cloned();
+    turn_lifecycle::change_phase(state, TransitionCause::ChangesRequested);
+    let remarks = remarks.cloned().map(Effect::AppendRemarks);
+    let mut effects: Vec<Effect> = remarks.into_iter().collect();
+    effects.extend(turn_lifecycle::propose_turn(
+        state,
+        at,
+        TurnPurpose::Respond,
+        None,
+    ));
+    effects
 }
 
 pub(super) fn on_execution_entered(

@@ -55,7 +55,7 @@ pub(super) fn on_review_committed(
     let reviewed = state.reviewing.clone().unwrap_or_else(|| plan_now.clone());
     state.comments_sha256 = Some(file_sha256.clone());
     state.comments_by = DocumentAuthor::Agent;
-    state.notes.on_judged(turn);
+    state.threads.on_judged(turn);
     let outcome = match &review.facts {
         Some(facts) => Some(state.findings.apply_review(
             review,
@@ -321,7 +321,7 @@ pub(super) fn on_response_committed(
         return Vec::new();
     }
     state.findings.apply_responses(responses);
-    state.notes.on_answered(turn);
+    state.threads.on_answered(turn);
     state.comments_sha256 = Some(comments_sha256.clone());
     if let Some((plan, file_sha256)) = plan {
         state.set_plan(

@@ -236,6 +236,9 @@ impl RunSimulation {
                 step: *step,
                 tree: Some("t".to_owned()),
             },
+            Effect::WriteThreads => Event::ThreadsWritten {
+                file_sha256: Sha256::new("threads"),
+            },
             Effect::RestoreTree { step } => Event::TreeRestored { step: *step },
             Effect::RestoreFiles { step, paths } => Event::EditsPutBack {
                 step: *step,

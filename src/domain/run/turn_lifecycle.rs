@@ -100,10 +100,10 @@ pub(super) fn run_turn(state: &mut RunState, at: UnixMillis, order: TurnOrder) -
     state.plan_stays = None;
     if order.purpose == TurnPurpose::Review {
         state.reviewing = state.plan_approval_hash().cloned();
-        state.notes.on_review_prompt(&order.turn);
+        state.threads.on_review_prompt(&order.turn);
     }
     if order.purpose == TurnPurpose::Respond {
-        state.notes.on_respond_prompt(&order.turn);
+        state.threads.on_respond_prompt(&order.turn);
     }
     if !order.purpose.is_isolated() {
         queued_messages::assign_to_turn(state, &order.turn);

@@ -6,7 +6,7 @@
 
 use super::{AdmittedToolCall, ToolReply};
 use crate::domain::findings::ReviewBar;
-use crate::domain::submission;
+use crate::domain::submission::{self, ThreadSubmission};
 use crate::domain::turn::TurnPurpose;
 use crate::engine::documents::too_large_message;
 use crate::engine::staging_folder::{self, MAX_DOCUMENT_BYTES, SubmittedDocuments};
@@ -37,7 +37,10 @@ pub(super) fn submit_review(
     let written = given.and_then(|given| {
         let state = engine.state();
         let bar = ReviewBar::for_review(state.iteration);
+        let answers = thread_submissions(&given.threads);
+        let threads = submission::build_threads_section(&answers, &state.threads);
         submission::build_review_document(&given.into_domain(), &state.findings, bar)
+            .and_then(|written| Ok(written + &threads?))
             .map_err(|refused| refused.to_string())
     });
     let answer = match written {
@@ -70,6 +73,13 @@ pub(super) fn state_step_result(
     Ok(ToolReply::Now(answer))
 }
 
+fn thread_submissions(given: &[plan_submit::ThreadMessageArgument]) -> Vec<ThreadSubmission> {
+    let given = given.iter().cloned();
+    given
+        .map(plan_submit::ThreadMessageArgument::into_domain)
+        .collect()
+}
+
 /// Parses and checks what a call submits.
 fn parse_plan_submission(
     engine: &Engine,
@@ -89,7 +99,10 @@ fn parse_plan_submission(
     let comments = match turn.map(|turn| &turn.order.purpose) {
         Some(TurnPurpose::Respond) => {
             let ledger = &engine.state().findings;
-            let written = submission::build_answers_document(&answers, ledger);
+            let in_threads = thread_submissions(&given.threads);
+            let threads = submission::build_threads_section(&in_threads, &engine.state().threads);
+            let written = submission::build_answers_document(&answers, ledger)
+                .and_then(|written| Ok(written + &threads?));
             Some(written.map_err(|refused| refused.to_string())?)
         }
         _ if plan.is_none() => {

@@ -10,6 +10,7 @@ use crate::domain::findings::{FindingResponse, RemarkDetails, ReviewRemark, Unsu
 use crate::domain::ids::{Sha256, TurnId};
 use crate::domain::phase::Phase;
 use crate::domain::plan::{self, Plan, PlanStatus, Step};
+use crate::domain::plan_thread::ThreadAuthor;
 use crate::domain::review::{self, FindingVerdict, ReviewDocument};
 use crate::domain::run::{DocumentAuthor, ProgramOperation, RunState};
 use crate::domain::turn::{MissingDocumentReason, TurnOrder, TurnPurpose};
@@ -22,11 +23,13 @@ use crate::text::truncate::to_chars;
 use crate::text::{clean_text, clean_to_one_line, front_matter};
 
 use super::document_commit::{
-    self, CommittedPlan, DocumentCommitError, FrontMatterFacts, LockAttempt, WorkflowDocumentLock,
+    self, CommittedPlan, DocumentCommitError, FrontMatterFacts, LockAttempt, ProgramSections,
+    WorkflowDocumentLock,
 };
 use super::document_conflict::{
     WorkflowDocument, conflict_event, move_merges_aside, save_overwritten_copy,
 };
+use super::document_threads::DocumentThreads;
 use super::{PendingDocument, RunDocuments, plan_on_disk, review_checker, try_detect_user_edits};
 
 /// How often a failed write of a document is retried before the engine gives up.
@@ -157,20 +160,44 @@ fn try_commit_document(
     events: &mut Vec<Event>,
 ) -> Result<Event, DocumentCommitError> {
     events.extend(try_detect_user_edits(run)?);
-    let commit = |kind| {
+    let mut threads = DocumentThreads::new(run, events);
+    let committed = commit_document_of_turn(run, pending, base, lock, &mut threads)?;
+    let is_committed = matches!(
+        committed,
+        Event::PlanCommitted { .. }
+            | Event::ReviewCommitted { .. }
+            | Event::ResponseCommitted { .. }
+    );
+    // What it says belongs to the state from which the next turn starts.
+    events.extend(threads.into_event().filter(|_| is_committed));
+    Ok(committed)
+}
+
+fn commit_document_of_turn(
+    run: &RunContext,
+    pending: &PendingDocument,
+    base: &CommitBase,
+    lock: &WorkflowDocumentLock,
+    threads: &mut DocumentThreads,
+) -> Result<Event, DocumentCommitError> {
+    let mut commit = |kind| {
         let text = match find_document(run, pending, kind) {
             Ok(text) => text,
             Err(reason) => return Ok(missing_document_event(&pending.order, reason)),
         };
         match kind {
-            WorkflowDocument::Plan => commit_written_plan(run, &text, pending, base, lock),
-            WorkflowDocument::Comments => commit_review(run, &text, pending, base, lock),
+            WorkflowDocument::Plan => {
+                let event = commit_written_plan(run, &text, pending, base, lock);
+                threads.follow_plan(run)?;
+                event
+            }
+            WorkflowDocument::Comments => commit_review(run, &text, pending, base, lock, threads),
         }
     };
     match pending.order.purpose {
         TurnPurpose::WritePlan => commit(WorkflowDocument::Plan),
         TurnPurpose::Review => commit(WorkflowDocument::Comments),
-        TurnPurpose::Respond => commit_response(run, pending, base, lock),
+        TurnPurpose::Respond => commit_response(run, pending, base, lock, threads),
         TurnPurpose::Judge => Ok(Event::DisputesJudged {
             turn: pending.order.turn.clone(),
             judgements: review_checker::read_judgements(run, pending),
@@ -282,7 +309,9 @@ fn commit_review(
     pending: &PendingDocument,
     base: &CommitBase,
     lock: &WorkflowDocumentLock,
+    threads: &mut DocumentThreads,
 ) -> Result<Event, DocumentCommitError> {
+    let text = &threads.take_messages(run, text, ThreadAuthor::Reviewer)?;
     if front_matter::parse_document(text).body.trim().is_empty() {
         let empty = format!("{} is empty", run.journal.layout().names().comments);
         return Ok(missing_document_event(&pending.order, empty));
@@ -309,8 +338,12 @@ fn commit_review(
     let base = base.comments_hash(&pending.staging);
     save_overwritten_copy(run, WorkflowDocument::Comments, base)?;
     let facts = front_matter_facts(run, next_iteration(run));
+    let sections = ProgramSections {
+        ledger: &ledger,
+        threads: &threads.threads,
+    };
     let file_sha256 =
-        document_commit::commit_review(lock, text, &review, base, &ledger, &reviewed, &facts)?;
+        document_commit::commit_review(lock, text, &review, base, &sections, &reviewed, &facts)?;
     let plan_now =
         plan_on_disk(run)?.map_or_else(|| Sha256::new(""), |text| plan::approval_hash(&text));
     Ok(Event::ReviewCommitted {
@@ -326,10 +359,13 @@ fn commit_response(
     pending: &PendingDocument,
     base: &CommitBase,
     lock: &WorkflowDocumentLock,
+    threads: &mut DocumentThreads,
 ) -> Result<Event, DocumentCommitError> {
     let layout = run.journal.layout();
     let returned = pending.returned_documents(layout.names());
-    let responses = review::parse_responses(returned.comments.as_deref().unwrap_or_default());
+    let answers = returned.comments.as_deref().unwrap_or_default();
+    let answers = threads.take_messages(run, answers, ThreadAuthor::Planner)?;
+    let responses = review::parse_responses(&answers);
     let mut responses: Vec<FindingResponse> = responses.into_iter().map(clean_response).collect();
     for response in &mut responses {
         response.n = run.state().findings.resolve_number(response.n);
@@ -350,7 +386,7 @@ fn commit_response(
     let returned_plan = plan.as_ref().map(|(text, _)| *text);
     review_checker::check_responses(run, &pending.calls, &mut responses, returned_plan)?;
     responses.iter_mut().for_each(clean_response_check);
-    if responses.is_empty() && plan.is_none() {
+    if responses.is_empty() && plan.is_none() && !threads.has_messages() {
         let reason = "neither answers (N. accepted|rejected: …) nor a changed plan were returned";
         let reason = with_rejected_files(reason, &returned.rejected_files);
         return Ok(missing_document_event(&pending.order, reason));
@@ -364,15 +400,21 @@ fn commit_response(
     let plan = match plan {
         Some((text, plan)) => {
             let author = DocumentAuthor::Agent;
-            Some(commit_plan(run, text, plan, author, plan_base, lock)?)
+            let committed = commit_plan(run, text, plan, author, plan_base, lock)?;
+            threads.follow_plan(run)?;
+            Some(committed)
         }
         None => None,
     };
     save_overwritten_copy(run, WorkflowDocument::Comments, comments_base)?;
     let ledger = &run.state().findings;
     let facts = front_matter_facts(run, ledger.review_count().max(1));
+    let sections = ProgramSections {
+        ledger,
+        threads: &threads.threads,
+    };
     let comments_sha256 =
-        document_commit::commit_responses(lock, &responses, comments_base, ledger, &facts)?;
+        document_commit::commit_responses(lock, &responses, comments_base, &sections, &facts)?;
     let plan = plan.map(|committed| (committed.plan, committed.file_sha256));
     let mut answered = ledger.clone();
     answered.apply_responses(&responses);

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use crate::domain::findings::{FindingLedger, FindingResponse};
 use crate::domain::ids::{Sha256, UnixMillis};
 use crate::domain::plan::{self, Plan, PlanStatus};
+use crate::domain::plan_thread::PlanThreads;
 use crate::domain::review::{self, ReviewDocument, Verdict};
 use crate::domain::run::DocumentAuthor;
 use crate::engine::staging_folder::{self, MAX_DOCUMENT_BYTES, TurnStagingFolder};
@@ -256,13 +257,13 @@ pub fn commit_review(
     text: &str,
     review: &ReviewDocument,
     base: Option<&Sha256>,
-    ledger: &FindingLedger,
+    sections: &ProgramSections<'_>,
     plan_sha256: &Sha256,
     facts: &FrontMatterFacts,
 ) -> Result<Sha256, DocumentCommitError> {
     let document = front_matter::parse_document(text);
-    let written = review::strip_responses(document.body).trim_end();
-    let body = insert_responses(written, &review::render_responses(ledger));
+    let written = review::strip_program_sections(document.body);
+    let body = sections.append_to(&written);
     let mut fields = document.fields;
     set_review_fields(&mut fields, review.verdict, plan_sha256, facts);
     write_comments(lock, base, &fields, &body, facts)
@@ -281,12 +282,27 @@ fn set_review_fields(
     front_matter::set_field(fields, "plan_sha256", plan.as_str());
 }
 
-/// Returns the text of a review followed by the answers to it.
-pub(in crate::engine) fn insert_responses(written: &str, responses: &str) -> String {
-    if responses.is_empty() {
-        format!("{written}\n")
-    } else {
-        format!("{written}\n\n{responses}")
+/// What the program keeps in `comments.md` below the reviewer's text: all answers so far, and the threads.
+#[derive(Debug, Clone, Copy)]
+pub struct ProgramSections<'a> {
+    pub ledger: &'a FindingLedger,
+    pub threads: &'a PlanThreads,
+}
+
+impl ProgramSections<'_> {
+    /// Returns the text of a review followed by the sections.
+    pub(in crate::engine) fn append_to(&self, written: &str) -> String {
+        let mut text = written.trim_end().to_owned();
+        let sections = [
+            review::render_responses(self.ledger),
+            review::render_threads(self.threads),
+        ];
+        for section in sections.iter().filter(|section| !section.is_empty()) {
+            text.push_str("\n\n");
+            text.push_str(section.trim_end());
+        }
+        text.push('\n');
+        text
     }
 }
 
@@ -321,13 +337,31 @@ pub fn commit_responses(
     lock: &WorkflowDocumentLock,
     responses: &[FindingResponse],
     base: Option<&Sha256>,
-    ledger: &FindingLedger,
+    sections: &ProgramSections<'_>,
     facts: &FrontMatterFacts,
 ) -> Result<Sha256, DocumentCommitError> {
-    let mut answered = ledger.clone();
+    let mut answered = sections.ledger.clone();
     answered.apply_responses(responses);
-    append_to_comments(lock, base, facts, |written| {
-        insert_responses(written, &review::render_responses(&answered))
+    let sections = ProgramSections {
+        ledger: &answered,
+        ..*sections
+    };
+    append_to_comments(lock, base, facts, |written| sections.append_to(written))
+}
+
+/// Writes the answers and threads below the review in `comments.md` as they are now.
+///
+/// # Errors
+/// The file cannot be written, or somebody keeps writing to it.
+pub fn rewrite_sections(
+    lock: &WorkflowDocumentLock,
+    sections: &ProgramSections<'_>,
+    facts: &FrontMatterFacts,
+) -> Result<Sha256, DocumentCommitError> {
+    let found = document_files::read_document(lock.comments.document())?;
+    let base = found.map(|document| document.sha256);
+    append_to_comments(lock, base.as_ref(), facts, |written| {
+        sections.append_to(written)
     })
 }
 
@@ -347,24 +381,24 @@ pub fn append_remarks(
     lock: &WorkflowDocumentLock,
     text: &str,
     after: AppendMode,
-    ledger: &FindingLedger,
+    sections: &ProgramSections<'_>,
     facts: &FrontMatterFacts,
 ) -> Result<Sha256, DocumentCommitError> {
     // The next try includes what an editor saved in the meantime.
     for _ in 1..MAX_APPEND_TRIES {
-        match try_append_remarks(lock, text, after, ledger, facts) {
+        match try_append_remarks(lock, text, after, sections, facts) {
             Err(DocumentCommitError::Conflict) => {}
             tried => return tried,
         }
     }
-    try_append_remarks(lock, text, after, ledger, facts)
+    try_append_remarks(lock, text, after, sections, facts)
 }
 
 fn try_append_remarks(
     lock: &WorkflowDocumentLock,
     text: &str,
     after: AppendMode,
-    ledger: &FindingLedger,
+    sections: &ProgramSections<'_>,
     facts: &FrontMatterFacts,
 ) -> Result<Sha256, DocumentCommitError> {
     let found = document_files::read_document(lock.comments.document())?;
@@ -376,8 +410,7 @@ fn try_append_remarks(
     }
     let base = found.map(|document| document.sha256);
     append_to_comments(lock, base.as_ref(), facts, |written| {
-        let remarks = format!("{written}\n\n{section}");
-        insert_responses(&remarks, &review::render_responses(ledger))
+        sections.append_to(&format!("{written}\n\n{section}"))
     })
 }
 
@@ -391,7 +424,7 @@ fn append_to_comments(
     let text = now.map(|document| String::from_utf8_lossy(&document.bytes).into_owned());
     let text = text.unwrap_or_default();
     let mut document = front_matter::parse_document(&text);
-    let body = change(review::strip_responses(document.body).trim_end());
+    let body = change(review::strip_program_sections(document.body).trim_end());
     front_matter::set_field(
         &mut document.fields,
         "updated",

@@ -469,7 +469,7 @@ fn without_program_text(kind: WorkflowDocument, text: &str) -> String {
     fields.retain(|(key, _)| !PROGRAM_FIELDS.contains(&key.as_str()));
     let body = match kind {
         WorkflowDocument::Plan => document.body,
-        WorkflowDocument::Comments => review::strip_responses(document.body),
+        WorkflowDocument::Comments => &review::strip_program_sections(document.body),
     };
     front_matter::write_document(&fields, body)
 }

@@ -17,9 +17,11 @@ use crate::store::StoreError;
 
 use super::document_collector::CommitBase;
 use super::document_commit::{
-    self, AppendMode, DocumentCommitError, FrontMatterFacts, LockAttempt, WorkflowDocumentLock,
+    self, AppendMode, DocumentCommitError, FrontMatterFacts, LockAttempt, ProgramSections,
+    WorkflowDocumentLock,
 };
 use super::step_records::{amend_step, record_reversal};
+use super::user_edits::try_detect_user_edits;
 use super::{PendingDocument, RunDocuments};
 
 /// A write to the documents.
@@ -37,6 +39,8 @@ pub(in crate::engine) enum DocumentWrite {
     /// The document that a turn left when the program ended.
     RecoveredDraft(TurnOrder),
     Remarks(String),
+    /// The threads about the plan.
+    Threads,
     /// The status of the plan in the current phase.
     PlanStatus,
     /// The user's words for a step.
@@ -58,6 +62,7 @@ impl DocumentWrite {
             | Self::ConflictResolution { order, .. }
             | Self::RecoveredDraft(order) => Some(order),
             Self::Remarks(_)
+            | Self::Threads
             | Self::PlanStatus
             | Self::Amendment { .. }
             | Self::StepRecord(_)
@@ -158,6 +163,7 @@ impl RunDocuments {
             }
             DocumentWrite::RecoveredDraft(order) => self.accept_draft(run, &order, lock),
             DocumentWrite::Remarks(text) => self.append_remarks(run, &text, lock),
+            DocumentWrite::Threads => write_threads(run, lock),
             DocumentWrite::PlanStatus => mark_plan_status(run, lock),
             DocumentWrite::Amendment { step, text } => amend_step(run, step, &text, lock),
             DocumentWrite::StepRecord(step) => self.record_step(run, step, lock),
@@ -175,6 +181,10 @@ impl RunDocuments {
             iteration_folder: findings.review_count().max(1),
             status: PlanStatus::Reviewing,
         };
+        let sections = ProgramSections {
+            ledger: findings,
+            threads: &state.threads,
+        };
         let mode = if self.is_resumed {
             AppendMode::AfterCrash
         } else {
@@ -182,7 +192,7 @@ impl RunDocuments {
         };
         let appended = lock
             .map_err(DocumentCommitError::Store)
-            .and_then(|lock| document_commit::append_remarks(&lock, text, mode, findings, &facts));
+            .and_then(|lock| document_commit::append_remarks(&lock, text, mode, &sections, &facts));
         vec![match appended {
             Ok(file_sha256) => Event::RemarksAppended { file_sha256 },
             Err(DocumentCommitError::Conflict) => failure_event(
@@ -195,6 +205,40 @@ impl RunDocuments {
             Err(DocumentCommitError::Store(error)) => failure_event("append your remarks", error),
         }]
     }
+}
+
+/// Writes the threads to `comments.md`, unless the user edited it: their edit is read first, and the next commit writes both.
+fn write_threads(run: &RunContext, lock: LockAttempt) -> Vec<Event> {
+    let mut events = match try_detect_user_edits(run) {
+        Ok(events) => events,
+        Err(error) => return vec![failure_event("read the workflow files", error)],
+    };
+    if !events.is_empty() {
+        return events;
+    }
+    let (state, findings) = (run.state(), &run.state().findings);
+    let facts = FrontMatterFacts {
+        at: run.journal.now(),
+        iteration: state.iteration.max(1),
+        iteration_folder: findings.review_count().max(1),
+        status: PlanStatus::Reviewing,
+    };
+    let sections = ProgramSections {
+        ledger: findings,
+        threads: &state.threads,
+    };
+    let written = lock
+        .map_err(DocumentCommitError::Store)
+        .and_then(|lock| document_commit::rewrite_sections(&lock, &sections, &facts));
+    match written {
+        Ok(file_sha256) => events.push(Event::ThreadsWritten { file_sha256 }),
+        // An editor saved in the meantime: the watcher reports it.
+        Err(DocumentCommitError::Conflict) => {}
+        Err(DocumentCommitError::Store(error)) => {
+            events.push(failure_event("write the threads", error));
+        }
+    }
+    events
 }
 
 /// Saves what a turn returned, because it must wait.

@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::domain::event::Event;
 use crate::domain::phase::Phase;
 use crate::domain::plan::{self, Plan, Step};
+use crate::domain::plan_thread::ThreadAuthor;
 use crate::domain::run::{ProgramOperation, RunState};
 use crate::engine::run_context::RunContext;
 use crate::engine::{failure_event, warning_event};
@@ -12,6 +13,7 @@ use crate::store::document_files::{self as files, DocumentContent};
 use crate::store::{DocumentLock, StoreError, iteration_files};
 
 use super::document_collector::{clean_plan, next_iteration};
+use super::document_threads::DocumentThreads;
 
 /// Reads the text of `plan.md` from the disk.
 pub(in crate::engine) fn plan_on_disk(run: &RunContext) -> Result<Option<String>, StoreError> {
@@ -43,17 +45,32 @@ pub(in crate::engine) fn detect_user_edits(run: &RunContext) -> Vec<Event> {
 /// A file cannot be read.
 pub(in crate::engine) fn try_detect_user_edits(run: &RunContext) -> Result<Vec<Event>, StoreError> {
     let mut events = find_plan_changes(run)?;
+    let mut threads = DocumentThreads::new(run, &[]);
+    if events.iter().any(is_plan_edit) {
+        threads.follow_plan(run)?;
+    }
     let (path, state) = (run.journal.layout().comments(), run.state());
     if let Some(now) = files::read_document(&path)?
         && state.comments_sha256.as_ref() != Some(&now.sha256)
-        && !(is_write_repeated(state) && DocumentLock::is_own_write(&path, &now.sha256)?)
     {
-        DocumentLock::forget_own_write(&path)?;
-        events.push(Event::CommentsEdited {
-            file_sha256: now.sha256,
-        });
+        let is_own = DocumentLock::is_own_write(&path, &now.sha256)?;
+        let file_sha256 = now.sha256;
+        if is_own && !is_write_repeated(state) {
+            events.push(Event::ThreadsWritten { file_sha256 });
+        } else if !is_own {
+            DocumentLock::forget_own_write(&path)?;
+            events.push(Event::CommentsEdited { file_sha256 });
+            let text = String::from_utf8_lossy(&now.bytes);
+            threads.take_messages(run, &text, ThreadAuthor::User)?;
+        }
     }
+    events.extend(threads.into_event());
     Ok(events)
+}
+
+/// Returns whether an event is about another text of the plan.
+fn is_plan_edit(event: &Event) -> bool {
+    matches!(event, Event::PlanEdited { .. })
 }
 
 fn find_plan_changes(run: &RunContext) -> Result<Vec<Event>, StoreError> {

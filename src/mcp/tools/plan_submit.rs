@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::domain::findings::FindingDisposition;
-use crate::domain::submission::AnswerSubmission;
+use crate::domain::submission::{AnswerSubmission, ThreadSubmission};
 use crate::mcp::{ToolDefinition, arguments_schema};
 
 pub const TOOL: ToolDefinition = ToolDefinition {
@@ -31,6 +31,35 @@ pub struct PlanSubmitToolArguments {
     /// When you answer a review: one answer for each finding. Otherwise leave it out.
     #[serde(default)]
     pub answers: Vec<FindingAnswerArgument>,
+    /// What you say in threads about the plan: answers where the prompt has threads, or what the user should know of a
+    /// line.
+    #[serde(default)]
+    pub threads: Vec<ThreadMessageArgument>,
+}
+
+/// What you say in one thread about the plan.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ThreadMessageArgument {
+    /// The number of the thread that you answer.
+    #[serde(default)]
+    pub thread: Option<u32>,
+    /// To open a thread, its place: `step 2`, `line 9`, `finding 3`, or words of a line of the plan.
+    #[serde(default)]
+    pub place: Option<String>,
+    /// What you say, in one or two sentences.
+    pub text: String,
+}
+
+impl ThreadMessageArgument {
+    /// Converts the message to the domain type that is checked.
+    pub fn into_domain(self) -> ThreadSubmission {
+        ThreadSubmission {
+            thread: self.thread,
+            place: self.place.unwrap_or_default(),
+            text: self.text,
+        }
+    }
 }
 
 /// Your answer to one finding.

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use crate::domain::findings::{FindingSeverity, RemarkDetails};
 use crate::domain::review::{FindingVerdict, Verdict, VerdictKind};
 use crate::domain::submission::{FindingSubmission, ReviewSubmission};
+use crate::mcp::tools::plan_submit::ThreadMessageArgument;
 use crate::mcp::{ToolDefinition, arguments_schema};
 
 pub const TOOL: ToolDefinition = ToolDefinition {
@@ -37,6 +38,10 @@ pub struct ReviewSubmitToolArguments {
     /// Anything else that the planner or the user should know, as Markdown.
     #[serde(default)]
     pub notes: Option<String>,
+    /// What you say in threads about the plan: answers where the prompt has threads, or what the user should know of a
+    /// line and what is no finding.
+    #[serde(default)]
+    pub threads: Vec<ThreadMessageArgument>,
 }
 
 /// The verdict.

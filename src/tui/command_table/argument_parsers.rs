@@ -106,8 +106,7 @@ pub fn parse_replan(argument: &str) -> Result<ScreenCommand, String> {
 }
 
 pub fn parse_unnote(argument: &str) -> Result<ScreenCommand, String> {
-    optional_number(argument, "/unnote takes the number of a note")
-        .map(ScreenCommand::RemovePlanNote)
+    optional_number(argument, "/unnote takes the number of a note").map(ScreenCommand::CloseThread)
 }
 
 pub fn parse_refiner(argument: &str) -> Result<ScreenCommand, String> {

@@ -106,16 +106,18 @@ static DOCUMENTS: &[CommandRow] = &in_group(CommandGroup::Documents, [
         "Show the diff of the run, of step N, or of the plan").with_argument(Optional(&["N", "plan"]))
         .hint(80, "diff").unless(only_if::step_has_run),
     key_command("/note", &[letter_key(';')], OutsideComposer, Build(|text| Ok(ScreenCommand::AddPlanNote(text.to_owned()))),
-        "Add a note for both agents to the selected plan line").with_argument(Optional(&["TEXT"]))
+        "Add a note for both agents to the selected plan line, finding or thread").with_argument(Optional(&["TEXT"]))
         .unless(only_if::notes_are_taken).changes_run(),
     key_command("/unnote", &[letter_key('-')], OutsideComposer, Build(parse::parse_unnote),
-        "Remove the note on the selected line, or note N").with_argument(Optional(&["N"])).changes_run(),
+        "Resolve the selected thread, or thread N (takes back a note that was not sent)").with_argument(Optional(&["N"])).changes_run(),
     key_command("/rewrite", &[letter_key('+')], OutsideComposer, Build(|_| Ok(ScreenCommand::RewritePlanLine)),
         "Rewrite the selected plan line here").unless(only_if::notes_are_taken).changes_run(),
     key_command("/filter", &[letter_key('=')], OutsideComposer, Call(|screen, _, state| screen.cycle_filter(state)),
         "Filter the findings, or compare the plan with an earlier one"),
     key_command("/jump", &[letter_key('>')], OutsideComposer, Call(|screen, _, state| screen.jump_to_counterpart(state)),
-        "Jump between a finding and its plan line"),
+        "Jump between a finding or thread and its plan line"),
+    key_command("/changed", &[letter_key('<')], OutsideComposer, Call(|screen, n, state| screen.show_plan_change(n, state)),
+        "Show what changed in the plan for the selected finding or thread").with_argument(Optional(&["N"])),
     key_command("/settle", &[], OutsideComposer, Build(|_| Ok(ScreenCommand::Discuss(Discussion::Settle))),
         "Resolve the selected finding as discussed").unless(only_if::finding_was_discussed).changes_run(),
 ]);

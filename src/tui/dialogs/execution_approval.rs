@@ -42,14 +42,14 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
         sheet = sheet.with_text("You forced this plan past its review", theme::BAD);
     }
     sheet = add_review_end(sheet, state);
-    let n_unanswered = state.notes.unanswered().count();
+    let n_unanswered = state.threads.unanswered().count();
     if n_unanswered > 0 {
         let notes = pluralize(n_unanswered, "note");
         let text =
-            format!("The planner has not answered {notes} of yours. Press N to ask for changes");
+            format!("The planner has not answered {notes} of yours. Press S to send them first");
         sheet = sheet.with_text(&text, theme::BAD);
     }
-    let n_unseen = state.notes.open().count() - n_unanswered;
+    let n_unseen = state.threads.open().count() - n_unanswered;
     if n_unseen > 0 {
         let notes = pluralize(n_unseen, "note");
         let text =
@@ -93,6 +93,10 @@ pub(super) fn build_dialog(id: u32, terms: &ExecutionTerms, state: &RunState) ->
             "Read it all",
             ChoiceAction::RunCommand(ScreenCommand::ViewFullText),
         );
+    if n_unanswered > 0 {
+        let label = format!("Send {} to the planner", pluralize(n_unanswered, "note"));
+        sheet = sheet.with_choice('s', &label, answer_question(id, QuestionAnswer::SendNotes));
+    }
     if let Some(other) = &terms.other_test {
         let label = format!("Test with {} instead", other.describe());
         sheet = sheet.with_choice('o', &label, answer_question(id, QuestionAnswer::SwitchTest));

@@ -46,6 +46,15 @@ pub(super) fn build_dialog(
         }
         None => sheet.with_text("Preparing the prompt", theme::QUIET),
     };
+    let is_about_plan = matches!(order.purpose, TurnPurpose::Review | TurnPurpose::Respond);
+    let unsent = state.threads.all().iter();
+    match unsent.filter(|thread| thread.is_unsent()).count() {
+        n_notes if is_about_plan && n_notes > 0 => {
+            let text = format!("With {} of yours", pluralize(n_notes, "note"));
+            sheet = sheet.with_text(&text, theme::YOU);
+        }
+        _ => {}
+    }
     let queued = state.queued_messages_for(&order.turn);
     for kept in queued.filter(|_| !order.purpose.is_isolated()) {
         let said = match kept.to {

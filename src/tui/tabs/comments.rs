@@ -5,6 +5,7 @@ mod finding_entry;
 mod finding_rows;
 mod finding_selection;
 mod review_table;
+mod thread_entries;
 
 pub use finding_selection::FindingSelection;
 use finding_selection::{FindingFilter, SettledFindingsFold};
@@ -22,10 +23,11 @@ use super::{POINT_HINT, TabHints};
 use crate::domain::findings::{Finding, FindingStatus, ReviewBar};
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
+use crate::domain::plan_thread::UserNote;
+use crate::domain::review;
 use crate::domain::run::RunState;
 use crate::text::pluralize;
 use crate::tui::document_texts::DisplayDocuments;
-use crate::tui::finding_location;
 use crate::tui::labels::LocalClock;
 use crate::tui::markdown;
 use crate::tui::scroll_view::{ScrollContent, ScrollTarget, ScrollView, add_gutter};
@@ -120,7 +122,7 @@ impl ScreenTab for CommentsTab {
     }
 
     fn entry_filter(&self) -> fn(ScrollTarget) -> bool {
-        |mark| matches!(mark, ScrollTarget::Finding(_))
+        |mark| matches!(mark, ScrollTarget::Finding(_) | ScrollTarget::Note(_))
     }
 
     fn selected_entry(&self) -> Option<ScrollTarget> {
@@ -128,7 +130,7 @@ impl ScreenTab for CommentsTab {
     }
 
     fn select(&mut self, mark: ScrollTarget) {
-        if let ScrollTarget::Finding(_) | ScrollTarget::Settled | ScrollTarget::Reviews = mark {
+        if is_entry(mark) {
             self.selection.select(mark);
         }
     }
@@ -136,7 +138,7 @@ impl ScreenTab for CommentsTab {
     fn select_adjacent(&mut self, along: SelectionMove, context: &TabContext<'_>) -> SelectionStep {
         let Some(state) = context
             .state
-            .filter(|state| !state.findings.all().is_empty())
+            .filter(|state| !state.findings.all().is_empty() || !state.threads.all().is_empty())
         else {
             return SelectionStep::Empty("No findings to select yet.");
         };
@@ -159,14 +161,12 @@ impl ScreenTab for CommentsTab {
     }
 
     fn click(&mut self, at: Position) -> bool {
-        let Some(mark @ (ScrollTarget::Finding(_) | ScrollTarget::Settled | ScrollTarget::Reviews)) =
-            self.page.target_at(at)
-        else {
+        let Some(mark) = self.page.target_at(at).filter(|mark| is_entry(*mark)) else {
             return false;
         };
         // The other rows can only be opened, so the first click does it.
         let was = self.selection.selected_mark() == Some(mark)
-            || !matches!(mark, ScrollTarget::Finding(_));
+            || !matches!(mark, ScrollTarget::Finding(_) | ScrollTarget::Note(_));
         self.selection.select(mark);
         was
     }
@@ -174,6 +174,8 @@ impl ScreenTab for CommentsTab {
     fn open_selection(&mut self, _context: &TabContext<'_>) -> OpenedEntry {
         if self.selection.toggle_selected() {
             OpenedEntry::InPlace
+        } else if let Some(ScrollTarget::Note(_)) = self.selection.selected_mark() {
+            OpenedEntry::Refused("A thread is shown in full. > goes to its line, ; answers.")
         } else {
             OpenedEntry::NotSelected("a finding")
         }
@@ -185,6 +187,9 @@ impl ScreenTab for CommentsTab {
     }
 
     fn selected_text(&self, context: &TabContext<'_>) -> Option<String> {
+        if let Some(ScrollTarget::Note(n)) = self.selection.selected_mark() {
+            return context.state?.threads.get(n).map(review::render_thread);
+        }
         let n = self.selection.selected_finding()?;
         let all = context.state?.findings.all().iter();
         let remark = all
@@ -205,14 +210,35 @@ impl ScreenTab for CommentsTab {
         text.ok_or_else(|| "No comments yet.".to_owned())
     }
 
-    fn selected_plan_line(&self, context: &TabContext<'_>) -> Option<(u32, String)> {
+    fn noted_place(&self, context: &TabContext<'_>) -> Option<UserNote> {
+        let threads = &context.state?.threads;
+        if let Some(ScrollTarget::Note(n)) = self.selection.selected_mark() {
+            return threads.get(n).map(|thread| UserNote {
+                line: thread.line,
+                quote: thread.quote.clone(),
+                thread: Some(n),
+                ..UserNote::default()
+            });
+        }
         let n = self.selection.selected_finding()?;
-        let text = context.documents.plan.text.as_deref()?;
-        let mut open = finding_location::locate_open_findings(context.state?, text).into_iter();
-        let (_, line) = open.find(|(finding, _)| finding.remark.n == n)?;
-        let quote = text.lines().nth(line?)?.to_owned();
-        Some((u32::try_from(line?).ok()?.checked_add(1)?, quote))
+        let mut open_threads = threads.of_finding(n).filter(|thread| !thread.is_resolved);
+        Some(UserNote {
+            thread: open_threads.next().map(|thread| thread.n),
+            finding: Some(n),
+            ..UserNote::default()
+        })
     }
+}
+
+/// Returns whether a target is an entry of the list.
+fn is_entry(mark: ScrollTarget) -> bool {
+    matches!(
+        mark,
+        ScrollTarget::Finding(_)
+            | ScrollTarget::Settled
+            | ScrollTarget::Reviews
+            | ScrollTarget::Note(_)
+    )
 }
 
 /// A line of the list, cleaned for display, with the indent of its continuation lines and its target.
@@ -372,10 +398,22 @@ fn ledger_entries(
         let text = format!("What counts now · {bar}");
         entries.push(CommentsEntry::new(&text, theme::QUIET));
     }
-    let all = state.findings.all();
-    if all.is_empty() {
-        return entries;
+    if !state.findings.all().is_empty() {
+        add_findings(&mut entries, state, chosen, form, texts);
     }
+    thread_entries::add_threads(&mut entries, state, &texts.plan_lines());
+    entries
+}
+
+/// Adds the findings that are listed, below their count.
+fn add_findings(
+    entries: &mut Vec<CommentsEntry>,
+    state: &RunState,
+    chosen: &FindingSelection,
+    form: FindingListLayout,
+    texts: &DisplayDocuments,
+) {
+    let all = state.findings.all();
     let filter = chosen.filter;
     entries.push(CommentsEntry::new("", theme::PLAIN));
     entries.push(count_entry(state, filter));
@@ -411,6 +449,7 @@ fn ledger_entries(
             .iter()
             .rfind(|each| each.order.finding == Some(finding.remark.n));
         entries.extend(finding_entry::finding_entries(finding, chosen, texts, talk));
+        entries.extend(thread_entries::finding_messages(state, n));
     }
     if let Some((n_before, SettledFindingsFold::Folded)) = row {
         entries.extend(finding_rows::settled_row(
@@ -426,7 +465,6 @@ fn ledger_entries(
         );
         entries.push(CommentsEntry::new(&text, theme::QUIET));
     }
-    entries
 }
 
 /// Returns the line that counts the findings and names the filter.

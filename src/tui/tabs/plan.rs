@@ -19,13 +19,14 @@ use super::screen_tab::TabContext;
 use crate::domain::findings::{Finding, FindingSeverity};
 use crate::domain::ids::UnixMillis;
 use crate::domain::plan::{self, proof_lines};
-use crate::domain::plan_note::PlanNote;
+use crate::domain::plan_thread::{PlanThread, ThreadAuthor};
 use crate::domain::run::RunState;
 use crate::text::{count_changed_lines, front_matter};
 use crate::tui::clickable_keys;
 use crate::tui::document_texts::PlanVersion;
 use crate::tui::finding_location::{self};
 use crate::tui::keymap::{ActiveKeymap, ComposerFocus};
+use crate::tui::labels::author_label;
 use crate::tui::markdown::MarkdownRenderer;
 use crate::tui::scroll_view::{ScrollContent, ScrollTarget, add_gutter};
 use crate::tui::text_comparison::{self, ComparisonSide};
@@ -167,7 +168,10 @@ fn lay_out_comparison(
     }
 }
 
-/// A remark below a line: an open finding, or a note of the user.
+/// How many messages of a thread are shown below its line.
+const MAX_SHOWN_MESSAGES: usize = 3;
+
+/// A remark below a line: an open finding, or a message of a thread.
 #[derive(Debug, Hash)]
 struct LineRemark {
     mark: ScrollTarget,
@@ -196,9 +200,10 @@ fn line_remarks(state: Option<&RunState>, text: &str) -> Vec<LineRemark> {
     let findings = finding_location::locate_open_findings(state, text)
         .into_iter()
         .map(|(finding, line)| finding_remark(finding, line));
-    let notes = state.notes.all().iter();
+    let threads = state.threads.all().iter();
+    let threads = threads.filter(|thread| thread.finding.is_none());
     findings
-        .chain(notes.map(|note| note_remark(note, &lines)))
+        .chain(threads.flat_map(|thread| thread_remarks(thread, &lines)))
         .collect()
 }
 
@@ -215,24 +220,47 @@ fn finding_remark(finding: &Finding, line: Option<usize>) -> LineRemark {
     }
 }
 
-fn note_remark(note: &PlanNote, lines: &[&str]) -> LineRemark {
-    let line = note.find_line(lines);
+/// Returns the messages of a thread, each as a remark below its line. Of a long thread the first and the last are shown.
+fn thread_remarks(thread: &PlanThread, lines: &[&str]) -> Vec<LineRemark> {
+    let line = thread.find_line(lines);
     let gone = match line {
         Some(_) => String::new(),
-        None => format!(" (its line is gone: {})", to_one_line(&note.quote)),
+        None if thread.line == 0 => String::new(),
+        None => format!(" (stale, its line is gone: {})", to_one_line(&thread.quote)),
     };
-    LineRemark {
-        mark: ScrollTarget::Note(note.n),
-        style: if note.judged {
-            theme::QUIET
-        } else {
-            theme::YOU
-        },
-        text: format!("✎ {} you: {}", note.n, to_one_line(&note.text)),
-        origin: format!(" · {}{gone}", note.describe_status()),
-        line,
-        blocks: false,
+    let messages: Vec<(ThreadAuthor, &str)> = thread.messages().collect();
+    let n_hidden = messages.len().saturating_sub(MAX_SHOWN_MESSAGES);
+    let mut remarks: Vec<LineRemark> = Vec::new();
+    for (at, (author, text)) in messages.into_iter().enumerate() {
+        if at > 0 && at <= n_hidden {
+            continue;
+        }
+        let (name, style) = author_label(author);
+        let lead = match at {
+            0 => format!("✎ {}", thread.n),
+            _ => "  ↳".to_owned(),
+        };
+        remarks.push(LineRemark {
+            mark: ScrollTarget::Note(thread.n),
+            style: if thread.is_resolved {
+                theme::QUIET
+            } else {
+                style
+            },
+            text: format!("{lead} {name}: {}", to_one_line(text)),
+            origin: String::new(),
+            line,
+            blocks: false,
+        });
     }
+    if let (Some(first), 1..) = (remarks.first_mut(), n_hidden) {
+        first.origin = format!(" · {} more in Comments", n_hidden);
+    }
+    if let Some(last) = remarks.last_mut() {
+        last.origin
+            .push_str(&format!(" · {}{gone}", thread.describe_status()));
+    }
+    remarks
 }
 
 fn lay_out(
@@ -418,7 +446,8 @@ fn continuation_lines(
 
 /// Adds a finding or a note below the line that it refers to.
 fn add_remark(laid: &mut ScrollContent, remark: &LineRemark, columns: usize, lead: &str) {
-    laid.targets.insert(remark.mark, laid.lines.len());
+    let at = laid.lines.len();
+    laid.targets.entry(remark.mark).or_insert(at);
     let spans = [
         Span::raw(lead.to_owned()),
         Span::styled(remark.text.as_str(), remark.style),

@@ -9,6 +9,7 @@ use super::TabHints;
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::Event;
 use crate::domain::ids::{DiscussionId, UnixMillis};
+use crate::domain::plan_thread::UserNote;
 use crate::domain::run::RunState;
 use crate::tui::document_texts::DisplayDocuments;
 use crate::tui::keymap::{ActiveKeymap, ComposerFocus};
@@ -220,7 +221,7 @@ pub trait ScreenTab: SearchableView {
     }
 
     /// Returns the line of the plan that the selection is about, from 1, and its text.
-    fn selected_plan_line(&self, _context: &TabContext<'_>) -> Option<(u32, String)> {
+    fn noted_place(&self, _context: &TabContext<'_>) -> Option<UserNote> {
         None
     }
 }

@@ -737,7 +737,7 @@ fn findings_are_filtered_and_pointed_at_and_one_of_no_line_leads_nowhere() {
     check("comments_picked", &mut screen, Some(&state));
     press(&mut screen, Some(&state), &[".", ">"]);
     let told = screen.toast.text.as_deref();
-    assert_eq!(told, Some("Finding 2 has no known line in the plan."));
+    assert_eq!(told, Some("It has no known line in the plan."));
     assert_eq!(screen.tabs.view.shown, TabKind::Comments);
     press(&mut screen, Some(&state), &["3", "<esc>"]);
     assert_eq!(screen.tabs.comments.selection.selected_finding(), None);

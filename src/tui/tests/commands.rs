@@ -3,7 +3,7 @@
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::outcome::{assert_table, awake, outcome};
-use super::world::{approving, asking, questions, running, state};
+use super::world::{approving, asking, note, questions, running, state};
 use super::{agents, children, discussion};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::{AgentActivity, Event};
@@ -15,6 +15,7 @@ use crate::domain::turn::{Role, TurnPurpose};
 use crate::tui::command::ScreenCommand;
 use crate::tui::command_table::{all_rows, parse_slash_command};
 use crate::tui::keymap::{ComposerFocus, KeyContext};
+use crate::tui::scroll_view::ScrollTarget;
 use crate::tui::tabs::TabKind;
 use crate::tui::{DiffLookup, Screen};
 
@@ -50,7 +51,11 @@ fn with_a_line() -> Option<RunState> {
 
 fn on_finding(screen: &mut Screen, _: Option<&RunState>) {
     screen.show_tab(TabKind::Comments);
-    screen.tabs.comments.selection.select_finding(1);
+    screen
+        .tabs
+        .comments
+        .selection
+        .select_listed(ScrollTarget::Finding(1));
 }
 
 fn keys(screen: &mut Screen, state: Option<&RunState>, codes: &[KeyCode]) {
@@ -119,13 +124,13 @@ fn ground(word: &str) -> Ground {
         "/open" => (reviewing(), |screen, state| {
             keys(screen, state, &[KeyCode::Char(','), KeyCode::Char(',')]);
         }),
-        "/filter" => (reviewing(), on_finding),
+        "/filter" | "/changed" => (reviewing(), on_finding),
         "/jump" => (with_a_line(), on_finding),
         "/note" | "/rewrite" => (reviewing(), on_plan),
         "/unnote" => {
             let mut state = reviewing();
             if let Some(state) = &mut state {
-                state.notes.add(12, "", "shorter");
+                note(state, 12, "", "shorter");
             }
             (state, on_plan)
         }

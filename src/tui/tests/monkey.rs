@@ -36,6 +36,7 @@ use crate::tui::command_table::parse_slash_command;
 use crate::tui::dialog::{ChoiceAction, ComposerDraft};
 use crate::tui::dialogs::confirmations;
 use crate::tui::keymap::{ActiveKeymap, ComposerFocus, KeyChord, KeyContext};
+use crate::tui::scroll_view::ScrollTarget;
 use crate::tui::tabs::chat::ChatArrangement;
 use crate::tui::tabs::{SidePaneKind, TabKind, WIDE};
 use crate::tui::{
@@ -481,7 +482,11 @@ pub(super) fn places() -> Vec<Place> {
             "settle",
             Some(super::discussion::about_finding()),
             |screen, state| {
-                screen.tabs.comments.selection.select_finding(1);
+                screen
+                    .tabs
+                    .comments
+                    .selection
+                    .select_listed(ScrollTarget::Finding(1));
                 screen.perform_command(super::discussion::SETTLE, state);
             },
         ),

@@ -5,16 +5,19 @@ use ratatui::backend::TestBackend;
 use ratatui::style::Modifier;
 
 use super::pictures::{check, not_writing};
-use super::world::{NOW, asking, drawn, press, questions, running, settings, state};
+use super::world::{NOW, asking, drawn, note, press, questions, running, settings, state};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::Event;
 use crate::domain::findings::{FindingDisposition, FindingResponse, FindingSeverity, ReviewRemark};
-use crate::domain::ids::UnixMillis;
+use crate::domain::ids::{TurnId, UnixMillis};
 use crate::domain::phase::Phase;
+use crate::domain::plan_thread::{ThreadAuthor, ThreadEntry, UserNote};
+use crate::domain::question::QuestionAnswer;
 use crate::domain::run::RunState;
 use crate::domain::run_timeline::tests::example_timeline;
 use crate::domain::todo_list::{TodoInput, TodoList};
 use crate::domain::turn::TurnPurpose;
+use crate::tui::scroll_view::ScrollTarget;
 use crate::tui::{Action, AdapterSandboxView, ColorTheme, RunDocumentFiles, Screen};
 
 #[test]
@@ -341,23 +344,100 @@ fn a_note_is_written_on_the_line_that_is_pointed_at_and_taken_back() {
     drawn(&mut screen, (80, 24), Some(&state));
     let first = press(&mut screen, Some(&state), &[";", "why", "<enter>"]);
     assert!(
-        matches!(&first[..], [Action::Event(Event::NoteMade { quote, .. })] if quote.starts_with("# Task")),
+        matches!(&first[..], [Action::Event(Event::NoteMade(UserNote { quote, .. }))] if quote.starts_with("# Task")),
         "{first:?}"
     );
     let keys = [".", ".", ".", ";", "为什么 not 1?", "<enter>"];
     let made = press(&mut screen, Some(&state), &keys);
-    let [Action::Event(Event::NoteMade { line, quote, text })] = made.as_slice() else {
+    let [
+        Action::Event(Event::NoteMade(UserNote {
+            line, quote, text, ..
+        })),
+    ] = made.as_slice()
+    else {
         panic!("{made:?}");
     };
     assert!(quote.starts_with("1. [ ] write `sum(numbers)`"), "{quote}");
     assert_eq!((*line, text.as_str()), (10, "为什么 not 1?"));
-    state.notes.add(*line, quote, text);
-    state.notes.add(99, "a line that is gone", "and this? 🎉");
+    note(&mut state, *line, quote, text);
+    note(&mut state, 99, "a line that is gone", "and this? 🎉");
     check("plan_noted", &mut screen, Some(&state));
     let removed = press(&mut screen, Some(&state), &["-"]);
     assert_eq!(removed, [Action::Event(Event::NoteRemoved { n: 1 })]);
     let by_name = press(&mut screen, Some(&state), &["/", "unnote 2", "<enter>"]);
     assert_eq!(by_name, [Action::Event(Event::NoteRemoved { n: 2 })]);
+}
+
+#[test]
+fn a_thread_is_answered_found_compared_and_resolved_from_each_side() {
+    let mut state = reviewing();
+    let quote = "1. [ ] write `sum(numbers)` in calc.py, returning 0 for an empty list";
+    note(&mut state, 10, quote, "为什么 not 1?");
+    let said = |author, thread, finding, text: &str| ThreadEntry {
+        thread,
+        author,
+        finding,
+        text: text.to_owned(),
+        ..ThreadEntry::default()
+    };
+    let turn = TurnId::new("trn_1");
+    state.threads.on_respond_prompt(&turn);
+    for entry in [
+        said(
+            ThreadAuthor::Planner,
+            Some(1),
+            None,
+            "because an empty sum is 0 🎉",
+        ),
+        said(ThreadAuthor::Reviewer, Some(1), None, "Agreed."),
+        said(ThreadAuthor::User, None, Some(1), "this one matters to me"),
+    ] {
+        assert!(state.threads.say(&entry));
+    }
+    state.threads.on_answered(&turn);
+    let mut screen = not_writing();
+    press(&mut screen, Some(&state), &["2"]);
+    check("plan_threads", &mut screen, Some(&state));
+    // From the line to its thread, and back.
+    press(&mut screen, Some(&state), &[".", ".", ".", ".", ">"]);
+    assert_eq!(
+        screen.tabs.comments.selection.selected_mark(),
+        Some(ScrollTarget::Note(1))
+    );
+    let reply = press(&mut screen, Some(&state), &[";", "then 0", "<enter>"]);
+    assert!(
+        matches!(&reply[..], [Action::Event(Event::NoteMade(UserNote { thread: Some(1), text, .. }))] if text == "then 0"),
+        "{reply:?}"
+    );
+    check("comments_threads", &mut screen, Some(&state));
+    press(&mut screen, Some(&state), &["<"]);
+    assert!(screen.tabs.plan.view.compared_version().is_some());
+    press(&mut screen, Some(&state), &["3", ">"]);
+    let line = screen.pointed_plan_line().map(|(line, _)| line);
+    assert_eq!(line, Some(10));
+    let resolved = press(&mut screen, Some(&state), &["-"]);
+    assert_eq!(resolved, [Action::Event(Event::ThreadResolved { n: 1 })]);
+    // A finding is answered in a thread of its own.
+    screen
+        .tabs
+        .comments
+        .selection
+        .select_listed(ScrollTarget::Finding(1));
+    let reply = press(
+        &mut screen,
+        Some(&state),
+        &["3", ";", "and that", "<enter>"],
+    );
+    assert!(
+        matches!(
+            &reply[..],
+            [Action::Event(Event::NoteMade(UserNote {
+                thread: Some(2),
+                ..
+            }))]
+        ),
+        "{reply:?}"
+    );
 }
 
 #[test]
@@ -367,9 +447,21 @@ fn who_executes_is_told_of_notes_that_nobody_has_answered() {
         .find(|(_, kind)| kind.name() == "execute");
     let (phase, kind) = execute.unwrap();
     let mut state = asking(phase, kind);
-    state.notes.add(3, "1. [ ] a", "why?");
-    let seen = drawn(&mut not_writing(), (120, 40), Some(&state));
+    note(&mut state, 3, "1. [ ] a", "why?");
+    let mut screen = not_writing();
+    let seen = drawn(&mut screen, (120, 40), Some(&state));
     assert!(seen.contains("has not answered 1 note of yours"), "{seen}");
+    let sent = press(&mut screen, Some(&state), &["s"]);
+    assert!(
+        matches!(
+            &sent[..],
+            [Action::Event(Event::QuestionAnswered {
+                answer: QuestionAnswer::SendNotes,
+                ..
+            })]
+        ),
+        "{sent:?}"
+    );
 }
 
 #[test]
@@ -382,7 +474,7 @@ fn enter_on_an_empty_note_releases_no_turn() {
     check("plan_noting", &mut screen, Some(&state));
     let written = press(&mut screen, Some(&state), &["why", "<enter>"]);
     assert!(
-        matches!(&written[..], [Action::Event(Event::NoteMade { .. })]),
+        matches!(&written[..], [Action::Event(Event::NoteMade(_))]),
         "{written:?}"
     );
 }
@@ -541,11 +633,12 @@ fn the_log_lists_events_by_kind_and_letters_and_shows_all_of_the_one_pointed_at(
     );
     screen.on_event(
         NOW,
-        &Event::NoteMade {
+        &Event::NoteMade(UserNote {
             line: 3,
             quote: "1. [ ] a".to_owned(),
             text: "为什么?\nand why averylongwordthatgoesonandonandonandonandonandonandonandonandonandonandonandon".to_owned(),
-        },
+            ..UserNote::default()
+        }),
     );
     press(&mut screen, Some(&state), &["4"]);
     check("log_full", &mut screen, Some(&state));

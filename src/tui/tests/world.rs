@@ -20,6 +20,7 @@ use crate::domain::plan;
 use crate::domain::plan_execution::{
     CurrentStep, PlanExecution, StepOutcome, StepRecord, StepStage,
 };
+use crate::domain::plan_thread::ThreadEntry;
 use crate::domain::question::{
     AgentQuestion, ArbitrationReason, CommitTarget, DraftFile, EntryPoint, ExecutionTerms,
     FileOrigin, HeldEdit, Question, QuestionAsker, QuestionKind, WaitSource,
@@ -828,4 +829,16 @@ pub fn press_at(
         drawn(screen, size, state);
     }
     actions
+}
+
+/// Opens a thread of the user on a line of the plan.
+pub(super) fn note(state: &mut RunState, line: u32, quote: &str, text: &str) {
+    let entry = ThreadEntry {
+        line,
+        quote: quote.to_owned(),
+        text: text.to_owned(),
+        version: 1,
+        ..ThreadEntry::default()
+    };
+    assert!(state.threads.say(&entry));
 }

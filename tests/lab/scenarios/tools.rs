@@ -165,7 +165,8 @@ fn handing_in(request: &Request) -> Reply {
                 ),
                 own(
                     "review_submit",
-                    json!({"verdict": "changes_required", "findings": [finding]}),
+                    json!({"verdict": "changes_required", "findings": [finding],
+                        "threads": [{"place": "step 1", "text": "Which order?"}]}),
                 ),
             ]
         }
@@ -175,7 +176,14 @@ fn handing_in(request: &Request) -> Reply {
                 json!({"finding": 1, "answer": "accepted", "reason": "the risks are named now"});
             vec![
                 own("plan_submit", json!({"plan": plan})),
-                own("plan_submit", json!({"plan": plan, "answers": [answer]})),
+                own(
+                    "plan_submit",
+                    json!({"plan": plan, "answers": [answer], "threads": [{"thread": 9, "text": "x"}]}),
+                ),
+                own(
+                    "plan_submit",
+                    json!({"plan": plan, "answers": [answer], "threads": [{"thread": 1, "text": "As listed."}]}),
+                ),
             ]
         }
         Purpose::FirstStep => {
@@ -211,6 +219,8 @@ fn hand_in(notes: &mut Notes, name: &str, cast: Cast) {
         "the plan is accepted",
         "The plan is handed on",
         "no answer to finding 1",
+        "there is no thread 9",
+        "- reviewer: Which order?",
         "Nobody is there to ask; your default counts: left",
         "nobody is there to agree",
     ] {
@@ -222,6 +232,10 @@ fn hand_in(notes: &mut Notes, name: &str, cast: Cast) {
     }
     assert!(reviewer.contains("an approval cannot stand beside blocking or major findings"));
     assert!(reviewer.contains("the review is accepted"));
+    assert!(
+        reviewer.contains("- planner: As listed."),
+        "the answer in the thread"
+    );
     let reviews: Vec<&Value> = outcome
         .of_kind("review.committed")
         .map(|event| &event["data"]["review"])

@@ -50,7 +50,10 @@ impl ViewUpdates {
         let says_more = |record: &EventLogRecord<Event>| {
             matches!(
                 record.event,
-                Event::NoteMade { .. } | Event::NoteRemoved { .. } | Event::MessageQueued { .. }
+                Event::NoteMade(_)
+                    | Event::NoteRemoved { .. }
+                    | Event::ThreadResolved { .. }
+                    | Event::MessageQueued { .. }
             )
         };
         let is_output =

@@ -123,6 +123,9 @@ impl FindingSelection {
             listed.insert(before.min(listed.len()), ScrollTarget::Settled);
         }
         listed.splice(0..0, above);
+        let threads = state.threads.all().iter();
+        let threads = threads.filter(|thread| thread.finding.is_none());
+        listed.extend(threads.map(|thread| ScrollTarget::Note(thread.n)));
         let at = listed.iter().position(|mark| Some(*mark) == self.selected);
         let next = match (at, is_next) {
             // The first move selects a finding, not the row above the findings.
@@ -170,10 +173,10 @@ impl FindingSelection {
         self.selected = Some(mark);
     }
 
-    /// Selects a finding and lists all findings, so that it is visible.
-    pub fn select_finding(&mut self, n: u32) {
+    /// Selects a finding or a thread and lists all findings, so that it is visible.
+    pub fn select_listed(&mut self, mark: ScrollTarget) {
         self.filter = FindingFilter::All;
-        self.selected = Some(ScrollTarget::Finding(n));
+        self.selected = Some(mark);
     }
 
     /// Expands or folds the selection; returns whether that was possible.

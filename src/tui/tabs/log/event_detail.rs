@@ -226,6 +226,7 @@ mod tests {
     use super::*;
     use crate::domain::event::ToolStatus;
     use crate::domain::ids::TurnId;
+    use crate::domain::plan_thread::UserNote;
     use crate::domain::turn::Role;
 
     fn check(event: &Event, words: &str, wanted: &str) {
@@ -258,11 +259,12 @@ mod tests {
             "I look.\n\nThen on.\n\nin the log: agent\nturn: trn_10\nrole: planner\nnews: text",
         );
         check(
-            &Event::NoteMade {
+            &Event::NoteMade(UserNote {
                 line: 3,
                 quote: "1. [ ] a".to_owned(),
                 text: "why?".to_owned(),
-            },
+                ..UserNote::default()
+            }),
             "notes on line 3: why?",
             "notes on line 3: why?\nquote: 1. [ ] a\n\nin the log: note.made",
         );

@@ -7,6 +7,7 @@ use crate::domain::event::Event;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::plan_execution::{PlanExecution, StepCount};
+use crate::domain::plan_thread::UserNote;
 use crate::domain::run::RunState;
 use crate::tui::document_texts::DisplayDocuments;
 use crate::tui::finding_location::is_step_checkbox;
@@ -248,8 +249,19 @@ impl ScreenTab for PlanTab {
         text.ok_or_else(|| "No plan yet.".to_owned())
     }
 
-    fn selected_plan_line(&self, context: &TabContext<'_>) -> Option<(u32, String)> {
-        self.selected_line(context.documents)
+    fn noted_place(&self, context: &TabContext<'_>) -> Option<UserNote> {
+        let (line, quote) = self.selected_line(context.documents)?;
+        let text = context.documents.plan.text.as_deref().unwrap_or_default();
+        let lines: Vec<&str> = text.lines().collect();
+        let at = self.view.selected_line();
+        let threads = context.state.map(|state| state.threads.all());
+        let mut of_line = threads.into_iter().flatten().filter(|thread| {
+            !thread.is_resolved && thread.finding.is_none() && thread.find_line(&lines) == at
+        });
+        Some(UserNote {
+            thread: of_line.next().map(|thread| thread.n),
+            ..UserNote::at_line(line, quote)
+        })
     }
 }
 

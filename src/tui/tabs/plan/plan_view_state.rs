@@ -97,6 +97,17 @@ impl PlanViewState {
         !texts.plan_versions.is_empty()
     }
 
+    /// Compares with the version that a review was about, or with the first one for 0; returns false where that is the plan
+    /// as it is now.
+    pub fn compare_with_review(&mut self, review: u32, texts: &DisplayDocuments) -> bool {
+        let mut versions = texts.plan_versions.iter();
+        let of_review = versions.rposition(|version| version.review <= review);
+        let first = texts.plan_versions.first().filter(|_| review == 0);
+        self.against = of_review.or(first.map(|_| 0));
+        self.selected = None;
+        self.against.is_some()
+    }
+
     /// Ends the comparison; returns whether there was one.
     pub fn close_comparison(&mut self) -> bool {
         self.against.take().is_some()

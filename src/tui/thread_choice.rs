@@ -1,0 +1,65 @@
+//! Finds the thread that a command is about, and what is to be done with it. Drawing threads is the work of the tabs.
+
+use super::document_texts::DisplayDocuments;
+use crate::domain::event::Event;
+use crate::domain::plan_thread::{PlanThread, UserNote};
+use crate::domain::run::RunState;
+
+/// Returns the open thread with this number, or that of the selected place.
+fn find_thread<'a>(
+    n: Option<u32>,
+    place: Option<&UserNote>,
+    state: &'a RunState,
+) -> Option<&'a PlanThread> {
+    let here = place.and_then(|place| place.thread);
+    n.or(here).and_then(|n| state.threads.get(n))
+}
+
+/// Returns the event that takes back a note that no agent has, and resolves any other thread.
+///
+/// # Errors
+/// No open thread is meant; the message says what to do.
+pub fn close_thread(
+    n: Option<u32>,
+    place: Option<&UserNote>,
+    state: &RunState,
+) -> Result<Event, &'static str> {
+    let meant = find_thread(n, place, state).filter(|thread| !thread.is_resolved);
+    match meant {
+        Some(thread) if thread.is_unsent() => Ok(Event::NoteRemoved { n: thread.n }),
+        Some(thread) => Ok(Event::ThreadResolved { n: thread.n }),
+        None => Err("No open thread here. Select it or its line, or name its number (/unnote 1)."),
+    }
+}
+
+/// What to look at to see what was changed for a finding or a thread.
+pub struct PlanComparison {
+    /// The review whose plan is the earlier one; 0 for the first plan.
+    pub review: u32,
+    /// The line now, from 0.
+    pub line: Option<usize>,
+}
+
+/// Returns what to compare for the selected finding or thread, or for thread `n`; `None` if neither is meant.
+pub fn find_comparison(
+    n: Option<u32>,
+    place: Option<&UserNote>,
+    state: &RunState,
+    texts: &DisplayDocuments,
+) -> Option<PlanComparison> {
+    let finding = place
+        .and_then(|place| place.finding)
+        .filter(|_| n.is_none());
+    let mut findings = state.findings.all().iter();
+    if let Some(finding) = findings.find(|found| Some(found.remark.n) == finding) {
+        return Some(PlanComparison {
+            review: finding.raised_in,
+            line: None,
+        });
+    }
+    let thread = find_thread(n, place, state)?;
+    Some(PlanComparison {
+        review: thread.opened_in,
+        line: thread.find_line(&texts.plan_lines()),
+    })
+}
