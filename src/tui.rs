@@ -122,6 +122,7 @@ mod welcome_page;
 mod tests;
 
 pub use action::{Action, DiscussionTopic, DocumentKind, ExternalViewer, QuitStep};
+pub use activity_text::{SPINNER, SPINNER_STEP};
 pub use agent_dialogs::AgentEntry;
 pub use appearance::ScreenSettings;
 pub use appearance::{MouseCapture, ScreenAppearance};

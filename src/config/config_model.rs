@@ -359,10 +359,10 @@ pub struct ScreenConfig {
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum MotionLevel {
-    /// Timers update every second.
+    /// A sign turns while something works and the user looks, and timers run.
     #[default]
     Full,
-    /// Timers update now and then.
+    /// Nothing turns, and timers move now and then.
     Reduced,
 }
 

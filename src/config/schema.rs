@@ -149,7 +149,7 @@ pub const KEYS: &[ConfigKey] = &[
     key("screen.notify", Choice(NotificationMethod::VARIANTS), Fixed("\"bell\""), Ignored, "How to notify you in another window when you are needed: `message` sends a desktop notification in the format of the terminal, `osc9` and `osc777` force that format"),
     key("screen.mouse", Flag, Fixed("true"), Ignored, "Whether the program handles clicks and the wheel, in place of the terminal (F3 switches it at any time)"),
     key("screen.linear", Flag, Fixed("false"), Ignored, "Whether to print the screen as lines of text and read your answers as lines (as `--linear` does), for screen readers"),
-    key("screen.motion", Choice(MotionLevel::VARIANTS), Fixed("\"full\""), Ignored, "Whether timers update every second, or every ten"),
+    key("screen.motion", Choice(MotionLevel::VARIANTS), Fixed("\"full\""), Ignored, "Whether a sign turns and timers run while something works (`full`), or timers move every ten seconds (`reduced`)"),
     key("screen.prompt", Choice(PromptDisplay::VARIANTS), Fixed("\"counts\""), Ignored, "What a turn that waits shows of its prompt: how much is new in it, or also the first new lines"),
 
     key("keys.*", KeyBindings, Unset("\"ctrl+g\""), UserOnly, "The key of an action, a list of keys, or \"none\"; `agent-collab keys` prints all actions with their keys"),

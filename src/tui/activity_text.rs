@@ -1,5 +1,7 @@
 //! What happens now, in words: who works since when, or who is needed.
 
+use std::time::Duration;
+
 use super::Screen;
 use super::labels;
 use super::read_only::OwnerActivity;
@@ -52,14 +54,25 @@ pub fn describe_start(screen: &Screen) -> (String, ratatui::style::Style) {
     (text.to_owned(), style)
 }
 
+/// The signs of the spinner, in turn; each without UTF-8 as a line that turns, see `ascii_fallback`.
+pub const SPINNER: [&str; 8] = ["⠋ ", "⠙ ", "⠸ ", "⢰ ", "⣠ ", "⣄ ", "⡆ ", "⠇ "];
+/// How long each is shown.
+pub const SPINNER_STEP: Duration = Duration::from_millis(125);
+
 /// Returns the mark before the text of [`describe_activity`]: for work and for what waits; empty for the rest.
-pub fn activity_mark(screen: &Screen, state: &RunState) -> &'static str {
+pub fn activity_mark(screen: &Screen, state: &RunState, now: UnixMillis) -> &'static str {
     let is_waiting = !state.approvals.is_empty()
         || state.current_question().is_some()
         || state.phase == Phase::RefineGoal && state.running.is_none() && state.busy.is_none();
     match () {
         () if screen.run_facts.is_needed_by_covered_screen || is_waiting => "● ",
-        () if state.running.is_some() || state.busy.is_some() => "◐ ",
+        () if state.running.is_some() || state.busy.is_some() => {
+            let step = i64::try_from(SPINNER_STEP.as_millis()).map_or(0, |step| now.0 / step);
+            match usize::try_from(step) {
+                Ok(step) if screen.run_facts.is_spinning => SPINNER[step % SPINNER.len()],
+                _ => "◐ ",
+            }
+        }
         () => "",
     }
 }

@@ -162,7 +162,7 @@ fn present_text(
     let least = hints.last().map_or(0, FooterHint::width);
     let forms = AgentLabelForm::ALL.map(|form| {
         let (text, style) = describe_activity(screen, state, now, form);
-        let mark = activity_text::activity_mark(screen, state);
+        let mark = activity_text::activity_mark(screen, state, now);
         (format!("{mark}{text}"), style)
     });
     let found = forms

@@ -28,4 +28,6 @@ pub struct RunFacts {
     pub terminal_status: TerminalStatus,
     /// Whether the run on the screen behind this one needs the user.
     pub is_needed_by_covered_screen: bool,
+    /// Whether the sign for work turns: the user looks at the terminal and wants motion.
+    pub is_spinning: bool,
 }

@@ -314,6 +314,11 @@ impl Screen {
         self.dialogs.guard.on_time(now);
     }
 
+    /// Lets the sign for work turn, or stand still.
+    pub fn set_spinning(&mut self, is_spinning: bool) {
+        self.run_facts.is_spinning = is_spinning;
+    }
+
     /// Returns how long the drawn dialog still ignores keys, which a frame shows; `None` if it already takes them.
     pub fn guard_remaining(&self) -> Option<Duration> {
         self.dialogs.guard_remaining()

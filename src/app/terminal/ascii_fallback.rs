@@ -7,7 +7,7 @@ use ratatui::buffer::Buffer;
 /// The variables that name the character locale; the first one that is not empty counts.
 const LOCALE_VARIABLES: [&str; 3] = ["LC_ALL", "LC_CTYPE", "LANG"];
 /// The ASCII character for each list of characters. The corners and crossings of frames are a range, below.
-const ASCII_SUBSTITUTES: [(char, &str); 20] = [
+const ASCII_SUBSTITUTES: [(char, &str); 24] = [
     ('-', "─━┄┅┈┉╌╍═╴╶╸╺–—−‐‑"),
     ('|', "│┃┆┇┊┋╎╏║╵╷╹╻▌▐▏▎▍▕"),
     ('#', "█■▉▊▋"),
@@ -28,6 +28,11 @@ const ASCII_SUBSTITUTES: [(char, &str); 20] = [
     ('"', "“”„"),
     ('\'', "‘’‚"),
     (' ', "\u{a0}\u{2007}\u{202f}"),
+    // The program's own spinner, as a line that turns.
+    ('|', "⠋⣠"),
+    ('/', "⠙⣄"),
+    ('-', "⠸⡆"),
+    ('\\', "⢰⠇"),
 ];
 /// Corners and crossings of frames.
 const BOX_DRAWING: std::ops::RangeInclusive<char> = '\u{2500}'..='\u{257f}';
@@ -97,6 +102,15 @@ mod tests {
             found.map(|(_, value)| (*value).to_owned())
         };
         assert_eq!(is_needed_for_locale(said), expected, "{variables:?}");
+    }
+
+    #[test]
+    fn the_spinner_is_a_line_that_turns() {
+        let lines: String = crate::tui::SPINNER
+            .iter()
+            .map(|sign| to_ascii(sign))
+            .collect();
+        assert_eq!(lines, r"| / - \ | / - \ ");
     }
 
     #[test]

@@ -29,6 +29,7 @@ use crate::config::config_model::{MotionLevel, NotificationMethod};
 use crate::domain::question::QuestionKind;
 use crate::domain::run::RunState;
 use crate::store::utc_time;
+use crate::tui::SPINNER_STEP;
 use crate::tui::{DocumentKind, ExternalViewer, LineTiming, TerminalStatus};
 
 use super::background_work::{BackgroundResult, BackgroundWork};
@@ -44,7 +45,7 @@ pub use background_query::QueryInput;
 pub use external_program::{editor_problem, terminate_program, viewer_problem};
 pub use signals::{TuiSignal, TuiSignals};
 
-/// Interval for redrawing clocks while an agent or the program works.
+/// Interval for redrawing clocks while an agent or the program works and the user looks elsewhere.
 const TICK: Duration = Duration::from_millis(500);
 /// The same with reduced motion.
 const SLOW_TICK: Duration = Duration::from_secs(10);
@@ -299,7 +300,9 @@ impl TerminalDriver {
         has_news: bool,
     ) -> Result<(), TuiEnd> {
         let (screen, state) = front;
-        let tick = state.and_then(|state| next_tick(state, self.motion));
+        let is_watched = !self.terminal.notifier().is_elsewhere;
+        let tick = state.and_then(|state| next_tick(state, self.motion, is_watched));
+        screen.set_spinning(is_watched && self.motion == MotionLevel::Full);
         screen.on_time(utc_time::now());
         let lines = match &self.input {
             Some(InputSource::Lines(lines)) => Some(lines),
@@ -493,11 +496,12 @@ async fn next_input(input: &mut Option<InputSource>) -> TerminalEvent {
     }
 }
 
-/// Returns the time until a clock on the screen changes: short while an agent or the program works, the next minute
-/// while waiting for a usage limit, else never.
-fn next_tick(state: &RunState, motion: MotionLevel) -> Option<Duration> {
+/// Returns the time until the spinner or a clock on the screen changes: short while an agent or the program works, the
+/// next minute while waiting for a usage limit, else never.
+fn next_tick(state: &RunState, motion: MotionLevel, is_watched: bool) -> Option<Duration> {
     if super::is_run_busy(state) {
         return Some(match motion {
+            MotionLevel::Full if is_watched => SPINNER_STEP,
             MotionLevel::Full => TICK,
             MotionLevel::Reduced => SLOW_TICK,
         });

@@ -1,12 +1,16 @@
 //! Tests of the user's own keys and themes.
 
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{
     KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
 
-use super::world::{drawn, press, running, settings, state};
+use super::pictures::not_writing;
+use super::world::{NOW, drawn, press, running, settings, state};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::Event;
+use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::turn::TurnPurpose;
 use crate::tui::command_table::all_rows;
@@ -556,4 +560,28 @@ fn a_word_takes_the_rows_that_it_needs() {
     );
     screen.toast.text = None;
     assert_eq!(drawn(&mut screen, (80, 24), None), keys);
+}
+
+#[test]
+fn the_sign_for_work_turns_only_while_it_is_asked_to() {
+    let state = running(Phase::Execute, TurnPurpose::Step { n: 1 });
+    let mut screen = not_writing();
+    let sign = |screen: &mut Screen, at: i64| {
+        let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
+        let now = UnixMillis(NOW.0 + at);
+        terminal
+            .draw(|frame| screen.draw(frame, Some(&state), now))
+            .unwrap();
+        let buffer = terminal.backend().buffer();
+        buffer.cell((1, 23)).unwrap().symbol().to_owned()
+    };
+    let still: Vec<String> = (0..3).map(|n| sign(&mut screen, n * 125)).collect();
+    assert_eq!(still, ["◐"; 3]);
+    screen.set_spinning(true);
+    let turning: Vec<String> = (0..9).map(|n| sign(&mut screen, n * 125)).collect();
+    assert_eq!(turning[0], turning[8], "{turning:?}");
+    let mut known = turning[..8].to_vec();
+    known.sort_unstable();
+    known.dedup();
+    assert_eq!(known.len(), 8, "{turning:?}");
 }
