@@ -327,11 +327,11 @@ impl Screen {
                 self.keymap().key_label("close", ComposerFocus::Unfocused)
             );
         }
-        if self.dialogs.is_dialog_guarded(sheet) {
-            return sheet.draw_guarded(frame, area, &view);
-        }
         let chosen = self.dialogs.chosen_choice(sheet);
         let keys = self.composer.dialog_focus(sheet, chosen);
+        if self.dialogs.is_dialog_guarded(sheet) {
+            return sheet.draw_guarded(frame, area, keys, &view);
+        }
         let enter = self.enter_label(sheet, keys, usize::from(area.width));
         self.hit_areas.choices = sheet.draw(frame, area, keys, &enter, &view);
     }

@@ -11,6 +11,7 @@ mod calling;
 mod demo;
 mod discussing;
 mod editing;
+mod first_minute;
 mod flows;
 mod giving_back;
 mod keys;

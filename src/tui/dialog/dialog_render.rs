@@ -229,9 +229,16 @@ impl ChoiceDialog {
         }
     }
 
-    /// Draws the dialog while it takes no keys yet: it has just appeared, and a key may be meant for something else.
-    pub fn draw_guarded(&self, frame: &mut Frame, area: Rect, view: &str) {
-        let _no_place_to_click = self.draw(frame, area, DialogFocus::Nobody, NOT_READY_TEXT, view);
+    /// Draws the dialog while it takes no keys yet: it has just appeared, and a key may be meant for something else. Where
+    /// the composer has the letters then, none is named.
+    pub fn draw_guarded(&self, frame: &mut Frame, area: Rect, keys: DialogFocus, view: &str) {
+        let keys = match keys {
+            DialogFocus::Composer(_) => keys,
+            DialogFocus::Dialog(_) | DialogFocus::EnterOnly(_) | DialogFocus::Nobody => {
+                DialogFocus::Nobody
+            }
+        };
+        let _no_place_to_click = self.draw(frame, area, keys, NOT_READY_TEXT, view);
     }
 
     /// Draws the bar, the title and the line about Enter if there is room for them; returns the area between.
