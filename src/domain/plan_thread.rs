@@ -18,8 +18,8 @@ use crate::text::word_similarity::{collapse_white_space, word_similarity};
 
 /// The longest message and the longest quoted line, in characters.
 pub const MAX_NOTE_CHARS: usize = 4_000;
-/// The most threads that one document of an agent may open.
-pub const MAX_OPENED_AT_ONCE: usize = 20;
+/// The most messages that one document of an agent brings; the rest is left out.
+pub const MAX_SAID_AT_ONCE: usize = 40;
 /// The least similarity of a line with the one that a thread was about, where it was rewritten.
 const REWRITTEN_SIMILARITY: f64 = 0.5;
 /// The same for the first line of a step with the same number.
@@ -361,12 +361,30 @@ impl PlanThread {
             (true, ..) if self.judged && self.looked_at.is_none() => {
                 "the planner had it with a step"
             }
-            (true, ..) if self.judged => "answered by the planner, seen by the reviewer",
-            (true, ..) => "answered by the planner, the next review checks it",
+            (true, ..) => match (self.is_replied_to(), self.judged) {
+                (true, true) => "answered by the planner, seen by the reviewer",
+                (true, false) => "answered by the planner, the next review checks it",
+                (false, true) => "the planner had it and said nothing here, the reviewer saw it",
+                (false, false) => {
+                    "the planner had it and said nothing here, the next review checks"
+                }
+            },
             (false, true, _) => "the planner has it",
             (false, false, true) => "the reviewer has it, the planner gets it next",
             (false, false, false) => "not sent yet, goes with the next turn",
         }
+    }
+
+    /// Returns whether the planner said something after the user did.
+    fn is_replied_to(&self) -> bool {
+        let by_user = |(by, _): &(ThreadAuthor, &str)| *by == ThreadAuthor::User;
+        let n_before = self
+            .messages()
+            .collect::<Vec<_>>()
+            .iter()
+            .rposition(by_user);
+        let mut later = self.messages().skip(n_before.unwrap_or(0));
+        later.any(|(by, _)| by == ThreadAuthor::Planner)
     }
 
     /// Finds the line that it is about now, from 0: the nearest line with its words, else the line of its step or the one

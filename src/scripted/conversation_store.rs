@@ -183,15 +183,22 @@ impl ScriptConversation {
     }
 }
 
+/// What a scripted agent says in a thread.
+const PLAYED_ANSWER: &str =
+    "I am played from a script; a real agent would answer, and change the plan where you ask.";
+
 /// The values of `${…}` in a turn.
 #[derive(Debug, Clone, Default)]
 pub struct ScriptPlaceholders(BTreeMap<&'static str, String>);
 
 impl ScriptPlaceholders {
-    /// Finds the values in a prompt: `${prompt}`, and `${plan_path}` and `${comments_path}`, the staging paths that it
-    /// names.
+    /// Finds the values in a prompt: `${prompt}`; `${plan_path}` and `${comments_path}`, the staging paths that it names;
+    /// and `${thread_answers}`, a section that answers each thread in it.
     pub fn from_prompt(prompt: &str) -> Self {
-        let mut words = BTreeMap::from([("prompt", prompt.to_owned())]);
+        let mut words = BTreeMap::from([
+            ("prompt", prompt.to_owned()),
+            ("thread_answers", answer_threads(prompt)),
+        ]);
         for (word, file) in [("plan_path", "plan.md"), ("comments_path", "comments.md")] {
             if let Some(path) = find_staging_path(prompt, file) {
                 words.insert(word, path);
@@ -212,6 +219,24 @@ impl ScriptPlaceholders {
             .fold(text.to_owned(), |text, (word, meaning)| {
                 text.replace(&format!("${{{word}}}"), meaning)
             })
+    }
+}
+
+/// Answers each thread about the plan that a prompt contains; empty without one.
+fn answer_threads(prompt: &str) -> String {
+    let threads = prompt
+        .lines()
+        .skip_while(|line| *line != "## Threads about the plan");
+    let numbers = threads.filter_map(|line| {
+        let (n, _) = line.strip_prefix("### ")?.split_once(". ")?;
+        n.parse::<u32>().ok()
+    });
+    let answers: String = numbers
+        .map(|n| format!("### {n}\n- {PLAYED_ANSWER}\n"))
+        .collect();
+    match answers.is_empty() {
+        true => answers,
+        false => format!("## Threads\n{answers}"),
     }
 }
 

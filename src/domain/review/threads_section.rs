@@ -7,7 +7,7 @@ use crate::domain::findings::plan_blocks::parse_step_number;
 use crate::domain::plan;
 use crate::domain::plan::CodeFenceTracker;
 use crate::domain::plan_thread::{
-    MAX_OPENED_AT_ONCE, PlanThread, PlanThreads, ThreadAuthor, ThreadEntry,
+    MAX_SAID_AT_ONCE, PlanThread, PlanThreads, ThreadAuthor, ThreadEntry,
 };
 use crate::text::word_similarity::collapse_white_space;
 
@@ -84,7 +84,6 @@ pub fn parse_thread_entries(
     by: ThreadAuthor,
 ) -> Vec<ThreadEntry> {
     let mut entries = Vec::new();
-    let mut n_opened = 0;
     for read in parse_section(section) {
         let thread = parse_thread_number(&read.place).and_then(|n| known.get(n));
         let is_own = |author: &Option<ThreadAuthor>| {
@@ -104,13 +103,13 @@ pub fn parse_thread_entries(
         }
         let is_known = |text: &str| known.all().iter().any(|thread| thread.has_message(text));
         if let Some(text) = messages.find(|text| !is_known(text)) {
-            n_opened += 1;
-            if n_opened <= MAX_OPENED_AT_ONCE {
-                let mut entry = place_entry(&read.place, plan);
-                (entry.author, entry.text) = (by, text.clone());
-                entries.push(entry);
-            }
+            let mut entry = place_entry(&read.place, plan);
+            (entry.author, entry.text) = (by, text.clone());
+            entries.push(entry);
         }
+    }
+    if by != ThreadAuthor::User {
+        entries.truncate(MAX_SAID_AT_ONCE);
     }
     entries
 }
