@@ -1,32 +1,26 @@
 //! The command palette: finds every command by a few letters and shows its key.
 //!
-//! Its entries come from the keymap: first the recent commands, then those of the current tab, then the rest
-//! by group. Once letters are typed, only the match counts. Themes are entries too; selecting one previews
+//! Its entries come from the keymap: first the recent commands, then the rest by group, as far as they have an effect
+//! now. Once letters are typed, only the match counts. Themes are entries too; selecting one previews
 //! it. While the palette is open it gets all keys, and no dialog counts as read.
 
 mod palette_entry;
+mod palette_render;
 
-use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::layout::Rect;
-use ratatui::text::Line;
 
 use super::appearance::ScreenAppearance;
 use super::command;
 use super::command_table::CommandGroup;
 use super::composer_pane::ComposerPane;
-use super::fuzzy_picker::{self, FuzzyTarget, PickerRow};
+use super::fuzzy_picker::{self, FuzzyTarget};
 use super::keymap::ComposerFocus;
 use super::list_index;
 use super::scroll_view::ScrollMove;
-use super::text_wrap::{text_width, truncate_to_columns};
-use super::theme::{self, ColorTheme};
-use super::{popup, text_wrap};
+use super::text_wrap;
+use super::theme::ColorTheme;
 pub(super) use palette_entry::{PaletteAction, PaletteContext, PaletteEntry};
 use palette_entry::{command_entries, theme_entry};
-
-const MAX_COLUMNS: u16 = 100;
-const MAX_ROWS: u16 = 22;
 
 /// How many recent commands are listed first.
 const MAX_RECENT_ENTRIES: usize = 5;
@@ -46,36 +40,35 @@ pub struct CommandPalette {
 }
 
 impl CommandPalette {
-    /// Returns all entries by group; within a group, available commands come first.
+    /// Returns the entries that have an effect now, by group; within a group, those of the current tab come first.
     fn all_entries(now: &PaletteContext<'_>) -> Vec<PaletteEntry> {
         let mut all = command_entries(&now.appearance.keymap);
-        all.retain(|entry| !entry.is_alias);
+        all.retain(|entry| !entry.is_alias && entry.is_available(now));
         all.retain(|entry| now.has_panes || entry.slash != OTHER_PANE_COMMAND);
         let mut listed = Vec::new();
         for used in now.recent_commands {
             let at = all.iter().position(|entry| entry.slash == *used);
             listed.extend(at.map(|at| all.remove(at).with_heading("Recently used")));
         }
-        let (heading, names) = &now.tab_actions;
-        for name in names {
-            let is_it = |entry: &PaletteEntry| entry.binding.is_some_and(|of| of.name == *name);
-            let at = all.iter().position(is_it);
-            listed.extend(at.map(|at| all.remove(at).with_heading(heading)));
+        let mut groups = CommandGroup::IN_PALETTE;
+        if now.sheet.is_some() {
+            // What waits for the user comes before what else can be done.
+            groups.swap(0, 1);
         }
-        for group in CommandGroup::ALL {
+        for group in groups {
             let is_own =
                 |entry: &mut PaletteEntry| entry.binding.is_some_and(|row| row.group == group);
             let own = all.extract_if(.., is_own);
-            let own = own.map(|entry| entry.with_heading(group.label()));
-            let (useful, idle): (Vec<PaletteEntry>, Vec<PaletteEntry>) =
-                own.partition(|entry| entry.is_available(now));
-            listed.extend(useful.into_iter().chain(idle));
+            let own = own.map(|entry| entry.with_heading(group.palette_label()));
+            let (of_tab, others): (Vec<PaletteEntry>, Vec<PaletteEntry>) =
+                own.partition(|entry| entry.is_of_tab(now));
+            listed.extend(of_tab.into_iter().chain(others));
         }
         listed
     }
 
-    /// Returns the entries whose name matches the letters, then those whose help does; in both, available
-    /// commands come first. Without letters, all entries.
+    /// Returns the entries whose name matches the letters, then those whose words do; what has no effect now comes
+    /// last. Without letters, all entries.
     fn matching_entries(&self, now: &PaletteContext<'_>) -> Vec<PaletteEntry> {
         if self.letters.trim().is_empty() {
             return Self::all_entries(now);
@@ -83,22 +76,20 @@ impl CommandPalette {
         let mut all = command_entries(&now.appearance.keymap);
         all.retain(|entry| now.has_panes || entry.slash != OTHER_PANE_COMMAND);
         all.extend(self.matching_themes(now.appearance).map(theme_entry));
+        let words = |entry: &PaletteEntry| format!("{} · {}", entry.title, entry.help);
+        let words: Vec<String> = all.iter().map(words).collect();
         let names = all.iter().map(|entry| entry.slash.as_str());
-        let helps = all.iter().map(|entry| entry.help.as_ref());
+        let words = words.iter().map(String::as_str);
         let by_name =
             fuzzy_picker::best_matches(&self.letters, names, FuzzyTarget::Names, usize::MAX);
-        let by_help =
-            fuzzy_picker::best_matches(&self.letters, helps, FuzzyTarget::Prose, usize::MAX);
+        let by_words =
+            fuzzy_picker::best_matches(&self.letters, words, FuzzyTarget::Prose, usize::MAX);
         let mut all: Vec<Option<PaletteEntry>> = all.into_iter().map(Some).collect();
-        let mut ordered = Vec::new();
-        for found in [by_name, by_help] {
-            let found = found.into_iter();
-            let found = found.filter_map(|at| all.get_mut(at).and_then(Option::take));
-            let (useful, idle): (Vec<PaletteEntry>, Vec<PaletteEntry>) =
-                found.partition(|entry| entry.is_available(now));
-            ordered.extend(useful.into_iter().chain(idle));
-        }
-        ordered
+        let found = by_name.into_iter().chain(by_words);
+        let found = found.filter_map(|at| all.get_mut(at).and_then(Option::take));
+        let (useful, idle): (Vec<PaletteEntry>, Vec<PaletteEntry>) =
+            found.partition(|entry| entry.is_available(now));
+        useful.into_iter().chain(idle).collect()
     }
 
     /// Returns the themes that match: all of them for the beginning of the word "themes", one for the beginning of its
@@ -204,13 +195,20 @@ impl CommandPalette {
         let theme = entries
             .get(self.chosen)
             .and_then(|entry| entry.theme.clone());
-        match theme.or_else(|| self.theme_before.clone()) {
-            Some(theme) if self.theme_before.is_none() => {
-                self.theme_before = Some(std::mem::replace(shown, theme));
+        match (theme, &self.theme_before) {
+            (Some(theme), None) => self.theme_before = Some(std::mem::replace(shown, theme)),
+            (Some(theme), Some(_)) => *shown = theme,
+            (None, _) => {
+                if let Some(before) = self.theme_before.take() {
+                    *shown = before;
+                }
             }
-            Some(theme) => *shown = theme,
-            None => {}
         }
+    }
+
+    /// Returns whether a theme is shown only because it is selected.
+    pub fn previews_theme(&self) -> bool {
+        self.theme_before.is_some()
     }
 
     /// Restores the theme if one was only previewed; returns the id of the dialog that the user had read before.
@@ -220,63 +218,6 @@ impl CommandPalette {
         }
         self.covered_dialog
     }
-
-    pub(super) fn draw(
-        &self,
-        frame: &mut Frame,
-        now: &PaletteContext<'_>,
-    ) -> (Rect, Vec<(Rect, usize)>) {
-        let whole = frame.area();
-        let found = self.matching_entries(now);
-        let found = found.iter().map(|entry| entry.to_row(&self.letters, now));
-        let found: Vec<PickerRow> = found.collect();
-        let size = (
-            whole.width.saturating_sub(2).min(MAX_COLUMNS),
-            whole.height.min(MAX_ROWS),
-        );
-        // The top edge stays in place as the list gets shorter.
-        let wanted = u16::try_from(fuzzy_picker::line_count(&found).max(1) + 3).unwrap_or(MAX_ROWS);
-        let area = Rect {
-            x: whole.x + (whole.width - size.0) / 2,
-            y: whole.y + (whole.height - size.1) / 4,
-            width: size.0,
-            height: size.1.min(wanted),
-        };
-        let below = "↑↓ choose · Enter runs it · Esc closes";
-        let inner = popup::draw(frame, area, "Commands", below);
-        if inner.is_empty() {
-            return (area, Vec::new());
-        }
-        let columns = usize::from(inner.width).saturating_sub(3);
-        let letters = truncate_start(&self.letters, columns);
-        let cursor = u16::try_from(text_width(&letters) + 2).unwrap_or(0);
-        frame.render_widget(Line::raw(format!("› {letters}")), inner);
-        frame.set_cursor_position((inner.x + cursor, inner.y));
-        let list = Rect {
-            y: inner.y + 1,
-            height: inner.height - 1,
-            ..inner
-        };
-        if found.is_empty() {
-            let text = truncate_to_columns("  No command matches", usize::from(list.width));
-            frame.render_widget(Line::styled(text, theme::QUIET), list);
-        }
-        (
-            area,
-            fuzzy_picker::draw_rows(frame, list, &found, self.chosen),
-        )
-    }
-}
-
-/// Returns the end of a text, as much as fits.
-fn truncate_start(text: &str, columns: usize) -> String {
-    let mut tail = text;
-    while text_width(tail) > columns {
-        let mut chars = tail.chars();
-        chars.next();
-        tail = chars.as_str();
-    }
-    tail.to_owned()
 }
 
 /// What a key or a click does to the palette.

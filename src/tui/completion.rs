@@ -164,6 +164,7 @@ impl CompletionList {
                 .map(|(slash, binding)| PickerRow {
                     name: slash.to_string(),
                     about: binding.help_for(*slash).into_owned(),
+                    title: binding.title_for(*slash).into_owned(),
                     matched_chars: fuzzy_picker::match_positions(typed, &slash.to_string()),
                     ..PickerRow::default()
                 })
@@ -397,6 +398,7 @@ impl ComposerPane {
         area: Rect,
         state: Option<&RunState>,
         sheet: Option<&ChoiceDialog>,
+        theme: &ColorTheme,
     ) -> Vec<(Rect, usize)> {
         if let Some(offer) = &mut self.assist.completion
             && offer.kind == CompletionKind::Commands
@@ -416,7 +418,7 @@ impl ComposerPane {
             None => EnterEffect::SendsText,
         };
         let offer = self.assist.completion.as_ref();
-        offer.map_or_else(Vec::new, |offer| offer.draw(frame, area, enter))
+        offer.map_or_else(Vec::new, |offer| offer.draw(frame, area, enter, theme))
     }
 
     /// Passes a key to the suggestions, of which `n_shown` rows are visible; returns whether they used it.

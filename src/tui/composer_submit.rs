@@ -472,9 +472,10 @@ impl Screen {
         };
         if is_writing && self.composer.assist.has_completion() {
             let sheet = self.pending_dialog(state);
+            let theme = &self.settings.theme;
             let composer = &mut self.composer;
             self.hit_areas.completion =
-                composer.draw_completion(frame, area, state, sheet.as_ref());
+                composer.draw_completion(frame, area, state, sheet.as_ref(), theme);
         }
         toast
     }

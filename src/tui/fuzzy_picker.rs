@@ -1,14 +1,15 @@
-//! Finds entries by a few letters and draws them as rows to choose from; used by the palette and the completion.
+//! Finds entries by a few letters, for the palette and the completion, and draws suggestions as rows to choose from.
 
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::text_wrap::{draw_line, text_width, truncate_to_columns};
-use super::theme;
+use super::theme::{self, Surface};
 
 /// What the letters are matched against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,21 +72,19 @@ pub fn match_positions(letters: &str, text: &str) -> Vec<usize> {
     }
 }
 
-/// One row to choose from: a name, a description, and a key at the right.
+/// One suggestion: a name and what it means.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PickerRow {
     /// The name, safe to draw.
     pub name: String,
     /// The description, safe to draw; may be empty.
     pub about: String,
-    /// The key at the right edge; may be empty.
-    pub key: String,
+    /// Stands for the description where that does not fit; may be empty.
+    pub title: String,
     /// The indexes of the matched characters of the name.
     pub matched_chars: Vec<usize>,
     /// Whether its command has no effect now.
     pub is_idle: bool,
-    /// The heading of the row's group, shown above the group's first row; may be empty.
-    pub heading: String,
 }
 
 /// Draws as many rows as fit, including the chosen one; returns the area of each row, for the mouse.
@@ -95,107 +94,65 @@ pub fn draw_rows(
     rows: &[PickerRow],
     chosen: usize,
 ) -> Vec<(Rect, usize)> {
-    let mut places = Vec::new();
     let n_shown = usize::from(area.height);
-    let lines = insert_headings(rows);
-    let below = lines
-        .iter()
-        .position(|line| *line == PickerLine::Row(chosen));
-    let from = (below.unwrap_or(0) + 1).saturating_sub(n_shown);
-    let widest = rows
-        .iter()
-        .map(|row| text_width(&row.name))
-        .max()
-        .unwrap_or(0);
+    let from = (chosen + 1).saturating_sub(n_shown);
+    let names = rows.iter().map(|row| text_width(&row.name));
     let columns = usize::from(area.width);
-    let names = widest.min(columns / 2);
-    for (n, line) in lines.into_iter().skip(from).take(n_shown).enumerate() {
-        let place = Rect {
-            y: area.y.saturating_add(u16::try_from(n).unwrap_or(u16::MAX)),
-            height: 1,
-            ..area
-        };
-        match line {
-            PickerLine::Heading(heading) => {
-                let heading = truncate_to_columns(&format!("── {heading} "), columns);
-                draw_line(frame, &Line::styled(heading, theme::QUIET), place);
-            }
-            PickerLine::Row(at) => {
-                if let Some(row) = rows.get(at) {
-                    draw_line(frame, &row_line(row, at == chosen, columns, names), place);
-                    places.push((place, at));
-                }
-            }
-        }
-    }
-    places
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum PickerLine {
-    Heading(String),
-    /// A row, by its index.
-    Row(usize),
-}
-
-/// Returns the rows with a heading above the first row of each group.
-fn insert_headings(rows: &[PickerRow]) -> Vec<PickerLine> {
-    let mut lines = Vec::new();
-    let mut before = "";
-    for (at, row) in rows.iter().enumerate() {
-        if row.heading != before {
-            lines.push(PickerLine::Heading(row.heading.clone()));
-        }
-        before = &row.heading;
-        lines.push(PickerLine::Row(at));
-    }
-    lines
-}
-
-/// Returns how many lines the rows and their headings take.
-pub fn line_count(rows: &[PickerRow]) -> usize {
-    insert_headings(rows).len()
+    let names = names.max().unwrap_or(0).min(columns / 2);
+    let places = area.rows().zip(from..);
+    let shown = places.zip(rows.iter().skip(from));
+    let shown = shown.map(|((place, at), row)| {
+        draw_line(frame, &row_line(row, at == chosen, columns, names), place);
+        (place, at)
+    });
+    shown.collect()
 }
 
 fn row_line(row: &PickerRow, is_chosen: bool, columns: usize, names: usize) -> Line<'static> {
     let sign = if is_chosen { "▸ " } else { "  " };
-    let name = truncate_to_columns(
-        &row.name,
-        if row.about.is_empty() {
-            columns.saturating_sub(2)
-        } else {
-            names
-        },
-    );
+    let all = columns.saturating_sub(2);
+    let room = if row.about.is_empty() { all } else { names };
+    let name = truncate_to_columns(&row.name, room);
     let gap = names.saturating_sub(text_width(&name)) + 2;
-    let room = columns.saturating_sub(2 + text_width(&name) + gap + text_width(&row.key) + 1);
-    let about = truncate_to_columns(&row.about, room);
-    let rest = room.saturating_sub(text_width(&about)) + 1;
-    let (name_style, about_style) = match (is_chosen, row.is_idle) {
-        (true, _) => (theme::PICKED, theme::PLAIN),
-        (false, false) => (theme::STRONG, theme::QUIET),
-        (false, true) => (theme::QUIET, theme::QUIET),
+    let room = columns.saturating_sub(2 + text_width(&name) + gap + 1);
+    let is_long = text_width(&row.about) > room && !row.title.is_empty();
+    let about = if is_long { &row.title } else { &row.about };
+    let style = if row.is_idle {
+        theme::QUIET
+    } else {
+        theme::STRONG
     };
     let mut spans = vec![Span::styled(sign, theme::KEY)];
+    spans.extend(matched_spans(&name, &row.matched_chars, style));
+    spans.push(Span::raw(" ".repeat(gap)));
+    spans.push(Span::styled(truncate_to_columns(about, room), theme::QUIET));
+    Line::from(spans).style(chosen_ground(is_chosen))
+}
+
+/// Returns the ground of a whole row: that of the chosen one differs.
+pub fn chosen_ground(is_chosen: bool) -> Style {
+    if is_chosen {
+        Surface::Picked.style()
+    } else {
+        theme::PLAIN
+    }
+}
+
+/// Returns a name with its matched characters underlined.
+pub fn matched_spans(name: &str, matched_chars: &[usize], style: Style) -> Vec<Span<'static>> {
     let mut at = 0;
     // A grapheme of several characters is highlighted as a whole.
-    spans.extend(name.graphemes(true).map(|sign| {
+    let signs = name.graphemes(true).map(|sign| {
         let letters = at..at + sign.chars().count();
         at = letters.end;
-        let style = if row.matched_chars.iter().any(|lit| letters.contains(lit)) {
-            name_style.patch(theme::KEY).underlined()
+        let style = if matched_chars.iter().any(|lit| letters.contains(lit)) {
+            style.patch(theme::KEY).underlined()
         } else {
-            name_style
+            style
         };
         Span::styled(sign.to_owned(), style)
-    }));
-    if !row.about.is_empty() || !row.key.is_empty() {
-        spans.push(Span::raw(" ".repeat(gap)));
-        spans.push(Span::styled(about, about_style));
-        spans.push(Span::raw(" ".repeat(rest)));
-        spans.push(Span::styled(row.key.clone(), theme::KEY));
-    }
-    Line::from(spans)
+    });
+    signs.collect()
 }
 
 #[cfg(test)]

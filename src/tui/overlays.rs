@@ -61,6 +61,12 @@ impl OverlayStack {
         self.top().is_some_and(ScreenOverlay::takes_whole_height)
     }
 
+    /// Returns whether the palette fades what lies behind it; not while a theme is previewed there.
+    pub fn fades_rest(&self) -> bool {
+        let previews = CommandPalette::previews_theme;
+        self.palette.as_ref().is_some_and(|open| !previews(open))
+    }
+
     /// Returns whether the board is in front.
     pub fn is_board_in_front(&self) -> bool {
         self.board.is_some() && self.pager.is_none()

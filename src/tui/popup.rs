@@ -1,34 +1,40 @@
-//! The frame of popups that cover other content: the palette and the suggestions.
+//! The ground of popups that cover other content: the palette and the suggestions.
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::Style;
+use ratatui::symbols::border;
 use ratatui::text::Line;
-use ratatui::widgets::{Block, BorderType, Borders, Clear};
+use ratatui::widgets::{Block, Borders, Clear};
 
 use super::clickable_keys;
 use super::text_wrap::{fit_border_line, text_width, truncate_to_columns};
-use super::theme;
+use super::theme::{self, ColorTheme, Surface};
 
-/// Clears an area, draws a border with these titles, and returns the inner area.
-pub fn draw(frame: &mut Frame, area: Rect, title: &str, below: &str) -> Rect {
+/// Clears an area, gives it the raised ground and a title, and returns the area inside its edge. The edge is blank where
+/// the theme has such a ground, else it is drawn as lines.
+pub fn draw(frame: &mut Frame, area: Rect, title: &str, theme: &ColorTheme) -> Rect {
     let area = area.intersection(frame.area());
     frame.render_widget(Clear, area);
     end_wide_characters(frame, area);
+    let (edge, lead) = if theme.frames_popups() {
+        (border::ROUNDED, " ")
+    } else {
+        (border::EMPTY, "  ")
+    };
     let room = usize::from(area.width).saturating_sub(6);
-    let titled = |text: &str| match text {
+    let title = match title {
         "" => Line::default(),
         text => Line::from(clickable_keys::hint_spans(
-            &format!(" {} ", truncate_to_columns(text, room)),
-            Style::new(),
+            &format!("{lead}{} ", truncate_to_columns(text, room)),
+            theme::QUIET,
         )),
     };
     let block = Block::new()
         .borders(Borders::ALL)
-        .border_type(BorderType::Rounded)
-        .border_style(theme::KEY)
-        .title(fit_border_line(titled(title)))
-        .title_bottom(fit_border_line(titled(below)));
+        .border_set(edge)
+        .border_style(theme::EDGE)
+        .style(Surface::Raised.style())
+        .title(fit_border_line(title));
     let inner = block.inner(area);
     frame.render_widget(block, area);
     inner

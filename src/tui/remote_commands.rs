@@ -90,7 +90,7 @@ mod tests {
         let listed = sendable_commands();
         assert_eq!(
             listed,
-            "go, auto, pause, interrupt, stop, steer TEXT, goal TEXT, cancel, changes TEXT, quit"
+            "go, interrupt, auto, pause, stop, steer TEXT, goal TEXT, cancel, changes TEXT, quit"
         );
         for entry in listed.split(", ") {
             let (name, text) = entry.split_once(' ').unwrap_or((entry, ""));

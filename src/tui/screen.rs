@@ -397,6 +397,11 @@ impl Screen {
         // Removes the hint marks, which the terminal must not see.
         self.hit_areas.collect_hints(frame.buffer_mut());
         self.settings.theme.paint(frame.buffer_mut());
+        if let Some((place, _)) = &self.hit_areas.palette
+            && self.overlays.fades_rest()
+        {
+            self.settings.theme.fade_outside(frame.buffer_mut(), *place);
+        }
         self.is_dirty = false;
     }
 

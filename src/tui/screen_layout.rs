@@ -221,7 +221,7 @@ impl Screen {
         if let Some(palette) = &self.overlays.palette {
             let appearance = &self.settings.appearance;
             let now = PaletteContext::new(appearance, &self.composer, &self.tabs, state, sheet);
-            self.hit_areas.palette = Some(palette.draw(frame, &now));
+            self.hit_areas.palette = Some(palette.draw(frame, &now, &self.settings.theme));
             // The user has not read the dialog under the palette.
             self.dialogs.drawn = None;
             self.dialogs.guard.clear_dialog();

@@ -9,6 +9,7 @@ mod custom_theme;
 mod surface;
 
 use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 
 use crate::domain::findings::FindingSeverity;
@@ -272,6 +273,35 @@ impl ColorTheme {
         self.grounds[1 + surface as usize].0 != self.grounds[0].0
     }
 
+    /// Returns whether what covers other content needs lines around it: where no ground of its own shows its place.
+    pub fn frames_popups(&self) -> bool {
+        !self.has_surface(Surface::Raised)
+    }
+
+    /// Fades a painted frame into its ground, except in one area.
+    pub fn fade_outside(&self, buffer: &mut Buffer, area: Rect) {
+        let ground = match self.grounds[0].0 {
+            Color::Reset => self.terminal_background.map(|of| of.0),
+            own => surface::color_parts(own),
+        };
+        let faded = |colour: Color| {
+            let (own, ground) = (surface::color_parts(colour)?, ground?);
+            let mixed = surface::mix_colors(own, ground, FADED_PART);
+            Some(self.support.nearest_color(mixed))
+        };
+        let whole = buffer.area;
+        for place in whole.positions().filter(|place| !area.contains(*place)) {
+            let Some(cell) = buffer.cell_mut(place) else {
+                continue;
+            };
+            cell.bg = faded(cell.bg).unwrap_or(cell.bg);
+            match faded(cell.fg) {
+                Some(colour) => cell.fg = colour,
+                None => cell.modifier.insert(Modifier::DIM),
+            }
+        }
+    }
+
     /// Recolours a finished frame.
     pub fn paint(&self, buffer: &mut Buffer) {
         // Without colours, quiet text is dimmed.
@@ -304,6 +334,8 @@ impl ColorTheme {
     }
 }
 
+/// How much of the ground is in what lies behind the palette.
+const FADED_PART: f64 = 0.6;
 /// The least contrast of text on each ground.
 const LEAST_CONTRAST: f64 = 4.0;
 /// The least contrast of less important text.

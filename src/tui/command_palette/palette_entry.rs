@@ -10,7 +10,6 @@ use crate::tui::command_table::{
 };
 use crate::tui::composer_pane::ComposerPane;
 use crate::tui::dialog::ChoiceDialog;
-use crate::tui::fuzzy_picker::{self, PickerRow};
 use crate::tui::keymap::{ActiveKeymap, KeyChord};
 use crate::tui::tabs::ScreenTabs;
 use crate::tui::theme::ColorTheme;
@@ -20,8 +19,8 @@ pub(in crate::tui) struct PaletteContext<'a> {
     pub(super) appearance: &'a ScreenAppearance,
     /// The recent slash commands, the latest first.
     pub(super) recent_commands: &'a [String],
-    /// The heading of the current tab's actions, and their names.
-    pub(super) tab_actions: (String, Vec<&'static str>),
+    /// The names of the current tab's actions.
+    pub(super) tab_actions: Vec<&'static str>,
     pub(super) state: Option<&'a RunState>,
     pub(super) sheet: Option<&'a ChoiceDialog>,
     /// Whether a second pane is visible.
@@ -39,7 +38,7 @@ impl<'a> PaletteContext<'a> {
         Self {
             appearance,
             recent_commands: &composer.assist.recent_commands,
-            tab_actions: tabs.shown_actions(),
+            tab_actions: tabs.shown_actions().1,
             state,
             sheet,
             has_panes: tabs.view.side_area.is_some(),
@@ -51,14 +50,18 @@ impl<'a> PaletteContext<'a> {
 pub(in crate::tui) struct PaletteEntry {
     /// As the help shows it.
     pub(super) slash: String,
+    /// The slash command without what the user writes.
+    pub(super) fixed_slash: String,
     pub(in crate::tui) action: PaletteAction,
+    /// What it does, in a few plain words.
+    pub(super) title: Cow<'static, str>,
     pub(super) help: Cow<'static, str>,
     pub(super) key: Option<KeyChord>,
     /// Its row of the command table, if it has one.
     pub(super) binding: Option<&'static CommandRow>,
     /// Whether it is another name of a listed command.
     pub(super) is_alias: bool,
-    pub(super) heading: String,
+    pub(super) heading: &'static str,
     /// The theme that it shows, if it does.
     pub(super) theme: Option<ColorTheme>,
 }
@@ -77,13 +80,14 @@ pub(super) fn command_entries(keymap: &ActiveKeymap) -> Vec<PaletteEntry> {
         let slashes = binding.slash_commands();
         slashes.map(move |slash| PaletteEntry {
             slash: slash.to_string(),
+            fixed_slash: slash.fixed_part(),
             action: PaletteAction::from_slash_command(slash),
+            title: binding.title_for(slash),
             help: binding.help_for(slash),
             key: key.filter(|_| slash.mode().is_none()),
             binding: Some(binding),
-            // The name of a mode is a command of its own.
-            is_alias: slash.name != binding.slash.name && slash.mode().is_none(),
-            heading: String::new(),
+            is_alias: slash.name != binding.slash.name,
+            heading: "",
             theme: None,
         })
     };
@@ -99,42 +103,37 @@ pub(super) fn theme_entry(theme: &ColorTheme) -> PaletteEntry {
     let name = theme.name();
     PaletteEntry {
         slash: format!("/theme {name}"),
+        fixed_slash: format!("/theme {name}"),
+        title: Cow::Owned(format!("Theme {name}")),
         action: PaletteAction::Command(command::ScreenCommand::Theme(Some(name.to_owned()))),
         theme: Some(theme.clone()),
         help: Cow::Borrowed("Show it (screen.theme in the configuration keeps it)"),
         key: None,
         binding: None,
         is_alias: false,
-        heading: String::new(),
+        heading: "",
     }
 }
 
 impl PaletteEntry {
-    pub(super) fn to_row(&self, letters: &str, now: &PaletteContext<'_>) -> PickerRow {
-        let against = self.action.blocker(now.state, now.sheet);
-        PickerRow {
-            name: self.slash.clone(),
-            about: match &against {
-                Some(why) => format!("({why}) {}", self.help),
-                None => self.help.to_string(),
-            },
-            key: self.key.map_or_else(String::new, KeyChord::label),
-            matched_chars: fuzzy_picker::match_positions(letters, &self.slash),
-            is_idle: against.is_some(),
-            heading: self.heading.clone(),
-        }
+    /// Returns why the command has no effect now; `None` if it has one.
+    pub(super) fn blocker(&self, now: &PaletteContext<'_>) -> Option<String> {
+        self.action.blocker(now.state, now.sheet)
     }
 
     /// Returns whether the command has an effect now.
     pub(super) fn is_available(&self, now: &PaletteContext<'_>) -> bool {
-        self.action.blocker(now.state, now.sheet).is_none()
+        self.blocker(now).is_none()
     }
 
-    pub(super) fn with_heading(self, heading: &str) -> Self {
-        Self {
-            heading: heading.to_owned(),
-            ..self
-        }
+    /// Returns whether it is one of the current tab's actions.
+    pub(super) fn is_of_tab(&self, now: &PaletteContext<'_>) -> bool {
+        let row = self.binding;
+        row.is_some_and(|row| now.tab_actions.contains(&row.name))
+    }
+
+    pub(super) fn with_heading(self, heading: &'static str) -> Self {
+        Self { heading, ..self }
     }
 }
 

@@ -77,6 +77,8 @@ pub struct CommandRow {
     pub values: ArgumentValues,
     pub effect: CommandEffect,
     pub help: &'static str,
+    /// The help in a few plain words, where it is long; empty if it is short itself.
+    pub title: &'static str,
     /// A short label for the footer; empty if it is not shown there.
     pub hint: &'static str,
     /// The place in the footer; lower ones come first.
@@ -127,6 +129,7 @@ pub const fn slash_command(
         values: ArgumentValues::Words,
         effect,
         help,
+        title: "",
         hint: "",
         hint_order: 0,
         blocker: is_always_available,
@@ -194,12 +197,41 @@ impl CommandGroup {
             Self::Program => "The program",
         }
     }
+
+    /// All groups, in the order of the palette.
+    pub const IN_PALETTE: [Self; 8] = [
+        Self::Run,
+        Self::Requests,
+        Self::Layout,
+        Self::Navigation,
+        Self::Documents,
+        Self::Agents,
+        Self::Program,
+        Self::Composer,
+    ];
+
+    /// Returns the heading in the palette, which has fewer and larger groups.
+    pub fn palette_label(self) -> &'static str {
+        match self {
+            Self::Run | Self::Requests => "Now",
+            Self::Layout | Self::Navigation => "View",
+            Self::Documents => "Run",
+            Self::Agents => "Agents",
+            Self::Composer | Self::Program => "Screen",
+        }
+    }
 }
 
 impl CommandRow {
     /// Gives the action a name that is not its slash command.
     pub const fn named(mut self, name: &'static str) -> Self {
         self.name = name;
+        self
+    }
+
+    /// Says in a few plain words what it does, where the help is long.
+    pub const fn titled(mut self, title: &'static str) -> Self {
+        self.title = title;
         self
     }
 
@@ -292,6 +324,15 @@ impl CommandRow {
         match slash.mode() {
             Some(mode) => Cow::Owned(format!("{}: {}", mode.label(), mode.describe())),
             None => Cow::Borrowed(self.help),
+        }
+    }
+
+    /// Returns what one of its slash commands does, in a few plain words.
+    pub fn title_for(&self, slash: SlashCommand) -> Cow<'static, str> {
+        match (slash.mode(), self.title) {
+            (Some(mode), _) => Cow::Owned(format!("Mode: {}", mode.label())),
+            (None, "") => Cow::Borrowed(self.help),
+            (None, title) => Cow::Borrowed(title),
         }
     }
 

@@ -30,47 +30,47 @@ pub static GROUPS: [&[CommandRow]; 8] = [
 #[rustfmt::skip]
 static RUN: &[CommandRow] = &in_group(CommandGroup::Run, [
     key_command("/go", &[letter_key('g')], OutsideComposer, Build(|_| Ok(ScreenCommand::Go)),
-        "Send the waiting turn, or confirm the goal")
+        "Send the waiting turn, or confirm the goal").titled("Send the turn, or confirm the goal")
         .hint(10, "go").unless(only_if::turn_is_waiting).changes_run().answers_dialog().sendable(),
-    key_command("/auto", &[letter_key('a')], OutsideComposer, Build(|_| Ok(ScreenCommand::AutoGate)),
-        "Switch to Auto: send turns without asking")
-        .hint(20, "auto").unless(only_if::gate_is_manual).changes_run().sendable(),
-    key_command("/pause", &[letter_key('p')], OutsideComposer, Build(|_| Ok(ScreenCommand::ManualGate)),
-        "Switch to Manual: the next turn waits for you").with_aliases(&["/manual"])
-        .hint(30, "pause").unless(only_if::gate_is_auto).changes_run().sendable().reaches(ViewReach::DiffAndBoard),
     key_command("/interrupt", &[letter_key('x'), ctrl_key('x')], Anywhere, Build(|_| Ok(ScreenCommand::InterruptTurn)),
         "Interrupt the turn or the tests")
         .hint(40, "interrupt").unless(only_if::turn_or_tests_are_running).changes_run().also_in_overlay().sendable()
         .reaches(ViewReach::DiffAndBoard),
+    key_command("/auto", &[letter_key('a')], OutsideComposer, Build(|_| Ok(ScreenCommand::AutoGate)),
+        "Switch to Auto: send turns without asking").titled("Switch to Auto")
+        .hint(20, "auto").unless(only_if::gate_is_manual).changes_run().sendable(),
+    key_command("/pause", &[letter_key('p')], OutsideComposer, Build(|_| Ok(ScreenCommand::ManualGate)),
+        "Switch to Manual: the next turn waits for you").titled("Switch to Manual").with_aliases(&["/manual"])
+        .hint(30, "pause").unless(only_if::gate_is_auto).changes_run().sendable().reaches(ViewReach::DiffAndBoard),
     key_command("/stop", &[letter_key('s')], OutsideComposer, Build(|_| Ok(ScreenCommand::StopToGoal)),
-        "Stop and return to the goal (files and commits stay)")
+        "Stop and return to the goal (files and commits stay)").titled("Stop, back to the goal")
         .hint(50, "stop").unless(only_if::run_is_past_the_goal).changes_run().sendable(),
     slash_command("/steer", Build(|text| parse::require_text("steer", text).map(ScreenCommand::SteerTurn)),
-        "Message the agent during its turn").with_argument(Text("TEXT"))
+        "Message the agent during its turn").with_argument(Text("TEXT")).titled("Message the agent now…")
         .unless(only_if::turn_is_running).changes_run().sendable(),
     key_command("/mode", &[plain_key(KeyCode::BackTab)], Anywhere, Build(parse::parse_mode),
-        "Set what agents may do without asking (the key skips Full access)")
+        "Set what agents may do without asking (the key skips Full access)").titled("Change what agents may do")
         .with_aliases(&["/plan", "/default", "/auto-edit", "/yolo"]).with_values(ArgumentValues::Modes)
         .unless(only_if::run_is_open).changes_run(),
     slash_command("/goal", Build(|text| Ok(ScreenCommand::SetGoal(text.to_owned()))),
-        "Set the goal, or confirm it in your words").with_argument(Text("TEXT"))
+        "Set the goal, or confirm it in your words").with_argument(Text("TEXT")).titled("Set or confirm the goal…")
         .unless(only_if::goal_is_open_or_run_has_ended).changes_run_with_argument().sendable(),
     key_command("/refiner", &[plain_key(KeyCode::F(2))], Anywhere, Build(parse::parse_refiner),
         "Choose who talks with you").with_argument(Optional(&["planner", "reviewer"]))
         .unless(only_if::goal_is_open).changes_run(),
     key_command("/undo", &[letter_key('u')], OutsideComposer, Build(parse::parse_undo),
-        "Undo the last step with changes, or all from step N on").with_argument(Optional(&["N"]))
+        "Undo the last step with changes, or all from step N on").titled("Undo the last step").with_argument(Optional(&["N"]))
         .hint(170, "undo").unless(only_if::step_can_be_undone).changes_run(),
     key_command("/redo", &[ctrl_key('r')], OutsideComposer, Build(|_| Ok(ScreenCommand::Undo(UndoRequest::Redo))),
         "Redo what you undid last").unless(only_if::step_can_be_undone).changes_run(),
     slash_command("/skip", Build(parse::parse_skip), "Skip step N, which has not ended, and say why")
-        .with_argument(Text("N TEXT")).changes_run(),
+        .with_argument(Text("N TEXT")).titled("Skip a step…").changes_run(),
     slash_command("/replan", Build(parse::parse_replan), "Have step N planned again; finished steps stay")
-        .with_argument(Text("N TEXT")).changes_run(),
+        .with_argument(Text("N TEXT")).titled("Plan a step again…").changes_run(),
     key_command("/cancel", &[], Anywhere, Build(|_| Ok(ScreenCommand::CancelRun)), "Cancel the run")
         .unless(only_if::run_is_open).changes_run().sendable(),
     key_command("/resume", &[letter_key('r')], OutsideComposer, Build(|_| Ok(ScreenCommand::ResumeRun)),
-        "Resume the unfinished run, or the open one of the history")
+        "Resume the unfinished run, or the open one of the history").titled("Resume an unfinished run")
         .hint(140, "resume").unless(only_if::no_run_is_open).changes_run(),
 ]);
 
@@ -79,84 +79,84 @@ static REQUESTS: &[CommandRow] = &in_group(CommandGroup::Requests, [
     key_command("/needs-me", &[letter_key('!')], OutsideComposer, Build(|_| Ok(ScreenCommand::GoToWaitingDialog)),
         "Go to what needs you"),
     key_command("/view", &[letter_key('v')], OutsideComposer, Build(|_| Ok(ScreenCommand::ViewFullText)),
-        "Show the whole prompt, request or question").hint(90, "view").unless(only_if::dialog_is_open),
+        "Show the whole prompt, request or question").titled("Show the whole prompt or request").hint(90, "view").unless(only_if::dialog_is_open),
     slash_command("/answer", Build(|word| parse::require_text("answer", word).map(ScreenCommand::AnswerQuestion)),
-        "Answer the open question with a word (below)").with_argument(Text("CHOICE"))
+        "Answer the open question with a word (below)").with_argument(Text("CHOICE")).titled("Answer the open question…")
         .with_values(ArgumentValues::Answers).unless(only_if::question_is_open).changes_run().answers_dialog(),
     slash_command("/allow", Build(|_| Ok(ScreenCommand::AllowCall)), "Allow the waiting request once")
         .unless(only_if::request_is_waiting).changes_run().answers_dialog(),
     slash_command("/reject", Build(|why| Ok(ScreenCommand::RejectCall(why.to_owned()))),
-        "Deny the waiting request and end the turn, or say why and continue").with_argument(Optional(&["TEXT"]))
+        "Deny the waiting request and end the turn, or say why and continue").titled("Deny the waiting request").with_argument(Optional(&["TEXT"]))
         .unless(only_if::request_is_waiting).changes_run().answers_dialog(),
     key_command("/permissions", &[], Anywhere, Call(|_, _, _| vec![Action::ShowPermissions]),
-        "List and remove your standing approvals").changes_run(),
+        "List and remove your standing approvals").titled("Your standing approvals…").changes_run(),
     slash_command("/approve", Build(|_| Ok(ScreenCommand::ApprovePlan)), "Run the approved plan")
         .unless(only_if::plan_approval_is_asked).changes_run().answers_dialog(),
     slash_command("/changes", Build(|text| parse::require_text("changes", text).map(ScreenCommand::Changes)),
-        "Ask for changes to the approved plan").with_argument(Text("TEXT"))
+        "Ask for changes to the approved plan").with_argument(Text("TEXT")).titled("Ask for changes to the plan…")
         .unless(only_if::plan_approval_is_asked).changes_run().answers_dialog().sendable(),
 ]);
 
 #[rustfmt::skip]
 static DOCUMENTS: &[CommandRow] = &in_group(CommandGroup::Documents, [
     key_command("/edit", &[letter_key('e')], OutsideComposer, Build(parse::parse_document),
-        "Edit a document or an open merge in your editor").with_argument(Choice(&["plan", "comments", "merge"]))
+        "Edit a document or an open merge in your editor").titled("Edit a document in your editor").with_argument(Choice(&["plan", "comments", "merge"]))
         .hint(70, "edit").unless(only_if::plan_exists).changes_run(),
     key_command("/diff", &[letter_key('d')], OutsideComposer, Build(parse::parse_diff),
-        "Show the diff of the run, of step N, or of the plan").with_argument(Optional(&["N", "plan"]))
+        "Show the diff of the run, of step N, or of the plan").titled("Show the changes").with_argument(Optional(&["N", "plan"]))
         .hint(80, "diff").unless(only_if::step_has_run),
     key_command("/note", &[letter_key(';')], OutsideComposer, Build(|text| Ok(ScreenCommand::AddPlanNote(text.to_owned()))),
-        "Add a note for both agents to the selected plan line, finding or thread").with_argument(Optional(&["TEXT"]))
+        "Add a note for both agents to the selected plan line, finding or thread").titled("Add a note for the agents…").with_argument(Optional(&["TEXT"]))
         .unless(only_if::notes_are_taken).changes_run(),
     key_command("/unnote", &[letter_key('-')], OutsideComposer, Build(parse::parse_unnote),
-        "Resolve the selected thread, or thread N (takes back a note that was not sent)").with_argument(Optional(&["N"])).changes_run(),
+        "Resolve the selected thread, or thread N (takes back a note that was not sent)").titled("Resolve a thread").with_argument(Optional(&["N"])).changes_run(),
     key_command("/rewrite", &[letter_key('+')], OutsideComposer, Build(|_| Ok(ScreenCommand::RewritePlanLine)),
         "Rewrite the selected plan line here").unless(only_if::notes_are_taken).changes_run(),
     key_command("/filter", &[letter_key('=')], OutsideComposer, Call(|screen, _, state| screen.cycle_filter(state)),
-        "Filter the findings, or compare the plan with an earlier one"),
+        "Filter the findings, or compare the plan with an earlier one").titled("Filter findings, compare plans"),
     key_command("/jump", &[letter_key('>')], OutsideComposer, Call(|screen, _, state| screen.jump_to_counterpart(state)),
-        "Jump between a finding or thread and its plan line"),
+        "Jump between a finding or thread and its plan line").titled("Jump between finding and plan line"),
     key_command("/changed", &[letter_key('<')], OutsideComposer, Call(|screen, n, state| screen.show_plan_change(n, state)),
-        "Show what changed in the plan for the selected finding or thread").with_argument(Optional(&["N"])),
+        "Show what changed in the plan for the selected finding or thread").titled("Show what a finding changed").with_argument(Optional(&["N"])),
     key_command("/settle", &[], OutsideComposer, Build(|_| Ok(ScreenCommand::Discuss(Discussion::Settle))),
-        "Resolve the selected finding as discussed").unless(only_if::finding_was_discussed).changes_run(),
+        "Resolve the selected finding as discussed").titled("Resolve the discussed finding").unless(only_if::finding_was_discussed).changes_run(),
 ]);
 
 #[rustfmt::skip]
 static AGENTS: &[CommandRow] = &in_group(CommandGroup::Agents, [
     slash_command("/task", Build(parse::parse_task), "Give a task to a separate agent (or write `@AGENT TEXT`)")
-        .with_argument(Text("AGENT TEXT")).with_values(ArgumentValues::TaskAgents).changes_run(),
+        .with_argument(Text("AGENT TEXT")).titled("Give a task to another agent…").with_values(ArgumentValues::TaskAgents).changes_run(),
     slash_command("/agent", Call(|screen, name, state| screen.apply(run_commands::show_agents(name, &screen.composer.assist.agents, state))),
-        "List the agents and what each may do").with_argument(Optional(&["NAME"])).with_unlisted_name("/agents")
+        "List the agents and what each may do").titled("List the agents…").with_argument(Optional(&["NAME"])).with_unlisted_name("/agents")
         .with_values(ArgumentValues::Agents),
     slash_command("/sessions", Call(|screen, _, state| screen.apply(run_commands::list_children(state))),
-        "List task sessions, read or stop one").changes_run(),
+        "List task sessions, read or stop one").titled("List task sessions…").changes_run(),
     slash_command("/todos", Call(|screen, _, state| screen.show_todo_lists(state)), "Show the agents' todo lists"),
     slash_command("/discuss", Build(|text| Ok(ScreenCommand::Discuss(Discussion::Start(text.to_owned())))),
-        "Let several agents discuss and decide a question (no topic: show the board)")
+        "Let several agents discuss and decide a question (no topic: show the board)").titled("Discuss a question…")
         .with_argument(Text("[PRESET] TOPIC")).with_values(ArgumentValues::Presets).changes_run_with_argument(),
-    slash_command("/budget", Build(parse::parse_budget), "Preview a discussion: participants and their limits")
+    slash_command("/budget", Build(parse::parse_budget), "Preview a discussion: participants and their limits").titled("Preview a discussion")
         .with_argument(Optional(&["PRESET"])).with_values(ArgumentValues::Presets).changes_run(),
     key_command("/board", &[letter_key('#')], OutsideComposer, Build(|_| Ok(ScreenCommand::Discuss(Discussion::ShowBoard))),
         "Show the board of a discussion").hint(60, "board").unless(only_if::discussion_exists),
     key_command("/discuss-finding", &[letter_key('&')], OutsideComposer,
         Build(|_| Ok(ScreenCommand::Discuss(Discussion::DiscussFinding))),
-        "Discuss the selected finding and tell the reviewer the result").unless(only_if::finding_is_open).changes_run(),
+        "Discuss the selected finding and tell the reviewer the result").titled("Discuss the finding").unless(only_if::finding_is_open).changes_run(),
     key_command("/discuss-stop", &[], OutsideComposer, Build(|_| Ok(ScreenCommand::Discuss(Discussion::Stop))),
-        "Stop the discussion (what was said stays)").unless(only_if::discussion_is_running).changes_run(),
+        "Stop the discussion (what was said stays)").titled("Stop the discussion").unless(only_if::discussion_is_running).changes_run(),
     key_command("/discuss-on", &[], OutsideComposer, Build(|_| Ok(ScreenCommand::Discuss(Discussion::Resume))),
-        "Continue a stopped or failed discussion after its last finished round")
+        "Continue a stopped or failed discussion after its last finished round").titled("Continue the discussion")
         .unless(only_if::discussion_can_resume).changes_run(),
     key_command("/quote", &[letter_key('"')], OutsideComposer, Build(|_| Ok(ScreenCommand::Discuss(Discussion::Quote))),
-        "Quote the last discussion's result in the composer").unless(only_if::discussion_has_finished).changes_run(),
+        "Quote the last discussion's result in the composer").titled("Quote the result of the discussion").unless(only_if::discussion_has_finished).changes_run(),
     key_command("/minutes", &[], OutsideComposer, Build(|_| Ok(ScreenCommand::Discuss(Discussion::Export))),
-        "Export the last discussion as Markdown").unless(only_if::discussion_exists),
+        "Export the last discussion as Markdown").titled("Export the discussion").unless(only_if::discussion_exists),
 ]);
 
 #[rustfmt::skip]
 static NAVIGATION: &[CommandRow] = &in_group(CommandGroup::Navigation, [
     key_command("/next-block", &[letter_key('.')], OutsideComposer,
-        Build(|_| Ok(ScreenCommand::SelectAdjacent(SelectionMove::Next))), "Pick the next chat block or finding"),
+        Build(|_| Ok(ScreenCommand::SelectAdjacent(SelectionMove::Next))), "Pick the next chat block or finding").titled("Pick the next block"),
     key_command("/previous-block", &[letter_key(',')], OutsideComposer,
         Build(|_| Ok(ScreenCommand::SelectAdjacent(SelectionMove::Previous))), "Pick the previous block"),
     key_command("/next-turn", &[letter_key(']')], OutsideComposer,
@@ -164,21 +164,21 @@ static NAVIGATION: &[CommandRow] = &in_group(CommandGroup::Navigation, [
     key_command("/previous-turn", &[letter_key('[')], OutsideComposer,
         Build(|_| Ok(ScreenCommand::SelectAdjacent(SelectionMove::PreviousTurn))), "Go to the previous turn"),
     key_command("/find", &[ctrl_key('f')], Anywhere, Build(|_| Ok(ScreenCommand::OpenSearch)),
-        "Find text in the open tab, text or diff").reaches(ViewReach::Diff),
+        "Find text in the open tab, text or diff").titled("Find text…").reaches(ViewReach::Diff),
     key_command("/up", &[plain_key(KeyCode::PageUp)], Anywhere, Build(|_| Ok(ScreenCommand::Scroll(ScrollMove::PageUp))),
         "Page up").named("page-up").reaches(ViewReach::DiffAndBoard),
     key_command("/down", &[plain_key(KeyCode::PageDown)], Anywhere, Build(|_| Ok(ScreenCommand::Scroll(ScrollMove::PageDown))),
         "Page down").named("page-down").reaches(ViewReach::DiffAndBoard),
     key_command("/line-up", &[plain_key(KeyCode::Up), letter_key('k')], OutsideComposer,
         Build(|_| Ok(ScreenCommand::Scroll(ScrollMove::Up))),
-        "Line up (in Plan, Comments and Log: select the one above)").reaches(ViewReach::DiffAndBoard),
+        "Line up (in Plan, Comments and Log: select the one above)").titled("Line up").reaches(ViewReach::DiffAndBoard),
     key_command("/line-down", &[plain_key(KeyCode::Down), letter_key('j')], OutsideComposer,
         Build(|_| Ok(ScreenCommand::Scroll(ScrollMove::Down))),
-        "Line down (in Plan, Comments and Log: select the one below)").reaches(ViewReach::DiffAndBoard),
+        "Line down (in Plan, Comments and Log: select the one below)").titled("Line down").reaches(ViewReach::DiffAndBoard),
     key_command("/top", &[plain_key(KeyCode::Home)], OutsideComposer, Build(|_| Ok(ScreenCommand::Scroll(ScrollMove::Top))),
         "Go to the first line").reaches(ViewReach::DiffAndBoard),
     key_command("/end", &[plain_key(KeyCode::End)], OutsideComposer, Build(|_| Ok(ScreenCommand::Scroll(ScrollMove::End))),
-        "Go to the last line and follow it").reaches(ViewReach::DiffAndBoard),
+        "Go to the last line and follow it").titled("Go to the last line").reaches(ViewReach::DiffAndBoard),
 ]);
 
 #[rustfmt::skip]
@@ -190,9 +190,9 @@ static LAYOUT: &[CommandRow] = &in_group(CommandGroup::Layout, [
     key_command("/comments", &[letter_key('3')], OutsideComposer, Build(|_| Ok(ScreenCommand::Show(TabKind::Comments))),
         "Show Comments").named("show-comments").reaches(ViewReach::DiffAndBoard),
     key_command("/log", &[letter_key('4')], OutsideComposer, Build(|_| Ok(ScreenCommand::Show(TabKind::Log))),
-        "Show Log (again: fold it)").named("show-log").reaches(ViewReach::DiffAndBoard),
+        "Show Log (again: fold it)").titled("Show Log").named("show-log").reaches(ViewReach::DiffAndBoard),
     key_command("/status", &[letter_key('5')], OutsideComposer, Build(|_| Ok(ScreenCommand::Show(TabKind::Status))),
-        "Show Status (again: fold it)").named("show-status").reaches(ViewReach::DiffAndBoard),
+        "Show Status (again: fold it)").titled("Show Status").named("show-status").reaches(ViewReach::DiffAndBoard),
     key_command("/next", &[plain_key(KeyCode::Tab)], Anywhere, Call(|screen, _, _| screen.change_view(|screen| screen.step_tab(1))),
         "Next tab").named("next-tab").hint(110, "tabs"),
     key_command("/next", &[plain_key(KeyCode::Right)], OutsideComposer, Call(|screen, _, _| screen.change_view(|screen| screen.step_tab(1))),
@@ -200,19 +200,19 @@ static LAYOUT: &[CommandRow] = &in_group(CommandGroup::Layout, [
     key_command("/previous", &[plain_key(KeyCode::Left)], OutsideComposer, Call(|screen, _, _| screen.change_view(|screen| screen.step_tab(-1))),
         "Previous tab").named("tab-left"),
     key_command("/open", &[letter_key(' ')], OutsideComposer, Call(|screen, _, state| screen.open_selection(state)),
-        "Open or fold the selection (for a step: its diff)"),
+        "Open or fold the selection (for a step: its diff)").titled("Open or fold the selection"),
     key_command("/thinking", &[letter_key('t')], OutsideComposer, Build(|_| Ok(ScreenCommand::ToggleThinking)),
-        "Fold or unfold the agents' thinking"),
+        "Fold or unfold the agents' thinking").titled("Fold or unfold thinking"),
     key_command("/voices", &[letter_key('|')], OutsideComposer, Call(|screen, _, _| screen.toggle_chat_arrangement()),
-        "Show planner and reviewer side by side (wide window)"),
+        "Show planner and reviewer side by side (wide window)").titled("Planner and reviewer side by side"),
     key_command("/side", &[letter_key('\\')], OutsideComposer, Call(|screen, _, state| screen.toggle_side_pane(state)),
-        "Switch between the sidebar, a second pane and neither (wide window)"),
+        "Switch between the sidebar, a second pane and neither (wide window)").titled("Sidebar, second pane or neither"),
     key_command("/other-pane", &[plain_key(KeyCode::F(6))], Anywhere, Build(|_| Ok(ScreenCommand::TogglePaneFocus)),
-        "Switch the keys to the other pane").hint(100, "other pane"),
+        "Switch the keys to the other pane").titled("Go to the other pane").hint(100, "other pane"),
     key_command("/theme", &[], Anywhere, Build(parse::parse_theme),
-        "List the themes, or use one").with_argument(Optional(&["NAME"])).with_values(ArgumentValues::Themes),
+        "List the themes, or use one").titled("Choose a theme…").with_argument(Optional(&["NAME"])).with_values(ArgumentValues::Themes),
     key_command("/mouse", &[plain_key(KeyCode::F(3))], Anywhere, Call(|screen, _, _| screen.toggle_mouse_capture()),
-        "Give the mouse to the terminal, or take it back"),
+        "Give the mouse to the terminal, or take it back").titled("Mouse to the terminal, or back"),
     key_command("/redraw", &[ctrl_key('l')], Anywhere, Call(|_, _, _| vec![Action::Redraw]),
         "Redraw the screen").reaches(ViewReach::All),
 ]);
@@ -223,27 +223,27 @@ static COMPOSER: &[CommandRow] = &in_group(CommandGroup::Composer, [
         Build(|_| Ok(ScreenCommand::FocusComposer)), "Write in the composer")
         .hint(120, "write").changes_run().also_in_overlay(),
     key_command("/leave", &[plain_key(KeyCode::Esc)], Composer, Call(|screen, _, _| screen.change_view(|screen| screen.composer.leave_composer())),
-        "Leave the composer, so that letters are commands").hint(130, "back"),
+        "Leave the composer, so that letters are commands").titled("Leave the composer").hint(130, "back"),
     key_command("/copy", &[ctrl_key('y')], OutsideComposer, Build(|_| Ok(ScreenCommand::Copy)),
-        "Copy the selection, or the open text, diff or tab").reaches(ViewReach::DiffAndBoard),
+        "Copy the selection, or the open text, diff or tab").titled("Copy the selection or the view").reaches(ViewReach::DiffAndBoard),
     key_command("/copy-code", &[alt_key('y')], OutsideComposer, Call(|screen, _, state| screen.copy_code_block(state)),
-        "Copy the last code block (again: the one above)"),
+        "Copy the last code block (again: the one above)").titled("Copy the last code block"),
     key_command("/editor", &[ctrl_key('e')], OutsideComposer,
         Call(|screen, _, state| screen.apply_to_front(state, |front| front.open_in_viewer(ExternalViewer::Editor))),
-        "Open the selection in your editor (VISUAL, EDITOR)"),
+        "Open the selection in your editor (VISUAL, EDITOR)").titled("Open in your editor"),
     key_command("/pager", &[alt_key('l')], OutsideComposer,
         Call(|screen, _, state| screen.apply_to_front(state, |front| front.open_in_viewer(ExternalViewer::Pager))),
-        "Open the selection in your pager (PAGER)"),
+        "Open the selection in your pager (PAGER)").titled("Open in your pager"),
 ]);
 
 #[rustfmt::skip]
 static PROGRAM: &[CommandRow] = &in_group(CommandGroup::Program, [
     key_command("/help", &[letter_key('?'), plain_key(KeyCode::F(1))], Anywhere, Build(|_| Ok(ScreenCommand::ShowHelp)),
-        "Show these keys").hint(150, "help").reaches(ViewReach::DiffAndBoard),
+        "Show these keys").titled("Show all keys and commands").hint(150, "help").reaches(ViewReach::DiffAndBoard),
     key_command("/palette", &[ctrl_key('p'), letter_key(':')], Anywhere, Build(|_| Ok(ScreenCommand::OpenPalette)),
-        "Find a command by a few letters").hint(160, "commands").reaches(ViewReach::DiffAndBoard),
+        "Find a command by a few letters").titled("Find a command").hint(160, "commands").reaches(ViewReach::DiffAndBoard),
     key_command("/history", &[], Anywhere, Call(|_, _, _| vec![Action::ShowHistory]),
-        "List earlier runs, read one, or resume an unfinished one"),
+        "List earlier runs, read one, or resume an unfinished one").titled("List earlier runs…"),
     key_command("/export", &[ctrl_key('s')], OutsideComposer, Build(parse::parse_export),
         "Export a report of the run").with_argument(Optional(&["html", "md"]))
         .unless(only_if::run_exists).not_in_overlay(),
@@ -251,5 +251,5 @@ static PROGRAM: &[CommandRow] = &in_group(CommandGroup::Program, [
     key_command("/suspend", &[ctrl_key('z')], Anywhere, Call(|_, _, _| vec![Action::Suspend]),
         "Suspend to the background").reaches(ViewReach::All),
     key_command("/quit", &[ctrl_key('c')], Anywhere, Build(|_| Ok(ScreenCommand::Quit)),
-        "Quit (asks if something is running, again: at once)").hint(180, "quit").sendable().reaches(ViewReach::All),
+        "Quit (asks if something is running, again: at once)").titled("Quit").hint(180, "quit").sendable().reaches(ViewReach::All),
 ]);

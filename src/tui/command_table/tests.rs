@@ -52,8 +52,12 @@ fn a_new_row_is_all_that_a_new_command_needs() {
     let name = "/praise [planner|reviewer]";
     for (reader, keys, wanted) in [
         ("help", &["<esc>", "?"][..], name),
-        ("palette by its letters", &["<c-p>", "prais"], name),
-        ("palette by its help", &["<c-p>", "raise an ag"], name),
+        (
+            "palette by its letters",
+            &["<c-p>", "prais"],
+            "Praise an agent",
+        ),
+        ("palette by its help", &["<c-p>", "raise an ag"], "/praise"),
         ("completion", &["/pr"], name),
         ("completion of the name", &["/prais", "<tab>"], "/praise"),
         ("completion of words", &["/praise re"], "reviewer  Praise"),
@@ -125,6 +129,18 @@ fn every_reader_has_every_row() {
             assert!(find_row(&command).is_some(), "{typed}");
             let offered = shown_after(&[slash.name], 40);
             assert!(offered.contains(&slash.to_string()), "completion: {slash}");
+        }
+    }
+}
+
+#[test]
+fn the_palette_has_room_for_the_words_and_the_name_of_each_command() {
+    for row in all_rows() {
+        for slash in row.slash_commands() {
+            let (title, name) = (row.title_for(slash), slash.fixed_part());
+            // Between them and before the key are two columns, and a key takes nine.
+            let n_columns = title.chars().count() + 2 + name.len() + 2 + 9;
+            assert!(n_columns <= 56, "{title} {name}: {n_columns}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Draws the suggestions: a list above the composer whose frame says what Enter and Tab do.
+//! Draws the suggestions: a list right above the composer, as wide as it; the title says what Enter and Tab do.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -6,7 +6,8 @@ use ratatui::text::Line;
 
 use super::{CompletionKind, CompletionList};
 use crate::tui::text_wrap::truncate_to_columns;
-use crate::tui::{fuzzy_picker, popup, theme};
+use crate::tui::theme::{self, ColorTheme};
+use crate::tui::{fuzzy_picker, popup};
 
 /// How many suggestions are visible.
 const MAX_ROWS: u16 = 8;
@@ -54,6 +55,7 @@ impl CompletionList {
         frame: &mut Frame,
         composer: Rect,
         enter: EnterEffect,
+        theme: &ColorTheme,
     ) -> Vec<(Rect, usize)> {
         let n_rows = u16::try_from(self.rows.len())
             .unwrap_or(MAX_ROWS)
@@ -65,11 +67,10 @@ impl CompletionList {
         let area = Rect {
             y: composer.y - height,
             height,
-            width: composer.width.min(100),
             ..composer
         };
         let title = format!("{}{}", self.title(enter), self.truncation_note);
-        let inner = popup::draw(frame, area, &title, "");
+        let inner = popup::draw(frame, area, &title, theme);
         if self.rows.is_empty() {
             let note = truncate_to_columns(&self.note, usize::from(inner.width));
             frame.render_widget(Line::styled(note, theme::QUIET), inner);

@@ -62,10 +62,11 @@ fn another_key_does_it_and_footer_help_and_palette_show_that_one() {
     assert!(seen.contains(" W         /auto"), "{seen}");
     press(&mut screen, Some(&state), &["<esc>", "<c-p>", "auto"]);
     let seen = drawn(&mut screen, (120, 40), Some(&state));
-    let row = seen
-        .lines()
-        .find(|line| line.contains("send turns without asking"));
-    assert!(row.is_some_and(|row| row.contains(" W│")), "{seen}");
+    let row = seen.lines().find(|line| line.contains("Switch to Auto"));
+    assert!(
+        row.is_some_and(|row| row.contains("/auto          W   │")),
+        "{seen}"
+    );
 }
 
 #[test]
@@ -315,31 +316,43 @@ fn the_palette_lists_by_what_it_is_about_and_by_nothing_else_once_something_is_t
     screen.show_tab(TabKind::Plan);
     press(&mut screen, Some(&state), &["<c-p>"]);
     let rows = palette_rows(&mut screen, &state);
-    let headings: Vec<&String> = rows.iter().filter(|row| row.starts_with("──")).collect();
-    assert_eq!(headings, ["── in Plan", "── The run"], "{rows:#?}");
-    assert!(rows[2].starts_with("▸ /previous-block"), "{rows:#?}");
+    let headings = |rows: &[String]| -> Vec<String> {
+        let is_one = |row: &&String| row.starts_with("   ") && !row.trim().contains("  ");
+        let found = rows.iter().skip(4).filter(is_one);
+        found.map(|row| row.trim().to_owned()).collect()
+    };
+    assert_eq!(headings(&rows), ["Now", "View"], "{rows:#?}");
+    assert!(rows[5].starts_with(" ▸ Interrupt the turn"), "{rows:#?}");
+    let at = |rows: &[String], text: &str| rows.iter().position(|row| row.contains(text));
+    // What the tab is used for comes first in its group.
+    assert!(at(&rows, "/find") < at(&rows, "/chat"), "{rows:#?}");
     press(&mut screen, Some(&state), &["interrupt"]);
     let rows = palette_rows(&mut screen, &state);
-    assert!(!rows.iter().any(|row| row.starts_with("──")), "{rows:#?}");
+    assert!(at(&rows, "Now").is_none(), "{rows:#?}");
     press(&mut screen, Some(&state), &["<enter>", "<c-p>"]);
     let rows = palette_rows(&mut screen, &state);
-    assert_eq!(rows[1], "── Recently used");
-    assert!(rows[2].contains("/interrupt"), "{rows:#?}");
-    assert_eq!(rows[3], "── in Plan");
+    assert_eq!(rows[4].trim(), "Recently used");
+    assert!(rows[5].contains("/interrupt"), "{rows:#?}");
+    assert_eq!(rows[7].trim(), "Now");
     // It is listed only once.
     let n = rows.iter().filter(|row| row.contains("/interrupt")).count();
     assert_eq!(n, 1, "{rows:#?}");
 }
 
 #[test]
-fn what_cannot_be_done_now_is_listed_last_of_its_kind_and_says_why() {
+fn what_cannot_be_done_now_is_listed_last_and_only_once_letters_are_typed_and_says_why() {
     let state = running(Phase::Review, TurnPurpose::Review);
     let mut screen = with(&[]);
-    press(&mut screen, Some(&state), &["<c-p>", "allow the waiting"]);
+    press(&mut screen, Some(&state), &["<c-p>"]);
     let rows = palette_rows(&mut screen, &state);
-    let row = rows.iter().find(|row| row.contains("/allow"));
-    let why = "(no request is waiting for you) Allow the waiting request once";
-    assert!(row.is_some_and(|row| row.contains(why)), "{rows:#?}");
+    assert!(!rows.iter().any(|row| row.contains("/go")), "{rows:#?}");
+    press(&mut screen, Some(&state), &["all"]);
+    let rows = palette_rows(&mut screen, &state);
+    let at = rows.iter().position(|row| row.contains("/allow")).unwrap();
+    assert!(rows[at].contains("Allow the waiting request once"));
+    assert_eq!(rows[at + 1].trim(), "no request is waiting for you");
+    let is_useful = |row: &String| row.contains("Show all keys and commands");
+    assert!(rows.iter().position(is_useful).unwrap() < at, "{rows:#?}");
 }
 
 #[test]

@@ -219,7 +219,7 @@ pub(super) fn legible_color(
 }
 
 /// Returns a colour between two, or beyond the second one if `part` is more than 1.
-fn mix_colors(from: [u8; 3], to: [u8; 3], part: f64) -> Color {
+pub(super) fn mix_colors(from: [u8; 3], to: [u8; 3], part: f64) -> Color {
     let mixed = |at: usize| {
         let (from, to) = (f64::from(from[at]), f64::from(to[at]));
         // A float becomes the nearest number that fits.

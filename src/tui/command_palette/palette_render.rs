@@ -1,0 +1,261 @@
+//! Draws the palette: what is typed, the entries by group, and what the selected one does.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::{Style, Stylize};
+use ratatui::text::{Line, Span};
+
+use super::CommandPalette;
+use super::palette_entry::{PaletteContext, PaletteEntry};
+use crate::tui::keymap::KeyChord;
+use crate::tui::text_wrap::{draw_line, text_width, truncate_to_columns, wrap_spans_to_rows};
+use crate::tui::theme::{self, ColorTheme};
+use crate::tui::view_area::{split_bottom, split_top};
+use crate::tui::{clickable_keys, fuzzy_picker, popup};
+
+const MAX_COLUMNS: u16 = 64;
+const MAX_ROWS: u16 = 28;
+/// Below this window height, the palette has only what is typed and the entries.
+const LOW_WINDOW_ROWS: u16 = 24;
+/// The columns of the keys, at the right.
+const KEY_COLUMNS: usize = 9;
+/// How many rows the description of the selected entry has.
+const ABOUT_ROWS: usize = 2;
+
+/// One line of the list.
+enum PaletteLine {
+    Blank,
+    Heading(&'static str),
+    /// An entry, by its index.
+    Entry {
+        at: usize,
+        is_idle: bool,
+    },
+    /// Why the entry above has no effect now.
+    Reason(usize, String),
+}
+
+impl PaletteLine {
+    /// Returns the entry that it is about.
+    fn entry(&self) -> Option<usize> {
+        match self {
+            Self::Entry { at, .. } | Self::Reason(at, _) => Some(*at),
+            Self::Blank | Self::Heading(_) => None,
+        }
+    }
+}
+
+/// How the palette divides its rows and columns.
+struct PaletteGrid {
+    area: Rect,
+    /// Whether it has a title and a description.
+    is_high: bool,
+    /// The blank columns at the left of a text, the first ones for the sign of the selected entry, and at its right.
+    margins: (usize, usize),
+}
+
+impl PaletteGrid {
+    fn new(window: Rect, n_lines: usize) -> Self {
+        let is_high = window.height >= LOW_WINDOW_ROWS;
+        let (most, rest) = if is_high {
+            // Title, letters, description, and blank rows between.
+            (MAX_ROWS.min(window.height - 2), 7 + ABOUT_ROWS)
+        } else {
+            (window.height, 3)
+        };
+        let wanted = u16::try_from(n_lines.max(1) + rest).unwrap_or(u16::MAX);
+        let width = window.width.min(MAX_COLUMNS);
+        Self {
+            // The top edge stays in place as the list gets shorter.
+            area: Rect {
+                x: window.x + (window.width - width) / 2,
+                y: window.y + (window.height - most) / 3,
+                width,
+                height: most.min(wanted),
+            },
+            is_high,
+            margins: if width < MAX_COLUMNS { (2, 0) } else { (3, 3) },
+        }
+    }
+
+    /// Returns the part of an area where texts are.
+    fn text_area(&self, area: Rect) -> Rect {
+        let columns = |n: usize| u16::try_from(n).unwrap_or(0).min(area.width);
+        let (left, right) = (columns(self.margins.0), columns(self.margins.1));
+        Rect {
+            x: area.x + left,
+            width: area.width.saturating_sub(left + right),
+            ..area
+        }
+    }
+}
+
+impl CommandPalette {
+    pub(in crate::tui) fn draw(
+        &self,
+        frame: &mut Frame,
+        now: &PaletteContext<'_>,
+        theme: &ColorTheme,
+    ) -> (Rect, Vec<(Rect, usize)>) {
+        let entries = self.matching_entries(now);
+        let lines = palette_lines(&entries, now);
+        let grid = PaletteGrid::new(frame.area(), lines.len());
+        let mut rest = popup::draw(frame, grid.area, "", theme);
+        if grid.is_high {
+            let title = grid.text_area(split_top(&mut rest, 2));
+            draw_title(frame, title);
+            let about = split_bottom(&mut rest, ABOUT_ROWS + 1);
+            let chosen = entries.get(self.chosen);
+            draw_about(frame, grid.text_area(about), chosen);
+        }
+        let typed = split_top(&mut rest, 1 + u16::from(grid.is_high));
+        self.draw_letters(frame, grid.text_area(typed));
+        if entries.is_empty() {
+            let text = Line::styled("No command matches", theme::QUIET);
+            draw_line(frame, &text, grid.text_area(rest));
+        }
+        let is_chosen = |line: &PaletteLine| line.entry() == Some(self.chosen);
+        let last = lines.iter().rposition(is_chosen).unwrap_or(0);
+        let from = (last + 1).saturating_sub(usize::from(rest.height));
+        let mut places = Vec::new();
+        for (place, line) in rest.rows().zip(lines.iter().skip(from)) {
+            places.extend(line.entry().map(|at| (place, at)));
+            draw_line(frame, &self.list_line(line, &entries, &grid, place), place);
+        }
+        (grid.area, places)
+    }
+
+    fn draw_letters(&self, frame: &mut Frame, area: Rect) {
+        if area.is_empty() {
+            return;
+        }
+        let letters = truncate_start(&self.letters, usize::from(area.width) - 1);
+        let line = if letters.is_empty() {
+            Line::styled("Type to search", theme::QUIET)
+        } else {
+            Line::raw(letters.clone())
+        };
+        draw_line(frame, &line, area);
+        let cursor = u16::try_from(text_width(&letters)).unwrap_or(0);
+        frame.set_cursor_position((area.x + cursor, area.y));
+    }
+
+    fn list_line(
+        &self,
+        line: &PaletteLine,
+        entries: &[PaletteEntry],
+        grid: &PaletteGrid,
+        place: Rect,
+    ) -> Line<'static> {
+        let (left, _) = grid.margins;
+        let blank = " ".repeat(left);
+        let is_chosen = line.entry() == Some(self.chosen);
+        let spans = match line {
+            PaletteLine::Blank => Vec::new(),
+            PaletteLine::Heading(heading) => {
+                vec![
+                    Span::raw(blank),
+                    Span::styled(*heading, theme::KEYWORD).bold(),
+                ]
+            }
+            PaletteLine::Reason(_, reason) => {
+                vec![Span::styled(format!("{blank}  {reason}"), theme::QUIET)]
+            }
+            PaletteLine::Entry { at, is_idle } => {
+                let sign = if is_chosen { "▸ " } else { "" };
+                let mut spans = vec![Span::styled(format!("{sign:>left$}"), theme::KEY)];
+                let columns = usize::from(grid.text_area(place).width);
+                let words = match (is_chosen, is_idle) {
+                    (_, true) => theme::QUIET,
+                    (true, false) => theme::STRONG,
+                    (false, false) => theme::PLAIN,
+                };
+                if let Some(entry) = entries.get(*at) {
+                    spans.extend(self.entry_spans(entry, words, columns));
+                }
+                spans
+            }
+        };
+        Line::from(spans).style(fuzzy_picker::chosen_ground(is_chosen))
+    }
+
+    /// Returns the words at the left; the slash command and the key at the right, or one of them where there is no room
+    /// for both.
+    fn entry_spans(
+        &self,
+        entry: &PaletteEntry,
+        style: Style,
+        columns: usize,
+    ) -> Vec<Span<'static>> {
+        let mut key = entry.key.map_or_else(String::new, KeyChord::label);
+        let has_both = columns >= usize::from(MAX_COLUMNS) - 8;
+        if has_both {
+            key = format!("{key:>width$}", width = KEY_COLUMNS + 2);
+        }
+        let slash = Some(entry.fixed_slash.as_str()).filter(|_| has_both || key.is_empty());
+        let slash = slash.unwrap_or_default();
+        let right = text_width(slash) + text_width(&key);
+        let words = truncate_to_columns(&entry.title, columns.saturating_sub(right + 2));
+        let gap = columns.saturating_sub(text_width(&words) + right);
+        let mut spans = vec![Span::styled(words, style), Span::raw(" ".repeat(gap))];
+        let matched = fuzzy_picker::match_positions(&self.letters, &entry.slash);
+        spans.extend(fuzzy_picker::matched_spans(slash, &matched, theme::QUIET));
+        spans.push(Span::styled(key, theme::QUIET));
+        spans
+    }
+}
+
+fn draw_title(frame: &mut Frame, area: Rect) {
+    let back = "Esc close";
+    let gap = usize::from(area.width).saturating_sub("Commands".len() + back.len());
+    let mut spans = vec![
+        Span::styled("Commands", theme::STRONG),
+        Span::raw(" ".repeat(gap)),
+    ];
+    spans.extend(clickable_keys::hint_spans(back, theme::QUIET));
+    draw_line(frame, &Line::from(spans), area);
+}
+
+/// Draws what an entry does, where its title does not already say all of it.
+fn draw_about(frame: &mut Frame, mut area: Rect, entry: Option<&PaletteEntry>) {
+    split_top(&mut area, 1);
+    if let Some(entry) = entry.filter(|entry| entry.help != entry.title) {
+        let text = [Span::styled(entry.help.to_string(), theme::QUIET)];
+        let lines = wrap_spans_to_rows(&text, usize::from(area.width), 0, ABOUT_ROWS);
+        for (place, line) in area.rows().zip(lines) {
+            draw_line(frame, &line, place);
+        }
+    }
+}
+
+/// Returns the lines of the list: a heading above the first entry of each group, and below an entry that has no effect
+/// now, why.
+fn palette_lines(entries: &[PaletteEntry], now: &PaletteContext<'_>) -> Vec<PaletteLine> {
+    let mut lines = Vec::new();
+    let mut before = "";
+    for (at, entry) in entries.iter().enumerate() {
+        if entry.heading != before {
+            if at > 0 {
+                lines.push(PaletteLine::Blank);
+            }
+            lines.push(PaletteLine::Heading(entry.heading));
+        }
+        before = entry.heading;
+        let reason = entry.blocker(now);
+        let is_idle = reason.is_some();
+        lines.push(PaletteLine::Entry { at, is_idle });
+        lines.extend(reason.map(|reason| PaletteLine::Reason(at, reason)));
+    }
+    lines
+}
+
+/// Returns the end of a text, as much as fits.
+fn truncate_start(text: &str, columns: usize) -> String {
+    let mut tail = text;
+    while text_width(tail) > columns {
+        let mut chars = tail.chars();
+        chars.next();
+        tail = chars.as_str();
+    }
+    tail.to_owned()
+}
