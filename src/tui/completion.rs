@@ -390,16 +390,12 @@ impl ComposerPane {
         file_word(&self.editor.text_before_cursor()).is_some()
     }
 
-    /// Draws the suggestions above the composer, over the content there; returns the areas of the rows. `sheet` is
-    /// the open dialog.
-    pub(super) fn draw_completion(
+    /// Moves suggested commands that have no effect now to the end. `sheet` is the open dialog.
+    pub(super) fn order_completion(
         &mut self,
-        frame: &mut Frame,
-        area: Rect,
         state: Option<&RunState>,
         sheet: Option<&ChoiceDialog>,
-        theme: &ColorTheme,
-    ) -> Vec<(Rect, usize)> {
+    ) {
         if let Some(offer) = &mut self.assist.completion
             && offer.kind == CompletionKind::Commands
         {
@@ -413,6 +409,15 @@ impl ComposerPane {
             }
             offer.move_idle_last();
         }
+    }
+
+    /// Draws the suggestions above the composer, over the content there; returns the areas of the rows.
+    pub(super) fn draw_completion(
+        &self,
+        frame: &mut Frame,
+        area: Rect,
+        theme: &ColorTheme,
+    ) -> Vec<(Rect, usize)> {
         let enter = match self.assist.accepted_by_enter(&self.editor) {
             Some(_) => EnterEffect::AcceptsEntry,
             None => EnterEffect::SendsText,

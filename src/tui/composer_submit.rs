@@ -433,6 +433,8 @@ impl Screen {
             self.composer.editor.draw_folded(frame, left, &key);
             return toast;
         }
+        let asked = self.pending_dialog(state);
+        self.composer.order_completion(state, asked.as_ref());
         let label = match is_writing {
             true => self.describe_enter(state),
             false => {
@@ -471,11 +473,8 @@ impl Screen {
             _ => None,
         };
         if is_writing && self.composer.assist.has_completion() {
-            let sheet = self.pending_dialog(state);
             let theme = &self.settings.theme;
-            let composer = &mut self.composer;
-            self.hit_areas.completion =
-                composer.draw_completion(frame, area, state, sheet.as_ref(), theme);
+            self.hit_areas.completion = self.composer.draw_completion(frame, area, theme);
         }
         toast
     }

@@ -40,6 +40,45 @@ pub fn draw(frame: &mut Frame, area: Rect, title: &str, theme: &ColorTheme) -> R
     inner
 }
 
+/// Draws lines around an area where its outermost cells are blank: a text in its first or last row stands in the line.
+pub fn outline(frame: &mut Frame, area: Rect) {
+    if area.height < 2 || area.width < 2 {
+        return;
+    }
+    let (left, right) = (area.x, area.right() - 1);
+    let (top, bottom) = (area.y, area.bottom() - 1);
+    let set = border::PLAIN;
+    let buffer = frame.buffer_mut();
+    for y in area.y..area.bottom() {
+        let is_end = y == top || y == bottom;
+        let is_text = |x: &u16| {
+            buffer
+                .cell((*x, y))
+                .is_some_and(|cell| cell.symbol() != " ")
+        };
+        let text_end = (left..=right).rfind(is_text);
+        let first = match text_end {
+            // A blank column stands between the text and the line.
+            Some(x) if is_end && x > left => x + 2,
+            _ => left,
+        };
+        for x in first..=right {
+            let sign = match (x == left, x == right) {
+                (true, _) if y == top => set.top_left,
+                (true, _) if y == bottom => set.bottom_left,
+                (_, true) if y == top => set.top_right,
+                (_, true) if y == bottom => set.bottom_right,
+                (false, false) if is_end => set.horizontal_top,
+                (false, false) => continue,
+                _ => set.vertical_left,
+            };
+            if let Some(cell) = buffer.cell_mut((x, y)).filter(|cell| cell.symbol() == " ") {
+                cell.set_symbol(sign).set_style(theme::EDGE);
+            }
+        }
+    }
+}
+
 /// Blanks wide characters that reach into the area, because they would hide its left border.
 fn end_wide_characters(frame: &mut Frame, area: Rect) {
     let Some(x) = area.x.checked_sub(1) else {

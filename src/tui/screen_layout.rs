@@ -11,7 +11,6 @@ use ratatui::widgets::{Block, Borders, Paragraph};
 
 use super::child_session_list::child_title;
 use super::clickable_keys::{self, KeyHintAreas};
-use super::command_palette::PaletteContext;
 use super::composer::ComposerSpacing;
 use super::dialog::dialog_size::{
     MAX_CHOICE_LEAD, TabReading, dialog_rows, least_chat_rows, short_label,
@@ -28,7 +27,7 @@ use super::text_wrap::{text_width, truncate_to_columns};
 use super::theme;
 use super::view_area::{gutter, inset, inset_columns, split_bottom, split_right, split_top};
 use super::welcome_page::{CenteredWelcome, WelcomePage};
-use super::{Screen, command_table, footer, header, sidebar};
+use super::{Screen, command_table, footer, header, popup, sidebar};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::ids::UnixMillis;
 use crate::domain::question::QuestionKind;
@@ -175,6 +174,7 @@ impl Screen {
         let sheet = sheet.filter(|_| put_aside.is_none());
         self.draw_bottom_area(frame, composer, foot, state, sheet.as_ref(), now);
         self.draw_sidebar(frame, sidebar, state, now);
+        self.draw_frames(frame, sidebar);
         self.draw_palette(frame, state, waiting.as_ref());
     }
 
@@ -199,6 +199,16 @@ impl Screen {
         self.hit_areas.buttons.extend(buttons);
     }
 
+    /// Draws lines around dialog, composer and sidebar in a theme that keeps frames.
+    fn draw_frames(&self, frame: &mut Frame, sidebar: Option<Rect>) {
+        if self.settings.theme.keeps_frames() {
+            let areas = [self.hit_areas.dialog, self.hit_areas.composer];
+            for area in areas.into_iter().chain(sidebar) {
+                popup::outline(frame, area);
+            }
+        }
+    }
+
     /// Updates what depends on the run's state, and closes what no longer fits it.
     fn prepare_frame(&mut self, state: Option<&RunState>, waiting: Option<&ChoiceDialog>) {
         let summary = SummaryContext {
@@ -209,23 +219,6 @@ impl Screen {
         update_summary_card(&mut self.tabs.chat.transcript, state, &summary);
         self.update_terminal_status(waiting, state);
         self.close_stale_pager(waiting);
-    }
-
-    /// Draws the palette if it is open.
-    fn draw_palette(
-        &mut self,
-        frame: &mut Frame,
-        state: Option<&RunState>,
-        sheet: Option<&ChoiceDialog>,
-    ) {
-        if let Some(palette) = &self.overlays.palette {
-            let appearance = &self.settings.appearance;
-            let now = PaletteContext::new(appearance, &self.composer, &self.tabs, state, sheet);
-            self.hit_areas.palette = Some(palette.draw(frame, &now, &self.settings.theme));
-            // The user has not read the dialog under the palette.
-            self.dialogs.drawn = None;
-            self.dialogs.guard.clear_dialog();
-        }
     }
 
     pub(super) fn welcome_page(&self) -> WelcomePage<'_> {

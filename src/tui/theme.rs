@@ -197,6 +197,11 @@ impl ColorTheme {
                 others.fill(text);
             }
         }
+        // A row that is reversed for want of a ground is of one colour.
+        let (ground, [plain, others @ ..]) = &mut grounds[1 + Surface::Picked as usize];
+        if *ground == Color::Reset {
+            others.fill(*plain);
+        }
         Self {
             palette,
             support,
@@ -273,29 +278,36 @@ impl ColorTheme {
         self.grounds[1 + surface as usize].0 != self.grounds[0].0
     }
 
-    /// Returns whether what covers other content needs lines around it: where no ground of its own shows its place.
+    /// Returns whether dialogs and panels have lines around them: where lines are as bright as the text.
+    pub fn keeps_frames(&self) -> bool {
+        let (_, [text, ..]) = self.grounds[0];
+        let (edge, _) = self.grounds[1 + Surface::Edge as usize];
+        edge != Color::Reset && edge == text
+    }
+
+    /// Returns whether what covers other content has lines around it, also because no ground of its own shows its place.
     pub fn frames_popups(&self) -> bool {
-        !self.has_surface(Surface::Raised)
+        self.keeps_frames() || !self.has_surface(Surface::Raised)
     }
 
     /// Fades a painted frame into its ground, except in one area.
     pub fn fade_outside(&self, buffer: &mut Buffer, area: Rect) {
-        let ground = match self.grounds[0].0 {
-            Color::Reset => self.terminal_background.map(|of| of.0),
-            own => surface::color_parts(own),
-        };
-        let faded = |colour: Color| {
-            let (own, ground) = (surface::color_parts(colour)?, ground?);
-            let mixed = surface::mix_colors(own, ground, FADED_PART);
+        let ground = surface::known_ground(&self.palette, self.terminal_background);
+        let ground = ground.filter(|_| self.has_surface(Surface::Raised));
+        let faded = |colour: Color, usual: Option<[u8; 3]>| {
+            let own = surface::color_parts(colour).or(usual)?;
+            let mixed = surface::mix_colors(own, ground?, FADED_PART);
             Some(self.support.nearest_color(mixed))
         };
+        // The terminal's own colours are not known: faded, they are the same grey.
+        let usual = ground.and_then(surface::usual_text);
         let whole = buffer.area;
         for place in whole.positions().filter(|place| !area.contains(*place)) {
             let Some(cell) = buffer.cell_mut(place) else {
                 continue;
             };
-            cell.bg = faded(cell.bg).unwrap_or(cell.bg);
-            match faded(cell.fg) {
+            cell.bg = faded(cell.bg, None).unwrap_or(cell.bg);
+            match faded(cell.fg, usual) {
                 Some(colour) => cell.fg = colour,
                 None => cell.modifier.insert(Modifier::DIM),
             }
@@ -312,7 +324,8 @@ impl ColorTheme {
                 other => Surface::from_color(other).map(|surface| 1 + surface as usize),
             };
             let (ground, texts) = self.grounds[at.unwrap_or(0)];
-            if dims && Some(cell.fg) == QUIET.fg {
+            let is_picked = cell.bg == Surface::Picked.color();
+            if dims && !is_picked && Some(cell.fg) == QUIET.fg {
                 cell.modifier.insert(Modifier::DIM);
             }
             if ground == Color::Reset && REVERSED_WITHOUT_GROUND.contains(&cell.bg) {
@@ -549,11 +562,46 @@ mod tests {
             painted("sixteen", CODE.patch(added)),
             (Color::Green, Color::Reset, none)
         );
+        // A picked row is of one colour then.
+        let picked = QUIET.patch(Surface::Picked.style());
+        let wanted = (Color::Reset, Color::Reset, Modifier::REVERSED);
+        assert_eq!(painted("sixteen", picked), wanted);
+        assert_eq!(painted("none", picked), wanted);
         let wanted = (Color::Green, Color::Reset, Modifier::REVERSED);
         assert_eq!(painted("sixteen", word), wanted);
         assert_eq!(painted("dark", added).0, Color::Indexed(252));
         assert_eq!(painted("dark", EDGE).0, rgb(0x47_47_47));
         assert_eq!(painted("sixteen", EDGE).0, Color::DarkGray);
+    }
+
+    #[test]
+    fn only_high_contrast_keeps_frames_and_popups_have_them_where_no_ground_shows_them() {
+        let named = |has: fn(&ColorTheme) -> bool| -> Vec<String> {
+            let themes = ColorTheme::built_in().filter(has);
+            themes.map(|theme| theme.name().to_owned()).collect()
+        };
+        assert_eq!(named(ColorTheme::keeps_frames), ["high-contrast"]);
+        assert_eq!(
+            named(ColorTheme::frames_popups),
+            ["terminal", "high-contrast", "sixteen", "none"]
+        );
+    }
+
+    #[test]
+    fn what_lies_behind_the_palette_fades_into_the_ground() {
+        let faded = |name: &str| {
+            let mut buffer = Buffer::with_lines(["xx"]);
+            let theme = ColorTheme::from_name(name).unwrap();
+            theme.paint(&mut buffer);
+            theme.fade_outside(&mut buffer, Rect::new(0, 0, 1, 1));
+            let looks = buffer.content.iter().map(|cell| (cell.fg, cell.modifier));
+            looks.collect::<Vec<_>>()
+        };
+        let (none, dim) = (Modifier::empty(), Modifier::DIM);
+        let grey = Color::Rgb(0x64, 0x64, 0x64);
+        assert_eq!(faded("dark"), [(Color::Indexed(252), none), (grey, none)]);
+        let own = [(Color::Reset, none), (Color::Reset, dim)];
+        assert_eq!(faded("sixteen"), own);
     }
 
     #[test]

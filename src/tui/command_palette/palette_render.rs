@@ -7,6 +7,9 @@ use ratatui::text::{Line, Span};
 
 use super::CommandPalette;
 use super::palette_entry::{PaletteContext, PaletteEntry};
+use crate::domain::run::RunState;
+use crate::tui::Screen;
+use crate::tui::dialog::ChoiceDialog;
 use crate::tui::keymap::KeyChord;
 use crate::tui::text_wrap::{draw_line, text_width, truncate_to_columns, wrap_spans_to_rows};
 use crate::tui::theme::{self, ColorTheme};
@@ -16,7 +19,7 @@ use crate::tui::{clickable_keys, fuzzy_picker, popup};
 const MAX_COLUMNS: u16 = 64;
 const MAX_ROWS: u16 = 28;
 /// Below this window height, the palette has only what is typed and the entries.
-const LOW_WINDOW_ROWS: u16 = 24;
+const LOW_WINDOW_ROWS: u16 = 30;
 /// The columns of the keys, at the right.
 const KEY_COLUMNS: usize = 9;
 /// How many rows the description of the selected entry has.
@@ -61,7 +64,8 @@ impl PaletteGrid {
             // Title, letters, description, and blank rows between.
             (MAX_ROWS.min(window.height - 2), 7 + ABOUT_ROWS)
         } else {
-            (window.height, 3)
+            // The footer stays visible.
+            (window.height.saturating_sub(1).max(3).min(window.height), 4)
         };
         let wanted = u16::try_from(n_lines.max(1) + rest).unwrap_or(u16::MAX);
         let width = window.width.min(MAX_COLUMNS);
@@ -91,7 +95,7 @@ impl PaletteGrid {
 }
 
 impl CommandPalette {
-    pub(in crate::tui) fn draw(
+    fn draw(
         &self,
         frame: &mut Frame,
         now: &PaletteContext<'_>,
@@ -108,7 +112,7 @@ impl CommandPalette {
             let chosen = entries.get(self.chosen);
             draw_about(frame, grid.text_area(about), chosen);
         }
-        let typed = split_top(&mut rest, 1 + u16::from(grid.is_high));
+        let typed = split_top(&mut rest, 2);
         self.draw_letters(frame, grid.text_area(typed));
         if entries.is_empty() {
             let text = Line::styled("No command matches", theme::QUIET);
@@ -179,8 +183,7 @@ impl CommandPalette {
         Line::from(spans).style(fuzzy_picker::chosen_ground(is_chosen))
     }
 
-    /// Returns the words at the left; the slash command and the key at the right, or one of them where there is no room
-    /// for both.
+    /// Returns the words at the left; the slash command and the key at the right, or only one of them in a narrow window.
     fn entry_spans(
         &self,
         entry: &PaletteEntry,
@@ -192,8 +195,9 @@ impl CommandPalette {
         if has_both {
             key = format!("{key:>width$}", width = KEY_COLUMNS + 2);
         }
-        let slash = Some(entry.fixed_slash.as_str()).filter(|_| has_both || key.is_empty());
-        let slash = slash.unwrap_or_default();
+        let needed = text_width(&entry.title) + 2 + text_width(&entry.fixed_slash);
+        let has_slash = has_both || key.is_empty() && needed <= columns;
+        let slash = if has_slash { &entry.fixed_slash } else { "" };
         let right = text_width(slash) + text_width(&key);
         let words = truncate_to_columns(&entry.title, columns.saturating_sub(right + 2));
         let gap = columns.saturating_sub(text_width(&words) + right);
@@ -202,6 +206,25 @@ impl CommandPalette {
         spans.extend(fuzzy_picker::matched_spans(slash, &matched, theme::QUIET));
         spans.push(Span::styled(key, theme::QUIET));
         spans
+    }
+}
+
+impl Screen {
+    /// Draws the palette if it is open.
+    pub(in crate::tui) fn draw_palette(
+        &mut self,
+        frame: &mut Frame,
+        state: Option<&RunState>,
+        sheet: Option<&ChoiceDialog>,
+    ) {
+        if let Some(palette) = &self.overlays.palette {
+            let appearance = &self.settings.appearance;
+            let now = PaletteContext::new(appearance, &self.composer, &self.tabs, state, sheet);
+            self.hit_areas.palette = Some(palette.draw(frame, &now, &self.settings.theme));
+            // The user has not read the dialog under the palette.
+            self.dialogs.drawn = None;
+            self.dialogs.guard.clear_dialog();
+        }
     }
 }
 

@@ -30,7 +30,7 @@ pub static GROUPS: [&[CommandRow]; 8] = [
 #[rustfmt::skip]
 static RUN: &[CommandRow] = &in_group(CommandGroup::Run, [
     key_command("/go", &[letter_key('g')], OutsideComposer, Build(|_| Ok(ScreenCommand::Go)),
-        "Send the waiting turn, or confirm the goal").titled("Send the turn, or confirm the goal")
+        "Send the waiting turn, or confirm the goal").titled("Send the turn or confirm the goal")
         .hint(10, "go").unless(only_if::turn_is_waiting).changes_run().answers_dialog().sendable(),
     key_command("/interrupt", &[letter_key('x'), ctrl_key('x')], Anywhere, Build(|_| Ok(ScreenCommand::InterruptTurn)),
         "Interrupt the turn or the tests")
@@ -89,7 +89,7 @@ static REQUESTS: &[CommandRow] = &in_group(CommandGroup::Requests, [
         "Deny the waiting request and end the turn, or say why and continue").titled("Deny the waiting request").with_argument(Optional(&["TEXT"]))
         .unless(only_if::request_is_waiting).changes_run().answers_dialog(),
     key_command("/permissions", &[], Anywhere, Call(|_, _, _| vec![Action::ShowPermissions]),
-        "List and remove your standing approvals").titled("Your standing approvals…").changes_run(),
+        "List and remove your standing approvals").titled("List your standing approvals…").changes_run(),
     slash_command("/approve", Build(|_| Ok(ScreenCommand::ApprovePlan)), "Run the approved plan")
         .unless(only_if::plan_approval_is_asked).changes_run().answers_dialog(),
     slash_command("/changes", Build(|text| parse::require_text("changes", text).map(ScreenCommand::Changes)),
@@ -204,15 +204,15 @@ static LAYOUT: &[CommandRow] = &in_group(CommandGroup::Layout, [
     key_command("/thinking", &[letter_key('t')], OutsideComposer, Build(|_| Ok(ScreenCommand::ToggleThinking)),
         "Fold or unfold the agents' thinking").titled("Fold or unfold thinking"),
     key_command("/voices", &[letter_key('|')], OutsideComposer, Call(|screen, _, _| screen.toggle_chat_arrangement()),
-        "Show planner and reviewer side by side (wide window)").titled("Planner and reviewer side by side"),
+        "Show planner and reviewer side by side (wide window)").titled("Show the agents side by side"),
     key_command("/side", &[letter_key('\\')], OutsideComposer, Call(|screen, _, state| screen.toggle_side_pane(state)),
-        "Switch between the sidebar, a second pane and neither (wide window)").titled("Sidebar, second pane or neither"),
+        "Switch between the sidebar, a second pane and neither (wide window)").titled("Switch sidebar and second pane"),
     key_command("/other-pane", &[plain_key(KeyCode::F(6))], Anywhere, Build(|_| Ok(ScreenCommand::TogglePaneFocus)),
         "Switch the keys to the other pane").titled("Go to the other pane").hint(100, "other pane"),
     key_command("/theme", &[], Anywhere, Build(parse::parse_theme),
         "List the themes, or use one").titled("Choose a theme…").with_argument(Optional(&["NAME"])).with_values(ArgumentValues::Themes),
     key_command("/mouse", &[plain_key(KeyCode::F(3))], Anywhere, Call(|screen, _, _| screen.toggle_mouse_capture()),
-        "Give the mouse to the terminal, or take it back").titled("Mouse to the terminal, or back"),
+        "Give the mouse to the terminal, or take it back").titled("Give the mouse to the terminal"),
     key_command("/redraw", &[ctrl_key('l')], Anywhere, Call(|_, _, _| vec![Action::Redraw]),
         "Redraw the screen").reaches(ViewReach::All),
 ]);

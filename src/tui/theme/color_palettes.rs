@@ -107,15 +107,15 @@ pub const BUILT_IN_PALETTES: &[ColorPalette] = &[
     ColorPalette { name: Cow::Borrowed("terminal"), quiet: Color::Indexed(245), derives_surfaces: true, ..ANSI_PALETTE },
     DARK_PALETTE,
     LIGHT_PALETTE,
-    full_palette("catppuccin", [0x1e_1e_2e, 0xcd_d6_f4, 0x93_99_b2, 0xf9_e2_af, 0xfa_b3_87, 0x89_dc_eb, 0xa6_e3_a1, 0xf3_8b_a8, 0x94_e2_d5, 0x89_b4_fa, 0xcb_a6_f7],
+    full_palette("catppuccin", [0x1e_1e_2e, 0xcd_d6_f4, 0x93_99_b2, 0xf9_e2_af, 0xfa_b3_87, 0x74_c7_ec, 0xa6_e3_a1, 0xf3_8b_a8, 0x94_e2_d5, 0x89_b4_fa, 0xcb_a6_f7],
         [0x26_26_3a, 0x31_32_44, 0x45_47_5a, 0x32_3c_3f, 0x42_31_43, 0x30_2e_38]),
-    full_palette("gruvbox", [0x28_28_28, 0xeb_db_b2, 0xa8_99_84, 0xfa_bd_2f, 0xfe_80_19, 0x7f_c7_d9, 0xb8_bb_26, 0xfb_6f_5f, 0x8e_c0_7c, 0x83_a5_98, 0xd3_86_9b],
+    full_palette("gruvbox", [0x28_28_28, 0xeb_db_b2, 0xa8_99_84, 0xfa_bd_2f, 0xfe_80_19, 0x7f_c7_d9, 0x9d_bb_3a, 0xfb_6f_5f, 0x8e_c0_7c, 0x83_a5_98, 0xd3_86_9b],
         [0x32_30_2f, 0x3c_38_36, 0x50_49_45, 0x39_3a_28, 0x4c_34_31, 0x39_34_29]),
-    full_palette("nord", [0x2e_34_40, 0xe5_e9_f0, 0x9a_a5_b8, 0xeb_cb_8b, 0xe2_95_7e, 0x7f_d6_c2, 0xa3_be_8c, 0xe0_94_9b, 0x88_c0_d0, 0x8c_ae_d6, 0xc7_a0_c0],
+    full_palette("nord", [0x2e_34_40, 0xe5_e9_f0, 0x9a_a5_b8, 0xeb_cb_8b, 0xe2_9a_6a, 0x7f_d6_c2, 0xa3_be_8c, 0xee_8a_92, 0x88_c0_d0, 0x93_a9_e6, 0xc7_a0_c0],
         [0x35_3c_4a, 0x3b_42_52, 0x4c_56_6a, 0x3a_42_48, 0x40_3d_48, 0x3d_40_46]),
     full_palette("tokyo-night", [0x1a_1b_26, 0xc0_ca_f5, 0x84_8c_b5, 0xe0_af_68, 0xff_9e_65, 0x73_da_ca, 0x9e_ce_6a, 0xf7_76_8e, 0x7d_cf_ff, 0x7a_a2_f7, 0xbb_9a_f7],
         [0x1f_23_35, 0x29_2e_42, 0x3b_42_61, 0x2e_36_30, 0x40_2a_38, 0x2a_27_2b]),
-    full_palette("solarized-light", [0xfd_f6_e3, 0x3f_55_5d, 0x70_80_84, 0x8a_66_00, 0xb8_44_14, 0x0f_6f_86, 0x5a_69_00, 0xc4_26_23, 0x17_73_6c, 0x1b_6c_ab, 0x9c_2a_68],
+    full_palette("solarized-light", [0xfd_f6_e3, 0x3f_55_5d, 0x65_7b_83, 0x8a_66_00, 0xa8_50_0a, 0x5a_5f_b5, 0x5a_69_00, 0xc4_26_23, 0x17_73_6c, 0x1b_6c_ab, 0x9c_2a_68],
         [0xf5_ee_db, 0xee_e8_d5, 0xd5_ce_b8, 0xed_e8_cc, 0xf6_dd_cc, 0xf5_ec_d3]),
     full_palette("high-contrast", [0x00_00_00, 0xff_ff_ff, 0xd0_d0_d0, 0xff_ff_00, 0xff_b0_60, 0x80_ff_d0, 0x00_ff_00, 0xff_80_80, 0x00_ff_ff, 0x9c_c8_ff, 0xff_a0_ff],
         [0x00_00_00, 0x1a_1a_1a, 0xff_ff_ff, 0x00_26_00, 0x2b_1616, 0x14_14_00]),
@@ -136,7 +136,7 @@ pub const DARK_PALETTE: ColorPalette = ColorPalette {
 #[rustfmt::skip]
 pub const LIGHT_PALETTE: ColorPalette = ColorPalette {
     name: Cow::Borrowed("light"), assumed_background: Some(rgb(0x00_fa_fa_fa)), background: rgb(0x00_fa_fa_fa), text: Color::Indexed(236),
-    quiet: Color::Indexed(242), attention: Color::Indexed(94), warning: Color::Indexed(58), running: rgb(0x00_00_70_70), good: rgb(0x00_2f_6b_00), bad: Color::Indexed(124),
+    quiet: Color::Indexed(242), attention: Color::Indexed(94), warning: rgb(0x00_b0_4a_00), running: rgb(0x00_00_75_6a), good: rgb(0x00_2f_6b_00), bad: Color::Indexed(124),
     code: Color::Indexed(24), planner: rgb(0x00_2f_4f_c8), reviewer: Color::Indexed(90),
     given_surfaces: surface_colors([0xf1_f1_f1, 0xe8_e8_e8, 0xca_ca_ca, 0xe1_ea_e1, 0xf1_dc_dc, 0xf5_ef_e8]), derives_surfaces: true,
 };

@@ -139,11 +139,29 @@ pub(super) fn surface_colors(
     colours
 }
 
-fn known_ground(palette: &ColorPalette, terminal: Option<TerminalBackground>) -> Option<[u8; 3]> {
+/// Returns the ground of a theme: its own, or that of the terminal if it is known.
+pub(super) fn known_ground(
+    palette: &ColorPalette,
+    terminal: Option<TerminalBackground>,
+) -> Option<[u8; 3]> {
     match palette.background {
         Color::Reset => terminal.map(|background| background.0),
         own => color_parts(own),
     }
+}
+
+/// Returns the palette for a ground that stands in for the terminal's own colours, which are not known.
+fn usual_palette(ground: [u8; 3]) -> &'static ColorPalette {
+    if TerminalBackground(ground).is_light() {
+        &LIGHT_PALETTE
+    } else {
+        &DARK_PALETTE
+    }
+}
+
+/// Returns the usual colour of text on a ground.
+pub(super) fn usual_text(ground: [u8; 3]) -> Option<[u8; 3]> {
+    color_parts(usual_palette(ground).text)
 }
 
 fn derived_surfaces(
@@ -155,12 +173,7 @@ fn derived_surfaces(
         return [Color::Reset; Surface::ALL.len()];
     };
     let is_light = TerminalBackground(ground).is_light();
-    // For the terminal's own colours, which are not known, those of a theme for such a ground stand in.
-    let usual = if is_light {
-        &LIGHT_PALETTE
-    } else {
-        &DARK_PALETTE
-    };
+    let usual = usual_palette(ground);
     let parts =
         |own: Color, usual: Color| color_parts(own).or(color_parts(usual)).unwrap_or(ground);
     let text = parts(palette.text, usual.text);
