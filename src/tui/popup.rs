@@ -93,3 +93,35 @@ fn end_wide_characters(frame: &mut Frame, area: Rect) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    use super::*;
+
+    fn check(rows: [&str; 3], wanted: [&str; 3]) {
+        let columns = u16::try_from(rows[0].chars().count()).unwrap();
+        let mut terminal = Terminal::new(TestBackend::new(columns, 3)).unwrap();
+        let draw = |frame: &mut Frame| {
+            for (place, row) in frame.area().rows().zip(rows) {
+                frame.render_widget(Line::raw(row), place);
+            }
+            outline(frame, frame.area());
+        };
+        terminal.draw(draw).unwrap();
+        let cells = terminal.backend().buffer().content();
+        let drawn: String = cells.iter().map(|cell| cell.symbol()).collect();
+        assert_eq!(drawn, wanted.concat());
+    }
+
+    #[test]
+    fn lines_go_around_an_area_and_stop_before_its_texts_and_its_bar() {
+        check(
+            ["▌ Title     ", "▌ text      ", "▌           "],
+            ["▌ Title ───┐", "▌ text     │", "▌──────────┘"],
+        );
+        check(["     ", " a   ", " bcd "], ["┌───┐", "│a  │", " bcd "]);
+    }
+}
