@@ -588,10 +588,10 @@ fn the_sign_for_work_turns_only_while_it_is_asked_to() {
         let buffer = terminal.backend().buffer();
         buffer.cell((1, 23)).unwrap().symbol().to_owned()
     };
-    let still: Vec<String> = (0..3).map(|n| sign(&mut screen, n * 125)).collect();
+    let still: Vec<String> = (0..3).map(|n| sign(&mut screen, n * 160)).collect();
     assert_eq!(still, ["◐"; 3]);
     screen.set_spinning(true);
-    let turning: Vec<String> = (0..9).map(|n| sign(&mut screen, n * 125)).collect();
+    let turning: Vec<String> = (0..9).map(|n| sign(&mut screen, n * 160)).collect();
     assert_eq!(turning[0], turning[8], "{turning:?}");
     let mut known = turning[..8].to_vec();
     known.sort_unstable();
