@@ -114,7 +114,7 @@ fn what_decides_about_agents_is_not_taken_from_outside() {
         .complains("works only on the screen");
     send(&world, &["aprove"])
         .ends(1)
-        .complains("you cannot send `aprove`; you can send: go, auto,");
+        .complains("you cannot send `aprove`; you can send: go, interrupt, auto,");
     send(&world, &["changes", "more"])
         .ends(1)
         .complains("No approved plan is waiting for you.");
