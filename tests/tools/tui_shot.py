@@ -176,6 +176,18 @@ class Terminal:
         return False
 
 
+# The place of each dot of a braille sign, by its bit: column and row.
+DOTS = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (0, 3), (1, 3)]
+
+
+def braille(draw, dots, at, cell, fill):
+    """Draws a spinner's sign, which the font does not have."""
+    for bit, (column, row) in enumerate(DOTS):
+        if dots & (1 << bit):
+            x, y = at[0] + cell[0] * (1 + 2 * column) / 4, at[1] + cell[1] * (2 + 2 * row) / 10
+            draw.ellipse([x - 1, y - 1, x + 1, y + 1], fill=fill)
+
+
 def fonts(size):
     """The plain, the bold, the slanted one, and the one of wide characters."""
     root = "/usr/share/fonts/truetype/dejavu/DejaVuSansMono%s.ttf"
@@ -213,7 +225,10 @@ def picture(screen, path, size=16, ground=DARK):
                 draw.rectangle([x * cw, y * ch, (x + (2 if wide else 1)) * cw - 1, (y + 1) * ch - 1], fill=bg)
             if cell.data.strip():
                 font = cjk if wide else bold if cell.bold else slanted if cell.italics else plain
-                draw.text((x * cw, y * ch), cell.data, font=font, fill=fg)
+                if "\u2800" <= cell.data <= "\u28ff":
+                    braille(draw, ord(cell.data) - 0x2800, (x * cw, y * ch), (cw, ch), fg)
+                else:
+                    draw.text((x * cw, y * ch), cell.data, font=font, fill=fg)
             if cell.underscore:
                 draw.line([x * cw, (y + 1) * ch - 2, (x + 1) * cw - 1, (y + 1) * ch - 2], fill=fg)
             if cell.strikethrough:
