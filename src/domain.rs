@@ -53,3 +53,8 @@ pub mod run;
 pub mod run_timeline;
 pub mod text_delta;
 pub mod user_plan;
+
+/// Returns whether a field has the value that it has where it is left out of a file.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

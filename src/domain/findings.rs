@@ -231,7 +231,7 @@ pub struct FindingRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reopened_in: Option<u32>,
     /// How many fixes in a row led to it: 1 for a finding on the text that fixed another one.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::domain::is_default")]
     pub fix_depth: u32,
     /// The dispute about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -254,14 +254,6 @@ pub struct FindingRecord {
     /// The evidence that came with the last word of a finding that stands; `None` without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_evidence: Option<NewEvidence>,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_zero(n: &u32) -> bool {
-    *n == 0
 }
 
 impl FindingRecord {

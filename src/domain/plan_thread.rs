@@ -36,7 +36,7 @@ pub struct PlanThread {
     pub quote: String,
     /// Its first message, by `author`.
     pub text: String,
-    #[serde(default, skip_serializing_if = "ThreadAuthor::is_user")]
+    #[serde(default, skip_serializing_if = "crate::domain::is_default")]
     pub author: ThreadAuthor,
     /// What was said after the first message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -45,7 +45,7 @@ pub struct PlanThread {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding: Option<u32>,
     /// The version of the plan that it was opened on, counted like reviews; 0 in files of version 0.1.
-    #[serde(default, skip_serializing_if = "is_no_version")]
+    #[serde(default, skip_serializing_if = "crate::domain::is_default")]
     pub opened_in: u32,
     /// The version in which its line changed last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,10 +72,10 @@ pub struct PlanThread {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     shown: Option<(TurnId, usize)>,
     /// How many of its messages the planner has seen.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::domain::is_default")]
     n_seen_by_planner: usize,
     /// How many of its messages the reviewer has seen.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::domain::is_default")]
     n_seen_by_reviewer: usize,
 }
 
@@ -277,9 +277,7 @@ impl PlanThreads {
             }
         }
     }
-}
 
-impl PlanThreads {
     /// Records that the prompt of a step contained what the user said last in these threads: no reviewer will judge it.
     fn on_given_with_step(&mut self, given: &[u32]) {
         let given = |thread: &&mut PlanThread| given.contains(&thread.n);
@@ -419,22 +417,6 @@ impl PlanThread {
         });
         best.map(|(at, _)| at)
     }
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_zero(n: &usize) -> bool {
-    *n == 0
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_no_version(version: &u32) -> bool {
-    *version == 0
 }
 
 /// Returns whether a line is the same, apart from a tick.

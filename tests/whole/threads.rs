@@ -72,7 +72,7 @@ fn three_authors_talk_in_threads_that_follow_their_lines_and_outlive_the_approva
                 with a map`\n- user: Is this a line?\n";
     assert!(text.ends_with(tail), "{text}");
 
-    // After the approval they are still there, also for whoever reads the state.
+    // The run is done, and its threads are still in the state and in the file.
     world
         .program(&["resume", "--auto", "--yes-execute"])
         .ends(0);

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 
-use super::is_no_version;
 use crate::domain::turn::Role;
 
 /// Who says something in a thread.
@@ -27,12 +26,6 @@ pub enum ThreadAuthor {
     User,
     Planner,
     Reviewer,
-}
-
-impl ThreadAuthor {
-    pub(super) fn is_user(&self) -> bool {
-        *self == Self::User
-    }
 }
 
 impl From<Role> for ThreadAuthor {
@@ -69,7 +62,7 @@ pub struct ThreadEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding: Option<u32>,
     /// The version of the plan that it is said of, counted like reviews; 0 where that is not known.
-    #[serde(default, skip_serializing_if = "is_no_version")]
+    #[serde(default, skip_serializing_if = "crate::domain::is_default")]
     pub version: u32,
 }
 
@@ -89,7 +82,7 @@ pub struct UserNote {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding: Option<u32>,
     /// The version of the plan that it is said of, counted like reviews; 0 in logs of version 0.1.
-    #[serde(default, skip_serializing_if = "is_no_version")]
+    #[serde(default, skip_serializing_if = "crate::domain::is_default")]
     pub version: u32,
 }
 

@@ -14,13 +14,17 @@ use crate::text::word_similarity::collapse_white_space;
 /// The heading under which the threads are kept.
 pub const THREADS_HEADING: &str = "## Threads";
 
+/// A heading with more words and nothing below it is a message itself.
+const MAX_PLACE_WORDS: usize = 3;
+
 /// Splits a document into its text without the section of threads, and that section.
 pub fn split_threads(text: &str) -> (String, String) {
     let (mut rest, mut section) = (String::new(), String::new());
     let mut fence = CodeFenceTracker::default();
     let mut is_in_section = false;
     for line in text.split_inclusive('\n') {
-        let is_fenced = fence.consume_line(line.trim_end());
+        // What the program writes in the section is indented, so that no code block of a message hides its end.
+        let is_fenced = !is_in_section && fence.consume_line(line.trim_end());
         if !is_fenced && (line.starts_with("## ") || line.starts_with("# ")) {
             is_in_section = line.trim_end() == THREADS_HEADING;
         }
@@ -90,7 +94,7 @@ pub fn parse_thread_entries(
             by == ThreadAuthor::User || author.is_none_or(|author| author == by)
         };
         let messages = read.messages.iter().filter(|(author, _)| is_own(author));
-        let mut messages = messages.map(|(_, text)| text);
+        let messages = messages.map(|(_, text)| text);
         if let Some(thread) = thread {
             let news = messages.filter(|text| !thread.has_message(text));
             entries.extend(news.map(|text| ThreadEntry {
@@ -102,9 +106,14 @@ pub fn parse_thread_entries(
             continue;
         }
         let is_known = |text: &str| known.all().iter().any(|thread| thread.has_message(text));
-        if let Some(text) = messages.find(|text| !is_known(text)) {
+        let mut said: Vec<&str> = messages.map(String::as_str).collect();
+        if read.messages.is_empty() && is_sentence(&read.place) {
+            said.push(&read.place);
+        }
+        let text = said.join("\n");
+        if !text.is_empty() && !is_known(&text) {
             let mut entry = place_entry(&read.place, plan);
-            (entry.author, entry.text) = (by, text.clone());
+            (entry.author, entry.text) = (by, text);
             entries.push(entry);
         }
     }
@@ -123,6 +132,13 @@ fn parse_section(section: &str) -> Vec<SectionThread> {
                 messages: Vec::new(),
             });
             continue;
+        }
+        // What stands above the first heading is about the whole plan.
+        if threads.is_empty() && is_text(line) {
+            threads.push(SectionThread {
+                place: String::new(),
+                messages: Vec::new(),
+            });
         }
         let Some(thread) = threads.last_mut() else {
             continue;
@@ -146,6 +162,11 @@ fn parse_section(section: &str) -> Vec<SectionThread> {
 
 fn is_text(line: &str) -> bool {
     !line.trim().is_empty() && !line.starts_with('#')
+}
+
+/// Returns whether a heading says more than a place does.
+fn is_sentence(place: &str) -> bool {
+    place.split_whitespace().count() > MAX_PLACE_WORDS && !place.starts_with('`')
 }
 
 /// Parses `3`, `3.` and `3. line 9: …`.
@@ -271,6 +292,33 @@ mod tests {
         let user = of(ThreadAuthor::User);
         assert_eq!(texts(&user)[1], (Some(1), 0, None, "I agree with myself"));
         assert!(user.iter().all(|entry| entry.author == ThreadAuthor::User));
+    }
+
+    #[test]
+    fn nothing_that_the_user_writes_in_the_section_is_left_out() {
+        let mut threads = PlanThreads::default();
+        say(&mut threads, 3, "1. [ ] Cache the index", "so?\n```\nx");
+        let text =
+            render_threads(&threads).replace("## Threads\n", "## Threads\nIn general: too long.\n");
+        let text = format!(
+            "{text}\n### step 2\n- one\n- two\n\n### And who pays for all this?\n\n### line 3\n## Mine\nx\n"
+        );
+        let (rest, section) = split_threads(&text);
+        assert_eq!(rest, "## Mine\nx\n");
+        let said = parse_thread_entries(&section, &threads, PLAN, ThreadAuthor::User);
+        assert_eq!(
+            texts(&said),
+            [
+                (None, 0, None, "In general: too long."),
+                (None, 4, None, "one\ntwo"),
+                (None, 0, None, "And who pays for all this?"),
+            ]
+        );
+        for entry in &said {
+            assert!(threads.say(entry));
+        }
+        let known = parse_thread_entries(&section, &threads, PLAN, ThreadAuthor::User);
+        assert_eq!(known, []);
     }
 
     #[test]

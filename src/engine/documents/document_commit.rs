@@ -10,7 +10,7 @@ use crate::domain::ids::{Sha256, UnixMillis};
 use crate::domain::plan::{self, Plan, PlanStatus};
 use crate::domain::plan_thread::PlanThreads;
 use crate::domain::review::{self, ReviewDocument, Verdict};
-use crate::domain::run::DocumentAuthor;
+use crate::domain::run::{DocumentAuthor, RunState};
 use crate::engine::staging_folder::{self, MAX_DOCUMENT_BYTES, TurnStagingFolder};
 use crate::store::{
     DocumentLock, StoreError, TamperGuard, document_files, iteration_files, utc_time,
@@ -289,7 +289,15 @@ pub struct ProgramSections<'a> {
     pub threads: &'a PlanThreads,
 }
 
-impl ProgramSections<'_> {
+impl<'a> ProgramSections<'a> {
+    /// Returns the sections as the run has them.
+    pub fn of(state: &'a RunState) -> Self {
+        Self {
+            ledger: &state.findings,
+            threads: &state.threads,
+        }
+    }
+
     /// Returns the text of a review followed by the sections.
     pub(in crate::engine) fn append_to(&self, written: &str) -> String {
         let mut text = written.trim_end().to_owned();

@@ -174,17 +174,7 @@ impl RunDocuments {
     }
 
     fn append_remarks(&self, run: &RunContext, text: &str, lock: LockAttempt) -> Vec<Event> {
-        let (state, findings) = (run.state(), &run.state().findings);
-        let facts = FrontMatterFacts {
-            at: run.journal.now(),
-            iteration: state.iteration.max(1),
-            iteration_folder: findings.review_count().max(1),
-            status: PlanStatus::Reviewing,
-        };
-        let sections = ProgramSections {
-            ledger: findings,
-            threads: &state.threads,
-        };
+        let (facts, sections) = (comments_facts(run), ProgramSections::of(run.state()));
         let mode = if self.is_resumed {
             AppendMode::AfterCrash
         } else {
@@ -207,6 +197,17 @@ impl RunDocuments {
     }
 }
 
+/// Returns what stands in the front matter of `comments.md` when the program adds to it between two turns.
+fn comments_facts(run: &RunContext) -> FrontMatterFacts {
+    let state = run.state();
+    FrontMatterFacts {
+        at: run.journal.now(),
+        iteration: state.iteration.max(1),
+        iteration_folder: state.findings.review_count().max(1),
+        status: PlanStatus::Reviewing,
+    }
+}
+
 /// Writes the threads to `comments.md`, unless the user edited it: their edit is read first, and the next commit writes both.
 fn write_threads(run: &RunContext, lock: LockAttempt) -> Vec<Event> {
     let mut events = match try_detect_user_edits(run) {
@@ -216,17 +217,7 @@ fn write_threads(run: &RunContext, lock: LockAttempt) -> Vec<Event> {
     if !events.is_empty() {
         return events;
     }
-    let (state, findings) = (run.state(), &run.state().findings);
-    let facts = FrontMatterFacts {
-        at: run.journal.now(),
-        iteration: state.iteration.max(1),
-        iteration_folder: findings.review_count().max(1),
-        status: PlanStatus::Reviewing,
-    };
-    let sections = ProgramSections {
-        ledger: findings,
-        threads: &state.threads,
-    };
+    let (facts, sections) = (comments_facts(run), ProgramSections::of(run.state()));
     let written = lock
         .map_err(DocumentCommitError::Store)
         .and_then(|lock| document_commit::rewrite_sections(&lock, &sections, &facts));

@@ -97,8 +97,9 @@ impl ScreenTab for CommentsTab {
     }
 
     fn is_hint_useful(&self, _label: &str, context: &TabContext<'_>) -> bool {
-        let state = context.state;
-        state.is_some_and(|state| !state.findings.all().is_empty())
+        let has_entries =
+            |state: &RunState| !state.findings.all().is_empty() || !state.threads.all().is_empty();
+        context.state.is_some_and(has_entries)
     }
 
     fn revision(&self, documents: &DisplayDocuments) -> u64 {
