@@ -3,6 +3,7 @@
 use super::document_texts::DisplayDocuments;
 use crate::domain::event::Event;
 use crate::domain::plan_thread::{PlanThread, UserNote};
+use crate::domain::review;
 use crate::domain::run::RunState;
 
 /// Returns the open thread with this number, or that of the selected place.
@@ -13,6 +14,29 @@ fn find_thread<'a>(
 ) -> Option<&'a PlanThread> {
     let here = place.and_then(|place| place.thread);
     n.or(here).and_then(|n| state.threads.get(n))
+}
+
+/// Splits `PLACE: TEXT` into a note there; `None` where the words before
+/// the colon name no place, such as `step 2`, or none follow.
+pub fn parse_note(text: &str, state: &RunState, texts: &DisplayDocuments) -> Option<UserNote> {
+    let (place, said) = text.split_once(':')?;
+    let plan = texts.plan.text.as_deref().unwrap_or_default();
+    let entry = review::named_entry(place, &state.threads, plan)?;
+    let known = entry.finding.filter(|n| {
+        state
+            .findings
+            .all()
+            .iter()
+            .any(|found| found.remark.n == *n)
+    });
+    (entry.finding == known && !said.trim().is_empty()).then(|| UserNote {
+        line: entry.line,
+        quote: entry.quote,
+        text: said.trim().to_owned(),
+        thread: entry.thread,
+        finding: entry.finding,
+        version: state.plan_version(),
+    })
 }
 
 /// Returns the event that takes back a note that no agent has, and resolves any other thread.

@@ -9,7 +9,6 @@ use super::dialog::ComposerDraft;
 use super::diff_view::{DiffAction, DiffView};
 use super::discussion_board::DiscussionBoard;
 use super::document_texts::DisplayDocuments;
-use super::finding_location;
 use super::keymap::ComposerFocus;
 use super::pager::{PagerFormat, TextPager};
 use super::scroll_view::{ScrollMove, ScrollTarget};
@@ -18,10 +17,9 @@ use super::tabs::plan::plan_view_state::PlanViewState;
 use super::tabs::screen_tab::{self, OpenedEntry, ScreenTab, SelectionStep, TabContext};
 use super::tabs::{MIN_SIDEBAR_COLUMNS, PaneFocus, SidePaneKind, TabKind, WIDE};
 use super::text_comparison::{ComparisonForm, MIN_SIDE_BY_SIDE_COLUMNS};
-use super::thread_choice;
 use super::todo_lists::todo_pager;
 use super::transcript::{ChildSessionView, SelectionMove};
-use super::{Screen, ScreenSettings};
+use super::{Screen, ScreenSettings, finding_location, thread_choice};
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::event::Event;
 use crate::domain::findings::Finding;
@@ -246,6 +244,9 @@ impl Screen {
         };
         if let Some(why) = notes_blocker(state) {
             return self.show_toast(why);
+        }
+        if let Some(note) = thread_choice::parse_note(&text, state, &self.documents) {
+            return vec![Action::Event(Event::NoteMade(note))];
         }
         let mut pointed = self.noted_place(state);
         if pointed.is_none() && self.point_at_plan_line().is_some() {

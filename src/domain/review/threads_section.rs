@@ -123,6 +123,24 @@ pub fn parse_thread_entries(
     entries
 }
 
+/// Returns an entry without a text at a place that is named for certain: a thread's number, `line 9`, `step 2` or
+/// `finding 3`; `None` for anything else, and for what does not exist.
+pub fn named_entry(place: &str, known: &PlanThreads, plan: &str) -> Option<ThreadEntry> {
+    if let Some(n) = parse_thread_number(place.trim()) {
+        return known.get(n).map(|thread| ThreadEntry {
+            thread: Some(thread.n),
+            ..ThreadEntry::default()
+        });
+    }
+    let mut words = place.split_whitespace();
+    let kind = words.next()?.to_ascii_lowercase();
+    let is_number = words.next()?.parse::<u32>().is_ok() && words.next().is_none();
+    if !is_number || !["line", "step", "finding"].contains(&kind.as_str()) {
+        return None;
+    }
+    Some(place_entry(place, plan)).filter(|entry| entry.line > 0 || entry.finding.is_some())
+}
+
 fn parse_section(section: &str) -> Vec<SectionThread> {
     let mut threads: Vec<SectionThread> = Vec::new();
     for line in section.lines() {
@@ -319,6 +337,31 @@ mod tests {
         }
         let known = parse_thread_entries(&section, &threads, PLAN, ThreadAuthor::User);
         assert_eq!(known, []);
+    }
+
+    #[test]
+    fn a_place_is_named_by_its_kind_and_number() {
+        let mut threads = PlanThreads::default();
+        say(&mut threads, 3, "1. [ ] Cache the index", "why?");
+        let named = |place| {
+            let entry = named_entry(place, &threads, PLAN)?;
+            Some((entry.thread, entry.line, entry.finding))
+        };
+        assert_eq!(named("1"), Some((Some(1), 0, None)));
+        assert_eq!(named("Step 2"), Some((None, 4, None)));
+        assert_eq!(named("line 3"), Some((None, 3, None)));
+        assert_eq!(named("finding 5"), Some((None, 0, Some(5))));
+        for other in [
+            "",
+            "2",
+            "step 9",
+            "line 99",
+            "step two",
+            "see line 3",
+            "why",
+        ] {
+            assert_eq!(named(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -106,7 +106,7 @@ static DOCUMENTS: &[CommandRow] = &in_group(CommandGroup::Documents, [
         "Show the diff of the run, of step N, or of the plan").titled("Show the changes").with_argument(Optional(&["N", "plan"]))
         .hint(80, "diff").unless(only_if::step_has_run),
     key_command("/note", &[letter_key(';')], OutsideComposer, Build(|text| Ok(ScreenCommand::AddPlanNote(text.to_owned()))),
-        "Add a note for both agents to the selected plan line, finding or thread").titled("Add a note for the agents…").with_argument(Optional(&["TEXT"]))
+        "Add a note for both agents to the selected plan line, finding or thread (or `step 2: TEXT`)").titled("Add a note for the agents…").with_argument(Optional(&["TEXT"]))
         .unless(only_if::notes_are_taken).changes_run(),
     key_command("/unnote", &[letter_key('-')], OutsideComposer, Build(parse::parse_unnote),
         "Resolve the selected thread, or thread N (takes back a note that was not sent)").titled("Resolve a thread").with_argument(Optional(&["N"])).changes_run(),

@@ -417,6 +417,16 @@ fn a_thread_is_answered_found_compared_and_resolved_from_each_side() {
     assert_eq!(line, Some(10));
     let resolved = press(&mut screen, Some(&state), &["-"]);
     assert_eq!(resolved, [Action::Event(Event::ThreadResolved { n: 1 })]);
+    // A place is named in words, too, for linear mode.
+    let named = press(
+        &mut screen,
+        Some(&state),
+        &["/", "note step 2: and then?", "<enter>"],
+    );
+    assert!(
+        matches!(&named[..], [Action::Event(Event::NoteMade(UserNote { line: 11, thread: None, text, .. }))] if text == "and then?"),
+        "{named:?}"
+    );
     // A finding is answered in a thread of its own.
     screen
         .tabs
@@ -426,7 +436,7 @@ fn a_thread_is_answered_found_compared_and_resolved_from_each_side() {
     let reply = press(
         &mut screen,
         Some(&state),
-        &["3", ";", "and that", "<enter>"],
+        &["<esc>", "3", ";", "and that", "<enter>"],
     );
     assert!(
         matches!(
