@@ -1,5 +1,7 @@
 //! The terminal during a run: suspended and resumed, hung up, left in a hurry, and after a panic.
 
+use std::path::Path;
+
 use nix::sys::signal::Signal;
 
 use crate::World;
@@ -68,6 +70,20 @@ fn a_window_that_is_closed_in_a_turn_ends_the_program_and_its_agents() {
     terminal.wait("the agents' end", |_| n_agents(&folder) == 0);
     let log = log_of(&world);
     assert!(log.contains("run.left"), "{log}");
+}
+
+#[test]
+fn a_window_that_is_closed_ends_a_program_that_is_not_told_by_a_signal() {
+    let world = World::new();
+    // The window's end is told to the shell alone, which passes it on to nobody.
+    let script = "trap '' HUP; \"$0\"; test $? = 130 && exit 7";
+    let arguments = ["-c", script, env!("CARGO_BIN_EXE_agent-collab")];
+    let places = (world.home(), world.repository());
+    let places = (&*places.0, &*places.1);
+    let mut terminal = Terminal::start_with(Path::new("/bin/sh"), &arguments, places, &[]);
+    terminal.wait_for("Describe the goal");
+    terminal.hang_up();
+    assert_eq!(terminal.wait_for_end_unseen().code(), Some(7));
 }
 
 #[test]

@@ -350,7 +350,10 @@ impl Terminal {
         self.output = channel().1;
         let (pty, pts) = open().unwrap();
         self.keys = File::from(pty.as_fd().try_clone_to_owned().unwrap());
-        (self.pty, self.pts) = (pty, pts);
+        let gone = std::mem::replace(&mut self.pty, pty);
+        self.pts = pts;
+        // Where nothing happens, there is an output for a new size.
+        gone.resize(Size::new(ROWS - 1, COLUMNS)).unwrap();
     }
 
     /// Returns how the program has ended, if it has.

@@ -6,6 +6,7 @@
 mod background_query;
 mod external_program;
 mod frame_limiter;
+mod hangup_watch;
 mod line_reader;
 mod paste_tail;
 mod signals;
@@ -37,6 +38,7 @@ use super::run_viewer::ActiveScreen;
 use super::shutdown::TuiEnd;
 use background_query::{BACKGROUND_QUERY, BackgroundQuery};
 use frame_limiter::{FrameLimiter, FrameReason};
+use hangup_watch::HangupWatch;
 use line_reader::LineReader;
 use paste_tail::PasteTail;
 use terminal_display::{DrawnFrame, TerminalDisplay};
@@ -58,6 +60,7 @@ pub struct TerminalDriver {
     /// The lines, while another program has the terminal.
     paused_lines: Option<LineReader>,
     signals: TuiSignals,
+    hangup: HangupWatch,
     frame_limiter: FrameLimiter,
     frame_reason: FrameReason,
     /// Whether a frame is needed whatever the screens say.
@@ -112,6 +115,7 @@ impl TerminalDriver {
             input: None,
             paused_lines: None,
             signals,
+            hangup: HangupWatch::default(),
             frame_limiter: FrameLimiter::default(),
             frame_reason: FrameReason::ForUser,
             needs_frame: false,
@@ -131,13 +135,14 @@ impl TerminalDriver {
     /// Starts to read keys.
     ///
     /// # Errors
-    /// Lines cannot be read.
+    /// The terminal cannot be read.
     pub fn start_input(&mut self) -> io::Result<()> {
         self.input = Some(if self.is_linear() {
             let mut lines = self.paused_lines.take().unwrap_or_default();
             lines.resume()?;
             InputSource::Lines(lines)
         } else {
+            self.hangup.start()?;
             InputSource::Keys(EventStream::new())
         });
         Ok(())
@@ -162,11 +167,17 @@ impl TerminalDriver {
 
     /// Waits for the next signal, panic or input, in this order. Cancel safe.
     pub async fn next_event(&mut self) -> TerminalEvent {
-        let Self { signals, input, .. } = self;
+        let Self {
+            signals,
+            hangup,
+            input,
+            ..
+        } = self;
         tokio::select! {
             biased;
             signalled = signals.next_signal() => TerminalEvent::Signal(signalled),
             () = terminal::wait_for_panic() => TerminalEvent::Panicked,
+            () = hangup.wait() => TerminalEvent::Input(None),
             event = next_input(input) => event,
         }
     }
