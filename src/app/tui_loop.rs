@@ -118,17 +118,17 @@ pub enum TuiStart {
 /// # Errors
 /// There is no usable terminal, or the directory cannot have any run.
 pub async fn run_tui(opening: TuiOptions) -> Result<u8, StartError> {
-    let failed = |what: &'static str| {
-        move |error: io::Error| StartError::new(format!("cannot {what}: {error}"), "")
-    };
-    become_subreaper().map_err(failed("manage child processes"))?;
-    let signals = TuiSignals::listen().map_err(failed("listen for signals"))?;
+    let signals = TuiSignals::listen().map_err(|error| cannot("listen for signals", &error))?;
     terminal::restore_on_panic(opening.display);
-    let terminal =
-        TerminalDriver::acquire(signals, opening.display).map_err(failed("use the terminal"))?;
+    let terminal = TerminalDriver::acquire(signals, opening.display)
+        .map_err(|error| cannot("use the terminal", &error))?;
     let mut app = TuiApp::new(opening, terminal);
     let end = app.run_loop().await;
     app.shut_down_boxed(end).await
+}
+
+fn cannot(what: &str, error: &io::Error) -> StartError {
+    StartError::new(format!("cannot {what}: {error}"), "")
 }
 
 /// The owners, and what connects them.
@@ -189,6 +189,10 @@ impl TuiApp {
             return TuiEnd::TerminalGone(error);
         }
         self.query_background();
+        // Before the first child; it takes as long as the start of a shell.
+        if let Err(error) = become_subreaper() {
+            return TuiEnd::Refused(cannot("manage child processes", &error));
+        }
         self.starter.open_directory(&mut self.work);
         loop {
             let next = self.next_event().await;

@@ -170,7 +170,7 @@ fn probe_orphan_adopter() -> std::io::Result<Option<u32>> {
     use std::process::{Command, Stdio};
 
     // The orphan lives until its input is closed, which happens after its parent was read.
-    let script = "exec 3<&0; cat <&3 >/dev/null 2>&1 & echo $!";
+    let script = "exec 3<&0; { read -r _; } <&3 >/dev/null 2>&1 & echo $!";
     let mut parent = Command::new("/bin/sh")
         .args(["-c", script])
         .stdin(Stdio::piped())

@@ -4,6 +4,8 @@
 //! mixed from the theme's colours. Where the ground is not known, a surface is the terminal's own background: blank
 //! rows, bars and signs carry the structure, and a picked row is reversed.
 
+use std::sync::LazyLock;
+
 use ratatui::style::{Color, Style};
 
 use super::color_palettes::{ColorPalette, DARK_PALETTE, LIGHT_PALETTE};
@@ -261,14 +263,19 @@ pub(super) fn contrast(one: [u8; 3], other: [u8; 3]) -> f64 {
     (one.max(other) + 0.05) / (one.min(other) + 0.05)
 }
 
-fn luminance([red, green, blue]: [u8; 3]) -> f64 {
-    let linear = |part: u8| {
-        let part = f64::from(part) / 255.0;
+/// How bright each part of a colour is. A theme asks for tens of thousands of them at each start.
+static LINEAR: LazyLock<[f64; 256]> = LazyLock::new(|| {
+    std::array::from_fn(|part| {
+        let part = part as f64 / 255.0;
         if part <= 0.040_45 {
             part / 12.92
         } else {
             ((part + 0.055) / 1.055).powf(2.4)
         }
-    };
+    })
+});
+
+fn luminance([red, green, blue]: [u8; 3]) -> f64 {
+    let linear = |part: u8| LINEAR[usize::from(part)];
     0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
 }
