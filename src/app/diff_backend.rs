@@ -106,8 +106,7 @@ impl<W: Write> Backend for DiffBackend<W> {
             None => self.inner.draw(bridge_gaps(&changed, &shown).into_iter())?,
             Some(moved) => {
                 self.write_scroll(&moved)?;
-                moved.apply_to(&mut self.before);
-                let left = self.before.diff(&shown);
+                let left = moved.cells_left(&shown, &changed);
                 self.inner.draw(bridge_gaps(&left, &shown).into_iter())?;
             }
         }
@@ -308,29 +307,28 @@ impl RowScroll {
         }
     }
 
-    /// Scrolls the rows as the terminal does: the exposed rows become blank.
-    fn apply_to(&self, shown: &mut Buffer) {
-        let width = usize::from(shown.area.width);
-        let place = |row: u16| usize::from(row) * width;
-        let (begin, end) = (place(self.rows.start), place(self.rows.end));
-        let by = place(self.distance);
-        let Some(rows) = shown.content.get_mut(begin..end) else {
-            return;
-        };
-        let by = by.min(rows.len());
-        let left = match self.direction {
-            ScrollDirection::Up => {
-                rows.rotate_left(by);
-                rows.len() - by..rows.len()
-            }
-            ScrollDirection::Down => {
-                rows.rotate_right(by);
-                0..by
-            }
-        };
-        if let Some(left) = rows.get_mut(left) {
-            left.fill(Cell::EMPTY);
-        }
+    /// Returns what is to be drawn after the scroll: what changed in the other rows, and the exposed ones, which are
+    /// blank. The rows that moved are as they are to be.
+    fn cells_left<'a>(
+        &self,
+        shown: &'a Buffer,
+        changed: &[(u16, u16, &'a Cell)],
+    ) -> Vec<(u16, u16, &'a Cell)> {
+        let exposed = self.exposed_rows();
+        let above = changed.iter().filter(|(_, y, _)| *y < self.rows.start);
+        let below = changed.iter().filter(|(_, y, _)| *y >= self.rows.end);
+        let drawn = exposed.flat_map(|y| {
+            let mut covered_to = 0;
+            let cells = (shown.area.x..).zip(row_cells(shown, y));
+            cells.filter_map(move |(x, cell)| {
+                let is_covered = x < covered_to;
+                if !is_covered {
+                    covered_to = x.saturating_add(u16::try_from(cell_width(cell)).unwrap_or(1));
+                }
+                (!is_covered && is_filled(cell)).then_some((x, y, cell))
+            })
+        });
+        above.copied().chain(drawn).chain(below.copied()).collect()
     }
 }
 
@@ -359,7 +357,7 @@ fn invalidate_counts(written: &mut [Option<usize>], changed: &[(u16, u16, &Cell)
 
 /// Returns whether a cell is not blank; the symbol alone settles most cases.
 fn is_filled(cell: &Cell) -> bool {
-    cell.symbol() != " " || *cell != Cell::EMPTY
+    cell.symbol() != " " || cell.style() != Cell::EMPTY.style()
 }
 
 fn row_cells(buffer: &Buffer, y: u16) -> &[Cell] {

@@ -46,8 +46,23 @@ pub fn text_width(text: &str) -> usize {
     if text.is_ascii() {
         text.len()
     } else {
-        text.graphemes(true).map(grapheme_width).sum()
+        split_graphemes(text).map(grapheme_width).sum()
     }
+}
+
+/// Splits a text into graphemes, as `graphemes(true)` does. Between two letters of ASCII there is always a border, which
+/// is much faster to see.
+fn split_graphemes(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let len = match rest.as_bytes() {
+            [b' '..=b'~'] | [b' '..=b'~', b' '..=b'~', ..] => 1,
+            _ => rest.graphemes(true).next()?.len(),
+        };
+        let (sign, left) = rest.split_at_checked(len)?;
+        rest = left;
+        Some(sign)
+    })
 }
 
 fn grapheme_width(sign: &str) -> usize {
@@ -101,18 +116,28 @@ pub fn draw_line(frame: &mut Frame, line: &Line<'_>, area: Rect) {
 
 /// Draws a text in at most `room` columns; returns the column after it.
 fn draw_span(buffer: &mut Buffer, x: u16, y: u16, text: &str, room: u16, style: Style) -> u16 {
-    if !is_single_width(text) {
-        return buffer.set_stringn(x, y, text, usize::from(room), style).0;
-    }
-    let columns = x..x.saturating_add(room);
-    let mut behind = x;
-    for (x, sign) in columns.zip(text.chars()) {
-        if let Some(cell) = buffer.cell_mut((x, y)) {
-            cell.set_char(sign).set_style(style);
+    let end = x.saturating_add(room).min(buffer.area.right());
+    let mut x = x;
+    for sign in split_graphemes(text).filter(|sign| !sign.contains(char::is_control)) {
+        let covered = match u16::try_from(grapheme_width(sign)) {
+            Ok(width @ 1..) => x + 1..x.saturating_add(width),
+            _ => continue,
+        };
+        if covered.end > end {
+            break;
         }
-        behind = x.saturating_add(1);
+        if let Some(cell) = buffer.cell_mut((x, y)) {
+            cell.set_symbol(sign).set_style(style);
+        }
+        x = covered.end;
+        // What a wide letter covers is blank.
+        for covered in covered {
+            if let Some(cell) = buffer.cell_mut((covered, y)) {
+                cell.reset();
+            }
+        }
     }
-    behind
+    x
 }
 
 /// Truncates a line to at most `columns`, with an ellipsis if something is missing.
@@ -122,7 +147,7 @@ pub fn truncate_to_columns(text: &str, columns: usize) -> String {
     }
     let mut out = String::new();
     let mut used = 0;
-    for grapheme in text.graphemes(true) {
+    for grapheme in split_graphemes(text) {
         let next = grapheme_width(grapheme);
         if used + next + 1 > columns {
             break;
@@ -202,14 +227,7 @@ pub fn wrap_spans(spans: &[Span<'_>], columns: usize, indent: usize) -> Vec<Line
             width,
             style,
         };
-        if is_single_width(text) {
-            cells.extend((0..text.len()).filter_map(|at| Some(cell(text.get(at..=at)?, 1))))
-        } else {
-            cells.extend(
-                text.graphemes(true)
-                    .map(|sign| cell(sign, grapheme_width(sign))),
-            )
-        }
+        cells.extend(split_graphemes(text).map(|sign| cell(sign, grapheme_width(sign))));
     }
     let indent = if indent * 2 > columns { 0 } else { indent };
     let mut lines = Vec::new();
@@ -373,7 +391,19 @@ fn wrap_lines(text: &str, columns: usize, style: Style) -> Vec<Line<'static>> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn graphemes_are_split_as_the_library_splits_them(
+            text in "([ -~]|[é漢🎉🇩👩\u{301}\u{200d}\u{fe0f}\u{600}\u{94d}\u{915}\r\n]|\\PC){0,30}"
+        ) {
+            let split: Vec<&str> = split_graphemes(&text).collect();
+            prop_assert_eq!(split, text.graphemes(true).collect::<Vec<_>>());
+        }
+    }
 
     fn check(text: &str, columns: usize, wanted: &str) {
         let lines: Vec<String> = wrap_text(text, columns, Style::new())
