@@ -86,6 +86,7 @@ mod linear_view;
 mod list_index;
 mod log_range;
 mod markdown;
+mod mode_line;
 mod mouse;
 mod overlays;
 mod pager;

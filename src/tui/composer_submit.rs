@@ -11,16 +11,14 @@ use super::command_table::{CommandParseError, parse_slash_command};
 use super::completion::CompletionSources;
 use super::composer::{ComposerLook, ComposerSpacing, MAX_TEXT_BYTES, TextComposer};
 use super::composer_pane::ComposerPane;
-use super::composer_target::{self, ComposerOutcome, ComposerTarget};
+use super::composer_target::{self, ComposerOutcome};
 use super::cross_tab_toast::draw_toast;
 use super::dialog::{ChoiceDialog, ComposerDraft};
 use super::dialogs;
 use super::discussion_commands::DiscussionScreenCommand;
 use super::footer;
-use super::header;
 use super::input_guard::unseen_dialog_reason;
 use super::keymap::ComposerFocus;
-use super::labels;
 use super::tabs::TabKind;
 use super::text_wrap::{text_width, to_one_line, truncate_to_columns};
 use super::theme;
@@ -32,10 +30,9 @@ use crate::domain::phase::Phase;
 use crate::domain::plan_thread::UserNote;
 use crate::domain::run::RunState;
 use crate::domain::run::notes_blocker;
-use crate::domain::turn::Role;
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 /// How high a text may get in the middle of the welcome page.
 const MAX_CENTERED_TEXT_ROWS: usize = 8;
@@ -90,7 +87,7 @@ impl Screen {
                     self.composer.draft,
                     &self.dialog_context(),
                 );
-                composer_target::target_label(&target, self.composer.refiner, self.keymap())
+                composer_target::target_label(&target, self.keymap())
             }
         };
         match self.composer.assist.queued_messages.len() {
@@ -442,9 +439,10 @@ impl Screen {
                 format!("Press {key} to write, / for commands")
             }
         };
-        let is_empty = self.composer.editor.is_empty();
         let columns = TextComposer::text_columns(area.width);
-        let mode_line = match is_empty {
+        // Before a run the keys stay: a row that changes with each first letter is noise.
+        let is_goal = state.is_none() && self.composer.describe_enter_command().is_none();
+        let mode_line = match is_goal || self.composer.editor.is_empty() {
             true => self.mode_line(state, columns),
             // The placeholder is gone, so what Enter does stands here.
             false => Line::from(clickable_keys::hint_spans(
@@ -477,59 +475,6 @@ impl Screen {
             self.hit_areas.completion = self.composer.draw_completion(frame, area, theme);
         }
         toast
-    }
-
-    /// Returns the agent that gets what is written now, if it is one.
-    fn addressee(&self, state: Option<&RunState>) -> Option<Role> {
-        let state = state?;
-        let known = self.dialog_context();
-        match composer_target::composer_target(Some(state), self.composer.draft, &known) {
-            ComposerTarget::TalkToRefiner(role)
-            | ComposerTarget::AfterTalking(role)
-            | ComposerTarget::SteerTurn(role)
-            | ComposerTarget::RetryTurn(_, role) => Some(role),
-            ComposerTarget::NextTurn(role) => role,
-            _ => None,
-        }
-    }
-
-    /// Returns the line below the text: who gets it with CLI and model, the mode and the gate; before a run the keys.
-    fn mode_line(&self, state: Option<&RunState>, columns: usize) -> Line<'static> {
-        let Some(state) = state else {
-            let keys = "Enter send   Shift+Enter new line   @ files   / commands";
-            let keys = truncate_to_columns(keys, columns);
-            return Line::from(clickable_keys::hint_spans(&keys, theme::QUIET));
-        };
-        let mut left = Vec::new();
-        if let Some(role) = self.addressee(Some(state)) {
-            left.push(Span::styled(
-                labels::role_title(role),
-                theme::role_style(role),
-            ));
-            if let Some(session) = state.session(role) {
-                let adapter = to_one_line(&session.adapter);
-                left.push(Span::styled(format!("  {adapter}"), theme::QUIET));
-            }
-            left.push(Span::raw("   "));
-        }
-        left.push(Span::styled(
-            state.mode.label(),
-            header::mode_style(state.mode),
-        ));
-        let gate = state.gate.label();
-        let left_columns: usize = left.iter().map(|span| text_width(&span.content)).sum();
-        let room = columns.saturating_sub(left_columns + text_width(gate) + 3);
-        let used = header::usage_forms(state).into_iter();
-        let mut used = used.map(|used| format!("{used}   "));
-        let used = used
-            .find(|used| text_width(used) <= room)
-            .unwrap_or_default();
-        let right = format!("{used}{gate}");
-        let gap = columns.saturating_sub(left_columns + text_width(&right));
-        left.push(Span::raw(" ".repeat(gap)));
-        left.push(Span::styled(used, theme::QUIET));
-        left.push(Span::styled(gate, theme::PLAIN));
-        Line::from(left)
     }
 
     /// Draws the notice about news in another tab, beside the composer.

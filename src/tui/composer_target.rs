@@ -147,14 +147,10 @@ pub fn steerable_role(state: &RunState) -> Option<Role> {
 }
 
 /// Returns the label that says what Enter does with a text.
-pub fn target_label(target: &ComposerTarget, refiner: Role, keymap: &ActiveKeymap) -> String {
+pub fn target_label(target: &ComposerTarget, keymap: &ActiveKeymap) -> String {
     let key = |action| keymap.key_label(action, ComposerFocus::Focused);
     match target {
-        ComposerTarget::NewRun => format!(
-            "Describe the goal in a sentence or a page ({}: {})",
-            key("refiner"),
-            refiner.other().name()
-        ),
+        ComposerTarget::NewRun => "Describe the goal in a sentence or a page".to_owned(),
         ComposerTarget::TalkToRefiner(refiner) => format!(
             "Message the {} ({}: {}) · /go confirms the goal",
             refiner.name(),

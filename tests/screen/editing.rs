@@ -148,7 +148,7 @@ fn the_user_chooses_who_talks_about_the_goal_and_changes_the_choice() {
     let config = cast(&world, &talking().plan(PLAN), &talking(), "");
     let mut terminal = open(&world, &config);
     terminal.type_keys(F2);
-    terminal.wait_for("F2: planner");
+    terminal.wait_for("F2 planner");
     terminal.type_keys("A test\r");
     terminal.wait_for("Message the reviewer");
     terminal.wait_for("Is this the goal");
