@@ -11,11 +11,13 @@ use crate::domain::findings::FindingSeverity;
 use crate::text::pluralize;
 use crate::tui::labels::role_title;
 use crate::tui::markdown::{self, MarkdownRenderer};
-use crate::tui::text_wrap::{text_width, truncate_to_columns, wrap_quotation, wrap_spans};
+use crate::tui::text_wrap::{line_width, text_width, truncate_to_columns, wrap_quotation, wrap_spans};
 use crate::tui::theme;
 
 /// A user's text with more lines than this is folded.
 const MIN_FOLDED_LINES: usize = 20;
+/// Stands where the next piece of a text will appear.
+const STREAMING_CARET: &str = "▍";
 /// How many lines of a folded text are shown.
 const FOLDED_LINES: usize = 8;
 
@@ -69,7 +71,7 @@ pub fn update_layout(
             laid.lines.extend(head_lines(who, at));
         }
         laid.options = Some(at);
-        append_text_lines(laid, text, at.columns);
+        append_text_lines(laid, who, text, at.columns);
         return;
     }
     if is_current {
@@ -82,7 +84,7 @@ pub fn update_layout(
     };
 }
 
-fn append_text_lines(laid: &mut BlockLayout, text: &str, columns: usize) {
+fn append_text_lines(laid: &mut BlockLayout, who: BlockAuthor, text: &str, columns: usize) {
     if laid.seen_bytes == text.len() {
         return;
     }
@@ -98,19 +100,34 @@ fn append_text_lines(laid: &mut BlockLayout, text: &str, columns: usize) {
     laid.tail = laid
         .markdown
         .lay_out_rest(tail, columns, theme::PROVISIONAL);
+    let caret = Span::styled(STREAMING_CARET, author_style(who));
+    match laid.tail.last_mut() {
+        Some(last) if line_width(last) < columns => last.push_span(caret),
+        Some(_) => {}
+        None => laid.tail.push(Line::from(caret)),
+    }
+}
+
+fn author_style(who: BlockAuthor) -> Style {
+    match who {
+        BlockAuthor::Agent(role) => theme::role_style(role),
+        BlockAuthor::Subagent => theme::STRONG,
+        BlockAuthor::User | BlockAuthor::TaskGiver => theme::YOU,
+        BlockAuthor::System => theme::QUIET,
+    }
 }
 
 /// Renders an author's name with a blank line before it, so that authors are easy to tell apart. The ground says what
 /// the user wrote.
 fn name_lines(who: BlockAuthor) -> Vec<Line<'static>> {
-    let span = match who {
-        BlockAuthor::Agent(role) => Span::styled(role_title(role), theme::role_style(role)),
-        BlockAuthor::Subagent => Span::styled("Agent", theme::STRONG),
-        BlockAuthor::User => Span::styled("You", theme::YOU),
-        BlockAuthor::TaskGiver => Span::styled("Task", theme::YOU),
-        BlockAuthor::System => Span::styled("agent-collab", theme::QUIET),
+    let name = match who {
+        BlockAuthor::Agent(role) => role_title(role),
+        BlockAuthor::Subagent => "Agent",
+        BlockAuthor::User => "You",
+        BlockAuthor::TaskGiver => "Task",
+        BlockAuthor::System => "agent-collab",
     };
-    vec![Line::default(), Line::from(span)]
+    vec![Line::default(), Line::styled(name, author_style(who))]
 }
 
 /// Renders the name line, or a blank line between two texts of the same author.
