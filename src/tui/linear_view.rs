@@ -112,7 +112,11 @@ impl LinearView {
             } => {
                 self.speaker = None;
                 let text = lines.join("\n");
-                let is_typed = !text.is_empty() && self.typed.ends_with(text.trim());
+                let is_reason = text.starts_with("Denied ")
+                    && !self.typed.is_empty()
+                    && text.ends_with(&format!(": {}", self.typed));
+                // The call says that it was denied, and why.
+                let is_typed = is_reason || !text.is_empty() && self.typed.ends_with(text.trim());
                 let mut lines = if is_typed { Vec::new() } else { lines };
                 if let Some(first) = lines.first_mut() {
                     *first = format!("You: {first}");

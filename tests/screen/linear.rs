@@ -152,6 +152,7 @@ fn a_whole_run_is_played_by_numbers_and_commands() {
         !text.contains(['▸', '✓', '✗', '■', '│', '─', '●']),
         "{text}"
     );
+    assert_eq!(text.matches("not now").count(), 1, "{text}");
     for step in 1..=3 {
         assert!(text.contains(&format!("\nStep {step} done, ")), "{text}");
     }

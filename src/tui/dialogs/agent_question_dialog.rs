@@ -86,7 +86,7 @@ fn add_answers(
         }
     }
     if asked.picks == AnswerSelectMode::Several {
-        sheet = sheet.with_text("Choose one or more, then press G.", theme::QUIET);
+        sheet = sheet.with_text("Choose one or more, then send them.", theme::QUIET);
     }
     let none = BTreeSet::new();
     let ticked = known.ticked_answers.get(&asked.text).unwrap_or(&none);

@@ -11,7 +11,9 @@ use crate::domain::findings::FindingSeverity;
 use crate::text::pluralize;
 use crate::tui::labels::role_title;
 use crate::tui::markdown::{self, MarkdownRenderer};
-use crate::tui::text_wrap::{line_width, text_width, truncate_to_columns, wrap_quotation, wrap_spans};
+use crate::tui::text_wrap::{
+    line_width, text_width, truncate_to_columns, wrap_quotation, wrap_spans,
+};
 use crate::tui::theme;
 
 /// A user's text with more lines than this is folded.
