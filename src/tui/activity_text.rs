@@ -10,12 +10,15 @@ use super::theme;
 use crate::domain::ids::UnixMillis;
 use crate::domain::phase::Phase;
 use crate::domain::plan_execution::StepStage;
+use crate::domain::question::QuestionKind;
 use crate::domain::run::{ProgramOperation, ResultValidity, RunState, RunningTurn};
 use crate::domain::task::ChildSession;
 use crate::text::pluralize;
 
 /// The text for a run that waits for the user.
 pub const WAITS: &str = "Waiting for you";
+/// The style of that text while only a turn waits to be sent, which is no reason for alarm.
+pub const WAITS_FOR_ROUTINE: ratatui::style::Style = theme::KEY;
 
 /// How an agent's activity is described.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,8 +106,15 @@ pub fn describe_activity(
     if let Some(word) = describe_read_only_run(screen, state) {
         return (word.to_owned(), theme::QUIET);
     }
-    if !state.approvals.is_empty() || state.current_question().is_some() {
+    if !state.approvals.is_empty() {
         return (WAITS.to_owned(), theme::NEEDS_YOU);
+    }
+    if let Some(question) = state.current_question() {
+        let style = match question.kind {
+            QuestionKind::Gate { .. } => WAITS_FOR_ROUTINE,
+            _ => theme::NEEDS_YOU,
+        };
+        return (WAITS.to_owned(), style);
     }
     if let Some(running) = &state.running {
         let role = running.order.purpose.role();

@@ -3,7 +3,7 @@
 //! The caller loads what was said in them.
 
 use super::action::Action;
-use super::dialog::{ChoiceAction, ChoiceDialog, StopKind};
+use super::dialog::{ChoiceAction, ChoiceDialog, DialogWeight, StopKind};
 use super::text_wrap::to_one_line;
 use super::{clickable_keys, theme};
 use crate::domain::ids::SessionId;
@@ -46,13 +46,13 @@ pub fn child_list_dialog(children: &[ChildSession]) -> ChoiceDialog {
     let running: Vec<&ChildSession> = running.collect();
     match running.as_slice() {
         [] => {}
-        [only] => {
-            let (label, stop) = stop_child_choice(only);
-            sheet = sheet.with_choice('s', &label, stop);
-        }
         several => {
+            let label = match several {
+                [only] => stop_child_choice(only).0,
+                _ => "Stop one".to_owned(),
+            };
             let which = ChoiceAction::Confirm(Box::new(stop_child_dialog(several)));
-            sheet = sheet.with_choice('s', "Stop one…", which);
+            sheet = sheet.with_choice('s', &format!("{label}…"), which);
         }
     }
     sheet.with_choice('b', "Back", ChoiceAction::Close)
@@ -60,7 +60,12 @@ pub fn child_list_dialog(children: &[ChildSession]) -> ChoiceDialog {
 
 /// Asks which running task to stop. Enter stops none.
 fn stop_child_dialog(running: &[&ChildSession]) -> ChoiceDialog {
-    let mut sheet = ChoiceDialog::new("sessions to stop", "Stop which task?")
+    let title = match running {
+        [_] => "Stop this task?",
+        _ => "Stop which task?",
+    };
+    let mut sheet = ChoiceDialog::new("sessions to stop", title)
+        .with_weight(DialogWeight::Destructive)
         .until_answered(StopKind::Task)
         .with_text("Its results so far stay in its session.", theme::QUIET);
     for (child, key) in running

@@ -4,6 +4,7 @@
 
 mod dialog_render;
 pub(super) mod dialog_size;
+mod dialog_weight;
 
 use ratatui::style::Style;
 
@@ -14,6 +15,7 @@ use super::tabs::TabKind;
 use super::text_wrap::{clean_for_display, to_one_line};
 use super::theme;
 use crate::permission::ApprovalScope;
+pub use dialog_weight::DialogWeight;
 
 /// A dialog that waits for the user's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +45,7 @@ pub struct ChoiceDialog {
     /// When the dialog closes by itself; only for the screen's own dialogs.
     pub lifetime: DialogLifetime,
     pub origin: DialogOrigin,
+    pub weight: DialogWeight,
 }
 
 /// One of two texts that a dialog compares.
@@ -218,6 +221,7 @@ impl ChoiceDialog {
             empty_composer_enter: EmptyComposerEnter::FocusesDialog,
             lifetime: DialogLifetime::RunAdvances,
             origin: DialogOrigin::Run,
+            weight: DialogWeight::Question,
         }
     }
 
@@ -227,8 +231,15 @@ impl ChoiceDialog {
         Self {
             lifetime: DialogLifetime::Closed,
             origin: DialogOrigin::User,
+            weight: DialogWeight::Routine,
             ..Self::new(id, title)
         }
+    }
+
+    #[must_use]
+    pub fn with_weight(mut self, weight: DialogWeight) -> Self {
+        self.weight = weight;
+        self
     }
 
     /// Keeps the dialog open whatever the run does.

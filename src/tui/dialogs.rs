@@ -234,7 +234,11 @@ fn question_dialog_id(id: u32) -> String {
     format!("question {id}")
 }
 
+/// Answers a question, after a confirmation if the answer destroys something.
 fn answer_question(id: u32, answer: QuestionAnswer) -> ChoiceAction {
+    if let Some(sheet) = confirmations::confirm_answer(id, &answer) {
+        return ChoiceAction::Confirm(Box::new(sheet));
+    }
     ChoiceAction::Act(vec![Action::Event(Event::QuestionAnswered { id, answer })])
 }
 

@@ -91,7 +91,7 @@ pub fn draw(
     frame.render_widget(Line::styled(present, style), row);
     let gap = if n_present == 0 { 0 } else { 3 };
     let room = usize::from(row.width).saturating_sub(n_present + gap);
-    let need = match style == theme::NEEDS_YOU {
+    let need = match [theme::NEEDS_YOU, activity_text::WAITS_FOR_ROUTINE].contains(&style) {
         true => Rect {
             width: present_columns.min(row.width),
             ..row

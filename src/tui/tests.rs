@@ -36,6 +36,7 @@ mod todos;
 mod typing;
 mod undo;
 mod unseen;
+mod weights;
 pub(super) mod world;
 
 pub(super) use world::created;

@@ -29,11 +29,7 @@ pub const WARNING: Style = Style::new()
 pub const RUNNING: Style = Style::new()
     .fg(Color::LightCyan)
     .add_modifier(Modifier::BOLD);
-/// For the selected choice when the user is needed.
-pub const CHOSEN: Style = Style::new()
-    .fg(Color::Yellow)
-    .add_modifier(Modifier::BOLD.union(Modifier::REVERSED));
-/// For a selected entry when the user is not needed.
+/// For a selected entry.
 pub const PICKED: Style = Surface::Picked.style().add_modifier(Modifier::BOLD);
 /// For the current search match.
 pub const CURRENT_MATCH: Style =

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Clear, Padding, Paragraph};
 
-use super::{ChoiceDialog, DialogChoice, DialogColumn, DialogFocus, DialogOrigin};
+use super::{ChoiceDialog, DialogChoice, DialogColumn, DialogFocus, DialogOrigin, DialogWeight};
 use crate::tui::clickable_keys;
 use crate::tui::composer::BAR;
 use crate::tui::markdown::hanging_indent;
@@ -195,11 +195,11 @@ impl ChoiceDialog {
                 };
                 let is_chosen = keys.pointed_choice() == Some(*at);
                 let (line, width) = match has_buttons {
-                    true => (button_line(choice, keys, is_chosen), button_columns(choice)),
-                    false => (
-                        choice_line(choice, keys, self.origin, is_chosen, columns),
-                        columns,
+                    true => (
+                        button_line(choice, keys, self.weight, is_chosen),
+                        button_columns(choice),
                     ),
+                    false => (self.choice_line(choice, keys, is_chosen, columns), columns),
                 };
                 let width = u16::try_from(width).unwrap_or(u16::MAX);
                 let place = Rect {
@@ -244,9 +244,9 @@ impl ChoiceDialog {
     /// Draws the bar, the title and the line about Enter if there is room for them; returns the area between.
     fn draw_panel(&self, frame: &mut Frame, area: Rect, enter: &str) -> (Rect, usize) {
         let columns = usize::from(area.width);
-        let (sign, style, ground) = match self.origin {
-            DialogOrigin::Run => ("? ", theme::NEEDS_YOU, Surface::Ask),
-            DialogOrigin::User => ("", theme::KEY, Surface::Raised),
+        let sign = match self.origin {
+            DialogOrigin::Run => "? ",
+            DialogOrigin::User => "",
         };
         let least = match self.preferred_rows(columns) {
             // A list with one choice gets a bar too.
@@ -255,7 +255,7 @@ impl ChoiceDialog {
         };
         if area.height < least || area.width < 12 {
             let title = truncate_to_columns(&format!("{sign}{}", self.title), columns);
-            let title = Line::styled(title, style);
+            let title = Line::styled(title, self.weight.accent_style());
             frame.render_widget(title, area);
             let inner = Rect {
                 y: area.y.saturating_add(1),
@@ -267,8 +267,8 @@ impl ChoiceDialog {
         let block = Block::new()
             .borders(Borders::LEFT)
             .border_set(BAR)
-            .border_style(style)
-            .style(ground.style())
+            .border_style(self.weight.bar_style())
+            .style(self.weight.ground().style())
             .padding(Padding::horizontal(if area.width < NARROW_COLUMNS {
                 1
             } else {
@@ -293,6 +293,40 @@ impl ChoiceDialog {
         };
         (inner, width)
     }
+
+    /// Lays out a choice; dimmed if it cannot be chosen now, and without its letter while letters
+    /// are typed into the composer.
+    fn choice_line(
+        &self,
+        choice: &DialogChoice,
+        keys: DialogFocus,
+        is_chosen: bool,
+        columns: usize,
+    ) -> Line<'static> {
+        let sign_style = self.weight.accent_style();
+        let lit = match self.origin {
+            DialogOrigin::Run => self.weight.chosen_style(choice),
+            DialogOrigin::User => theme::PICKED,
+        };
+        let key = key_text(choice);
+        let room = columns.saturating_sub(text_width(&key) + 4);
+        let no_letter = Span::raw(" ".repeat(text_width(&key)));
+        let (sign, style, letter) = match (keys, is_chosen) {
+            (DialogFocus::Dialog(_), true) => ("▸ ", lit, Span::styled(key, theme::KEY)),
+            (DialogFocus::Dialog(_), false) => ("  ", theme::PLAIN, Span::styled(key, theme::KEY)),
+            (DialogFocus::EnterOnly(_), true) => ("▸ ", lit, no_letter),
+            (DialogFocus::EnterOnly(_), false) | (DialogFocus::Composer(_), _) => {
+                ("  ", theme::QUIET, no_letter)
+            }
+            (DialogFocus::Nobody, _) => ("  ", theme::QUIET, Span::styled(key, theme::QUIET)),
+        };
+        Line::from(vec![
+            Span::styled(sign, sign_style),
+            letter,
+            Span::raw("  "),
+            Span::styled(truncate_to_columns(&choice.label, room), style),
+        ])
+    }
 }
 
 /// Below this width, choices stand one below the other.
@@ -314,7 +348,12 @@ fn key_text(choice: &DialogChoice) -> String {
 
 /// Lays out a choice as a button: its label and its letter, without the letter while letters are typed into the
 /// composer.
-fn button_line(choice: &DialogChoice, keys: DialogFocus, is_chosen: bool) -> Line<'static> {
+fn button_line(
+    choice: &DialogChoice,
+    keys: DialogFocus,
+    weight: DialogWeight,
+    is_chosen: bool,
+) -> Line<'static> {
     let key = key_text(choice);
     let no_letter = " ".repeat(text_width(&key));
     // Where there are no colours, the sign tells the chosen one apart.
@@ -325,10 +364,11 @@ fn button_line(choice: &DialogChoice, keys: DialogFocus, is_chosen: bool) -> Lin
     let label = format!("{sign}{}  ", choice.label);
     let button = Surface::Button.style();
     let quiet = button.patch(theme::QUIET);
+    let chosen = weight.chosen_style(choice);
     let (style, key, key_style) = match (keys, is_chosen) {
-        (DialogFocus::Dialog(_), true) => (theme::CHOSEN, key, theme::CHOSEN),
+        (DialogFocus::Dialog(_), true) => (chosen, key, chosen),
         (DialogFocus::Dialog(_), false) => (button, key, button.patch(theme::KEY)),
-        (DialogFocus::EnterOnly(_), true) => (theme::CHOSEN, no_letter, theme::CHOSEN),
+        (DialogFocus::EnterOnly(_), true) => (chosen, no_letter, chosen),
         (DialogFocus::EnterOnly(_), false) | (DialogFocus::Composer(_), _) => {
             (quiet, no_letter, quiet)
         }
@@ -430,37 +470,4 @@ fn body_text_lines(body: &[(String, Style)], columns: usize, rows: usize) -> Vec
         }
     }
     lines
-}
-
-/// Lays out a choice; dimmed if it cannot be chosen now, and without its letter while letters
-/// are typed into the composer.
-fn choice_line(
-    choice: &DialogChoice,
-    keys: DialogFocus,
-    asked_by: DialogOrigin,
-    is_chosen: bool,
-    columns: usize,
-) -> Line<'static> {
-    let (lit, sign_style) = match asked_by {
-        DialogOrigin::Run => (theme::CHOSEN, theme::NEEDS_YOU),
-        DialogOrigin::User => (theme::PICKED, theme::KEY),
-    };
-    let key = key_text(choice);
-    let room = columns.saturating_sub(text_width(&key) + 4);
-    let no_letter = Span::raw(" ".repeat(text_width(&key)));
-    let (sign, style, letter) = match (keys, is_chosen) {
-        (DialogFocus::Dialog(_), true) => ("▸ ", lit, Span::styled(key, theme::KEY)),
-        (DialogFocus::Dialog(_), false) => ("  ", theme::PLAIN, Span::styled(key, theme::KEY)),
-        (DialogFocus::EnterOnly(_), true) => ("▸ ", lit, no_letter),
-        (DialogFocus::EnterOnly(_), false) | (DialogFocus::Composer(_), _) => {
-            ("  ", theme::QUIET, no_letter)
-        }
-        (DialogFocus::Nobody, _) => ("  ", theme::QUIET, Span::styled(key, theme::QUIET)),
-    };
-    Line::from(vec![
-        Span::styled(sign, sign_style),
-        letter,
-        Span::raw("  "),
-        Span::styled(truncate_to_columns(&choice.label, room), style),
-    ])
 }

@@ -13,7 +13,7 @@ use crate::permission::{
 };
 use crate::tui::action::Action;
 use crate::tui::approval_view::ExactCall;
-use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft};
+use crate::tui::dialog::{ChoiceAction, ChoiceDialog, ComposerDraft, DialogWeight};
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 
@@ -45,7 +45,8 @@ pub(super) fn build_dialog(
     };
     let title = format!("{asked} · {who}{more}");
     let exact = exact.filter(|exact| exact.n == approval.n);
-    let mut sheet = ChoiceDialog::new(format!("{DIALOG_ID_PREFIX} {}", approval.n), &title);
+    let mut sheet = ChoiceDialog::new(format!("{DIALOG_ID_PREFIX} {}", approval.n), &title)
+        .with_weight(DialogWeight::Permission);
     let text = match exact {
         Some(exact) => exact.text.clone(),
         None => approval.targets.join("\n"),
@@ -185,6 +186,7 @@ fn build_remember_dialog(approval: &Approval, scope: ApprovalScope) -> ChoiceDia
         approval.profile
     );
     let mut sheet = ChoiceDialog::new(format!("{DIALOG_ID_PREFIX} kept {}", approval.n), &title)
+        .with_weight(DialogWeight::Permission)
         .with_text(&serves, theme::QUIET);
     let (patterns, exact): (Vec<ApprovalMatcher>, Vec<ApprovalMatcher>) = approval
         .offers

@@ -5,7 +5,7 @@
 use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dialog_id};
 use crate::domain::bound_parts::BindingChange;
 use crate::domain::question::QuestionAnswer;
-use crate::tui::dialog::ChoiceDialog;
+use crate::tui::dialog::{ChoiceDialog, DialogWeight};
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 
@@ -21,6 +21,7 @@ pub(super) fn build_dialog(id: u32, step: u32, changes: &[BindingChange]) -> Cho
     let again = answer_question(id, QuestionAnswer::Retry);
     let accept = answer_question(id, QuestionAnswer::AcceptAsIs);
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), title)
+        .with_weight(DialogWeight::Permission)
         .with_text(&list, theme::CODE)
         .with_text(&said, theme::PLAIN);
     sheet.full_text = Some((title.to_owned(), list));

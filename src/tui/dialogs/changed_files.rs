@@ -6,7 +6,7 @@ use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dial
 use crate::domain::diff_scope::DiffScope;
 use crate::domain::question::QuestionAnswer;
 use crate::tui::command::ScreenCommand;
-use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
+use crate::tui::dialog::{ChoiceAction, ChoiceDialog, DialogWeight};
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 
@@ -24,6 +24,7 @@ pub(super) fn build_dialog<'a>(
         .collect();
     let list = list.join("\n");
     let mut sheet = ChoiceDialog::new(question_dialog_id(id), title)
+        .with_weight(DialogWeight::Permission)
         .with_text(&list, theme::CODE)
         .with_text(said, theme::PLAIN);
     sheet.full_text = Some((title.to_owned(), list));

@@ -6,7 +6,7 @@ use crate::domain::question::QuestionAnswer;
 use crate::domain::run::{ProgramOperation, RunState};
 use crate::text::pluralize;
 use crate::tui::action::Action;
-use crate::tui::dialog::{ChoiceAction, ChoiceDialog, EmptyComposerEnter, StopKind};
+use crate::tui::dialog::{ChoiceAction, ChoiceDialog, DialogWeight, EmptyComposerEnter, StopKind};
 use crate::tui::keymap::{ActiveKeymap, ComposerFocus};
 use crate::tui::theme;
 
@@ -79,6 +79,79 @@ pub fn force_pass(id: u32, open: usize) -> ChoiceDialog {
     )
 }
 
+/// Asks whether to give an answer that overwrites or discards something; `None` for any other answer.
+pub fn confirm_answer(id: u32, answer: &QuestionAnswer) -> Option<ChoiceDialog> {
+    let (name, title, text, label) = match answer {
+        QuestionAnswer::Overwrite => (
+            "overwrite",
+            "Replace your text?",
+            "The agent's text takes its place. Yours stays in history/conflicts/.",
+            "Use the agent's text",
+        ),
+        QuestionAnswer::Discard => (
+            "discard",
+            "Discard what the turn wrote?",
+            "The turn runs again. A copy of the text stays in history/conflicts/.",
+            "Discard it and repeat the turn",
+        ),
+        QuestionAnswer::PutBack => (
+            "put-back",
+            "Restore these files?",
+            "They return to their state before the step. Their current content stays in git, and the log names it.",
+            "Restore the files",
+        ),
+        QuestionAnswer::RedoStep => (
+            "redo-step",
+            "Discard the step's changes?",
+            "The working tree returns to before the step, and the step starts again.",
+            "Discard changes, redo the step",
+        ),
+        QuestionAnswer::ForcePass
+        | QuestionAnswer::MoreIterations { .. }
+        | QuestionAnswer::DecideDispute { .. }
+        | QuestionAnswer::EditByHand
+        | QuestionAnswer::CancelRun
+        | QuestionAnswer::Edited { .. }
+        | QuestionAnswer::ReviewAgain
+        | QuestionAnswer::AcceptAsIs
+        | QuestionAnswer::Execute
+        | QuestionAnswer::ExecuteByFlag
+        | QuestionAnswer::SwitchTest
+        | QuestionAnswer::SendNotes
+        | QuestionAnswer::RequestChanges { .. }
+        | QuestionAnswer::Retry
+        | QuestionAnswer::NewSession
+        | QuestionAnswer::Wait
+        | QuestionAnswer::SwitchAdapter
+        | QuestionAnswer::Stop
+        | QuestionAnswer::Texts { .. }
+        | QuestionAnswer::Dismiss
+        | QuestionAnswer::Merge
+        | QuestionAnswer::UseDraft
+        | QuestionAnswer::Include
+        | QuestionAnswer::LeaveOut
+        | QuestionAnswer::Allow
+        | QuestionAnswer::Keep
+        | QuestionAnswer::SkipTests
+        | QuestionAnswer::AlreadyTrue
+        | QuestionAnswer::SkipStep { .. }
+        | QuestionAnswer::AmendStep { .. }
+        | QuestionAnswer::ReplanStep { .. }
+        | QuestionAnswer::WaiveProof { .. }
+        | QuestionAnswer::FixFirst
+        | QuestionAnswer::HostNetwork
+        | QuestionAnswer::LoopbackNetwork
+        | QuestionAnswer::ReachSocket
+        | QuestionAnswer::HideSocket
+        | QuestionAnswer::WithoutCommit
+        | QuestionAnswer::ContinueStep
+        | QuestionAnswer::TreatAsDone => return None,
+    };
+    let answer = answer.clone();
+    let yes = Action::Event(Event::QuestionAnswered { id, answer });
+    Some(build_confirmation(name, title, text, (label, yes)))
+}
+
 /// Asks whether to leave the execution and plan again.
 pub fn replan() -> ChoiceDialog {
     let entered = Event::PlanEntered {
@@ -86,6 +159,7 @@ pub fn replan() -> ChoiceDialog {
         step: None,
     };
     ChoiceDialog::new("confirm plan-anew", "Plan again?")
+        .with_weight(DialogWeight::Destructive)
         .with_text(
             "A running turn is interrupted and the planner writes a new plan. Files and commits stay.",
             theme::PLAIN,
@@ -152,6 +226,7 @@ fn stop_blocker(stops: StopKind, state: &RunState) -> Option<&'static str> {
 
 fn remove_stop_choice(sheet: &ChoiceDialog, why: &str) -> ChoiceDialog {
     let mut sheet = sheet.clone().with_first_choice(0).without_body();
+    sheet.weight = DialogWeight::Routine;
     sheet.title = "Nothing left to stop".to_owned();
     sheet
         .choices
@@ -203,6 +278,7 @@ pub fn enable_yolo_mode() -> ChoiceDialog {
             Action::Event(Event::ModeChanged { mode: Mode::Yolo }),
         ),
     )
+    .with_weight(DialogWeight::Permission)
     .until_closed()
 }
 
@@ -213,17 +289,20 @@ pub fn send_turn(what: &str) -> ChoiceDialog {
         "Send it now? (confirm_enter)",
         what,
         ("Send", Action::Event(Event::TurnSendConfirmed)),
-    );
+    )
+    .with_weight(DialogWeight::Routine);
     // The user saw what the first Enter did; the second one is the confirmation.
     sheet.first_choice = 0;
     sheet.empty_composer_enter = EmptyComposerEnter::CarriesOutChoice;
     sheet
 }
 
+/// Builds the panel of a choice that destroys something, which is thereby carried out by a second key.
 #[cfg_attr(test, track_caller)]
 fn build_confirmation(id: &str, title: &str, text: &str, yes: (&str, Action)) -> ChoiceDialog {
     let (label, action) = yes;
     ChoiceDialog::new(format!("confirm {id}"), title)
+        .with_weight(DialogWeight::Destructive)
         .with_text(text, theme::PLAIN)
         .with_choice('y', label, ChoiceAction::ActAndClose(vec![action]))
         .with_choice('n', "No, change nothing", ChoiceAction::Close)

@@ -3,7 +3,7 @@
 use crate::domain::instructions_choice::InstructionsChoice;
 use crate::text::pluralize;
 use crate::tui::action::Action;
-use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
+use crate::tui::dialog::{ChoiceAction, ChoiceDialog, DialogWeight};
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
 
@@ -23,8 +23,9 @@ pub fn build_dialog(files: &[(String, String)]) -> ChoiceDialog {
         }
         [] => "Send the instructions to the agents?".to_owned(),
     };
-    let mut sheet =
-        ChoiceDialog::new("instructions", &title).with_reason(EXPLANATION, theme::QUIET);
+    let mut sheet = ChoiceDialog::new("instructions", &title)
+        .with_weight(DialogWeight::Permission)
+        .with_reason(EXPLANATION, theme::QUIET);
     let mut whole = Vec::new();
     for (name, text) in files {
         let name = to_one_line(name);

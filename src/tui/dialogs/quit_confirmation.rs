@@ -9,7 +9,7 @@ use crate::domain::task::ChildSession;
 use crate::text::pluralize;
 use crate::tui::action::{Action, QuitStep};
 use crate::tui::activity_text::describe_program_operation;
-use crate::tui::dialog::{ChoiceAction, ChoiceDialog, StopKind};
+use crate::tui::dialog::{ChoiceAction, ChoiceDialog, DialogWeight, StopKind};
 use crate::tui::labels::{LocalClock, role_title};
 use crate::tui::text_wrap::{to_one_line, truncate_to_columns};
 use crate::tui::theme;
@@ -54,8 +54,9 @@ pub fn build_dialog(state: &RunState, clock: LocalClock, key: &str) -> Option<Ch
     });
     let who = works.iter().map(|works| works.description.clone());
     let named: Vec<String> = who.chain(tasked).chain(talked).collect();
-    let mut sheet =
-        base_dialog(&title).with_text(&super::list_names(&named, MAX_LISTED_WORK), theme::CODE);
+    let mut sheet = base_dialog(&title)
+        .with_weight(DialogWeight::Destructive)
+        .with_text(&super::list_names(&named, MAX_LISTED_WORK), theme::CODE);
     let kept = [
         works.map(|works| works.what_is_kept),
         (!tasks.is_empty())

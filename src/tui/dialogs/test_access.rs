@@ -7,7 +7,7 @@ use super::{answer_question, confirm_back_to_goal, confirm_cancel, question_dial
 use crate::domain::question::{QuestionAnswer, tests_label};
 use crate::domain::receipt::MissingSocket;
 use crate::domain::run::RunState;
-use crate::tui::dialog::ChoiceDialog;
+use crate::tui::dialog::{ChoiceDialog, DialogWeight};
 use crate::tui::theme;
 
 const NETWORK_RISK: &str = "The machine's network includes the internet and every service on this machine, and code \
@@ -62,7 +62,9 @@ pub(super) fn build_socket_dialog(
 /// Names the failure and its command: the step's, or that of the tests before the first step (step 0).
 fn base_dialog(id: u32, step: u32, lacked: &str, line: &str, state: &RunState) -> ChoiceDialog {
     let title = format!("{} fail without {lacked}", tests_label(step));
-    let sheet = ChoiceDialog::new(question_dialog_id(id), &title).with_text(line, theme::BAD);
+    let sheet = ChoiceDialog::new(question_dialog_id(id), &title)
+        .with_weight(DialogWeight::Permission)
+        .with_text(line, theme::BAD);
     let execution = state.execution.as_ref();
     let receipt = execution.and_then(|execution| match step {
         0 => Some(&execution.baseline.as_ref()?.receipt),

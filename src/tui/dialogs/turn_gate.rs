@@ -8,7 +8,7 @@ use crate::domain::turn::{TurnOrder, TurnPurpose, TurnRetryReason};
 use crate::text::pluralize;
 use crate::tui::action::Action;
 use crate::tui::command::ScreenCommand;
-use crate::tui::dialog::{ChoiceAction, ChoiceDialog, EmptyComposerEnter};
+use crate::tui::dialog::{ChoiceAction, ChoiceDialog, DialogWeight, EmptyComposerEnter};
 use crate::tui::prompt_preview::PromptPreview;
 use crate::tui::text_wrap::to_one_line;
 use crate::tui::theme;
@@ -28,7 +28,8 @@ pub(super) fn build_dialog(
     let adapter = state.session(role).map_or("", |session| &session.adapter);
     let adapter = to_one_line(adapter);
     let title = describe_send(&order.purpose);
-    let mut sheet = ChoiceDialog::new(question_dialog_id(id), &title);
+    let mut sheet =
+        ChoiceDialog::new(question_dialog_id(id), &title).with_weight(DialogWeight::Routine);
     if let Some(again) = &order.again {
         sheet = sheet.with_text(&describe_retry_reason(again), theme::BAD);
     }

@@ -9,7 +9,7 @@ use crate::domain::phase::Phase;
 use crate::domain::reversal_plan::{FileReversalKind, ReversalPreview, UndoDirection};
 use crate::tui::action::Action;
 use crate::tui::command::ScreenCommand;
-use crate::tui::dialog::{ChoiceAction, ChoiceDialog};
+use crate::tui::dialog::{ChoiceAction, ChoiceDialog, DialogWeight};
 use crate::tui::labels::short_commit;
 use crate::tui::theme;
 
@@ -77,7 +77,7 @@ fn base_dialog(offer: &ReversalPreview, phase: Phase) -> ChoiceDialog {
     let title = format!("{}?", offer.way.label_with_steps(&offer.steps));
     let id = format!("{} {}", title.to_lowercase(), offer.inspected_tree);
     let names: Vec<String> = offer.files.iter().map(describe_file).collect();
-    let mut sheet = ChoiceDialog::new(id, &title);
+    let mut sheet = ChoiceDialog::new(id, &title).with_weight(DialogWeight::Destructive);
     // This goes first, so that a small window still shows what the user would lose.
     if !offer.user_edited.is_empty() {
         let yours = format!(

@@ -22,8 +22,8 @@ use crate::domain::ids::{RequestId, UnixMillis};
 use crate::domain::phase::{Gate, Phase};
 use crate::domain::plan_execution::StepStage;
 use crate::domain::question::{
-    AgentQuestion, AnswerOption, AnswerSelectMode, ArbitrationReason, FileOrigin, QuestionAsker,
-    QuestionKind,
+    AgentQuestion, AnswerOption, AnswerSelectMode, ArbitrationReason, FileOrigin, QuestionAnswer,
+    QuestionAsker, QuestionKind,
 };
 use crate::domain::reversal_plan::{FileReversalKind, ReversalPreview, UndoDirection};
 use crate::domain::run::RunState;
@@ -445,6 +445,18 @@ pub(super) fn places() -> Vec<Place> {
         }),
         at("force-pass", executing(), |screen, _| {
             screen.dialogs.own = Some(confirmations::force_pass(7, 2))
+        }),
+        at("overwrite", executing(), |screen, _| {
+            screen.dialogs.own = confirmations::confirm_answer(7, &QuestionAnswer::Overwrite)
+        }),
+        at("discard", executing(), |screen, _| {
+            screen.dialogs.own = confirmations::confirm_answer(7, &QuestionAnswer::Discard)
+        }),
+        at("put-back", executing(), |screen, _| {
+            screen.dialogs.own = confirmations::confirm_answer(7, &QuestionAnswer::PutBack)
+        }),
+        at("redo-step", executing(), |screen, _| {
+            screen.dialogs.own = confirmations::confirm_answer(7, &QuestionAnswer::RedoStep)
         }),
         at("stop", executing(), |screen, _| {
             screen.dialogs.own = Some(confirmations::stop_run(Phase::Execute, screen.keymap()))

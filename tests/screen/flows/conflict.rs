@@ -46,6 +46,8 @@ fn the_agents_text_is_taken_over_the_users() {
     let world = World::new();
     let (mut terminal, mine) = clash(&world);
     terminal.type_keys("o");
+    terminal.wait_for("Replace your text?");
+    terminal.type_keys("y");
     terminal.wait_for("Run this plan (");
     let plan = read(&world, "plan.md");
     assert!(
@@ -64,6 +66,8 @@ fn the_users_text_stays_and_the_turn_goes_again() {
     let world = World::new();
     let (mut terminal, _) = clash(&world);
     terminal.type_keys("n");
+    terminal.wait_for("Discard what the turn wrote?");
+    terminal.type_keys("y");
     terminal.wait_for("Run this plan (");
     let plan = read(&world, "plan.md");
     assert!(
