@@ -26,6 +26,7 @@ mod outcome;
 mod panes;
 mod pictures;
 mod proving;
+mod reads;
 mod settled;
 pub(super) mod sites;
 mod sizes;

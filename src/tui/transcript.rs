@@ -12,6 +12,7 @@ mod child_session_view;
 mod discussion_card;
 mod event_blocks;
 mod front_matter_diff;
+mod read_folding;
 mod run_context;
 mod run_summary_card;
 mod step_tracker;
@@ -20,6 +21,7 @@ mod task_patch_card;
 mod time_localization;
 mod todo_list_card;
 mod tool_call_card;
+mod tool_call_events;
 mod transcript_block;
 mod transcript_columns;
 mod transcript_finder;
@@ -53,14 +55,11 @@ use turn_tracker::TurnTracker;
 use ratatui::text::Line;
 
 use super::labels::LocalClock;
-use crate::domain::event::{AgentActivity, Event, PathChange, ToolStatus};
+use crate::domain::event::{AgentActivity, Event, PathChange};
 use crate::domain::event_wording::short_commit;
 use crate::domain::ids::{SessionId, UnixMillis};
 use crate::domain::step_result::with_result_line;
 use crate::domain::text_delta::TextDelta;
-
-/// How many results are stored for tool calls whose start is not loaded.
-const MAX_ORPHAN_TOOL_ENDS: usize = 10_000;
 
 /// The blocks of the conversation and the scroll position.
 #[derive(Debug)]
@@ -361,38 +360,6 @@ impl ChatTranscript {
         finished.printed = transcript_news::printed_of_finished(block, &finished.content.to_text());
         *block = finished;
         block.seq = self.earlier.last_event();
-    }
-
-    fn finish_tool(
-        &mut self,
-        wanted: &str,
-        status: &ToolStatus,
-        exit_code: Option<i32>,
-        output: &str,
-    ) {
-        let ended = ToolCallOutcome::from_status(status, exit_code, output);
-        let mut blocks = self.blocks.iter_mut().rev();
-        match blocks.find(|block| block.running_tool() == Some(wanted)) {
-            Some(block) => self.n_bytes += block.end_tool(ended),
-            None if self.orphan_tool_ends.len() < MAX_ORPHAN_TOOL_ENDS => {
-                self.orphan_tool_ends.insert(wanted.to_owned(), ended);
-            }
-            None => {}
-        }
-    }
-
-    /// Sets the changes of a call on its card; a call whose card was evicted already had them.
-    fn set_changed_files(&mut self, wanted: &str, files: Vec<ToolFileChange>) {
-        let root = self.root.clone();
-        let is_wanted =
-            |block: &&mut TranscriptBlock| block.card().is_some_and(|card| card.item == wanted);
-        if let Some(block) = self.blocks.iter_mut().rev().find(is_wanted) {
-            let before = block.n_bytes();
-            block.set_file_changes(files);
-            block.relativize_paths(&root);
-            let now = block.n_bytes();
-            self.n_bytes = (self.n_bytes + now).saturating_sub(before);
-        }
     }
 
     fn drop_provisional(&mut self) {

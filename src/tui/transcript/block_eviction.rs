@@ -32,6 +32,7 @@ impl ChatTranscript {
         } else {
             LIMIT_AT_END
         };
+        let first = self.first;
         while self.blocks.len() > most.blocks
             || (self.n_bytes > most.bytes && self.blocks.len() > 1)
         {
@@ -46,6 +47,9 @@ impl ChatTranscript {
             if self.blocks.len() <= 1 {
                 break;
             }
+        }
+        if self.first != first {
+            self.refold_reads(0);
         }
     }
 

@@ -6,6 +6,7 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use super::read_folding::ReadFold;
 use super::transcript_block::{BlockAuthor, BlockContent, FactTone, FoldState};
 use crate::domain::findings::FindingSeverity;
 use crate::text::pluralize;
@@ -16,6 +17,8 @@ use crate::tui::text_wrap::{
 };
 use crate::tui::theme;
 
+/// The gap between a name and what a turn used.
+const MIN_META_GAP: usize = 2;
 /// A user's text with more lines than this is folded.
 const MIN_FOLDED_LINES: usize = 20;
 /// Stands where the next piece of a text will appear.
@@ -32,6 +35,27 @@ pub struct BlockLayoutOptions {
     pub folding: FoldState,
     /// Whether the author's name is above the block.
     pub is_named: bool,
+}
+
+/// Whether a block has rows of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BlockVisibility {
+    #[default]
+    Shown,
+    /// A read for which the first one of its fold stands.
+    Folded,
+    /// The end of a turn that the name line of its agent shows.
+    OnNameLine,
+}
+
+/// What stands above the content of a block.
+#[derive(Debug, Clone, Copy)]
+pub struct BlockHead<'a> {
+    pub author: BlockAuthor,
+    /// What is shown at the right of the name, the least important first.
+    pub meta: &'a [String],
+    /// The row of the fold that the block is the first of.
+    pub reads: Option<&'a ReadFold>,
 }
 
 /// Cached lines at one width.
@@ -62,7 +86,7 @@ impl BlockLayout {
 /// Updates the lines for the content and the width.
 pub fn update_layout(
     laid: &mut BlockLayout,
-    who: BlockAuthor,
+    who: BlockHead<'_>,
     content: &BlockContent,
     at: BlockLayoutOptions,
 ) {
@@ -121,21 +145,30 @@ fn author_style(who: BlockAuthor) -> Style {
 
 /// Renders an author's name with a blank line before it, so that authors are easy to tell apart. The ground says what
 /// the user wrote.
-fn name_lines(who: BlockAuthor) -> Vec<Line<'static>> {
-    let name = match who {
+fn name_lines(who: BlockHead<'_>, columns: usize) -> Vec<Line<'static>> {
+    let name = match who.author {
         BlockAuthor::Agent(role) => role_title(role),
         BlockAuthor::Subagent => "Agent",
         BlockAuthor::User => "You",
         BlockAuthor::TaskGiver => "Task",
         BlockAuthor::System => "agent-collab",
     };
-    vec![Line::default(), Line::styled(name, author_style(who))]
+    let room = columns.saturating_sub(text_width(name) + MIN_META_GAP);
+    let mut forms = (0..who.meta.len()).map(|from| who.meta[from..].join(" · "));
+    let meta = forms.find(|meta| text_width(meta) <= room);
+    let mut line = Line::from(Span::styled(name, author_style(who.author)));
+    if let Some(meta) = meta {
+        let gap = columns.saturating_sub(text_width(name) + text_width(&meta));
+        line.push_span(Span::raw(" ".repeat(gap)));
+        line.push_span(Span::styled(meta, theme::QUIET));
+    }
+    vec![Line::default(), line]
 }
 
 /// Renders the name line, or a blank line between two texts of the same author.
-fn head_lines(who: BlockAuthor, look: BlockLayoutOptions) -> Vec<Line<'static>> {
+fn head_lines(who: BlockHead<'_>, look: BlockLayoutOptions) -> Vec<Line<'static>> {
     if look.is_named {
-        name_lines(who)
+        name_lines(who, look.columns)
     } else {
         vec![Line::default()]
     }
@@ -159,7 +192,7 @@ fn first_lines(text: &str) -> (&str, usize) {
 }
 
 fn content_lines(
-    who: BlockAuthor,
+    who: BlockHead<'_>,
     content: &BlockContent,
     look: BlockLayoutOptions,
 ) -> Vec<Line<'static>> {
@@ -170,11 +203,11 @@ fn content_lines(
         BlockContent::Message { text } | BlockContent::Provisional { text, .. } => {
             let mut lines = head_lines(who, look);
             // What stands on a ground keeps a margin there.
-            let columns = match who {
+            let columns = match who.author {
                 BlockAuthor::User | BlockAuthor::TaskGiver => columns.saturating_sub(2),
                 _ => columns,
             };
-            let (shown, n_more) = if is_foldable(who, text) && folding == FoldState::Folded {
+            let (shown, n_more) = if is_foldable(who.author, text) && folding == FoldState::Folded {
                 first_lines(text)
             } else {
                 (text.as_str(), 0)
@@ -190,7 +223,15 @@ fn content_lines(
         BlockContent::Thinking { text } => {
             lines_below_name(who, look, thinking_lines(text, columns, folding))
         }
-        BlockContent::Tool(card) => lines_below_name(who, look, card.lines(columns, folding)),
+        BlockContent::Tool(card) => {
+            let row = who.reads.map(|reads| reads.line(columns));
+            let is_shown = who
+                .reads
+                .is_none_or(|reads| reads.folding == FoldState::Open);
+            let call = card.lines(columns, folding).into_iter();
+            let call = call.filter(|_| is_shown);
+            lines_below_name(who, look, row.into_iter().chain(call).collect())
+        }
         BlockContent::Discussion(talk) => talk.lines(columns),
         BlockContent::Todos(told) => todo_lines(&told.text, columns, folding),
         BlockContent::RunSummary(ending) => ending.lines(columns),
@@ -205,12 +246,13 @@ fn content_lines(
 
 /// Returns lines that need no blank line before them, below the name if it is shown here.
 fn lines_below_name(
-    who: BlockAuthor,
+    who: BlockHead<'_>,
     look: BlockLayoutOptions,
     lines: Vec<Line<'static>>,
 ) -> Vec<Line<'static>> {
     if look.is_named {
-        name_lines(who).into_iter().chain(lines).collect()
+        let name = name_lines(who, look.columns);
+        name.into_iter().chain(lines).collect()
     } else {
         lines
     }

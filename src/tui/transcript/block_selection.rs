@@ -3,6 +3,7 @@
 //! Block numbers never change, so the selection stays on its block.
 
 use super::ChatTranscript;
+use super::block_layout::BlockVisibility;
 use super::tool_call_card::TruncatedToolCall;
 use super::transcript_block::{BlockAuthor, BlockContent};
 use super::transcript_scroll::TranscriptScrollPosition;
@@ -92,8 +93,9 @@ impl ChatTranscript {
         let Some(picked) = self.selected_block() else {
             return false;
         };
+        let is_fold = self.toggle_read_fold(picked);
         let block = self.blocks.get_mut(picked - first);
-        let turned = block.is_some_and(|block| block.toggle_fold(thinking));
+        let turned = is_fold || block.is_some_and(|block| block.toggle_fold(thinking));
         if turned {
             self.anchor_block(picked);
         }
@@ -126,7 +128,8 @@ impl ChatTranscript {
     /// Returns the text of the selected block.
     pub fn selected_text(&self) -> Option<String> {
         let at = self.selected_block()? - self.first;
-        self.blocks.get(at).map(|block| block.content.to_text())
+        let one = || self.blocks.get(at).map(|block| block.content.to_text());
+        self.folded_text(at).or_else(one)
     }
 
     /// Returns the text of all blocks.
@@ -153,6 +156,7 @@ impl ChatTranscript {
 
     fn is_selectable(&self, number: usize) -> bool {
         let block = self.blocks.get(number.wrapping_sub(self.first));
+        let block = block.filter(|block| block.visibility == BlockVisibility::Shown);
         block.is_some_and(|block| match &block.content {
             BlockContent::Message { .. }
             | BlockContent::Provisional { .. }

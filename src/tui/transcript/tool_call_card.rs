@@ -171,6 +171,20 @@ impl ToolCallCard {
         n_bytes
     }
 
+    /// Returns its kind and its subject if it is a read or a search that succeeded.
+    pub fn finished_read(&self) -> Option<(&ToolKind, &str)> {
+        let is_read = |tool: &&ToolKind| matches!(tool, ToolKind::Read | ToolKind::Search);
+        let tool = self.tool.as_ref().filter(is_read)?;
+        let ended_well = self
+            .end
+            .as_ref()
+            .is_some_and(|end| end.kind == ToolOutcomeKind::Succeeded && end.status.is_empty());
+        let is_plain = self.denial_reason.is_none()
+            && self.pending_request.is_none()
+            && call_label(tool, &self.subject).is_none();
+        (ended_well && is_plain).then_some((tool, self.subject.as_str()))
+    }
+
     /// Returns the size of its text in bytes.
     pub fn n_bytes(&self) -> usize {
         self.item.len()

@@ -2,8 +2,9 @@
 
 use ratatui::text::Line;
 
-use super::block_layout::{self, BlockLayout, BlockLayoutOptions};
+use super::block_layout::{self, BlockHead, BlockLayout, BlockLayoutOptions, BlockVisibility};
 use super::discussion_card::DiscussionCard;
+use super::read_folding::ReadFold;
 use super::run_summary_card::RunSummaryCard;
 use super::todo_list_card::TodoListCard;
 use super::tool_call_card::{ToolCallCard, ToolCallOutcome, ToolFileChange};
@@ -114,6 +115,13 @@ pub struct TranscriptBlock {
     pub seq: u64,
     /// Whether its author's name is above it.
     pub is_named: bool,
+    pub visibility: BlockVisibility,
+    /// The row of the fold of reads that it is the first of.
+    pub reads: Option<ReadFold>,
+    /// What a turn used and how long it took, if this is the line that ends it.
+    pub turn_usage: Vec<String>,
+    /// The same of its author's turn, at the right of the name.
+    name_meta: Vec<String>,
     /// How much of it linear mode has printed.
     pub printed: PrintedPart,
     /// The user's choice, if the block can be folded.
@@ -195,6 +203,10 @@ impl TranscriptBlock {
             about: None,
             seq: 0,
             is_named: false,
+            visibility: BlockVisibility::default(),
+            reads: None,
+            turn_usage: Vec::new(),
+            name_meta: Vec::new(),
             printed: PrintedPart::default(),
             own_fold: None,
             layout: BlockLayout::default(),
@@ -358,6 +370,7 @@ impl TranscriptBlock {
     /// Hides the author's name, because the block before has the same author.
     pub fn hide_name(&mut self) {
         self.is_named = false;
+        self.name_meta.clear();
         self.layout = BlockLayout::default();
     }
 
@@ -444,10 +457,36 @@ impl TranscriptBlock {
         self.layout.n_lines() > 0
     }
 
+    /// Sets or removes the row of the fold that it is the first of.
+    pub fn set_reads(&mut self, reads: Option<ReadFold>) {
+        if self.reads != reads {
+            self.reads = reads;
+            self.layout = BlockLayout::default();
+        }
+    }
+
+    /// Sets what is shown at the right of its author's name.
+    pub fn set_name_meta(&mut self, meta: Vec<String>) {
+        self.name_meta = meta;
+        self.layout = BlockLayout::default();
+    }
+
+    /// Returns whether the user has opened it.
+    pub fn is_opened(&self) -> bool {
+        self.own_fold == Some(FoldState::Open)
+    }
+
+    /// Folds it as it is by default.
+    pub fn close(&mut self) {
+        self.own_fold = None;
+    }
+
     /// Returns how many lines it takes.
     pub fn height(&mut self, columns: usize, folding: FoldState) -> usize {
-        let look = self.layout_options(columns, folding);
-        block_layout::update_layout(&mut self.layout, self.author, &self.content, look);
+        if self.visibility != BlockVisibility::Shown {
+            return 0;
+        }
+        self.update_layout(columns, folding);
         self.layout.n_lines()
     }
 
@@ -457,9 +496,18 @@ impl TranscriptBlock {
         columns: usize,
         folding: FoldState,
     ) -> impl Iterator<Item = Line<'static>> {
+        let n_shown = self.height(columns, folding);
+        self.layout.lines().take(n_shown)
+    }
+
+    fn update_layout(&mut self, columns: usize, folding: FoldState) {
         let look = self.layout_options(columns, folding);
-        block_layout::update_layout(&mut self.layout, self.author, &self.content, look);
-        self.layout.lines()
+        let head = BlockHead {
+            author: self.author,
+            meta: &self.name_meta,
+            reads: self.reads.as_ref(),
+        };
+        block_layout::update_layout(&mut self.layout, head, &self.content, look);
     }
 
     fn layout_options(&self, columns: usize, thinking: FoldState) -> BlockLayoutOptions {

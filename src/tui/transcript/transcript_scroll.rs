@@ -145,6 +145,10 @@ fn move_lines<H: FnMut(usize) -> usize>(
     while up > line && at > 0 {
         up -= line + 1;
         at -= 1;
+        // Some blocks have no rows of their own.
+        while at > 0 && (window.height)(at) == 0 {
+            at -= 1;
+        }
         line = (window.height)(at).saturating_sub(1);
     }
     line = line.saturating_sub(up);

@@ -163,6 +163,7 @@ impl ChatTranscript {
         self.turns.shift_sequence(n_before);
         let mended = self.turns.merge_earlier(earlier.turns);
         self.apply_corrections(mended);
+        let (first, mut finished) = (self.first, Vec::new());
         for mut block in earlier.blocks.into_iter().rev() {
             // A text of an earlier chunk that is still provisional was never finished.
             if block.is_provisional() {
@@ -173,6 +174,7 @@ impl ChatTranscript {
                 .and_then(|item| self.orphan_tool_ends.remove(item))
             {
                 block.end_tool(end);
+                finished.push(self.first - 1);
             }
             block.relativize_paths(&self.root);
             block.set_expand_key(&self.expand_key);
@@ -180,6 +182,9 @@ impl ChatTranscript {
             self.n_bytes += block.n_bytes();
             self.first -= 1;
             self.blocks.push_front(block);
+        }
+        for number in finished.into_iter().chain([first]) {
+            self.refold_reads(number - self.first);
         }
         self.orphan_tool_ends.extend(earlier.orphan_tool_ends);
         self.earlier.range.extend_back(&piece);

@@ -5,6 +5,8 @@
 
 use ratatui::text::Line;
 
+use super::block_layout::BlockVisibility;
+use super::transcript_block::{FoldState, TranscriptBlock};
 use super::transcript_scroll::TranscriptScrollPosition;
 use super::{ChatTranscript, ScrollbackDemand};
 
@@ -17,6 +19,8 @@ pub struct TranscriptSearch {
     hits: Vec<usize>,
     /// The block that was opened to show its match.
     opened_block: Option<usize>,
+    /// A block in the fold of reads that was opened to show its match.
+    opened_fold: Option<usize>,
     log_state: LogSearchState,
 }
 
@@ -133,6 +137,8 @@ impl ChatTranscript {
 
     fn block_contains(&self, number: usize, letters: &str) -> bool {
         let block = self.blocks.get(number.wrapping_sub(self.first));
+        let is_row = |block: &&TranscriptBlock| block.visibility != BlockVisibility::OnNameLine;
+        let block = block.filter(is_row);
         block.is_some_and(|block| block.contains_text(letters))
     }
 
@@ -261,6 +267,12 @@ impl ChatTranscript {
         if let Some(opened) = find.opened_block.take_if(|opened| *opened != number) {
             self.toggle_fold(opened);
         }
+        if let Some(opened) = find.opened_fold.take_if(|opened| *opened != number) {
+            self.set_read_fold(opened, FoldState::Folded);
+        }
+        if self.set_read_fold(number, FoldState::Open) {
+            find.opened_fold = Some(number);
+        }
         self.select_block(number);
         let (wide, thinking, n_rows) = (self.wide, self.thinking, self.visible_blocks.len());
         let at = number.wrapping_sub(self.first);
@@ -296,6 +308,9 @@ impl ChatTranscript {
     pub fn refold_opened(&mut self, find: &mut TranscriptSearch) {
         if let Some(opened) = find.opened_block.take() {
             self.toggle_fold(opened);
+        }
+        if let Some(opened) = find.opened_fold.take() {
+            self.set_read_fold(opened, FoldState::Folded);
         }
     }
 
