@@ -30,6 +30,7 @@ mod transcript_scroll;
 mod transcript_scrollback;
 mod transcript_search;
 mod turn_tracker;
+mod turn_usage;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -221,6 +222,10 @@ impl ChatTranscript {
         let told = self.turns.on_event(at, self.earlier.last_event(), event);
         let begins = self.steps.on_event(event);
         self.push_blocks(told.into_iter().chain(begins).collect());
+        if matches!(event, Event::TurnEnded { .. }) {
+            let end = self.blocks.len();
+            self.place_turn_ends(self.name_line_before(end)..end);
+        }
     }
 
     fn on_agent_activity(&mut self, who: BlockAuthor, news: &AgentActivity) {

@@ -50,6 +50,7 @@ impl ChatTranscript {
         }
         if self.first != first {
             self.refold_reads(0);
+            self.place_first_turn_ends(0);
         }
     }
 

@@ -118,13 +118,17 @@ impl ChatTranscript {
 
     /// Corrects blocks that were incomplete while earlier events were missing.
     fn apply_corrections(&mut self, mended: TurnCorrections) {
-        for (seq, role, text) in mended.turn_end_lines {
-            let is_it = |block: &&mut TranscriptBlock| {
+        for (seq, role, line) in mended.turn_end_lines {
+            let is_it = |block: &TranscriptBlock| {
                 let is_line = matches!(block.content, BlockContent::Notice { .. });
                 is_line && block.seq == seq && block.about == Some(role)
             };
-            if let Some(block) = self.blocks.iter_mut().find(is_it) {
-                block.replace_content(BlockContent::notice(&text));
+            if let Some(at) = self.blocks.iter().position(is_it)
+                && let Some(block) = self.blocks.get_mut(at)
+            {
+                block.replace_content(line.content);
+                block.turn_usage = line.turn_usage;
+                self.place_turn_ends(self.name_line_before(at)..at + 1);
             }
         }
         if let Some((seq, mut block)) = mended.bare_end_block {
@@ -186,6 +190,7 @@ impl ChatTranscript {
         for number in finished.into_iter().chain([first]) {
             self.refold_reads(number - self.first);
         }
+        self.place_first_turn_ends(first - self.first);
         self.orphan_tool_ends.extend(earlier.orphan_tool_ends);
         self.earlier.range.extend_back(&piece);
         if self.earlier.target == ScrollbackTarget::LogStart {

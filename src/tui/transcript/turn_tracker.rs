@@ -1,5 +1,4 @@
-//! Whose turn it is, when it started and what it used: the author's name is shown once per turn, the usage
-//! below it.
+//! Whose turn it is, when it started and what it used: the author's name is shown once per turn, the usage beside it.
 //!
 //! All of it is derived from events, so that it also works for a part of the log.
 
@@ -11,7 +10,7 @@ use crate::domain::event_wording::describe_version;
 use crate::domain::ids::UnixMillis;
 use crate::domain::session::SessionUsage;
 use crate::domain::turn::{Role, TurnOutcome};
-use crate::tui::labels::{format_elapsed, format_tokens};
+use crate::tui::labels::{format_duration, format_elapsed, format_tokens};
 
 /// State of the current turn.
 #[derive(Debug, Default)]
@@ -58,7 +57,7 @@ struct PartialTurn {
 #[derive(Debug, Default)]
 pub(super) struct TurnCorrections {
     /// The lines that end turns, each by its event and its role.
-    pub turn_end_lines: Vec<(u64, Role, String)>,
+    pub turn_end_lines: Vec<(u64, Role, TranscriptBlock)>,
     /// The line of a turn if only its end was loaded.
     pub bare_end_block: Option<(u64, TranscriptBlock)>,
     /// The event of a block that needs no name, because the author before it is the same.
@@ -137,7 +136,7 @@ impl TurnTracker {
         let lines = self
             .partial_turns
             .iter()
-            .map(|cut| (cut.seq, cut.role, cut.describe_turn_end()));
+            .map(|cut| (cut.seq, cut.role, cut.turn_end_block()));
         let lines = lines.collect();
         self.partial_turns.retain(|cut| !cut.is_complete());
         let goes_on = |(_, who): &(u64, BlockAuthor)| earlier.last_agent == Some(*who);
@@ -298,14 +297,20 @@ impl PartialTurn {
     }
 
     fn turn_end_block(&self) -> TranscriptBlock {
-        let block = TranscriptBlock::new(
+        let used = self.describe_tokens();
+        let mut block = TranscriptBlock::new(
             BlockAuthor::System,
-            BlockContent::notice(&self.describe_turn_end()),
+            BlockContent::notice(&self.describe_turn_end(&used)),
         );
+        if let Some(since) = self.since {
+            let took = format_duration(self.ended_at.0.saturating_sub(since.0));
+            block.turn_usage = used.into_iter().chain([took]).collect();
+        }
         block.with_role(Some(self.role))
     }
 
-    fn describe_turn_end(&self) -> String {
+    /// Describes the tokens that were read and written, as far as known.
+    fn describe_tokens(&self) -> Vec<String> {
         let totals = self.used.zip(self.before).map(|(used, before)| {
             let read = used.input_tokens.saturating_sub(before.input_tokens);
             (
@@ -313,16 +318,17 @@ impl PartialTurn {
                 used.output_tokens.saturating_sub(before.output_tokens),
             )
         });
-        let used = match totals {
-            None | Some((0, 0)) => String::new(),
-            Some((read, written)) => {
-                format!(
-                    " · {} in · {} out",
-                    format_tokens(read),
-                    format_tokens(written)
-                )
-            }
-        };
+        match totals {
+            None | Some((0, 0)) => Vec::new(),
+            Some((read, written)) => vec![
+                format!("{} in", format_tokens(read)),
+                format!("{} out", format_tokens(written)),
+            ],
+        }
+    }
+
+    fn describe_turn_end(&self, used: &[String]) -> String {
+        let used: String = used.iter().map(|part| format!(" · {part}")).collect();
         let who = self.role.name();
         match self.since {
             Some(since) => {
